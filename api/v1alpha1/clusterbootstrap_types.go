@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Topology is the shape of a management cluster.
+// +kubebuilder:validation:Enum=single-node;ha
+type Topology string
+
+// The topologies.
+const (
+	TopologySingleNode Topology = "single-node"
+	TopologyHA         Topology = "ha"
+)
+
+// NodePool is a set of equal machines.
+type NodePool struct {
+	// Replicas is the number of machines; 1 on a single node.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10
+	Replicas int32 `json:"replicas"`
+	// CPU is the number of virtual cores of a machine.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=128
+	CPU int32 `json:"cpu"`
+	// MemoryMB is the memory of a machine in megabytes.
+	// +kubebuilder:validation:Minimum=2048
+	MemoryMB int32 `json:"memoryMB"`
+	// DiskGB is the size of a machine's root disk in gigabytes.
+	// +kubebuilder:validation:Minimum=20
+	DiskGB int32 `json:"diskGB"`
+	// ExtraDisks of each machine.
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	ExtraDisks []DiskSpec `json:"extraDisks,omitempty"`
+	// Labels of the nodes.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// ClusterSpec is the topology of a management cluster and the size of its nodes.
+// +kubebuilder:validation:XValidation:rule="self.name == oldSelf.name",message="cluster name is immutable"
+// +kubebuilder:validation:XValidation:rule="self.topology == oldSelf.topology",message="topology is immutable"
+type ClusterSpec struct {
+	// Name of the cluster.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+	// Topology is ha or single-node.
+	// +kubebuilder:default=ha
+	// +optional
+	Topology Topology `json:"topology,omitempty"`
+	// ControlPlane is the pool of control-plane nodes.
+	ControlPlane NodePool `json:"controlPlane"`
+	// Workers is the pool of workers; ignored on a single node.
+	// +optional
+	Workers *NodePool `json:"workers,omitempty"`
+	// KubernetesVersion of the cluster; default is that of the Talos version.
+	// +kubebuilder:validation:Pattern=`^v[0-9]+\.[0-9]+\.[0-9]+$`
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
+}
+
+// AddressRange is a range of addresses, both ends included.
+type AddressRange struct {
+	// Start is the first address.
+	// +kubebuilder:validation:MaxLength=45
+	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="start must be an IP address"
+	Start string `json:"start"`
+	// End is the last address.
+	// +kubebuilder:validation:MaxLength=45
+	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="end must be an IP address"
+	End string `json:"end"`
+}
+
+// NetworkSpec is the network of a management cluster.
+type NetworkSpec struct {
+	// PodCIDR is the range of pod addresses.
+	// +kubebuilder:validation:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="podCIDR must be a CIDR such as 10.244.0.0/16"
+	PodCIDR string `json:"podCIDR"`
+	// ServiceCIDR is the range of service addresses.
+	// +kubebuilder:validation:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="serviceCIDR must be a CIDR such as 10.96.0.0/12"
+	ServiceCIDR string `json:"serviceCIDR"`
+	// VIP is the control plane's endpoint, an address or a name. On-prem it
+	// floats between the control planes; in a cloud it comes from the load balancer.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	VIP string `json:"vip,omitempty"`
+	// VIPInterface is the network interface of the VIP.
+	// +kubebuilder:validation:MaxLength=15
+	// +optional
+	VIPInterface string `json:"vipInterface,omitempty"`
+	// LoadBalancerPool is the range that Services of type LoadBalancer get.
+	// +optional
+	LoadBalancerPool *AddressRange `json:"loadBalancerPool,omitempty"`
+}
+
+// PatchTarget says which machines a patch is for.
+// +kubebuilder:validation:Enum=all;control-plane;worker
+type PatchTarget string
+
+// The targets of a patch.
+const (
+	PatchAll          PatchTarget = "all"
+	PatchControlPlane PatchTarget = "control-plane"
+	PatchWorker       PatchTarget = "worker"
+)
+
+// TalosConfigPatch is one operation of a JSON patch (RFC 6902).
+// +kubebuilder:validation:XValidation:rule="self.op == 'remove' || has(self.value)",message="value is required for add and replace"
+type TalosConfigPatch struct {
+	// Op is add, remove or replace.
+	// +kubebuilder:validation:Enum=add;remove;replace
+	Op string `json:"op"`
+	// Path is a JSON pointer into the machine configuration.
+	// +kubebuilder:validation:MaxLength=1024
+	Path string `json:"path"`
+	// Value is parsed as YAML.
+	// +optional
+	Value *string `json:"value,omitempty"`
+	// Target says which machines the patch is for.
+	// +kubebuilder:default=all
+	// +optional
+	Target PatchTarget `json:"target,omitempty"`
+}
+
+// TalosStrategicPatch is merged into the machine configuration.
+type TalosStrategicPatch struct {
+	// Target says which machines the patch is for.
+	// +kubebuilder:default=all
+	// +optional
+	Target PatchTarget `json:"target,omitempty"`
+	// Patch is a piece of machine configuration, in YAML.
+	// +kubebuilder:validation:MinLength=1
+	Patch string `json:"patch"`
+}
+
+// TalosSpec is the operating system of the nodes.
+type TalosSpec struct {
+	// Version of Talos.
+	// +kubebuilder:validation:Pattern=`^v[0-9]+\.[0-9]+\.[0-9]+$`
+	// +kubebuilder:validation:MaxLength=32
+	Version string `json:"version"`
+	// Schematic is the Talos factory's id of the image.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Schematic string `json:"schematic"`
+	// InstallDisk is the device that Talos is installed to.
+	// +kubebuilder:default=/dev/vda
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	InstallDisk string `json:"installDisk,omitempty"`
+	// ConfigPatches are JSON patches (RFC 6902) of the machine configuration.
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	ConfigPatches []TalosConfigPatch `json:"configPatches,omitempty"`
+	// StrategicPatches are merged into the machine configuration.
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	StrategicPatches []TalosStrategicPatch `json:"strategicPatches,omitempty"`
+}
+
+// StatusCredentials says whether credentials may stand in a status.
+// +kubebuilder:validation:Enum=Inline;SecretOnly
+type StatusCredentials string
+
+// Where the credentials of a new cluster are written.
+const (
+	// StatusCredentialsInline writes them to the status and to Secrets.
+	StatusCredentialsInline StatusCredentials = "Inline"
+	// StatusCredentialsSecretOnly writes them to Secrets alone.
+	StatusCredentialsSecretOnly StatusCredentials = "SecretOnly"
+)
+
+// Remediation says what happens to a machine that is lost.
+// +kubebuilder:validation:Enum=None;ReplaceWorkers
+type Remediation string
+
+// The remediations.
+const (
+	RemediationNone           Remediation = "None"
+	RemediationReplaceWorkers Remediation = "ReplaceWorkers"
+)
+
+// ClusterBootstrapSpec is the management cluster that is wanted.
+// +kubebuilder:validation:XValidation:rule="self.provider == oldSelf.provider",message="provider is immutable"
+// +kubebuilder:validation:XValidation:rule="self.providerRef == oldSelf.providerRef",message="providerRef is immutable"
+type ClusterBootstrapSpec struct {
+	// Provider is the kind of platform.
+	Provider ProviderType `json:"provider"`
+	// ProviderRef names the ProviderConfig with the platform's credentials.
+	ProviderRef ProviderReference `json:"providerRef"`
+	// Cluster is the topology and the size of the nodes.
+	Cluster ClusterSpec `json:"cluster"`
+	// Network is the network of the cluster.
+	Network NetworkSpec `json:"network"`
+	// Talos is the operating system of the nodes.
+	Talos TalosSpec `json:"talos"`
+	// Addons are installed once Kubernetes runs.
+	// +kubebuilder:default={}
+	// +optional
+	Addons AddonsSpec `json:"addons,omitempty"`
+	// ControlPlaneExposure is written to the ButlerConfig of the new cluster.
+	// +optional
+	ControlPlaneExposure *ControlPlaneExposureSpec `json:"controlPlaneExposure,omitempty"`
+	// Paused stops the controller from changing anything.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+	// StatusCredentials says whether kubeconfig and talosconfig stand in the
+	// status, besides their Secrets.
+	// +kubebuilder:default=Inline
+	// +optional
+	StatusCredentials StatusCredentials `json:"statusCredentials,omitempty"`
+	// Remediation says what happens to a machine that is lost.
+	// +kubebuilder:default=None
+	// +optional
+	Remediation Remediation `json:"remediation,omitempty"`
+}
+
+// ClusterBootstrapPhase is where a ClusterBootstrap stands.
+// +kubebuilder:validation:Enum=Pending;ProvisioningMachines;ConfiguringTalos;BootstrappingCluster;InstallingAddons;Pivoting;Ready;Failed
+type ClusterBootstrapPhase string
+
+// The phases of a ClusterBootstrap.
+const (
+	BootstrapPending              ClusterBootstrapPhase = "Pending"
+	BootstrapProvisioningMachines ClusterBootstrapPhase = "ProvisioningMachines"
+	BootstrapConfiguringTalos     ClusterBootstrapPhase = "ConfiguringTalos"
+	BootstrapBootstrappingCluster ClusterBootstrapPhase = "BootstrappingCluster"
+	BootstrapInstallingAddons     ClusterBootstrapPhase = "InstallingAddons"
+	BootstrapPivoting             ClusterBootstrapPhase = "Pivoting"
+	BootstrapReady                ClusterBootstrapPhase = "Ready"
+	BootstrapFailed               ClusterBootstrapPhase = "Failed"
+)
+
+// Conditions of a ClusterBootstrap, besides Ready.
+const (
+	ConditionProgressing = "Progressing"
+	ConditionFailed      = "Failed"
+)
+
+// BootstrapMachineStatus is a machine of the cluster.
+type BootstrapMachineStatus struct {
+	// Name of the MachineRequest.
+	Name string `json:"name"`
+	// Role is control-plane or worker.
+	Role MachineRole `json:"role"`
+	// Phase of the MachineRequest.
+	Phase MachinePhase `json:"phase"`
+	// IPAddress of the machine.
+	// +optional
+	IPAddress string `json:"ipAddress,omitempty"`
+	// TalosConfigured is true once the machine has taken its configuration.
+	// +optional
+	TalosConfigured bool `json:"talosConfigured,omitempty"`
+	// Ready is true once the node has joined the cluster and is Ready.
+	// +optional
+	Ready bool `json:"ready,omitempty"`
+}
+
+// ClusterBootstrapStatus is what the bootstrap controller has done and seen.
+type ClusterBootstrapStatus struct {
+	// Phase is where the bootstrap stands.
+	// +optional
+	Phase ClusterBootstrapPhase `json:"phase,omitempty"`
+	// ControlPlaneEndpoint is the address or name of the new cluster's API.
+	// +optional
+	ControlPlaneEndpoint string `json:"controlPlaneEndpoint,omitempty"`
+	// Kubeconfig of the new cluster's administrator, base64-encoded.
+	// +optional
+	Kubeconfig string `json:"kubeconfig,omitempty"`
+	// Talosconfig of the new cluster's administrator, base64-encoded.
+	// +optional
+	Talosconfig string `json:"talosconfig,omitempty"`
+	// ConsoleURL is where the console answers, if it is installed.
+	// +optional
+	ConsoleURL string `json:"consoleURL,omitempty"`
+	// Machines of the cluster.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Machines []BootstrapMachineStatus `json:"machines,omitempty"`
+	// FailureReason is the machine-readable cause of a failure.
+	// +optional
+	FailureReason string `json:"failureReason,omitempty"`
+	// FailureMessage is the cause of a failure for people.
+	// +optional
+	FailureMessage string `json:"failureMessage,omitempty"`
+	// AddonsInstalled tells which addons are installed and ready.
+	// +optional
+	AddonsInstalled map[string]bool `json:"addonsInstalled,omitempty"`
+	// Conditions of the bootstrap.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// LastUpdated is the time of the last change of this status.
+	// +optional
+	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
+	// ObservedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// ClusterBootstrap drives a management cluster from machines to a running platform.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=cb
+// +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.cluster.name`
+// +kubebuilder:printcolumn:name="Topology",type=string,JSONPath=`.spec.cluster.topology`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.status.controlPlaneEndpoint`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type ClusterBootstrap struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ClusterBootstrapSpec   `json:"spec"`
+	Status ClusterBootstrapStatus `json:"status,omitempty"`
+}
+
+// ClusterBootstrapList is a list of ClusterBootstraps.
+// +kubebuilder:object:root=true
+type ClusterBootstrapList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ClusterBootstrap `json:"items"`
+}

@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package v1alpha1 holds the custom resources of the group
+// butler.butlerlabs.dev: what users write, and what the controllers of this
+// project tell each other.
+//
+// +kubebuilder:object:generate=true
+// +groupName=butler.butlerlabs.dev
+package v1alpha1

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// LoadBalancerPhase is where a LoadBalancerRequest stands.
+// +kubebuilder:validation:Enum=Pending;Creating;Ready;Failed;Deleting
+type LoadBalancerPhase string
+
+// The phases of a LoadBalancerRequest.
+const (
+	LoadBalancerPending  LoadBalancerPhase = "Pending"
+	LoadBalancerCreating LoadBalancerPhase = "Creating"
+	LoadBalancerReady    LoadBalancerPhase = "Ready"
+	LoadBalancerFailed   LoadBalancerPhase = "Failed"
+	LoadBalancerDeleting LoadBalancerPhase = "Deleting"
+)
+
+// LoadBalancerTarget is a machine behind a load balancer.
+type LoadBalancerTarget struct {
+	// IP is the address of the machine.
+	// +kubebuilder:validation:MaxLength=45
+	// +optional
+	IP string `json:"ip,omitempty"`
+	// InstanceID is the platform's identifier of the machine.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	InstanceID string `json:"instanceID,omitempty"`
+	// InstanceName is the name of the machine on the platform.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	InstanceName string `json:"instanceName,omitempty"`
+}
+
+// LoadBalancerRequestSpec is the load balancer that is wanted.
+// +kubebuilder:validation:XValidation:rule="self.clusterName == oldSelf.clusterName",message="clusterName is immutable"
+// +kubebuilder:validation:XValidation:rule="self.providerConfigRef == oldSelf.providerConfigRef",message="providerConfigRef is immutable"
+type LoadBalancerRequestSpec struct {
+	// ClusterName is the cluster that the load balancer serves.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	ClusterName string `json:"clusterName"`
+	// ProviderConfigRef names the ProviderConfig with the platform's credentials.
+	ProviderConfigRef ProviderReference `json:"providerConfigRef"`
+	// Port is where the load balancer listens, and where it sends traffic to.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +kubebuilder:default=6443
+	// +optional
+	Port int32 `json:"port,omitempty"`
+	// HealthCheckPort is probed on each target; default is the port.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	HealthCheckPort int32 `json:"healthCheckPort,omitempty"`
+	// Targets are the machines behind the load balancer.
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Targets []LoadBalancerTarget `json:"targets,omitempty"`
+}
+
+// LoadBalancerRequestStatus is what the provider's controller has seen.
+type LoadBalancerRequestStatus struct {
+	// Phase is where the request stands.
+	// +optional
+	Phase LoadBalancerPhase `json:"phase,omitempty"`
+	// Endpoint is the address or name of the load balancer.
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+	// ResourceID is the platform's identifier of the load balancer.
+	// +optional
+	ResourceID string `json:"resourceID,omitempty"`
+	// RegisteredTargets counts the targets that the platform has accepted.
+	// +optional
+	RegisteredTargets int32 `json:"registeredTargets,omitempty"`
+	// FailureReason is the machine-readable cause of a failure.
+	// +optional
+	FailureReason string `json:"failureReason,omitempty"`
+	// FailureMessage is the cause of a failure for people.
+	// +optional
+	FailureMessage string `json:"failureMessage,omitempty"`
+	// Conditions of the request.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// LastUpdated is the time of the last change of this status.
+	// +optional
+	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
+	// ObservedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// LoadBalancerRequest asks a cloud provider for a load balancer in front of a
+// control plane.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=lbr
+// +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.clusterName`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.status.endpoint`
+// +kubebuilder:printcolumn:name="Targets",type=integer,JSONPath=`.status.registeredTargets`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type LoadBalancerRequest struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   LoadBalancerRequestSpec   `json:"spec"`
+	Status LoadBalancerRequestStatus `json:"status,omitempty"`
+}
+
+// LoadBalancerRequestList is a list of LoadBalancerRequests.
+// +kubebuilder:object:root=true
+type LoadBalancerRequestList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []LoadBalancerRequest `json:"items"`
+}

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// MachineRole says what a machine is to become.
+// +kubebuilder:validation:Enum=control-plane;worker
+type MachineRole string
+
+// The roles of a machine.
+const (
+	RoleControlPlane MachineRole = "control-plane"
+	RoleWorker       MachineRole = "worker"
+)
+
+// MachinePhase is where a MachineRequest stands.
+// +kubebuilder:validation:Enum=Pending;Creating;Running;Failed;Deleting;Deleted;Unknown
+type MachinePhase string
+
+// The phases of a MachineRequest.
+const (
+	MachinePending  MachinePhase = "Pending"
+	MachineCreating MachinePhase = "Creating"
+	MachineRunning  MachinePhase = "Running"
+	MachineFailed   MachinePhase = "Failed"
+	MachineDeleting MachinePhase = "Deleting"
+	MachineDeleted  MachinePhase = "Deleted"
+	MachineUnknown  MachinePhase = "Unknown"
+)
+
+// DiskSpec is a disk besides the root disk.
+type DiskSpec struct {
+	// SizeGB is the size in gigabytes.
+	// +kubebuilder:validation:Minimum=1
+	SizeGB int32 `json:"sizeGB"`
+	// StorageClass is the provider's storage class or tier.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	StorageClass string `json:"storageClass,omitempty"`
+}
+
+// MachineRequestSpec is the machine that is wanted.
+// +kubebuilder:validation:XValidation:rule="self.providerRef == oldSelf.providerRef",message="providerRef is immutable"
+// +kubebuilder:validation:XValidation:rule="self.machineName == oldSelf.machineName",message="machineName is immutable"
+type MachineRequestSpec struct {
+	// ProviderRef names the ProviderConfig with the platform's credentials.
+	ProviderRef ProviderReference `json:"providerRef"`
+	// MachineName is the name of the machine on the platform.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	MachineName string `json:"machineName"`
+	// Role is control-plane or worker.
+	Role MachineRole `json:"role"`
+	// CPU is the number of virtual cores.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=128
+	CPU int32 `json:"cpu"`
+	// MemoryMB is the memory in megabytes.
+	// +kubebuilder:validation:Minimum=1024
+	MemoryMB int32 `json:"memoryMB"`
+	// DiskGB is the size of the root disk in gigabytes.
+	// +kubebuilder:validation:Minimum=10
+	DiskGB int32 `json:"diskGB"`
+	// ExtraDisks are attached besides the root disk.
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	ExtraDisks []DiskSpec `json:"extraDisks,omitempty"`
+	// Image overrides the image of the ProviderConfig; the format is the provider's.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Image string `json:"image,omitempty"`
+	// UserData is handed to the machine as cloud-init user data.
+	// +optional
+	UserData string `json:"userData,omitempty"`
+	// NetworkData is handed to the machine as cloud-init network configuration.
+	// +optional
+	NetworkData string `json:"networkData,omitempty"`
+	// Labels are applied to the machine on the platform.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+	// TalosVersion lets a driver look up its platform's default image.
+	// +kubebuilder:validation:Pattern=`^v[0-9]+\.[0-9]+\.[0-9]+$`
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	TalosVersion string `json:"talosVersion,omitempty"`
+	// Schematic is the Talos factory's id of the image.
+	// +kubebuilder:validation:MaxLength=128
+	// +optional
+	Schematic string `json:"schematic,omitempty"`
+}
+
+// MachineRequestStatus is what the provider's controller has seen.
+type MachineRequestStatus struct {
+	// Phase is where the request stands.
+	// +optional
+	Phase MachinePhase `json:"phase,omitempty"`
+	// ProviderID is the platform's identifier of the machine.
+	// +optional
+	ProviderID string `json:"providerID,omitempty"`
+	// IPAddress is the primary address, set when the phase reaches Running.
+	// +optional
+	IPAddress string `json:"ipAddress,omitempty"`
+	// IPAddresses are all addresses of the machine.
+	// +optional
+	IPAddresses []string `json:"ipAddresses,omitempty"`
+	// MACAddress is the primary hardware address.
+	// +optional
+	MACAddress string `json:"macAddress,omitempty"`
+	// FailureReason is the machine-readable cause of a failure.
+	// +optional
+	FailureReason string `json:"failureReason,omitempty"`
+	// FailureMessage is the cause of a failure for people.
+	// +optional
+	FailureMessage string `json:"failureMessage,omitempty"`
+	// Conditions of the request.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// LastUpdated is the time of the last change of this status.
+	// +optional
+	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
+	// ObservedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// MachineRequest asks a provider for one machine.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=mr
+// +kubebuilder:printcolumn:name="Machine",type=string,JSONPath=`.spec.machineName`
+// +kubebuilder:printcolumn:name="Role",type=string,JSONPath=`.spec.role`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="IP",type=string,JSONPath=`.status.ipAddress`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type MachineRequest struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   MachineRequestSpec   `json:"spec"`
+	Status MachineRequestStatus `json:"status,omitempty"`
+}
+
+// MachineRequestList is a list of MachineRequests.
+// +kubebuilder:object:root=true
+type MachineRequestList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []MachineRequest `json:"items"`
+}

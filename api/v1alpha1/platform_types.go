@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// HarvesterSpec places machines on a Harvester cluster.
+type HarvesterSpec struct {
+	// Endpoint of the Harvester API; empty means the one of the kubeconfig.
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+	// Namespace that the machines are made in.
+	// +kubebuilder:default=default
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// NetworkName is the namespace/name of the VM network.
+	// +kubebuilder:validation:Pattern=`^[a-z0-9-]+/[a-z0-9-]+$`
+	// +kubebuilder:validation:MaxLength=127
+	NetworkName string `json:"networkName"`
+	// ImageName is the namespace/name of the VM image.
+	// +kubebuilder:validation:MaxLength=317
+	// +optional
+	ImageName string `json:"imageName,omitempty"`
+	// StorageClassName of extra disks that name none.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	StorageClassName string `json:"storageClassName,omitempty"`
+}
+
+// NutanixSpec places machines on a Nutanix cluster.
+type NutanixSpec struct {
+	// Endpoint of Prism Central.
+	// +kubebuilder:validation:Pattern=`^https?://`
+	// +kubebuilder:validation:MaxLength=2048
+	Endpoint string `json:"endpoint"`
+	// Port of Prism Central.
+	// +kubebuilder:default=9440
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port int32 `json:"port,omitempty"`
+	// Insecure switches the verification of the server's certificate off.
+	// +kubebuilder:default=false
+	// +optional
+	Insecure bool `json:"insecure,omitempty"`
+	// ClusterUUID is the Prism Element cluster that machines run on.
+	// +kubebuilder:validation:MaxLength=64
+	ClusterUUID string `json:"clusterUUID"`
+	// SubnetUUID is the subnet that machines are attached to.
+	// +kubebuilder:validation:MaxLength=64
+	SubnetUUID string `json:"subnetUUID"`
+	// ImageUUID is the image of the root disk.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	ImageUUID string `json:"imageUUID,omitempty"`
+	// StorageContainerUUID is where disks are kept.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	StorageContainerUUID string `json:"storageContainerUUID,omitempty"`
+}
+
+// VMIDRange is a range of Proxmox VM ids.
+type VMIDRange struct {
+	// Start is the first id.
+	// +kubebuilder:validation:Minimum=100
+	Start int32 `json:"start"`
+	// End is the last id.
+	// +kubebuilder:validation:Minimum=100
+	End int32 `json:"end"`
+}
+
+// ProxmoxSpec places machines on a Proxmox VE cluster.
+type ProxmoxSpec struct {
+	// Endpoint of the API.
+	// +kubebuilder:validation:Pattern=`^https?://`
+	// +kubebuilder:validation:MaxLength=2048
+	Endpoint string `json:"endpoint"`
+	// Insecure switches the verification of the server's certificate off.
+	// +kubebuilder:default=false
+	// +optional
+	Insecure bool `json:"insecure,omitempty"`
+	// Nodes that machines may be placed on.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Nodes []string `json:"nodes"`
+	// Storage that disks are kept on.
+	// +kubebuilder:validation:MaxLength=253
+	Storage string `json:"storage"`
+	// TemplateID is the VM id of the template.
+	// +optional
+	TemplateID int32 `json:"templateID,omitempty"`
+	// Template is the name of the template, instead of its id.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Template string `json:"template,omitempty"`
+	// VMIDRange is where VM ids are taken from.
+	// +optional
+	VMIDRange *VMIDRange `json:"vmidRange,omitempty"`
+	// Bridge that machines are attached to.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Bridge string `json:"bridge,omitempty"`
+	// VLAN tag on the bridge.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=4094
+	// +optional
+	VLAN int32 `json:"vlan,omitempty"`
+}
+
+// AWSSpec places machines in an AWS region.
+type AWSSpec struct {
+	// Region of the machines.
+	// +kubebuilder:validation:MaxLength=64
+	Region string `json:"region"`
+	// VPCID is the network of the machines.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	VPCID string `json:"vpcID,omitempty"`
+	// SubnetIDs that machines are spread over.
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	SubnetIDs []string `json:"subnetIDs,omitempty"`
+	// SecurityGroupIDs of the machines.
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	SecurityGroupIDs []string `json:"securityGroupIDs,omitempty"`
+	// InstanceType of the machines; default is chosen by cpu and memory.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	InstanceType string `json:"instanceType,omitempty"`
+	// AMI of the machines.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	AMI string `json:"ami,omitempty"`
+	// PublicIP gives each machine a public address.
+	// +optional
+	PublicIP bool `json:"publicIP,omitempty"`
+	// Endpoint of the API, instead of the region's.
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+	// IAMInstanceProfile of the machines.
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	IAMInstanceProfile string `json:"iamInstanceProfile,omitempty"`
+}
+
+// GCPSpec places machines in a Google Cloud project.
+type GCPSpec struct {
+	// ProjectID of the machines.
+	// +kubebuilder:validation:MaxLength=64
+	ProjectID string `json:"projectID"`
+	// Region of the machines.
+	// +kubebuilder:validation:MaxLength=64
+	Region string `json:"region"`
+	// Zone of the machines; empty spreads them over the region.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Zone string `json:"zone,omitempty"`
+	// Network of the machines.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Network string `json:"network,omitempty"`
+	// Subnetwork of the machines.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Subnetwork string `json:"subnetwork,omitempty"`
+	// Image of the machines.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Image string `json:"image,omitempty"`
+	// ImageFamily of the machines, instead of an image.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	ImageFamily string `json:"imageFamily,omitempty"`
+	// ImageProject is where the image family is.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	ImageProject string `json:"imageProject,omitempty"`
+	// MachineType of the machines; default is chosen by cpu and memory.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	MachineType string `json:"machineType,omitempty"`
+	// ServiceAccount of the machines.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	ServiceAccount string `json:"serviceAccount,omitempty"`
+	// Tags are the network tags of the machines.
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Tags []string `json:"tags,omitempty"`
+	// PublicIP gives each machine a public address.
+	// +optional
+	PublicIP bool `json:"publicIP,omitempty"`
+	// Endpoint of the API, instead of Google's.
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+}
+
+// AzureSpec places machines in an Azure resource group.
+type AzureSpec struct {
+	// SubscriptionID of the machines.
+	// +kubebuilder:validation:MaxLength=64
+	SubscriptionID string `json:"subscriptionID"`
+	// ResourceGroup of the machines.
+	// +kubebuilder:validation:MaxLength=90
+	ResourceGroup string `json:"resourceGroup"`
+	// Location of the machines.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Location string `json:"location,omitempty"`
+	// VNetName is the network of the machines.
+	// +kubebuilder:validation:MaxLength=80
+	// +optional
+	VNetName string `json:"vnetName,omitempty"`
+	// SubnetName is the subnet of the machines.
+	// +kubebuilder:validation:MaxLength=80
+	// +optional
+	SubnetName string `json:"subnetName,omitempty"`
+	// VMSize of the machines; default is chosen by cpu and memory.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	VMSize string `json:"vmSize,omitempty"`
+	// ImageURN of the machines.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	ImageURN string `json:"imageURN,omitempty"`
+	// PublicIP gives each machine a public address.
+	// +optional
+	PublicIP bool `json:"publicIP,omitempty"`
+	// Endpoint of the resource manager, instead of the public cloud's.
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+	// AuthorityHost issues tokens, instead of the public cloud's.
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	AuthorityHost string `json:"authorityHost,omitempty"`
+	// SecurityGroupName of the machines.
+	// +kubebuilder:validation:MaxLength=80
+	// +optional
+	SecurityGroupName string `json:"securityGroupName,omitempty"`
+}

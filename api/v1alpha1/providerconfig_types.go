@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// ProviderType is a kind of platform.
+// +kubebuilder:validation:Enum=harvester;nutanix;proxmox;azure;aws;gcp
+type ProviderType string
+
+// The platforms that a ProviderConfig can describe.
+const (
+	ProviderHarvester ProviderType = "harvester"
+	ProviderNutanix   ProviderType = "nutanix"
+	ProviderProxmox   ProviderType = "proxmox"
+	ProviderAzure     ProviderType = "azure"
+	ProviderAWS       ProviderType = "aws"
+	ProviderGCP       ProviderType = "gcp"
+)
+
+// OnPrem reports whether machines of this platform stand in the user's own
+// network, without a cloud load balancer.
+func (p ProviderType) OnPrem() bool {
+	return p == ProviderHarvester || p == ProviderNutanix || p == ProviderProxmox
+}
+
+// ScopeType says who may use a ProviderConfig.
+// +kubebuilder:validation:Enum=platform;team
+type ScopeType string
+
+// The scopes of a ProviderConfig.
+const (
+	ScopePlatform ScopeType = "platform"
+	ScopeTeam     ScopeType = "team"
+)
+
+// ProviderScope says who may use a ProviderConfig.
+type ProviderScope struct {
+	// Type is platform or team.
+	// +kubebuilder:default=platform
+	// +optional
+	Type ScopeType `json:"type,omitempty"`
+	// TeamRef names the team of scope team.
+	// +optional
+	TeamRef *LocalReference `json:"teamRef,omitempty"`
+}
+
+// NetworkMode says who hands out addresses.
+// +kubebuilder:validation:Enum=ipam;cloud
+type NetworkMode string
+
+// The network modes.
+const (
+	NetworkModeIPAM  NetworkMode = "ipam"
+	NetworkModeCloud NetworkMode = "cloud"
+)
+
+// NetworkPoolReference names a NetworkPool and its rank.
+type NetworkPoolReference struct {
+	// Name of the NetworkPool.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// Priority ranks the pools; the lowest number is asked first.
+	// +kubebuilder:default=0
+	// +optional
+	Priority int32 `json:"priority,omitempty"`
+}
+
+// ProviderNetworkSpec describes the network that machines are attached to.
+type ProviderNetworkSpec struct {
+	// Mode is ipam or cloud.
+	// +kubebuilder:default=cloud
+	// +optional
+	Mode NetworkMode `json:"mode,omitempty"`
+	// PoolRefs are the pools of mode ipam.
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	PoolRefs []NetworkPoolReference `json:"poolRefs,omitempty"`
+	// Subnet of the machines, in CIDR form.
+	// +kubebuilder:validation:MaxLength=43
+	// +optional
+	Subnet string `json:"subnet,omitempty"`
+	// Gateway of the subnet.
+	// +kubebuilder:validation:MaxLength=45
+	// +optional
+	Gateway string `json:"gateway,omitempty"`
+	// DNSServers of the machines.
+	// +kubebuilder:validation:MaxItems=8
+	// +optional
+	DNSServers []string `json:"dnsServers,omitempty"`
+	// TimeServers of the machines.
+	// +kubebuilder:validation:MaxItems=8
+	// +optional
+	TimeServers []string `json:"timeServers,omitempty"`
+}
+
+// ProviderConfigSpec says how to reach a platform and where to put machines.
+// +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || has(self.credentialsRef)",message="credentialsRef is required for harvester, nutanix and proxmox"
+// +kubebuilder:validation:XValidation:rule="self.provider == oldSelf.provider",message="provider is immutable"
+type ProviderConfigSpec struct {
+	// Provider is the kind of platform.
+	Provider ProviderType `json:"provider"`
+	// CredentialsRef names the Secret with the credentials; without it a cloud
+	// provider uses the ambient ones.
+	// +optional
+	CredentialsRef *SecretReference `json:"credentialsRef,omitempty"`
+	// Scope says who may use this ProviderConfig.
+	// +optional
+	Scope *ProviderScope `json:"scope,omitempty"`
+	// Network describes the network that machines are attached to.
+	// +optional
+	Network *ProviderNetworkSpec `json:"network,omitempty"`
+	// Harvester is set for provider harvester.
+	// +optional
+	Harvester *HarvesterSpec `json:"harvester,omitempty"`
+	// Nutanix is set for provider nutanix.
+	// +optional
+	Nutanix *NutanixSpec `json:"nutanix,omitempty"`
+	// Proxmox is set for provider proxmox.
+	// +optional
+	Proxmox *ProxmoxSpec `json:"proxmox,omitempty"`
+	// AWS is set for provider aws.
+	// +optional
+	AWS *AWSSpec `json:"aws,omitempty"`
+	// GCP is set for provider gcp.
+	// +optional
+	GCP *GCPSpec `json:"gcp,omitempty"`
+	// Azure is set for provider azure.
+	// +optional
+	Azure *AzureSpec `json:"azure,omitempty"`
+}
+
+// ProviderCapacity is what a platform has left.
+type ProviderCapacity struct {
+	// AvailableIPs counts free addresses.
+	// +optional
+	AvailableIPs int32 `json:"availableIPs,omitempty"`
+	// EstimatedTenants is how many tenants still fit.
+	// +optional
+	EstimatedTenants int32 `json:"estimatedTenants,omitempty"`
+}
+
+// ProviderConfigStatus is what the provider's controller has found out.
+type ProviderConfigStatus struct {
+	// Validated is true when the platform has accepted the credentials.
+	// +optional
+	Validated bool `json:"validated,omitempty"`
+	// Ready is true when machines can be requested.
+	// +optional
+	Ready bool `json:"ready,omitempty"`
+	// ProviderVersion is the platform's version.
+	// +optional
+	ProviderVersion string `json:"providerVersion,omitempty"`
+	// Capacity is what the platform has left.
+	// +optional
+	Capacity *ProviderCapacity `json:"capacity,omitempty"`
+	// LastValidationTime is when the credentials were last accepted or refused.
+	// +optional
+	LastValidationTime *metav1.Time `json:"lastValidationTime,omitempty"`
+	// LastProbeTime is when the platform was last asked.
+	// +optional
+	LastProbeTime *metav1.Time `json:"lastProbeTime,omitempty"`
+	// Conditions of the ProviderConfig.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ProviderConfig says how to reach a platform and where to put machines.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=pc;pcfg
+// +kubebuilder:printcolumn:name="Provider",type=string,JSONPath=`.spec.provider`
+// +kubebuilder:printcolumn:name="Scope",type=string,JSONPath=`.spec.scope.type`
+// +kubebuilder:printcolumn:name="Ready",type=boolean,JSONPath=`.status.ready`
+// +kubebuilder:printcolumn:name="Validated",type=boolean,JSONPath=`.status.validated`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type ProviderConfig struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ProviderConfigSpec   `json:"spec"`
+	Status ProviderConfigStatus `json:"status,omitempty"`
+}
+
+// ProviderConfigList is a list of ProviderConfigs.
+// +kubebuilder:object:root=true
+type ProviderConfigList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ProviderConfig `json:"items"`
+}
