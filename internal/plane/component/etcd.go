@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+// runEtcd serves a single member on a loopback port of its own choice.
+func runEtcd(ctx context.Context, args []string) error {
+	var tls transport.TLSInfo
+	flags := flag.NewFlagSet("etcd", flag.ContinueOnError)
+	dir := flags.String("data-dir", "", "")
+	flags.StringVar(&tls.CertFile, "cert-file", "", "")
+	flags.StringVar(&tls.KeyFile, "key-file", "", "")
+	flags.StringVar(&tls.TrustedCAFile, "trusted-ca-file", "", "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	e, err := embed.StartEtcd(etcdConfig(*dir, tls))
+	if err != nil {
+		return err
+	}
+	select {
+	case <-e.Server.ReadyNotify():
+		ready(e.Clients[0].Addr().String())
+	case err := <-e.Err():
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-e.Err():
+		return fmt.Errorf("etcd ended: %w", err)
+	case <-ctx.Done():
+		e.Close()
+		return nil
+	}
+}
+
+func etcdConfig(dir string, tls transport.TLSInfo) *embed.Config {
+	c := embed.NewConfig()
+	c.Name, c.Dir = "plane", dir
+	c.LogLevel, c.LogOutputs = "warn", []string{"stderr"}
+	c.WarningUnaryRequestDuration = time.Second
+	c.EnableGRPCGateway = false
+	tls.ClientCertAuth = true
+	c.ClientTLSInfo = tls
+	c.ListenClientUrls = []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}
+	c.AdvertiseClientUrls = c.ListenClientUrls
+	// A member without peers still needs a peer listener: a socket beside the data.
+	c.ListenPeerUrls = []url.URL{{Scheme: "unix", Host: "peer:0"}}
+	c.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:1"}}
+	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	// There is nobody to lose an election against.
+	c.TickMs, c.ElectionMs = 10, 50
+	return c
+}

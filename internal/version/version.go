@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package version tells which build of the project this is.
+package version
+
+// Set by the linker; what a plain `go build` leaves are these values.
+var (
+	// Version of the project.
+	Version = "v0.0.0-dev"
+	// Commit that was built.
+	Commit = "unknown"
+)
+
+// String is the version and the commit on one line.
+func String() string { return Version + " (" + Commit + ")" }
