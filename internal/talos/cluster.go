@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos
+
+// Role is what a node does in its cluster.
+type Role string
+
+// The roles of nodes, spelled as in a MachineRequest.
+const (
+	ControlPlane Role = "control-plane"
+	Worker       Role = "worker"
+)
+
+// CNI names who provides the pod network.
+type CNI string
+
+// The pod networks. With both, Talos installs none; Cilium also replaces
+// kube-proxy, with CNINone kube-proxy stays.
+const (
+	CNINone   CNI = "none"
+	CNICilium CNI = "cilium"
+)
+
+// Cluster is all that the configurations of a cluster's nodes share.
+type Cluster struct {
+	Name              string
+	Endpoint          string // host name or address of the Kubernetes API, without port
+	TalosVersion      string
+	KubernetesVersion string // empty: the one that Talos was released with
+	Schematic         string
+	Platform          string // of the installer image; empty: metal
+	InstallDisk       string // empty: /dev/vda
+	PodCIDR           string
+	ServiceCIDR       string
+	CNI               CNI // empty: cilium
+
+	// ScheduleOnControlPlanes lets ordinary pods run on control planes.
+	ScheduleOnControlPlanes bool
+	// SharedIP, if set, is an address that Talos itself moves between the
+	// control planes.
+	SharedIP SharedIP
+	// CertSANs are further names of the Talos and Kubernetes API servers.
+	CertSANs []string
+
+	JSONPatches  []JSONPatch
+	MergePatches []MergePatch
+}
+
+// SharedIP is a virtual address on the control planes. It answers only while
+// etcd runs, so it is for the Kubernetes API, not for the Talos API.
+type SharedIP struct {
+	Address   string
+	Interface string // empty: the machine's one physical interface
+}
+
+// Node is what the configuration of one node has of its own.
+type Node struct {
+	Name       string // host name, and the name of the Kubernetes node
+	Role       Role
+	Labels     map[string]string
+	ExtraDisks []Disk
+}
+
+// Disk is a disk that is formatted, if it is empty, and mounted at
+// /var/mnt/<Name>.
+type Disk struct {
+	Name   string
+	Device string
+}
+
+// Target says which nodes a patch is for.
+type Target string
+
+// The targets of patches; empty is TargetAll.
+const (
+	TargetAll          Target = "all"
+	TargetControlPlane Target = "control-plane"
+	TargetWorker       Target = "worker"
+)
+
+// JSONPatch is one RFC 6902 operation on the v1alpha1 document.
+type JSONPatch struct {
+	Target Target
+	Op     string // add, remove or replace
+	Path   string
+	Value  string // YAML; required for add and replace
+}
+
+// MergePatch is a strategic merge patch: any number of Talos documents.
+type MergePatch struct {
+	Target Target
+	YAML   string
+}
+
+func (t Target) includes(r Role) bool {
+	return t == "" || t == TargetAll || string(t) == string(r)
+}

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/siderolabs/talos/pkg/machinery/config"
+	"github.com/siderolabs/talos/pkg/machinery/config/encoder"
+	"github.com/siderolabs/talos/pkg/machinery/config/generate"
+	"github.com/siderolabs/talos/pkg/machinery/config/machine"
+	"github.com/siderolabs/talos/pkg/machinery/config/types/v1alpha1"
+	"github.com/siderolabs/talos/pkg/machinery/config/validation"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
+)
+
+const (
+	defaultInstallDisk = "/dev/vda"
+	apiServerPort      = "6443"
+)
+
+// Config returns the machine configuration of a node, validated. The same
+// input gives the same bytes, so that pushing it again after a crash changes
+// nothing.
+func Config(secrets []byte, c Cluster, n Node) ([]byte, error) {
+	cfg, err := nodeConfig(secrets, c, n)
+	if err != nil {
+		return nil, fmt.Errorf("talos configuration of node %q: %w", n.Name, err)
+	}
+	return cfg.EncodeBytes(encoder.WithComments(encoder.CommentsDisabled))
+}
+
+func nodeConfig(secrets []byte, c Cluster, n Node) (config.Provider, error) {
+	contract, err := versionContract(c.TalosVersion)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := generated(secrets, contract, c, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, change := range []func(config.Provider) (config.Provider, error){
+		func(p config.Provider) (config.Provider, error) { return withNodeSettings(p, c, n) },
+		func(p config.Provider) (config.Provider, error) { return withHostname(p, contract, n.Name) },
+		func(p config.Provider) (config.Provider, error) { return withSharedIP(p, contract, c.SharedIP, n.Role) },
+		func(p config.Provider) (config.Provider, error) { return withDisks(p, contract, n.ExtraDisks) },
+		func(p config.Provider) (config.Provider, error) { return withJSONPatches(p, c.JSONPatches, n.Role) },
+		func(p config.Provider) (config.Provider, error) { return withMergePatches(p, c.MergePatches, n.Role) },
+	} {
+		if cfg, err = change(cfg); err != nil {
+			return nil, err
+		}
+	}
+	_, err = cfg.Validate(metal{}, validation.WithLocal())
+	return cfg, err
+}
+
+// generated is the configuration as talosctl gen config would make it.
+func generated(secrets []byte, contract *config.VersionContract, c Cluster, n Node) (config.Provider, error) {
+	kind, err := machineType(n.Role)
+	if err != nil {
+		return nil, err
+	}
+	kubernetes, err := KubernetesVersion(c.TalosVersion, c.KubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	options, err := generateOptions(secrets, contract, c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Endpoint == "" {
+		return nil, fmt.Errorf("cluster %q has no endpoint", c.Name)
+	}
+	endpoint := "https://" + net.JoinHostPort(c.Endpoint, apiServerPort)
+	input, err := generate.NewInput(c.Name, endpoint, kubernetes, options...)
+	if err != nil {
+		return nil, err
+	}
+	input.PodNet, input.ServiceNet = []string{c.PodCIDR}, []string{c.ServiceCIDR}
+	return input.Config(kind)
+}
+
+func generateOptions(secrets []byte, contract *config.VersionContract, c Cluster) ([]generate.Option, error) {
+	bundle, err := parseSecrets(secrets)
+	if err != nil {
+		return nil, err
+	}
+	image, err := InstallImage(c.Platform, c.Schematic, c.TalosVersion)
+	if err != nil {
+		return nil, err
+	}
+	disk := c.InstallDisk
+	if disk == "" {
+		disk = defaultInstallDisk
+	}
+	return []generate.Option{
+		generate.WithVersionContract(contract),
+		generate.WithSecretsBundle(bundle),
+		generate.WithInstallImage(image),
+		generate.WithInstallDisk(disk),
+		generate.WithKubePrismPort(constants.DefaultKubePrismPort),
+		generate.WithClusterCNIConfig(&v1alpha1.CNIConfig{CNIName: constants.NoneCNI}),
+		generate.WithAllowSchedulingOnControlPlanes(c.ScheduleOnControlPlanes),
+		generate.WithAdditionalSubjectAltNames(c.CertSANs),
+	}, nil
+}
+
+func withNodeSettings(cfg config.Provider, c Cluster, n Node) (config.Provider, error) {
+	return cfg.PatchV1Alpha1(func(doc *v1alpha1.Config) error {
+		if n.Role == ControlPlane && c.CNI != CNINone {
+			doc.ClusterConfig.ProxyConfig.Disabled = new(true)
+		}
+		labels, _ := SplitLabels(n.Labels)
+		for key, value := range labels {
+			if doc.MachineConfig.MachineNodeLabels == nil {
+				doc.MachineConfig.MachineNodeLabels = map[string]string{}
+			}
+			doc.MachineConfig.MachineNodeLabels[key] = value
+		}
+		return nil
+	})
+}
+
+func machineType(r Role) (machine.Type, error) {
+	switch r {
+	case ControlPlane:
+		return machine.TypeControlPlane, nil
+	case Worker:
+		return machine.TypeWorker, nil
+	}
+	return machine.TypeUnknown, fmt.Errorf("unknown role %q: want %s or %s", r, ControlPlane, Worker)
+}
+
+// metal is the strictest mode for machinery's validation: machines install
+// Talos on a disk.
+type metal struct{}
+
+func (metal) String() string        { return "metal" }
+func (metal) RequiresInstall() bool { return true }
+func (metal) InContainer() bool     { return false }

@@ -1,0 +1,291 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos
+
+import (
+	"bytes"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/siderolabs/talos/pkg/machinery/config"
+	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
+	"github.com/siderolabs/talos/pkg/machinery/config/encoder"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files (and the test secrets if they are missing)")
+
+const testSchematic = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"
+
+// testSecrets is a bundle made for these tests alone; it protects nothing.
+func testSecrets(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join("testdata", "secrets-for-tests-only.yaml")
+	data, err := os.ReadFile(path)
+	if os.IsNotExist(err) && *update {
+		if data, err = NewSecrets("v1.9.2"); err == nil {
+			err = os.WriteFile(path, data, 0o644)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func testCluster(version string) Cluster {
+	return Cluster{
+		Name:         "dev-cluster",
+		Endpoint:     "10.40.0.100",
+		TalosVersion: version,
+		Schematic:    testSchematic,
+		PodCIDR:      "10.244.0.0/16",
+		ServiceCIDR:  "10.96.0.0/12",
+	}
+}
+
+func controlPlane() Node { return Node{Name: "dev-cluster-cp-0", Role: ControlPlane} }
+
+func TestConfigGolden(t *testing.T) {
+	single := func(version string) Cluster {
+		c := testCluster(version)
+		c.ScheduleOnControlPlanes = true
+		c.SharedIP = SharedIP{Address: "10.40.0.100"}
+		return c
+	}
+	full := func(version string) Cluster {
+		c := testCluster(version)
+		c.Platform = "nocloud"
+		c.InstallDisk = "/dev/sda"
+		c.CNI = CNINone
+		c.CertSANs = []string{"api.example.com"}
+		c.SharedIP = SharedIP{Address: "10.40.0.100", Interface: "eth0"}
+		c.JSONPatches = []JSONPatch{{Op: "add", Path: "/machine/time", Value: "servers: [time.example.com]"}}
+		c.MergePatches = []MergePatch{{Target: TargetWorker, YAML: "machine:\n  sysctls:\n    vm.max_map_count: \"262144\"\n"}}
+		return c
+	}
+	worker := Node{
+		Name:       "dev-cluster-w-0",
+		Role:       Worker,
+		Labels:     map[string]string{"example.com/pool": "storage", "node-role.kubernetes.io/worker": ""},
+		ExtraDisks: []Disk{{Name: "disk-1", Device: "/dev/sdb"}},
+	}
+	for name, tc := range map[string]struct {
+		cluster Cluster
+		node    Node
+	}{
+		"single-node-v1.9.2":    {single("v1.9.2"), controlPlane()},
+		"single-node-v1.11.0":   {single("v1.11.0"), controlPlane()},
+		"single-node-v1.12.0":   {single("v1.12.0"), controlPlane()},
+		"single-node-v1.13.0":   {single("v1.13.0"), controlPlane()},
+		"control-plane-v1.9.2":  {full("v1.9.2"), controlPlane()},
+		"control-plane-v1.13.0": {full("v1.13.0"), controlPlane()},
+		"worker-v1.9.2":         {full("v1.9.2"), worker},
+		"worker-v1.13.0":        {full("v1.13.0"), worker},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data, err := Config(testSecrets(t), tc.cluster, tc.node)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := load(t, data).NetworkHostnameConfig().Hostname(); got != tc.node.Name {
+				t.Errorf("host name %q, want %q", got, tc.node.Name)
+			}
+			golden(t, name+".yaml", redacted(t, data))
+		})
+	}
+}
+
+// redacted keeps key material out of the golden files; TestConfigSecrets
+// checks that it is in the configuration.
+func redacted(t *testing.T, data []byte) []byte {
+	t.Helper()
+	out, err := load(t, data).RedactSecrets("REDACTED").EncodeBytes(encoder.WithComments(encoder.CommentsDisabled))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func load(t *testing.T, data []byte) config.Provider {
+	t.Helper()
+	cfg, err := configloader.NewFromBytes(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-want +got), rerun with -update if intended:\n%s", path, diff)
+	}
+}
+
+func TestConfigSecrets(t *testing.T) {
+	secrets := testSecrets(t)
+	bundle, err := parseSecrets(secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := Config(secrets, testCluster("v1.13.0"), controlPlane())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := load(t, data)
+	if !bytes.Equal(cfg.Machine().Security().IssuingCA().Key, bundle.Certs.OS.Key) {
+		t.Error("the talos CA of the configuration is not the one of the bundle")
+	}
+	if !bytes.Equal(cfg.Cluster().IssuingCA().Key, bundle.Certs.K8s.Key) {
+		t.Error("the kubernetes CA of the configuration is not the one of the bundle")
+	}
+	if got := cfg.Cluster().ID(); got != bundle.Cluster.ID {
+		t.Errorf("cluster id %q, want that of the bundle", got)
+	}
+}
+
+func TestConfigIsDeterministic(t *testing.T) {
+	c := testCluster("v1.13.0")
+	c.JSONPatches = []JSONPatch{{Op: "add", Path: "/machine/sysctls", Value: "{b: '2', a: '1'}"}}
+	n := controlPlane()
+	n.Labels = map[string]string{"a": "1", "b": "2", "c": "3"}
+	first, err := Config(testSecrets(t), c, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		again, err := Config(testSecrets(t), c, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(first, again) {
+			t.Fatal("the same input gave other bytes")
+		}
+	}
+}
+
+func TestConfigRefuses(t *testing.T) {
+	for reason, tc := range map[string]struct {
+		change func(*Cluster, *Node)
+		want   string
+	}{
+		"talos newer than machinery":   {func(c *Cluster, _ *Node) { c.TalosVersion = "v1.14.0" }, "newer than v1.13"},
+		"talos too old":                {func(c *Cluster, _ *Node) { c.TalosVersion = "v1.8.4" }, "older than v1.9"},
+		"not a version":                {func(c *Cluster, _ *Node) { c.TalosVersion = "latest" }, "want a version"},
+		"kubernetes too new for talos": {func(c *Cluster, _ *Node) { c.KubernetesVersion = "v1.36.0" }, "too new"},
+		"kubernetes too old for talos": {func(c *Cluster, _ *Node) { c.KubernetesVersion = "1.20.0" }, "too old"},
+		"no schematic":                 {func(c *Cluster, _ *Node) { c.Schematic = "" }, "schematic is missing"},
+		"no endpoint":                  {func(c *Cluster, _ *Node) { c.Endpoint = "" }, "no endpoint"},
+		"unknown role":                 {func(_ *Cluster, n *Node) { n.Role = "master" }, `unknown role "master"`},
+		"no host name":                 {func(_ *Cluster, n *Node) { n.Name = "" }, "host name is missing"},
+		"shared IP is a name":          {func(c *Cluster, _ *Node) { c.SharedIP.Address = "api.example.com" }, "not an address"},
+		"patch of a missing path":      {func(c *Cluster, _ *Node) { c.JSONPatches = []JSONPatch{{Op: "remove", Path: "/machine/nothing"}} }, "config patch 0 (remove /machine/nothing)"},
+		"patch without value":          {func(c *Cluster, _ *Node) { c.JSONPatches = []JSONPatch{{Op: "add", Path: "/machine/time"}} }, "value is missing"},
+		"patch with unknown operation": {func(c *Cluster, _ *Node) { c.JSONPatches = []JSONPatch{{Op: "move", Path: "/machine/time"}} }, "unknown operation"},
+		"patch that talos does not know": {func(c *Cluster, _ *Node) {
+			c.JSONPatches = []JSONPatch{{Op: "add", Path: "/machine/nothing", Value: "1"}}
+		}, "nothing"},
+		"patch that fails validation": {func(c *Cluster, _ *Node) {
+			c.JSONPatches = []JSONPatch{{Op: "replace", Path: "/machine/type", Value: "router"}}
+		}, "router"},
+		"merge patch that is none": {func(c *Cluster, _ *Node) {
+			c.MergePatches = []MergePatch{{YAML: `[{"op":"remove","path":"/machine"}]`}}
+		}, "not a strategic merge patch"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			c, n := testCluster("v1.9.2"), controlPlane()
+			tc.change(&c, &n)
+			_, err := Config(testSecrets(t), c, n)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("got error %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestPatchTargets(t *testing.T) {
+	c := testCluster("v1.12.0")
+	c.JSONPatches = []JSONPatch{
+		{Target: TargetControlPlane, Op: "add", Path: "/machine/sysctls", Value: `{kernel.pid_max: "1"}`},
+		{Target: TargetAll, Op: "add", Path: "/machine/env", Value: "{all: yes it is}"},
+	}
+	c.MergePatches = []MergePatch{{Target: TargetWorker, YAML: "machine:\n  sysctls:\n    kernel.pid_max: \"2\"\n"}}
+	for role, want := range map[Role]string{ControlPlane: "1", Worker: "2"} {
+		data, err := Config(testSecrets(t), c, Node{Name: "n", Role: role})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := load(t, data)
+		if got := cfg.Machine().Sysctls()["kernel.pid_max"]; got != want {
+			t.Errorf("%s: kernel.pid_max = %q, want %q", role, got, want)
+		}
+		if got := cfg.NetworkHostnameConfig().Hostname(); got != "n" {
+			t.Errorf("%s: host name %q did not survive the patches", role, got)
+		}
+	}
+}
+
+func TestKubernetesVersionDefaults(t *testing.T) {
+	for talos, want := range map[string]string{
+		"v1.9.2": "1.32.0", "v1.10.0": "1.33.0", "v1.11.5": "1.34.0", "v1.12.0": "1.35.0", "v1.13.9": "1.36.0",
+	} {
+		got, err := KubernetesVersion(talos, "")
+		if err != nil || got != want {
+			t.Errorf("talos %s: kubernetes %q, %v; want %s", talos, got, err, want)
+		}
+	}
+	if got, err := KubernetesVersion("v1.9.2", "v1.31.4"); err != nil || got != "1.31.4" {
+		t.Errorf("requested v1.31.4: got %q, %v", got, err)
+	}
+}
+
+func TestSplitLabels(t *testing.T) {
+	for key, own := range map[string]bool{
+		"pool":                                   true,
+		"example.com/pool":                       true,
+		"notkubernetes.io/x":                     true,
+		"node.kubernetes.io/instance-type":       true,
+		"sub.node.kubernetes.io/x":               true,
+		"kubelet.kubernetes.io/x":                true,
+		"topology.kubernetes.io/zone":            true,
+		"kubernetes.io/hostname":                 true,
+		"topology.kubernetes.io/rack":            false,
+		"node-role.kubernetes.io/worker":         false,
+		"node-restriction.kubernetes.io/secured": false,
+		"kubernetes.io/other":                    false,
+		"x.k8s.io/y":                             false,
+	} {
+		mine, restricted := SplitLabels(map[string]string{key: "v"})
+		if (len(mine) == 1) != own || len(mine)+len(restricted) != 1 {
+			t.Errorf("%s: own %v, restricted %v", key, slices.Collect(maps.Keys(mine)), slices.Collect(maps.Keys(restricted)))
+		}
+	}
+}
+
+func TestExtraDisksFollowInstallDisk(t *testing.T) {
+	got, err := ExtraDisks("", 2)
+	want := []Disk{{Name: "disk-1", Device: "/dev/vdb"}, {Name: "disk-2", Device: "/dev/vdc"}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if _, err := ExtraDisks("/dev/nvme0n1", 1); err == nil {
+		t.Error("a name without letters was extended")
+	}
+}

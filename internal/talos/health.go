@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos
+
+import (
+	"context"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"github.com/siderolabs/talos/pkg/machinery/client"
+)
+
+// Member is a member of the etcd cluster.
+type Member struct {
+	ID       uint64
+	Hostname string
+	Learner  bool // not voting yet
+}
+
+// Members asks a control plane for the members of etcd.
+func (c *Client) Members(ctx context.Context, address string) ([]Member, error) {
+	var members []Member
+	err := c.call(address, c.mutual(), func(api *client.Client) error {
+		reply, err := api.EtcdMemberList(ctx, &machine.EtcdMemberListRequest{QueryLocal: true})
+		for _, message := range reply.GetMessages() {
+			for _, m := range message.GetMembers() {
+				members = append(members, Member{ID: m.GetId(), Hostname: m.GetHostname(), Learner: m.GetIsLearner()})
+			}
+		}
+		return err
+	})
+	return members, failed("list etcd members", address, err)
+}
+
+// Service is a service of Talos itself, such as etcd or kubelet.
+type Service struct {
+	ID      string
+	State   string // Running, Preparing, Waiting, …
+	Message string // last event
+	Healthy bool   // true also when the service has no health check
+}
+
+// Services asks a configured node for its services.
+func (c *Client) Services(ctx context.Context, address string) ([]Service, error) {
+	var services []Service
+	err := c.call(address, c.mutual(), func(api *client.Client) error {
+		reply, err := api.ServiceList(ctx)
+		for _, message := range reply.GetMessages() {
+			for _, info := range message.GetServices() {
+				services = append(services, service(info))
+			}
+		}
+		return err
+	})
+	return services, failed("list services", address, err)
+}
+
+func service(info *machine.ServiceInfo) Service {
+	s := Service{
+		ID:      info.GetId(),
+		State:   info.GetState(),
+		Healthy: info.GetHealth().GetUnknown() || info.GetHealth().GetHealthy(),
+	}
+	if events := info.GetEvents().GetEvents(); len(events) > 0 {
+		s.Message = events[len(events)-1].GetMsg()
+	}
+	return s
+}

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"testing"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/butlerdotdev/butler/internal/pki"
+)
+
+// answering is a node whose Version answers, as in the maintenance mode of
+// Talos 1.13.
+type answering struct {
+	machine.UnimplementedMachineServiceServer
+}
+
+func (answering) Version(context.Context, *emptypb.Empty) (*machine.VersionResponse, error) {
+	return &machine.VersionResponse{}, nil
+}
+
+func serve(t *testing.T, ca pki.CA, clients tls.ClientAuthType) Dialer {
+	t.Helper()
+	pair, err := ca.Issue(pki.Request{CommonName: "node", Names: []string{"10.0.0.1"}, Server: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := tls.X509KeyPair(pair.Cert, pair.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: clients})))
+	machine.RegisterMachineServiceServer(server, answering{})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	return func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", listener.Addr().String())
+	}
+}
+
+func TestStateIsDecidedByTheHandshake(t *testing.T) {
+	bundle, err := parseSecrets(testSecrets(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := pki.CA{Cert: bundle.Certs.OS.Crt, Key: bundle.Certs.OS.Key}
+	other, err := pki.NewCA("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	talosconfig, err := Talosconfig(testSecrets(t), "dev", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, tc := range map[string]struct {
+		ca      pki.CA
+		clients tls.ClientAuthType
+		address string
+		want    State
+	}{
+		"unknown CA, no client certificate wanted": {other, tls.NoClientCert, "10.0.0.1", StateMaintenance},
+		"unknown CA, client certificate wanted":    {other, tls.RequireAnyClientCert, "10.0.0.1", StateForeign},
+		"our CA, client certificate wanted":        {ours, tls.RequireAnyClientCert, "10.0.0.1", StateConfigured},
+		"our CA, another node's certificate":       {ours, tls.RequireAnyClientCert, "10.0.0.2", StateForeign},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			client, err := NewClient(talosconfig, serve(t, tc.ca, tc.clients))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := client.State(t.Context(), tc.address); got != tc.want {
+				t.Errorf("%s (%v), want %s", got, err, tc.want)
+			}
+		})
+	}
+}
