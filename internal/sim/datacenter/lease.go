@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package datacenter
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// lease says which address a machine has. Its file is named after the machine.
+type lease struct {
+	ID      string     `json:"id"`
+	Network string     `json:"network"`
+	Address netip.Addr `json:"address"`
+}
+
+// ledger keeps leases on disk, one file each, so that the cost of one does not grow
+// with their number. It is not safe for concurrent use.
+type ledger struct {
+	dir     string
+	subnets map[string]Subnet
+	byID    map[string]lease
+	taken   map[netip.Addr]bool
+	next    map[netip.Prefix]netip.Addr // where to look for a free address
+}
+
+func openLedger(dir string, subnets map[string]Subnet) (*ledger, error) {
+	for name, s := range subnets {
+		if err := s.check(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	l := &ledger{
+		dir: dir, subnets: subnets,
+		byID: map[string]lease{}, taken: map[netip.Addr]bool{}, next: map[netip.Prefix]netip.Addr{},
+	}
+	return l, l.load()
+}
+
+func (l *ledger) load() error {
+	files, err := filepath.Glob(filepath.Join(l.dir, "*.json"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var found lease
+		if err := json.Unmarshal(raw, &found); err != nil {
+			return fmt.Errorf("read lease %s: %w", file, err)
+		}
+		l.note(found)
+	}
+	return nil
+}
+
+// get returns the subnet of a network and, if the machine has one there, its address.
+func (l *ledger) get(id, network string) (Subnet, netip.Addr, error) {
+	s, ok := l.subnets[network]
+	if !ok {
+		s, ok = l.subnets[""]
+	}
+	if !ok {
+		return Subnet{}, netip.Addr{}, fmt.Errorf("the simulated datacenter has no subnet for network %q", network)
+	}
+	if held, ok := l.byID[id]; ok && held.Network == network && s.leasable(held.Address) {
+		return s, held.Address, nil
+	}
+	return s, netip.Addr{}, nil
+}
+
+// free yields addresses without a lease, the most recently released ones last.
+func (l *ledger) free(s Subnet) iter.Seq[netip.Addr] {
+	return func(yield func(netip.Addr) bool) {
+		for a := range s.from(l.next[s.Prefix.Masked()]) {
+			if !l.taken[a] && !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+func (l *ledger) grant(granted lease) error {
+	raw, err := json.Marshal(granted)
+	if err != nil {
+		return err
+	}
+	if err := writeDurably(l.file(granted.ID), raw); err != nil {
+		return fmt.Errorf("keep the lease of %v: %w", granted.Address, err)
+	}
+	delete(l.taken, l.byID[granted.ID].Address)
+	l.note(granted)
+	return nil
+}
+
+func (l *ledger) release(id string) error {
+	if err := os.Remove(l.file(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("release the lease of machine %s: %w", id, err)
+	}
+	delete(l.taken, l.byID[id].Address)
+	delete(l.byID, id)
+	return nil
+}
+
+func (l *ledger) note(held lease) {
+	l.byID[held.ID] = held
+	l.taken[held.Address] = true
+	for name, s := range l.subnets {
+		in := name == held.Network || name == ""
+		if at := s.Prefix.Masked(); in && at.Contains(held.Address) && !held.Address.Less(l.next[at]) {
+			l.next[at] = held.Address.Next()
+		}
+	}
+}
+
+func (l *ledger) file(id string) string { return filepath.Join(l.dir, id+".json") }
+
+// checkID keeps an ID from naming anything but a file of its own.
+func checkID(id string) error {
+	if id == "" || strings.ContainsAny(id, `/\`) || strings.HasPrefix(id, ".") || !filepath.IsLocal(id) {
+		return fmt.Errorf("%q is not a machine ID", id)
+	}
+	return nil
+}
+
+// macOf makes a MAC address with the prefix that KVM machines have.
+func macOf(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return net.HardwareAddr{0x52, 0x54, 0x00, sum[0], sum[1], sum[2]}.String()
+}
+
+// writeDurably replaces a file such that a crash leaves the old or the new content.
+func writeDurably(file string, content []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(file), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name()) // fails once renamed
+	_, err = temporary.Write(content)
+	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary.Name(), file); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(file))
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

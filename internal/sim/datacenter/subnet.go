@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package datacenter
+
+import (
+	"fmt"
+	"iter"
+	"net/netip"
+)
+
+// Subnet is where the addresses of a network's machines come from.
+type Subnet struct {
+	Prefix   netip.Prefix
+	Gateway  netip.Addr // zero: the first address of Prefix
+	Reserved []Range    // never leased: VIP, load balancer pool, …
+}
+
+// Range is the addresses from From to To, both included. A zero To means From alone.
+type Range struct{ From, To netip.Addr }
+
+// firstLease is the place of the first leased address in a subnet that has room:
+// people keep the lowest ones for routers and the like.
+const firstLease = 10
+
+func (r Range) contains(a netip.Addr) bool {
+	to := r.To
+	if !to.IsValid() {
+		to = r.From
+	}
+	return !a.Less(r.From) && !to.Less(a)
+}
+
+func (s Subnet) check(network string) error {
+	switch {
+	case !s.Prefix.IsValid():
+		return fmt.Errorf("network %q has no valid subnet", network)
+	case s.Gateway.IsValid() && !s.Prefix.Contains(s.Gateway):
+		return fmt.Errorf("network %q: gateway %v is not in %v", network, s.Gateway, s.Prefix)
+	}
+	for _, r := range s.Reserved {
+		if !r.From.IsValid() || r.To.IsValid() && r.To.Less(r.From) {
+			return fmt.Errorf("network %q: %v to %v is not a range of addresses", network, r.From, r.To)
+		}
+	}
+	return nil
+}
+
+func (s Subnet) gateway() netip.Addr {
+	if s.Gateway.IsValid() {
+		return s.Gateway
+	}
+	return s.Prefix.Masked().Addr().Next()
+}
+
+// leasable says whether a machine may have the address at all.
+func (s Subnet) leasable(a netip.Addr) bool {
+	if !s.Prefix.Contains(a) || a == s.gateway() || a == s.Prefix.Masked().Addr() {
+		return false
+	}
+	if a.Is4() && !s.Prefix.Contains(a.Next()) {
+		return false // broadcast
+	}
+	for _, r := range s.Reserved {
+		if r.contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// start is the first address to try.
+func (s Subnet) start() netip.Addr {
+	a := s.Prefix.Masked().Addr()
+	if a.BitLen()-s.Prefix.Bits() < 5 {
+		return a
+	}
+	for range firstLease {
+		a = a.Next()
+	}
+	return a
+}
+
+// from yields each leasable address once, beginning with first and going round.
+func (s Subnet) from(first netip.Addr) iter.Seq[netip.Addr] {
+	return func(yield func(netip.Addr) bool) {
+		if !s.Prefix.Contains(first) {
+			first = s.start()
+		}
+		for a := first; ; {
+			if s.leasable(a) && !yield(a) {
+				return
+			}
+			if a = a.Next(); !s.Prefix.Contains(a) {
+				a = s.Prefix.Masked().Addr()
+			}
+			if a == first {
+				return
+			}
+		}
+	}
+}

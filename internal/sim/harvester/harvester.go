@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package harvester simulates Harvester: a real kube-apiserver that serves its
+// resources, and controllers that play its storage and KubeVirt on the machines of
+// a simulated datacenter. docs/contributing/sim-harvester.md says what is played
+// how, and what is refused.
+package harvester
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/network"
+)
+
+// Options are the parts of a simulated Harvester. Dir and Datacenter are needed.
+type Options struct {
+	Dir        string // state, kubeconfig and admin.yaml
+	Executable string // see plane.Options
+	Datacenter *datacenter.Datacenter
+	Network    *network.Network // gets routes to the API server; nil: none
+	Seed       Seed
+	// NoGuestAgent makes the guests run without qemu-guest-agent: instances on a
+	// bridge network then report no address.
+	NoGuestAgent bool
+	Log          *slog.Logger
+}
+
+// Harvester is a simulated Harvester that runs.
+type Harvester struct {
+	options Options
+	plane   *plane.Plane
+	cancel  context.CancelFunc
+	ended   chan struct{} // closed when the controllers have ended
+	err     error         // why, valid after ended
+	once    sync.Once
+}
+
+// Start opens the simulated Harvester in o.Dir, or makes it, and returns when it
+// serves. Dir/kubeconfig is then a limited user's, Dir/admin.yaml the
+// administrator's. Machines that were on are powered on again.
+func Start(ctx context.Context, o Options) (*Harvester, error) {
+	if o.Dir == "" || o.Datacenter == nil {
+		return nil, errors.New("start simulated Harvester: Dir and Datacenter are needed")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	p, err := plane.Start(ctx, planeOptions(o))
+	if err != nil {
+		return nil, fmt.Errorf("start simulated Harvester: %w", err)
+	}
+	h := &Harvester{options: o, plane: p, ended: make(chan struct{})}
+	if err := h.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start simulated Harvester: %w", err), h.Stop())
+	}
+	return h, nil
+}
+
+// Kubeconfig is the file of the limited user.
+func (h *Harvester) Kubeconfig() string { return filepath.Join(h.options.Dir, "kubeconfig") }
+
+// AdminKubeconfig is the file of the administrator.
+func (h *Harvester) AdminKubeconfig() string { return filepath.Join(h.options.Dir, "admin.yaml") }
+
+// Address is where the API server listens, on loopback.
+func (h *Harvester) Address() string { return h.plane.Address() }
+
+// Wait returns when the simulation has ended: nil after Stop, else the cause.
+func (h *Harvester) Wait() error {
+	select {
+	case <-h.ended:
+		return h.err
+	case <-h.plane.Done():
+		return h.plane.Err()
+	}
+}
+
+// Stop ends API server and controllers. Machines stay as they are: they belong to
+// the datacenter. A second call does nothing.
+func (h *Harvester) Stop() error {
+	var err error
+	h.once.Do(func() {
+		if h.cancel != nil {
+			h.cancel()
+			<-h.ended
+		}
+		err = h.plane.Stop()
+	})
+	return err
+}
+
+func planeOptions(o Options) plane.Options {
+	return plane.Options{
+		Dir:        filepath.Join(o.Dir, "plane"),
+		Executable: o.Executable,
+		Holder:     "simulated Harvester",
+		Names:      hostNames(o.Seed.Hosts),
+		// Pods of the simulation run nowhere: they need no ServiceAccount.
+		AdmissionOff: []string{"ServiceAccount"},
+		Controllers: []string{
+			"garbage-collector-controller",
+			"namespace-controller",
+			"persistentvolumeclaim-protection-controller",
+		},
+	}
+}
+
+func (h *Harvester) start(ctx context.Context) error {
+	scheme, err := newScheme()
+	if err != nil {
+		return err
+	}
+	c, err := client.New(h.plane.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context, client.Client) error{
+		installPolicy, h.installDefinitions, h.installAccess, h.seed, h.startControllers, awaitPolicy,
+	} {
+		if err := step(ctx, c); err != nil {
+			return err
+		}
+	}
+	h.route()
+	return nil
+}
+
+// route makes the API server reachable on the simulated network, under its own
+// address and under the names that the user has for it.
+func (h *Harvester) route() {
+	if h.options.Network == nil {
+		return
+	}
+	address := h.plane.Address()
+	h.options.Network.Route(address, address)
+	for _, host := range h.options.Seed.Hosts {
+		if _, _, err := net.SplitHostPort(host); err == nil {
+			h.options.Network.Route(host, address)
+			continue
+		}
+		h.options.Network.Route(net.JoinHostPort(host, "443"), address)
+		h.options.Network.Route(net.JoinHostPort(host, "6443"), address)
+	}
+}
+
+func hostNames(hosts []string) []string {
+	var names []string
+	for _, host := range hosts {
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		names = append(names, host)
+	}
+	return names
+}

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	kubevirtv1 "kubevirt.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+)
+
+// machines plays KubeVirt: it gives each VirtualMachine that should run an instance,
+// a pod that holds its volumes, and a machine of the datacenter under the
+// VirtualMachine's UID.
+type machines struct {
+	client.Client
+	live       client.Reader // not cached
+	datacenter *datacenter.Datacenter
+	noAgent    bool
+
+	mu       sync.Mutex
+	powered  map[string]poweredOn // by machine ID
+	failures map[string]failure   // of the last start, by machine ID
+}
+
+// poweredOn remembers for whom this process switched a machine on.
+type poweredOn struct {
+	machine  types.NamespacedName
+	instance types.UID
+	at       time.Time
+}
+
+// Reconcile brings instance, pod, machine and status in line with a VirtualMachine.
+func (r *machines) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	vm := &kubevirtv1.VirtualMachine{}
+	if err := r.Get(ctx, request.NamespacedName, vm); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !vm.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, r.remove(ctx, vm)
+	}
+	before := vm.DeepCopy()
+	if controllerutil.AddFinalizer(vm, kubevirtv1.VirtualMachineControllerFinalizer) {
+		if err := r.Patch(ctx, vm, client.MergeFrom(before)); err != nil {
+			return ctrl.Result{}, client.IgnoreNotFound(err)
+		}
+	}
+	vmi, err := r.instance(ctx, r, vm)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	vmi, err = r.play(ctx, vm, vmi)
+	err = errors.Join(err, r.report(ctx, vm, vmi))
+	return ctrl.Result{RequeueAfter: r.startDelay(vm, time.Now())}, err
+}
+
+// play takes the next step with the instance and returns it as it is then.
+func (r *machines) play(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) (*kubevirtv1.VirtualMachineInstance, error) {
+	switch {
+	case vmi == nil && shouldStart(vm) && r.startDelay(vm, time.Now()) == 0:
+		created := newInstance(vm)
+		if err := r.Create(ctx, created); err != nil {
+			return nil, describe("create", created, err)
+		}
+		return created, r.run(ctx, vm, created)
+	case vmi == nil:
+		r.powerOff(string(vm.UID))
+		return nil, nil
+	case !vmi.DeletionTimestamp.IsZero() || !shouldKeep(vm, vmi):
+		return nil, r.stop(ctx, vm, vmi)
+	case vmi.IsFinal():
+		return vmi, nil
+	}
+	return vmi, r.run(ctx, vm, vmi)
+}
+
+// run carries an instance towards Running as far as it can go now. A watch brings
+// it back when what it waits for has changed.
+func (r *machines) run(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) error {
+	before, id := vmi.DeepCopy(), string(vm.UID)
+	if r.isDead(id, vmi.UID) {
+		setFailed(vmi, time.Now())
+		r.noteDeath(id, time.Now())
+		return r.save(ctx, vmi, before)
+	}
+	if r.isOn(id, vmi.UID) && vmi.IsRunning() {
+		return nil
+	}
+	g, wait, err := r.guest(ctx, vm)
+	if err != nil {
+		return err
+	}
+	if wait != nil && !vmi.IsRunning() { // what runs keeps running without its Secret or network
+		setWaiting(vmi, *wait, time.Now())
+		return r.save(ctx, vmi, before)
+	}
+	if err := r.ensurePod(ctx, vmi); err != nil {
+		return err
+	}
+	return errors.Join(r.boot(vm, vmi, g), r.save(ctx, vmi, before))
+}
+
+// boot switches the machine on. A disk without a system leaves it at its firmware:
+// running, and mute.
+func (r *machines) boot(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance, g guest) error {
+	if !g.bootable {
+		setRunning(vmi, interfaces(vmi.Spec, nil, false), false, time.Now())
+		return nil
+	}
+	// Noted first: the machine may die before PowerOn has returned.
+	r.notePower(g.spec.ID, poweredOn{machine: client.ObjectKeyFromObject(vm), instance: vmi.UID, at: time.Now()})
+	machine, err := r.datacenter.PowerOn(g.spec)
+	if err != nil {
+		r.powerOff(g.spec.ID)
+		setWaiting(vmi, obstacle{
+			phase: kubevirtv1.Scheduling, kind: kubevirtv1.VirtualMachineInstanceSynchronized, reason: "FailedCreate", message: err.Error(),
+		}, time.Now())
+		return fmt.Errorf("start instance %s: %w", vmi.Name, err)
+	}
+	setRunning(vmi, interfaces(vmi.Spec, &machine, !r.noAgent), !r.noAgent, time.Now())
+	return nil
+}
+
+// stop ends an instance: machine off, pod gone, then the instance itself.
+func (r *machines) stop(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) error {
+	if vmi.DeletionTimestamp.IsZero() {
+		if err := r.Delete(ctx, vmi); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+	}
+	r.powerOff(string(vm.UID))
+	if err := r.deletePod(ctx, vmi); err != nil {
+		return err
+	}
+	before := vmi.DeepCopy()
+	vmi.Finalizers = nil
+	return client.IgnoreNotFound(r.Patch(ctx, vmi, client.MergeFrom(before)))
+}
+
+// remove ends everything that belongs to a deleted VirtualMachine, then lets it go.
+func (r *machines) remove(ctx context.Context, vm *kubevirtv1.VirtualMachine) error {
+	if !controllerutil.ContainsFinalizer(vm, kubevirtv1.VirtualMachineControllerFinalizer) {
+		return nil
+	}
+	// An instance that the cache does not show yet would outlive its owner.
+	vmi, err := r.instance(ctx, r.live, vm)
+	if err != nil {
+		return err
+	}
+	if vmi != nil {
+		if err := errors.Join(r.report(ctx, vm, vmi), r.stop(ctx, vm, vmi)); err != nil {
+			return err
+		}
+	}
+	if err := r.datacenter.Remove(string(vm.UID)); err != nil {
+		return err
+	}
+	r.forget(string(vm.UID))
+	before := vm.DeepCopy()
+	controllerutil.RemoveFinalizer(vm, kubevirtv1.VirtualMachineControllerFinalizer)
+	return client.IgnoreNotFound(r.Patch(ctx, vm, client.MergeFrom(before)))
+}
+
+// instance finds the VirtualMachine's own instance.
+func (r *machines) instance(ctx context.Context, from client.Reader, vm *kubevirtv1.VirtualMachine) (*kubevirtv1.VirtualMachineInstance, error) {
+	vmi := &kubevirtv1.VirtualMachineInstance{}
+	err := from.Get(ctx, client.ObjectKeyFromObject(vm), vmi)
+	if err != nil || !metav1.IsControlledBy(vmi, vm) {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return vmi, nil
+}
+
+func (r *machines) save(ctx context.Context, vmi, before *kubevirtv1.VirtualMachineInstance) error {
+	return patchChanged(ctx, r.Client, vmi, before, vmi.Status, before.Status)
+}
+
+// forwardDeaths turns a machine's death into a look at its VirtualMachine.
+func (r *machines) forwardDeaths(ctx context.Context, events chan<- event.GenericEvent) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case id := <-r.datacenter.Died():
+			name, known := r.machineOf(id)
+			if !known {
+				continue
+			}
+			vm := &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
+			select {
+			case events <- event.GenericEvent{Object: vm}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}

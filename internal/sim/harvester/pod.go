@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubevirtv1 "kubevirt.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ensurePod creates the pod that holds an instance's volumes: while it is there, the
+// claims cannot vanish. It is bound to a node by hand, as no scheduler runs.
+func (r *machines) ensurePod(ctx context.Context, vmi *kubevirtv1.VirtualMachineInstance) error {
+	pod := launcherPod(vmi)
+	err := r.Create(ctx, pod)
+	if err != nil {
+		return describe("create", pod, ignoreExisting(err))
+	}
+	before := pod.DeepCopy()
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	return client.IgnoreNotFound(r.Status().Patch(ctx, pod, client.MergeFrom(before)))
+}
+
+// deletePod does not wait for a kubelet: there is none.
+func (r *machines) deletePod(ctx context.Context, vmi *kubevirtv1.VirtualMachineInstance) error {
+	return client.IgnoreNotFound(r.Delete(ctx, launcherPod(vmi), client.GracePeriodSeconds(0)))
+}
+
+func launcherPod(vmi *kubevirtv1.VirtualMachineInstance) *corev1.Pod {
+	owner := metav1.NewControllerRef(vmi, kubevirtv1.VirtualMachineInstanceGroupVersionKind)
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: vmi.Namespace, Name: "virt-launcher-" + vmi.Name + "-" + string(vmi.UID[:5]),
+			Labels:          map[string]string{kubevirtv1.AppLabel: "virt-launcher", kubevirtv1.CreatedByLabel: string(vmi.UID)},
+			OwnerReferences: []metav1.OwnerReference{*owner},
+		},
+		Spec: corev1.PodSpec{
+			NodeName:   nodeName,
+			Containers: []corev1.Container{{Name: "compute", Image: "registry.suse.com/suse/sles/15.6/virt-launcher"}},
+		},
+	}
+	for _, v := range vmi.Spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: v.Name, VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &v.PersistentVolumeClaim.PersistentVolumeClaimVolumeSource,
+			}})
+		}
+	}
+	return pod
+}

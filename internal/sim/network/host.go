@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// Host is one address on the network, from Attach until Detach.
+// It is safe for concurrent use.
+type Host struct {
+	network *Network
+	addr    netip.Addr
+
+	mu        sync.Mutex
+	detached  bool
+	listeners map[uint16]*listener
+	forwards  map[uint16]string
+	conns     map[*hostConn]struct{}
+}
+
+func newHost(n *Network, addr netip.Addr) *Host {
+	return &Host{
+		network:   n,
+		addr:      addr,
+		listeners: map[uint16]*listener{},
+		forwards:  map[uint16]string{},
+		conns:     map[*hostConn]struct{}{},
+	}
+}
+
+// Addr is the address that the host was attached under.
+func (h *Host) Addr() netip.Addr { return h.addr }
+
+// Listen opens a port in memory; no port of the real machine is used. Port 0 picks
+// a free one. It fails if the port is in use or the host is detached.
+func (h *Host) Listen(port uint16) (net.Listener, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.detached {
+		return nil, h.listenError(port, syscall.EADDRNOTAVAIL)
+	}
+	if port == 0 {
+		port = h.freePort()
+	}
+	if h.inUse(port) {
+		return nil, h.listenError(port, syscall.EADDRINUSE)
+	}
+	l := newListener(h, port)
+	h.listeners[port] = l
+	return l, nil
+}
+
+// Forward leads a port to target, a real loopback address, in place of a listener
+// on it. An empty target ends that; connections made so far stay.
+func (h *Host) Forward(port uint16, target string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if target == "" {
+		delete(h.forwards, port)
+		return
+	}
+	h.forwards[port] = target
+}
+
+// Detach takes the host off the network: its listeners and live connections are
+// closed, and its address is free again. A second call does nothing.
+func (h *Host) Detach() {
+	h.network.forget(h)
+	h.mu.Lock()
+	h.detached = true
+	listeners, conns := h.listeners, h.conns
+	h.listeners, h.conns = nil, nil
+	h.mu.Unlock()
+	for _, l := range listeners {
+		_ = l.shut()
+	}
+	for c := range conns {
+		_ = c.Conn.Close()
+	}
+}
+
+func (h *Host) find(port uint16) (path, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if target, ok := h.forwards[port]; ok {
+		return path{host: h, target: target}, nil
+	}
+	if l, ok := h.listeners[port]; ok {
+		return path{host: h, listener: l}, nil
+	}
+	return path{}, os.NewSyscallError("connect", syscall.ECONNREFUSED)
+}
+
+// track ties conn to the host, so that Detach ends it.
+func (h *Host) track(conn net.Conn, local, remote net.Addr) (net.Conn, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.detached {
+		_ = conn.Close()
+		return nil, os.NewSyscallError("connect", syscall.EHOSTUNREACH)
+	}
+	c := &hostConn{Conn: conn, host: h, local: local, remote: remote}
+	h.conns[c] = struct{}{}
+	return c, nil
+}
+
+func (h *Host) untrack(c *hostConn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.conns, c)
+}
+
+func (h *Host) closed(l *listener) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.listeners[l.port] == l {
+		delete(h.listeners, l.port)
+	}
+}
+
+func (h *Host) freePort() uint16 {
+	port := uint16(32768)
+	for h.inUse(port) {
+		port++
+	}
+	return port
+}
+
+func (h *Host) inUse(port uint16) bool {
+	_, listening := h.listeners[port]
+	_, forwarded := h.forwards[port]
+	return listening || forwarded
+}
+
+func (h *Host) listenError(port uint16, errno syscall.Errno) error {
+	at := netip.AddrPortFrom(h.addr, port)
+	return fmt.Errorf("listen on the simulated network: %w",
+		&net.OpError{Op: "listen", Net: "tcp", Addr: net.TCPAddrFromAddrPort(at), Err: os.NewSyscallError("bind", errno)})
+}

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package network is the simulated network of a rehearsal.
+//
+// It keeps the addresses that the user wrote: machines attach to it under their
+// own address, and a connection reaches only what was attached or routed before.
+// Everything else fails as it would on a real network; no name is ever looked up
+// and no address outside of loopback is ever dialled.
+package network
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+)
+
+// Network connects attached hosts and routed endpoints with whoever dials them.
+// It is safe for concurrent use.
+type Network struct {
+	mu      sync.Mutex
+	hosts   map[netip.Addr]*Host
+	routes  map[endpoint]string
+	dialled atomic.Uint32
+}
+
+// endpoint is a lower-case name, or an address in its shortest form, and a port.
+type endpoint struct {
+	host string
+	port uint16
+}
+
+// path is how an endpoint is reached: a listener in memory or a loopback address.
+type path struct {
+	host     *Host // nil for a routed endpoint
+	listener *listener
+	target   string
+}
+
+// New returns a network on which nothing can be reached.
+func New() *Network {
+	return &Network{hosts: map[netip.Addr]*Host{}, routes: map[endpoint]string{}}
+}
+
+// Attach brings a host up under addr. It fails while another one holds the address.
+func (n *Network) Attach(addr netip.Addr) (*Host, error) {
+	addr = addr.Unmap()
+	if !addr.IsValid() || addr.IsUnspecified() || addr.IsMulticast() || addr.IsLoopback() {
+		return nil, fmt.Errorf("attach %v to the simulated network: not the address of a host", addr)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, taken := n.hosts[addr]; taken {
+		return nil, fmt.Errorf("attach %v to the simulated network: the address is taken", addr)
+	}
+	h := newHost(n, addr)
+	n.hosts[addr] = h
+	return h, nil
+}
+
+// Route leads hostport, for example a platform's API, to target, which must be a
+// loopback address; Dial fails on any other. An empty target ends the route.
+func (n *Network) Route(hostport, target string) {
+	at, err := parseEndpoint(hostport)
+	if err != nil {
+		return // such an endpoint cannot be dialled either
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if target == "" {
+		delete(n.routes, at)
+		return
+	}
+	n.routes[at] = target
+}
+
+// Dial connects to hostport over "tcp", "tcp4" or "tcp6". An unknown address is
+// EHOSTUNREACH, a closed port ECONNREFUSED, an unknown name a *net.DNSError.
+func (n *Network) Dial(ctx context.Context, network, hostport string) (net.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, dialError(network, hostport, err)
+	}
+	p, err := n.find(network, hostport)
+	if err != nil {
+		return nil, dialError(network, hostport, err)
+	}
+	conn, err := n.connect(ctx, p, hostport)
+	if err != nil {
+		return nil, dialError(network, hostport, err)
+	}
+	return conn, nil
+}
+
+func (n *Network) connect(ctx context.Context, p path, hostport string) (net.Conn, error) {
+	remote := simulatedAddr(hostport)
+	if p.listener != nil {
+		client, server := pipe(n.ephemeral(), remote)
+		return client, p.listener.deliver(ctx, server)
+	}
+	conn, err := dialLoopback(ctx, p.target)
+	if err != nil || p.host == nil {
+		return conn, err
+	}
+	return p.host.track(conn, conn.LocalAddr(), remote)
+}
+
+// find says how an endpoint is reached, with the error of a real network if not.
+func (n *Network) find(network, hostport string) (path, error) {
+	switch network {
+	case "tcp", "tcp4", "tcp6":
+	default:
+		return path{}, net.UnknownNetworkError(network)
+	}
+	at, err := parseEndpoint(hostport)
+	if err != nil {
+		return path{}, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if target, routed := n.routes[at]; routed {
+		return path{target: target}, nil
+	}
+	return n.findHost(at)
+}
+
+func (n *Network) findHost(at endpoint) (path, error) {
+	addr, err := netip.ParseAddr(at.host)
+	if h := n.hosts[addr]; err == nil && h != nil {
+		return h.find(at.port)
+	}
+	for known := range n.routes {
+		if known.host == at.host {
+			return path{}, os.NewSyscallError("connect", syscall.ECONNREFUSED)
+		}
+	}
+	if err != nil {
+		return path{}, &net.DNSError{Err: "no such host", Name: at.host, IsNotFound: true}
+	}
+	return path{}, os.NewSyscallError("connect", syscall.EHOSTUNREACH)
+}
+
+func (n *Network) forget(h *Host) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.hosts[h.addr] == h {
+		delete(n.hosts, h.addr)
+	}
+}
+
+// ephemeral is the source address of a connection made in this process.
+func (n *Network) ephemeral() net.Addr {
+	port := uint16(49152 + n.dialled.Add(1)%16384)
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port))
+}
+
+func dialLoopback(ctx context.Context, target string) (net.Conn, error) {
+	at, err := netip.ParseAddrPort(target)
+	if err != nil || !at.Addr().IsLoopback() {
+		return nil, fmt.Errorf("the simulated network leads to loopback addresses only, not to %q", target)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", target)
+}
+
+func parseEndpoint(hostport string) (endpoint, error) {
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil {
+		return endpoint{}, err
+	}
+	p, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return endpoint{}, &net.AddrError{Err: "invalid port", Addr: hostport}
+	}
+	if addr, err := netip.ParseAddr(host); err == nil {
+		host = addr.Unmap().String()
+	}
+	return endpoint{host: strings.ToLower(strings.TrimSuffix(host, ".")), port: uint16(p)}, nil
+}
+
+// simulatedAddr is how a connection names its far end; a name has no address here.
+func simulatedAddr(hostport string) net.Addr {
+	at, err := netip.ParseAddrPort(hostport)
+	if err != nil {
+		return &net.TCPAddr{IP: net.IPv4zero}
+	}
+	return net.TCPAddrFromAddrPort(at)
+}
+
+func dialError(network, hostport string, err error) error {
+	return &net.OpError{Op: "dial", Net: network, Addr: textAddr{network, hostport}, Err: err}
+}
+
+// textAddr is an address that could not be resolved or reached.
+type textAddr struct{ network, address string }
+
+func (a textAddr) Network() string { return a.network }
+func (a textAddr) String() string  { return a.address }

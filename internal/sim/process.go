@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"syscall"
+	"time"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/lock"
+	"github.com/butlerdotdev/butler/internal/plane"
+)
+
+// Running tells how to reach the simulated platform in dir, and which process
+// it is, if it runs and answers.
+func Running(dir string) (Info, lock.Holder, bool) {
+	holder, held := lock.Held(dir)
+	data, err := os.ReadFile(infoPath(dir))
+	var i Info
+	if !held || err != nil || json.Unmarshal(data, &i) != nil {
+		return Info{}, holder, false
+	}
+	return i, holder, true
+}
+
+// Ensure makes the platform in dir run with this seed, as a process that
+// outlives the caller. One that runs with another seed is started anew; what
+// it holds stays.
+func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Seed) (Info, error) {
+	if i, _, ok := Running(dir); ok {
+		if i.Provider == p && reflect.DeepEqual(i.Seed, s) {
+			return i, nil
+		}
+		if err := Stop(ctx, dir); err != nil {
+			return Info{}, err
+		}
+	}
+	return launch(ctx, dir, executable, p, s)
+}
+
+func launch(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Seed) (Info, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Info{}, err
+	}
+	seed, err := json.Marshal(s)
+	if err != nil {
+		return Info{}, err
+	}
+	file := filepath.Join(dir, "seed.json")
+	if err := plane.WriteFile(file, seed); err != nil {
+		return Info{}, err
+	}
+	log, err := os.OpenFile(filepath.Join(dir, "sim.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return Info{}, err
+	}
+	defer log.Close()
+	cmd := exec.Command(executable, "sim", string(p), "--state-dir", dir, "--seed", file)
+	cmd.Stdout, cmd.Stderr = log, log
+	// A session of its own: neither Ctrl-C nor the end of a terminal reaches it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return Info{}, err
+	}
+	return await(ctx, dir, cmd, log.Name())
+}
+
+// await waits until the new process answers.
+func await(ctx context.Context, dir string, cmd *exec.Cmd, log string) (Info, error) {
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if i, h, ok := Running(dir); ok && h.PID == cmd.Process.Pid {
+			return i, nil
+		}
+		select {
+		case <-ended:
+			return Info{}, fmt.Errorf("the simulated platform did not start: %s; its log is %s", plane.LastLine(log), log)
+		case <-ctx.Done():
+			return Info{}, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// Stop ends the platform in dir, if it runs. Its state stays.
+func Stop(ctx context.Context, dir string) error {
+	h, held := lock.Held(dir)
+	if !held {
+		return nil
+	}
+	if err := syscall.Kill(h.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("stop %s: %w", h, err)
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for held {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("stop %s: %w", h, ctx.Err())
+		case <-tick.C:
+			_, held = lock.Held(dir)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"net/netip"
+	"net/url"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/sim/harvester"
+)
+
+// Seed is what a simulated platform starts with because a manifest names it.
+type Seed struct {
+	Harvester harvester.Seed `json:"harvester"`
+	// Subnet that machines get their addresses from; empty means one of the
+	// simulator's own.
+	Subnet  string `json:"subnet,omitempty"`
+	Gateway string `json:"gateway,omitempty"`
+	// Reserved addresses and ranges are never given to a machine.
+	Reserved []v1alpha1.AddressRange `json:"reserved,omitempty"`
+}
+
+// SeedFor takes from a manifest what its platform has to have. Credentials are
+// no part of it.
+func SeedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) Seed {
+	s := Seed{Reserved: reserved(cb.Spec.Network)}
+	if n := pc.Spec.Network; n != nil {
+		s.Subnet, s.Gateway = n.Subnet, n.Gateway
+	}
+	if s.Subnet == "" {
+		s.Subnet = around(cb.Spec.Network.VIP)
+	}
+	if h := pc.Spec.Harvester; h != nil {
+		s.Harvester = harvesterSeed(cb, h)
+	}
+	return s
+}
+
+func harvesterSeed(cb *v1alpha1.ClusterBootstrap, h *v1alpha1.HarvesterSpec) harvester.Seed {
+	s := harvester.Seed{Networks: []string{h.NetworkName}}
+	if h.Namespace != "" {
+		s.Namespaces = []string{h.Namespace}
+	}
+	if h.ImageName != "" {
+		s.Images = []string{h.ImageName}
+	}
+	if h.StorageClassName != "" {
+		s.StorageClasses = []string{h.StorageClassName}
+	}
+	if u, err := url.Parse(h.Endpoint); err == nil && u.Host != "" {
+		s.Hosts = []string{u.Host}
+	}
+	pools := []v1alpha1.NodePool{cb.Spec.Cluster.ControlPlane}
+	if w := cb.Spec.Cluster.Workers; w != nil {
+		pools = append(pools, *w)
+	}
+	for _, p := range pools {
+		for _, d := range p.ExtraDisks {
+			if d.StorageClass != "" {
+				s.StorageClasses = append(s.StorageClasses, d.StorageClass)
+			}
+		}
+	}
+	return s
+}
+
+func reserved(n v1alpha1.NetworkSpec) (out []v1alpha1.AddressRange) {
+	if _, err := netip.ParseAddr(n.VIP); err == nil {
+		out = append(out, v1alpha1.AddressRange{Start: n.VIP, End: n.VIP})
+	}
+	if n.LoadBalancerPool != nil {
+		out = append(out, *n.LoadBalancerPool)
+	}
+	return out
+}
+
+// around is the /24 (or /64) that an address lies in.
+func around(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return ""
+	}
+	bits := 24
+	if a.Is6() {
+		bits = 64
+	}
+	return netip.PrefixFrom(a, bits).Masked().String()
+}

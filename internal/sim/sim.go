@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sim runs a simulated platform as a process of its own: machines, a
+// network, and the façade of the platform's API. It is the far side of the
+// wire and knows neither drivers nor controllers.
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/lock"
+	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/harvester"
+	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/internal/sim/talos"
+)
+
+// defaultSubnet is where machines live if no manifest says otherwise.
+const defaultSubnet = "10.40.0.0/24"
+
+// Options say what to simulate, and where.
+type Options struct {
+	// Dir holds all state; a second start goes on with it.
+	Dir string
+	// Provider whose platform is simulated.
+	Provider v1alpha1.ProviderType
+	// Executable has the components of a control plane inside; empty means the
+	// running one.
+	Executable string
+	Seed       Seed
+	Log        *slog.Logger
+}
+
+// Info tells how to reach a simulated platform that runs.
+type Info struct {
+	Provider v1alpha1.ProviderType `json:"provider"`
+	// Kubeconfig is the file with the credentials of the platform's user.
+	Kubeconfig string `json:"kubeconfig"`
+	// Admin is the file with those of the platform's administrator.
+	Admin string `json:"admin"`
+	// Proxy is the address of the SOCKS5 server of the simulated network.
+	Proxy string `json:"proxy"`
+	Seed  Seed   `json:"seed"`
+}
+
+// Run simulates until ctx ends. It calls ready once everything answers.
+func Run(ctx context.Context, o Options, ready func(Info)) error {
+	if o.Provider != v1alpha1.ProviderHarvester {
+		return fmt.Errorf("no simulator for provider %q", o.Provider)
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return err
+	}
+	held, err := lock.Acquire(ctx, o.Dir, "butleradm sim "+string(o.Provider))
+	if err != nil {
+		return err
+	}
+	err = o.run(ctx, ready)
+	return errors.Join(err, forget(o.Dir), held.Release())
+}
+
+func (o Options) run(ctx context.Context, ready func(Info)) error {
+	net, socks, err := o.openNetwork()
+	if err != nil {
+		return err
+	}
+	defer socks.Close()
+	dc, err := o.openDatacenter(net)
+	if err != nil {
+		return err
+	}
+	defer dc.Close()
+	h, err := harvester.Start(ctx, harvester.Options{
+		Dir: o.Dir, Executable: o.Executable, Datacenter: dc, Network: net, Seed: o.Seed.Harvester, Log: o.Log,
+	})
+	if err != nil {
+		return err
+	}
+	info := Info{o.Provider, h.Kubeconfig(), h.AdminKubeconfig(), socks.Addr().String(), o.Seed}
+	if err := remember(o.Dir, info); err != nil {
+		return errors.Join(err, h.Stop())
+	}
+	ready(info)
+	return until(ctx, h)
+}
+
+func until(ctx context.Context, h *harvester.Harvester) error {
+	ended := make(chan error, 1)
+	go func() { ended <- h.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return h.Stop()
+	}
+}
+
+// openNetwork serves the simulated network at the port of the last start if it
+// is free: kubeconfigs that were handed out name it.
+func (o Options) openNetwork() (*network.Network, net.Listener, error) {
+	file := filepath.Join(o.Dir, "proxy")
+	last, err := os.ReadFile(file)
+	if err != nil {
+		last = []byte("127.0.0.1:0")
+	}
+	l, err := net.Listen("tcp4", string(last))
+	if err != nil {
+		l, err = net.Listen("tcp4", "127.0.0.1:0")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	n := network.New()
+	go func() {
+		if err := n.ServeSOCKS(l); err != nil {
+			o.Log.Error("simulated network ended", "err", err)
+		}
+	}()
+	return n, l, plane.WriteFile(file, []byte(l.Addr().String()))
+}
+
+func (o Options) openDatacenter(n *network.Network) (*datacenter.Datacenter, error) {
+	subnet, err := o.Seed.subnet()
+	if err != nil {
+		return nil, err
+	}
+	world := talos.New(talos.Options{Executable: o.Executable, Network: n, Log: o.Log})
+	return datacenter.New(datacenter.Options{
+		Dir: filepath.Join(o.Dir, "datacenter"), Network: n, Boot: world.Boot, Log: o.Log,
+		Subnets: map[string]datacenter.Subnet{"": subnet},
+	})
+}
+
+func (s Seed) subnet() (out datacenter.Subnet, err error) {
+	prefix := s.Subnet
+	if prefix == "" {
+		prefix = defaultSubnet
+	}
+	if out.Prefix, err = netip.ParsePrefix(prefix); err != nil {
+		return out, fmt.Errorf("subnet of the machines: %w", err)
+	}
+	if s.Gateway != "" {
+		if out.Gateway, err = netip.ParseAddr(s.Gateway); err != nil {
+			return out, fmt.Errorf("gateway of the machines: %w", err)
+		}
+	}
+	for _, r := range s.Reserved {
+		from, err1 := netip.ParseAddr(r.Start)
+		to, err2 := netip.ParseAddr(r.End)
+		if err := errors.Join(err1, err2); err != nil {
+			return out, fmt.Errorf("reserved addresses: %w", err)
+		}
+		out.Reserved = append(out.Reserved, datacenter.Range{From: from, To: to})
+	}
+	return out, nil
+}
+
+func infoPath(dir string) string { return filepath.Join(dir, "sim.json") }
+
+func remember(dir string, i Info) error {
+	data, err := json.Marshal(i)
+	if err != nil {
+		return err
+	}
+	return plane.WriteFile(infoPath(dir), data)
+}
+
+func forget(dir string) error {
+	if err := os.Remove(infoPath(dir)); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+// bootstrapped is a site with one control plane whose API server answers.
+func bootstrapped(t *testing.T) (s *site, address string) {
+	t.Helper()
+	s = newSite(t, simtalos.Options{Executable: planetest.Executable(t)})
+	m := s.powerOn(t, "cp-0")
+	s.configure(t, m, talos.ControlPlane)
+	address = m.Address.Addr().String()
+	s.awaitState(t, address, talos.StateConfigured)
+	eventually(t, func(ctx context.Context) bool {
+		already, err := s.client.Bootstrap(ctx, address)
+		if err != nil && !talos.NotYet(err) || already {
+			t.Fatalf("bootstrap: already %v, %v", already, err)
+		}
+		return err == nil
+	}, func() any { return "no bootstrap" })
+	return s, address
+}
+
+// kubernetes is the client of the kubeconfig that the node hands out, which
+// names the shared IP.
+func (s *site) kubernetes(t *testing.T, address string) *kubernetes.Clientset {
+	t.Helper()
+	kubeconfig, err := s.client.Kubeconfig(t.Context(), address)
+	check(t, err)
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	check(t, err)
+	config.Dial = s.network.Dial
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	check(t, err)
+	return client
+}
+
+func awaitNode(t *testing.T, client *kubernetes.Clientset, name string) *corev1.Node {
+	t.Helper()
+	var node *corev1.Node
+	var err error
+	eventually(t, func(ctx context.Context) bool {
+		if node, err = client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{}); err != nil {
+			return false
+		}
+		for _, c := range node.Status.Conditions {
+			if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+				return true
+			}
+		}
+		return false
+	}, func() any { return fmt.Sprintf("node %s is not ready (%v)", name, err) })
+	return node
+}
+
+func TestBootstrapMakesCluster(t *testing.T) {
+	s, address := bootstrapped(t)
+	if already, err := s.client.Bootstrap(t.Context(), address); err != nil || !already {
+		t.Errorf("second bootstrap: already %v, %v", already, err)
+	}
+	client := s.kubernetes(t, address)
+	node := awaitNode(t, client, "cp-0")
+	if a := node.Status.Addresses[0]; a.Type != corev1.NodeInternalIP || a.Address != address {
+		t.Errorf("addresses %v", node.Status.Addresses)
+	}
+	if v := node.Status.NodeInfo.KubeletVersion; v != "v1.32.0" {
+		t.Errorf("kubelet %s, want that of the configuration", v)
+	}
+	for _, label := range []string{"node-role.kubernetes.io/control-plane", "example.com/pool"} {
+		if _, ok := node.Labels[label]; !ok {
+			t.Errorf("label %s is missing: %v", label, node.Labels)
+		}
+	}
+	members, err := s.client.Members(t.Context(), address)
+	if err != nil || len(members) != 1 || members[0].Hostname != "cp-0" {
+		t.Errorf("members %v, %v", members, err)
+	}
+	t.Run("pods run and go", func(t *testing.T) { deployment(t, client) })
+	t.Run("worker joins", func(t *testing.T) { joinWorker(t, s, client) })
+	t.Run("control plane joins", func(t *testing.T) { joinControlPlane(t, s, client) })
+	t.Run("power loss", func(t *testing.T) { powerLoss(t, s, client, node, address) })
+}
+
+func deployment(t *testing.T, client *kubernetes.Clientset) {
+	labels := map[string]string{"app": "web"}
+	_, err := client.AppsV1().Deployments("default").Create(t.Context(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(2)),
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web"}}},
+			},
+		},
+	}, metav1.CreateOptions{})
+	check(t, err)
+	var d *appsv1.Deployment
+	eventually(t, func(ctx context.Context) bool {
+		d, err = client.AppsV1().Deployments("default").Get(ctx, "web", metav1.GetOptions{})
+		return err == nil && d.Status.AvailableReplicas == 2
+	}, func() any { return d.Status })
+	check(t, client.AppsV1().Deployments("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
+	var pods *corev1.PodList
+	eventually(t, func(ctx context.Context) bool {
+		pods, err = client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+		return err == nil && len(pods.Items) == 0
+	}, func() any { return fmt.Sprintf("%d pods left", len(pods.Items)) })
+}
+
+func joinWorker(t *testing.T, s *site, client *kubernetes.Clientset) {
+	cluster := testCluster()
+	cluster.MergePatches = []talos.MergePatch{{YAML: "machine:\n  nodeLabels:\n    node-role.kubernetes.io/worker: \"\"\n"}}
+	config, err := talos.Config(s.secrets, cluster, talos.Node{Name: "w-0", Role: talos.Worker})
+	check(t, err)
+	address := s.powerOn(t, "w-0").Address.Addr().String()
+	s.awaitState(t, address, talos.StateMaintenance)
+	check(t, s.client.Apply(t.Context(), address, config))
+	node := awaitNode(t, client, "w-0")
+	for _, label := range []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/worker"} {
+		if _, ok := node.Labels[label]; ok {
+			t.Errorf("the worker has label %s, which no kubelet may set", label)
+		}
+	}
+	s.datacenter.PowerOff("w-0")
+}
+
+func joinControlPlane(t *testing.T, s *site, client *kubernetes.Clientset) {
+	m := s.powerOn(t, "cp-1")
+	s.configure(t, m, talos.ControlPlane)
+	awaitNode(t, client, "cp-1")
+	address := m.Address.Addr().String()
+	if already, err := s.client.Bootstrap(t.Context(), address); err != nil || !already {
+		t.Errorf("bootstrap of a joined control plane: already %v, %v", already, err)
+	}
+	members, err := s.client.Members(t.Context(), address)
+	if err != nil || len(members) != 2 {
+		t.Errorf("members %v, %v", members, err)
+	}
+	if conn, err := s.network.Dial(t.Context(), "tcp", address+":6443"); err != nil {
+		t.Errorf("its API server: %v", err)
+	} else {
+		conn.Close()
+	}
+	s.datacenter.PowerOff("cp-1")
+}
+
+func powerLoss(t *testing.T, s *site, client *kubernetes.Clientset, node *corev1.Node, address string) {
+	s.datacenter.PowerOff("cp-0")
+	if _, err := s.network.Dial(t.Context(), "tcp", sharedIP+":6443"); err == nil {
+		t.Error("the shared IP answers without a control plane")
+	}
+	s.powerOn(t, "cp-0")
+	s.awaitState(t, address, talos.StateConfigured)
+	if again := awaitNode(t, client, "cp-0"); again.UID != node.UID {
+		t.Error("the cluster lost its data")
+	}
+	if already, err := s.client.Bootstrap(t.Context(), address); err != nil || !already {
+		t.Errorf("bootstrap after power loss: already %v, %v", already, err)
+	}
+}

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// machined is the machine service of a configured node; what it does not
+// define is Unimplemented.
+type machined struct {
+	machine.UnimplementedMachineServiceServer
+	node *node
+}
+
+func (s *machined) Version(context.Context, *emptypb.Empty) (*machine.VersionResponse, error) {
+	return &machine.VersionResponse{Messages: []*machine.Version{{
+		Version:  &machine.VersionInfo{Tag: imageTag(s.node.config.Machine().Install().Image()), Os: "linux", Arch: runtime.GOARCH},
+		Platform: &machine.PlatformInfo{Name: metal{}.String(), Mode: metal{}.String()},
+		Features: &machine.FeaturesInfo{Rbac: true},
+	}}}, nil
+}
+
+func (s *machined) Hostname(context.Context, *emptypb.Empty) (*machine.HostnameResponse, error) {
+	return &machine.HostnameResponse{Messages: []*machine.Hostname{{Hostname: s.node.hostname()}}}, nil
+}
+
+// Bootstrap starts etcd as the first member, once in the life of the disk.
+func (s *machined) Bootstrap(context.Context, *machine.BootstrapRequest) (*machine.BootstrapResponse, error) {
+	n := s.node
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case !n.booted:
+		return nil, status.Error(codes.FailedPrecondition, "bootstrap is not available yet")
+	case !n.isControlPlane():
+		return nil, onlyOnControlPlanes("bootstrap")
+	case n.disk.etcd() != "":
+		return nil, status.Error(codes.AlreadyExists, "etcd data directory is not empty")
+	}
+	if err := n.disk.writeEtcd(etcdFirst); err != nil {
+		return nil, status.Errorf(codes.Internal, "error starting etcd in bootstrap mode: %s", err)
+	}
+	n.bootstrap <- struct{}{}
+	return &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}, nil
+}
+
+func (s *machined) EtcdMemberList(context.Context, *machine.EtcdMemberListRequest) (*machine.EtcdMemberListResponse, error) {
+	if !s.node.isControlPlane() {
+		return nil, onlyOnControlPlanes("member list")
+	}
+	members := s.node.cluster.etcd()
+	if len(members) == 0 {
+		return nil, status.Error(codes.Unavailable, "etcd does not answer")
+	}
+	return &machine.EtcdMemberListResponse{Messages: []*machine.EtcdMembers{{Members: members}}}, nil
+}
+
+// ApplyConfiguration replaces the configuration and restarts the node, or with
+// the mode staged leaves the restart to somebody else.
+func (s *machined) ApplyConfiguration(_ context.Context, in *machine.ApplyConfigurationRequest) (*machine.ApplyConfigurationResponse, error) {
+	cfg, err := configloader.NewFromBytes(in.GetData())
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	if cfg.RawV1Alpha1() == nil {
+		return nil, status.Error(codes.InvalidArgument, "the applied machine configuration doesn't contain v1alpha1 config")
+	}
+	warnings, err := cfg.Validate(metal{})
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	mode := in.GetMode()
+	switch mode {
+	case machine.ApplyConfigurationRequest_AUTO:
+		mode = machine.ApplyConfigurationRequest_REBOOT
+	case machine.ApplyConfigurationRequest_REBOOT, machine.ApplyConfigurationRequest_STAGED:
+	default:
+		return nil, status.Errorf(codes.Unimplemented, "the emulated node does not apply configurations in mode %s", mode)
+	}
+	reply := &machine.ApplyConfigurationResponse{Messages: []*machine.ApplyConfiguration{{Warnings: warnings, Mode: mode}}}
+	if in.GetDryRun() {
+		return reply, nil
+	}
+	if err := s.node.disk.writeConfig(in.GetData()); err != nil {
+		return nil, status.Errorf(codes.Internal, "write configuration: %s", err)
+	}
+	if mode == machine.ApplyConfigurationRequest_REBOOT {
+		s.node.restart(errRestart)
+	}
+	return reply, nil
+}
+
+func onlyOnControlPlanes(name string) error {
+	return status.Errorf(codes.Unimplemented, "%s is only available on control plane nodes", name)
+}

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos_test
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/network"
+	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+const (
+	patience  = 30 * time.Second
+	sharedIP  = "10.40.0.100"
+	testClass = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"
+)
+
+// site is a datacenter with emulated nodes and one operator's view of it.
+type site struct {
+	network    *network.Network
+	datacenter *datacenter.Datacenter
+	secrets    []byte
+	client     *talos.Client
+}
+
+func newSite(t *testing.T, o simtalos.Options) *site {
+	t.Helper()
+	s := &site{network: network.New()}
+	o.Network = s.network
+	o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	world := simtalos.New(o)
+	var err error
+	s.datacenter, err = datacenter.New(datacenter.Options{
+		Dir:     t.TempDir(),
+		Network: s.network,
+		Boot:    world.Boot,
+		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("10.40.0.0/24"), Reserved: []datacenter.Range{{From: netip.MustParseAddr(sharedIP)}}}},
+	})
+	check(t, err)
+	t.Cleanup(s.datacenter.Close)
+	s.secrets, err = talos.NewSecrets("v1.9.2")
+	check(t, err)
+	s.client = s.newClient(t, s.secrets)
+	return s
+}
+
+func (s *site) newClient(t *testing.T, secrets []byte) *talos.Client {
+	t.Helper()
+	talosconfig, err := talos.Talosconfig(secrets, "dev", nil)
+	check(t, err)
+	client, err := talos.NewClient(talosconfig, s.network.Dial)
+	check(t, err)
+	return client
+}
+
+func (s *site) powerOn(t *testing.T, id string) datacenter.Machine {
+	t.Helper()
+	m, err := s.datacenter.PowerOn(datacenter.Spec{ID: id, Name: id, CPU: 4, MemoryMB: 8192})
+	check(t, err)
+	return m
+}
+
+func testCluster() talos.Cluster {
+	return talos.Cluster{
+		Name: "dev", Endpoint: sharedIP, TalosVersion: "v1.9.2", Schematic: testClass,
+		PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12",
+		ScheduleOnControlPlanes: true, SharedIP: talos.SharedIP{Address: sharedIP},
+	}
+}
+
+func (s *site) config(t *testing.T, name string, role talos.Role) []byte {
+	t.Helper()
+	config, err := talos.Config(s.secrets, testCluster(), talos.Node{
+		Name: name, Role: role, Labels: map[string]string{"example.com/pool": "a"},
+	})
+	check(t, err)
+	return config
+}
+
+// configure brings a machine from power on to configured.
+func (s *site) configure(t *testing.T, m datacenter.Machine, role talos.Role) {
+	t.Helper()
+	address := m.Address.Addr().String()
+	s.awaitState(t, address, talos.StateMaintenance)
+	check(t, s.client.Apply(t.Context(), address, s.config(t, m.Name, role)))
+}
+
+func (s *site) awaitState(t *testing.T, address string, want talos.State) {
+	t.Helper()
+	var got talos.State
+	eventually(t, func(ctx context.Context) bool {
+		got, _ = s.client.State(ctx, address)
+		return got == want
+	}, func() any { return "state " + string(got) + ", want " + string(want) })
+}
+
+func eventually(t *testing.T, done func(context.Context) bool, last func() any) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for !done(ctx) {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("gave up: %v", last())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
