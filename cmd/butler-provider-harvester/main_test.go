@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/clientcmd"
+	kubevirtv1 "kubevirt.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/yaml"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/config/crd"
+	"github.com/butlerdotdev/butler/internal/pki"
+	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	sim "github.com/butlerdotdev/butler/internal/sim/harvester"
+	"github.com/butlerdotdev/butler/internal/sim/network"
+)
+
+const namespace = "butler-system"
+
+// output collects what the binary writes.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+func binary(t *testing.T) string {
+	t.Helper()
+	path, err := planetest.Build(t.Context(), "github.com/butlerdotdev/butler/cmd/butler-provider-harvester")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestVersionAndWrongArguments(t *testing.T) {
+	out, err := exec.Command(binary(t), "--version").Output()
+	if err != nil || !strings.HasPrefix(string(out), "butler-provider-harvester v") {
+		t.Errorf("--version says %q, %v", out, err)
+	}
+	for _, args := range [][]string{{"--no-such-flag"}, {"stray"}, {"--kubeconfig", "/does/not/exist"}} {
+		out, err := exec.Command(binary(t), args...).CombinedOutput()
+		if err == nil || len(out) == 0 {
+			t.Errorf("%v says %q, %v", args, out, err)
+		}
+	}
+}
+
+// TestARequestRunsAndIsGoneAgain is the way of a user: a cluster with the CRDs, a
+// Harvester, the binary, and the manifests of the documentation.
+func TestARequestRunsAndIsGoneAgain(t *testing.T) {
+	log.SetLogger(logr.Discard())
+	p := planetest.Start(t, plane.Options{AdmissionOff: []string{"ServiceAccount"}})
+	harvester := platform(t)
+	c := cluster(t, p)
+	logs := serve(t, binary(t), limited(t, p, c))
+
+	kubeconfig, err := os.ReadFile(harvester.Kubeconfig())
+	must(t, err)
+	must(t, c.Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "harvester-kubeconfig"},
+		Data:       map[string][]byte{"kubeconfig": kubeconfig},
+	}))
+	config := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "harvester-prod"}}
+	config.Spec.Provider = v1alpha1.ProviderHarvester
+	config.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "harvester-kubeconfig"}
+	config.Spec.Harvester = &v1alpha1.HarvesterSpec{Namespace: "default", NetworkName: "default/workloads"}
+	must(t, c.Create(t.Context(), config))
+	r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "butler-mgmt-cp-0"}}
+	r.Spec = v1alpha1.MachineRequestSpec{
+		ProviderRef: v1alpha1.ProviderReference{Name: "harvester-prod", Namespace: namespace}, MachineName: "butler-mgmt-cp-0",
+		Role: v1alpha1.RoleControlPlane, CPU: 4, MemoryMB: 16384, DiskGB: 100,
+		ExtraDisks: []v1alpha1.DiskSpec{{SizeGB: 500, StorageClass: "longhorn"}},
+		Image:      "default/talos-v1.9.2", UserData: "#cloud-config\n# canary " + strings.Repeat("x", 3000),
+		Labels: map[string]string{v1alpha1.LabelCluster: "butler-mgmt", v1alpha1.LabelRole: "control-plane"},
+	}
+	began := time.Now()
+	must(t, c.Create(t.Context(), r))
+	await(t, logs, func() error {
+		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(r), r))
+		if r.Status.Phase != v1alpha1.MachineRunning || r.Status.IPAddress == "" {
+			return fmt.Errorf("status is %+v", r.Status)
+		}
+		return nil
+	})
+	t.Logf("running at %s after %v", r.Status.IPAddress, time.Since(began).Round(time.Millisecond))
+	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(config), config))
+	if !config.Status.Ready || !meta.IsStatusConditionTrue(config.Status.Conditions, "Ready") {
+		t.Errorf("ProviderConfig status is %+v", config.Status)
+	}
+	admin := adminOf(t, harvester)
+	if n := count(t, admin); n != 5 { // VirtualMachine, its instance, two disks, a Secret
+		t.Errorf("%d objects on Harvester", n)
+	}
+	must(t, c.Delete(t.Context(), r))
+	await(t, logs, func() error {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(r), r); client.IgnoreNotFound(err) != nil || err == nil {
+			return fmt.Errorf("still there: %+v, %v", r.Status, err)
+		}
+		return nil
+	})
+	if n := count(t, admin); n != 0 {
+		t.Errorf("%d objects are left on Harvester", n)
+	}
+	events(t, c, "VMCreated", "VMRunning", "VMDeleting", "VMDeleted")
+	if text := logs.String(); strings.Contains(text, "forbidden") || strings.Contains(text, `"level":"ERROR"`) {
+		t.Errorf("the log has errors:\n%s", text)
+	}
+	if strings.Contains(logs.String(), "canary") || strings.Contains(logs.String(), "client-key-data") {
+		t.Error("the log has user data or credentials in it")
+	}
+}
+
+func platform(t *testing.T) *sim.Harvester {
+	t.Helper()
+	n := network.New()
+	dc, err := datacenter.New(datacenter.Options{
+		Dir: t.TempDir(), Network: n,
+		Boot:    func(ctx context.Context, _ datacenter.Machine) error { <-ctx.Done(); return nil },
+		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("10.40.0.0/16")}},
+	})
+	must(t, err)
+	t.Cleanup(dc.Close)
+	h, err := sim.Start(t.Context(), sim.Options{Dir: t.TempDir(), Executable: planetest.Executable(t), Datacenter: dc, Network: n})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := h.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// cluster installs the CRDs and returns a client.
+func cluster(t *testing.T, p *plane.Plane) client.Client {
+	t.Helper()
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, eventsv1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme} {
+		must(t, add(s))
+	}
+	c, err := client.New(p.Config(), client.Options{Scheme: s})
+	must(t, err)
+	all, err := crd.All()
+	must(t, err)
+	for _, d := range all {
+		must(t, c.Create(t.Context(), d))
+	}
+	must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
+	await(t, nil, func() error { return c.List(t.Context(), &v1alpha1.MachineRequestList{}) })
+	return c
+}
+
+// limited returns a kubeconfig with no more than config/rbac grants.
+func limited(t *testing.T, p *plane.Plane, c client.Client) string {
+	t.Helper()
+	user := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "provider"}}
+	everywhere, here := &rbacv1.ClusterRole{}, &rbacv1.Role{}
+	manifest(t, "provider_role.yaml", everywhere)
+	manifest(t, "leader_election_role.yaml", here)
+	here.Namespace = namespace
+	must(t, c.Create(t.Context(), everywhere))
+	must(t, c.Create(t.Context(), here))
+	must(t, c.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "provider"}, Subjects: user,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: everywhere.Name},
+	}))
+	must(t, c.Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "provider"}, Subjects: user,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: here.Name},
+	}))
+	config, err := p.Issue(pki.Request{CommonName: "provider"})
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, plane.WriteKubeconfig(path, config))
+	return path
+}
+
+func manifest(t *testing.T, name string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", name))
+	must(t, err)
+	must(t, yaml.UnmarshalStrict(data, into))
+}
+
+func adminOf(t *testing.T, h *sim.Harvester) client.Client {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", h.AdminKubeconfig())
+	must(t, err)
+	s := runtime.NewScheme()
+	must(t, corev1.AddToScheme(s))
+	must(t, kubevirtv1.AddToScheme(s))
+	c, err := client.New(config, client.Options{Scheme: s})
+	must(t, err)
+	return c
+}
+
+// count counts all objects on Harvester that machines consist of.
+func count(t *testing.T, c client.Client) int {
+	t.Helper()
+	n := 0
+	for _, list := range []client.ObjectList{
+		&kubevirtv1.VirtualMachineList{}, &kubevirtv1.VirtualMachineInstanceList{},
+		&corev1.PersistentVolumeClaimList{}, &corev1.SecretList{},
+	} {
+		must(t, c.List(t.Context(), list, client.InNamespace("default")))
+		n += meta.LenList(list)
+	}
+	return n
+}
+
+// serve runs the binary until the test ends.
+func serve(t *testing.T, path, kubeconfig string) *output {
+	t.Helper()
+	out := &output{}
+	cmd := exec.Command(path, "--kubeconfig", kubeconfig, "--leader-elect")
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Dir = filepath.Dir(kubeconfig)
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		must(t, cmd.Process.Signal(syscall.SIGTERM))
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the binary ended with %v:\n%s", err, out)
+		}
+	})
+	return out
+}
+
+func events(t *testing.T, c client.Client, reasons ...string) {
+	t.Helper()
+	await(t, nil, func() error {
+		var list eventsv1.EventList
+		must(t, c.List(t.Context(), &list, client.InNamespace(namespace)))
+		seen := map[string]bool{}
+		for _, e := range list.Items {
+			seen[e.Reason] = true
+		}
+		for _, r := range reasons {
+			if !seen[r] {
+				return fmt.Errorf("no event %s among %v", r, seen)
+			}
+		}
+		return nil
+	})
+}
+
+func await(t *testing.T, logs *output, check func() error) {
+	t.Helper()
+	var err error
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if err = check(); err == nil {
+			return
+		}
+	}
+	if logs != nil {
+		t.Logf("log of the binary:\n%s", logs)
+	}
+	t.Fatal(err)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

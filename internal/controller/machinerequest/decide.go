@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package machinerequest
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// patience is how long a running machine may be out of sight before its phase
+// becomes Unknown.
+const patience = time.Minute
+
+// action is what the platform is to be asked for.
+type action int
+
+const (
+	none action = iota
+	create
+	remove
+	release // nothing is left: let the request go
+)
+
+// pace says when to look again.
+type pace int
+
+const (
+	steady  pace = iota // nothing is expected
+	young               // something is about to happen
+	backoff             // the platform has a problem of its own
+	slow                // somebody has to change something
+)
+
+// facts is all that a decision is made from.
+type facts struct {
+	deleting  bool
+	phase     v1alpha1.MachinePhase
+	known     bool // the platform has shown this machine
+	ran       bool // the machine has had an address
+	attempted bool // a Create may have been sent
+	fresh     bool // the first attempt was recorded in this very pass
+	settled   bool // Absent has been seen for as long as the platform may be late
+	asked     action
+	machine   provider.Machine
+	err       error
+	failing   time.Duration // how long the platform could not be asked
+}
+
+// decision is what to do, and what the status is to say.
+type decision struct {
+	act     action
+	keep    bool // the status stays as it is
+	phase   v1alpha1.MachinePhase
+	ready   metav1.ConditionStatus
+	reason  string
+	message string
+	pace    pace
+}
+
+// decide is the whole of the state machine; docs/concepts/machine-phases.md is
+// its description.
+func decide(f facts) decision {
+	switch {
+	case f.deleting:
+		return decideDeletion(f)
+	case f.err != nil:
+		return decideFailure(f)
+	}
+	switch f.machine.State {
+	case provider.StateRunning:
+		return decideRunning(f)
+	case provider.StatePending:
+		return decidePending(f)
+	case provider.StateBroken:
+		return failed(reasonBroken, "the platform reports: "+f.machine.Message, steady)
+	case provider.StateDeleting:
+		return waiting(f, reasonDeleting, "Virtual machine is being deleted on the platform, but not by this request")
+	case provider.StatePartial:
+		return decidePartial(f)
+	default:
+		return decideAbsent(f)
+	}
+}
+
+func decideRunning(f facts) decision {
+	if len(f.machine.Addresses) == 0 {
+		return decidePending(f)
+	}
+	return decision{
+		phase: v1alpha1.MachineRunning, ready: metav1.ConditionTrue,
+		reason: reasonRunning, message: "Virtual machine is running", pace: steady,
+	}
+}
+
+func decidePending(f facts) decision {
+	if f.ran {
+		// It is restarting or was stopped; its address still belongs to it.
+		return decision{
+			phase: v1alpha1.MachineRunning, ready: metav1.ConditionFalse,
+			reason: reasonNotRunning, message: obstacle(f, "Virtual machine is not running"), pace: young,
+		}
+	}
+	return creating(obstacle(f, "Virtual machine is starting"))
+}
+
+func decidePartial(f facts) decision {
+	switch {
+	case f.known && f.machine.ID == "":
+		return decideLost(f, "Virtual machine is gone, but some of its parts are left")
+	case f.ran:
+		// Making the part anew would give a used machine an empty disk.
+		return failed(reasonIncomplete, obstacle(f, "a part of the virtual machine is missing"), steady)
+	case f.asked == create:
+		return creating(obstacle(f, "Virtual machine is being created"))
+	default:
+		return decision{act: create}
+	}
+}
+
+func decideAbsent(f facts) decision {
+	switch {
+	case f.known:
+		return decideLost(f, "Virtual machine is gone")
+	case f.asked == create:
+		return creating("Virtual machine is being created")
+	case f.fresh, f.settled, !f.attempted:
+		return decision{act: create}
+	default:
+		return waiting(f, reasonSettling, "Virtual machine was requested; the platform does not show it yet")
+	}
+}
+
+// decideLost never creates: the machine may have carried an etcd member.
+func decideLost(f facts, message string) decision {
+	if !f.settled {
+		return decision{keep: true, pace: young}
+	}
+	return failed(reasonLost, message+"; it is not made again: delete this request and create a new one", steady)
+}
+
+func decideFailure(f facts) decision {
+	d := decision{
+		phase: unchanged(f), ready: metav1.ConditionFalse,
+		reason: provider.ReasonOf(f.err), message: f.err.Error(), pace: backoff,
+	}
+	switch {
+	case f.phase == v1alpha1.MachineRunning && f.failing < patience:
+		d.keep = true
+	case f.phase == v1alpha1.MachineRunning, f.phase == v1alpha1.MachineUnknown:
+		d.phase, d.ready = v1alpha1.MachineUnknown, metav1.ConditionUnknown
+	case !transient(f.err):
+		return failed(d.reason, d.message, slow)
+	}
+	return d
+}
+
+func decideDeletion(f facts) decision {
+	d := decision{
+		phase: v1alpha1.MachineDeleting, ready: metav1.ConditionFalse,
+		reason: reasonDeleting, message: "Virtual machine is being deleted", pace: young,
+	}
+	switch {
+	case f.err != nil:
+		d.reason, d.message, d.pace = provider.ReasonOf(f.err), f.err.Error(), backoff
+		if !transient(f.err) {
+			d.pace = slow
+		}
+	case f.machine.State == provider.StateAbsent && (f.settled || !f.attempted):
+		d.act, d.phase = release, v1alpha1.MachineDeleted
+		d.reason, d.message = reasonDeleted, "Virtual machine has been deleted"
+	case f.machine.State == provider.StateAbsent, f.machine.State == provider.StateDeleting, f.asked == remove:
+	default:
+		d.act = remove
+	}
+	return d
+}
+
+func creating(message string) decision {
+	return decision{
+		phase: v1alpha1.MachineCreating, ready: metav1.ConditionFalse,
+		reason: reasonCreating, message: message, pace: young,
+	}
+}
+
+func waiting(f facts, reason, message string) decision {
+	return decision{phase: unchanged(f), ready: metav1.ConditionFalse, reason: reason, message: message, pace: young}
+}
+
+func failed(reason, message string, p pace) decision {
+	return decision{phase: v1alpha1.MachineFailed, ready: metav1.ConditionFalse, reason: reason, message: message, pace: p}
+}
+
+func unchanged(f facts) v1alpha1.MachinePhase {
+	if f.phase == "" {
+		return v1alpha1.MachinePending
+	}
+	return f.phase
+}
+
+func obstacle(f facts, otherwise string) string {
+	if f.machine.Message == "" {
+		return otherwise
+	}
+	return f.machine.Message
+}
+
+func transient(err error) bool {
+	k := provider.KindOf(err)
+	return k == provider.Unavailable || k == provider.Exhausted
+}

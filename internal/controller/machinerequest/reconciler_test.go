@@ -1,0 +1,321 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package machinerequest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+)
+
+func TestARequestBecomesARunningMachine(t *testing.T) {
+	w := newWorld(t, inmemory.Options{AddressDelay: time.Second})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineCreating)
+	w.phase(r, v1alpha1.MachineRunning)
+	want := v1alpha1.MachineRequestStatus{
+		Phase: v1alpha1.MachineRunning, ProviderID: "machine-1",
+		IPAddress: "10.0.0.1", IPAddresses: []string{"10.0.0.1"}, MACAddress: "52:54:00:00:00:01",
+		ObservedGeneration: 1,
+		Conditions: []metav1.Condition{{
+			Type: "Ready", Status: "True", Reason: "VMRunning", Message: "Virtual machine is running", ObservedGeneration: 1,
+		}},
+	}
+	ignore := cmpopts.IgnoreTypes(metav1.Time{}, &metav1.Time{})
+	if diff := cmp.Diff(want, r.Status, ignore); diff != "" {
+		t.Errorf("status (-want +got)\n%s", diff)
+	}
+	if !slices.Contains(r.Finalizers, "machinerequest.butler.butlerlabs.dev/harvester-finalizer") {
+		t.Errorf("finalizers are %v", r.Finalizers)
+	}
+	spec, _ := w.platform.Spec("a")
+	if id := r.Annotations[v1alpha1.AnnotationOwnerID]; id == "" || spec.Owner.ID != id {
+		t.Errorf("owner is %q on the request and %q on the platform", id, spec.Owner.ID)
+	}
+	w.event(r, "VMCreated")
+	w.event(r, "VMRunning")
+}
+
+func TestRequestsOfOtherProvidersAreNotTouched(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.must(w.Create(w.ctx, w.secret()))
+	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderProxmox)))
+	foreign := w.request("foreign")
+	orphan := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "orphan"}, Spec: foreign.Spec}
+	orphan.Spec.ProviderRef.Name = "missing"
+	w.must(w.Create(w.ctx, orphan))
+	w.nudge()
+	time.Sleep(500 * time.Millisecond)
+	for _, r := range []*v1alpha1.MachineRequest{foreign, orphan} {
+		before := r.ResourceVersion
+		w.must(w.read(r))
+		if r.ResourceVersion != before {
+			t.Errorf("%s was written: %+v", r.Name, r.Status)
+		}
+	}
+	w.machines(0)
+}
+
+func TestALostResponseMakesNoSecondMachine(t *testing.T) {
+	w := newWorld(t, inmemory.Options{Settle: 400 * time.Millisecond})
+	w.platform.Lose(inmemory.Create)
+	w.platform.Hide(2)
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	w.machines(1)
+	if n := w.platform.Calls(inmemory.Create); n != 1 {
+		t.Errorf("%d creates were sent", n)
+	}
+}
+
+func TestAFailedCreateIsRepeatedAfterTheSettleWindow(t *testing.T) {
+	w := newWorld(t, inmemory.Options{Settle: 700 * time.Millisecond})
+	w.platform.Fail(inmemory.Create, &provider.Error{Kind: provider.Exhausted, Reason: "NoCapacity", Op: "create", Err: errors.New("full")})
+	w.configure()
+	r := w.request("a")
+	w.reason(r, "NoCapacity")
+	if r.Status.Phase != v1alpha1.MachinePending {
+		t.Errorf("phase is %s", r.Status.Phase)
+	}
+	began := time.Now()
+	w.phase(r, v1alpha1.MachineRunning)
+	if waited := time.Since(began); waited < 600*time.Millisecond {
+		t.Errorf("created again after %v", waited)
+	}
+}
+
+func TestAPartialMachineIsCompleted(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.platform.Halve()
+	w.configure()
+	w.phase(w.request("a"), v1alpha1.MachineRunning)
+	if n := w.platform.Calls(inmemory.Create); n != 2 {
+		t.Errorf("%d creates were sent", n)
+	}
+}
+
+func TestDeletionWaitsForTheMachineToBeGone(t *testing.T) {
+	w := newWorld(t, inmemory.Options{DeleteDelay: 2 * time.Second})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	w.must(w.Delete(w.ctx, r))
+	w.phase(r, v1alpha1.MachineDeleting)
+	w.machines(1)
+	if !slices.Contains(r.Finalizers, v1alpha1.FinalizerMachineRequest(v1alpha1.ProviderHarvester)) {
+		t.Error("released before the machine was gone")
+	}
+	w.gone(r)
+	w.machines(0)
+	w.event(r, "VMDeleting")
+	w.event(r, "VMDeleted")
+}
+
+func TestDeletionOutlastsStaleAbsence(t *testing.T) {
+	w := newWorld(t, inmemory.Options{Settle: 500 * time.Millisecond})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	w.platform.Hide(1)
+	w.must(w.Delete(w.ctx, r))
+	w.gone(r)
+	w.machines(0)
+}
+
+func TestARequestThatNeverReachedItsPlatformIsDeletedAtOnce(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	for range 50 {
+		w.platform.Fail(inmemory.Connect, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "connect", Hint: "mend it"})
+	}
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineFailed)
+	w.must(w.Delete(w.ctx, r))
+	w.gone(r)
+	if n := w.platform.Calls(inmemory.Create); n != 0 {
+		t.Errorf("%d creates were sent", n)
+	}
+}
+
+func TestAStrangersMachineIsNeitherAdoptedNorDeleted(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "stranger"}})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineFailed)
+	if r.Status.FailureReason != "NameTaken" || !strings.Contains(r.Status.FailureMessage, "choose another machineName") {
+		t.Errorf("failure is %s: %s", r.Status.FailureReason, r.Status.FailureMessage)
+	}
+	w.event(r, "NameTaken")
+	w.must(w.Delete(w.ctx, r))
+	w.gone(r)
+	w.machines(1)
+}
+
+func TestAFailedRequestHealsOnAChangeOfTheSecret(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "stranger"}})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineFailed)
+	w.platform.Remove("a")
+	w.nudge()
+	w.phase(r, v1alpha1.MachineRunning)
+	if r.Status.FailureReason != "" || r.Status.FailureMessage != "" {
+		t.Errorf("failure is still %s: %s", r.Status.FailureReason, r.Status.FailureMessage)
+	}
+	w.event(r, "VMRecovered")
+}
+
+func TestAMachineThatVanishedIsReportedAndNotMadeAgain(t *testing.T) {
+	w := newWorld(t, inmemory.Options{Push: true, Settle: 300 * time.Millisecond})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	w.platform.Remove("a")
+	w.phase(r, v1alpha1.MachineFailed)
+	if r.Status.FailureReason != "VMLost" {
+		t.Errorf("failure is %s", r.Status.FailureReason)
+	}
+	w.nudge()
+	time.Sleep(300 * time.Millisecond)
+	w.machines(0)
+	w.must(w.Delete(w.ctx, r))
+	w.gone(r)
+}
+
+func TestPushedChangesReachTheStatusWithinASecond(t *testing.T) {
+	w := newWorld(t, inmemory.Options{Push: true})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	began := time.Now()
+	w.platform.Break("a", "the host is on fire")
+	w.phase(r, v1alpha1.MachineFailed)
+	w.platform.Break("a", "")
+	w.phase(r, v1alpha1.MachineRunning)
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("two changes took %v", took)
+	}
+}
+
+func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	for range 2 {
+		w.platform.Fail(inmemory.Observe, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "observe"})
+	}
+	w.nudge()
+	w.must(await(func() error {
+		if w.platform.Calls(inmemory.Observe) < 1 {
+			return errors.New("not asked yet")
+		}
+		return nil
+	}))
+	version := r.ResourceVersion
+	w.must(w.read(r))
+	if r.ResourceVersion != version {
+		t.Errorf("written before the minute was over: %+v", r.Status)
+	}
+	w.clock.advance(patience)
+	w.phase(r, v1alpha1.MachineUnknown)
+	w.event(r, "Refused")
+	w.phase(r, v1alpha1.MachineRunning)
+	w.event(r, "VMRecovered")
+}
+
+func TestARequestWaitsForItsSecretWithoutFailing(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
+	r := w.request("a")
+	w.reason(r, "CredentialsNotFound")
+	if r.Status.Phase != v1alpha1.MachinePending || len(r.Finalizers) != 0 {
+		t.Errorf("phase %s, finalizers %v", r.Status.Phase, r.Finalizers)
+	}
+	w.must(w.Create(w.ctx, w.secret()))
+	w.phase(r, v1alpha1.MachineRunning)
+}
+
+func TestARequestWaitsForItsProviderConfigUntouched(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.must(w.Create(w.ctx, w.secret()))
+	r := w.request("a")
+	time.Sleep(200 * time.Millisecond)
+	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
+	w.phase(r, v1alpha1.MachineRunning)
+}
+
+func TestWithoutProviderConfigNothingIsReleased(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	config := w.config(v1alpha1.ProviderHarvester)
+	w.must(w.Delete(w.ctx, config))
+	w.must(w.Delete(w.ctx, r))
+	w.reason(r, "ProviderConfigNotFound")
+	w.machines(1)
+	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
+	w.gone(r)
+	w.machines(0)
+}
+
+func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	seen := w.platform.Calls(inmemory.Observe)
+	for range 3 {
+		w.nudge()
+		time.Sleep(100 * time.Millisecond)
+	}
+	if w.platform.Calls(inmemory.Observe) == seen {
+		t.Fatal("the request did not come up again")
+	}
+	version := r.ResourceVersion
+	w.must(w.read(r))
+	if r.ResourceVersion != version {
+		t.Errorf("the request was written: %+v", r.Status)
+	}
+}
+
+func TestARestartedReconcilerGoesOn(t *testing.T) {
+	w := newWorld(t, inmemory.Options{AddressDelay: time.Second})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineCreating)
+	w.stop()
+	w.start() // another one, without any memory of the first
+	w.phase(r, v1alpha1.MachineRunning)
+	w.machines(1)
+}
+
+func TestARemovedOwnerIsNotReplaced(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	base := r.DeepCopy()
+	delete(r.Annotations, v1alpha1.AnnotationOwnerID)
+	w.must(w.Patch(w.ctx, r, client.MergeFrom(base)))
+	w.must(w.Delete(w.ctx, r))
+	w.reason(r, "OwnerMissing")
+	w.machines(1)
+}

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package machinerequest
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// gathering is how long a pushed change may wait for the ones that follow it.
+const gathering = 20 * time.Millisecond
+
+// workers is how many requests are reconciled at once; they mostly wait for the
+// platform.
+const workers = 16
+
+// Register adds the reconciler of a provider to a manager.
+func Register(m manager.Manager, t v1alpha1.ProviderType, s *session.Sessions) error {
+	r := &Reconciler{
+		Client: m.GetClient(), Type: t, Sessions: s,
+		Events: m.GetEventRecorder("butler-provider-" + string(t)),
+	}
+	return r.register(m)
+}
+
+func (r *Reconciler) register(m manager.Manager) error {
+	if err := r.index(m.GetFieldIndexer()); err != nil {
+		return err
+	}
+	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	return builder.ControllerManagedBy(m).
+		Named("machinerequest-"+string(r.Type)).
+		For(&v1alpha1.MachineRequest{}, builder.WithPredicates(r.relevant())).
+		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.ofConfig), changed).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.ofSecret),
+			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		WatchesRawSource(source.Channel(r.Sessions.Changes(), handler.TypedFuncs[provider.MachineRef, reconcile.Request]{
+			GenericFunc: r.pushed,
+		})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(reconcile.AsReconciler(m.GetClient(), r))
+}
+
+// relevant leaves out what this reconciler writes itself: metadata and status do
+// not change the generation, a deletion does.
+func (r *Reconciler) relevant() predicate.Predicate {
+	return predicate.And(predicate.GenerationChangedPredicate{}, predicate.Funcs{
+		DeleteFunc: func(e event.DeleteEvent) bool {
+			r.memory.forget(e.Object.GetUID())
+			return false
+		},
+	})
+}
+
+// The indexes carry the provider's name, so that one manager can hold several.
+func (r *Reconciler) byConfig() string { return string(r.Type) + ".providerRef" }
+
+func (r *Reconciler) byOwner() string { return string(r.Type) + ".owner" }
+
+func (r *Reconciler) index(i client.FieldIndexer) error {
+	ctx := context.Background()
+	err := i.IndexField(ctx, &v1alpha1.MachineRequest{}, r.byConfig(), func(o client.Object) []string {
+		return []string{configName(o.(*v1alpha1.MachineRequest)).String()}
+	})
+	if err != nil {
+		return err
+	}
+	return i.IndexField(ctx, &v1alpha1.MachineRequest{}, r.byOwner(), func(o client.Object) []string {
+		return []string{o.GetAnnotations()[v1alpha1.AnnotationOwnerID]}
+	})
+}
+
+func (r *Reconciler) ofConfig(ctx context.Context, config client.Object) []reconcile.Request {
+	return r.requests(ctx, r.byConfig(), client.ObjectKeyFromObject(config).String())
+}
+
+func (r *Reconciler) ofSecret(ctx context.Context, secret client.Object) []reconcile.Request {
+	var configs v1alpha1.ProviderConfigList
+	if err := r.Client.List(ctx, &configs); err != nil {
+		return nil
+	}
+	var found []reconcile.Request
+	for i := range configs.Items {
+		if session.SecretName(&configs.Items[i]) == client.ObjectKeyFromObject(secret) {
+			found = append(found, r.ofConfig(ctx, &configs.Items[i])...)
+		}
+	}
+	return found
+}
+
+func (r *Reconciler) pushed(ctx context.Context, e event.TypedGenericEvent[provider.MachineRef], q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	for _, request := range r.requests(ctx, r.byOwner(), e.Object.Owner.ID) {
+		q.AddAfter(request, gathering)
+	}
+}
+
+func (r *Reconciler) requests(ctx context.Context, index, value string) []reconcile.Request {
+	var list v1alpha1.MachineRequestList
+	if err := r.Client.List(ctx, &list, client.MatchingFields{index: value}); err != nil {
+		return nil
+	}
+	found := make([]reconcile.Request, 0, len(list.Items))
+	for i := range list.Items {
+		found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	}
+	return found
+}

@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package machinerequest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/config/crd"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+)
+
+var api *rest.Config
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	os.Exit(planetest.Run(m, plane.Options{AdmissionOff: []string{"ServiceAccount"}}, func(p *plane.Plane) {
+		api = p.Config()
+		api.QPS = -1
+		if err := install(); err != nil {
+			panic(err)
+		}
+	}))
+}
+
+func scheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(s); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}
+
+func install() error {
+	c, err := client.New(api, client.Options{Scheme: scheme()})
+	if err != nil {
+		return err
+	}
+	all, err := crd.All()
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		if err := c.Create(context.Background(), d); err != nil {
+			return err
+		}
+	}
+	return await(func() error {
+		return c.List(context.Background(), &v1alpha1.MachineRequestList{})
+	})
+}
+
+// await retries check until it returns nil; it gives up after ten seconds.
+func await(check func() error) error {
+	var err error
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if err = check(); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// world is a namespace with a reconciler of its own over an in-memory platform.
+type world struct {
+	testing.TB
+	client.Client
+	ctx      context.Context
+	ns       string
+	platform *inmemory.Platform
+	clock    *clock
+	stop     func()
+}
+
+type clock struct {
+	mu    sync.Mutex
+	ahead time.Duration
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.ahead)
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += d
+}
+
+func newWorld(tb testing.TB, o inmemory.Options) *world {
+	tb.Helper()
+	c, err := client.New(api, client.Options{Scheme: scheme()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w := &world{TB: tb, Client: c, ctx: tb.Context(), platform: inmemory.New(o), clock: &clock{}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	w.must(c.Create(w.ctx, ns))
+	w.ns = ns.Name
+	w.stop = w.start()
+	return w
+}
+
+// start runs a reconciler until the test ends or the returned function is called.
+func (w *world) start() (stop func()) {
+	w.Helper()
+	m, err := manager.New(api, manager.Options{
+		Scheme: scheme(), Metrics: server.Options{BindAddress: "0"},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{w.ns: {}}},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	w.must(err)
+	s := session.New(session.Options{
+		Provider: w.platform.Provider(v1alpha1.ProviderHarvester), Cache: m.GetClient(), Live: m.GetAPIReader(),
+	})
+	w.must(m.Add(s))
+	r := &Reconciler{Client: m.GetClient(), Type: v1alpha1.ProviderHarvester, Sessions: s, Events: m.GetEventRecorder("test"), now: w.clock.now}
+	w.must(r.register(m))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Start(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.Error(err)
+		}
+	})
+	w.Cleanup(stop)
+	return stop
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// configure creates Secret and ProviderConfig.
+func (w *world) configure() {
+	w.Helper()
+	w.must(w.Create(w.ctx, w.secret()))
+	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
+}
+
+func (w *world) secret() *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "credentials"},
+		StringData: map[string]string{"kubeconfig": "x"},
+	}
+}
+
+func (w *world) config(t v1alpha1.ProviderType) *v1alpha1.ProviderConfig {
+	c := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "config"}}
+	c.Spec.Provider = t
+	c.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "credentials"}
+	switch t {
+	case v1alpha1.ProviderHarvester:
+		c.Spec.Harvester = &v1alpha1.HarvesterSpec{NetworkName: "default/workloads"}
+	case v1alpha1.ProviderProxmox:
+		c.Spec.Proxmox = &v1alpha1.ProxmoxSpec{Endpoint: "https://pve.example", Nodes: []string{"a"}, Storage: "local"}
+	default:
+		w.Fatalf("no config for %s", t)
+	}
+	return c
+}
+
+func (w *world) request(name string) *v1alpha1.MachineRequest {
+	w.Helper()
+	r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
+	r.Spec = v1alpha1.MachineRequestSpec{
+		ProviderRef: v1alpha1.ProviderReference{Name: "config"}, MachineName: name,
+		Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
+	}
+	w.must(w.Create(w.ctx, r))
+	return r
+}
+
+// read reads the request anew.
+func (w *world) read(r *v1alpha1.MachineRequest) error {
+	return w.Get(w.ctx, client.ObjectKeyFromObject(r), r)
+}
+
+// phase waits until the request is in the phase.
+func (w *world) phase(r *v1alpha1.MachineRequest, want v1alpha1.MachinePhase) {
+	w.Helper()
+	w.must(await(func() error {
+		if err := w.read(r); err != nil {
+			return err
+		}
+		if r.Status.Phase != want {
+			return fmt.Errorf("phase is %q, want %q; conditions %+v", r.Status.Phase, want, r.Status.Conditions)
+		}
+		return nil
+	}))
+}
+
+// reason waits until the Ready condition has the reason.
+func (w *world) reason(r *v1alpha1.MachineRequest, want string) {
+	w.Helper()
+	w.must(await(func() error {
+		if err := w.read(r); err != nil {
+			return err
+		}
+		if got := readyReason(r.Status); got != want {
+			return fmt.Errorf("reason is %q, want %q; phase %s", got, want, r.Status.Phase)
+		}
+		return nil
+	}))
+}
+
+func (w *world) gone(o client.Object) {
+	w.Helper()
+	w.must(await(func() error {
+		err := w.Get(w.ctx, client.ObjectKeyFromObject(o), o)
+		if client.IgnoreNotFound(err) != nil || err == nil {
+			return fmt.Errorf("%s is still there: %v, finalizers %v", o.GetName(), err, o.GetFinalizers())
+		}
+		return nil
+	}))
+}
+
+// nudge changes the Secret, which makes every request come up again.
+func (w *world) nudge() {
+	w.Helper()
+	s := w.secret()
+	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(s), s))
+	s.Annotations = map[string]string{"nudge": time.Now().String()}
+	w.must(w.Update(w.ctx, s))
+}
+
+// event waits for an event about the request.
+func (w *world) event(r *v1alpha1.MachineRequest, reason string) {
+	w.Helper()
+	w.must(await(func() error {
+		var list eventsv1.EventList
+		if err := w.List(w.ctx, &list, client.InNamespace(w.ns)); err != nil {
+			return err
+		}
+		for _, e := range list.Items {
+			if e.Regarding.UID == r.UID && e.Reason == reason {
+				return nil
+			}
+		}
+		return fmt.Errorf("no event %s among %d", reason, len(list.Items))
+	}))
+}
+
+// machines checks how many machines exist.
+func (w *world) machines(want int) {
+	w.Helper()
+	if got := w.platform.Machines(); len(got) != want {
+		w.Fatalf("%d machines exist, want %d: %+v", len(got), want, got)
+	}
+}

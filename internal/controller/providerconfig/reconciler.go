@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package providerconfig reconciles ProviderConfigs of one provider: it checks
+// the credentials and keeps a ProviderConfig for as long as it is referenced.
+package providerconfig
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// How often a platform is asked whether it still accepts the credentials.
+const (
+	recheck      = 5 * time.Minute
+	retryFirst   = 2 * time.Second
+	retryMost    = time.Minute
+	conflictWait = 50 * time.Millisecond
+)
+
+// Reconciler validates the ProviderConfigs of one provider.
+type Reconciler struct {
+	Client   client.Client
+	Type     v1alpha1.ProviderType
+	Sessions *session.Sessions
+
+	mu     sync.Mutex
+	checks map[types.UID]check
+}
+
+// check is the last validation of a ProviderConfig.
+type check struct {
+	version  string
+	err      error
+	failures int
+	due      time.Time
+}
+
+// Reconcile makes one pass over a ProviderConfig of this provider.
+func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ProviderConfig) (reconcile.Result, error) {
+	if config.Spec.Provider != r.Type {
+		return reconcile.Result{}, nil
+	}
+	referenced, err := r.referenced(ctx, config)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.hold(ctx, config, referenced); err != nil {
+		return outdated(err)
+	}
+	if !config.DeletionTimestamp.IsZero() && !referenced {
+		return reconcile.Result{}, nil
+	}
+	last := r.validate(ctx, config)
+	if err := r.report(ctx, config, last.err); err != nil {
+		return outdated(err)
+	}
+	return reconcile.Result{RequeueAfter: max(time.Until(last.due), conflictWait)}, nil
+}
+
+// hold adds the finalizer while the ProviderConfig is referenced: without it,
+// nobody could delete the machines of its requests.
+func (r *Reconciler) hold(ctx context.Context, config *v1alpha1.ProviderConfig, referenced bool) error {
+	base := config.DeepCopy()
+	changed := false
+	switch {
+	case !referenced:
+		changed = controllerutil.RemoveFinalizer(config, v1alpha1.FinalizerProviderConfig)
+	case config.DeletionTimestamp.IsZero():
+		changed = controllerutil.AddFinalizer(config, v1alpha1.FinalizerProviderConfig)
+	}
+	if !changed {
+		return nil
+	}
+	return r.Client.Patch(ctx, config, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+}
+
+// validate returns the last check, or makes a new one if it is due.
+func (r *Reconciler) validate(ctx context.Context, config *v1alpha1.ProviderConfig) check {
+	version, err := r.Sessions.Version(ctx, config)
+	last := r.last(config.UID)
+	if err == nil && version == last.version && time.Now().Before(last.due) {
+		return last
+	}
+	if err == nil {
+		err = r.Sessions.Probe(ctx, config, func(p *provider.Platform) error { return preflight(ctx, p) })
+	}
+	next := check{version: version, err: err, due: time.Now().Add(recheck)}
+	if err != nil {
+		next.failures = last.failures + 1
+		next.due = time.Now().Add(retryAfter(err, next.failures))
+	}
+	r.keep(config.UID, next)
+	return next
+}
+
+func (r *Reconciler) last(uid types.UID) check {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.checks[uid]
+}
+
+func (r *Reconciler) keep(uid types.UID, c check) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.checks == nil {
+		r.checks = map[types.UID]check{}
+	}
+	r.checks[uid] = c
+}
+
+func (r *Reconciler) forget(config client.Object) {
+	r.mu.Lock()
+	delete(r.checks, config.GetUID())
+	r.mu.Unlock()
+	r.Sessions.Forget(client.ObjectKeyFromObject(config))
+}
+
+func retryAfter(err error, failures int) time.Duration {
+	if k := provider.KindOf(err); k != provider.Unavailable && k != provider.Exhausted {
+		return retryMost
+	}
+	return min(retryFirst<<min(failures-1, 10), retryMost)
+}
+
+// outdated turns the refusal of a write on an outdated object into another pass.
+func outdated(err error) (reconcile.Result, error) {
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: conflictWait}, nil
+	}
+	return reconcile.Result{}, client.IgnoreNotFound(err)
+}

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package providerconfig
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+)
+
+// Register adds the reconciler of a provider to a manager.
+func Register(m manager.Manager, t v1alpha1.ProviderType, s *session.Sessions) error {
+	r := &Reconciler{Client: m.GetClient(), Type: t, Sessions: s}
+	if err := r.index(m.GetFieldIndexer()); err != nil {
+		return err
+	}
+	b := builder.ControllerManagedBy(m).
+		Named("providerconfig-"+string(t)).
+		For(&v1alpha1.ProviderConfig{}, builder.WithPredicates(r.relevant())).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.ofSecret),
+			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{}))
+	for kind := range referrers() {
+		b = b.Watches(kind, handler.EnqueueRequestsFromMapFunc(ofReferrer), builder.WithPredicates(comesOrGoes()))
+	}
+	return b.Complete(reconcile.AsReconciler(m.GetClient(), r))
+}
+
+// relevant leaves out what this reconciler writes itself.
+func (r *Reconciler) relevant() predicate.Predicate {
+	return predicate.And(predicate.GenerationChangedPredicate{}, predicate.Funcs{
+		DeleteFunc: func(e event.DeleteEvent) bool {
+			r.forget(e.Object)
+			return false
+		},
+	})
+}
+
+// comesOrGoes leaves out updates: what refers to a ProviderConfig cannot change
+// to another one.
+func comesOrGoes() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+}
+
+func (r *Reconciler) ofSecret(ctx context.Context, secret client.Object) []reconcile.Request {
+	var configs v1alpha1.ProviderConfigList
+	if err := r.Client.List(ctx, &configs); err != nil {
+		return nil
+	}
+	var found []reconcile.Request
+	for i := range configs.Items {
+		if session.SecretName(&configs.Items[i]) == client.ObjectKeyFromObject(secret) {
+			found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&configs.Items[i])})
+		}
+	}
+	return found
+}

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package providerconfig
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// conditionValidated says whether the platform has accepted the credentials.
+const conditionValidated = "Validated"
+
+// stampEvery is how old lastValidationTime may become while nothing changes.
+const stampEvery = time.Hour
+
+// preflight runs the platform's own checks, where it has any.
+func preflight(ctx context.Context, p *provider.Platform) error {
+	if p.Preflight == nil {
+		return nil
+	}
+	findings, err := p.Preflight.Check(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, f := range findings {
+		if f.Verdict == provider.Refused {
+			return &provider.Error{Kind: provider.Invalid, Reason: "PreflightRefused", Op: "check " + f.Check, Err: errors.New(f.Message), Hint: f.Hint}
+		}
+	}
+	return nil
+}
+
+// report writes what the validation found, if that changes the status.
+func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig, err error) error {
+	base := config.DeepCopy()
+	s := &config.Status
+	s.Ready = err == nil
+	if answered(err) {
+		s.Validated = err == nil
+	}
+	r.condition(config, v1alpha1.ConditionReady, err)
+	if answered(err) || meta.FindStatusCondition(s.Conditions, conditionValidated) == nil {
+		r.condition(config, conditionValidated, err)
+	}
+	if !r.stamp(base.Status, s, err) {
+		return nil
+	}
+	lock := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, config, lock); err != nil {
+		return err
+	}
+	if base.Status.Ready != s.Ready {
+		log.FromContext(ctx).Info("provider config checked", "ready", s.Ready)
+	}
+	return nil
+}
+
+// stamp sets the time of the validation and reports whether there is anything to
+// write: a change, or a time that has grown old.
+func (r *Reconciler) stamp(before v1alpha1.ProviderConfigStatus, s *v1alpha1.ProviderConfigStatus, err error) bool {
+	old := s.LastValidationTime == nil || time.Since(s.LastValidationTime.Time) > stampEvery
+	if equality.Semantic.DeepEqual(before, *s) && (!old || !answered(err)) {
+		return false
+	}
+	now := &metav1.Time{Time: time.Now()}
+	s.LastProbeTime = now
+	if answered(err) {
+		s.LastValidationTime = now
+	}
+	return true
+}
+
+func (r *Reconciler) condition(config *v1alpha1.ProviderConfig, kind string, err error) {
+	c := metav1.Condition{
+		Type: kind, Status: metav1.ConditionTrue, ObservedGeneration: config.Generation,
+		Reason: "CredentialsAccepted", Message: "The platform accepts the credentials",
+	}
+	if err != nil {
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, provider.ReasonOf(err), err.Error()
+	}
+	if err != nil && !answered(err) {
+		c.Status = metav1.ConditionUnknown
+	}
+	meta.SetStatusCondition(&config.Status.Conditions, c)
+}
+
+// answered reports whether the platform has said yes or no.
+func answered(err error) bool {
+	if err == nil {
+		return true
+	}
+	k := provider.KindOf(err)
+	return k == provider.Unauthorized || k == provider.Invalid || k == provider.Conflict
+}

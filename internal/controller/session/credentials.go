@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package session
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// SecretName returns the Secret of a ProviderConfig; the name is empty where the
+// ambient credentials are meant.
+func SecretName(config *v1alpha1.ProviderConfig) types.NamespacedName {
+	ref := config.Spec.CredentialsRef
+	if ref == nil {
+		return types.NamespacedName{}
+	}
+	if ref.Namespace == "" {
+		return types.NamespacedName{Namespace: config.Namespace, Name: ref.Name}
+	}
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+}
+
+// Version changes whenever the connection of a ProviderConfig would be replaced.
+func (s *Sessions) Version(ctx context.Context, config *v1alpha1.ProviderConfig) (string, error) {
+	name := SecretName(config)
+	if name.Name == "" {
+		return key(config, metav1.ObjectMeta{}), nil
+	}
+	m := &metav1.PartialObjectMetadata{}
+	m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err := s.cache.Get(ctx, name, m); err != nil {
+		return "", missing(config, name, err)
+	}
+	return key(config, m.ObjectMeta), nil
+}
+
+// credentials reads the Secret itself and returns the key of its connection.
+func (s *Sessions) credentials(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Credentials, string, error) {
+	name := SecretName(config)
+	if name.Name == "" {
+		return provider.Credentials{}, key(config, metav1.ObjectMeta{}), nil
+	}
+	secret := &corev1.Secret{}
+	if err := s.live.Get(ctx, name, secret); err != nil {
+		return provider.Credentials{}, "", missing(config, name, err)
+	}
+	return provider.NewCredentials(secret.Data), key(config, secret.ObjectMeta), nil
+}
+
+// key changes with the spec, which the generation stands for, and with the Secret.
+func key(config *v1alpha1.ProviderConfig, secret metav1.ObjectMeta) string {
+	return fmt.Sprintf("%s/%d/%s/%s", config.UID, config.Generation, secret.UID, secret.ResourceVersion)
+}
+
+// missing explains a Secret that cannot be read. It may still be on its way, so
+// this is nothing that makes a request fail.
+func missing(config *v1alpha1.ProviderConfig, name types.NamespacedName, err error) error {
+	e := &provider.Error{
+		Kind: provider.Unavailable, Reason: "CredentialsUnreadable",
+		Op: fmt.Sprintf("read credentials of ProviderConfig %q", config.Name), Err: err,
+	}
+	if apierrors.IsNotFound(err) {
+		e.Reason = "CredentialsNotFound"
+		e.Err = fmt.Errorf("secret %s does not exist", name)
+		e.Hint = "create it, or correct spec.credentialsRef"
+	}
+	return e
+}

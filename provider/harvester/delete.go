@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubevirtv1 "kubevirt.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Delete removes the VirtualMachine first, because Harvester refuses to delete a
+// disk that is attached to one. Asked again once it is gone, it removes disks and
+// Secret.
+func (m *machines) Delete(ctx context.Context, ref provider.MachineRef) error {
+	op := fmt.Sprintf("delete machine %q on %s", ref.Name, m.config)
+	vm, err := get(ctx, m, &kubevirtv1.VirtualMachine{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
+	if err != nil {
+		return apiError(op, err)
+	}
+	if vm != nil {
+		return m.drop(ctx, op, vm)
+	}
+	parts, err := m.leftovers(ctx, ref)
+	if err != nil {
+		return apiError(op, err)
+	}
+	for _, p := range parts {
+		if err := m.drop(ctx, op, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop deletes exactly the object that was read: never a later one of its name.
+func (m *machines) drop(ctx context.Context, op string, o client.Object) error {
+	if !o.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	uid := o.GetUID()
+	err := m.api.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) == nil {
+		return nil
+	}
+	return deleteError(op, o, err)
+}

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// image is where a root disk comes from.
+type image struct {
+	namespace, name string
+	class           string // the storage class that makes disks from it
+}
+
+func (i image) id() string { return i.namespace + "/" + i.name }
+
+// resolve finds the image and checks what else the machine refers to. What the
+// credentials may not read is taken to be right.
+func (m *machines) resolve(ctx context.Context, op string, s provider.MachineSpec) (image, error) {
+	i, err := m.image(op, s)
+	if err != nil {
+		return image{}, err
+	}
+	if i.class, err = m.imageClass(ctx, op, i); err != nil {
+		return image{}, err
+	}
+	if err := m.checkNetwork(ctx, op); err != nil {
+		return image{}, err
+	}
+	return i, m.checkClasses(ctx, op, s)
+}
+
+func (m *machines) image(op string, s provider.MachineSpec) (image, error) {
+	text := s.Image
+	if text == "" {
+		text = m.place.ImageName
+	}
+	if text == "" {
+		return image{}, invalid(op, "ImageMissing", errors.New("no image is set"), "set spec.harvester.imageName of the ProviderConfig, or spec.image")
+	}
+	ns, name, ok := strings.Cut(text, "/")
+	if !ok || ns == "" || name == "" || strings.Contains(name, "/") {
+		return image{}, invalid(op, "ImageInvalid", fmt.Errorf("image %q is not of the form namespace/name", text), "correct it")
+	}
+	return image{namespace: ns, name: name}, nil
+}
+
+func (m *machines) imageClass(ctx context.Context, op string, i image) (string, error) {
+	u, err := m.read(ctx, imageKind(), i.namespace, i.name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", invalid(op, "ImageNotFound", fmt.Errorf("image %q not found", i.id()), "upload it or set spec.harvester.imageName")
+	case forbidden(err):
+		return "longhorn-" + i.name, nil
+	case err != nil:
+		return "", apiError(op, err)
+	}
+	if err := imported(op, i, u); err != nil {
+		return "", err
+	}
+	if class, _, _ := unstructured.NestedString(u.Object, "status", "storageClassName"); class != "" {
+		return class, nil
+	}
+	return "longhorn-" + i.name, nil
+}
+
+// imported refuses an image that Harvester has not finished to import.
+func imported(op string, i image, u *unstructured.Unstructured) error {
+	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, c := range conditions {
+		c, _ := c.(map[string]any)
+		if c["type"] != "Imported" || c["status"] == "True" {
+			continue
+		}
+		err := fmt.Errorf("image %q is not imported yet", i.id())
+		if text, _ := c["message"].(string); c["status"] == "False" && text != "" {
+			return invalid(op, "ImageBroken", fmt.Errorf("image %q is not imported: %s", i.id(), text), "upload it again")
+		}
+		return &provider.Error{Kind: provider.Unavailable, Reason: "ImageNotReady", Op: op, Err: err, Hint: "it goes on when the upload is complete"}
+	}
+	return nil
+}
+
+func (m *machines) checkNetwork(ctx context.Context, op string) error {
+	ns, name, _ := strings.Cut(m.place.NetworkName, "/")
+	_, err := m.read(ctx, networkKind(), ns, name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return invalid(op, "NetworkNotFound", fmt.Errorf("network %q not found", m.place.NetworkName), "create it or set spec.harvester.networkName")
+	case err == nil || forbidden(err):
+		return nil
+	}
+	return apiError(op, err)
+}
+
+func (m *machines) checkClasses(ctx context.Context, op string, s provider.MachineSpec) error {
+	checked := map[string]bool{"": true}
+	for i := range s.ExtraDisks {
+		class := m.diskClass(s, i)
+		if checked[class] {
+			continue
+		}
+		checked[class] = true
+		err := m.api.Get(ctx, client.ObjectKey{Name: class}, &storagev1.StorageClass{})
+		if apierrors.IsNotFound(err) {
+			return invalid(op, "StorageClassNotFound", fmt.Errorf("storage class %q not found", class), "create it or name another one in extraDisks")
+		}
+		if err != nil && !forbidden(err) {
+			return apiError(op, err)
+		}
+	}
+	return nil
+}
+
+func (m *machines) read(ctx context.Context, kind schema.GroupVersionKind, ns, name string) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kind)
+	return u, m.api.Get(ctx, client.ObjectKey{Namespace: ns, Name: name}, u)
+}

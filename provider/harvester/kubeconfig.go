@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+const defaultKey = "kubeconfig"
+
+// restConfig turns the kubeconfig of the credentials into a client configuration
+// whose every connection is opened by the transport.
+func restConfig(op string, c provider.Config) (*rest.Config, error) {
+	config, err := load(op, c)
+	if err != nil {
+		return nil, err
+	}
+	override := &clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: c.Spec.Harvester.Endpoint}}
+	rc, err := clientcmd.NewDefaultClientConfig(*config, override).ClientConfig()
+	if err != nil {
+		// The error's text may quote the kubeconfig.
+		return nil, invalid(op, "KubeconfigInvalid", errors.New("the kubeconfig is not complete"), "it needs a current context with cluster and user")
+	}
+	rc.Dial = c.Transport.Dial
+	if rc.Proxy == nil {
+		rc.Proxy = c.Transport.Proxy
+	}
+	rc.QPS = -1
+	rc.UserAgent = "butler-provider-harvester"
+	return rc, nil
+}
+
+func load(op string, c provider.Config) (*clientcmdapi.Config, error) {
+	key := defaultKey
+	if ref := c.Spec.CredentialsRef; ref != nil && ref.Key != "" {
+		key = ref.Key
+	}
+	data := c.Credentials.Get(key)
+	if len(data) == 0 {
+		return nil, &provider.Error{
+			Kind: provider.Unauthorized, Reason: "CredentialsIncomplete", Op: op,
+			Err:  fmt.Errorf("the Secret has no key %q", key),
+			Hint: "put the Harvester kubeconfig there, or name its key in spec.credentialsRef.key",
+		}
+	}
+	config, err := clientcmd.Load(data)
+	if err != nil {
+		return nil, invalid(op, "KubeconfigInvalid", errors.New("the kubeconfig cannot be parsed"), "correct it in the Secret")
+	}
+	return config, selfContained(op, config)
+}
+
+// selfContained refuses a kubeconfig that runs programs or reads files: they
+// would be those of the controller, not of the user.
+func selfContained(op string, c *clientcmdapi.Config) error {
+	for _, u := range c.AuthInfos {
+		found := map[string]bool{
+			"an exec plugin":            u.Exec != nil,
+			"an auth provider":          u.AuthProvider != nil,
+			"a token file":              u.TokenFile != "",
+			"a client certificate file": u.ClientCertificate != "",
+			"a client key file":         u.ClientKey != "",
+		}
+		for _, what := range sorted(found) {
+			if found[what] {
+				return external(op, what)
+			}
+		}
+	}
+	for _, cluster := range c.Clusters {
+		if cluster.CertificateAuthority != "" {
+			return external(op, "a certificate authority file")
+		}
+	}
+	return nil
+}
+
+func external(op, what string) error {
+	return invalid(op, "KubeconfigNotSelfContained", fmt.Errorf("the kubeconfig uses %s", what),
+		"use one that holds its certificates and token itself (kubectl config view --flatten)")
+}

@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubevirtv1 "kubevirt.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+func TestAMachineRunsWithAddressAndIsGoneAgain(t *testing.T) {
+	m := connected(t).Machines
+	s := wanted("whole", func(s *provider.MachineSpec) {
+		s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 500, StorageClass: "longhorn"}}
+		s.UserData, s.NetworkData = "#cloud-config\n", provider.Sensitive(strings.Repeat("n", 3000))
+		s.Labels = map[string]string{"butler.butlerlabs.dev/cluster": "butler-mgmt"}
+	})
+	made := create(t, m, s)
+	if made.State != provider.StatePending || made.ID == "" {
+		t.Errorf("created machine is %+v", made)
+	}
+	seen := await(t, m, s.MachineRef, provider.StateRunning)
+	if seen.ID != made.ID || len(seen.Addresses) == 0 || seen.MAC == "" {
+		t.Errorf("running machine is %+v", seen)
+	}
+	again, err := m.Create(t.Context(), s)
+	if err != nil || again.ID != made.ID {
+		t.Errorf("a second create says %+v, %v", again, err)
+	}
+	remove(t, m, s.MachineRef)
+	if left := objects(t, s.Owner); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := m.Delete(t.Context(), s.MachineRef); err != nil {
+		t.Errorf("a repeated delete says %v", err)
+	}
+}
+
+// objects names everything on Harvester that has the owner's label.
+func objects(t *testing.T, o provider.Owner) []string {
+	t.Helper()
+	var names []string
+	for _, list := range []client.ObjectList{
+		&kubevirtv1.VirtualMachineList{}, &kubevirtv1.VirtualMachineInstanceList{},
+		&corev1.PersistentVolumeClaimList{}, &corev1.SecretList{},
+	} {
+		if err := shared.admin.List(t.Context(), list, client.MatchingLabels{labelOwner: o.ID}); err != nil {
+			t.Fatal(err)
+		}
+		switch l := list.(type) {
+		case *kubevirtv1.VirtualMachineList:
+			for i := range l.Items {
+				names = append(names, describe(&l.Items[i]))
+			}
+		case *kubevirtv1.VirtualMachineInstanceList:
+			for i := range l.Items {
+				names = append(names, describe(&l.Items[i]))
+			}
+		case *corev1.PersistentVolumeClaimList:
+			for i := range l.Items {
+				names = append(names, describe(&l.Items[i]))
+			}
+		case *corev1.SecretList:
+			for i := range l.Items {
+				names = append(names, describe(&l.Items[i]))
+			}
+		}
+	}
+	return names
+}
+
+func TestDisksComeFromTheImageAndTheirClass(t *testing.T) {
+	m := connected(t, func(c *provider.Config) { c.Spec.Harvester.StorageClassName = "harvester-longhorn" }).Machines
+	s := wanted("disks", func(s *provider.MachineSpec) {
+		s.Image = "default/image-5rs6d"
+		s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 7, StorageClass: "longhorn"}, {SizeGB: 8}}
+	})
+	create(t, m, s)
+	got := map[string]string{}
+	for _, name := range []string{"disks-root", "disks-disk-1", "disks-disk-2"} {
+		c := &corev1.PersistentVolumeClaim{}
+		if err := shared.admin.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, c); err != nil {
+			t.Fatal(err)
+		}
+		got[name] = *c.Spec.StorageClassName + " " + c.Spec.Resources.Requests.Storage().String() + " " + c.Annotations[imageAnnotation]
+	}
+	want := map[string]string{
+		"disks-root":   "longhorn-image-5rs6d 50Gi default/image-5rs6d",
+		"disks-disk-1": "longhorn 7Gi ",
+		"disks-disk-2": "harvester-longhorn 8Gi ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestAStrangersObjectIsAConflictAndStaysUntouched(t *testing.T) {
+	strangers := map[string]client.Object{
+		"vm":     strangersMachine("taken-vm"),
+		"disk":   strangersDisk("taken-disk-root"),
+		"secret": &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "taken-secret-cloudinit"}},
+	}
+	m := connected(t).Machines
+	for kind, stranger := range strangers {
+		t.Run(kind, func(t *testing.T) {
+			if err := shared.admin.Create(t.Context(), stranger); err != nil {
+				t.Fatal(err)
+			}
+			before := stranger.GetUID()
+			s := wanted("taken-"+kind, func(s *provider.MachineSpec) { s.UserData = provider.Sensitive(strings.Repeat("u", 3000)) })
+			_, err := m.Create(t.Context(), s)
+			if provider.KindOf(err) != provider.Conflict {
+				t.Fatalf("create says %v", err)
+			}
+			if seen, err := m.Observe(t.Context(), s.MachineRef); err != nil || kind == "vm" && seen.State != provider.StateAbsent {
+				t.Errorf("observe says %s, %v", seen.State, err)
+			}
+			remove(t, m, s.MachineRef)
+			if err := shared.admin.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger); err != nil || stranger.GetUID() != before {
+				t.Errorf("the stranger's object: %v, uid %s", err, stranger.GetUID())
+			}
+			if !stranger.GetDeletionTimestamp().IsZero() {
+				t.Error("the stranger's object is being deleted")
+			}
+		})
+	}
+}
+
+func strangersMachine(name string) *kubevirtv1.VirtualMachine {
+	m := &machines{place: v1alpha1.HarvesterSpec{Namespace: "default", NetworkName: "default/workloads"}}
+	vm := m.virtualMachine(wanted(name))
+	vm.Labels, vm.Spec.Template.ObjectMeta.Labels = nil, nil
+	halted := kubevirtv1.RunStrategyHalted
+	vm.Spec.RunStrategy = &halted
+	return vm
+}
+
+func strangersDisk(name string) *corev1.PersistentVolumeClaim {
+	m := &machines{place: v1alpha1.HarvesterSpec{Namespace: "default"}}
+	c := m.claim(wanted("x"), name, 10, "longhorn")
+	c.Labels = nil
+	return c
+}
+
+func TestEveryPartialMachineIsResumed(t *testing.T) {
+	p := connected(t)
+	m := p.Machines.(*machines)
+	for _, keep := range []int{1, 2, 3} {
+		s := wanted("resumed-"+string(rune('0'+keep)), func(s *provider.MachineSpec) {
+			s.UserData = provider.Sensitive(strings.Repeat("u", 3000))
+			s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 5}}
+		})
+		parts := m.parts(s, image{namespace: "default", name: "image-5rs6d", class: "longhorn-image-5rs6d"})
+		for _, o := range parts[:keep] {
+			if err := shared.admin.Create(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seen, err := m.Observe(t.Context(), s.MachineRef)
+		if err != nil || seen.State != provider.StatePartial || seen.ID != "" {
+			t.Fatalf("with %d parts: %+v, %v", keep, seen, err)
+		}
+		create(t, m, s)
+		await(t, m, s.MachineRef, provider.StateRunning)
+	}
+}
+
+func TestEveryPartialMachineIsDeleted(t *testing.T) {
+	m := connected(t).Machines.(*machines)
+	for keep := range 4 {
+		s := wanted("dropped-"+string(rune('0'+keep)), func(s *provider.MachineSpec) {
+			s.UserData = provider.Sensitive(strings.Repeat("u", 3000))
+			s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 5}}
+		})
+		parts := m.parts(s, image{namespace: "default", name: "image-5rs6d", class: "longhorn-image-5rs6d"})
+		for _, o := range parts[:keep] {
+			if err := shared.admin.Create(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		remove(t, m, s.MachineRef)
+		if left := objects(t, s.Owner); len(left) > 0 {
+			t.Errorf("with %d parts left behind: %v", keep, left)
+		}
+	}
+}
+
+func TestListFindsMachinesByOwnerAndByCluster(t *testing.T) {
+	m := connected(t).Machines
+	a := wanted("listed-a")
+	b := wanted("listed-b", func(s *provider.MachineSpec) { s.Owner.ClusterID = a.Owner.ClusterID })
+	create(t, m, a)
+	create(t, m, b)
+	// Of b only the disk is left.
+	vm := &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: b.Name}}
+	if err := shared.admin.Delete(t.Context(), vm); err != nil {
+		t.Fatal(err)
+	}
+	await(t, m, b.MachineRef, provider.StatePartial)
+	for owner, want := range map[provider.Owner][]string{
+		{ID: a.Owner.ID}:               {"listed-a"},
+		{ClusterID: a.Owner.ClusterID}: {"listed-a", "listed-b"},
+		{ID: "nobody"}:                 {},
+	} {
+		found, err := m.List(t.Context(), owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		for _, f := range found {
+			names[f.Ref.Name] = true
+		}
+		if diff := cmp.Diff(want, append([]string{}, sorted(names)...)); diff != "" {
+			t.Errorf("%+v (-want +got)\n%s", owner, diff)
+		}
+	}
+	if _, err := m.List(t.Context(), provider.Owner{}); provider.KindOf(err) != provider.Invalid {
+		t.Errorf("list of nobody's machines says %v", err)
+	}
+}
+
+func TestChangesArePushed(t *testing.T) {
+	p := connected(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	changes := p.Changes(ctx)
+	s := wanted("pushed")
+	create(t, p.Machines, s)
+	for ref := range changes {
+		if ref.Owner.ID == s.Owner.ID {
+			if ref != s.MachineRef {
+				t.Errorf("pushed %+v, want %+v", ref, s.MachineRef)
+			}
+			cancel()
+			break
+		}
+	}
+	if ctx.Err() == context.DeadlineExceeded {
+		t.Error("nothing was pushed")
+	}
+}
+
+func TestWhatCannotBeMadeIsRefusedWithAHint(t *testing.T) {
+	cases := map[string]struct {
+		config func(*provider.Config)
+		spec   func(*provider.MachineSpec)
+		reason string
+		says   string
+	}{
+		"missing image": {
+			spec:   func(s *provider.MachineSpec) { s.Image = "default/nowhere" },
+			reason: "ImageNotFound", says: "upload it"},
+		"no image": {
+			config: func(c *provider.Config) { c.Spec.Harvester.ImageName = "" },
+			reason: "ImageMissing", says: "spec.harvester.imageName"},
+		"malformed image": {
+			spec:   func(s *provider.MachineSpec) { s.Image = "talos" },
+			reason: "ImageInvalid", says: "namespace/name"},
+		"missing network": {
+			config: func(c *provider.Config) { c.Spec.Harvester.NetworkName = "default/nowhere" },
+			reason: "NetworkNotFound", says: "spec.harvester.networkName"},
+		"missing storage class": {
+			spec: func(s *provider.MachineSpec) {
+				s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 1, StorageClass: "nowhere"}}
+			},
+			reason: "StorageClassNotFound", says: "extraDisks"},
+		"reserved label": {
+			spec:   func(s *provider.MachineSpec) { s.Labels = map[string]string{labelOwner: "me"} },
+			reason: "LabelReserved", says: labelOwner},
+		"label that is none": {
+			spec:   func(s *provider.MachineSpec) { s.Labels = map[string]string{"a": "not a label!"} },
+			reason: "HarvesterRefused", says: "metadata.labels"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var config []func(*provider.Config)
+			if c.config != nil {
+				config = append(config, c.config)
+			}
+			s := wanted("refused")
+			if c.spec != nil {
+				c.spec(&s)
+			}
+			_, err := connected(t, config...).Machines.Create(t.Context(), s)
+			if provider.KindOf(err) != provider.Invalid || provider.ReasonOf(err) != c.reason || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("create says %s %s: %v", provider.KindOf(err), provider.ReasonOf(err), err)
+			}
+			if left := objects(t, s.Owner); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	kubevirtv1 "kubevirt.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Observe reads VirtualMachine and VirtualMachineInstance, and the disks where
+// these do not tell already that they are there.
+func (m *machines) Observe(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+	op := fmt.Sprintf("observe machine %q on %s", ref.Name, m.config)
+	vm, err := get(ctx, m, &kubevirtv1.VirtualMachine{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
+	if err != nil {
+		return provider.Machine{}, apiError(op, err)
+	}
+	if vm == nil {
+		return m.remains(ctx, op, ref)
+	}
+	vmi, err := get(ctx, m, &kubevirtv1.VirtualMachineInstance{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
+	if err != nil && !forbidden(err) {
+		return provider.Machine{}, apiError(op, err)
+	}
+	seen := report(vm, ref, vmi)
+	if seen.State != provider.StatePending || scheduled(vmi) {
+		return seen, nil
+	}
+	missing, waiting, err := m.claims(ctx, vm)
+	if err != nil {
+		return provider.Machine{}, apiError(op, err)
+	}
+	if missing != "" {
+		seen.State, seen.Message = provider.StatePartial, fmt.Sprintf("the disk %q is missing", missing)
+	} else if waiting != "" {
+		seen.Message = waiting
+	}
+	return seen, nil
+}
+
+// claims looks at the disks of a VirtualMachine: which one is missing, and what
+// one that is not provisioned is waiting for.
+func (m *machines) claims(ctx context.Context, vm *kubevirtv1.VirtualMachine) (missing, waiting string, err error) {
+	if vm.Spec.Template == nil {
+		return "", "", nil
+	}
+	for _, v := range vm.Spec.Template.Spec.Volumes {
+		if v.PersistentVolumeClaim == nil {
+			continue
+		}
+		c := &corev1.PersistentVolumeClaim{ObjectMeta: m.meta(v.PersistentVolumeClaim.ClaimName)}
+		err := m.api.Get(ctx, client.ObjectKeyFromObject(c), c)
+		switch {
+		case apierrors.IsNotFound(err):
+			return c.Name, "", nil
+		case err != nil:
+			return "", "", err
+		case c.Status.Phase == corev1.ClaimPending && waiting == "":
+			waiting = unprovisioned(c)
+		}
+	}
+	return "", waiting, nil
+}
+
+func unprovisioned(c *corev1.PersistentVolumeClaim) string {
+	class := "the default storage class"
+	if n := c.Spec.StorageClassName; n != nil {
+		class = fmt.Sprintf("storage class %q", *n)
+	}
+	return fmt.Sprintf("the disk %q is not provisioned yet by %s", c.Name, class)
+}
+
+// remains reports on a machine without VirtualMachine.
+func (m *machines) remains(ctx context.Context, op string, ref provider.MachineRef) (provider.Machine, error) {
+	seen := provider.Machine{Ref: ref, State: provider.StateAbsent}
+	parts, err := m.leftovers(ctx, ref)
+	if err != nil {
+		return provider.Machine{}, apiError(op, err)
+	}
+	if len(parts) > 0 {
+		seen.State, seen.Message = provider.StateDeleting, describe(parts[0])+" is being deleted"
+	}
+	for _, p := range parts {
+		if p.GetDeletionTimestamp().IsZero() {
+			seen.State, seen.Message = provider.StatePartial, describe(p)+" exists, but no VirtualMachine"
+			break
+		}
+	}
+	return seen, nil
+}
+
+// leftovers are the disks and the Secret that belong to the owner.
+func (m *machines) leftovers(ctx context.Context, ref provider.MachineRef) ([]client.Object, error) {
+	if ref.Owner.ID == "" {
+		return nil, nil
+	}
+	list := &corev1.PersistentVolumeClaimList{}
+	if err := m.api.List(ctx, list, client.InNamespace(m.place.Namespace), client.MatchingLabels{labelOwner: ref.Owner.ID}); err != nil {
+		return nil, err
+	}
+	var parts []client.Object
+	for i := range list.Items {
+		parts = append(parts, &list.Items[i])
+	}
+	secret, err := get(ctx, m, &corev1.Secret{ObjectMeta: m.meta(secretName(ref.Name))}, ref.Owner)
+	if err != nil && !forbidden(err) {
+		return nil, err
+	}
+	if err == nil && secret != nil {
+		parts = append(parts, secret)
+	}
+	return parts, nil
+}

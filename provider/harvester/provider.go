@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package harvester drives Harvester HCI: machines are KubeVirt VirtualMachines
+// with disks made from Harvester images.
+package harvester
+
+import (
+	"context"
+	"fmt"
+
+	kubevirtv1 "kubevirt.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Provider returns the Harvester provider.
+func Provider() provider.Provider {
+	return provider.Provider{Type: v1alpha1.ProviderHarvester, Connect: connect}
+}
+
+// connect makes a client and lists at most one machine with it, which proves
+// endpoint, credentials and the most basic permission.
+func connect(ctx context.Context, c provider.Config) (provider.Platform, error) {
+	op := fmt.Sprintf("connect to Harvester of ProviderConfig %q", c.Name)
+	if err := refuseSettings(op, c.Spec); err != nil {
+		return provider.Platform{}, err
+	}
+	config, err := restConfig(op, c)
+	if err != nil {
+		return provider.Platform{}, err
+	}
+	api, release, err := newClient(config)
+	if err != nil {
+		return provider.Platform{}, invalid(op, "KubeconfigInvalid", err, "correct the kubeconfig in the Secret")
+	}
+	m := &machines{api: api, place: *c.Spec.Harvester, config: c.Name}
+	if m.place.Namespace == "" {
+		m.place.Namespace = "default"
+	}
+	list := &kubevirtv1.VirtualMachineList{}
+	if err := api.List(ctx, list, client.InNamespace(m.place.Namespace), client.Limit(1)); err != nil {
+		release()
+		return provider.Platform{}, connectError(op, err)
+	}
+	return provider.Platform{Machines: m, Changes: m.changes, Close: release}, nil
+}
+
+// refuseSettings refuses what a ProviderConfig can say but Harvester cannot do.
+func refuseSettings(op string, s v1alpha1.ProviderConfigSpec) error {
+	if s.Harvester == nil {
+		return invalid(op, "HarvesterMissing", nil, "set spec.harvester")
+	}
+	n := s.Network
+	if n == nil {
+		return nil
+	}
+	fields := map[string]bool{
+		"spec.network.mode: ipam":  n.Mode == v1alpha1.NetworkModeIPAM,
+		"spec.network.poolRefs":    len(n.PoolRefs) > 0,
+		"spec.network.subnet":      n.Subnet != "",
+		"spec.network.gateway":     n.Gateway != "",
+		"spec.network.dnsServers":  len(n.DNSServers) > 0,
+		"spec.network.timeServers": len(n.TimeServers) > 0,
+	}
+	for _, f := range sorted(fields) {
+		if fields[f] {
+			return invalid(op, "FieldUnsupported", fmt.Errorf("%s has no effect on Harvester machines", f), "remove it")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	kubevirtv1 "kubevirt.io/api/core/v1"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// report says what a VirtualMachine and its instance, which may be nil, mean.
+func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevirtv1.VirtualMachineInstance) provider.Machine {
+	m := provider.Machine{Ref: ref, State: provider.StatePending}
+	if vm == nil {
+		m.State = provider.StateAbsent
+		return m
+	}
+	m.ID = string(vm.UID)
+	m.Addresses, m.MAC = addresses(vmi)
+	switch {
+	case !vm.DeletionTimestamp.IsZero():
+		m.State = provider.StateDeleting
+	case vm.Status.PrintableStatus == kubevirtv1.VirtualMachineStatusCrashLoopBackOff:
+		m.State, m.Message = provider.StateBroken, "the virtual machine crashes again and again"
+	case running(vmi) && len(m.Addresses) > 0:
+		m.State = provider.StateRunning
+	case running(vmi):
+		m.Message = unaddressed(vm)
+	default:
+		m.Message = obstacle(vm, vmi)
+	}
+	return m
+}
+
+func running(vmi *kubevirtv1.VirtualMachineInstance) bool {
+	return vmi != nil && vmi.DeletionTimestamp.IsZero() && vmi.Status.Phase == kubevirtv1.Running
+}
+
+// scheduled reports whether the instance has come so far that its disks are there.
+func scheduled(vmi *kubevirtv1.VirtualMachineInstance) bool {
+	return vmi != nil && (vmi.Status.Phase == kubevirtv1.Scheduled || vmi.Status.Phase == kubevirtv1.Running)
+}
+
+// unaddressed explains a guest that runs without a known address.
+func unaddressed(vm *kubevirtv1.VirtualMachine) string {
+	name := "its network"
+	if t := vm.Spec.Template; t != nil && len(t.Spec.Networks) > 0 && t.Spec.Networks[0].Multus != nil {
+		name = "network " + t.Spec.Networks[0].Multus.NetworkName
+	}
+	return fmt.Sprintf("the virtual machine runs, but reports no address on %s: it needs DHCP there, and qemu-guest-agent in the image", name)
+}
+
+// obstacle is the first complaint of the instance, else of the VirtualMachine.
+func obstacle(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) string {
+	if vmi != nil {
+		for _, c := range vmi.Status.Conditions {
+			if c.Status == corev1.ConditionFalse && c.Message != "" && c.Type != kubevirtv1.VirtualMachineInstanceReady {
+				return c.Message
+			}
+		}
+		return fmt.Sprintf("the virtual machine is %s", phase(string(vmi.Status.Phase)))
+	}
+	for _, c := range vm.Status.Conditions {
+		if c.Type == kubevirtv1.VirtualMachineFailure && c.Status == corev1.ConditionTrue {
+			return c.Message
+		}
+	}
+	return fmt.Sprintf("the virtual machine is %s", phase(string(vm.Status.PrintableStatus)))
+}
+
+func phase(s string) string {
+	if s == "" {
+		return "not scheduled yet"
+	}
+	return "in state " + s
+}
+
+// addresses returns what the guest's interfaces have, IPv4 first on each, and the
+// hardware address of the first one. Link-local addresses reach nobody.
+func addresses(vmi *kubevirtv1.VirtualMachineInstance) ([]netip.Addr, string) {
+	if vmi == nil || len(vmi.Status.Interfaces) == 0 {
+		return nil, ""
+	}
+	var all []netip.Addr
+	for _, i := range vmi.Status.Interfaces {
+		found := parse(append([]string{i.IP}, i.IPs...))
+		slices.SortStableFunc(found, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
+		for _, a := range found {
+			if !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	return all, vmi.Status.Interfaces[0].MAC
+}
+
+func parse(texts []string) []netip.Addr {
+	var found []netip.Addr
+	for _, t := range texts {
+		// A guest agent may append the length of the prefix.
+		t, _, _ = strings.Cut(t, "/")
+		a, err := netip.ParseAddr(t)
+		if err == nil && !a.IsLinkLocalUnicast() && !a.IsLoopback() && !a.IsUnspecified() && !a.IsMulticast() {
+			found = append(found, a.Unmap().WithZone(""))
+		}
+	}
+	return found
+}

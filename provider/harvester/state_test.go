@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kubevirtv1 "kubevirt.io/api/core/v1"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+func TestAddressesLeaveLinkLocalOutAndPutIPv4First(t *testing.T) {
+	vmi := &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{
+		Interfaces: []kubevirtv1.VirtualMachineInstanceNetworkInterface{
+			{IP: "fe80::1", MAC: "52:54:00:12:34:56", IPs: []string{"fe80::1", "fd00::5", "10.40.0.10/16", "127.0.0.1", "nonsense"}},
+			{IP: "10.244.0.1", MAC: "aa:aa:aa:aa:aa:aa", IPs: []string{"10.40.0.10"}},
+		},
+	}}
+	got, mac := addresses(vmi)
+	want := []netip.Addr{netip.MustParseAddr("10.40.0.10"), netip.MustParseAddr("fd00::5"), netip.MustParseAddr("10.244.0.1")}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if mac != "52:54:00:12:34:56" {
+		t.Errorf("mac is %s", mac)
+	}
+}
+
+func TestARunningGuestWithoutAddressIsAnExplainedWait(t *testing.T) {
+	vm := strangersMachine("a")
+	vmi := &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{Phase: kubevirtv1.Running}}
+	m := report(vm, provider.MachineRef{}, vmi)
+	if m.State != provider.StatePending || !strings.Contains(m.Message, "qemu-guest-agent") {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestUserDataIsInlineUpToTheLimitOfKubeVirt(t *testing.T) {
+	for length, inline := range map[int]bool{1: true, 2048: true, 2049: false} {
+		s := provider.MachineSpec{UserData: provider.Sensitive(strings.Repeat("x", length))}
+		c, secret := cloudInit(s), (&machines{}).secret(s)
+		if inline != (secret == nil) || inline != (c.UserDataSecretRef == nil) || inline != (len(c.UserData) == length) {
+			t.Errorf("%d bytes: %d inline, secret %v", length, len(c.UserData), secret != nil)
+		}
+	}
+}
+
+func TestARefusalDoesNotQuoteUserData(t *testing.T) {
+	path := field.NewPath("spec", "userData")
+	for _, value := range []any{"canary: \"a\": b", map[string]string{"canary": "x: y"}} {
+		err := apierrors.NewInvalid(schema.GroupKind{Kind: "VirtualMachine"}, "a", field.ErrorList{field.Invalid(path, value, "is too long")})
+		got := createError("create", &kubevirtv1.VirtualMachine{}, err).Error()
+		if strings.Contains(got, "canary") || !strings.Contains(got, "spec.userData: invalid value: is too long") {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
+func TestNetworkErrorsAreTheSameWithEveryTry(t *testing.T) {
+	try := func(port int) string {
+		return apiError("observe", &net.OpError{
+			Op: "read", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: port},
+			Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 6443}, Err: errors.New("connection reset by peer"),
+		}).Error()
+	}
+	if try(1) != try(2) || !strings.Contains(try(1), "10.0.0.2:6443") {
+		t.Errorf("%s\n%s", try(1), try(2))
+	}
+}
+
+func TestErrorsHaveTheirKind(t *testing.T) {
+	r := schema.GroupResource{Resource: "virtualmachines"}
+	cases := map[provider.Kind][]error{
+		provider.Unauthorized: {apierrors.NewUnauthorized("no"), apierrors.NewForbidden(r, "a", errors.New("no"))},
+		provider.Exhausted:    {apierrors.NewForbidden(r, "a", errors.New("exceeded quota: q"))},
+		provider.Invalid: {
+			apierrors.NewBadRequest("no"), apierrors.NewNotFound(r, "a"),
+			apierrors.NewForbidden(r, "a", errors.New("admission webhook \"w\" denied the request: no")),
+		},
+		provider.Unavailable: {
+			apierrors.NewTooManyRequests("slow down", 1), apierrors.NewInternalError(errors.New("oops")),
+			apierrors.NewServiceUnavailable("later"), apierrors.NewTimeoutError("late", 1), errors.New("EOF"),
+		},
+	}
+	for kind, errs := range cases {
+		for _, err := range errs {
+			if got := provider.KindOf(apiError("try", err)); got != kind {
+				t.Errorf("%v is %s, want %s", err, got, kind)
+			}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inmemory
+
+import (
+	"context"
+	"errors"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Op is an operation that can be made to fail.
+type Op string
+
+// The operations of the platform.
+const (
+	Connect Op = "connect"
+	Observe Op = "observe"
+	Create  Op = "create"
+	Delete  Op = "delete"
+	List    Op = "list"
+)
+
+// mode is how an operation fails.
+type mode int
+
+const (
+	refuse      mode = iota // nothing happens, an error is returned
+	lose                    // it happens, but the answer is lost
+	stayHidden              // what exists is reported as absent
+	stayPartial             // a part of the machine is made
+)
+
+type fault struct {
+	mode mode
+	err  error
+}
+
+// Fail lets the next call of op have no effect and return err. Several faults of
+// one operation apply to one call each, in order.
+func (p *Platform) Fail(op Op, err error) { p.plan(op, fault{mode: refuse, err: err}) }
+
+// Lose lets the next call of op take effect while its answer is lost.
+func (p *Platform) Lose(op Op) { p.plan(op, fault{mode: lose}) }
+
+// Hide lets the next n calls of Observe report Absent, whatever exists.
+func (p *Platform) Hide(n int) {
+	for range n {
+		p.plan(Observe, fault{mode: stayHidden})
+	}
+}
+
+// Halve lets the next Create that makes a machine leave it partial.
+func (p *Platform) Halve() { p.plan(Create, fault{mode: stayPartial}) }
+
+func (p *Platform) plan(op Op, f fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults[op] = append(p.faults[op], f)
+}
+
+// take consumes the next fault of op if it is of the given mode.
+func (p *Platform) take(op Op, m mode) bool {
+	if len(p.faults[op]) == 0 || p.faults[op][0].mode != m {
+		return false
+	}
+	p.faults[op] = p.faults[op][1:]
+	return true
+}
+
+func (p *Platform) hidden() bool { return p.take(Observe, stayHidden) }
+
+func (p *Platform) begin(ctx context.Context, op Op, what string) (func() error, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.enter(ctx, op, what)
+}
+
+// enter counts the call and returns its failure, or a function that says how the
+// call ends once it has taken effect.
+func (p *Platform) enter(ctx context.Context, op Op, what string) (func() error, error) {
+	p.calls[op]++
+	if err := ctx.Err(); err != nil {
+		return nil, &provider.Error{Kind: provider.Unavailable, Reason: "Cancelled", Op: what, Err: err}
+	}
+	if len(p.faults[op]) > 0 && p.faults[op][0].mode == refuse {
+		err := p.faults[op][0].err
+		p.faults[op] = p.faults[op][1:]
+		return nil, err
+	}
+	if p.take(op, lose) {
+		return func() error {
+			return &provider.Error{Kind: provider.Unavailable, Reason: "AnswerLost", Op: what, Err: errors.New("connection reset by peer")}
+		}, nil
+	}
+	return func() error { return nil }, nil
+}

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inmemory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Observe reports what the platform holds for the owner.
+func (p *Platform) Observe(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	done, err := p.enter(ctx, Observe, "observe machine "+ref.Name)
+	if err != nil {
+		return provider.Machine{}, err
+	}
+	absent := provider.Machine{Ref: ref, State: provider.StateAbsent}
+	now := time.Now()
+	p.drop(ref.Name, now)
+	r := p.machines[ref.Name]
+	if p.hidden() || r == nil || r.ref.Owner.ID != ref.Owner.ID {
+		return absent, done()
+	}
+	return p.report(r, now), done()
+}
+
+// Create makes the machine, or completes a partial one.
+func (p *Platform) Create(ctx context.Context, spec provider.MachineSpec) (provider.Machine, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	op := fmt.Sprintf("create machine %q", spec.Name)
+	done, err := p.enter(ctx, Create, op)
+	if err != nil {
+		return provider.Machine{}, err
+	}
+	now := time.Now()
+	p.drop(spec.Name, now)
+	r := p.machines[spec.Name]
+	switch {
+	case r == nil:
+		r = p.make(spec, now)
+	case r.ref.Owner.ID != spec.Owner.ID:
+		return provider.Machine{}, &provider.Error{
+			Kind: provider.Conflict, Reason: "NameTaken", Op: op,
+			Err:  errors.New("a machine of this name belongs to somebody else"),
+			Hint: "remove it or choose another machineName",
+		}
+	case r.partial:
+		r.partial = false
+		p.announce(r.ref)
+	}
+	return p.report(r, now), done()
+}
+
+// Delete begins the removal of the machine.
+func (p *Platform) Delete(ctx context.Context, ref provider.MachineRef) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	done, err := p.enter(ctx, Delete, "delete machine "+ref.Name)
+	if err != nil {
+		return err
+	}
+	r := p.machines[ref.Name]
+	if r != nil && r.ref.Owner.ID == ref.Owner.ID && r.deleted.IsZero() {
+		r.deleted = time.Now()
+		p.announceAfter(r.ref, p.options.DeleteDelay)
+	}
+	return done()
+}
+
+// List reports all machines of the owner.
+func (p *Platform) List(ctx context.Context, o provider.Owner) ([]provider.Machine, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	done, err := p.enter(ctx, List, "list machines")
+	if err != nil {
+		return nil, err
+	}
+	if o == (provider.Owner{}) {
+		return nil, &provider.Error{Kind: provider.Invalid, Reason: "OwnerMissing", Op: "list machines", Hint: "name a request or a cluster"}
+	}
+	now := time.Now()
+	p.expire(now)
+	var found []provider.Machine
+	for _, r := range p.machines {
+		if matches(r.ref.Owner, o) {
+			found = append(found, p.report(r, now))
+		}
+	}
+	return found, done()
+}
+
+func (p *Platform) make(spec provider.MachineSpec, now time.Time) *record {
+	p.made++
+	r := &record{ref: spec.MachineRef, spec: spec, number: p.made, created: now, partial: p.take(Create, stayPartial)}
+	p.machines[spec.Name] = r
+	p.announceAfter(r.ref, p.options.AddressDelay)
+	return r
+}
+
+func matches(have, want provider.Owner) bool {
+	return (want.ID == "" || want.ID == have.ID) && (want.ClusterID == "" || want.ClusterID == have.ClusterID)
+}
+
+func identifier(n uint32) string { return fmt.Sprintf("machine-%d", n) }
+
+func mac(n uint32) string {
+	return fmt.Sprintf("52:54:00:%02x:%02x:%02x", byte(n>>16), byte(n>>8), byte(n))
+}
+
+func address(n uint32) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
+}

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package inmemory is a platform that lives in this process: a complete
+// implementation of the provider contract for tests and benchmarks, which can
+// be told to fail the way real platforms do.
+package inmemory
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Options say how the platform behaves; the zero value answers at once.
+type Options struct {
+	// Settle is announced as Platform.Settle.
+	Settle time.Duration
+	// AddressDelay is the time from Create until the machine has an address.
+	AddressDelay time.Duration
+	// DeleteDelay is the time from Delete until the machine is gone.
+	DeleteDelay time.Duration
+	// Push announces changes; otherwise the platform must be polled.
+	Push bool
+}
+
+// Platform holds machines by name. Its methods may be called at any time.
+type Platform struct {
+	options Options
+
+	mu       sync.Mutex
+	machines map[string]*record
+	made     uint32
+	faults   map[Op][]fault
+	calls    map[Op]int
+	watchers map[chan provider.MachineRef]struct{}
+}
+
+// record is a machine as the platform keeps it.
+type record struct {
+	ref     provider.MachineRef
+	spec    provider.MachineSpec
+	number  uint32
+	created time.Time
+	deleted time.Time
+	partial bool
+	broken  string
+}
+
+// New returns an empty platform.
+func New(o Options) *Platform {
+	return &Platform{
+		options:  o,
+		machines: map[string]*record{},
+		faults:   map[Op][]fault{},
+		calls:    map[Op]int{},
+		watchers: map[chan provider.MachineRef]struct{}{},
+	}
+}
+
+// Provider returns a provider of the given type whose connections all lead here.
+func (p *Platform) Provider(t v1alpha1.ProviderType) provider.Provider {
+	return provider.Provider{Type: t, Connect: p.connect}
+}
+
+func (p *Platform) connect(ctx context.Context, _ provider.Config) (provider.Platform, error) {
+	done, err := p.begin(ctx, Connect, "connect to the in-memory platform")
+	if err != nil {
+		return provider.Platform{}, err
+	}
+	live := provider.Platform{Machines: p, Settle: p.options.Settle}
+	if p.options.Push {
+		live.Changes = p.changes
+	}
+	return live, done()
+}
+
+// report is what the platform says about a record at this moment.
+func (p *Platform) report(r *record, now time.Time) provider.Machine {
+	m := provider.Machine{Ref: r.ref, State: provider.StatePending, Message: "the machine has no address yet"}
+	switch {
+	case !r.deleted.IsZero():
+		m.State, m.Message = provider.StateDeleting, ""
+	case r.partial:
+		m.State, m.Message = provider.StatePartial, "the machine has a disk only"
+		return m
+	case r.broken != "":
+		m.State, m.Message = provider.StateBroken, r.broken
+	case now.Sub(r.created) >= p.options.AddressDelay:
+		m.State, m.Message = provider.StateRunning, ""
+		m.Addresses = []netip.Addr{address(r.number)}
+	}
+	m.ID, m.MAC = identifier(r.number), mac(r.number)
+	return m
+}
+
+// expire drops the records whose deletion has come to its end.
+func (p *Platform) expire(now time.Time) {
+	for name := range p.machines {
+		p.drop(name, now)
+	}
+}

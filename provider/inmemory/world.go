@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inmemory
+
+import (
+	"context"
+	"time"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Machines returns everything that exists, strangers' machines included.
+func (p *Platform) Machines() []provider.Machine {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	p.expire(now)
+	all := make([]provider.Machine, 0, len(p.machines))
+	for _, r := range p.machines {
+		all = append(all, p.report(r, now))
+	}
+	return all
+}
+
+// Spec returns what the machine of that name was made from.
+func (p *Platform) Spec(name string) (provider.MachineSpec, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r, ok := p.machines[name]
+	if !ok {
+		return provider.MachineSpec{}, false
+	}
+	return r.spec, true
+}
+
+// Calls returns how often op was called.
+func (p *Platform) Calls(op Op) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls[op]
+}
+
+// Plant puts a machine of somebody else in place.
+func (p *Platform) Plant(ref provider.MachineRef) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.make(provider.MachineSpec{MachineRef: ref}, time.Now())
+}
+
+// Remove takes a machine away, as an operator of the platform might.
+func (p *Platform) Remove(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r, ok := p.machines[name]; ok {
+		delete(p.machines, name)
+		p.announce(r.ref)
+	}
+}
+
+// Break puts a machine out of order; an empty message mends it.
+func (p *Platform) Break(name, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r, ok := p.machines[name]; ok {
+		r.broken = message
+		p.announce(r.ref)
+	}
+}
+
+// changes pushes references until the context ends.
+func (p *Platform) changes(ctx context.Context) <-chan provider.MachineRef {
+	in, out := make(chan provider.MachineRef, 1024), make(chan provider.MachineRef)
+	p.mu.Lock()
+	p.watchers[in] = struct{}{}
+	p.mu.Unlock()
+	go func() {
+		defer close(out)
+		defer p.unwatch(in)
+		forward(ctx, in, out)
+	}()
+	return out
+}
+
+func forward(ctx context.Context, in <-chan provider.MachineRef, out chan<- provider.MachineRef) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ref := <-in:
+			select {
+			case out <- ref:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (p *Platform) unwatch(in chan provider.MachineRef) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.watchers, in)
+}
+
+// announce tells the watchers; one that does not keep up misses a change.
+func (p *Platform) announce(ref provider.MachineRef) {
+	for w := range p.watchers {
+		select {
+		case w <- ref:
+		default:
+		}
+	}
+}
+
+func (p *Platform) announceAfter(ref provider.MachineRef, d time.Duration) {
+	if d == 0 {
+		p.announce(ref)
+		return
+	}
+	time.AfterFunc(d, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.announce(ref)
+	})
+}
+
+// drop forgets the machine of that name if its deletion has come to its end.
+func (p *Platform) drop(name string, now time.Time) {
+	r := p.machines[name]
+	if r != nil && !r.deleted.IsZero() && now.Sub(r.deleted) >= p.options.DeleteDelay {
+		delete(p.machines, name)
+	}
+}

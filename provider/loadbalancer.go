@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import "context"
+
+// LoadBalancers makes, watches and removes load balancers that pass TCP through
+// to control planes. The rules are those of Machines.
+type LoadBalancers interface {
+	// Observe reports what the platform holds for the owner.
+	Observe(context.Context, LoadBalancerRef) (LoadBalancer, error)
+	// Ensure makes what is missing and brings the targets in line with the spec.
+	Ensure(context.Context, LoadBalancerSpec) (LoadBalancer, error)
+	// Delete asks the platform to remove everything that Ensure made.
+	Delete(context.Context, LoadBalancerRef) error
+	// List reports all load balancers whose owner matches every field that is set.
+	List(context.Context, Owner) ([]LoadBalancer, error)
+}
+
+// LoadBalancerRef names a load balancer.
+type LoadBalancerRef struct {
+	Name  string
+	Owner Owner
+}
+
+// LoadBalancerSpec is the load balancer that is wanted.
+type LoadBalancerSpec struct {
+	LoadBalancerRef
+	Port            int32
+	HealthCheckPort int32
+	Targets         []Target
+}
+
+// Target is a machine behind a load balancer.
+type Target struct {
+	// ID is the platform's identifier of the machine.
+	ID   string
+	Name string
+	IP   string
+}
+
+// LoadBalancer is what the platform reports; StateRunning means that the
+// endpoint exists and passes traffic to the registered targets.
+type LoadBalancer struct {
+	Ref      LoadBalancerRef
+	State    State
+	ID       string
+	Endpoint string
+	// Registered counts the targets that the platform knows.
+	Registered int32
+	// Message is the present obstacle on the way to StateRunning, for people.
+	Message string
+}

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// Machines makes, watches and removes machines. Every method is idempotent and
+// returns an Error on failure; none waits for the platform to finish.
+type Machines interface {
+	// Observe reports what the platform holds for the owner. A missing machine is
+	// StateAbsent, not an error, and so is one of that name with another owner.
+	Observe(context.Context, MachineRef) (Machine, error)
+	// Create makes what is missing of the machine and reports what it then is. It
+	// is asked again while the state is Partial. A name taken by something without
+	// our owner is a Conflict.
+	Create(context.Context, MachineSpec) (Machine, error)
+	// Delete asks the platform to remove everything that Create made for this
+	// owner, and nothing else. It is asked again until Observe says Absent.
+	Delete(context.Context, MachineRef) error
+	// List reports all machines, partial ones too, whose owner matches every field
+	// that is set. An owner without any field is Invalid.
+	List(context.Context, Owner) ([]Machine, error)
+}
+
+// Owner identifies whom a platform object belongs to. Both ids are UUIDs that
+// were minted once and move with the request.
+type Owner struct {
+	// ID is the request's.
+	ID string
+	// ClusterID is the cluster's; empty for a machine outside any cluster.
+	ClusterID string
+}
+
+// MachineRef names a machine. The owner decides: the name is only where to look.
+type MachineRef struct {
+	Name  string
+	Owner Owner
+}
+
+// State is what the platform says about a machine.
+type State string
+
+// The states of a machine.
+const (
+	// StateAbsent: nothing of the machine exists.
+	StateAbsent State = "Absent"
+	// StatePartial: some of what Create makes is missing.
+	StatePartial State = "Partial"
+	// StatePending: complete, but not running or without an address so far.
+	StatePending State = "Pending"
+	// StateRunning: running, with at least one address.
+	StateRunning State = "Running"
+	// StateDeleting: the platform is removing it.
+	StateDeleting State = "Deleting"
+	// StateBroken: the platform says that it will not run without help.
+	StateBroken State = "Broken"
+)
+
+// Machine is what the platform reports.
+type Machine struct {
+	Ref   MachineRef
+	State State
+	// ID is the platform's identifier; empty while no machine proper exists.
+	ID string
+	// Addresses without link-local ones, the primary one first.
+	Addresses []netip.Addr
+	// MAC is the primary hardware address.
+	MAC string
+	// Message is the present obstacle on the way to StateRunning, for people.
+	// It has no request ids and no times.
+	Message string
+}
+
+// MachineSpec is the machine that is wanted.
+type MachineSpec struct {
+	MachineRef
+	Role       v1alpha1.MachineRole
+	CPU        int32
+	MemoryMB   int32
+	DiskGB     int32
+	ExtraDisks []v1alpha1.DiskSpec
+	// Image in the provider's own format; empty means the ProviderConfig's.
+	Image       string
+	UserData    Sensitive
+	NetworkData Sensitive
+	Labels      map[string]string
+	// TalosVersion and Schematic let a driver look up its platform's default image.
+	TalosVersion string
+	Schematic    string
+}

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package provider is the contract between the generic reconcilers and the
+// drivers of infrastructure platforms. A driver has no memory, never waits for
+// its platform, and sends every byte through the transport it is given.
+package provider
+
+import (
+	"context"
+	"time"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// Provider is a platform type and how to connect to it.
+type Provider struct {
+	// Type is what ProviderConfigs of this provider say in spec.provider.
+	Type v1alpha1.ProviderType
+	// Connect returns a live connection, or an Error. It asks the platform at
+	// least once, so that wrong credentials and a wrong endpoint show here.
+	Connect func(context.Context, Config) (Platform, error)
+}
+
+// Config is all that a connection may use.
+type Config struct {
+	*v1alpha1.ProviderConfig
+	// Credentials of the platform; empty where the ambient ones are meant.
+	Credentials Credentials
+	// Transport carries every byte that the driver sends.
+	Transport Transport
+}
+
+// Platform is a live connection. A nil field is a capability that the platform
+// lacks. All of it may be used from several goroutines at once.
+type Platform struct {
+	Machines      Machines
+	LoadBalancers LoadBalancers
+	Preflight     Preflight
+	// Changes pushes a reference for every machine that may have changed, until
+	// the context ends; then the channel is closed. Nil means that the platform
+	// must be polled. A change may be missed: polling goes on, more slowly.
+	Changes func(context.Context) <-chan MachineRef
+	// Settle is how long after a Create the platform may still report Absent.
+	// Zero means that what was created is visible at once.
+	Settle time.Duration
+	// Close releases the connection. Nil means that there is nothing to release.
+	Close func()
+}

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/butlerdotdev/butler/internal/version"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Streams are where a provider binary writes.
+type Streams struct {
+	Out io.Writer
+	Err io.Writer
+}
+
+// settings are the flags of a provider binary.
+type settings struct {
+	kubeconfig  string
+	leaderElect bool
+	metrics     string
+	health      string
+	level       slog.Level
+	version     bool
+}
+
+// Run is the main body of a provider binary: it serves the provider until the
+// context ends. The arguments are those after the program's name.
+func Run(ctx context.Context, p provider.Provider, args []string, out Streams) error {
+	name := "butler-provider-" + string(p.Type)
+	s, err := parse(name, args, out.Err)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s.version {
+		_, err := fmt.Fprintln(out.Out, name, version.String())
+		return err
+	}
+	log(s.level, out.Err)
+	m, err := s.manager(name)
+	if err != nil {
+		return err
+	}
+	if err := Register(m, p, Options{}); err != nil {
+		return fmt.Errorf("register the %s provider: %w", p.Type, err)
+	}
+	return m.Start(ctx)
+}
+
+func parse(name string, args []string, errOut io.Writer) (settings, error) {
+	s := settings{level: slog.LevelInfo}
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f.SetOutput(errOut)
+	f.StringVar(&s.kubeconfig, "kubeconfig", "", "`file` with access to the cluster that holds the requests (default: $KUBECONFIG, else in-cluster)")
+	f.BoolVar(&s.leaderElect, "leader-elect", false, "work only while holding the leader lease")
+	f.StringVar(&s.metrics, "metrics-bind-address", "0", "`address` of the metrics endpoint, 0 for none")
+	f.StringVar(&s.health, "health-probe-bind-address", "0", "`address` of /healthz and /readyz, 0 for none")
+	f.TextVar(&s.level, "log-level", slog.LevelInfo, "`level` of the log: debug, info, warn or error")
+	f.BoolVar(&s.version, "version", false, "print the version and exit")
+	if err := f.Parse(args); err != nil {
+		return s, err
+	}
+	if f.NArg() > 0 {
+		return s, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	return s, nil
+}
+
+// log sends the logs of all libraries to one JSON stream.
+func log(level slog.Level, w io.Writer) {
+	l := logr.FromSlogHandler(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+	ctrllog.SetLogger(l)
+	klog.SetLogger(l)
+}
+
+func (s settings) manager(name string) (manager.Manager, error) {
+	config, err := s.config()
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster that holds the requests: %w", err)
+	}
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, err
+	}
+	m, err := manager.New(config, manager.Options{
+		Scheme:                        scheme,
+		Metrics:                       server.Options{BindAddress: s.metrics},
+		HealthProbeBindAddress:        s.health,
+		LeaderElection:                s.leaderElect,
+		LeaderElectionID:              name + ".butler.butlerlabs.dev",
+		LeaderElectionNamespace:       s.namespace(),
+		LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reach the cluster that holds the requests: %w", err)
+	}
+	if err := m.AddHealthzCheck("ping", ping); err != nil {
+		return nil, err
+	}
+	return m, m.AddReadyzCheck("ping", ping)
+}
+
+// config prefers the flag, then $KUBECONFIG, then the cluster it runs in.
+func (s settings) config() (*rest.Config, error) {
+	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: s.kubeconfig}
+	if s.kubeconfig == "" {
+		rules = environmentRules()
+	}
+	if rules == nil {
+		return rest.InClusterConfig()
+	}
+	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	// The API server's own priority and fairness limits this client.
+	c.QPS = -1
+	return c, nil
+}
