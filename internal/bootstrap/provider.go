@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// checkProvider sees that the ProviderConfig is there and fits. One that is
+// missing may be applied a moment later.
+func checkProvider(ctx context.Context, s *Session) (*Obstacle, error) {
+	key := s.providerKey()
+	config := &v1alpha1.ProviderConfig{}
+	err := s.Client.Get(ctx, key, config)
+	if apierrors.IsNotFound(err) {
+		return &Obstacle{Reason: "ProviderConfigMissing", Message: fmt.Sprintf("ProviderConfig %s does not exist; apply it", key)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if config.Spec.Provider != s.Spec.Provider {
+		return nil, &Failure{"ProviderMismatch", fmt.Sprintf("spec.provider is %s, but ProviderConfig %s is one of %s", s.Spec.Provider, key, config.Spec.Provider)}
+	}
+	if scope := config.Spec.Scope; scope != nil && scope.Type == v1alpha1.ScopeTeam {
+		return nil, &Failure{"ProviderScope", fmt.Sprintf("ProviderConfig %s belongs to a team; a management cluster needs one of scope platform", key)}
+	}
+	return nil, nil
+}
+
+func (s *Session) providerKey() types.NamespacedName {
+	ref := s.Spec.ProviderRef
+	if ref.Namespace == "" {
+		ref.Namespace = s.Namespace
+	}
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+}

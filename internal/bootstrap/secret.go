@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+// The Secrets of a cluster are named <cluster>-<suffix> and hold one key each.
+const (
+	SecretTalosSecrets = "talos-secrets"
+	SecretTalosconfig  = "talosconfig"
+	SecretKubeconfig   = "kubeconfig"
+)
+
+// SecretName is the name of a cluster's Secret.
+func SecretName(cluster, suffix string) string { return cluster + "-" + suffix }
+
+// makeSecrets makes the keys of the new cluster, once.
+func makeSecrets(ctx context.Context, s *Session) (*Obstacle, error) {
+	var err error
+	s.secrets, err = s.keepSecret(ctx, SecretTalosSecrets, func() ([]byte, error) {
+		return talos.NewSecrets(s.Spec.Talos.Version)
+	})
+	return nil, err
+}
+
+// issueTalosconfig makes the credentials for the nodes' Talos API, once.
+func issueTalosconfig(ctx context.Context, s *Session) (*Obstacle, error) {
+	var endpoints []string
+	for _, m := range s.controlPlanes() {
+		endpoints = append(endpoints, m.IPAddress)
+	}
+	var err error
+	s.talosconfig, err = s.keepSecret(ctx, SecretTalosconfig, func() ([]byte, error) {
+		return talos.Talosconfig(s.secrets, s.Spec.Cluster.Name, endpoints)
+	})
+	s.Status.Talosconfig = s.inline(s.talosconfig)
+	return nil, err
+}
+
+// inline is a credential as it stands in the status, unless that is not wanted.
+func (s *Session) inline(credential []byte) string {
+	if s.Spec.StatusCredentials == v1alpha1.StatusCredentialsSecretOnly {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(credential)
+}
+
+// keepSecret reads one of the cluster's Secrets, or makes it. Only a create
+// that fails if the Secret exists can make it, so content is made at most once
+// whatever a cache says, and it is never replaced.
+func (s *Session) keepSecret(ctx context.Context, suffix string, content func() ([]byte, error)) ([]byte, error) {
+	data, err := s.readSecret(ctx, suffix)
+	if apierrors.IsNotFound(err) {
+		return s.createSecret(ctx, suffix, content)
+	}
+	return data, err
+}
+
+func (s *Session) readSecret(ctx context.Context, suffix string) ([]byte, error) {
+	secret := s.secret(suffix)
+	if err := s.Live.Get(ctx, client.ObjectKeyFromObject(secret), secret); err != nil {
+		return nil, err
+	}
+	if secret.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
+		return nil, &Failure{"SecretTaken", fmt.Sprintf("Secret %s/%s belongs to another cluster; delete it if that cluster is gone", secret.Namespace, secret.Name)}
+	}
+	return secret.Data[suffix], nil
+}
+
+func (s *Session) secret(suffix string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: s.Namespace, Name: SecretName(s.Spec.Cluster.Name, suffix),
+	}}
+}
+
+func (s *Session) createSecret(ctx context.Context, key string, content func() ([]byte, error)) ([]byte, error) {
+	data, err := content()
+	if err != nil {
+		return nil, err
+	}
+	secret := s.secret(key)
+	s.mark(secret)
+	secret.Data = map[string][]byte{key: data}
+	return data, s.Client.Create(ctx, secret)
+}
+
+// mark ties an object to this bootstrap by labels and by the cluster's id.
+// Owner references would not survive a move to another API server.
+func (s *Session) mark(o client.Object) {
+	o.SetLabels(map[string]string{
+		v1alpha1.LabelCluster:          s.Spec.Cluster.Name,
+		v1alpha1.LabelClusterBootstrap: s.Name,
+		v1alpha1.LabelManagedBy:        "butler-bootstrap",
+	})
+	o.SetAnnotations(map[string]string{v1alpha1.AnnotationClusterID: s.clusterID()})
+}
+
+func (s *Session) clusterID() string { return s.Annotations[v1alpha1.AnnotationClusterID] }

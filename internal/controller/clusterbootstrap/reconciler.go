@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package clusterbootstrap reconciles ClusterBootstraps: it walks the steps of
+// package bootstrap and reports where they stand.
+package clusterbootstrap
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+// upkeep is how often a cluster that is Ready is looked at.
+const upkeep = 30 * time.Second
+
+// Reconciler drives ClusterBootstraps.
+type Reconciler struct {
+	Client   client.Client
+	Live     client.Reader
+	Dial     talos.Dialer
+	Recorder events.EventRecorder
+	Clock    func() time.Time
+}
+
+// Reconcile takes one ClusterBootstrap as far as it gets.
+func (r *Reconciler) Reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
+	switch {
+	case cb.Spec.Paused:
+		return reconcile.Result{}, r.report(ctx, cb, paused(cb))
+	case !cb.DeletionTimestamp.IsZero():
+		return r.remove(ctx, cb)
+	}
+	if err := r.claim(ctx, cb); err != nil {
+		return reconcile.Result{}, err
+	}
+	return r.advance(ctx, cb)
+}
+
+// claim gives the cluster its id and keeps the object from vanishing before
+// what it made, in one write.
+func (r *Reconciler) claim(ctx context.Context, cb *v1alpha1.ClusterBootstrap) error {
+	before := cb.DeepCopy()
+	changed := controllerutil.AddFinalizer(cb, v1alpha1.FinalizerClusterBootstrap)
+	if cb.Annotations[v1alpha1.AnnotationClusterID] == "" {
+		if cb.Annotations == nil {
+			cb.Annotations = map[string]string{}
+		}
+		cb.Annotations[v1alpha1.AnnotationClusterID] = uuid.NewString()
+		changed = true
+	}
+	if !changed {
+		return nil
+	}
+	return r.Client.Patch(ctx, cb, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+func (r *Reconciler) advance(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
+	next := cb.DeepCopy()
+	progress, err := r.walk(ctx, next)
+	if ctx.Err() != nil {
+		return reconcile.Result{}, ctx.Err()
+	}
+	settle(next, progress, err)
+	if err := r.report(ctx, cb, next); err != nil {
+		return reconcile.Result{}, err
+	}
+	var failure *bootstrap.Failure
+	if err != nil && !errors.As(err, &failure) {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: r.pollAfter(next, progress)}, nil
+}
+
+func (r *Reconciler) walk(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (bootstrap.Progress, error) {
+	plan, err := bootstrap.NewPlan(cb.Spec)
+	if err != nil {
+		return bootstrap.Progress{}, err
+	}
+	s := r.session(cb)
+	s.Plan = plan
+	return s.Walk(ctx, bootstrap.Steps())
+}
+
+func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
+	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial}
+}
+
+// pollAfter is when to ask again where nobody reports a change: soon while
+// things move, ever less often while they do not.
+func (r *Reconciler) pollAfter(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress) time.Duration {
+	if p.Obstacle == nil || cb.Status.Phase == v1alpha1.BootstrapReady {
+		return upkeep
+	}
+	if !p.Obstacle.Poll {
+		return 0
+	}
+	still := r.Clock().Sub(cb.Status.LastUpdated.Time)
+	return min(max(still/4, 250*time.Millisecond), 5*time.Second)
+}
+
+// remove releases the ClusterBootstrap when everything it made is gone.
+func (r *Reconciler) remove(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
+	if !slices.Contains(cb.Finalizers, v1alpha1.FinalizerClusterBootstrap) {
+		return reconcile.Result{}, nil
+	}
+	obstacle, err := r.session(cb).Remove(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if obstacle != nil {
+		return reconcile.Result{}, r.report(ctx, cb, deleting(cb, obstacle))
+	}
+	before := cb.DeepCopy()
+	controllerutil.RemoveFinalizer(cb, v1alpha1.FinalizerClusterBootstrap)
+	return reconcile.Result{}, client.IgnoreNotFound(r.Client.Patch(ctx, cb, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+}

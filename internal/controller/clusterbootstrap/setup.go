@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterbootstrap
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+// Register adds the reconciler to a manager. All connections to nodes and to
+// new clusters are opened by dial.
+func Register(m manager.Manager, dial talos.Dialer) error {
+	r := &Reconciler{
+		Client:   m.GetClient(),
+		Live:     m.GetAPIReader(),
+		Dial:     dial,
+		Recorder: m.GetEventRecorder("butler-bootstrap"),
+		Clock:    time.Now,
+	}
+	own := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+	return builder.ControllerManagedBy(m).
+		Named("clusterbootstrap").
+		For(&v1alpha1.ClusterBootstrap{}, builder.WithPredicates(own)).
+		Watches(&v1alpha1.MachineRequest{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
+		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.byProvider), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Complete(reconcile.AsReconciler(m.GetClient(), r))
+}
+
+// byLabel leads from a request to the ClusterBootstrap that made it.
+func byLabel(_ context.Context, o client.Object) []reconcile.Request {
+	name := o.GetLabels()[v1alpha1.LabelClusterBootstrap]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
+}
+
+// byProvider leads from a ProviderConfig to the ClusterBootstraps that use it.
+func (r *Reconciler) byProvider(ctx context.Context, o client.Object) (out []reconcile.Request) {
+	var all v1alpha1.ClusterBootstrapList
+	if err := r.Client.List(ctx, &all); err != nil {
+		return nil
+	}
+	for _, cb := range all.Items {
+		if ref := cb.Spec.ProviderRef; ref.Name == o.GetName() {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&cb)})
+		}
+	}
+	return out
+}
