@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command butleradm makes a Talos management cluster of an infrastructure.
+package main
+
+import (
+	"os"
+
+	"github.com/butlerdotdev/butler/internal/cli"
+	"github.com/butlerdotdev/butler/internal/plane/component"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/harvester"
+)
+
+func main() {
+	app := cli.App{
+		Providers: []provider.Provider{harvester.Provider()},
+		Component: component.Main,
+		Out:       os.Stdout,
+		Err:       os.Stderr,
+	}
+	os.Exit(app.Main(os.Args[1:]))
+}

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cli is the butleradm command.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/butlerdotdev/butler/internal/version"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// The exit codes of butleradm.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitTimeout     = 124
+	exitInterrupted = 130
+)
+
+// App is what butleradm is made of.
+type App struct {
+	// Providers that clusters can be bootstrapped on.
+	Providers []provider.Provider
+	// Component runs one component of a control plane in this process and
+	// returns its exit code.
+	Component func(args []string) int
+	Out, Err  io.Writer
+}
+
+// exit is an error with an exit code of its own.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e *exit) Error() string { return e.err.Error() }
+func (e *exit) Unwrap() error { return e.err }
+
+// Main runs the command and returns its exit code.
+func (a App) Main(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := a.command()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(a.Err, "butleradm:", err)
+	var e *exit
+	if errors.As(err, &e) {
+		return e.code
+	}
+	return exitFailed
+}
+
+func (a App) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "butleradm",
+		Short: "Make a Talos management cluster of an infrastructure",
+		Long: `butleradm makes a running Talos Linux management cluster of an infrastructure,
+with nothing else installed. Start with a rehearsal: the real program against a
+simulated platform, with your own manifest.
+
+  butleradm bootstrap harvester -c cluster.yaml --rehearse
+
+State is kept in $BUTLER_HOME (default ~/.butler).`,
+		Version:       version.String(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetVersionTemplate("butleradm {{.Version}}\n")
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &exit{exitUsage, fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(
+		a.bootstrapCommand(), a.statusCommand(), a.kubeconfigCommand(), a.talosconfigCommand(), a.destroyCommand(),
+		a.planeCommand(), a.simCommand(), a.versionCommand(), a.componentCommand(),
+	)
+	return root
+}
+
+func (a App) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.Out, "butleradm", version.String())
+			return err
+		},
+	}
+}
+
+// componentCommand is how the executable runs itself as a part of a plane.
+func (a App) componentCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                "component",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if code := a.Component(args); code != 0 {
+				return &exit{code, errors.New("component failed")}
+			}
+			return nil
+		},
+	}
+}
+
+func usage(format string, args ...any) error { return &exit{exitUsage, fmt.Errorf(format, args...)} }
+
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%s takes no arguments, got %q", c.CommandPath(), args)
+	}
+	return nil
+}
+
+func oneCluster(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usage("%s takes the name of one cluster", c.CommandPath())
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/sim"
+)
+
+func (a App) kubeconfigCommand() *cobra.Command {
+	return a.credentialCommand("kubeconfig", "Print the kubeconfig of a cluster",
+		`Print the kubeconfig of a cluster's administrator. That of a rehearsed cluster
+leads through the simulated network and works while the simulated platform runs.`,
+		bootstrap.SecretKubeconfig)
+}
+
+func (a App) talosconfigCommand() *cobra.Command {
+	return a.credentialCommand("talosconfig", "Print the talosconfig of a cluster",
+		"Print the credentials for the Talos API of a cluster's nodes.", bootstrap.SecretTalosconfig)
+}
+
+func (a App) credentialCommand(name, short, long, suffix string) *cobra.Command {
+	var c choice
+	cmd := &cobra.Command{
+		Use: name + " CLUSTER", Short: short, Long: long, Args: oneCluster,
+		Example: fmt.Sprintf("  butleradm %s dev-cluster > %s", name, name),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := c.find(args[0])
+			if err != nil {
+				return err
+			}
+			data, err := w.credential(cmd.Context(), suffix)
+			if err == nil && suffix == bootstrap.SecretKubeconfig && w.rehearsal {
+				data, err = w.throughProxy(data, a)
+			}
+			if err != nil {
+				return interrupted(cmd.Context(), err)
+			}
+			_, err = a.Out.Write(data)
+			return err
+		},
+	}
+	c.register(cmd)
+	return cmd
+}
+
+// credential reads one of the Secrets that the bootstrap has written.
+func (w workspace) credential(ctx context.Context, suffix string) (data []byte, err error) {
+	err = w.read(ctx, func(c client.Client) error {
+		var clusters v1alpha1.ClusterBootstrapList
+		if err := c.List(ctx, &clusters); err != nil {
+			return err
+		}
+		if len(clusters.Items) == 0 {
+			return fmt.Errorf("%s does not exist any more", w.name)
+		}
+		secret := &corev1.Secret{}
+		key := client.ObjectKey{Namespace: clusters.Items[0].Namespace, Name: bootstrap.SecretName(clusters.Items[0].Spec.Cluster.Name, suffix)}
+		err := c.Get(ctx, key, secret)
+		if apierrors.IsNotFound(err) {
+			return fmt.Errorf("%s has no %s yet; see %s", w.name, suffix, w.command("status"))
+		}
+		data = secret.Data[suffix]
+		return err
+	})
+	return data, err
+}
+
+// throughProxy leads a kubeconfig through the simulated network.
+func (w workspace) throughProxy(data []byte, a App) ([]byte, error) {
+	c, err := clientcmd.Load(data)
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := os.ReadFile(filepath.Join(w.sim(), "proxy"))
+	if err != nil {
+		return nil, fmt.Errorf("find the simulated network: %w", err)
+	}
+	for _, cluster := range c.Clusters {
+		cluster.ProxyURL = "socks5://" + string(proxy)
+	}
+	if _, _, running := sim.Running(w.sim()); !running {
+		fmt.Fprintln(a.Err, "note: the simulated platform is stopped; run the bootstrap command again to start it")
+	}
+	return clientcmd.Write(*c)
+}

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+)
+
+// errTimeout is the cause of a context that --timeout has ended.
+var errTimeout = errors.New("timed out")
+
+// interrupted gives an error the exit code of what ended its context, if
+// something did.
+func interrupted(ctx context.Context, err error) error {
+	switch {
+	case err == nil || ctx.Err() == nil:
+		return err
+	case errors.Is(context.Cause(ctx), errTimeout):
+		return &exit{exitTimeout, fmt.Errorf("timed out: %w", err)}
+	}
+	return &exit{exitInterrupted, errors.New("interrupted")}
+}
+
+// unreachable reports whether an API server is not there, or not there yet.
+func unreachable(err error) bool {
+	var operation *net.OpError
+	return errors.As(err, &operation) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
+		meta.IsNoMatchError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsForbidden(err)
+}

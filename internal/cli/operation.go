@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
+	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/serve"
+)
+
+// operation is a cluster's plane with all controllers at work on it.
+type operation struct {
+	workspace
+	plane    *plane.Plane
+	platform sim.Info // of a rehearsal
+	client   client.WithWatch
+	group    *errgroup.Group
+	ctx      context.Context // ends when a part of the operation does
+	cancel   context.CancelFunc
+	log      *os.File
+}
+
+// dial opens all connections to the platform, the nodes and the new cluster.
+// A rehearsal knows the simulated network and no other.
+func (o *operation) dial() func(ctx context.Context, network, addr string) (net.Conn, error) {
+	if o.rehearsal {
+		return network.Dialer(o.platform.Proxy)
+	}
+	return (&net.Dialer{}).DialContext
+}
+
+// open starts the plane of a workspace. The operation has to be closed.
+func (w workspace) open(ctx context.Context, holder string) (*operation, error) {
+	o := &operation{workspace: w}
+	err := o.openLog()
+	if err != nil {
+		return nil, err
+	}
+	if o.plane, err = openPlane(ctx, w.plane(), holder, 0); err == nil {
+		err = o.connect(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	return o, nil
+}
+
+// simulate makes the simulated platform of a rehearsal run.
+func (w workspace) simulate(ctx context.Context, p provider.Provider, s sim.Seed) (sim.Info, error) {
+	if !w.rehearsal {
+		return sim.Info{}, nil
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return sim.Info{}, err
+	}
+	return sim.Ensure(ctx, w.sim(), executable, p.Type, s)
+}
+
+func (o *operation) connect(ctx context.Context) error {
+	scheme, err := serve.Scheme()
+	if err != nil {
+		return err
+	}
+	if o.client, err = client.NewWithWatch(o.plane.Config(), client.Options{Scheme: scheme}); err != nil {
+		return err
+	}
+	ctx, o.cancel = context.WithCancel(ctx)
+	o.group, o.ctx = errgroup.WithContext(ctx)
+	o.group.Go(func() error {
+		select {
+		case <-o.plane.Done():
+			return o.plane.Err()
+		case <-o.ctx.Done():
+			return nil
+		}
+	})
+	return nil
+}
+
+// start sets the controllers to work.
+func (o *operation) start(p provider.Provider) error {
+	m, err := manager.New(o.plane.Config(), manager.Options{
+		Scheme:     o.client.Scheme(),
+		Metrics:    server.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		return err
+	}
+	if err := clusterbootstrap.Register(m, o.dial()); err != nil {
+		return err
+	}
+	if err := serve.Register(m, p, serve.Options{Transport: o.transport()}); err != nil {
+		return err
+	}
+	o.group.Go(func() error { return m.Start(o.ctx) })
+	return nil
+}
+
+func (o *operation) transport() provider.Transport { return provider.Transport{DialContext: o.dial()} }
+
+// close ends controllers and plane, in this order, and leaves everything else
+// as it is.
+func (o *operation) close() error {
+	var err error
+	if o.cancel != nil {
+		o.cancel()
+		err = o.group.Wait()
+	}
+	if o.plane != nil {
+		err = errors.Join(err, o.plane.Stop())
+	}
+	return errors.Join(err, o.log.Close())
+}
+
+// openLog sends what the controllers log to a file: the terminal is for people.
+func (o *operation) openLog() (err error) {
+	if err := os.MkdirAll(o.dir, 0o700); err != nil {
+		return err
+	}
+	o.log, err = os.OpenFile(filepath.Join(o.dir, "butleradm.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	handler := slog.NewTextHandler(o.log, nil)
+	ctrllog.SetLogger(logr.FromSlogHandler(handler))
+	klog.SetSlogLogger(slog.New(handler))
+	return nil
+}

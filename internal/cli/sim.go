@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/sim"
+)
+
+func (a App) simCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "sim",
+		Short: "Run, list and stop simulated platforms",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usage("what to do? see %s --help", cmd.CommandPath())
+		},
+	}
+	c.AddCommand(a.simRunCommand(v1alpha1.ProviderHarvester), a.simListCommand(), a.simStopCommand())
+	return c
+}
+
+func (a App) simRunCommand(p v1alpha1.ProviderType) *cobra.Command {
+	var dir, seed string
+	c := &cobra.Command{
+		Use:   string(p) + " --state-dir DIR",
+		Short: "Run a simulated " + string(p) + " in the foreground",
+		Long: `Run a simulated platform in the foreground until Ctrl-C. Its API answers as the
+real one does; its machines boot an emulated Talos. They are reached through the
+SOCKS5 proxy that is printed. The next start in the same directory goes on with
+what was there.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dir == "" {
+				return usage("--state-dir is missing: name a directory for the platform's state")
+			}
+			return a.runSim(cmd.Context(), p, dir, seed)
+		},
+	}
+	c.Flags().StringVar(&dir, "state-dir", "", "directory of the platform's state")
+	c.Flags().StringVar(&seed, "seed", "", "file with what a rehearsal's manifest names")
+	_ = c.Flags().MarkHidden("seed")
+	return c
+}
+
+func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir, seedFile string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	var seed sim.Seed
+	if seedFile != "" {
+		data, err := os.ReadFile(seedFile)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(data, &seed); err != nil {
+			return fmt.Errorf("seed %s: %w", seedFile, err)
+		}
+	}
+	handler := slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})
+	ctrllog.SetLogger(logr.FromSlogHandler(handler))
+	klog.SetSlogLogger(slog.New(handler))
+	return sim.Run(ctx, sim.Options{Dir: dir, Provider: p, Seed: seed, Log: slog.New(handler)}, func(i sim.Info) {
+		fmt.Fprintf(a.Out, "kubeconfig: %s\nadmin: %s\nproxy: socks5://%s\n", i.Kubeconfig, i.Admin, i.Proxy)
+	})
+}
+
+func (a App) simListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the simulated platforms of $BUTLER_HOME that run",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			all, err := simulated()
+			if err != nil {
+				return err
+			}
+			out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(out, "CLUSTER\tPLATFORM\tPID\tSINCE\tADMIN")
+			for _, w := range all {
+				if i, h, ok := sim.Running(w.sim()); ok {
+					fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\n", w.name, i.Provider, h.PID, h.Since.Format(time.DateTime), i.Admin)
+				}
+			}
+			return out.Flush()
+		},
+	}
+}
+
+func (a App) simStopCommand() *cobra.Command {
+	var c choice
+	cmd := &cobra.Command{
+		Use:   "stop [CLUSTER]",
+		Short: "Stop a simulated platform, or all of $BUTLER_HOME",
+		Long: `Stop the simulated platform of a rehearsed cluster, or all of $BUTLER_HOME.
+What they hold stays on disk; the bootstrap command starts them again.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := c.simulated(args)
+			if err != nil {
+				return err
+			}
+			var problems []error
+			for _, w := range all {
+				_, _, running := sim.Running(w.sim())
+				problems = append(problems, sim.Stop(cmd.Context(), w.sim()))
+				if running {
+					fmt.Fprintln(a.Err, "stopped the simulated platform of", w.name)
+				}
+			}
+			return interrupted(cmd.Context(), errors.Join(problems...))
+		},
+	}
+	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "directory of the cluster's state (default: below $BUTLER_HOME)")
+	return cmd
+}
+
+// simulated are the rehearsals that are meant by a command's arguments.
+func (c choice) simulated(args []string) ([]workspace, error) {
+	switch len(args) {
+	case 0:
+		return simulated()
+	case 1:
+		c.rehearse = true
+		w, err := c.find(args[0])
+		return []workspace{w}, err
+	}
+	return nil, usage("sim stop takes the name of one cluster, or none")
+}
+
+func simulated() (out []workspace, err error) {
+	all, err := workspaces()
+	for _, w := range all {
+		if w.rehearsal {
+			out = append(out, w)
+		}
+	}
+	return out, err
+}

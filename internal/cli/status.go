@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+func (a App) statusCommand() *cobra.Command {
+	var c choice
+	var output string
+	cmd := &cobra.Command{
+		Use:   "status [CLUSTER]",
+		Short: "Show where clusters stand",
+		Long: `Show where a cluster stands, or all clusters of $BUTLER_HOME. It also answers
+while no bootstrap runs.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("%s takes the name of one cluster, or none", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output != "" && output != "json" {
+				return usage("-o is json or nothing, not %q", output)
+			}
+			if len(args) == 0 {
+				return interrupted(cmd.Context(), a.statusOfAll(cmd.Context(), output))
+			}
+			w, err := c.find(args[0])
+			if err != nil {
+				return err
+			}
+			return interrupted(cmd.Context(), a.status(cmd.Context(), w, output))
+		},
+	}
+	c.register(cmd)
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json: the ClusterBootstrap without its credentials")
+	return cmd
+}
+
+func (a App) status(ctx context.Context, w workspace, output string) error {
+	cb, err := w.cluster(ctx)
+	if err != nil {
+		return err
+	}
+	if cb == nil {
+		return fmt.Errorf("%s does not exist any more; its state is in %s", w.name, w.dir)
+	}
+	if output == "json" {
+		return a.printJSON(withoutCredentials(cb))
+	}
+	return a.printStatus(cb)
+}
+
+func (a App) statusOfAll(ctx context.Context, output string) error {
+	all, err := workspaces()
+	if err != nil {
+		return err
+	}
+	list := v1alpha1.ClusterBootstrapList{Items: []v1alpha1.ClusterBootstrap{}}
+	list.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("ClusterBootstrapList"))
+	out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(out, "CLUSTER\tKIND\tPHASE\tENDPOINT")
+	for _, w := range all {
+		cb, err := w.cluster(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		phase, endpoint := "destroyed", ""
+		if cb != nil {
+			list.Items = append(list.Items, *withoutCredentials(cb))
+			phase, endpoint = string(cb.Status.Phase), cb.Status.ControlPlaneEndpoint
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", w.name, kindOf(w), phase, endpoint)
+	}
+	if output == "json" {
+		return a.printJSON(&list)
+	}
+	return out.Flush()
+}
+
+func kindOf(w workspace) string {
+	if w.rehearsal {
+		return "rehearsal"
+	}
+	return "real"
+}
+
+// workspaces are all that $BUTLER_HOME knows.
+func workspaces() (out []workspace, err error) {
+	h, err := home()
+	if err != nil {
+		return nil, err
+	}
+	for _, rehearsal := range []bool{false, true} {
+		entries, err := os.ReadDir(filepath.Join(h, folder(rehearsal)))
+		if err != nil && !os.IsNotExist(err) {
+			return nil, err
+		}
+		for _, e := range entries {
+			w := workspace{e.Name(), resolve(filepath.Join(h, folder(rehearsal), e.Name())), rehearsal}
+			if exists(w.plane()) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out, nil
+}
+
+// cluster reads the ClusterBootstrap of a workspace; nil means there is none.
+func (w workspace) cluster(ctx context.Context) (*v1alpha1.ClusterBootstrap, error) {
+	var list v1alpha1.ClusterBootstrapList
+	err := w.read(ctx, func(c client.Client) error { return c.List(ctx, &list) })
+	if err != nil || len(list.Items) == 0 {
+		return nil, err
+	}
+	cb := &list.Items[0]
+	cb.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("ClusterBootstrap"))
+	return cb, nil
+}
+
+func withoutCredentials(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {
+	out := cb.DeepCopy()
+	out.Status.Kubeconfig, out.Status.Talosconfig = "", ""
+	out.ManagedFields = nil
+	return out
+}
+
+func (a App) printJSON(v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.Out, string(data))
+	return err
+}
+
+func (a App) printStatus(cb *v1alpha1.ClusterBootstrap) error {
+	s := cb.Status
+	fmt.Fprintf(a.Out, "cluster:   %s\nphase:     %s\nendpoint:  %s\n", cb.Spec.Cluster.Name, s.Phase, s.ControlPlaneEndpoint)
+	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
+		fmt.Fprintf(a.Out, "message:   %s\n", c.Message)
+	}
+	fmt.Fprintln(a.Out)
+	out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(out, "MACHINE\tROLE\tPHASE\tADDRESS\tTALOS\tNODE")
+	for _, m := range s.Machines {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Role, m.Phase, m.IPAddress,
+			word(m.TalosConfigured, "configured"), word(m.Ready, "Ready"))
+	}
+	return out.Flush()
+}
+
+func word(is bool, text string) string {
+	if is {
+		return text
+	}
+	return "-"
+}

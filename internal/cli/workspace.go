@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/spf13/cobra"
+)
+
+// workspace is where the state of one cluster is kept.
+type workspace struct {
+	name      string
+	dir       string
+	rehearsal bool
+}
+
+func (w workspace) plane() string { return filepath.Join(w.dir, "plane") }
+func (w workspace) sim() string   { return filepath.Join(w.dir, "sim") }
+
+// flags is how a command that ends with this name was started, for hints.
+func (w workspace) command(verb string) string {
+	c := "butleradm " + verb + " " + w.name
+	if home, err := home(); err != nil || w.dir != filepath.Join(home, folder(w.rehearsal), w.name) {
+		c += " --state-dir " + w.dir
+	}
+	return c
+}
+
+// home is where all clusters are kept that have no directory of their own.
+func home() (string, error) {
+	if h := os.Getenv("BUTLER_HOME"); h != "" {
+		return filepath.Abs(h)
+	}
+	h, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find a place for state: %w; set BUTLER_HOME", err)
+	}
+	return filepath.Join(h, ".butler"), nil
+}
+
+func folder(rehearsal bool) string {
+	if rehearsal {
+		return "rehearsals"
+	}
+	return "clusters"
+}
+
+// choice is how a user says which cluster is meant.
+type choice struct {
+	stateDir string
+	rehearse bool
+	real     bool
+}
+
+func (c *choice) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "directory of the cluster's state (default: below $BUTLER_HOME)")
+	cmd.Flags().BoolVar(&c.rehearse, "rehearse", false, "the rehearsed cluster of this name")
+	cmd.Flags().BoolVar(&c.real, "real", false, "the real cluster of this name")
+}
+
+// find is the workspace of a cluster that exists.
+func (c choice) find(name string) (workspace, error) {
+	if !regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`).MatchString(name) {
+		return workspace{}, usage("%q is not the name of a cluster", name)
+	}
+	if c.stateDir != "" {
+		return c.findIn(name)
+	}
+	h, err := home()
+	if err != nil {
+		return workspace{}, err
+	}
+	var found []workspace
+	for _, rehearsal := range []bool{true, false} {
+		w := workspace{name, resolve(filepath.Join(h, folder(rehearsal), name)), rehearsal}
+		wanted := c.rehearse == c.real || c.rehearse == rehearsal
+		if exists(w.plane()) && wanted {
+			found = append(found, w)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return workspace{}, fmt.Errorf("there is no cluster %q in %s; name its directory with --state-dir if it has one", name, h)
+	case 1:
+		return found[0], nil
+	}
+	return workspace{}, usage("there is a real and a rehearsed cluster %q; say which with --real or --rehearse", name)
+}
+
+func (c choice) findIn(name string) (workspace, error) {
+	dir, err := filepath.Abs(c.stateDir)
+	if err != nil {
+		return workspace{}, err
+	}
+	w := workspace{name, dir, exists(filepath.Join(dir, "sim"))}
+	if !exists(w.plane()) {
+		return w, fmt.Errorf("there is no cluster in %s", dir)
+	}
+	return w, nil
+}
+
+// create is the workspace of a cluster that is to be made. One that lies
+// elsewhere is linked to from the usual place, so that its name suffices later.
+func create(name, stateDir string, rehearsal bool) (workspace, error) {
+	h, err := home()
+	if err != nil {
+		return workspace{}, err
+	}
+	usual := filepath.Join(h, folder(rehearsal), name)
+	w := workspace{name, resolve(usual), rehearsal}
+	if stateDir != "" {
+		if w.dir, err = filepath.Abs(stateDir); err != nil {
+			return w, err
+		}
+	}
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		return w, fmt.Errorf("make the state directory: %w; choose one that you may write to with --state-dir", err)
+	}
+	if w.dir == usual {
+		return w, nil
+	}
+	return w, link(w.dir, usual)
+}
+
+// link leads from the usual place to a directory, unless something else than
+// an older link is there.
+func link(dir, usual string) error {
+	info, err := os.Lstat(usual)
+	switch {
+	case err == nil && info.Mode()&os.ModeSymlink == 0:
+		return nil
+	case err == nil:
+		err = os.Remove(usual)
+	case errors.Is(err, os.ErrNotExist):
+		err = os.MkdirAll(filepath.Dir(usual), 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Symlink(dir, usual)
+}
+
+// resolve follows the link that link made.
+func resolve(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
