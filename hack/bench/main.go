@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command bench measures what a user waits for: the local plane, and the
+// rehearsal of a cluster.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/butlerdotdev/butler/hack/butleradm"
+)
+
+const (
+	planeGoal     = 3 * time.Second
+	rehearsalGoal = 30 * time.Second
+	planeRuns     = 3
+)
+
+func main() {
+	path := flag.String("butleradm", "bin/butleradm", "the executable")
+	manifest := flag.String("manifest", "configs/examples/harvester-single-node.yaml", "the cluster to rehearse")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := bench(ctx, *path, *manifest); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func bench(ctx context.Context, path, manifest string) (err error) {
+	cli, err := butleradm.New(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cli.Close()) }()
+	for i := range planeRuns {
+		took, err := plane(ctx, cli, filepath.Join(cli.Home(), fmt.Sprintf("plane-%d", i)))
+		if err != nil {
+			return err
+		}
+		row("plane ready", took, planeGoal)
+	}
+	took, err := rehearsal(ctx, cli, manifest)
+	if err != nil {
+		return err
+	}
+	row("rehearsal ready", took, rehearsalGoal)
+	return nil
+}
+
+func row(what string, took, goal time.Duration) {
+	verdict := "ok"
+	if took > goal {
+		verdict = "too slow"
+	}
+	fmt.Printf("%-16s %6.2fs   goal %3.0fs   %s\n", what, took.Seconds(), goal.Seconds(), verdict)
+}
+
+// plane starts a plane in an empty folder and stops it as soon as it is ready.
+func plane(ctx context.Context, cli *butleradm.CLI, dir string) (time.Duration, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd := cli.Command(ctx, "plane", "--state-dir", dir)
+	cmd.Stdout = nil
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	ready := sawKubeconfig(out)
+	took := time.Since(start)
+	stop()
+	_, _ = io.Copy(io.Discard, out)
+	err = cmd.Wait()
+	if !ready {
+		return 0, fmt.Errorf("butleradm plane ended before it was ready: %w", err)
+	}
+	return took, nil
+}
+
+func sawKubeconfig(out io.Reader) bool {
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "kubeconfig: ") {
+			return true
+		}
+	}
+	return false
+}
+
+// rehearsal brings the manifest's cluster to Ready; closing the CLI ends it.
+func rehearsal(ctx context.Context, cli *butleradm.CLI, manifest string) (time.Duration, error) {
+	start := time.Now()
+	err := cli.Run(ctx, "bootstrap", "harvester", "-c", manifest, "--rehearse", "--yes")
+	return time.Since(start), err
+}

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command demo shows the whole way of a cluster in a rehearsal: bootstrap, its
+// nodes through a real client, destroy. It leaves nothing behind.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/butlerdotdev/butler/hack/butleradm"
+)
+
+func main() {
+	path := flag.String("butleradm", "bin/butleradm", "the executable")
+	manifest := flag.String("manifest", "configs/examples/harvester-single-node.yaml", "the cluster")
+	cluster := flag.String("cluster", "dev-cluster", "the cluster's name in the manifest")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := demo(ctx, *path, *manifest, *cluster); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+func demo(ctx context.Context, path, manifest, cluster string) (err error) {
+	cli, err := butleradm.New(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cli.Close()) }()
+	fmt.Printf("export BUTLER_HOME=%s   # removed at the end\n", cli.Home())
+	if err := cli.Run(ctx, "bootstrap", "harvester", "-c", manifest, "--rehearse", "--yes"); err != nil {
+		return err
+	}
+	if err := nodes(ctx, cli, cluster); err != nil {
+		return err
+	}
+	if err := cli.Run(ctx, "destroy", cluster, "--yes"); err != nil {
+		return err
+	}
+	if err := cli.Run(ctx, "sim", "stop", cluster); err != nil {
+		return err
+	}
+	return cli.Run(ctx, "sim", "list")
+}
+
+// nodes lists the cluster's nodes through client-go, as kubectl would.
+func nodes(ctx context.Context, cli *butleradm.CLI, cluster string) error {
+	fmt.Printf("\n$ butleradm kubeconfig %s | go run ./hack/nodes\n", cluster)
+	kubeconfig, err := cli.Output(ctx, "kubeconfig", cluster)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "run", "./hack/nodes")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(kubeconfig), os.Stdout, os.Stderr
+	return cmd.Run()
+}

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package arch
+
+// emptyNames are package names that tell a reader nothing.
+var emptyNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared"}
+
+// testSupport may be imported by the tests of every package.
+var testSupport = []string{"internal/plane/planetest", "internal/plane", "config/crd", "api/v1alpha1"}
+
+// rules has a row for every package of the module; the longest pattern counts.
+var rules = []Rule{
+	// The API and the contract can be imported by others, so they carry little
+	// along. Nothing below internal/ may appear in them.
+	{Packages: "api/v1alpha1", Only: []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "github.com/google/go-cmp/..."}},
+	{Packages: "config/crd"},
+	{Packages: "provider", May: []string{"api/v1alpha1"}},
+	{Packages: "provider/inmemory", May: []string{"api/v1alpha1", "provider"}},
+	{
+		Packages: "provider/serve",
+		May: []string{
+			"api/v1alpha1", "provider", "internal/version",
+			"internal/controller/machinerequest", "internal/controller/providerconfig", "internal/controller/session",
+		},
+		InTests: []string{"provider/inmemory"},
+	},
+
+	// Drivers know the contract and their own platform, never each other. Their
+	// tests meet the simulator of that platform.
+	{
+		Packages: "provider/harvester", May: []string{"api/v1alpha1", "provider"},
+		InTests: []string{"internal/sim/harvester/...", "internal/sim/datacenter", "internal/sim/network"},
+	},
+
+	// Controllers know the contract, never a driver.
+	{
+		Packages: "internal/controller/session", May: []string{"api/v1alpha1", "provider"},
+		InTests: []string{"provider/inmemory"},
+	},
+	{
+		Packages: "internal/controller/machinerequest", May: []string{"api/v1alpha1", "provider", "internal/controller/session"},
+		InTests: []string{"provider/inmemory"},
+	},
+	{
+		Packages: "internal/controller/providerconfig", May: []string{"api/v1alpha1", "provider", "internal/controller/session"},
+		InTests: []string{"provider/inmemory"},
+	},
+	{
+		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/bootstrap", "internal/talos"},
+		InTests: []string{
+			"provider", "provider/inmemory", "internal/controller/machinerequest", "internal/controller/providerconfig",
+			"internal/sim/...", "internal/pki",
+		},
+	},
+
+	// Bootstrap speaks MachineRequest: it does not know that providers exist.
+	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/talos"}},
+	{Packages: "internal/talos", InTests: []string{"internal/pki", "internal/sim/..."}},
+
+	// The local plane. Only main packages link the components, so that no test
+	// binary carries an API server.
+	{Packages: "internal/pki"},
+	{Packages: "internal/lock"},
+	{Packages: "internal/plane", May: []string{"internal/lock", "internal/pki"}},
+	{Packages: "internal/plane/component"},
+	{Packages: "internal/plane/planetest", May: []string{"internal/plane", "internal/pki", "config/crd"}},
+	{Packages: "internal/plane/planetest/executable", May: []string{"internal/plane/component"}},
+
+	// The far side of the wire: no driver, no controller, no contract.
+	{Packages: "internal/sim/network"},
+	{Packages: "internal/sim/datacenter", May: []string{"internal/sim/network"}},
+	{
+		Packages: "internal/sim/harvester/...",
+		May:      []string{"internal/sim/datacenter", "internal/sim/network", "internal/plane", "internal/pki"},
+	},
+	{
+		Packages: "internal/sim/talos",
+		May: []string{
+			"internal/sim/cluster", "internal/sim/datacenter", "internal/sim/network", "internal/plane", "internal/pki",
+		},
+		InTests: []string{"internal/talos"},
+	},
+	{
+		Packages: "internal/sim/cluster",
+		May:      []string{"internal/sim/datacenter", "internal/sim/network", "internal/plane", "internal/pki"},
+	},
+
+	// The command puts all of it together, except the drivers: those come from
+	// its main package.
+	{Packages: "internal/manifest", May: []string{"api/v1alpha1"}},
+	{Packages: "internal/ui", May: []string{"api/v1alpha1"}},
+	{
+		Packages: "internal/cli/...",
+		May: []string{
+			"api/v1alpha1", "config/crd", "provider", "provider/serve", "internal/bootstrap", "internal/controller/...",
+			"internal/lock", "internal/manifest", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
+			"internal/version",
+		},
+		InTests: []string{"provider/harvester", "provider/inmemory"},
+	},
+	{Packages: "internal/version"},
+	{Packages: "cmd/...", May: []string{"api/v1alpha1", "provider/...", "internal/...", "config/crd"}},
+
+	{Packages: "internal/arch"},
+	{Packages: "internal/image"},
+	{Packages: "hack/..."},
+}
+
+// guards keep heavy or vendor-specific modules to those whose concern they are.
+var guards = []Guard{
+	{Prefix: "k8s.io/kubernetes", Importers: []string{"internal/plane/component"}},
+	{Prefix: "go.etcd.io/etcd/server/v3", Importers: []string{"internal/plane/component"}},
+	{Prefix: "kubevirt.io", Importers: []string{"provider/harvester", "internal/sim/harvester/..."}},
+	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/talos"}},
+	{Prefix: "github.com/cosi-project", Importers: []string{"internal/talos", "internal/sim/talos"}},
+	{Prefix: "github.com/stretchr/testify", Importers: nil},
+	{Prefix: "github.com/onsi", Importers: nil},
+}
