@@ -26,8 +26,7 @@ func TestCredentialsAndUserDataCannotBePrinted(t *testing.T) {
 		credentials, &credentials, hidden{credentials}, Config{ProviderConfig: &v1alpha1.ProviderConfig{}, Credentials: credentials},
 		spec, &spec, Sensitive("canary"),
 	}
-	digits := fmt.Sprint([]byte("canary"))
-	digits = digits[1 : len(digits)-1]
+	digits := strings.Trim(fmt.Sprintf("%d", []byte("canary")), "[]")
 	hex := fmt.Sprintf("%x", "canary")
 	for _, v := range values {
 		var out bytes.Buffer
@@ -84,7 +83,10 @@ func TestTransportSendsEveryByteThroughItsDialer(t *testing.T) {
 		dialled = append(dialled, address)
 		return nil, refused
 	}}
-	_, err := transport.HTTPClient().Get("https://platform.example/token")
+	response, err := transport.HTTPClient().Get("https://platform.example/token")
+	if err == nil {
+		response.Body.Close()
+	}
 	if !errors.Is(err, refused) || len(dialled) != 1 || dialled[0] != "platform.example:443" {
 		t.Errorf("dialled %v: %v", dialled, err)
 	}

@@ -35,8 +35,10 @@ func (a App) bootstrapCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bootstrap PROVIDER",
 		Short: "Make a management cluster",
+		// The flags are those of the provider's command, which was not found.
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return usage("bootstrap takes a provider (%s), got %q", a.providerNames(), strings.Join(args, " "))
+			return usage("bootstrap takes a provider (%s), got %q", a.providerNames(), args)
 		},
 	}
 	for _, p := range a.Providers {

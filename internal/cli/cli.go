@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/butlerdotdev/butler/internal/version"
 	"github.com/butlerdotdev/butler/provider"
@@ -48,6 +49,12 @@ func (e *exit) Unwrap() error { return e.err }
 
 // Main runs the command and returns its exit code.
 func (a App) Main(args []string) int {
+	// This is how the executable runs itself as a part of a plane.
+	if len(args) > 0 && args[0] == "component" {
+		return a.Component(args[1:])
+	}
+	// Kubernetes adds a flag to every command of the process that links it.
+	pflag.CommandLine = pflag.NewFlagSet("butleradm", pflag.ContinueOnError)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := a.command()
@@ -75,7 +82,14 @@ simulated platform, with your own manifest.
   butleradm bootstrap harvester -c cluster.yaml --rehearse
 
 State is kept in $BUTLER_HOME (default ~/.butler).`,
-		Version:       version.String(),
+		Version: version.String(),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("unknown command %q; see butleradm --help", args[0])
+			}
+			return nil
+		},
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -88,7 +102,7 @@ State is kept in $BUTLER_HOME (default ~/.butler).`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		a.bootstrapCommand(), a.statusCommand(), a.kubeconfigCommand(), a.talosconfigCommand(), a.destroyCommand(),
-		a.planeCommand(), a.simCommand(), a.versionCommand(), a.componentCommand(),
+		a.planeCommand(), a.simCommand(), a.versionCommand(),
 	)
 	return root
 }
@@ -101,21 +115,6 @@ func (a App) versionCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(a.Out, "butleradm", version.String())
 			return err
-		},
-	}
-}
-
-// componentCommand is how the executable runs itself as a part of a plane.
-func (a App) componentCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:                "component",
-		Hidden:             true,
-		DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if code := a.Component(args); code != 0 {
-				return &exit{code, errors.New("component failed")}
-			}
-			return nil
 		},
 	}
 }

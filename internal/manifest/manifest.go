@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -102,7 +103,7 @@ func (d document) decode() (client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := yaml.UnmarshalStrict(d.data, o); err != nil {
+	if err := d.into(o); err != nil {
 		return nil, fmt.Errorf("%s: %w", kind.Kind, err)
 	}
 	if o.GetName() == "" {
@@ -112,6 +113,16 @@ func (d document) decode() (client.Object, error) {
 		o.SetNamespace(Namespace)
 	}
 	return o, nil
+}
+
+// into decodes strictly: a field that is unknown or doubled is an error.
+func (d document) into(o client.Object) error {
+	data, err := yaml.YAMLToJSONStrict(d.data)
+	if err != nil {
+		return err
+	}
+	problems, err := json.UnmarshalStrict(data, o)
+	return errors.Join(append(problems, err)...)
 }
 
 func newObject(t metav1.TypeMeta) (client.Object, error) {

@@ -58,7 +58,7 @@ func (p *Plane) launch(ctx context.Context, name string, args []string) (*child,
 	p.children = append(p.children, c)
 	go func() {
 		<-c.ended
-		p.end(c.failure())
+		p.end(p.explain(c.failure()))
 	}()
 	return c, ctx.Err()
 }

@@ -36,14 +36,31 @@ func prepareDir(dir string) error {
 }
 
 func checkSpace(dir string) error {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
-		return fmt.Errorf("free space of %s: %w", dir, err)
+	free, err := freeSpace(dir)
+	if err != nil {
+		return err
 	}
-	if free := fs.Bavail * uint64(fs.Bsize); free < minFree {
+	if free < minFree {
 		return fmt.Errorf("%s has %d MiB left on its disk, a plane needs %d MiB; free some space or choose another --state-dir", dir, free>>20, minFree>>20)
 	}
 	return nil
+}
+
+func freeSpace(dir string) (uint64, error) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return 0, fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	return fs.Bavail * uint64(fs.Bsize), nil
+}
+
+// explain adds what a component itself cannot say when its log has no room.
+func (p *Plane) explain(err error) error {
+	const full = 1 << 20
+	if free, e := freeSpace(p.options.Dir); e == nil && free < full {
+		return fmt.Errorf("the disk of %s is full; free some space and start again: %w", p.options.Dir, err)
+	}
+	return err
 }
 
 // listen opens the API server's port: the wanted one, else the last one so

@@ -41,7 +41,7 @@ type Event struct {
 	Time time.Time `json:"time"`
 	// Seconds since the command was started.
 	Elapsed float64 `json:"elapsed"`
-	// Type is step, phase, machine, waiting, ready or failed.
+	// Type is step, phase, machine, waiting or ready.
 	Type string `json:"type"`
 	// Phase of the ClusterBootstrap.
 	Phase v1alpha1.ClusterBootstrapPhase `json:"phase,omitempty"`
@@ -86,7 +86,7 @@ func describe(m v1alpha1.BootstrapMachineStatus) string {
 
 // Plain is an event as a line of text.
 func Plain(e Event) string {
-	mark := map[string]string{"phase": "•", "machine": "  ", "waiting": "  …", "ready": "✓", "failed": "✗", "step": "✓"}[e.Type]
+	mark := map[string]string{"phase": "•", "machine": "  ", "waiting": "  …", "ready": "✓", "step": "✓"}[e.Type]
 	return fmt.Sprintf("%6.1fs %s %s", e.Elapsed, mark, e.Message)
 }
 
@@ -94,7 +94,7 @@ func Plain(e Event) string {
 func JSON(e Event) string {
 	data, err := json.Marshal(e)
 	if err != nil {
-		return fmt.Sprintf(`{"type":"failed","message":%q}`, err)
+		return fmt.Sprintf(`{"type":%q,"message":%q}`, e.Type, err)
 	}
 	return string(data)
 }

@@ -107,8 +107,8 @@ func (m *machines) refs(ctx context.Context, match client.MatchingLabels) ([]pro
 	if err := m.api.List(ctx, claims, in, match); err != nil {
 		return nil, err
 	}
-	// Listing Secrets is neither documented nor needed: a machine has a disk
-	// for as long as it has a Secret.
+	// Without the permission to list Secrets, one that was made before its disks
+	// is not found here; its own request still finds it by name.
 	if err := m.api.List(ctx, secrets, in, match); err != nil && !forbidden(err) {
 		return nil, err
 	}

@@ -176,6 +176,37 @@ func TestEveryPartialMachineIsResumed(t *testing.T) {
 	}
 }
 
+func TestAMissingSecretOfAStoppedMachineIsMadeAgain(t *testing.T) {
+	m := connected(t).Machines
+	s := wanted("unseeded", func(s *provider.MachineSpec) { s.UserData = provider.Sensitive(strings.Repeat("u", 3000)) })
+	create(t, m, s)
+	vm := &kubevirtv1.VirtualMachine{}
+	key := client.ObjectKey{Namespace: "default", Name: s.Name}
+	if err := shared.admin.Get(t.Context(), key, vm); err != nil {
+		t.Fatal(err)
+	}
+	base := vm.DeepCopy()
+	halted := kubevirtv1.RunStrategyHalted
+	vm.Spec.RunStrategy = &halted
+	if err := shared.admin.Patch(t.Context(), vm, client.MergeFrom(base)); err != nil {
+		t.Fatal(err)
+	}
+	if seen := await(t, m, s.MachineRef, provider.StatePending); seen.Message == "" {
+		t.Error("a stopped machine has no obstacle")
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: secretName(s.Name)}}
+	if err := shared.admin.Delete(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	if seen := await(t, m, s.MachineRef, provider.StatePartial); seen.ID != string(vm.UID) {
+		t.Errorf("%+v", seen)
+	}
+	if _, err := m.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	await(t, m, s.MachineRef, provider.StatePending)
+}
+
 func TestEveryPartialMachineIsDeleted(t *testing.T) {
 	m := connected(t).Machines.(*machines)
 	for keep := range 4 {

@@ -39,35 +39,51 @@ func (m *machines) Observe(ctx context.Context, ref provider.MachineRef) (provid
 		return provider.Machine{}, apiError(op, err)
 	}
 	if missing != "" {
-		seen.State, seen.Message = provider.StatePartial, fmt.Sprintf("the disk %q is missing", missing)
+		seen.State, seen.Message = provider.StatePartial, missing+" is missing"
 	} else if waiting != "" {
 		seen.Message = waiting
 	}
 	return seen, nil
 }
 
-// claims looks at the disks of a VirtualMachine: which one is missing, and what
-// one that is not provisioned is waiting for.
+// claims looks at what a VirtualMachine refers to: which disk or Secret is missing,
+// and what a disk that is not provisioned is waiting for.
 func (m *machines) claims(ctx context.Context, vm *kubevirtv1.VirtualMachine) (missing, waiting string, err error) {
 	if vm.Spec.Template == nil {
 		return "", "", nil
 	}
 	for _, v := range vm.Spec.Template.Spec.Volumes {
-		if v.PersistentVolumeClaim == nil {
+		o := m.behind(v)
+		if o == nil {
 			continue
 		}
-		c := &corev1.PersistentVolumeClaim{ObjectMeta: m.meta(v.PersistentVolumeClaim.ClaimName)}
-		err := m.api.Get(ctx, client.ObjectKeyFromObject(c), c)
-		switch {
-		case apierrors.IsNotFound(err):
-			return c.Name, "", nil
-		case err != nil:
+		err := m.api.Get(ctx, client.ObjectKeyFromObject(o), o)
+		if apierrors.IsNotFound(err) {
+			return describe(o), "", nil
+		}
+		if err != nil && !forbidden(err) {
 			return "", "", err
-		case c.Status.Phase == corev1.ClaimPending && waiting == "":
+		}
+		if c, ok := o.(*corev1.PersistentVolumeClaim); ok && c.Status.Phase == corev1.ClaimPending && waiting == "" {
 			waiting = unprovisioned(c)
 		}
 	}
 	return "", waiting, nil
+}
+
+// behind is the object that a volume is made of; nil means that it has none.
+func (m *machines) behind(v kubevirtv1.Volume) client.Object {
+	if c := v.PersistentVolumeClaim; c != nil {
+		return &corev1.PersistentVolumeClaim{ObjectMeta: m.meta(c.ClaimName)}
+	}
+	c := v.CloudInitNoCloud
+	if c == nil || c.UserDataSecretRef == nil && c.NetworkDataSecretRef == nil {
+		return nil
+	}
+	if c.UserDataSecretRef != nil {
+		return &corev1.Secret{ObjectMeta: m.meta(c.UserDataSecretRef.Name)}
+	}
+	return &corev1.Secret{ObjectMeta: m.meta(c.NetworkDataSecretRef.Name)}
 }
 
 func unprovisioned(c *corev1.PersistentVolumeClaim) string {

@@ -178,26 +178,26 @@ func create(t *testing.T, m provider.Machines, s provider.MachineSpec) provider.
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { clear(t, m, s.MachineRef) })
+	t.Cleanup(func() { tidy(t, m, s.MachineRef) })
 	await(t, m, s.MachineRef, provider.StateRunning)
 	return made
 }
 
-// clear removes what a test has made, after its context has ended.
-func clear(t *testing.T, m provider.Machines, ref provider.MachineRef) {
+// tidy removes what a test has made, after its context has ended.
+func tidy(t *testing.T, m provider.Machines, ref provider.MachineRef) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	for {
 		seen, err := m.Observe(ctx, ref)
 		if err != nil {
-			t.Errorf("clear %s: %v", ref.Name, err)
+			t.Errorf("tidy %s: %v", ref.Name, err)
 			return
 		}
 		if seen.State == provider.StateAbsent {
 			return
 		}
 		if err := m.Delete(ctx, ref); err != nil {
-			t.Errorf("clear %s: %v", ref.Name, err)
+			t.Errorf("tidy %s: %v", ref.Name, err)
 			return
 		}
 		time.Sleep(20 * time.Millisecond)

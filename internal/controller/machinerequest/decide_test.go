@@ -34,7 +34,6 @@ func TestDecide(t *testing.T) {
 		reason string
 		pace   pace
 	}
-	const lostMinute = time.Minute
 	cases := map[string]struct {
 		facts facts
 		want  want
@@ -121,10 +120,10 @@ func TestDecide(t *testing.T) {
 			facts{phase: "Failed", err: fault(provider.Unavailable)},
 			want{phase: "Failed", ready: "False", reason: "SomeUnavailable", pace: backoff}},
 		"running, out of sight for less than a minute: nothing is said": {
-			facts{phase: "Running", known: true, ran: true, failing: lostMinute - 1, err: fault(provider.Unauthorized)},
+			facts{phase: "Running", known: true, ran: true, failing: patience - 1, err: fault(provider.Unauthorized)},
 			want{keep: true, phase: "Running", ready: "False", reason: "SomeUnauthorized", pace: backoff}},
 		"running, out of sight for a minute: unknown, not failed": {
-			facts{phase: "Running", known: true, ran: true, failing: lostMinute, err: fault(provider.Unauthorized)},
+			facts{phase: "Running", known: true, ran: true, failing: patience, err: fault(provider.Unauthorized)},
 			want{phase: "Unknown", ready: "Unknown", reason: "SomeUnauthorized", pace: backoff}},
 		"unknown stays unknown": {
 			facts{phase: "Unknown", known: true, ran: true, failing: time.Second, err: fault(provider.Invalid)},

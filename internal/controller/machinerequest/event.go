@@ -4,6 +4,8 @@
 package machinerequest
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -19,10 +21,10 @@ func (p *pass) announce(before v1alpha1.MachineRequestStatus, d decision) {
 	case d.phase == v1alpha1.MachineFailed && before.FailureReason != p.request.Status.FailureReason,
 		d.phase == v1alpha1.MachineUnknown && before.Phase != d.phase,
 		p.facts.err != nil && readyReason(before) != d.reason:
-		p.Events.Eventf(p.request, nil, corev1.EventTypeWarning, d.reason, "Reconcile", "%s", d.message)
+		p.Events.Eventf(p.request, nil, corev1.EventTypeWarning, d.reason, "Reconcile", "%s", short(d.message))
 	case before.Phase == d.phase:
 	case before.Phase == v1alpha1.MachineFailed && !p.facts.deleting, before.Phase == v1alpha1.MachineUnknown && !p.facts.deleting:
-		p.event("VMRecovered", "Reconcile", "machine %q has recovered from %s: %s", p.request.Spec.MachineName, before.Phase, d.message)
+		p.event("VMRecovered", "Reconcile", "machine %q has recovered from %s: %s", p.request.Spec.MachineName, before.Phase, short(d.message))
 	case d.phase == v1alpha1.MachineRunning:
 		p.event(reasonRunning, "Observe", "machine %q is running at %s", p.request.Spec.MachineName, p.request.Status.IPAddress)
 	case d.phase == v1alpha1.MachineDeleting:
@@ -41,4 +43,13 @@ func readyReason(s v1alpha1.MachineRequestStatus) string {
 		return c.Reason
 	}
 	return ""
+}
+
+// short keeps an event's text below the limit of the API server, 1,024 bytes.
+func short(text string) string {
+	const most = 800
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }

@@ -276,6 +276,45 @@ func TestWithoutProviderConfigNothingIsReleased(t *testing.T) {
 	w.machines(0)
 }
 
+func TestWithoutCredentialsNothingIsReleased(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	w.must(w.Delete(w.ctx, w.secret()))
+	w.must(w.Delete(w.ctx, r))
+	w.reason(r, "CredentialsNotFound")
+	if r.Status.Phase != v1alpha1.MachineDeleting || !strings.Contains(r.Status.Conditions[0].Message, "create it") {
+		t.Errorf("phase %s, condition %+v", r.Status.Phase, r.Status.Conditions[0])
+	}
+	w.machines(1)
+	w.must(w.Create(w.ctx, w.secret()))
+	w.gone(r)
+	w.machines(0)
+}
+
+func TestTwoRequestsForOneNameMakeOneMachine(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	first := w.request("a")
+	w.phase(first, v1alpha1.MachineRunning)
+	second := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "b"}, Spec: first.Spec}
+	w.must(w.Create(w.ctx, second))
+	w.phase(second, v1alpha1.MachineFailed)
+	w.must(w.Delete(w.ctx, second))
+	w.gone(second)
+	w.machines(1)
+}
+
+func TestALongMessageStillMakesAnEvent(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.platform.Fail(inmemory.Create, &provider.Error{Kind: provider.Invalid, Reason: "Long", Op: "create", Err: errors.New(strings.Repeat("é", 2000))})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineFailed)
+	w.event(r, "Long")
+}
+
 func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
 	w := newWorld(t, inmemory.Options{})
 	w.configure()

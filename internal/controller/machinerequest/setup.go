@@ -25,7 +25,7 @@ import (
 )
 
 // gathering is how long a pushed change may wait for the ones that follow it.
-const gathering = 20 * time.Millisecond
+const gathering = 50 * time.Millisecond
 
 // workers is how many requests are reconciled at once; they mostly wait for the
 // platform.

@@ -241,10 +241,10 @@ func (w *world) gone(o client.Object) {
 	w.Helper()
 	w.must(await(func() error {
 		err := w.Get(w.ctx, client.ObjectKeyFromObject(o), o)
-		if client.IgnoreNotFound(err) != nil || err == nil {
-			return fmt.Errorf("%s is still there: %v, finalizers %v", o.GetName(), err, o.GetFinalizers())
+		if err == nil {
+			return fmt.Errorf("%s is still there, finalizers %v", o.GetName(), o.GetFinalizers())
 		}
-		return nil
+		return client.IgnoreNotFound(err)
 	}))
 }
 

@@ -115,8 +115,31 @@ func Build(ctx context.Context, pkg string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, filepath.Base(pkg))
-	_, err = goOutput(ctx, "build", "-ldflags", flags, "-o", path, pkg)
-	return path, err
+	if _, err = goOutput(ctx, "build", "-ldflags", flags, "-o", path, pkg); err != nil {
+		return "", err
+	}
+	return path, watchSources(ctx, pkg)
+}
+
+// watchSources looks at all of this module that a command is made of: go test
+// reuses an old result unless a file has changed that the test itself saw.
+func watchSources(ctx context.Context, pkg string) error {
+	dirs, err := goOutput(ctx, "list", "-deps", "-f", "{{if .Module}}{{if .Module.Main}}{{.Dir}}{{end}}{{end}}", pkg)
+	if err != nil {
+		return err
+	}
+	for dir := range strings.FieldsSeq(dirs) {
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if _, err := os.Stat(filepath.Join(dir, f.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // ldflags are those of the Makefile, or at least what Kubernetes cannot do

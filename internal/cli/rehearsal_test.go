@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/ui"
+)
+
+func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
+	a := newAdm(t)
+	a.ok(a.bootstrap()...)
+	a.expectOneNode("v1.32.0")
+	machine := a.expectOneMachine()
+	a.expectStatusWithoutCredentials()
+	if out := a.ok("talosconfig", "dev-cluster").out; !strings.Contains(out, "context: dev-cluster") {
+		t.Errorf("talosconfig:\n%s", out)
+	}
+
+	// The same command again: it says so, and changes nothing.
+	r := a.ok(a.bootstrap("--output", "json")...)
+	if last := lastEvent(t, r.out); last.Type != "ready" || last.Phase != v1alpha1.BootstrapReady {
+		t.Errorf("last event %+v", last)
+	}
+	if again := a.expectOneMachine(); again != machine {
+		t.Errorf("machine %s became %s", machine, again)
+	}
+
+	r = a.ok("destroy", "dev-cluster", "--yes")
+	if !strings.Contains(r.err, "1 machine(s) deleted, nothing is left on the platform") {
+		t.Errorf("destroy said:\n%s", r.err)
+	}
+	a.expectNothingOnThePlatform()
+	if r := a.run("status", "dev-cluster"); r.code != 1 || !strings.Contains(r.err, "does not exist any more") {
+		t.Errorf("status after destroy: exit %d, %s", r.code, r.err)
+	}
+	a.ok("destroy", "dev-cluster", "--yes")
+	a.ok("sim", "stop", "dev-cluster")
+	if out := a.ok("sim", "list").out; strings.Contains(out, "dev-cluster") {
+		t.Errorf("still listed:\n%s", out)
+	}
+}
+
+func TestKilledRehearsalGoesOnWhereItWas(t *testing.T) {
+	seed := time.Now().UnixNano()
+	if s := os.Getenv("BUTLER_TEST_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseInt(s, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("BUTLER_TEST_SEED=%d", seed)
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	a := newAdm(t)
+	const kills = 4
+	for range kills {
+		a.stopAfter(time.Duration(500+random.IntN(6500))*time.Millisecond, syscall.SIGKILL, a.bootstrap()...)
+	}
+	a.ok(a.bootstrap()...)
+	a.expectOneMachine()
+	a.expectOneNode("v1.32.0")
+	a.ok("destroy", "dev-cluster", "--yes")
+	a.expectNothingOnThePlatform()
+}
+
+func TestInterruptedAndTimedOutLeaveEverythingAndSaySo(t *testing.T) {
+	a := newAdm(t)
+	dir := filepath.Join(a.home, "elsewhere")
+	r := a.stopAfter(2*time.Second, os.Interrupt, a.bootstrap("--state-dir", dir)...)
+	if r.code != 130 || !strings.Contains(r.err, "go on:      the same command again") {
+		t.Errorf("Ctrl-C: exit %d\n%s", r.code, r.err)
+	}
+	r = a.run(a.bootstrap("--state-dir", dir, "--timeout", "1s")...)
+	if r.code != 124 || !strings.Contains(r.err, "butleradm destroy dev-cluster --state-dir "+dir) {
+		t.Errorf("timeout: exit %d\n%s", r.code, r.err)
+	}
+	// The name alone leads to a directory that lies elsewhere.
+	a.ok("sim", "stop", "dev-cluster")
+}
+
+func (a adm) expectOneNode(version string) {
+	a.Helper()
+	config := a.config([]byte(a.ok("kubeconfig", "dev-cluster").out))
+	nodes, err := kubernetes.NewForConfigOrDie(config).CoreV1().Nodes().List(a.Context(), metav1.ListOptions{})
+	if err != nil {
+		a.Fatal(err)
+	}
+	if len(nodes.Items) != 1 {
+		a.Fatalf("%d nodes", len(nodes.Items))
+	}
+	n := nodes.Items[0]
+	if n.Name != "dev-cluster-cp-0" || n.Status.NodeInfo.KubeletVersion != version || !isReady(n) {
+		a.Errorf("node %s %s, conditions %+v", n.Name, n.Status.NodeInfo.KubeletVersion, n.Status.Conditions)
+	}
+}
+
+func isReady(n corev1.Node) bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// platform asks the simulated platform, as its administrator.
+func (a adm) platform() dynamic.Interface {
+	a.Helper()
+	data, err := os.ReadFile(filepath.Join(a.home, "rehearsals", "dev-cluster", "sim", "admin.yaml"))
+	if err != nil {
+		a.Fatal(err)
+	}
+	return dynamic.NewForConfigOrDie(a.config(data))
+}
+
+func (a adm) config(kubeconfig []byte) *rest.Config {
+	a.Helper()
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return config
+}
+
+func (a adm) uids(gvr schema.GroupVersionResource) (out []string) {
+	a.Helper()
+	list, err := a.platform().Resource(gvr).List(a.Context(), metav1.ListOptions{})
+	if err != nil {
+		a.Fatal(err)
+	}
+	for _, item := range list.Items {
+		out = append(out, string(item.GetUID()))
+	}
+	return out
+}
+
+var (
+	virtualMachines = schema.GroupVersionResource{Group: "kubevirt.io", Version: "v1", Resource: "virtualmachines"}
+	volumeClaims    = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
+)
+
+func (a adm) expectOneMachine() string {
+	a.Helper()
+	machines := a.uids(virtualMachines)
+	if len(machines) != 1 || len(a.uids(volumeClaims)) != 1 {
+		a.Fatalf("%d machines, %d volumes", len(machines), len(a.uids(volumeClaims)))
+	}
+	return machines[0]
+}
+
+func (a adm) expectNothingOnThePlatform() {
+	a.Helper()
+	if m, v := a.uids(virtualMachines), a.uids(volumeClaims); len(m)+len(v) != 0 {
+		a.Errorf("%d machines, %d volumes are left", len(m), len(v))
+	}
+}
+
+func (a adm) expectStatusWithoutCredentials() {
+	a.Helper()
+	var cb v1alpha1.ClusterBootstrap
+	if err := json.Unmarshal([]byte(a.ok("status", "dev-cluster", "-o", "json").out), &cb); err != nil {
+		a.Fatal(err)
+	}
+	if cb.Kind != "ClusterBootstrap" || cb.Status.Phase != v1alpha1.BootstrapReady || cb.Status.ControlPlaneEndpoint != "10.40.0.100" {
+		a.Errorf("%s in phase %s at %s", cb.Kind, cb.Status.Phase, cb.Status.ControlPlaneEndpoint)
+	}
+	if cb.Status.Kubeconfig != "" || cb.Status.Talosconfig != "" {
+		a.Error("the status shows credentials")
+	}
+}
+
+func lastEvent(t *testing.T, out string) (e ui.Event) {
+	t.Helper()
+	for lines := bufio.NewScanner(strings.NewReader(out)); lines.Scan(); {
+		e = ui.Event{}
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatalf("%q: %v", lines.Text(), err)
+		}
+	}
+	return e
+}

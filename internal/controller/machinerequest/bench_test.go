@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package machinerequest
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+)
+
+// writes counts the requests of the reconciler that change something.
+type writes struct {
+	http.RoundTripper
+	n *atomic.Int64
+}
+
+func (w writes) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet {
+		w.n.Add(1)
+	}
+	return w.RoundTripper.RoundTrip(r)
+}
+
+// BenchmarkPendingToRunning measures how fast requests that wait already become
+// running machines on a platform that costs nothing.
+func BenchmarkPendingToRunning(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				benchmark(b, n)
+			}
+		})
+	}
+}
+
+func benchmark(b *testing.B, n int) {
+	w := newWorld(b, inmemory.Options{Push: true})
+	w.stop()
+	w.must(w.Create(w.ctx, w.secret()))
+	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
+	fill(w, n)
+	var count atomic.Int64
+	plain := api
+	counted := *api
+	counted.Wrap(func(rt http.RoundTripper) http.RoundTripper { return writes{rt, &count} })
+	api = &counted
+	defer func() { api = plain }()
+	b.StartTimer()
+	began := time.Now()
+	stop := w.start()
+	running(w, n)
+	took := time.Since(began)
+	b.StopTimer()
+	b.ReportMetric(float64(n)/took.Seconds(), "machines/s")
+	b.ReportMetric(float64(count.Load())/float64(n), "writes/machine")
+	stop()
+	b.StartTimer()
+}
+
+func fill(w *world, n int) {
+	names := make(chan string)
+	var done sync.WaitGroup
+	for range 8 {
+		done.Go(func() {
+			for name := range names {
+				w.request(name)
+			}
+		})
+	}
+	for i := range n {
+		names <- fmt.Sprintf("m-%04d", i)
+	}
+	close(names)
+	done.Wait()
+}
+
+func running(w *world, n int) {
+	for {
+		var list v1alpha1.MachineRequestList
+		w.must(w.List(w.ctx, &list, client.InNamespace(w.ns)))
+		up := 0
+		for i := range list.Items {
+			if list.Items[i].Status.Phase == v1alpha1.MachineRunning {
+				up++
+			}
+		}
+		if up == n {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package session
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// driver counts what is asked of it.
+type driver struct {
+	connected, closed int
+	err               error
+	credentials       string
+	pushed            chan provider.MachineRef
+}
+
+func (d *driver) connect(_ context.Context, c provider.Config) (provider.Platform, error) {
+	d.connected++
+	d.credentials = string(c.Credentials.Get("kubeconfig"))
+	if d.err != nil {
+		return provider.Platform{}, d.err
+	}
+	p := provider.Platform{Close: func() { d.closed++ }}
+	if d.pushed != nil {
+		p.Changes = func(context.Context) <-chan provider.MachineRef { return d.pushed }
+	}
+	return p, nil
+}
+
+func config() *v1alpha1.ProviderConfig {
+	c := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "config", UID: "u", Generation: 1, ResourceVersion: "1"}}
+	c.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "secret"}
+	return c
+}
+
+func secret(value string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "secret", UID: "s"}, Data: map[string][]byte{"kubeconfig": []byte(value)}}
+}
+
+func sessions(t *testing.T, d *driver, objects ...client.Object) (*Sessions, client.Client) {
+	t.Helper()
+	s := runtime.NewScheme()
+	if err := corev1.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+	c := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).Build()
+	return New(Options{Provider: provider.Provider{Connect: d.connect}, Cache: c, Live: c}), c
+}
+
+func ask(t *testing.T, s *Sessions, c *v1alpha1.ProviderConfig) {
+	t.Helper()
+	if _, err := s.Platform(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAConnectionIsKeptUntilSpecOrSecretChange(t *testing.T) {
+	d := &driver{}
+	s, c := sessions(t, d, secret("a"))
+	p := config()
+	ask(t, s, p)
+	p.ResourceVersion = "2" // a status was written
+	ask(t, s, p)
+	if d.connected != 1 || d.closed != 0 || d.credentials != "a" {
+		t.Errorf("%+v", d)
+	}
+	p.Generation = 2
+	ask(t, s, p)
+	if d.connected != 2 || d.closed != 1 {
+		t.Errorf("after a change of the spec: %+v", d)
+	}
+	changed := secret("b")
+	if err := c.Update(t.Context(), changed); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, s, p)
+	if d.connected != 3 || d.closed != 2 || d.credentials != "b" {
+		t.Errorf("after a change of the Secret: %+v", d)
+	}
+	s.Forget(client.ObjectKeyFromObject(p))
+	if d.closed != 3 {
+		t.Errorf("after the end: %+v", d)
+	}
+}
+
+func TestAFailedConnectAnswersForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &driver{err: errors.New("down")}
+		s, _ := sessions(t, d, secret("a"))
+		for range 3 {
+			if _, err := s.Platform(t.Context(), config()); !errors.Is(err, d.err) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if d.connected != 1 {
+			t.Errorf("connected %d times", d.connected)
+		}
+		time.Sleep(errorKept)
+		d.err = nil
+		ask(t, s, config())
+	})
+}
+
+func TestAMissingSecretPassesByItself(t *testing.T) {
+	s, _ := sessions(t, &driver{})
+	_, err := s.Platform(t.Context(), config())
+	if provider.KindOf(err) != provider.Unavailable || provider.ReasonOf(err) != "CredentialsNotFound" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAProbeConnectsAnewAndCloses(t *testing.T) {
+	d := &driver{}
+	s, _ := sessions(t, d, secret("a"))
+	ask(t, s, config())
+	used := false
+	if err := s.Probe(t.Context(), config(), func(*provider.Platform) error { used = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !used || d.connected != 2 || d.closed != 1 {
+		t.Errorf("%+v, used %v", d, used)
+	}
+}
+
+func TestChangesAreForwardedAndAllIsClosedInTheEnd(t *testing.T) {
+	d := &driver{pushed: make(chan provider.MachineRef, 1)}
+	s, _ := sessions(t, d, secret("a"))
+	ask(t, s, config())
+	d.pushed <- provider.MachineRef{Name: "a"}
+	if e := <-s.Changes(); e.Object.Name != "a" {
+		t.Errorf("forwarded %+v", e.Object)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Start(ctx); err != nil || d.closed != 1 {
+		t.Errorf("%v, %+v", err, d)
+	}
+}
+
+func TestTheNamespaceOfTheSecretIsThatOfTheProviderConfig(t *testing.T) {
+	c := config()
+	if got := SecretName(c).String(); got != "ns/secret" {
+		t.Error(got)
+	}
+	c.Spec.CredentialsRef.Namespace = "other"
+	if got := SecretName(c).String(); got != "other/secret" {
+		t.Error(got)
+	}
+	c.Spec.CredentialsRef = nil
+	if got := SecretName(c); got.Name != "" {
+		t.Error(got)
+	}
+}
