@@ -120,6 +120,16 @@ func (s settings) manager(name string) (manager.Manager, error) {
 
 // config prefers the flag, then $KUBECONFIG, then the cluster it runs in.
 func (s settings) config() (*rest.Config, error) {
+	c, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	// The API server's own priority and fairness limits this client.
+	c.QPS = -1
+	return c, nil
+}
+
+func (s settings) load() (*rest.Config, error) {
 	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: s.kubeconfig}
 	if s.kubeconfig == "" {
 		rules = environmentRules()
@@ -127,11 +137,5 @@ func (s settings) config() (*rest.Config, error) {
 	if rules == nil {
 		return rest.InClusterConfig()
 	}
-	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return nil, err
-	}
-	// The API server's own priority and fairness limits this client.
-	c.QPS = -1
-	return c, nil
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 }

@@ -83,7 +83,7 @@ func TestALostResponseMakesNoSecondMachine(t *testing.T) {
 }
 
 func TestAFailedCreateIsRepeatedAfterTheSettleWindow(t *testing.T) {
-	w := newWorld(t, inmemory.Options{Settle: 700 * time.Millisecond})
+	w := newWorld(t, inmemory.Options{Settle: 2500 * time.Millisecond})
 	w.platform.Fail(inmemory.Create, &provider.Error{Kind: provider.Exhausted, Reason: "NoCapacity", Op: "create", Err: errors.New("full")})
 	w.configure()
 	r := w.request("a")
@@ -93,7 +93,7 @@ func TestAFailedCreateIsRepeatedAfterTheSettleWindow(t *testing.T) {
 	}
 	began := time.Now()
 	w.phase(r, v1alpha1.MachineRunning)
-	if waited := time.Since(began); waited < 600*time.Millisecond {
+	if waited := time.Since(began); waited < 2*time.Second {
 		t.Errorf("created again after %v", waited)
 	}
 }
