@@ -20,8 +20,8 @@ var rules = []Rule{
 	{
 		Packages: "provider/serve",
 		May: []string{
-			"api/v1alpha1", "provider", "internal/version",
-			"internal/controller/machinerequest", "internal/controller/providerconfig", "internal/controller/session",
+			"provider",
+			"internal/controller/machinerequest", "internal/controller/program", "internal/controller/providerconfig", "internal/controller/session",
 		},
 		InTests: []string{"provider/inmemory"},
 	},
@@ -54,6 +54,8 @@ var rules = []Rule{
 		},
 	},
 
+	{Packages: "internal/controller/program", May: []string{"api/v1alpha1", "internal/version"}},
+
 	// Bootstrap speaks MachineRequest: it does not know that providers exist.
 	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/talos"}},
 	{Packages: "internal/talos", InTests: []string{"internal/pki", "internal/sim/..."}},
@@ -68,6 +70,13 @@ var rules = []Rule{
 	{Packages: "internal/plane/planetest/executable", May: []string{"internal/plane/component"}},
 
 	// The far side of the wire: no driver, no controller, no contract.
+	{
+		Packages: "internal/sim",
+		May: []string{
+			"api/v1alpha1", "internal/lock", "internal/plane",
+			"internal/sim/datacenter", "internal/sim/harvester", "internal/sim/network", "internal/sim/talos",
+		},
+	},
 	{Packages: "internal/sim/network"},
 	{Packages: "internal/sim/datacenter", May: []string{"internal/sim/network"}},
 	{
@@ -104,7 +113,7 @@ var rules = []Rule{
 
 	{Packages: "internal/arch"},
 	{Packages: "internal/image"},
-	{Packages: "hack/..."},
+	{Packages: "hack/...", May: []string{"hack/butleradm", "config/crd", "internal/plane"}},
 }
 
 // guards keep heavy or vendor-specific modules to those whose concern they are.

@@ -64,6 +64,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, m Mac
 		return wait("already belongs to another Talos cluster; reset it or remove the machine"), nil
 	case talos.StateUnreachable:
 		return wait("does not answer on the Talos API: %v", err), nil
+	case talos.StateMaintenance:
 	}
 	config, err := s.Plan.config(s.secrets, s.Status.ControlPlaneEndpoint, m)
 	if err != nil {
@@ -114,16 +115,19 @@ func fetchKubeconfig(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err != nil {
 		return nil, err
 	}
-	var unavailable error
+	var obstacle *Obstacle
 	s.kubeconfig, err = s.keepSecret(ctx, SecretKubeconfig, func() (data []byte, err error) {
-		unavailable = s.fromAny(ctx, func(ctx context.Context, address string) (err error) {
+		err = s.fromAny(ctx, func(ctx context.Context, address string) (err error) {
 			data, err = client.Kubeconfig(ctx, address)
 			return err
 		})
-		return data, unavailable
+		if err != nil {
+			obstacle = &Obstacle{Reason: "WaitingForKubeconfig", Message: fmt.Sprintf("no kubeconfig yet: %v", err), Poll: true}
+		}
+		return data, err
 	})
-	if unavailable != nil {
-		return &Obstacle{Reason: "WaitingForKubeconfig", Message: fmt.Sprintf("no kubeconfig yet: %v", unavailable), Poll: true}, nil
+	if obstacle != nil {
+		return obstacle, nil
 	}
 	s.Status.Kubeconfig = s.inline(s.kubeconfig)
 	return nil, err

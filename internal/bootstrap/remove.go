@@ -6,6 +6,7 @@ package bootstrap
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,7 +24,7 @@ func (s *Session) Remove(ctx context.Context) (*Obstacle, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	if left := append(machines, balancers...); len(left) > 0 {
+	if left := slices.Concat(machines, balancers); len(left) > 0 {
 		return &Obstacle{Reason: "Deleting", Message: "waiting for " + strings.Join(left, ", ") + " to be gone"}, nil
 	}
 	// The credentials go last: until here somebody may need them to look.

@@ -64,8 +64,7 @@ func (a App) Main(args []string) int {
 		return 0
 	}
 	fmt.Fprintln(a.Err, "butleradm:", err)
-	var e *exit
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*exit](err); ok {
 		return e.code
 	}
 	return exitFailed

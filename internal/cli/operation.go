@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
+	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/network"
@@ -78,7 +79,7 @@ func (w workspace) simulate(ctx context.Context, p provider.Provider, s sim.Seed
 }
 
 func (o *operation) connect(ctx context.Context) error {
-	scheme, err := serve.Scheme()
+	scheme, err := program.Scheme()
 	if err != nil {
 		return err
 	}

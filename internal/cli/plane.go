@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/config/crd"
+	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/plane"
-	"github.com/butlerdotdev/butler/provider/serve"
 )
 
 // reading marks holders of a plane that give it free in a moment.
@@ -106,8 +106,7 @@ func (w workspace) read(ctx context.Context, f func(client.Client) error) error 
 	defer tick.Stop()
 	for {
 		err := w.readOnce(ctx, f)
-		var gone *planeGone
-		if !errors.As(err, &gone) {
+		if _, gone := errors.AsType[*planeGone](err); !gone {
 			return err
 		}
 		select {
@@ -154,7 +153,7 @@ func (w workspace) readOther(f func(client.Client) error) error {
 }
 
 func newClient(config *rest.Config) (client.Client, error) {
-	scheme, err := serve.Scheme()
+	scheme, err := program.Scheme()
 	if err != nil {
 		return nil, err
 	}

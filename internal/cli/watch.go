@@ -51,6 +51,7 @@ func consume(w apiwatch.Interface, see func(client.Object) bool) (done bool, err
 			}
 		case apiwatch.Deleted:
 			return false, errGone
+		case apiwatch.Bookmark:
 		case apiwatch.Error:
 			return false, apierrors.FromObject(e.Object)
 		}

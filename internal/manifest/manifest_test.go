@@ -32,6 +32,10 @@ func TestWrongManifestIsRefusedWithItsCause(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := string(data)
+	provider, cluster, found := strings.Cut(good, "---\n")
+	if !found {
+		t.Fatalf("%s has one document after %q", example, provider)
+	}
 	for reason, c := range map[string]struct{ manifest, want string }{
 		"no YAML":                      {"a: [", "line 1: "},
 		"nothing in it":                {"# empty\n", "there is no ClusterBootstrap"},
@@ -40,8 +44,8 @@ func TestWrongManifestIsRefusedWithItsCause(t *testing.T) {
 		"wrong type":                   {strings.Replace(good, "cpu: 4", "cpu: four", 1), "cpu"},
 		"foreign kind":                 {good + "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: x\n", `a "Pod" of "v1" does not belong here`},
 		"without name":                 {strings.Replace(good, "  name: harvester-dev\n  namespace", "  namespace", 1), "ProviderConfig: metadata.name is missing"},
-		"two clusters":                 {good + "---\n" + good[strings.Index(good, "---\n")+4:], "only one object of this kind is expected"},
-		"provider config not there":    {good[strings.Index(good, "---\n"):], "there is no ProviderConfig"},
+		"two clusters":                 {good + "---\n" + cluster, "only one object of this kind is expected"},
+		"provider config not there":    {cluster, "there is no ProviderConfig"},
 		"provider config of a name":    {strings.Replace(good, "name: harvester-dev\n  namespace: butler-system\nspec:\n  provider: harvester\n  cred", "name: other\n  namespace: butler-system\nspec:\n  provider: harvester\n  cred", 1), "spec.providerRef names ProviderConfig butler-system/harvester-dev, but the file has butler-system/other"},
 		"two providers":                {strings.Replace(good, "provider: harvester\n  providerRef", "provider: nutanix\n  providerRef", 1), `for provider "nutanix", the ProviderConfig for "harvester"`},
 		"secret that nobody refers to": {good + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n", "secret butler-system/x is not the one"},

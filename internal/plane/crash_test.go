@@ -28,7 +28,7 @@ const victimDir = "PLANE_TEST_VICTIM_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(victimDir); dir != "" {
-		fmt.Println(victim(dir, os.Args[1]))
+		fmt.Fprintln(os.Stdout, victim(dir, os.Args[1]))
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
@@ -49,7 +49,7 @@ func victim(dir, executable string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Println("acknowledged", name)
+		fmt.Fprintln(os.Stdout, "acknowledged", name)
 	}
 }
 

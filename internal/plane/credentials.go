@@ -66,12 +66,12 @@ func keptCA(files certFiles, name string) (pki.CA, error) {
 }
 
 // kept reads a file, or makes its content once.
-func kept(path string, make func() ([]byte, error)) ([]byte, error) {
+func kept(path string, content func() ([]byte, error)) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if !errors.Is(err, os.ErrNotExist) {
 		return data, err
 	}
-	if data, err = make(); err != nil {
+	if data, err = content(); err != nil {
 		return nil, err
 	}
 	return data, WriteFile(path, data)

@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -208,8 +209,8 @@ func (p *Plane) Err() error {
 // Stop ends all components, the store last, and gives the directory free.
 func (p *Plane) Stop() error {
 	p.end(nil)
-	for i := len(p.children) - 1; i >= 0; i-- {
-		p.children[i].stop()
+	for _, c := range slices.Backward(p.children) {
+		c.stop()
 	}
 	if p.listener != nil {
 		_ = p.listener.Close()

@@ -6,12 +6,10 @@
 package serve
 
 import (
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/machinerequest"
+	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/controller/providerconfig"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
@@ -24,17 +22,16 @@ type Options struct {
 	Transport provider.Transport
 }
 
-// Scheme returns the kinds that a manager needs for Register.
-func Scheme() (*runtime.Scheme, error) {
-	s := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(s); err != nil {
-		return nil, err
+// Program is the main body of a provider's binary.
+func Program(p provider.Provider) program.Program {
+	return program.Program{
+		Name:     "butler-provider-" + string(p.Type),
+		Register: func(m manager.Manager) error { return Register(m, p, Options{}) },
 	}
-	return s, v1alpha1.AddToScheme(s)
 }
 
 // Register adds all reconcilers of a provider to a manager, whose scheme must
-// hold what Scheme returns.
+// hold what program.Scheme returns.
 func Register(m manager.Manager, p provider.Provider, o Options) error {
 	s := session.New(session.Options{
 		Provider: p, Transport: o.Transport, Cache: m.GetClient(), Live: m.GetAPIReader(),

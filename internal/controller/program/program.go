@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package serve
+// Package program is the main body of every controller binary: flags, logs and
+// a manager for its reconcilers.
+package program
 
 import (
 	"context"
@@ -10,8 +12,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -19,17 +26,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/version"
-	"github.com/butlerdotdev/butler/provider"
 )
 
-// Streams are where a provider binary writes.
+// Program is a controller as a process of its own.
+type Program struct {
+	Name string
+	// Register adds the controller's reconcilers to a manager with the kinds of
+	// Scheme.
+	Register func(manager.Manager) error
+}
+
+// Streams are where a program writes.
 type Streams struct {
 	Out io.Writer
 	Err io.Writer
 }
 
-// settings are the flags of a provider binary.
+// settings are the flags of a program.
 type settings struct {
 	kubeconfig  string
 	leaderElect bool
@@ -39,11 +54,22 @@ type settings struct {
 	version     bool
 }
 
-// Run is the main body of a provider binary: it serves the provider until the
-// context ends. The arguments are those after the program's name.
-func Run(ctx context.Context, p provider.Provider, args []string, out Streams) error {
-	name := "butler-provider-" + string(p.Type)
-	s, err := parse(name, args, out.Err)
+// Main runs the program with the arguments of the process until it is asked to
+// end, and returns the exit code.
+func (p Program) Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := p.Run(ctx, os.Args[1:], Streams{Out: os.Stdout, Err: os.Stderr}); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", p.Name, err)
+		return 1
+	}
+	return 0
+}
+
+// Run runs the program until the context ends. The arguments are those after
+// the program's name.
+func (p Program) Run(ctx context.Context, args []string, out Streams) error {
+	s, err := parse(p.Name, args, out.Err)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
@@ -51,18 +77,27 @@ func Run(ctx context.Context, p provider.Provider, args []string, out Streams) e
 		return err
 	}
 	if s.version {
-		_, err := fmt.Fprintln(out.Out, name, version.String())
+		_, err := fmt.Fprintln(out.Out, p.Name, version.String())
 		return err
 	}
 	log(s.level, out.Err)
-	m, err := s.manager(name)
+	m, err := s.manager(p.Name)
 	if err != nil {
 		return err
 	}
-	if err := Register(m, p, Options{}); err != nil {
-		return fmt.Errorf("register the %s provider: %w", p.Type, err)
+	if err := p.Register(m); err != nil {
+		return fmt.Errorf("register the controllers: %w", err)
 	}
 	return m.Start(ctx)
+}
+
+// Scheme returns the kinds that the controllers of this project need.
+func Scheme() (*runtime.Scheme, error) {
+	s := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(s); err != nil {
+		return nil, err
+	}
+	return s, v1alpha1.AddToScheme(s)
 }
 
 func parse(name string, args []string, errOut io.Writer) (settings, error) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package serve
+package program
 
 import (
 	"bytes"
@@ -10,9 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
 func kubeconfig(t *testing.T, server string) string {
@@ -65,11 +62,11 @@ func TestDefaultsOpenNoPort(t *testing.T) {
 
 func TestHelpIsNoFailure(t *testing.T) {
 	var out, help bytes.Buffer
-	p := inmemory.New(inmemory.Options{}).Provider(v1alpha1.ProviderProxmox)
-	if err := Run(t.Context(), p, []string{"--help"}, Streams{Out: &out, Err: &help}); err != nil || !strings.Contains(help.String(), "leader-elect") {
+	p := Program{Name: "butler-test"}
+	if err := p.Run(t.Context(), []string{"--help"}, Streams{Out: &out, Err: &help}); err != nil || !strings.Contains(help.String(), "leader-elect") {
 		t.Errorf("%v: %s", err, help.String())
 	}
-	if err := Run(t.Context(), p, []string{"--version"}, Streams{Out: &out, Err: &help}); err != nil || !strings.HasPrefix(out.String(), "butler-provider-proxmox v") {
+	if err := p.Run(t.Context(), []string{"--version"}, Streams{Out: &out, Err: &help}); err != nil || !strings.HasPrefix(out.String(), "butler-test v") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }
