@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/butlerdotdev/butler/internal/talos"
 )
@@ -74,39 +73,6 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, m Mac
 		return wait("did not take its configuration: %v", err), nil
 	}
 	return wait("has its configuration and restarts"), nil
-}
-
-// bootstrapEtcd makes the first control plane the first member of etcd. It is
-// always the same node that is asked, Talos refuses a second time, and once a
-// kubeconfig was fetched nobody is asked again: a node that lost its disk must
-// not start an empty cluster under the old name.
-func bootstrapEtcd(ctx context.Context, s *Session) (*Obstacle, error) {
-	if _, err := s.readSecret(ctx, SecretKubeconfig); !apierrors.IsNotFound(err) {
-		return nil, err
-	}
-	client, err := talos.NewClient(s.talosconfig, s.Dial)
-	if err != nil {
-		return nil, err
-	}
-	if s.fromAny(ctx, func(ctx context.Context, address string) error { return hasMembers(ctx, client, address) }) == nil {
-		return nil, nil
-	}
-	first := s.controlPlanes()[0]
-	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
-	defer cancel()
-	message := fmt.Sprintf("etcd starts on %s (%s)", first.Name, first.IPAddress)
-	if _, err := client.Bootstrap(ctx, first.IPAddress); err != nil {
-		message = fmt.Sprintf("%s (%s) is not ready for etcd: %v", first.Name, first.IPAddress, err)
-	}
-	return &Obstacle{Reason: "WaitingForEtcd", Message: message, Poll: true}, nil
-}
-
-func hasMembers(ctx context.Context, client *talos.Client, address string) error {
-	members, err := client.Members(ctx, address)
-	if err == nil && len(members) == 0 {
-		return fmt.Errorf("etcd has no members")
-	}
-	return err
 }
 
 // fetchKubeconfig takes the administrator's credentials from any control plane.

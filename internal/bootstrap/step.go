@@ -65,7 +65,8 @@ type Session struct {
 	// Live reads from the API server, where a stale answer would do harm.
 	Live client.Reader
 	// Dial opens every connection to nodes and to the new cluster.
-	Dial talos.Dialer
+	Dial  talos.Dialer
+	Clock func() time.Time
 
 	secrets     []byte
 	talosconfig []byte

@@ -37,8 +37,11 @@ type Service struct {
 	ID      string
 	State   string // Running, Preparing, Waiting, …
 	Message string // last event
-	Healthy bool   // true also when the service has no health check
+	Healthy bool   // true also when nothing is known of its health
 }
+
+// Up reports whether the service runs and is not known to be ill.
+func (s Service) Up() bool { return s.State == "Running" && s.Healthy }
 
 // Services asks a configured node for its services.
 func (c *Client) Services(ctx context.Context, address string) ([]Service, error) {

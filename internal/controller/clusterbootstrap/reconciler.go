@@ -94,7 +94,7 @@ func (r *Reconciler) walk(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (b
 }
 
 func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
-	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial}
+	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial, Clock: r.Clock}
 }
 
 // pollAfter is when to ask again where nobody reports a change: soon while

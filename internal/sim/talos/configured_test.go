@@ -95,14 +95,16 @@ func TestEtcdBeforeBootstrap(t *testing.T) {
 	s.configure(t, m, talos.ControlPlane)
 	address := m.Address.Addr().String()
 	s.awaitState(t, address, talos.StateConfigured)
-	if _, err := s.client.Members(t.Context(), address); status.Code(err) != codes.Unavailable {
-		t.Errorf("members: %v, want Unavailable", err)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := s.client.Members(ctx, address); status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("members: %v, want to be kept waiting", err)
 	}
 	services, err := s.client.Services(t.Context(), address)
 	check(t, err)
 	for _, service := range services {
-		if healthy := service.ID != "etcd" && service.ID != "kubelet"; service.Healthy != healthy {
-			t.Errorf("service %+v, want healthy: %v", service, healthy)
+		if up := service.ID != "etcd" && service.ID != "kubelet"; service.Up() != up {
+			t.Errorf("service %+v, want up: %v", service, up)
 		}
 	}
 	kubeconfig, err := s.client.Kubeconfig(t.Context(), address)

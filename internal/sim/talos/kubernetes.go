@@ -131,7 +131,7 @@ func (n *node) runWith(ctx context.Context, p *plane.Plane) {
 func (n *node) openControlPlane(p *plane.Plane) {
 	n.machine.Host.Forward(apiServerPort, p.Address())
 	n.cluster.join(n.hostname(), n.address().String())
-	n.set(func() { n.etcdUp, n.etcdReason = true, "" })
+	n.set(func() { n.etcdUp, n.etcdReason, n.starting = true, "", false })
 }
 
 func (n *node) closeControlPlane() {

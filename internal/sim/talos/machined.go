@@ -33,7 +33,8 @@ func (s *machined) Hostname(context.Context, *emptypb.Empty) (*machine.HostnameR
 	return &machine.HostnameResponse{Messages: []*machine.Hostname{{Hostname: s.node.hostname()}}}, nil
 }
 
-// Bootstrap starts etcd as the first member, once in the life of the disk.
+// Bootstrap starts etcd as the first member, once in the life of the disk. Until
+// etcd has written data, a repeated call is accepted, as on a real node.
 func (s *machined) Bootstrap(context.Context, *machine.BootstrapRequest) (*machine.BootstrapResponse, error) {
 	n := s.node
 	n.mu.Lock()
@@ -43,23 +44,29 @@ func (s *machined) Bootstrap(context.Context, *machine.BootstrapRequest) (*machi
 		return nil, status.Error(codes.FailedPrecondition, "bootstrap is not available yet")
 	case !n.isControlPlane():
 		return nil, onlyOnControlPlanes("bootstrap")
+	case n.starting:
+		return &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}, nil
 	case n.disk.etcd() != "":
 		return nil, status.Error(codes.AlreadyExists, "etcd data directory is not empty")
 	}
 	if err := n.disk.writeEtcd(etcdFirst); err != nil {
 		return nil, status.Errorf(codes.Internal, "error starting etcd in bootstrap mode: %s", err)
 	}
+	n.starting = true
 	n.bootstrap <- struct{}{}
 	return &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}, nil
 }
 
-func (s *machined) EtcdMemberList(context.Context, *machine.EtcdMemberListRequest) (*machine.EtcdMemberListResponse, error) {
+// EtcdMemberList keeps the caller waiting while etcd does not run, as a real
+// node does.
+func (s *machined) EtcdMemberList(ctx context.Context, _ *machine.EtcdMemberListRequest) (*machine.EtcdMemberListResponse, error) {
 	if !s.node.isControlPlane() {
 		return nil, onlyOnControlPlanes("member list")
 	}
 	members := s.node.cluster.etcd()
 	if len(members) == 0 {
-		return nil, status.Error(codes.Unavailable, "etcd does not answer")
+		<-ctx.Done()
+		return nil, status.FromContextError(ctx.Err()).Err()
 	}
 	return &machine.EtcdMemberListResponse{Messages: []*machine.EtcdMembers{{Members: members}}}, nil
 }

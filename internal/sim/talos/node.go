@@ -37,6 +37,7 @@ type node struct {
 
 	mu         sync.Mutex
 	booted     bool // as far as etcd can be bootstrapped
+	starting   bool // bootstrapped, and etcd has no data so far
 	etcdUp     bool
 	kubeletUp  bool
 	etcdReason string

@@ -62,6 +62,6 @@ func service(id string, up bool, event string) *machine.ServiceInfo {
 		Id:     id,
 		State:  state,
 		Events: &machine.ServiceEvents{Events: []*machine.ServiceEvent{{Msg: event, State: state, Ts: now}}},
-		Health: &machine.ServiceHealth{Unknown: false, Healthy: up, LastMessage: event, LastChange: now},
+		Health: &machine.ServiceHealth{Unknown: !up, Healthy: up, LastMessage: event, LastChange: now},
 	}
 }
