@@ -45,17 +45,17 @@ type poweredOn struct {
 // Reconcile brings instance, pod, machine and status in line with a VirtualMachine.
 func (r *machines) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	vm := &kubevirtv1.VirtualMachine{}
-	if err := r.Get(ctx, request.NamespacedName, vm); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	if err := client.IgnoreNotFound(r.Get(ctx, request.NamespacedName, vm)); err != nil {
+		return ctrl.Result{}, err
+	}
+	if found, err := r.endOrphan(ctx, request.NamespacedName, vm.UID); err != nil || found || vm.UID == "" {
+		return ctrl.Result{}, err
 	}
 	if !vm.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, r.remove(ctx, vm)
 	}
-	before := vm.DeepCopy()
-	if controllerutil.AddFinalizer(vm, kubevirtv1.VirtualMachineControllerFinalizer) {
-		if err := r.Patch(ctx, vm, client.MergeFrom(before)); err != nil {
-			return ctrl.Result{}, client.IgnoreNotFound(err)
-		}
+	if held, err := r.hold(ctx, vm); err != nil || !held {
+		return ctrl.Result{}, err
 	}
 	vmi, err := r.instance(ctx, r, vm)
 	if err != nil {
@@ -64,6 +64,19 @@ func (r *machines) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	vmi, err = r.play(ctx, vm, vmi)
 	err = errors.Join(err, r.report(ctx, vm, vmi))
 	return ctrl.Result{RequeueAfter: r.startDelay(vm, time.Now())}, err
+}
+
+// hold puts the finalizer on a VirtualMachine. It is false for one that the cache
+// shows too late: gone, being deleted or replaced. A watch brings what is there now.
+func (r *machines) hold(ctx context.Context, vm *kubevirtv1.VirtualMachine) (bool, error) {
+	before := vm.DeepCopy()
+	if !controllerutil.AddFinalizer(vm, kubevirtv1.VirtualMachineControllerFinalizer) {
+		return true, nil
+	}
+	if err := r.Patch(ctx, vm, client.MergeFrom(before)); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return vm.UID == before.UID && vm.DeletionTimestamp.IsZero(), nil
 }
 
 // play takes the next step with the instance and returns it as it is then.
@@ -79,7 +92,7 @@ func (r *machines) play(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi 
 		r.powerOff(string(vm.UID))
 		return nil, nil
 	case !vmi.DeletionTimestamp.IsZero() || !shouldKeep(vm, vmi):
-		return nil, r.stop(ctx, vm, vmi)
+		return nil, r.stop(ctx, string(vm.UID), vmi)
 	case vmi.IsFinal():
 		return vmi, nil
 	}
@@ -133,22 +146,6 @@ func (r *machines) boot(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMa
 	return nil
 }
 
-// stop ends an instance: machine off, pod gone, then the instance itself.
-func (r *machines) stop(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) error {
-	if vmi.DeletionTimestamp.IsZero() {
-		if err := r.Delete(ctx, vmi); err != nil {
-			return client.IgnoreNotFound(err)
-		}
-	}
-	r.powerOff(string(vm.UID))
-	if err := r.deletePod(ctx, vmi); err != nil {
-		return err
-	}
-	before := vmi.DeepCopy()
-	vmi.Finalizers = nil
-	return client.IgnoreNotFound(r.Patch(ctx, vmi, client.MergeFrom(before)))
-}
-
 // remove ends everything that belongs to a deleted VirtualMachine, then lets it go.
 func (r *machines) remove(ctx context.Context, vm *kubevirtv1.VirtualMachine) error {
 	if !controllerutil.ContainsFinalizer(vm, kubevirtv1.VirtualMachineControllerFinalizer) {
@@ -160,14 +157,13 @@ func (r *machines) remove(ctx context.Context, vm *kubevirtv1.VirtualMachine) er
 		return err
 	}
 	if vmi != nil {
-		if err := errors.Join(r.report(ctx, vm, vmi), r.stop(ctx, vm, vmi)); err != nil {
+		if err := r.report(ctx, vm, vmi); err != nil {
 			return err
 		}
 	}
-	if err := r.datacenter.Remove(string(vm.UID)); err != nil {
+	if err := r.discard(ctx, string(vm.UID), vmi); err != nil {
 		return err
 	}
-	r.forget(string(vm.UID))
 	before := vm.DeepCopy()
 	controllerutil.RemoveFinalizer(vm, kubevirtv1.VirtualMachineControllerFinalizer)
 	return client.IgnoreNotFound(r.Patch(ctx, vm, client.MergeFrom(before)))

@@ -40,8 +40,10 @@ func launcherPod(vmi *kubevirtv1.VirtualMachineInstance) *corev1.Pod {
 			OwnerReferences: []metav1.OwnerReference{*owner},
 		},
 		Spec: corev1.PodSpec{
-			NodeName:   nodeName,
-			Containers: []corev1.Container{{Name: "compute", Image: "registry.suse.com/suse/sles/15.6/virt-launcher"}},
+			NodeName: nodeName,
+			// No kubelet would ever end a pod that the garbage collector deletes.
+			TerminationGracePeriodSeconds: new(int64),
+			Containers:                    []corev1.Container{{Name: "compute", Image: "registry.suse.com/suse/sles/15.6/virt-launcher"}},
 		},
 	}
 	for _, v := range vmi.Spec.Volumes {
