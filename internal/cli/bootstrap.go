@@ -17,6 +17,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/provider"
@@ -115,10 +116,17 @@ func (a App) bootstrap(ctx context.Context, p provider.Provider, f bootstrapFlag
 	defer cancel()
 	t := newTeller(a, f.output)
 	err = interrupted(ctx, a.bootstrapIn(ctx, w, p, m, t))
-	if err != nil {
+	if begun(err) {
 		t.hint(w)
 	}
 	return err
+}
+
+// begun reports whether a bootstrap has ended in a way that leaves something to
+// go on with: not if the manifest was refused, or if somebody else is at work.
+func begun(err error) bool {
+	e, ok := errors.AsType[*exit](err)
+	return err != nil && !errors.Is(err, lock.ErrHeld) && (!ok || e.code != exitUsage)
 }
 
 func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, m *manifest.Manifest, t *teller) (err error) {

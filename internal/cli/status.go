@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 func (a App) statusCommand() *cobra.Command {
@@ -82,7 +83,7 @@ func (a App) statusOfAll(ctx context.Context, output string) error {
 		phase, endpoint := "destroyed", ""
 		if cb != nil {
 			list.Items = append(list.Items, *withoutCredentials(cb))
-			phase, endpoint = string(cb.Status.Phase), cb.Status.ControlPlaneEndpoint
+			phase, endpoint = string(ui.StateOf(cb).Phase), cb.Status.ControlPlaneEndpoint
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", w.name, kindOf(w), phase, endpoint)
 	}
@@ -150,7 +151,7 @@ func (a App) printJSON(v any) error {
 
 func (a App) printStatus(cb *v1alpha1.ClusterBootstrap) error {
 	s := cb.Status
-	fmt.Fprintf(a.Out, "cluster:   %s\nphase:     %s\nendpoint:  %s\n", cb.Spec.Cluster.Name, s.Phase, s.ControlPlaneEndpoint)
+	fmt.Fprintf(a.Out, "cluster:   %s\nphase:     %s\nendpoint:  %s\n", cb.Spec.Cluster.Name, ui.StateOf(cb).Phase, s.ControlPlaneEndpoint)
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
 		fmt.Fprintf(a.Out, "message:   %s\n", c.Message)
 	}
