@@ -21,7 +21,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,7 +31,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/config/crd"
 	"github.com/butlerdotdev/butler/internal/pki"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
@@ -176,22 +174,16 @@ func platform(t testing.TB) *sim.Harvester {
 	return h
 }
 
-// cluster installs the CRDs and returns a client.
+// cluster returns a client of the plane.
 func cluster(t testing.TB, p *plane.Plane) client.Client {
 	t.Helper()
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, eventsv1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, eventsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme} {
 		must(t, add(s))
 	}
 	c, err := client.New(p.Config(), client.Options{Scheme: s})
 	must(t, err)
-	all, err := crd.All()
-	must(t, err)
-	for _, d := range all {
-		must(t, c.Create(t.Context(), d))
-	}
 	must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
-	await(t, nil, func() error { return c.List(t.Context(), &v1alpha1.MachineRequestList{}) })
 	return c
 }
 

@@ -6,6 +6,7 @@ package main
 import (
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/discovery"
 
 	"github.com/butlerdotdev/butler/internal/plane"
@@ -13,7 +14,7 @@ import (
 )
 
 func TestInstallMakesTheKindsServed(t *testing.T) {
-	p := planetest.Start(t, plane.Options{})
+	p := planetest.Start(t, plane.Options{Definitions: []*apiextensionsv1.CustomResourceDefinition{}})
 	t.Setenv("KUBECONFIG", p.KubeconfigPath())
 	const again = 2 // installing over an older installation is the usual case
 	for range again {

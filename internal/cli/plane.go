@@ -65,22 +65,16 @@ func (a App) runPlane(ctx context.Context, dir string, port int) error {
 // openPlane starts a plane with the kinds of this project. Somebody who is only
 // reading is waited for.
 func openPlane(ctx context.Context, dir, holder string, port int) (*plane.Plane, error) {
-	p, err := startPlane(ctx, plane.Options{
-		Dir: dir, Holder: holder, Port: port,
-		Controllers:  []string{"garbage-collector-controller", "namespace-controller"},
-		AdmissionOff: []string{"ServiceAccount"},
-	})
+	definitions, err := crd.All()
 	if err != nil {
 		return nil, err
 	}
-	definitions, err := crd.All()
-	if err == nil {
-		err = p.Define(ctx, definitions)
-	}
-	if err != nil {
-		return nil, errors.Join(err, p.Stop())
-	}
-	return p, nil
+	return startPlane(ctx, plane.Options{
+		Dir: dir, Holder: holder, Port: port,
+		Definitions:  definitions,
+		Controllers:  []string{"garbage-collector-controller", "namespace-controller"},
+		AdmissionOff: []string{"ServiceAccount"},
+	})
 }
 
 func startPlane(ctx context.Context, o plane.Options) (*plane.Plane, error) {

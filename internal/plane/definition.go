@@ -19,9 +19,12 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// Define applies CustomResourceDefinitions to the plane and returns when it
-// serves them.
-func (p *Plane) Define(ctx context.Context, all []*apiextensionsv1.CustomResourceDefinition) error {
+// define has the plane serve the kinds that it was started with.
+func (p *Plane) define(ctx context.Context) error {
+	all := p.options.Definitions
+	if len(all) == 0 {
+		return nil
+	}
 	if err := Define(ctx, p.config, all); err != nil {
 		return err
 	}

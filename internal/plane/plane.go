@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/butlerdotdev/butler/internal/lock"
@@ -49,6 +50,8 @@ type Options struct {
 	Controllers []string
 	// Scheduler says whether kube-scheduler runs.
 	Scheduler bool
+	// Definitions are served by the time that the plane is ready.
+	Definitions []*apiextensionsv1.CustomResourceDefinition
 	// Args are further flags of kube-apiserver.
 	Args []string
 }
@@ -129,11 +132,22 @@ func (p *Plane) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.awaitReady(ctx, api); err != nil {
+	if err := p.awaitAnswer(ctx, api, serving); err != nil {
+		return err
+	}
+	if err := p.define(ctx); err != nil {
+		return err
+	}
+	if err := p.awaitAnswer(ctx, api, "/readyz"); err != nil {
 		return err
 	}
 	return p.startRest(ctx, files)
 }
+
+// serving is the question whether the API server does everything but the two
+// things that it begins a second later: roles and priority classes. An
+// administrator needs neither.
+const serving = "/readyz?exclude=poststarthook/rbac/bootstrap-roles&exclude=poststarthook/scheduling/bootstrap-system-priority-classes"
 
 func (p *Plane) startRest(ctx context.Context, files certFiles) error {
 	if len(p.options.Controllers) > 0 {
@@ -149,9 +163,9 @@ func (p *Plane) startRest(ctx context.Context, files certFiles) error {
 	return nil
 }
 
-// awaitReady asks the API server until it says that it is ready: there is
-// nothing to subscribe to before that.
-func (p *Plane) awaitReady(ctx context.Context, api *child) error {
+// awaitAnswer asks the API server until it says yes: there is nothing to
+// subscribe to before that.
+func (p *Plane) awaitAnswer(ctx context.Context, api *child, path string) error {
 	client, err := rest.HTTPClientFor(p.config)
 	if err != nil {
 		return err
@@ -160,7 +174,7 @@ func (p *Plane) awaitReady(ctx context.Context, api *child) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if answers(ctx, client, p.config.Host+"/readyz") {
+		if answers(ctx, client, p.config.Host+path) {
 			return nil
 		}
 		select {

@@ -23,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/config/crd"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 )
@@ -48,13 +47,6 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
-	definitions, err := crd.All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := api.Define(t.Context(), definitions); err != nil {
 		t.Fatal(err)
 	}
 	c, err := client.New(api.Config(), client.Options{Scheme: scheme})

@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,7 +27,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/config/crd"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
@@ -42,37 +40,17 @@ func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
 	os.Exit(planetest.Run(m, plane.Options{AdmissionOff: []string{"ServiceAccount"}}, func(p *plane.Plane) {
 		api = p.Config()
-		if err := install(); err != nil {
-			panic(err)
-		}
 	}))
 }
 
 func scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err)
 		}
 	}
 	return s
-}
-
-func install() error {
-	c, err := client.New(api, client.Options{Scheme: scheme()})
-	if err != nil {
-		return err
-	}
-	all, err := crd.All()
-	if err != nil {
-		return err
-	}
-	for _, d := range all {
-		if err := c.Create(context.Background(), d); err != nil {
-			return err
-		}
-	}
-	return await(func() error { return c.List(context.Background(), &v1alpha1.ProviderConfigList{}) })
 }
 
 func await(check func() error) error {

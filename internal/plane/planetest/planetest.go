@@ -3,6 +3,7 @@
 
 // Package planetest gives tests a control plane: one per package, as processes
 // of an executable that is built once, so that no test binary links Kubernetes.
+// It serves the kinds of this project, unless the options name others.
 package planetest
 
 import (
@@ -19,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/butlerdotdev/butler/config/crd"
 	"github.com/butlerdotdev/butler/internal/plane"
 )
 
@@ -44,7 +46,7 @@ func run(m *testing.M, o plane.Options, use func(*plane.Plane)) (code int, err e
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if o.Executable, err = executable(); err != nil {
+	if o, err = complete(o); err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
@@ -65,7 +67,10 @@ func Start(tb testing.TB, o plane.Options) *plane.Plane {
 	if o.Dir == "" {
 		o.Dir = tb.TempDir()
 	}
-	o.Executable = Executable(tb)
+	o, err := complete(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	p, err := plane.Start(ctx, o)
@@ -78,6 +83,16 @@ func Start(tb testing.TB, o plane.Options) *plane.Plane {
 		}
 	})
 	return p
+}
+
+func complete(o plane.Options) (_ plane.Options, err error) {
+	if o.Definitions == nil {
+		if o.Definitions, err = crd.All(); err != nil {
+			return o, err
+		}
+	}
+	o.Executable, err = executable()
+	return o, err
 }
 
 // Executable is the path of an executable with the components of a plane.

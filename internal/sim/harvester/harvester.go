@@ -16,10 +16,12 @@ import (
 	"path/filepath"
 	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/harvester/crd"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
@@ -56,7 +58,11 @@ func Start(ctx context.Context, o Options) (*Harvester, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	p, err := plane.Start(ctx, planeOptions(o))
+	definitions, err := crd.All()
+	if err != nil {
+		return nil, err
+	}
+	p, err := plane.Start(ctx, planeOptions(o, definitions))
 	if err != nil {
 		return nil, fmt.Errorf("start simulated Harvester: %w", err)
 	}
@@ -100,12 +106,13 @@ func (h *Harvester) Stop() error {
 	return err
 }
 
-func planeOptions(o Options) plane.Options {
+func planeOptions(o Options, definitions []*apiextensionsv1.CustomResourceDefinition) plane.Options {
 	return plane.Options{
-		Dir:        filepath.Join(o.Dir, "plane"),
-		Executable: o.Executable,
-		Holder:     "simulated Harvester",
-		Names:      hostNames(o.Seed.Hosts),
+		Definitions: definitions,
+		Dir:         filepath.Join(o.Dir, "plane"),
+		Executable:  o.Executable,
+		Holder:      "simulated Harvester",
+		Names:       hostNames(o.Seed.Hosts),
 		// Pods of the simulation run nowhere: they need no ServiceAccount.
 		AdmissionOff: []string{"ServiceAccount"},
 		Controllers: []string{
@@ -126,7 +133,7 @@ func (h *Harvester) start(ctx context.Context) error {
 		return err
 	}
 	for _, step := range []func(context.Context, client.Client) error{
-		installPolicy, h.installDefinitions, h.installAccess, h.seed, h.startControllers, awaitPolicy,
+		installPolicy, h.installAccess, h.seed, h.startControllers, awaitPolicy,
 	} {
 		if err := step(ctx, c); err != nil {
 			return err

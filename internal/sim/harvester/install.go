@@ -16,7 +16,6 @@ import (
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/butlerdotdev/butler/internal/sim/harvester/crd"
 	harvesterv1beta1 "github.com/butlerdotdev/butler/internal/sim/harvester/harvesterhci/v1beta1"
 )
 
@@ -34,14 +33,6 @@ func newScheme() (*runtime.Scheme, error) {
 		}
 	}
 	return scheme, nil
-}
-
-func (h *Harvester) installDefinitions(ctx context.Context, _ client.Client) error {
-	all, err := crd.All()
-	if err != nil {
-		return err
-	}
-	return h.plane.Define(ctx, all)
 }
 
 // put creates an object, or makes the one that is there equal to it.
