@@ -197,6 +197,8 @@ type CAPIAddonSpec struct {
 	// +optional
 	Version string `json:"version,omitempty"`
 	// InfrastructureProviders besides the management cluster's own.
+	// +listType=map
+	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=6
 	// +optional
 	InfrastructureProviders []CAPIInfraProviderSpec `json:"infrastructureProviders,omitempty"`

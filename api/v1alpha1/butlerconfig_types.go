@@ -30,6 +30,7 @@ type ControlPlaneExposureSpec struct {
 	Mode ExposureMode `json:"mode,omitempty"`
 	// Hostname is the wildcard domain of tenant API servers.
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^((\*\.)?[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)*)?$`
 	// +optional
 	Hostname string `json:"hostname,omitempty"`
 	// IngressClassName is the ingress class of mode Ingress.
@@ -42,6 +43,7 @@ type ControlPlaneExposureSpec struct {
 	ControllerType string `json:"controllerType,omitempty"`
 	// GatewayRef is the namespace/name of the Gateway of mode Gateway.
 	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$`
 	// +optional
 	GatewayRef string `json:"gatewayRef,omitempty"`
 }

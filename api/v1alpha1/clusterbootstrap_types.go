@@ -35,7 +35,9 @@ type NodePool struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
 	ExtraDisks []DiskSpec `json:"extraDisks,omitempty"`
-	// Labels of the nodes.
+	// Labels of the nodes. ClusterBootstrapSpec.Validate checks them: keys of a
+	// map have no maximal length in a schema, so that a rule in CEL costs too much.
+	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 }
@@ -65,107 +67,6 @@ type ClusterSpec struct {
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
 }
 
-// AddressRange is a range of addresses, both ends included.
-type AddressRange struct {
-	// Start is the first address.
-	// +kubebuilder:validation:MaxLength=45
-	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="start must be an IP address"
-	Start string `json:"start"`
-	// End is the last address.
-	// +kubebuilder:validation:MaxLength=45
-	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="end must be an IP address"
-	End string `json:"end"`
-}
-
-// NetworkSpec is the network of a management cluster.
-type NetworkSpec struct {
-	// PodCIDR is the range of pod addresses.
-	// +kubebuilder:validation:MaxLength=43
-	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="podCIDR must be a CIDR such as 10.244.0.0/16"
-	PodCIDR string `json:"podCIDR"`
-	// ServiceCIDR is the range of service addresses.
-	// +kubebuilder:validation:MaxLength=43
-	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="serviceCIDR must be a CIDR such as 10.96.0.0/12"
-	ServiceCIDR string `json:"serviceCIDR"`
-	// VIP is the control plane's endpoint, an address or a name. On-prem it
-	// floats between the control planes; in a cloud it comes from the load balancer.
-	// +kubebuilder:validation:MaxLength=253
-	// +optional
-	VIP string `json:"vip,omitempty"`
-	// VIPInterface is the network interface of the VIP.
-	// +kubebuilder:validation:MaxLength=15
-	// +optional
-	VIPInterface string `json:"vipInterface,omitempty"`
-	// LoadBalancerPool is the range that Services of type LoadBalancer get.
-	// +optional
-	LoadBalancerPool *AddressRange `json:"loadBalancerPool,omitempty"`
-}
-
-// PatchTarget says which machines a patch is for.
-// +kubebuilder:validation:Enum=all;control-plane;worker
-type PatchTarget string
-
-// The targets of a patch.
-const (
-	PatchAll          PatchTarget = "all"
-	PatchControlPlane PatchTarget = "control-plane"
-	PatchWorker       PatchTarget = "worker"
-)
-
-// TalosConfigPatch is one operation of a JSON patch (RFC 6902).
-// +kubebuilder:validation:XValidation:rule="self.op == 'remove' || has(self.value)",message="value is required for add and replace"
-type TalosConfigPatch struct {
-	// Op is add, remove or replace.
-	// +kubebuilder:validation:Enum=add;remove;replace
-	Op string `json:"op"`
-	// Path is a JSON pointer into the machine configuration.
-	// +kubebuilder:validation:MaxLength=1024
-	Path string `json:"path"`
-	// Value is parsed as YAML.
-	// +optional
-	Value *string `json:"value,omitempty"`
-	// Target says which machines the patch is for.
-	// +kubebuilder:default=all
-	// +optional
-	Target PatchTarget `json:"target,omitempty"`
-}
-
-// TalosStrategicPatch is merged into the machine configuration.
-type TalosStrategicPatch struct {
-	// Target says which machines the patch is for.
-	// +kubebuilder:default=all
-	// +optional
-	Target PatchTarget `json:"target,omitempty"`
-	// Patch is a piece of machine configuration, in YAML.
-	// +kubebuilder:validation:MinLength=1
-	Patch string `json:"patch"`
-}
-
-// TalosSpec is the operating system of the nodes.
-type TalosSpec struct {
-	// Version of Talos.
-	// +kubebuilder:validation:Pattern=`^v[0-9]+\.[0-9]+\.[0-9]+$`
-	// +kubebuilder:validation:MaxLength=32
-	Version string `json:"version"`
-	// Schematic is the Talos factory's id of the image.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=128
-	Schematic string `json:"schematic"`
-	// InstallDisk is the device that Talos is installed to.
-	// +kubebuilder:default=/dev/vda
-	// +kubebuilder:validation:MaxLength=256
-	// +optional
-	InstallDisk string `json:"installDisk,omitempty"`
-	// ConfigPatches are JSON patches (RFC 6902) of the machine configuration.
-	// +kubebuilder:validation:MaxItems=64
-	// +optional
-	ConfigPatches []TalosConfigPatch `json:"configPatches,omitempty"`
-	// StrategicPatches are merged into the machine configuration.
-	// +kubebuilder:validation:MaxItems=64
-	// +optional
-	StrategicPatches []TalosStrategicPatch `json:"strategicPatches,omitempty"`
-}
-
 // StatusCredentials says whether credentials may stand in a status.
 // +kubebuilder:validation:Enum=Inline;SecretOnly
 type StatusCredentials string
@@ -191,6 +92,8 @@ const (
 // ClusterBootstrapSpec is the management cluster that is wanted.
 // +kubebuilder:validation:XValidation:rule="self.provider == oldSelf.provider",message="provider is immutable"
 // +kubebuilder:validation:XValidation:rule="self.providerRef == oldSelf.providerRef",message="providerRef is immutable"
+// +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || self.cluster.topology != 'ha' || (has(self.network.vip) && size(self.network.vip) > 0)",message="network.vip is required for topology ha on harvester, nutanix and proxmox"
+// +kubebuilder:validation:XValidation:rule="self.provider in ['harvester', 'nutanix', 'proxmox'] || !(has(self.network.loadBalancerPool) || has(self.network.vipInterface))",message="network.loadBalancerPool and network.vipInterface are for harvester, nutanix and proxmox only"
 type ClusterBootstrapSpec struct {
 	// Provider is the kind of platform.
 	Provider ProviderType `json:"provider"`
@@ -284,6 +187,7 @@ type ClusterBootstrapStatus struct {
 	// Machines of the cluster.
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=20
 	// +optional
 	Machines []BootstrapMachineStatus `json:"machines,omitempty"`
 	// FailureReason is the machine-readable cause of a failure.
@@ -317,6 +221,8 @@ type ClusterBootstrapStatus struct {
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.status.controlPlaneEndpoint`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.spec.cluster == oldSelf.spec.cluster || !has(oldSelf.status) || !has(oldSelf.status.machines) || size(oldSelf.status.machines) == 0",message="spec.cluster is immutable once machines are requested"
+// +kubebuilder:validation:XValidation:rule="(self.spec.talos == oldSelf.spec.talos && self.spec.network.podCIDR == oldSelf.spec.network.podCIDR && self.spec.network.serviceCIDR == oldSelf.spec.network.serviceCIDR && has(self.spec.network.vip) == has(oldSelf.spec.network.vip) && (!has(self.spec.network.vip) || self.spec.network.vip == oldSelf.spec.network.vip) && has(self.spec.network.vipInterface) == has(oldSelf.spec.network.vipInterface) && (!has(self.spec.network.vipInterface) || self.spec.network.vipInterface == oldSelf.spec.network.vipInterface)) || !has(oldSelf.status) || !has(oldSelf.status.machines) || !oldSelf.status.machines.exists(m, has(m.talosConfigured) && m.talosConfigured)",message="spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured"
 type ClusterBootstrap struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

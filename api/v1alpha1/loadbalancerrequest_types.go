@@ -19,16 +19,20 @@ const (
 )
 
 // LoadBalancerTarget is a machine behind a load balancer.
+// +kubebuilder:validation:XValidation:rule="has(self.ip) || has(self.instanceID) || has(self.instanceName)",message="a target needs ip, instanceID or instanceName"
 type LoadBalancerTarget struct {
 	// IP is the address of the machine.
 	// +kubebuilder:validation:MaxLength=45
+	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="ip must be an IP address"
 	// +optional
 	IP string `json:"ip,omitempty"`
 	// InstanceID is the platform's identifier of the machine.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	InstanceID string `json:"instanceID,omitempty"`
 	// InstanceName is the name of the machine on the platform.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	InstanceName string `json:"instanceName,omitempty"`

@@ -79,6 +79,7 @@ type MachineRequestSpec struct {
 	// +optional
 	NetworkData string `json:"networkData,omitempty"`
 	// Labels are applied to the machine on the platform.
+	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 	// TalosVersion lets a driver look up its platform's default image.
@@ -88,6 +89,7 @@ type MachineRequestSpec struct {
 	TalosVersion string `json:"talosVersion,omitempty"`
 	// Schematic is the Talos factory's id of the image.
 	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]*$`
 	// +optional
 	Schematic string `json:"schematic,omitempty"`
 }
@@ -137,6 +139,7 @@ type MachineRequestStatus struct {
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="IP",type=string,JSONPath=`.status.ipAddress`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.spec == oldSelf.spec || !has(oldSelf.status) || (!has(oldSelf.status.providerID) && (!has(oldSelf.status.phase) || oldSelf.status.phase in ['Pending', 'Failed']))",message="spec is immutable once the machine is being created; delete the request and make a new one"
 type MachineRequest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

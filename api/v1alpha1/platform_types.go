@@ -6,6 +6,7 @@ package v1alpha1
 // HarvesterSpec places machines on a Harvester cluster.
 type HarvesterSpec struct {
 	// Endpoint of the Harvester API; empty means the one of the kubeconfig.
+	// +kubebuilder:validation:Pattern=`^https?://`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
@@ -20,6 +21,7 @@ type HarvesterSpec struct {
 	NetworkName string `json:"networkName"`
 	// ImageName is the namespace/name of the VM image.
 	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^([^/\s]+/[^/\s]+)?$`
 	// +optional
 	ImageName string `json:"imageName,omitempty"`
 	// StorageClassName of extra disks that name none.
@@ -45,9 +47,11 @@ type NutanixSpec struct {
 	// +optional
 	Insecure bool `json:"insecure,omitempty"`
 	// ClusterUUID is the Prism Element cluster that machines run on.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	ClusterUUID string `json:"clusterUUID"`
 	// SubnetUUID is the subnet that machines are attached to.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	SubnetUUID string `json:"subnetUUID"`
 	// ImageUUID is the image of the root disk.
@@ -60,17 +64,21 @@ type NutanixSpec struct {
 	StorageContainerUUID string `json:"storageContainerUUID,omitempty"`
 }
 
-// VMIDRange is a range of Proxmox VM ids.
+// VMIDRange is a range of Proxmox VM ids, both ends included.
+// +kubebuilder:validation:XValidation:rule="self.start <= self.end",message="start must not lie after end"
 type VMIDRange struct {
 	// Start is the first id.
 	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=999999999
 	Start int32 `json:"start"`
 	// End is the last id.
 	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=999999999
 	End int32 `json:"end"`
 }
 
 // ProxmoxSpec places machines on a Proxmox VE cluster.
+// +kubebuilder:validation:XValidation:rule="!(has(self.templateID) && has(self.template))",message="set templateID or template, not both"
 type ProxmoxSpec struct {
 	// Endpoint of the API.
 	// +kubebuilder:validation:Pattern=`^https?://`
@@ -83,11 +91,16 @@ type ProxmoxSpec struct {
 	// Nodes that machines may be placed on.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
 	Nodes []string `json:"nodes"`
 	// Storage that disks are kept on.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Storage string `json:"storage"`
 	// TemplateID is the VM id of the template.
+	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=999999999
 	// +optional
 	TemplateID int32 `json:"templateID,omitempty"`
 	// Template is the name of the template, instead of its id.
@@ -111,6 +124,7 @@ type ProxmoxSpec struct {
 // AWSSpec places machines in an AWS region.
 type AWSSpec struct {
 	// Region of the machines.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Region string `json:"region"`
 	// VPCID is the network of the machines.
@@ -120,10 +134,14 @@ type AWSSpec struct {
 	// SubnetIDs that machines are spread over.
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
 	SubnetIDs []string `json:"subnetIDs,omitempty"`
 	// SecurityGroupIDs of the machines.
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
 	SecurityGroupIDs []string `json:"securityGroupIDs,omitempty"`
 	// InstanceType of the machines; default is chosen by cpu and memory.
 	// +kubebuilder:validation:MaxLength=64
@@ -137,6 +155,7 @@ type AWSSpec struct {
 	// +optional
 	PublicIP bool `json:"publicIP,omitempty"`
 	// Endpoint of the API, instead of the region's.
+	// +kubebuilder:validation:Pattern=`^https?://`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
@@ -149,9 +168,11 @@ type AWSSpec struct {
 // GCPSpec places machines in a Google Cloud project.
 type GCPSpec struct {
 	// ProjectID of the machines.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	ProjectID string `json:"projectID"`
 	// Region of the machines.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Region string `json:"region"`
 	// Zone of the machines; empty spreads them over the region.
@@ -189,11 +210,14 @@ type GCPSpec struct {
 	// Tags are the network tags of the machines.
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
 	Tags []string `json:"tags,omitempty"`
 	// PublicIP gives each machine a public address.
 	// +optional
 	PublicIP bool `json:"publicIP,omitempty"`
 	// Endpoint of the API, instead of Google's.
+	// +kubebuilder:validation:Pattern=`^https?://`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
@@ -202,9 +226,11 @@ type GCPSpec struct {
 // AzureSpec places machines in an Azure resource group.
 type AzureSpec struct {
 	// SubscriptionID of the machines.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	SubscriptionID string `json:"subscriptionID"`
 	// ResourceGroup of the machines.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=90
 	ResourceGroup string `json:"resourceGroup"`
 	// Location of the machines.
@@ -231,10 +257,12 @@ type AzureSpec struct {
 	// +optional
 	PublicIP bool `json:"publicIP,omitempty"`
 	// Endpoint of the resource manager, instead of the public cloud's.
+	// +kubebuilder:validation:Pattern=`^https?://`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 	// AuthorityHost issues tokens, instead of the public cloud's.
+	// +kubebuilder:validation:Pattern=`^https?://`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	AuthorityHost string `json:"authorityHost,omitempty"`

@@ -36,6 +36,8 @@ const (
 )
 
 // ProviderScope says who may use a ProviderConfig.
+// +kubebuilder:validation:XValidation:rule="self.type != 'team' || has(self.teamRef)",message="teamRef is required for scope team"
+// +kubebuilder:validation:XValidation:rule="self.type == 'team' || !has(self.teamRef)",message="teamRef is for scope team only"
 type ProviderScope struct {
 	// Type is platform or team.
 	// +kubebuilder:default=platform
@@ -69,36 +71,53 @@ type NetworkPoolReference struct {
 }
 
 // ProviderNetworkSpec describes the network that machines are attached to.
+// +kubebuilder:validation:XValidation:rule="(self.mode == 'ipam') == (has(self.poolRefs) && size(self.poolRefs) > 0)",message="poolRefs are required for mode ipam, and for no other"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || !has(self.subnet) || !isIP(self.gateway) || !isCIDR(self.subnet) || cidr(self.subnet).containsIP(self.gateway)",message="gateway must lie within subnet"
 type ProviderNetworkSpec struct {
 	// Mode is ipam or cloud.
 	// +kubebuilder:default=cloud
 	// +optional
 	Mode NetworkMode `json:"mode,omitempty"`
 	// PoolRefs are the pools of mode ipam.
+	// +listType=map
+	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
 	PoolRefs []NetworkPoolReference `json:"poolRefs,omitempty"`
 	// Subnet of the machines, in CIDR form.
 	// +kubebuilder:validation:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="subnet must be a CIDR such as 10.40.0.0/24"
 	// +optional
 	Subnet string `json:"subnet,omitempty"`
 	// Gateway of the subnet.
 	// +kubebuilder:validation:MaxLength=45
+	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="gateway must be an IP address"
 	// +optional
 	Gateway string `json:"gateway,omitempty"`
 	// DNSServers of the machines.
 	// +kubebuilder:validation:MaxItems=8
 	// +optional
+	// +kubebuilder:validation:items:MaxLength=45
+	// +kubebuilder:validation:items:XValidation:rule="isIP(self)",message="dnsServers must be IP addresses"
 	DNSServers []string `json:"dnsServers,omitempty"`
 	// TimeServers of the machines.
 	// +kubebuilder:validation:MaxItems=8
 	// +optional
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
 	TimeServers []string `json:"timeServers,omitempty"`
 }
 
 // ProviderConfigSpec says how to reach a platform and where to put machines.
 // +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || has(self.credentialsRef)",message="credentialsRef is required for harvester, nutanix and proxmox"
 // +kubebuilder:validation:XValidation:rule="self.provider == oldSelf.provider",message="provider is immutable"
+// +kubebuilder:validation:XValidation:rule="has(self.harvester) == (self.provider == 'harvester')",message="block harvester is required for provider harvester, and for no other"
+// +kubebuilder:validation:XValidation:rule="has(self.nutanix) == (self.provider == 'nutanix')",message="block nutanix is required for provider nutanix, and for no other"
+// +kubebuilder:validation:XValidation:rule="has(self.proxmox) == (self.provider == 'proxmox')",message="block proxmox is required for provider proxmox, and for no other"
+// +kubebuilder:validation:XValidation:rule="has(self.aws) == (self.provider == 'aws')",message="block aws is required for provider aws, and for no other"
+// +kubebuilder:validation:XValidation:rule="has(self.gcp) == (self.provider == 'gcp')",message="block gcp is required for provider gcp, and for no other"
+// +kubebuilder:validation:XValidation:rule="has(self.azure) == (self.provider == 'azure')",message="block azure is required for provider azure, and for no other"
+// +kubebuilder:validation:XValidation:rule="self.provider in ['harvester', 'nutanix', 'proxmox'] || !has(self.network) || self.network.mode != 'ipam'",message="network.mode ipam is for harvester, nutanix and proxmox only"
 type ProviderConfigSpec struct {
 	// Provider is the kind of platform.
 	Provider ProviderType `json:"provider"`
@@ -107,6 +126,7 @@ type ProviderConfigSpec struct {
 	// +optional
 	CredentialsRef *SecretReference `json:"credentialsRef,omitempty"`
 	// Scope says who may use this ProviderConfig.
+	// +kubebuilder:default={type: platform}
 	// +optional
 	Scope *ProviderScope `json:"scope,omitempty"`
 	// Network describes the network that machines are attached to.

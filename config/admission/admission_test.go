@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package admission_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/config/admission"
+	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+)
+
+var api *rest.Config
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	os.Exit(planetest.Run(m, plane.Options{AdmissionOff: []string{"ServiceAccount"}}, func(p *plane.Plane) {
+		api = p.Config()
+	}))
+}
+
+func connect(t *testing.T) client.Client {
+	t.Helper()
+	s := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(api, client.Options{Scheme: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := admission.Apply(t.Context(), api); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// objects is one of each kind that carries an id.
+func objects() []client.Object {
+	meta := metav1.ObjectMeta{
+		Namespace: "default", GenerateName: "a-",
+		Annotations: map[string]string{v1alpha1.AnnotationOwnerID: "one", v1alpha1.AnnotationClusterID: "one"},
+	}
+	pool := v1alpha1.NodePool{Replicas: 1, CPU: 4, MemoryMB: 8192, DiskGB: 50}
+	return []client.Object{
+		&v1alpha1.MachineRequest{ObjectMeta: meta, Spec: v1alpha1.MachineRequestSpec{
+			ProviderRef: v1alpha1.ProviderReference{Name: "a"}, MachineName: "a", Role: v1alpha1.RoleWorker, CPU: 1, MemoryMB: 1024, DiskGB: 10,
+		}},
+		&v1alpha1.LoadBalancerRequest{ObjectMeta: meta, Spec: v1alpha1.LoadBalancerRequestSpec{
+			ClusterName: "a", ProviderConfigRef: v1alpha1.ProviderReference{Name: "a"},
+		}},
+		&v1alpha1.ClusterBootstrap{ObjectMeta: meta, Spec: v1alpha1.ClusterBootstrapSpec{
+			Provider: v1alpha1.ProviderGCP, ProviderRef: v1alpha1.ProviderReference{Name: "a"},
+			Cluster: v1alpha1.ClusterSpec{Name: "a", ControlPlane: pool},
+			Network: v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12"},
+			Talos:   v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "abc"},
+		}},
+	}
+}
+
+func TestIdsCanBeSetOnceAndNeverChanged(t *testing.T) {
+	c := connect(t)
+	for _, o := range objects() {
+		if err := c.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		awaitPolicy(t, c, o)
+		for _, id := range []string{v1alpha1.AnnotationOwnerID, v1alpha1.AnnotationClusterID} {
+			for change, want := range map[string]map[string]string{"changed": {id: "two"}, "removed": nil} {
+				if err := annotate(t, c, o, id, want[id]); err == nil || !strings.Contains(err.Error(), "are immutable") {
+					t.Errorf("%T: %s %s: %v", o, id, change, err)
+				}
+			}
+		}
+		if err := annotate(t, c, o, "example.com/note", "a"); err != nil {
+			t.Errorf("%T: another annotation: %v", o, err)
+		}
+		bare := o.DeepCopyObject().(client.Object)
+		bare.SetResourceVersion("")
+		bare.SetName("")
+		bare.SetAnnotations(nil)
+		if err := c.Create(t.Context(), bare); err != nil {
+			t.Fatal(err)
+		}
+		if err := annotate(t, c, bare, v1alpha1.AnnotationOwnerID, "one"); err != nil {
+			t.Errorf("%T: a first id: %v", o, err)
+		}
+	}
+}
+
+// annotate tries an update with one annotation replaced, or removed if empty.
+func annotate(t *testing.T, c client.Client, o client.Object, key, value string) error {
+	t.Helper()
+	o = o.DeepCopyObject().(client.Object)
+	annotations := o.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	if annotations[key] = value; value == "" {
+		delete(annotations, key)
+	}
+	o.SetAnnotations(annotations)
+	return c.Update(t.Context(), o, client.DryRunAll)
+}
+
+// awaitPolicy waits until the policy is in force, which takes a moment.
+func awaitPolicy(t *testing.T, c client.Client, o client.Object) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if annotate(t, c, o, v1alpha1.AnnotationOwnerID, "two") != nil {
+			return
+		}
+	}
+	t.Fatal("the policy is not in force")
+}

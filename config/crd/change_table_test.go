@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package crd_test
+
+const (
+	requested = "{phase: ProvisioningMachines, machines: [{name: a, role: control-plane, phase: Creating}]}"
+	taken     = "{phase: Failed, machines: [{name: a, role: control-plane, phase: Running, talosConfigured: true}]}"
+)
+
+// updateRules are the rules on a change of an object.
+func updateRules() map[string]rule {
+	const (
+		frozen        = "spec is immutable once the machine is being created; delete the request and make a new one"
+		frozenCluster = "spec.cluster is immutable once machines are requested"
+		frozenConfig  = "spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured"
+	)
+	return map[string]rule{
+		"provider of a ClusterBootstrap": {
+			file: bootstrap, accepted: fields{"spec.paused": "true"},
+			refused: fields{"spec.provider": "nutanix"}, message: "provider is immutable",
+		},
+		"providerRef of a ClusterBootstrap": {
+			file: bootstrap, accepted: fields{"spec.paused": "true"},
+			refused: fields{"spec.providerRef.name": "other"}, message: "providerRef is immutable",
+		},
+		"cluster name": {
+			file: bootstrap, accepted: fields{"spec.cluster.controlPlane.cpu": "8"},
+			refused: fields{"spec.cluster.name": "other"}, message: "cluster name is immutable",
+		},
+		"topology": {
+			file: bootstrap, accepted: fields{"spec.cluster.workers.replicas": "5"},
+			refused: fields{"spec.cluster.topology": "single-node"}, message: "topology is immutable",
+		},
+		"cluster with machines": {
+			file: bootstrap, status: requested, accepted: fields{"spec.talos.version": "v1.9.3", "spec.network.vip": "10.40.0.201"},
+			refused: fields{"spec.cluster.controlPlane.cpu": "8"}, message: frozenCluster,
+		},
+		"talos of a configured machine": {
+			file: bootstrap, status: taken, accepted: fields{"spec.network.loadBalancerPool.end": "10.40.0.251"},
+			refused: fields{"spec.talos.version": "v1.9.3"}, message: frozenConfig,
+		},
+		"podCIDR of a configured machine": {
+			file: bootstrap, status: taken, accepted: fields{"spec.addons.ingress.type": "nginx"},
+			refused: fields{"spec.network.podCIDR": "10.245.0.0/16"}, message: frozenConfig,
+		},
+		"serviceCIDR of a configured machine": {
+			file: bootstrap, status: taken, accepted: fields{"spec.paused": "true"},
+			refused: fields{"spec.network.serviceCIDR": "10.112.0.0/12"}, message: frozenConfig,
+		},
+		"VIP of a configured machine": {
+			file: bootstrap, status: taken, accepted: fields{"spec.statusCredentials": "SecretOnly"},
+			refused: fields{"spec.network.vip": "10.40.0.201"}, message: frozenConfig,
+		},
+		"VIP interface of a configured machine": {
+			file: bootstrap, status: taken, accepted: fields{"spec.remediation": "ReplaceWorkers"},
+			refused: fields{"spec.network.vipInterface": "null"}, message: frozenConfig,
+		},
+		"VIP that a configured machine did not have": {
+			file: singleNode, status: taken, accepted: fields{},
+			refused: fields{"spec.network.vip": "null"}, message: frozenConfig,
+		},
+		"providerRef of a MachineRequest": {
+			file: request, accepted: fields{"spec.image": "default/other"},
+			refused: fields{"spec.providerRef.name": "other"}, message: "providerRef is immutable",
+		},
+		"machineName": {
+			file: request, status: "{phase: Failed}", accepted: fields{"spec.image": "default/other"},
+			refused: fields{"spec.machineName": "other"}, message: "machineName is immutable",
+		},
+		"request that is being created": {
+			file: request, status: "{phase: Creating}", accepted: fields{"metadata.labels": "{a: b}"},
+			refused: fields{"spec.cpu": "8"}, message: frozen,
+		},
+		"request whose machine runs": {
+			file: request, status: "{phase: Running, providerID: x}", accepted: fields{"metadata.annotations": "{a: b}"},
+			refused: fields{"spec.userData": "x"}, message: frozen,
+		},
+		"request whose machine broke": {
+			file: request, status: "{phase: Failed, providerID: x}", accepted: fields{},
+			refused: fields{"spec.labels": "{a: b}"}, message: frozen,
+		},
+		"provider of a ProviderConfig": {
+			file: harvester, accepted: fields{"spec.harvester.networkName": "default/other"},
+			refused: fields{"spec.provider": "nutanix", "spec.harvester": "null", "spec.nutanix": "{endpoint: 'https://p', clusterUUID: c, subnetUUID: s}"}, message: "provider is immutable",
+		},
+		"clusterName": {
+			file: balancer, accepted: fields{"spec.targets": "[{ip: 10.0.0.11}]"},
+			refused: fields{"spec.clusterName": "other"}, message: "clusterName is immutable",
+		},
+		"providerConfigRef": {
+			file: balancer, accepted: fields{"spec.targets": "[]"},
+			refused: fields{"spec.providerConfigRef.namespace": "other"}, message: "providerConfigRef is immutable",
+		},
+	}
+}

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package crd_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+func TestExamplesAreAcceptedAsWritten(t *testing.T) {
+	w := newWorld(t)
+	for _, file := range append(files(t, "examples"), files(t, "full")...) {
+		for _, o := range read(t, file) {
+			if err := w.try(o); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
+
+func TestUnknownFieldIsRefused(t *testing.T) {
+	o := read(t, "examples/machinerequest.yaml")[0]
+	set(o.Object, "spec.cpus", int64(4))
+	if err := newWorld(t).try(o); err == nil {
+		t.Error("a misspelt field was accepted")
+	}
+}
+
+func TestOmittedAddonsTakeTheirDefaults(t *testing.T) {
+	const defaults = `
+cni: {type: cilium, hubbleEnabled: true}
+storage: {type: longhorn, replicaCount: 3}
+loadBalancer: {enabled: true, type: metallb}
+controlPlaneHA: {enabled: true, type: kube-vip}
+certManager: {enabled: true}
+ingress: {enabled: true, type: traefik}
+controlPlaneProvider: {enabled: true, type: steward}
+capi: {enabled: true, version: v1.9.4}
+butlerController: {enabled: true, image: ghcr.io/butlerdotdev/butler-controller}
+gitOps: {enabled: true, type: flux}
+console: {enabled: false, version: latest}
+`
+	o := newWorld(t).apply(read(t, "examples/clusterbootstrap-single-node.yaml")[0])
+	same(t, "spec.addons", o, defaults)
+	same(t, "spec.talos.installDisk", o, "/dev/vda")
+	same(t, "spec.statusCredentials", o, "Inline")
+	same(t, "spec.remediation", o, "None")
+}
+
+func TestOmittedFieldsTakeTheirDefaults(t *testing.T) {
+	w := newWorld(t)
+	for _, o := range read(t, "columns/objects.yaml") {
+		switch created := w.apply(o); o.GetKind() {
+		case "ClusterBootstrap":
+			same(t, "spec.cluster.topology", created, "ha")
+		case "ProviderConfig":
+			same(t, "spec.scope", created, "{type: platform}")
+			same(t, "spec.harvester.namespace", created, "default")
+		case "LoadBalancerRequest":
+			same(t, "spec.port", created, "6443")
+		case "ButlerConfig":
+			same(t, "spec.controlPlaneExposure.mode", created, "LoadBalancer")
+		}
+	}
+	for file, want := range map[string]map[string]string{
+		"full/providerconfig-nutanix.yaml":          {"spec.nutanix.port": "9440", "spec.nutanix.insecure": "false"},
+		"full/providerconfig-proxmox.yaml":          {"spec.proxmox.insecure": "false"},
+		"full/providerconfig-harvester.yaml":        {"spec.network.poolRefs[].priority": "0"},
+		"examples/clusterbootstrap-gateway.yaml":    {"spec.addons.console.ingress.enabled": "false", "spec.addons.console.ingress.tls": "false"},
+		"full/clusterbootstrap.yaml":                {"spec.talos.configPatches[].target": "all", "spec.talos.strategicPatches[].target": "all"},
+		"examples/clusterbootstrap-ha.yaml":         {"spec.controlPlaneExposure.mode": "LoadBalancer"},
+		"full/providerconfig-proxmox-template.yaml": {"spec.network": "{mode: cloud}"},
+	} {
+		o := read(t, file)[0]
+		for path := range want {
+			set(o.Object, path, nil)
+		}
+		if _, ok := want["spec.network"]; ok {
+			set(o.Object, "spec.network", map[string]any{})
+		}
+		o.SetName("defaults")
+		created := newWorld(t).apply(o)
+		for path, value := range want {
+			same(t, path, created, value)
+		}
+	}
+}
+
+func TestFalseCanBeSaidWhereTheDefaultIsTrue(t *testing.T) {
+	o := newWorld(t).apply(read(t, "full/clusterbootstrap.yaml")[0])
+	for _, addon := range []string{"loadBalancer", "controlPlaneHA", "certManager", "ingress", "controlPlaneProvider", "capi", "butlerController", "gitOps"} {
+		same(t, "spec.addons."+addon+".enabled", o, "false")
+	}
+	same(t, "spec.addons.cni.hubbleEnabled", o, "false")
+}
+
+// same compares what stands at a path with a value written in YAML.
+func same(t *testing.T, path string, o *unstructured.Unstructured, want string) {
+	t.Helper()
+	var value any
+	if err := yaml.Unmarshal([]byte(want), &value); err != nil {
+		t.Fatal(err)
+	}
+	got, err := yaml.Marshal(get(o.Object, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := yaml.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(wanted), string(got)); diff != "" {
+		t.Errorf("%s of %s: %s", path, o.GetName(), diff)
+	}
+}

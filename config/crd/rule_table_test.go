@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package crd_test
+
+const (
+	bootstrap   = "examples/clusterbootstrap-ha.yaml"
+	singleNode  = "examples/clusterbootstrap-single-node.yaml"
+	onCloud     = "examples/clusterbootstrap-gcp.yaml"
+	allFields   = "full/clusterbootstrap.yaml"
+	request     = "examples/machinerequest.yaml"
+	harvester   = "examples/providerconfig.yaml"
+	proxmox     = "full/providerconfig-proxmox.yaml"
+	gcp         = "full/providerconfig-gcp.yaml"
+	balancer    = "full/loadbalancerrequest.yaml"
+	configured  = "full/butlerconfig.yaml"
+	anyHostname = `"*.k8s.example.com"`
+)
+
+type fields = map[string]string
+
+// createRules are the rules that one manifest alone can break.
+func createRules() map[string]rule {
+	return map[string]rule{
+		"podCIDR is a CIDR": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.podCIDR": "fd00:10::/56"},
+			refused:  fields{"spec.network.podCIDR": "10.244.0.0/33"},
+			message:  "podCIDR must be a CIDR such as 10.244.0.0/16",
+		},
+		"podCIDR has real octets": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.podCIDR": "10.244.0.0/16"},
+			refused:  fields{"spec.network.podCIDR": "999.244.0.0/16"},
+			message:  "podCIDR must be a CIDR such as 10.244.0.0/16",
+		},
+		"serviceCIDR is a CIDR": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.serviceCIDR": "172.30.0.0/16"},
+			refused:  fields{"spec.network.serviceCIDR": "172.30.0.0"},
+			message:  "serviceCIDR must be a CIDR such as 10.96.0.0/12",
+		},
+		"pods and services do not share addresses": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.serviceCIDR": "10.245.0.0/16"},
+			refused:  fields{"spec.network.serviceCIDR": "10.244.128.0/20"},
+			message:  "podCIDR and serviceCIDR must not overlap",
+		},
+		"pods within the service range": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.serviceCIDR": "10.96.0.0/12"},
+			refused:  fields{"spec.network.serviceCIDR": "10.240.0.0/12"},
+			message:  "podCIDR and serviceCIDR must not overlap",
+		},
+		"the VIP can be a name": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.vip": "api.k8s-1.example.com"},
+			refused:  fields{"spec.network.vip": "api_k8s.example.com"},
+			message:  "vip must be an IP address or a DNS name",
+		},
+		"what looks like an IPv4 address is one": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.vip": "10.40.0.30"},
+			refused:  fields{"spec.network.vip": "10.40.0.300"},
+			message:  "vip must be an IP address or a DNS name",
+		},
+		"a name does not end in a number": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.vip": "10.example"},
+			refused:  fields{"spec.network.vip": "10.40.0"},
+			message:  "vip must be an IP address or a DNS name",
+		},
+		"the VIP can be reached": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.vip": `"fd00::1"`},
+			refused:  fields{"spec.network.vip": "127.0.0.1"},
+			message:  "vip must not be a loopback, link-local, multicast or unspecified address",
+		},
+		"the VIP is not a pod's or service's": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.vip": "10.243.255.255"},
+			refused:  fields{"spec.network.vip": "10.244.0.1"},
+			message:  "vip must lie outside podCIDR and serviceCIDR",
+		},
+		"the VIP lies before the pool": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.vip": "10.40.0.209"},
+			refused:  fields{"spec.network.vip": "10.40.0.210"},
+			message:  "vip must lie outside loadBalancerPool",
+		},
+		"the VIP lies behind the pool": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.vip": "10.40.0.251"},
+			refused:  fields{"spec.network.vip": "10.40.0.250"},
+			message:  "vip must lie outside loadBalancerPool",
+		},
+		"octets are compared as numbers": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.loadBalancerPool": "{start: 10.40.0.9, end: 10.40.0.100}"},
+			refused:  fields{"spec.network.loadBalancerPool": "{start: 10.40.0.100, end: 10.40.0.9}"},
+			message:  "start must not lie after end",
+		},
+		"higher octets count first": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.loadBalancerPool": "{start: 10.40.1.200, end: 10.41.0.1}"},
+			refused:  fields{"spec.network.loadBalancerPool": "{start: 10.41.0.1, end: 10.40.1.200}"},
+			message:  "start must not lie after end",
+		},
+		"a pool has one family": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.loadBalancerPool": `{start: "fd00::1", end: "fd00::9"}`},
+			refused:  fields{"spec.network.loadBalancerPool": `{start: 10.40.0.210, end: "fd00::9"}`},
+			message:  "start and end must both be IPv4 or both be IPv6",
+		},
+		"a pool starts with an address": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.loadBalancerPool.start": "10.40.0.250"},
+			refused:  fields{"spec.network.loadBalancerPool.start": "10.40.0.256"},
+			message:  "start must be an IP address",
+		},
+		"a pool ends with an address": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.loadBalancerPool.end": "10.40.0.210"},
+			refused:  fields{"spec.network.loadBalancerPool.end": "010.040.000.250"},
+			message:  "end must be an IP address",
+		},
+		"HA on-prem needs a VIP": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.vip": "null", "spec.cluster.topology": "single-node"},
+			refused:  fields{"spec.network.vip": "null"},
+			message:  "network.vip is required for topology ha on harvester, nutanix and proxmox",
+		},
+		"HA on-prem needs a VIP that is not empty": {
+			file:     bootstrap,
+			accepted: fields{"spec.network.vip": `""`, "spec.cluster.topology": "single-node"},
+			refused:  fields{"spec.network.vip": `""`, "spec.cluster.topology": "null"},
+			message:  "network.vip is required for topology ha on harvester, nutanix and proxmox",
+		},
+		"no pool in a cloud": {
+			file:     onCloud,
+			accepted: fields{"spec.network.vip": "api.example.com"},
+			refused:  fields{"spec.network.loadBalancerPool": "{start: 10.0.0.1, end: 10.0.0.9}"},
+			message:  "network.loadBalancerPool and network.vipInterface are for harvester, nutanix and proxmox only",
+		},
+		"no VIP interface in a cloud": {
+			file:     onCloud,
+			accepted: fields{},
+			refused:  fields{"spec.network.vipInterface": "eth0"},
+			message:  "network.loadBalancerPool and network.vipInterface are for harvester, nutanix and proxmox only",
+		},
+		"a patch that sets has a value": {
+			file:     bootstrap,
+			accepted: fields{"spec.talos.configPatches": "[{op: remove, path: /machine/sysctls}]"},
+			refused:  fields{"spec.talos.configPatches": "[{op: add, path: /machine/sysctls}]"},
+			message:  "value is required for add and replace",
+		},
+		"Ingress needs a hostname": {
+			file:     bootstrap,
+			accepted: fields{"spec.controlPlaneExposure": "{mode: Ingress, hostname: " + anyHostname + "}"},
+			refused:  fields{"spec.controlPlaneExposure": "{mode: Ingress}"},
+			message:  "hostname is required when controlPlaneExposure.mode is Ingress",
+		},
+		"Gateway needs a hostname": {
+			file:     bootstrap,
+			accepted: fields{"spec.controlPlaneExposure": "{mode: Gateway, gatewayRef: a/b, hostname: " + anyHostname + "}"},
+			refused:  fields{"spec.controlPlaneExposure": `{mode: Gateway, gatewayRef: a/b, hostname: ""}`},
+			message:  "hostname is required when controlPlaneExposure.mode is Gateway",
+		},
+		"Gateway needs a gateway": {
+			file:     bootstrap,
+			accepted: fields{"spec.controlPlaneExposure": "{mode: Gateway, gatewayRef: a/b, hostname: " + anyHostname + "}"},
+			refused:  fields{"spec.controlPlaneExposure": "{mode: Gateway, hostname: " + anyHostname + "}"},
+			message:  "gatewayRef is required when controlPlaneExposure.mode is Gateway",
+		},
+		"Ingress needs a hostname in the ButlerConfig": {
+			file:     configured,
+			accepted: fields{"spec.controlPlaneExposure.mode": "Ingress"},
+			refused:  fields{"spec.controlPlaneExposure": "{mode: Ingress}"},
+			message:  "hostname is required when controlPlaneExposure.mode is Ingress",
+		},
+		"Gateway needs a hostname in the ButlerConfig": {
+			file:     configured,
+			accepted: fields{},
+			refused:  fields{"spec.controlPlaneExposure.hostname": "null"},
+			message:  "hostname is required when controlPlaneExposure.mode is Gateway",
+		},
+		"Gateway needs a gateway in the ButlerConfig": {
+			file:     configured,
+			accepted: fields{},
+			refused:  fields{"spec.controlPlaneExposure.gatewayRef": "null"},
+			message:  "gatewayRef is required when controlPlaneExposure.mode is Gateway",
+		},
+		"there is one ButlerConfig": {
+			file:     configured,
+			accepted: fields{},
+			refused:  fields{"metadata.name": "second"},
+			message:  "the only ButlerConfig is named butler",
+		},
+		"on-prem needs credentials": {
+			file:     harvester,
+			accepted: fields{"spec.credentialsRef": "{name: other}"},
+			refused:  fields{"spec.credentialsRef": "null"},
+			message:  "credentialsRef is required for harvester, nutanix and proxmox",
+		},
+		"provider harvester has its block": {
+			file:     harvester,
+			accepted: fields{},
+			refused:  fields{"spec.harvester": "null"},
+			message:  "block harvester is required for provider harvester, and for no other",
+		},
+		"provider nutanix has its block": {
+			file:     "full/providerconfig-nutanix.yaml",
+			accepted: fields{},
+			refused:  fields{"spec.nutanix": "null"},
+			message:  "block nutanix is required for provider nutanix, and for no other",
+		},
+		"provider proxmox has its block": {
+			file:     proxmox,
+			accepted: fields{},
+			refused:  fields{"spec.proxmox": "null"},
+			message:  "block proxmox is required for provider proxmox, and for no other",
+		},
+		"only provider aws has the block aws": {
+			file:     harvester,
+			accepted: fields{},
+			refused:  fields{"spec.aws": "{region: eu-central-1}"},
+			message:  "block aws is required for provider aws, and for no other",
+		},
+		"only provider gcp has the block gcp": {
+			file:     "full/providerconfig-aws.yaml",
+			accepted: fields{},
+			refused:  fields{"spec.gcp": "{projectID: p, region: r}"},
+			message:  "block gcp is required for provider gcp, and for no other",
+		},
+		"only provider azure has the block azure": {
+			file:     gcp,
+			accepted: fields{},
+			refused:  fields{"spec.azure": "{subscriptionID: s, resourceGroup: g}"},
+			message:  "block azure is required for provider azure, and for no other",
+		},
+		"scope team names the team": {
+			file:     harvester,
+			accepted: fields{"spec.scope": "{type: team, teamRef: {name: storefront}}"},
+			refused:  fields{"spec.scope": "{type: team}"},
+			message:  "teamRef is required for scope team",
+		},
+		"scope platform names no team": {
+			file:     harvester,
+			accepted: fields{"spec.scope": "{type: platform}"},
+			refused:  fields{"spec.scope": "{teamRef: {name: storefront}}"},
+			message:  "teamRef is for scope team only",
+		},
+		"ipam needs pools": {
+			file:     harvester,
+			accepted: fields{"spec.network": "{mode: ipam, poolRefs: [{name: nodes}]}"},
+			refused:  fields{"spec.network": "{mode: ipam, poolRefs: []}"},
+			message:  "poolRefs are required for mode ipam, and for no other",
+		},
+		"pools need ipam": {
+			file:     harvester,
+			accepted: fields{"spec.network": "{mode: cloud}"},
+			refused:  fields{"spec.network": "{poolRefs: [{name: nodes}]}"},
+			message:  "poolRefs are required for mode ipam, and for no other",
+		},
+		"no ipam in a cloud": {
+			file:     gcp,
+			accepted: fields{"spec.network": "{mode: cloud}"},
+			refused:  fields{"spec.network": "{mode: ipam, poolRefs: [{name: nodes}]}"},
+			message:  "network.mode ipam is for harvester, nutanix and proxmox only",
+		},
+		"subnet is a CIDR": {
+			file:     harvester,
+			accepted: fields{"spec.network": "{subnet: 10.40.0.0/24}"},
+			refused:  fields{"spec.network": "{subnet: 10.40.0.0/240}"},
+			message:  "subnet must be a CIDR such as 10.40.0.0/24",
+		},
+		"gateway is an address": {
+			file:     harvester,
+			accepted: fields{"spec.network": "{gateway: 10.40.0.1}"},
+			refused:  fields{"spec.network": "{gateway: router}"},
+			message:  "gateway must be an IP address",
+		},
+		"gateway lies in the subnet": {
+			file:     harvester,
+			accepted: fields{"spec.network": "{subnet: 10.40.0.0/24, gateway: 10.40.0.254}"},
+			refused:  fields{"spec.network": "{subnet: 10.40.0.0/24, gateway: 10.40.1.1}"},
+			message:  "gateway must lie within subnet",
+		},
+		"DNS servers are addresses": {
+			file:     harvester,
+			accepted: fields{"spec.network": `{dnsServers: [10.40.0.2, "fd00::2"]}`},
+			refused:  fields{"spec.network": "{dnsServers: [10.40.0.2, dns.example.com]}"},
+			message:  "dnsServers must be IP addresses",
+		},
+		"VM ids are a range": {
+			file:     proxmox,
+			accepted: fields{"spec.proxmox.vmidRange": "{start: 200, end: 200}"},
+			refused:  fields{"spec.proxmox.vmidRange": "{start: 201, end: 200}"},
+			message:  "start must not lie after end",
+		},
+		"one template": {
+			file:     proxmox,
+			accepted: fields{"spec.proxmox.template": "talos", "spec.proxmox.templateID": "null"},
+			refused:  fields{"spec.proxmox.template": "talos"},
+			message:  "set templateID or template, not both",
+		},
+		"a target's ip is an address": {
+			file:     balancer,
+			accepted: fields{"spec.targets": `[{ip: "fd00::1"}]`},
+			refused:  fields{"spec.targets": "[{ip: full-cp-0}]"},
+			message:  "ip must be an IP address",
+		},
+		"a target can be found": {
+			file:     balancer,
+			accepted: fields{"spec.targets": "[{instanceName: full-cp-0}]"},
+			refused:  fields{"spec.targets": "[{}]"},
+			message:  "a target needs ip, instanceID or instanceName",
+		},
+	}
+}

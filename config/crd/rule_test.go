@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package crd_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// rule is a sentence of the API, with a manifest that keeps it and one that
+// breaks it. Both are the file with fields replaced: a path and a value in YAML.
+type rule struct {
+	file     string
+	status   string
+	accepted map[string]string
+	refused  map[string]string
+	message  string
+}
+
+func TestRules(t *testing.T) {
+	w := newWorld(t)
+	for name, r := range createRules() {
+		t.Run(name, func(t *testing.T) {
+			base := read(t, r.file)[0]
+			if err := w.try(changed(t, base, r.accepted)); err != nil {
+				t.Errorf("the manifest that keeps the rule: %v", err)
+			}
+			refusedBy(t, w.try(changed(t, base, r.refused)), r.message)
+		})
+	}
+}
+
+func TestRulesOnChanges(t *testing.T) {
+	for name, r := range updateRules() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			base := read(t, r.file)[0]
+			if r.status != "" {
+				base.Object["status"] = value(t, r.status)
+			}
+			created := w.apply(base)
+			if err := w.Update(t.Context(), changed(t, created, r.accepted), client.DryRunAll); err != nil {
+				t.Errorf("the change that keeps the rule: %v", err)
+			}
+			refusedBy(t, w.Update(t.Context(), changed(t, created, r.refused), client.DryRunAll), r.message)
+		})
+	}
+}
+
+func TestNothingIsListedTwice(t *testing.T) {
+	w := newWorld(t)
+	for _, r := range []struct{ file, path, twice string }{
+		{bootstrap, "spec.addons.capi.infrastructureProviders", "[{name: aws}, {name: aws, version: v2.7.0}]"},
+		{"full/providerconfig-harvester.yaml", "spec.network.poolRefs", "[{name: a}, {name: a, priority: 2}]"},
+	} {
+		refusedBy(t, w.try(changed(t, read(t, r.file)[0], fields{r.path: r.twice})), "Duplicate value")
+	}
+}
+
+func TestEveryRuleOfTheSchemasHasATest(t *testing.T) {
+	tested := map[string]bool{}
+	for _, rules := range []map[string]rule{createRules(), updateRules()} {
+		for _, r := range rules {
+			tested[read(t, r.file)[0].GetKind()+": "+r.message] = true
+		}
+	}
+	for _, d := range definitions(t) {
+		schema := *d.Spec.Versions[0].Schema.OpenAPIV3Schema
+		walk("", schema, func(path string, s schemaProps) {
+			for _, v := range s.XValidations {
+				if key := d.Spec.Names.Kind + ": " + v.Message; !tested[key] {
+					t.Errorf("no test for the rule of %s at %q: %s", d.Spec.Names.Kind, path, v.Message)
+				}
+			}
+		})
+	}
+}
+
+// refusedBy fails unless the message is the one and only cause of a refusal.
+func refusedBy(t *testing.T, err error, message string) {
+	t.Helper()
+	all := causes(t, err)
+	for _, c := range all {
+		if !strings.Contains(c, message) {
+			t.Errorf("refused for another cause: %s", c)
+		}
+	}
+	if len(all) == 0 {
+		t.Errorf("refused without a cause: %v", err)
+	}
+}
+
+// changed is a copy with fields replaced.
+func changed(t *testing.T, o *unstructured.Unstructured, fields map[string]string) *unstructured.Unstructured {
+	t.Helper()
+	o = o.DeepCopy()
+	for path, text := range fields {
+		set(o.Object, path, value(t, text))
+	}
+	return o
+}
+
+// value reads YAML; numbers become int64, as they are in unstructured objects.
+func value(t *testing.T, text string) any {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	data, err := yaml.YAMLToJSON([]byte("apiVersion: v1\nkind: Value\nvalue: " + text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.UnmarshalJSON(data); err != nil {
+		t.Fatal(err)
+	}
+	return o.Object["value"]
+}
