@@ -20,6 +20,11 @@ const (
 	Create  Op = "create"
 	Delete  Op = "delete"
 	List    Op = "list"
+
+	ObserveLoadBalancer Op = "observe load balancer"
+	EnsureLoadBalancer  Op = "ensure load balancer"
+	DeleteLoadBalancer  Op = "delete load balancer"
+	ListLoadBalancers   Op = "list load balancers"
 )
 
 // mode is how an operation fails.
@@ -30,6 +35,7 @@ const (
 	lose                    // it happens, but the answer is lost
 	stayHidden              // what exists is reported as absent
 	stayPartial             // a part of the machine is made
+	failLate                // it is accepted, and comes to nothing later
 )
 
 type fault struct {
@@ -53,6 +59,47 @@ func (p *Platform) Hide(n int) {
 
 // Halve lets the next Create that makes a machine leave it partial.
 func (p *Platform) Halve() { p.plan(Create, fault{mode: stayPartial}) }
+
+// HalveLoadBalancer lets the next Ensure that makes a load balancer leave it partial.
+func (p *Platform) HalveLoadBalancer() { p.plan(EnsureLoadBalancer, fault{mode: stayPartial}) }
+
+// FailLate lets the next Create or Delete be accepted while its task fails: the
+// machine never runs, or it is not removed.
+func (p *Platform) FailLate(op Op) { p.plan(op, fault{mode: failLate}) }
+
+// Refuse lets every call of the operations have no effect and return err, until
+// Lift.
+func (p *Platform) Refuse(err error, ops ...Op) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, op := range ops {
+		p.standing[op] = err
+	}
+}
+
+// Silence lets calls of the operations, on a connection, go unanswered until
+// their context ends or Lift.
+func (p *Platform) Silence(ops ...Op) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, op := range ops {
+		if p.silent[op] == nil {
+			p.silent[op] = make(chan struct{})
+		}
+	}
+}
+
+// Lift ends all faults.
+func (p *Platform) Lift() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, wait := range p.silent {
+		close(wait)
+	}
+	clear(p.silent)
+	clear(p.standing)
+	clear(p.faults)
+}
 
 func (p *Platform) plan(op Op, f fault) {
 	p.mu.Lock()
@@ -83,6 +130,9 @@ func (p *Platform) enter(ctx context.Context, op Op, what string) (func() error,
 	p.calls[op]++
 	if err := ctx.Err(); err != nil {
 		return nil, &provider.Error{Kind: provider.Unavailable, Reason: "Cancelled", Op: what, Err: err}
+	}
+	if err := p.standing[op]; err != nil {
+		return nil, err
 	}
 	if len(p.faults[op]) > 0 && p.faults[op][0].mode == refuse {
 		err := p.faults[op][0].err

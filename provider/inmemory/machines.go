@@ -40,6 +40,9 @@ func (p *Platform) Create(ctx context.Context, spec provider.MachineSpec) (provi
 	if err != nil {
 		return provider.Machine{}, err
 	}
+	if err := p.refuse(op, spec); err != nil {
+		return provider.Machine{}, err
+	}
 	now := time.Now()
 	p.drop(spec.Name, now)
 	r := p.machines[spec.Name]
@@ -69,7 +72,7 @@ func (p *Platform) Delete(ctx context.Context, ref provider.MachineRef) error {
 	}
 	r := p.machines[ref.Name]
 	if r != nil && r.ref.Owner.ID == ref.Owner.ID && r.deleted.IsZero() {
-		r.deleted = time.Now()
+		r.deleted, r.unremovable = time.Now(), p.take(Delete, failLate)
 		p.announceAfter(r.ref, p.options.DeleteDelay)
 	}
 	return done()
@@ -100,9 +103,20 @@ func (p *Platform) List(ctx context.Context, o provider.Owner) ([]provider.Machi
 func (p *Platform) make(spec provider.MachineSpec, now time.Time) *record {
 	p.made++
 	r := &record{ref: spec.MachineRef, spec: spec, number: p.made, created: now, partial: p.take(Create, stayPartial)}
-	p.machines[spec.Name] = r
+	if p.take(Create, failLate) {
+		r.broken = "the platform's task failed: no host could start the machine"
+	}
+	p.machines[p.key(spec.Name)] = r
 	p.announceAfter(r.ref, p.options.AddressDelay)
 	return r
+}
+
+// key is the name, or one of its own for a further machine of that name.
+func (p *Platform) key(name string) string {
+	if _, taken := p.machines[name]; taken {
+		return fmt.Sprintf("%s (%d)", name, p.made)
+	}
+	return name
 }
 
 func matches(have, want provider.Owner) bool {

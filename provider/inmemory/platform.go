@@ -26,18 +26,31 @@ type Options struct {
 	DeleteDelay time.Duration
 	// Push announces changes; otherwise the platform must be polled.
 	Push bool
+	// Wire lets every operation pass through the Transport of its connection;
+	// Dial is the other end.
+	Wire bool
+	// LoadBalancers offers load balancers; otherwise the capability is missing.
+	LoadBalancers bool
+	// Images and Networks are what exists; nil means that every name does. The
+	// network is that of spec.harvester.networkName in the ProviderConfig.
+	Images, Networks []string
+	// NoNetworkData refuses network data, as clouds do.
+	NoNetworkData bool
 }
 
 // Platform holds machines by name. Its methods may be called at any time.
 type Platform struct {
 	options Options
 
-	mu       sync.Mutex
-	machines map[string]*record
-	made     uint32
-	faults   map[Op][]fault
-	calls    map[Op]int
-	watchers map[chan provider.MachineRef]struct{}
+	mu        sync.Mutex
+	machines  map[string]*record
+	balancers map[string]*balancer
+	made      uint32
+	faults    map[Op][]fault
+	standing  map[Op]error
+	silent    map[Op]chan struct{}
+	calls     map[Op]int
+	watchers  map[chan provider.MachineRef]struct{}
 }
 
 // record is a machine as the platform keeps it.
@@ -49,16 +62,21 @@ type record struct {
 	deleted time.Time
 	partial bool
 	broken  string
+	// unremovable lets the removal under way come to nothing.
+	unremovable bool
 }
 
 // New returns an empty platform.
 func New(o Options) *Platform {
 	return &Platform{
-		options:  o,
-		machines: map[string]*record{},
-		faults:   map[Op][]fault{},
-		calls:    map[Op]int{},
-		watchers: map[chan provider.MachineRef]struct{}{},
+		options:   o,
+		machines:  map[string]*record{},
+		balancers: map[string]*balancer{},
+		faults:    map[Op][]fault{},
+		standing:  map[Op]error{},
+		silent:    map[Op]chan struct{}{},
+		calls:     map[Op]int{},
+		watchers:  map[chan provider.MachineRef]struct{}{},
 	}
 }
 
@@ -67,12 +85,20 @@ func (p *Platform) Provider(t v1alpha1.ProviderType) provider.Provider {
 	return provider.Provider{Type: t, Connect: p.connect}
 }
 
-func (p *Platform) connect(ctx context.Context, _ provider.Config) (provider.Platform, error) {
-	done, err := p.begin(ctx, Connect, "connect to the in-memory platform")
+func (p *Platform) connect(ctx context.Context, c provider.Config) (provider.Platform, error) {
+	l := &link{p: p, config: c}
+	const what = "connect to the in-memory platform"
+	if err := l.reach(ctx, Connect, what); err != nil {
+		return provider.Platform{}, err
+	}
+	done, err := p.begin(ctx, Connect, what)
 	if err != nil {
 		return provider.Platform{}, err
 	}
-	live := provider.Platform{Machines: p, Settle: p.options.Settle}
+	live := provider.Platform{Machines: &linkedMachines{l}, Settle: p.options.Settle}
+	if p.options.LoadBalancers {
+		live.LoadBalancers = &linkedBalancers{l}
+	}
 	if p.options.Push {
 		live.Changes = p.changes
 	}

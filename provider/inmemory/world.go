@@ -23,6 +23,27 @@ func (p *Platform) Machines() []provider.Machine {
 	return all
 }
 
+// Sighting is a machine as an operator of the platform sees it.
+type Sighting struct {
+	provider.Machine
+	Spec provider.MachineSpec
+}
+
+// Sightings returns every machine of that name.
+func (p *Platform) Sightings(name string) []Sighting {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	p.expire(now)
+	var found []Sighting
+	for _, r := range p.machines {
+		if r.ref.Name == name {
+			found = append(found, Sighting{p.report(r, now), r.spec})
+		}
+	}
+	return found
+}
+
 // Spec returns what the machine of that name was made from.
 func (p *Platform) Spec(name string) (provider.MachineSpec, bool) {
 	p.mu.Lock()
@@ -41,7 +62,7 @@ func (p *Platform) Calls(op Op) int {
 	return p.calls[op]
 }
 
-// Plant puts a machine of somebody else in place.
+// Plant puts a machine of somebody else in place, beside one of that name.
 func (p *Platform) Plant(ref provider.MachineRef) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,10 +146,15 @@ func (p *Platform) announceAfter(ref provider.MachineRef, d time.Duration) {
 	})
 }
 
-// drop forgets the machine of that name if its deletion has come to its end.
-func (p *Platform) drop(name string, now time.Time) {
-	r := p.machines[name]
-	if r != nil && !r.deleted.IsZero() && now.Sub(r.deleted) >= p.options.DeleteDelay {
-		delete(p.machines, name)
+// drop forgets the machine of that key if its deletion has come to its end.
+func (p *Platform) drop(key string, now time.Time) {
+	r := p.machines[key]
+	if r == nil || r.deleted.IsZero() || now.Sub(r.deleted) < p.options.DeleteDelay {
+		return
 	}
+	if r.unremovable {
+		r.deleted, r.unremovable = time.Time{}, false
+		return
+	}
+	delete(p.machines, key)
 }

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inmemory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// balancer is a load balancer as the platform keeps it.
+type balancer struct {
+	spec    provider.LoadBalancerSpec
+	number  uint32
+	partial bool
+	deleted time.Time
+}
+
+// linkedBalancers are the load balancers as a connection reaches them.
+type linkedBalancers struct{ *link }
+
+// Observe implements provider.LoadBalancers.
+func (l *linkedBalancers) Observe(ctx context.Context, ref provider.LoadBalancerRef) (provider.LoadBalancer, error) {
+	done, err := l.open(ctx, ObserveLoadBalancer, "observe load balancer "+ref.Name)
+	if err != nil {
+		return provider.LoadBalancer{}, err
+	}
+	defer l.p.mu.Unlock()
+	b := l.p.balancer(ref.Name)
+	if b == nil || b.spec.Owner.ID != ref.Owner.ID {
+		return provider.LoadBalancer{Ref: ref, State: provider.StateAbsent}, done()
+	}
+	return b.report(), done()
+}
+
+// Ensure implements provider.LoadBalancers.
+func (l *linkedBalancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (provider.LoadBalancer, error) {
+	op := fmt.Sprintf("ensure load balancer %q", s.Name)
+	done, err := l.open(ctx, EnsureLoadBalancer, op)
+	if err != nil {
+		return provider.LoadBalancer{}, err
+	}
+	defer l.p.mu.Unlock()
+	b := l.p.balancer(s.Name)
+	switch {
+	case b == nil:
+		l.p.made++
+		b = &balancer{number: l.p.made, partial: l.p.take(EnsureLoadBalancer, stayPartial)}
+		l.p.balancers[s.Name] = b
+	case b.spec.Owner.ID != s.Owner.ID:
+		return provider.LoadBalancer{}, &provider.Error{
+			Kind: provider.Conflict, Reason: "NameTaken", Op: op,
+			Err: errors.New("a load balancer of this name belongs to somebody else"), Hint: "remove it or choose another name",
+		}
+	default:
+		b.partial = false
+	}
+	s.Targets = slices.Clone(s.Targets)
+	b.spec = s
+	return b.report(), done()
+}
+
+// Delete implements provider.LoadBalancers.
+func (l *linkedBalancers) Delete(ctx context.Context, ref provider.LoadBalancerRef) error {
+	done, err := l.open(ctx, DeleteLoadBalancer, "delete load balancer "+ref.Name)
+	if err != nil {
+		return err
+	}
+	defer l.p.mu.Unlock()
+	if b := l.p.balancer(ref.Name); b != nil && b.spec.Owner.ID == ref.Owner.ID && b.deleted.IsZero() {
+		b.deleted = time.Now()
+	}
+	return done()
+}
+
+// List implements provider.LoadBalancers.
+func (l *linkedBalancers) List(ctx context.Context, o provider.Owner) ([]provider.LoadBalancer, error) {
+	done, err := l.open(ctx, ListLoadBalancers, "list load balancers")
+	if err != nil {
+		return nil, err
+	}
+	defer l.p.mu.Unlock()
+	if o == (provider.Owner{}) {
+		return nil, &provider.Error{Kind: provider.Invalid, Reason: "OwnerMissing", Op: "list load balancers", Hint: "name a request or a cluster"}
+	}
+	var found []provider.LoadBalancer
+	for name := range l.p.balancers {
+		if b := l.p.balancer(name); b != nil && matches(b.spec.Owner, o) {
+			found = append(found, b.report())
+		}
+	}
+	return found, done()
+}
+
+// open begins an operation. The platform is locked where there is no error.
+func (l *linkedBalancers) open(ctx context.Context, op Op, what string) (func() error, error) {
+	if err := l.reach(ctx, op, what); err != nil {
+		return nil, err
+	}
+	l.p.mu.Lock()
+	done, err := l.p.enter(ctx, op, what)
+	if err != nil {
+		l.p.mu.Unlock()
+	}
+	return done, err
+}
+
+// LoadBalancers returns the specs of every load balancer that exists.
+func (p *Platform) LoadBalancers() []provider.LoadBalancerSpec {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []provider.LoadBalancerSpec
+	for name := range p.balancers {
+		if b := p.balancer(name); b != nil {
+			all = append(all, b.spec)
+		}
+	}
+	return all
+}
+
+// balancer returns the one of that name, unless its removal has come to its end.
+func (p *Platform) balancer(name string) *balancer {
+	b := p.balancers[name]
+	if b != nil && !b.deleted.IsZero() && time.Since(b.deleted) >= p.options.DeleteDelay {
+		delete(p.balancers, name)
+		return nil
+	}
+	return b
+}
+
+func (b *balancer) report() provider.LoadBalancer {
+	r := provider.LoadBalancer{
+		Ref: b.spec.LoadBalancerRef, State: provider.StateRunning, ID: fmt.Sprintf("load-balancer-%d", b.number),
+		Endpoint: address(b.number).String(), Registered: int32(len(b.spec.Targets)),
+	}
+	switch {
+	case !b.deleted.IsZero():
+		r.State = provider.StateDeleting
+	case b.partial:
+		r.State, r.Message = provider.StatePartial, "the load balancer has no listener"
+		r.Endpoint, r.Registered = "", 0
+	}
+	return r
+}

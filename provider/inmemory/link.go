@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inmemory
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// link is one connection to the platform.
+type link struct {
+	p      *Platform
+	config provider.Config
+}
+
+// linkedMachines are the machines as a connection reaches them.
+type linkedMachines struct{ *link }
+
+// Observe implements provider.Machines.
+func (l *linkedMachines) Observe(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+	if err := l.reach(ctx, Observe, "observe machine "+ref.Name); err != nil {
+		return provider.Machine{}, err
+	}
+	return l.p.Observe(ctx, ref)
+}
+
+// Create implements provider.Machines.
+func (l *linkedMachines) Create(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
+	op := fmt.Sprintf("create machine %q", s.Name)
+	if err := l.reach(ctx, Create, op); err != nil {
+		return provider.Machine{}, err
+	}
+	if err := l.checkNetwork(op); err != nil {
+		return provider.Machine{}, err
+	}
+	return l.p.Create(ctx, s)
+}
+
+// Delete implements provider.Machines.
+func (l *linkedMachines) Delete(ctx context.Context, ref provider.MachineRef) error {
+	if err := l.reach(ctx, Delete, "delete machine "+ref.Name); err != nil {
+		return err
+	}
+	return l.p.Delete(ctx, ref)
+}
+
+// List implements provider.Machines.
+func (l *linkedMachines) List(ctx context.Context, o provider.Owner) ([]provider.Machine, error) {
+	if err := l.reach(ctx, List, "list machines"); err != nil {
+		return nil, err
+	}
+	return l.p.List(ctx, o)
+}
+
+// reach waits out a silence and passes over the wire, if there is one.
+func (l *link) reach(ctx context.Context, op Op, what string) error {
+	l.p.mu.Lock()
+	wait := l.p.silent[op]
+	l.p.mu.Unlock()
+	if wait != nil {
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return &provider.Error{Kind: provider.Unavailable, Reason: "Cancelled", Op: what, Err: ctx.Err()}
+		}
+	}
+	if !l.p.options.Wire {
+		return nil
+	}
+	if err := l.exchange(ctx); err != nil {
+		return &provider.Error{Kind: provider.Unavailable, Reason: "Unreachable", Op: what, Err: err}
+	}
+	return nil
+}
+
+// exchange sends a byte and waits for it to come back.
+func (l *link) exchange(ctx context.Context) error {
+	conn, err := l.config.Transport.Dial(ctx, "tcp", "in-memory.example:1")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte{1}); err != nil {
+		return err
+	}
+	_, err = io.ReadFull(conn, make([]byte, 1))
+	return err
+}
+
+// Dial is the platform's end of the wire: the DialContext of a Transport.
+func (p *Platform) Dial(context.Context, string, string) (net.Conn, error) {
+	near, far := net.Pipe()
+	go func() {
+		defer far.Close()
+		_, _ = io.Copy(far, far)
+	}()
+	return near, nil
+}
+
+func (l *link) checkNetwork(op string) error {
+	known := l.p.options.Networks
+	if known == nil || l.config.ProviderConfig == nil || l.config.Spec.Harvester == nil {
+		return nil
+	}
+	if name := l.config.Spec.Harvester.NetworkName; !slices.Contains(known, name) {
+		return missing(op, "NetworkNotFound", "network", name)
+	}
+	return nil
+}
+
+// refuse refuses what the platform does not have or cannot do.
+func (p *Platform) refuse(op string, s provider.MachineSpec) error {
+	if p.options.Images != nil && s.Image != "" && !slices.Contains(p.options.Images, s.Image) {
+		return missing(op, "ImageNotFound", "image", s.Image)
+	}
+	if p.options.NoNetworkData && s.NetworkData != "" {
+		return &provider.Error{
+			Kind: provider.Invalid, Reason: "FieldUnsupported", Op: op,
+			Err: fmt.Errorf("this platform takes no network data"), Hint: "remove networkData",
+		}
+	}
+	return nil
+}
+
+func missing(op, reason, what, name string) error {
+	return &provider.Error{
+		Kind: provider.Invalid, Reason: reason, Op: op,
+		Err: fmt.Errorf("%s %q not found", what, name), Hint: "create it or name another one",
+	}
+}

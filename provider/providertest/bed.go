@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package providertest
+
+import "context"
+
+// Bed is the far side of a driver: the platform as its operator sees and breaks
+// it. Nothing in it may go through the driver.
+type Bed interface {
+	// Look reports everything on the platform that belongs to a machine of this
+	// name, whoever owns it.
+	Look(ctx context.Context, name string) (Sight, error)
+	// Plant makes a machine of this name that carries no owner.
+	Plant(ctx context.Context, name string) error
+	// Inject makes the platform fail in one way until lift is called.
+	Inject(ctx context.Context, f Fault) (lift func(), err error)
+}
+
+// Sight is what an operator sees under the name of a machine.
+type Sight struct {
+	Machines []Seen
+	// Parts are all objects beside the machines, for example disks and network
+	// interfaces, by names of the test bed's choice.
+	Parts []string
+}
+
+// Seen is a machine on the platform.
+type Seen struct {
+	// ID is the platform's, Owner the owner's that the driver has written.
+	ID, Owner string
+	// Version changes with every change of the machine's settings, as far as the
+	// platform can tell.
+	Version string
+	// What was asked for. A platform with sizes of its own reports those.
+	CPU, MemoryMB, DiskGB int32
+	// ExtraDisksGB are the sizes of the disks beside the first.
+	ExtraDisksGB []int32
+	UserData     string
+	Labels       map[string]string
+}
+
+// Fault is a way in which platforms fail.
+type Fault string
+
+// The faults. Those that concern the next call are spent by it.
+const (
+	// LostResponse: the next create takes effect, but its answer is lost.
+	LostResponse Fault = "lost response"
+	// HalfDone: the next create makes some of the machine's objects, not all.
+	HalfDone Fault = "half done"
+	// Throttled: the platform takes no request at present.
+	Throttled Fault = "throttled"
+	// Denied: the credentials are known, but may do nothing.
+	Denied Fault = "denied"
+	// NoCapacity: nothing can be created for lack of capacity or quota.
+	NoCapacity Fault = "no capacity"
+	// SlowList: requests that list machines are answered after lift only.
+	SlowList Fault = "slow list"
+	// Silent: no request is answered before lift.
+	Silent Fault = "silent"
+	// CreateFailsLate: the next create is accepted, and its task fails.
+	CreateFailsLate Fault = "create fails late"
+	// DeleteFailsLate: the next delete is accepted, and its task fails.
+	DeleteFailsLate Fault = "delete fails late"
+	// HalfDoneLoadBalancer: the next ensure makes some of the objects, not all.
+	HalfDoneLoadBalancer Fault = "half done load balancer"
+)
+
+// LoadBalancerBed is the far side of a driver's load balancers.
+type LoadBalancerBed interface {
+	// LookBalancers reports every load balancer of this name, and of its parts
+	// those that stand alone.
+	LookBalancers(ctx context.Context, name string) (BalancerSight, error)
+}
+
+// BalancerSight is what an operator sees under the name of a load balancer.
+type BalancerSight struct {
+	Balancers []SeenBalancer
+	// Parts are all objects beside the load balancers, for example target groups.
+	Parts []string
+}
+
+// SeenBalancer is a load balancer on the platform.
+type SeenBalancer struct {
+	Owner string
+	Port  int32
+	// Targets are the registered machines, by ID or address.
+	Targets []string
+}

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package providertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+)
+
+const (
+	token        = "in-memory-token-that-nobody-may-see"
+	knownImage   = "talos"
+	knownNetwork = "workloads"
+)
+
+func TestTheInMemoryPlatformKeepsTheContract(t *testing.T) {
+	s, _ := inMemory()
+	Run(t, s)
+}
+
+// inMemory is the suite of a platform that keeps every rule.
+func inMemory() (Suite, *inmemory.Platform) {
+	p := inmemory.New(inmemory.Options{
+		AddressDelay: 20 * time.Millisecond, DeleteDelay: 20 * time.Millisecond, Wire: true, LoadBalancers: true,
+		Images: []string{knownImage}, Networks: []string{knownNetwork}, NoNetworkData: true,
+	})
+	c := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}}
+	c.Name = "in-memory"
+	c.Spec.Harvester = &v1alpha1.HarvesterSpec{NetworkName: knownNetwork}
+	c.Credentials = provider.NewCredentials(map[string][]byte{"token": []byte(token)})
+	c.Transport.DialContext = p.Dial
+	b := &bed{p}
+	return Suite{
+		Provider: p.Provider("in-memory"), Config: c, Bed: b, LoadBalancers: b,
+		Machine: provider.MachineSpec{CPU: 2, MemoryMB: 2048, DiskGB: 10, Image: knownImage},
+		Secrets: []string{token},
+		Missing: map[string]Change{
+			"image":   func(_ *provider.Config, s *provider.MachineSpec) { s.Image = "unheard-of" },
+			"network": func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Harvester.NetworkName = "unheard-of" },
+		},
+		Refused: map[string]Change{
+			"networkData": func(_ *provider.Config, s *provider.MachineSpec) { s.NetworkData = "version: 2" },
+		},
+		Patience: 2 * time.Second, Interval: 5 * time.Millisecond, Prompt: time.Second,
+	}, p
+}
+
+// bed is the far side of the in-memory platform.
+type bed struct{ p *inmemory.Platform }
+
+func (b *bed) Look(_ context.Context, name string) (Sight, error) {
+	var s Sight
+	for _, m := range b.p.Sightings(name) {
+		s.Parts = append(s.Parts, "disk of "+name)
+		if m.State != provider.StatePartial {
+			s.Machines = append(s.Machines, seen(m))
+		}
+	}
+	return s, nil
+}
+
+func seen(m inmemory.Sighting) Seen {
+	s := Seen{
+		ID: m.ID, Owner: m.Ref.Owner.ID, Version: string(m.State), CPU: m.Spec.CPU, MemoryMB: m.Spec.MemoryMB, DiskGB: m.Spec.DiskGB,
+		UserData: m.Spec.UserData.Reveal(), Labels: m.Spec.Labels,
+	}
+	for _, d := range m.Spec.ExtraDisks {
+		s.ExtraDisksGB = append(s.ExtraDisksGB, d.SizeGB)
+	}
+	return s
+}
+
+func (b *bed) Plant(ctx context.Context, name string) error {
+	b.p.Plant(provider.MachineRef{Name: name})
+	// Nothing about it may change by itself any more.
+	select {
+	case <-ctx.Done():
+	case <-time.After(30 * time.Millisecond):
+	}
+	return nil
+}
+
+func (b *bed) Inject(_ context.Context, f Fault) (func(), error) {
+	all := []inmemory.Op{
+		inmemory.Connect, inmemory.Observe, inmemory.Create, inmemory.Delete, inmemory.List,
+		inmemory.ObserveLoadBalancer, inmemory.EnsureLoadBalancer, inmemory.DeleteLoadBalancer, inmemory.ListLoadBalancers,
+	}
+	switch f {
+	case LostResponse:
+		b.p.Lose(inmemory.Create)
+	case HalfDone:
+		b.p.Halve()
+	case HalfDoneLoadBalancer:
+		b.p.HalveLoadBalancer()
+	case Throttled:
+		b.p.Refuse(refusal(provider.Unavailable, "Throttled"), all...)
+	case Denied:
+		b.p.Refuse(refusal(provider.Unauthorized, "Denied"), all...)
+	case NoCapacity:
+		b.p.Refuse(refusal(provider.Exhausted, "NoCapacity"), inmemory.Create, inmemory.EnsureLoadBalancer)
+	case SlowList:
+		b.p.Silence(inmemory.List)
+	case Silent:
+		b.p.Silence(all...)
+	case CreateFailsLate:
+		b.p.FailLate(inmemory.Create)
+	case DeleteFailsLate:
+		b.p.FailLate(inmemory.Delete)
+	default:
+		return nil, fmt.Errorf("no such fault")
+	}
+	return b.p.Lift, nil
+}
+
+func refusal(k provider.Kind, reason string) error {
+	return &provider.Error{Kind: k, Reason: reason, Op: "use the in-memory platform", Err: errors.New("not now"), Hint: "ask its operator"}
+}
+
+func (b *bed) LookBalancers(_ context.Context, name string) (BalancerSight, error) {
+	var s BalancerSight
+	for _, lb := range b.p.LoadBalancers() {
+		if lb.Name != name {
+			continue
+		}
+		one := SeenBalancer{Owner: lb.Owner.ID, Port: lb.Port}
+		for _, t := range lb.Targets {
+			one.Targets = append(one.Targets, t.ID)
+		}
+		s.Balancers = append(s.Balancers, one)
+	}
+	return s, nil
+}

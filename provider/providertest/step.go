@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package providertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// discard removes a machine as well as the driver can.
+func (t *trial) discard(ref provider.MachineRef) {
+	if t.machines == nil {
+		return
+	}
+	if err := t.deleteUntilAbsent(ref); err != nil {
+		t.notes = append(t.notes, fmt.Sprintf("machine %s may be left behind: %v", ref.Name, err))
+	}
+}
+
+// create makes a machine, which must succeed.
+func (t *trial) create(s provider.MachineSpec) {
+	if _, err := t.machines.Create(t.ctx, s); err != nil {
+		t.fatalf("create: %v", err)
+	}
+}
+
+// observe reports a machine, which must succeed.
+func (t *trial) observe(ref provider.MachineRef) provider.Machine {
+	m, err := t.machines.Observe(t.ctx, ref)
+	if err != nil {
+		t.fatalf("observe: %v", err)
+	}
+	return m
+}
+
+// await observes the machine until it is in one of the states.
+func (t *trial) await(ref provider.MachineRef, states ...provider.State) provider.Machine {
+	var last provider.Machine
+	ok := t.poll(func() bool {
+		last = t.observe(ref)
+		return slices.Contains(states, last.State)
+	})
+	if !ok {
+		t.fatalf("the machine is %s (%s), not %v, after %s", last.State, last.Message, states, t.suite.Patience)
+	}
+	return last
+}
+
+// complete are the states of a machine of which nothing is missing.
+func complete() []provider.State {
+	return []provider.State{provider.StatePending, provider.StateRunning}
+}
+
+// poll asks until done, or until the suite's patience is over.
+func (t *trial) poll(done func() bool) bool {
+	ctx, cancel := context.WithTimeout(t.ctx, t.suite.Patience)
+	defer cancel()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(t.suite.Interval):
+		}
+	}
+	return true
+}
+
+// deleteUntilAbsent deletes as the reconciler does: again until nothing is left.
+func (t *trial) deleteUntilAbsent(ref provider.MachineRef) error {
+	var err error
+	gone := t.poll(func() bool {
+		var m provider.Machine
+		if m, err = t.machines.Observe(t.ctx, ref); err != nil || m.State == provider.StateAbsent {
+			return err == nil
+		}
+		err = t.machines.Delete(t.ctx, ref)
+		return false
+	})
+	if !gone && err == nil {
+		err = fmt.Errorf("not Absent after %s", t.suite.Patience)
+	}
+	return err
+}
+
+// look is what stands on the platform under the name.
+func (t *trial) look(name string) Sight {
+	s, err := t.suite.Bed.Look(t.ctx, name)
+	if err != nil {
+		t.fatalf("the test bed cannot look: %v", err)
+	}
+	return s
+}
+
+// only is the machine of that name, of which there must be exactly one.
+func (t *trial) only(name string) Seen {
+	s := t.look(name)
+	if len(s.Machines) != 1 {
+		t.fatalf("%d machines of the name are on the platform, want 1", len(s.Machines))
+	}
+	return s.Machines[0]
+}
+
+// nothing demands that nothing stands on the platform under the name.
+func (t *trial) nothing(name string) {
+	if s := t.look(name); len(s.Machines) > 0 || len(s.Parts) > 0 {
+		t.errorf("left on the platform: %d machines, parts %v", len(s.Machines), s.Parts)
+	}
+}
+
+// inject breaks the platform until the returned function is called, at the
+// latest when the rule has been checked.
+func (t *trial) inject(f Fault) func() {
+	lift, err := t.suite.Bed.Inject(t.ctx, f)
+	if err != nil {
+		t.fatalf("the test bed cannot inject %q; argue in Unexercised why not: %v", f, err)
+	}
+	lifted := false
+	once := func() {
+		if !lifted {
+			lifted = true
+			lift()
+		}
+	}
+	t.cleanups = append(t.cleanups, once)
+	return once
+}
