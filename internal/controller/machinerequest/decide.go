@@ -9,12 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/provider"
 )
-
-// patience is how long a running machine may be out of sight before its phase
-// becomes Unknown.
-const patience = time.Minute
 
 // action is what the platform is to be asked for.
 type action int
@@ -24,16 +21,6 @@ const (
 	create
 	remove
 	release // nothing is left: let the request go
-)
-
-// pace says when to look again.
-type pace int
-
-const (
-	steady  pace = iota // nothing is expected
-	young               // something is about to happen
-	backoff             // the platform has a problem of its own
-	slow                // somebody has to change something
 )
 
 // facts is all that a decision is made from.
@@ -59,7 +46,7 @@ type decision struct {
 	ready   metav1.ConditionStatus
 	reason  string
 	message string
-	pace    pace
+	pace    request.Pace
 }
 
 // decide is the whole of the state machine; docs/concepts/machine-phases.md is
@@ -77,7 +64,7 @@ func decide(f facts) decision {
 	case provider.StatePending:
 		return decidePending(f)
 	case provider.StateBroken:
-		return failed(reasonBroken, "the platform reports: "+f.machine.Message, steady)
+		return failed(reasonBroken, "the platform reports: "+f.machine.Message, request.Steady)
 	case provider.StateDeleting:
 		return waiting(f, reasonDeleting, "Virtual machine is being deleted on the platform, but not by this request")
 	case provider.StatePartial:
@@ -93,7 +80,7 @@ func decideRunning(f facts) decision {
 	}
 	return decision{
 		phase: v1alpha1.MachineRunning, ready: metav1.ConditionTrue,
-		reason: reasonRunning, message: "Virtual machine is running", pace: steady,
+		reason: reasonRunning, message: "Virtual machine is running", pace: request.Steady,
 	}
 }
 
@@ -102,7 +89,7 @@ func decidePending(f facts) decision {
 		// It is restarting or was stopped; its address still belongs to it.
 		return decision{
 			phase: v1alpha1.MachineRunning, ready: metav1.ConditionFalse,
-			reason: reasonNotRunning, message: obstacle(f, "Virtual machine is not running"), pace: young,
+			reason: reasonNotRunning, message: obstacle(f, "Virtual machine is not running"), pace: request.Young,
 		}
 	}
 	return creating(obstacle(f, "Virtual machine is starting"))
@@ -114,7 +101,7 @@ func decidePartial(f facts) decision {
 		return decideLost(f, "Virtual machine is gone, but some of its parts are left")
 	case f.ran:
 		// Making the part anew would give a used machine an empty disk.
-		return failed(reasonIncomplete, obstacle(f, "a part of the virtual machine is missing"), steady)
+		return failed(reasonIncomplete, obstacle(f, "a part of the virtual machine is missing"), request.Steady)
 	case f.asked == create:
 		return creating(obstacle(f, "Virtual machine is being created"))
 	default:
@@ -138,23 +125,23 @@ func decideAbsent(f facts) decision {
 // decideLost never creates: the machine may have carried an etcd member.
 func decideLost(f facts, message string) decision {
 	if !f.settled {
-		return decision{keep: true, pace: young}
+		return decision{keep: true, pace: request.Young}
 	}
-	return failed(reasonLost, message+"; it is not made again: delete this request and create a new one", steady)
+	return failed(reasonLost, message+"; it is not made again: delete this request and create a new one", request.Steady)
 }
 
 func decideFailure(f facts) decision {
 	d := decision{
 		phase: unchanged(f), ready: metav1.ConditionFalse,
-		reason: provider.ReasonOf(f.err), message: f.err.Error(), pace: backoff,
+		reason: provider.ReasonOf(f.err), message: f.err.Error(), pace: request.Backoff,
 	}
 	switch {
-	case f.phase == v1alpha1.MachineRunning && f.failing < patience:
+	case f.phase == v1alpha1.MachineRunning && f.failing < request.Patience:
 		d.keep = true
 	case f.phase == v1alpha1.MachineRunning, f.phase == v1alpha1.MachineUnknown:
 		d.phase, d.ready = v1alpha1.MachineUnknown, metav1.ConditionUnknown
-	case !transient(f.err):
-		return failed(d.reason, d.message, slow)
+	case !request.Transient(f.err):
+		return failed(d.reason, d.message, request.Slow)
 	}
 	return d
 }
@@ -162,13 +149,13 @@ func decideFailure(f facts) decision {
 func decideDeletion(f facts) decision {
 	d := decision{
 		phase: v1alpha1.MachineDeleting, ready: metav1.ConditionFalse,
-		reason: reasonDeleting, message: "Virtual machine is being deleted", pace: young,
+		reason: reasonDeleting, message: "Virtual machine is being deleted", pace: request.Young,
 	}
 	switch {
 	case f.err != nil:
-		d.reason, d.message, d.pace = provider.ReasonOf(f.err), f.err.Error(), backoff
-		if !transient(f.err) {
-			d.pace = slow
+		d.reason, d.message, d.pace = provider.ReasonOf(f.err), f.err.Error(), request.Backoff
+		if !request.Transient(f.err) {
+			d.pace = request.Slow
 		}
 	case f.machine.State == provider.StateAbsent && (f.settled || !f.attempted):
 		d.act, d.phase = release, v1alpha1.MachineDeleted
@@ -183,15 +170,15 @@ func decideDeletion(f facts) decision {
 func creating(message string) decision {
 	return decision{
 		phase: v1alpha1.MachineCreating, ready: metav1.ConditionFalse,
-		reason: reasonCreating, message: message, pace: young,
+		reason: reasonCreating, message: message, pace: request.Young,
 	}
 }
 
 func waiting(f facts, reason, message string) decision {
-	return decision{phase: unchanged(f), ready: metav1.ConditionFalse, reason: reason, message: message, pace: young}
+	return decision{phase: unchanged(f), ready: metav1.ConditionFalse, reason: reason, message: message, pace: request.Young}
 }
 
-func failed(reason, message string, p pace) decision {
+func failed(reason, message string, p request.Pace) decision {
 	return decision{phase: v1alpha1.MachineFailed, ready: metav1.ConditionFalse, reason: reason, message: message, pace: p}
 }
 
@@ -207,9 +194,4 @@ func obstacle(f facts, otherwise string) string {
 		return otherwise
 	}
 	return f.machine.Message
-}
-
-func transient(err error) bool {
-	k := provider.KindOf(err)
-	return k == provider.Unavailable || k == provider.Exhausted
 }

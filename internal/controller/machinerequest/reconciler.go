@@ -8,22 +8,18 @@ package machinerequest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
 )
-
-// cacheLag is how soon to look again when the cache has not caught up with what
-// this reconciler itself wrote.
-const cacheLag = 25 * time.Millisecond
 
 // Reconciler brings machines in line with the MachineRequests of one provider.
 type Reconciler struct {
@@ -32,7 +28,7 @@ type Reconciler struct {
 	Sessions *session.Sessions
 	Events   events.EventRecorder
 
-	memory memory
+	memory request.Memory
 	now    func() time.Time
 }
 
@@ -40,8 +36,8 @@ type Reconciler struct {
 type pass struct {
 	*Reconciler
 	request  *v1alpha1.MachineRequest
-	note     *note
-	config   string // the ProviderConfig's name, for messages
+	note     *request.Note
+	claim    *request.Claim
 	platform *provider.Platform
 	facts    facts
 	created  bool
@@ -49,57 +45,59 @@ type pass struct {
 
 // Reconcile makes one pass. Trouble of the platform is a matter of the status;
 // the error is for trouble with the cluster that holds the request.
-func (r *Reconciler) Reconcile(ctx context.Context, request *v1alpha1.MachineRequest) (reconcile.Result, error) {
-	config, err := r.config(ctx, request)
-	if err != nil || config == nil && !r.claimed(request) {
+func (r *Reconciler) Reconcile(ctx context.Context, m *v1alpha1.MachineRequest) (reconcile.Result, error) {
+	config, err := request.Config(ctx, r.Client, configName(m))
+	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if config != nil && config.Spec.Provider != r.Type {
+	p := r.pass(m)
+	if !request.Concerns(r.Type, config, p.claim) {
 		return reconcile.Result{}, nil
 	}
-	deleting := !request.DeletionTimestamp.IsZero()
-	if deleting && !r.claimed(request) {
-		return reconcile.Result{}, nil
+	p.note = r.memory.Of(m.UID)
+	p.claim.Note = p.note
+	if !p.note.Begin(m.ResourceVersion) {
+		return request.Behind(), nil
 	}
-	n := r.memory.of(request.UID)
-	if n.behind(request.ResourceVersion) {
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
-	}
-	n.superseded = nil
-	p := &pass{Reconciler: r, request: request, note: n, config: request.Spec.ProviderRef.Name}
 	return p.run(ctx, config)
+}
+
+func (r *Reconciler) pass(m *v1alpha1.MachineRequest) *pass {
+	return &pass{Reconciler: r, request: m, claim: &request.Claim{
+		Client: r.Client, Object: m, Finalizer: v1alpha1.FinalizerMachineRequest(r.Type),
+		What: fmt.Sprintf("machine %q", m.Spec.MachineName), Now: r.clock,
+	}}
 }
 
 func (p *pass) run(ctx context.Context, config *v1alpha1.ProviderConfig) (reconcile.Result, error) {
 	p.facts.deleting = !p.request.DeletionTimestamp.IsZero()
 	if err := p.gather(ctx, config); err != nil {
-		return outdated(err)
+		return request.Outdated(err)
 	}
 	d := decide(p.facts)
 	if d.act == create || d.act == remove {
 		if err := p.act(ctx, d.act); err != nil {
-			return outdated(err)
+			return request.Outdated(err)
 		}
 		d = decide(p.facts)
 	}
 	if err := p.report(ctx, d); err != nil {
-		return outdated(err)
+		return request.Outdated(err)
 	}
 	if d.act == release {
-		return outdated(p.release(ctx))
+		return request.Outdated(p.claim.Release(ctx))
 	}
-	push := p.platform != nil && p.platform.Changes != nil
-	return reconcile.Result{RequeueAfter: p.note.next(p.facts, d, push, p.clock())}, nil
+	return reconcile.Result{RequeueAfter: p.note.Next(p.outlook(d), p.clock())}, nil
 }
 
 // gather collects the facts. Connecting comes before the finalizer: a request
 // that never reached its platform can be deleted without it.
 func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) error {
 	minted := false
-	platform, err := p.connect(ctx, config)
+	platform, err := p.claim.Connect(ctx, p.Sessions, config, configName(p.request))
 	if err == nil {
 		p.platform = platform
-		if minted, err = p.claim(ctx); err != nil && !isProviderError(err) {
+		if minted, p.facts.fresh, err = p.claim.Take(ctx); err != nil && !request.OfPlatform(err) {
 			return err
 		}
 	}
@@ -114,21 +112,37 @@ func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) erro
 // remember completes the facts with what the platform has just answered.
 func (p *pass) remember(m provider.Machine, err error) {
 	now, status := p.clock(), p.request.Status
-	p.note.saw(m, err, now)
-	at := attempt(p.request)
+	p.note.Saw(m.ID != "", err, now)
+	attempt := request.Attempted(p.request)
 	p.facts.phase = status.Phase
 	p.facts.known = status.ProviderID != ""
 	p.facts.ran = status.IPAddress != ""
-	p.facts.attempted = !at.IsZero()
+	p.facts.attempted = !attempt.IsZero()
 	p.facts.machine, p.facts.err = m, err
-	p.facts.failing = p.note.failingFor(now)
+	p.facts.failing = p.note.FailingFor(now)
 	if p.platform != nil {
-		p.facts.settled = p.note.settled(at, p.platform.Settle, now)
+		p.facts.settled = p.note.Settled(attempt, p.window(), now)
 	}
 }
 
-func (p *pass) release(ctx context.Context) error {
-	return p.patch(ctx, func() { controllerutil.RemoveFinalizer(p.request, p.finalizer()) })
+// window is how long Absent may be wrong. For a machine that has run no Create
+// can be on its way any more.
+func (p *pass) window() time.Duration {
+	if p.facts.deleting && !p.facts.ran {
+		return p.note.Window(p.platform.Settle)
+	}
+	return p.platform.Settle
+}
+
+func (p *pass) outlook(d decision) request.Outlook {
+	o := request.Outlook{
+		Pace: d.pace, Deleting: p.facts.deleting, Err: p.facts.err,
+		Push: p.platform != nil && p.platform.Changes != nil,
+	}
+	if d.keep {
+		o.Within = max(request.Patience-p.facts.failing, 0)
+	}
+	return o
 }
 
 func (r *Reconciler) clock() time.Time {
@@ -136,13 +150,4 @@ func (r *Reconciler) clock() time.Time {
 		return r.now()
 	}
 	return time.Now()
-}
-
-// outdated turns the refusal of a write on an outdated request into another pass;
-// a request that is gone needs none.
-func outdated(err error) (reconcile.Result, error) {
-	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
-	}
-	return reconcile.Result{}, client.IgnoreNotFound(err)
 }

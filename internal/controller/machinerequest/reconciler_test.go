@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
@@ -57,9 +58,14 @@ func TestRequestsOfOtherProvidersAreNotTouched(t *testing.T) {
 	orphan := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "orphan"}, Spec: foreign.Spec}
 	orphan.Spec.ProviderRef.Name = "missing"
 	w.must(w.Create(w.ctx, orphan))
+	claimed := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "claimed"}, Spec: orphan.Spec}
+	claimed.Finalizers = []string{v1alpha1.FinalizerMachineRequest(v1alpha1.ProviderProxmox)}
+	w.must(w.Create(w.ctx, claimed))
+	w.must(w.Delete(w.ctx, claimed)) // by now only its own provider may let it go
+	w.must(w.read(claimed))
 	w.nudge()
 	time.Sleep(500 * time.Millisecond)
-	for _, r := range []*v1alpha1.MachineRequest{foreign, orphan} {
+	for _, r := range []*v1alpha1.MachineRequest{foreign, orphan, claimed} {
 		before := r.ResourceVersion
 		w.must(w.read(r))
 		if r.ResourceVersion != before {
@@ -233,7 +239,7 @@ func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
 	if r.ResourceVersion != version {
 		t.Errorf("written before the minute was over: %+v", r.Status)
 	}
-	w.clock.advance(patience)
+	w.clock.advance(request.Patience)
 	w.phase(r, v1alpha1.MachineUnknown)
 	w.event(r, "Refused")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -333,6 +339,47 @@ func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
 	if r.ResourceVersion != version {
 		t.Errorf("the request was written: %+v", r.Status)
 	}
+}
+
+func TestLastUpdatedMovesOnlyWithAChange(t *testing.T) {
+	w := newWorld(t, inmemory.Options{Push: true})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	before := r.Status.LastUpdated.Time
+	w.clock.advance(time.Hour)
+	seen := w.platform.Calls(inmemory.Observe)
+	w.nudge()
+	w.must(await(func() error {
+		if w.platform.Calls(inmemory.Observe) == seen {
+			return errors.New("not asked yet")
+		}
+		return nil
+	}))
+	time.Sleep(100 * time.Millisecond)
+	w.must(w.read(r))
+	if !r.Status.LastUpdated.Time.Equal(before) {
+		t.Errorf("lastUpdated moved by %v without a change", r.Status.LastUpdated.Sub(before))
+	}
+	w.platform.Break("a", "the host is on fire")
+	w.phase(r, v1alpha1.MachineFailed)
+	if moved := r.Status.LastUpdated.Sub(before); moved < time.Hour {
+		t.Errorf("lastUpdated moved by %v with a change", moved)
+	}
+}
+
+func TestDeletionWaitsForACreateWhoseAnswerWasLost(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.platform.Fail(inmemory.Create, &provider.Error{Kind: provider.Unavailable, Reason: "TimedOut", Op: "create"})
+	w.configure()
+	r := w.request("a")
+	w.reason(r, "TimedOut")
+	w.must(w.Delete(w.ctx, r))
+	w.phase(r, v1alpha1.MachineDeleting)
+	time.Sleep(500 * time.Millisecond)
+	w.must(w.read(r)) // it is kept: the machine may still come up
+	w.clock.advance(time.Minute)
+	w.gone(r)
 }
 
 func TestARestartedReconcilerGoesOn(t *testing.T) {

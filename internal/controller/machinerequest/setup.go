@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -49,7 +50,7 @@ func (r *Reconciler) register(m manager.Manager) error {
 		Named("machinerequest-"+string(r.Type)).
 		For(&v1alpha1.MachineRequest{}, builder.WithPredicates(r.relevant())).
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.ofConfig), changed).
-		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.ofSecret),
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(request.OfSecret(r.Client, r.ofConfig)),
 			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.Sessions.Changes(), handler.TypedFuncs[provider.MachineRef, reconcile.Request]{
 			GenericFunc: r.pushed,
@@ -63,7 +64,7 @@ func (r *Reconciler) register(m manager.Manager) error {
 func (r *Reconciler) relevant() predicate.Predicate {
 	return predicate.And(predicate.GenerationChangedPredicate{}, predicate.Funcs{
 		DeleteFunc: func(e event.DeleteEvent) bool {
-			r.memory.forget(e.Object.GetUID())
+			r.memory.Forget(e.Object.GetUID())
 			return false
 		},
 	})
@@ -88,37 +89,15 @@ func (r *Reconciler) index(i client.FieldIndexer) error {
 }
 
 func (r *Reconciler) ofConfig(ctx context.Context, config client.Object) []reconcile.Request {
-	return r.requests(ctx, r.byConfig(), client.ObjectKeyFromObject(config).String())
-}
-
-func (r *Reconciler) ofSecret(ctx context.Context, secret client.Object) []reconcile.Request {
-	var configs v1alpha1.ProviderConfigList
-	if err := r.Client.List(ctx, &configs); err != nil {
-		return nil
-	}
-	var found []reconcile.Request
-	for i := range configs.Items {
-		if session.SecretName(&configs.Items[i]) == client.ObjectKeyFromObject(secret) {
-			found = append(found, r.ofConfig(ctx, &configs.Items[i])...)
-		}
-	}
-	return found
+	return r.matching(ctx, r.byConfig(), client.ObjectKeyFromObject(config).String())
 }
 
 func (r *Reconciler) pushed(ctx context.Context, e event.TypedGenericEvent[provider.MachineRef], q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	for _, request := range r.requests(ctx, r.byOwner(), e.Object.Owner.ID) {
-		q.AddAfter(request, gathering)
+	for _, found := range r.matching(ctx, r.byOwner(), e.Object.Owner.ID) {
+		q.AddAfter(found, gathering)
 	}
 }
 
-func (r *Reconciler) requests(ctx context.Context, index, value string) []reconcile.Request {
-	var list v1alpha1.MachineRequestList
-	if err := r.Client.List(ctx, &list, client.MatchingFields{index: value}); err != nil {
-		return nil
-	}
-	found := make([]reconcile.Request, 0, len(list.Items))
-	for i := range list.Items {
-		found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-	}
-	return found
+func (r *Reconciler) matching(ctx context.Context, index, value string) []reconcile.Request {
+	return request.Matching(ctx, r.Client, &v1alpha1.MachineRequestList{}, index, value)
 }

@@ -9,26 +9,24 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/provider"
 )
 
 // Reasons of the Ready condition, besides those of the drivers.
 const (
-	reasonRunning      = "VMRunning"
-	reasonCreating     = "VMCreating"
-	reasonSettling     = "VMNotVisible"
-	reasonNotRunning   = "VMNotRunning"
-	reasonLost         = "VMLost"
-	reasonIncomplete   = "VMIncomplete"
-	reasonBroken       = "VMBroken"
-	reasonDeleting     = "VMDeleting"
-	reasonDeleted      = "VMDeleted"
-	reasonNoConfig     = "ProviderConfigNotFound"
-	reasonOwnerMissing = "OwnerMissing"
+	reasonRunning    = "VMRunning"
+	reasonCreating   = "VMCreating"
+	reasonSettling   = "VMNotVisible"
+	reasonNotRunning = "VMNotRunning"
+	reasonLost       = "VMLost"
+	reasonIncomplete = "VMIncomplete"
+	reasonBroken     = "VMBroken"
+	reasonDeleting   = "VMDeleting"
+	reasonDeleted    = "VMDeleted"
 )
 
 // report writes the status if the decision changes it, and tells what happened.
@@ -42,11 +40,9 @@ func (p *pass) report(ctx context.Context, d decision) error {
 		return nil
 	}
 	p.request.Status.LastUpdated = &metav1.Time{Time: p.clock()}
-	lock := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
-	if err := p.Client.Status().Patch(ctx, p.request, lock); err != nil {
+	if err := p.claim.Report(ctx, base); err != nil {
 		return err
 	}
-	p.note.replaced(base.ResourceVersion, p.request.ResourceVersion)
 	if base.Status.Phase != d.phase {
 		log.FromContext(ctx).Info("phase changed", "machine", p.request.Spec.MachineName,
 			"from", base.Status.Phase, "to", d.phase, "reason", d.reason)
@@ -64,7 +60,7 @@ func (p *pass) apply(d decision) {
 	switch {
 	case d.phase != v1alpha1.MachineFailed:
 		s.FailureReason, s.FailureMessage = "", ""
-	case p.facts.err == nil || !transient(p.facts.err):
+	case p.facts.err == nil || !request.Transient(p.facts.err):
 		s.FailureReason, s.FailureMessage = d.reason, d.message
 	}
 	meta.SetStatusCondition(&s.Conditions, metav1.Condition{

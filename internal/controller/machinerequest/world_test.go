@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
@@ -206,7 +207,7 @@ func (w *world) reason(r *v1alpha1.MachineRequest, want string) {
 		if err := w.read(r); err != nil {
 			return err
 		}
-		if got := readyReason(r.Status); got != want {
+		if got := request.ReadyReason(r.Status.Conditions); got != want {
 			return fmt.Errorf("reason is %q, want %q; phase %s", got, want, r.Status.Phase)
 		}
 		return nil

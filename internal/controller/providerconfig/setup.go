@@ -53,15 +53,9 @@ func comesOrGoes() predicate.Predicate {
 }
 
 func (r *Reconciler) ofSecret(ctx context.Context, secret client.Object) []reconcile.Request {
-	var configs v1alpha1.ProviderConfigList
-	if err := r.Client.List(ctx, &configs); err != nil {
-		return nil
-	}
 	var found []reconcile.Request
-	for i := range configs.Items {
-		if session.SecretName(&configs.Items[i]) == client.ObjectKeyFromObject(secret) {
-			found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&configs.Items[i])})
-		}
+	for _, config := range session.ConfigsOf(ctx, r.Client, secret) {
+		found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(config)})
 	}
 	return found
 }

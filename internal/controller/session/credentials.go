@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
@@ -74,4 +75,19 @@ func missing(config *v1alpha1.ProviderConfig, name types.NamespacedName, err err
 		e.Hint = "create it, or correct spec.credentialsRef"
 	}
 	return e
+}
+
+// ConfigsOf returns the ProviderConfigs whose credentials are in the Secret.
+func ConfigsOf(ctx context.Context, r client.Reader, secret client.Object) []*v1alpha1.ProviderConfig {
+	var configs v1alpha1.ProviderConfigList
+	if err := r.List(ctx, &configs); err != nil {
+		return nil
+	}
+	var found []*v1alpha1.ProviderConfig
+	for i := range configs.Items {
+		if SecretName(&configs.Items[i]) == client.ObjectKeyFromObject(secret) {
+			found = append(found, &configs.Items[i])
+		}
+	}
+	return found
 }

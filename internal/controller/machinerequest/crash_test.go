@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package machinerequest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/crashtest"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+)
+
+// behaviours are the platforms that every disturbance is tried on.
+var behaviours = map[string]crashtest.Behaviour{
+	"shown at once":   {},
+	"made in parts":   {Halves: true},
+	"shown late":      {Lag: 2 * time.Second, Settle: 4 * time.Second},
+	"parts, and late": {Lag: 2 * time.Second, Settle: 4 * time.Second, Halves: true},
+}
+
+func subject() crashtest.Subject {
+	return crashtest.Subject{
+		New: func() client.Object {
+			return &v1alpha1.MachineRequest{Spec: v1alpha1.MachineRequestSpec{
+				ProviderRef: v1alpha1.ProviderReference{Name: crashtest.ConfigName}, MachineName: "a",
+				Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
+			}}
+		},
+		Reconciler: func(c client.Client, s *session.Sessions, now func() time.Time) crashtest.Reconciler {
+			r := &Reconciler{Client: c, Type: v1alpha1.ProviderHarvester, Sessions: s, Events: &events.FakeRecorder{}, now: now}
+			return func(ctx context.Context, o client.Object) (reconcile.Result, error) {
+				return r.Reconcile(ctx, o.(*v1alpha1.MachineRequest))
+			}
+		},
+		Done: func(o client.Object) bool {
+			phase := o.(*v1alpha1.MachineRequest).Status.Phase
+			return phase == v1alpha1.MachineRunning || phase == v1alpha1.MachineFailed
+		},
+	}
+}
+
+func TestDeathAtAnyPointLeavesOneMachineAndThenNone(t *testing.T) {
+	for name, b := range behaviours {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := crashtest.New(t, api, subject(), b)
+			l.Crashes()
+			l.Report(t, 50, 1000)
+		})
+	}
+}
+
+func TestTwoDeathsLeaveOneMachineAndThenNone(t *testing.T) {
+	l := crashtest.New(t, api, subject(), behaviours["parts, and late"])
+	l.CrashPairs(40, crashtest.Seed(t))
+	l.Report(t, 41, 1000)
+}
+
+func TestStaleReadsLeaveOneMachineAndThenNone(t *testing.T) {
+	for _, name := range []string{"made in parts", "parts, and late"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := crashtest.New(t, api, subject(), behaviours[name])
+			l.StaleReads(3)
+			l.Report(t, 25, 500)
+		})
+	}
+}
+
+func TestWhatGoesUnseenLeavesOneMachineAndThenNone(t *testing.T) {
+	for _, name := range []string{"made in parts", "parts, and late"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := crashtest.New(t, api, subject(), behaviours[name])
+			l.Unseen()
+			l.Report(t, 15, 200)
+		})
+	}
+}
+
+// The lab must be able to find what it looks for.
+
+func TestTheLabFindsASecondMachineWhereTheWindowIsTooShort(t *testing.T) {
+	l := crashtest.New(t, api, subject(), crashtest.Behaviour{Lag: 2 * time.Second})
+	l.Crashes()
+	finds(t, l, "2 things exist")
+}
+
+func TestTheLabFindsALeftMachineWhereStaleWritesSucceed(t *testing.T) {
+	l := crashtest.New(t, api, subject(), crashtest.Behaviour{})
+	l.Unlocked = true
+	l.StaleReads(4)
+	finds(t, l, "1 things are left after the request is gone")
+}
+
+func finds(t *testing.T, l *crashtest.Lab, what string) {
+	t.Helper()
+	for _, sentence := range l.Violations {
+		if strings.Contains(sentence, what) {
+			return
+		}
+	}
+	t.Errorf("%d lives, and none with %q: %s", l.Lives, what, l.Violations)
+}

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// AnnotationAttempt holds the time of the last attempt to create something. It is
+// written before the platform is asked, so that no crash can hide an attempt.
+const AnnotationAttempt = v1alpha1.Group + "/create-attempt"
+
+// Claim is a provider's hold on a request: the finalizer, the owner that platform
+// objects are tagged with, and the recorded attempts. Every write of a pass goes
+// through it and carries the resource version that was read.
+type Claim struct {
+	Client    client.Client
+	Object    client.Object
+	Note      *Note
+	Finalizer string
+	// What is the wanted thing in messages, for example `machine "mgmt-cp-0"`.
+	What string
+	Now  func() time.Time
+}
+
+// Held reports whether the finalizer is on the request.
+func (c *Claim) Held() bool { return controllerutil.ContainsFinalizer(c.Object, c.Finalizer) }
+
+// Take makes the request ours in one write: finalizer, owner and attempt. Minted
+// says that the owner is new, so nothing can exist so far; fresh that the first
+// attempt was recorded by this very write.
+func (c *Claim) Take(ctx context.Context) (minted, fresh bool, err error) {
+	owner := c.Object.GetAnnotations()[v1alpha1.AnnotationOwnerID]
+	if c.Held() {
+		return false, false, c.ownerKept(owner)
+	}
+	minted, fresh = owner == "", Attempted(c.Object).IsZero()
+	err = c.patch(ctx, func() {
+		controllerutil.AddFinalizer(c.Object, c.Finalizer)
+		if minted {
+			c.annotate(v1alpha1.AnnotationOwnerID, uuid.NewString())
+		}
+		if fresh {
+			c.stamp()
+		}
+	})
+	return minted, fresh && err == nil, err
+}
+
+// Attempt records that something is about to be created. As a locked write it
+// also proves that this pass has not read a stale request.
+func (c *Claim) Attempt(ctx context.Context) error { return c.patch(ctx, c.stamp) }
+
+// Release lets the request go.
+func (c *Claim) Release(ctx context.Context) error {
+	return c.patch(ctx, func() { controllerutil.RemoveFinalizer(c.Object, c.Finalizer) })
+}
+
+// Report writes the status as it has changed since base.
+func (c *Claim) Report(ctx context.Context, base client.Object) error {
+	if err := c.Client.Status().Patch(ctx, c.Object, locked(base)); err != nil {
+		return err
+	}
+	c.Note.replaced(base.GetResourceVersion(), c.Object.GetResourceVersion())
+	return nil
+}
+
+// Owner is whom platform objects of the request belong to.
+func (c *Claim) Owner() provider.Owner {
+	a := c.Object.GetAnnotations()
+	return provider.Owner{ID: a[v1alpha1.AnnotationOwnerID], ClusterID: a[v1alpha1.AnnotationClusterID]}
+}
+
+// Attempted returns the time of the last attempt, zero if there was none. A time
+// that cannot be read still tells that there was one.
+func Attempted(o client.Object) time.Time {
+	text, ok := o.GetAnnotations()[AnnotationAttempt]
+	if !ok {
+		return time.Time{}
+	}
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return t
+	}
+	return time.Unix(1, 0)
+}
+
+func (c *Claim) stamp() { c.annotate(AnnotationAttempt, c.Now().UTC().Format(time.RFC3339Nano)) }
+
+func (c *Claim) annotate(key, value string) {
+	a := c.Object.GetAnnotations()
+	if a == nil {
+		a = map[string]string{}
+	}
+	a[key] = value
+	c.Object.SetAnnotations(a)
+}
+
+// ownerKept refuses to go on without the owner that platform objects are tagged
+// with: a new one would make them strangers.
+func (c *Claim) ownerKept(owner string) error {
+	if owner != "" {
+		return nil
+	}
+	return &provider.Error{
+		Kind: provider.Invalid, Reason: ReasonOwnerMissing, Op: "look after " + c.What,
+		Err:  errors.New("the annotation " + v1alpha1.AnnotationOwnerID + " was removed"),
+		Hint: "restore it from the label on the platform",
+	}
+}
+
+// patch writes a change of the metadata, unless somebody else was faster.
+func (c *Claim) patch(ctx context.Context, change func()) error {
+	base := c.Object.DeepCopyObject().(client.Object)
+	change()
+	if err := c.Client.Patch(ctx, c.Object, locked(base)); err != nil {
+		return err
+	}
+	c.Note.replaced(base.GetResourceVersion(), c.Object.GetResourceVersion())
+	return nil
+}
+
+func locked(base client.Object) client.Patch {
+	return client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+}

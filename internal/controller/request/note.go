@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package request is what the reconcilers of all kinds of requests share: how a
+// request is claimed and written, what is remembered about it between passes,
+// and when to look again. What a request means is up to the reconciler.
+package request
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// inFlight is how long a call may go on at the platform after its sender is gone.
+const inFlight = 10 * time.Second
+
+// Memory is what may be lost: a restart only makes a reconciler more patient.
+// The zero value is empty and ready.
+type Memory struct {
+	mu    sync.Mutex
+	notes map[types.UID]*Note
+}
+
+// Note is about one request. A request is reconciled by one worker at a time, so
+// its note needs no lock.
+type Note struct {
+	// Applied is the generation of the spec that the platform was last brought
+	// in line with.
+	Applied int64
+
+	// superseded are the resource versions that the last pass has replaced; to
+	// read one of them again means that the cache is behind.
+	superseded []string
+	answered   bool      // the last call that creates had an answer
+	missing    time.Time // since when nothing is to be seen on the platform
+	failing    time.Time // since when the platform cannot be asked
+	failures   int       // passes in a row that ended with an error
+	since      time.Time // since when something is expected
+	expecting  Pace
+	deleting   bool
+}
+
+// Of returns the note about a request, an empty one at first.
+func (m *Memory) Of(uid types.UID) *Note {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, ok := m.notes[uid]
+	if !ok {
+		if m.notes == nil {
+			m.notes = map[types.UID]*Note{}
+		}
+		n = &Note{}
+		m.notes[uid] = n
+	}
+	return n
+}
+
+// Forget drops the note about a request that is gone.
+func (m *Memory) Forget(uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.notes, uid)
+}
+
+// Begin starts a pass over a request of that resource version. It reports false
+// if the last pass has replaced that version: the cache is behind.
+func (n *Note) Begin(version string) bool {
+	if slices.Contains(n.superseded, version) {
+		return false
+	}
+	n.superseded = nil
+	return true
+}
+
+// replaced notes that a write has replaced the resource version old.
+func (n *Note) replaced(old, now string) {
+	if old != now {
+		n.superseded = append(n.superseded, old)
+	}
+}
+
+// Saw notes what the platform answered: an error, or whether it showed anything.
+// Failures are counted until a whole pass ends without one: a platform that
+// answers but refuses to create must not be asked ever faster.
+func (n *Note) Saw(present bool, err error, now time.Time) {
+	if err != nil {
+		n.failures++
+		n.failing = first(n.failing, now)
+		return
+	}
+	n.failing = time.Time{}
+	if present {
+		n.missing = time.Time{}
+		return
+	}
+	n.missing = first(n.missing, now)
+}
+
+// Asking notes that something is about to be created: what was missing before
+// says nothing any more.
+func (n *Note) Asking() { n.missing, n.answered = time.Time{}, false }
+
+// Answered notes how the platform answered that. Unavailable is no answer.
+func (n *Note) Answered(err error) {
+	n.answered = err == nil || provider.KindOf(err) != provider.Unavailable
+}
+
+// Settled reports whether what is not to be seen really is not there.
+func (n *Note) Settled(attempt time.Time, settle time.Duration, now time.Time) bool {
+	if settle == 0 {
+		return true
+	}
+	return !n.missing.IsZero() && now.Sub(n.missing) >= settle && now.Sub(attempt) >= settle
+}
+
+// Window is how long to wait before something counts as gone for good: a call
+// whose answer is not known, perhaps as its sender died, may still take effect.
+func (n *Note) Window(settle time.Duration) time.Duration {
+	if n.answered {
+		return settle
+	}
+	return max(settle, inFlight)
+}
+
+// FailingFor is how long the platform could not be asked.
+func (n *Note) FailingFor(now time.Time) time.Duration {
+	if n.failing.IsZero() {
+		return 0
+	}
+	return now.Sub(n.failing)
+}
+
+func first(t, now time.Time) time.Time {
+	if t.IsZero() {
+		return now
+	}
+	return t
+}

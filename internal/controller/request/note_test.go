@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+func fault(k provider.Kind) error {
+	return &provider.Error{Kind: k, Op: "try", Err: errors.New("said so")}
+}
+
+func TestPollingIsFastWhileYoungAndNeverRarerThanTenSeconds(t *testing.T) {
+	start := time.Now()
+	n, o := &Note{}, Outlook{Pace: Young}
+	if got := n.Next(o, start); got != soon {
+		t.Errorf("first poll after %v", got)
+	}
+	for elapsed := time.Duration(0); elapsed < 20*time.Minute; elapsed += time.Second {
+		got := n.Next(o, start.Add(elapsed))
+		if got > atRest || elapsed < time.Minute && got > youngMost {
+			t.Fatalf("after %v the next poll comes %v later", elapsed, got)
+		}
+	}
+}
+
+func TestPollingIsSlowerWhereThePlatformPushes(t *testing.T) {
+	n := &Note{}
+	if got := n.Next(Outlook{Pace: Young, Push: true}, time.Now()); got < pushedSoon {
+		t.Errorf("first poll after %v", got)
+	}
+}
+
+func TestBackoffGrowsAndIsBounded(t *testing.T) {
+	n := &Note{}
+	last := time.Duration(0)
+	for range 20 {
+		n.Saw(false, fault(provider.Unavailable), time.Now())
+		last = n.Next(Outlook{Pace: Backoff, Err: fault(provider.Unavailable)}, time.Now())
+		if last > backoffMost || last < backoffFirst*9/10 {
+			t.Fatalf("retry after %v", last)
+		}
+	}
+	if last < backoffMost*9/10 {
+		t.Errorf("backoff ends at %v", last)
+	}
+}
+
+func TestBackoffGrowsAlsoWhenOnlyTheSecondCallOfAPassFails(t *testing.T) {
+	n, o := &Note{}, Outlook{Pace: Backoff, Err: fault(provider.Exhausted)}
+	var last time.Duration
+	for range 5 {
+		n.Saw(false, nil, time.Now())
+		n.Saw(false, o.Err, time.Now())
+		last = n.Next(o, time.Now())
+	}
+	if last < 10*time.Second {
+		t.Errorf("the fifth retry comes after %v", last)
+	}
+	n.Next(Outlook{Pace: Steady}, time.Now())
+	n.Saw(false, o.Err, time.Now())
+	if got := n.Next(o, time.Now()); got > backoffFirst {
+		t.Errorf("after a pass without error the first retry comes after %v", got)
+	}
+}
+
+func TestABackoffKeepsItsBound(t *testing.T) {
+	n := &Note{failures: 10}
+	o := Outlook{Pace: Backoff, Err: fault(provider.Unavailable), Within: 3 * time.Second}
+	if got := n.Next(o, time.Now()); got > 3*time.Second {
+		t.Errorf("asked again after %v", got)
+	}
+}
+
+func TestWhatNeedsAttentionIsRetriedEveryOneToFiveMinutes(t *testing.T) {
+	n := &Note{}
+	for range 10 {
+		n.failures++
+		got := n.Next(Outlook{Pace: Slow, Err: fault(provider.Invalid)}, time.Now())
+		if got < 54*time.Second || got > 5*time.Minute {
+			t.Errorf("retry %d after %v", n.failures, got)
+		}
+	}
+}
+
+func TestSettledNeedsTheWholeWindowSinceAttemptAndSinceMissing(t *testing.T) {
+	now := time.Now()
+	n := &Note{}
+	if !n.Settled(now, 0, now) {
+		t.Error("a platform without window is always settled")
+	}
+	if n.Settled(now.Add(-time.Hour), time.Minute, now) {
+		t.Error("settled before anything was missed")
+	}
+	n.Saw(false, nil, now)
+	later := now.Add(time.Minute)
+	if n.Settled(later.Add(-time.Second), time.Minute, later) {
+		t.Error("settled right after an attempt")
+	}
+	if !n.Settled(now, time.Minute, later) {
+		t.Error("not settled after the window")
+	}
+	n.Saw(true, nil, later)
+	if n.Settled(now, time.Minute, later.Add(time.Hour)) {
+		t.Error("settled although it was seen")
+	}
+}
+
+func TestOwnWritesAreRecognisedInAStaleCache(t *testing.T) {
+	n := &Note{}
+	n.replaced("1", "2")
+	n.replaced("2", "2")
+	if n.Begin("1") {
+		t.Error("a pass began with a version that was replaced")
+	}
+	if !n.Begin("2") || !n.Begin("1") {
+		t.Error("a pass was refused although the cache had caught up")
+	}
+}

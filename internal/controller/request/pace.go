@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Polling: fast while something is expected, and never rarer than atRest.
+const (
+	soon       = 200 * time.Millisecond
+	pushedSoon = time.Second
+	youngMost  = 2 * time.Second
+	youngFor   = 5 * time.Minute
+	atRest     = 10 * time.Second
+)
+
+// Retries: what passes by itself, and what somebody has to mend.
+const (
+	backoffFirst   = time.Second
+	backoffMost    = 15 * time.Second
+	exhaustedMost  = time.Minute
+	attentionFirst = time.Minute
+	attentionMost  = 5 * time.Minute
+)
+
+// Pace says when to look again.
+type Pace int
+
+// The paces.
+const (
+	// Steady: nothing is expected.
+	Steady Pace = iota
+	// Young: something is about to happen.
+	Young
+	// Backoff: the platform has a problem of its own.
+	Backoff
+	// Slow: somebody has to change something.
+	Slow
+)
+
+// Outlook is what a pass expects of the next one.
+type Outlook struct {
+	Pace     Pace
+	Deleting bool
+	// Push says that the platform pushes changes; then it is polled more slowly.
+	Push bool
+	// Err is why the platform could not be asked, or what it refused.
+	Err error
+	// Within bounds the wait of a Backoff; zero means no bound.
+	Within time.Duration
+}
+
+// Next is when to look again.
+func (n *Note) Next(o Outlook, now time.Time) time.Duration {
+	if n.since.IsZero() || n.expecting != o.Pace || n.deleting != o.Deleting {
+		n.since, n.expecting, n.deleting = now, o.Pace, o.Deleting
+	}
+	if o.Err == nil {
+		n.failures = 0
+	}
+	switch o.Pace {
+	case Young:
+		return youngPoll(now.Sub(n.since), o.Push && !o.Deleting)
+	case Backoff:
+		return n.retry(o)
+	case Slow:
+		return jitter(double(attentionFirst, attentionMost, n.failures))
+	default:
+		return jitter(atRest)
+	}
+}
+
+func (n *Note) retry(o Outlook) time.Duration {
+	most := backoffMost
+	if provider.KindOf(o.Err) == provider.Exhausted {
+		most = exhaustedMost
+	}
+	after := jitter(double(backoffFirst, most, n.failures))
+	if o.Within > 0 {
+		return min(after, o.Within)
+	}
+	return after
+}
+
+func youngPoll(elapsed time.Duration, push bool) time.Duration {
+	switch {
+	case push:
+		return min(max(elapsed/5, pushedSoon), atRest)
+	case elapsed > youngFor:
+		return jitter(atRest)
+	default:
+		return min(max(elapsed/10, soon), youngMost)
+	}
+}
+
+// double grows from first with every failure, up to most.
+func double(first, most time.Duration, failures int) time.Duration {
+	return min(first<<min(max(failures-1, 0), 10), most)
+}
+
+// jitter shortens d by up to a tenth, so that requests do not move in step.
+func jitter(d time.Duration) time.Duration {
+	return d - rand.N(d/10)
+}
