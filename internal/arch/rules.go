@@ -15,13 +15,16 @@ var rules = []Rule{
 	// along. Nothing below internal/ may appear in them.
 	{Packages: "api/v1alpha1", Only: []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "github.com/google/go-cmp/..."}},
 	{Packages: "config/crd"},
+	{Packages: "config/admission"},
 	{Packages: "provider", May: []string{"api/v1alpha1"}},
 	{Packages: "provider/inmemory", May: []string{"api/v1alpha1", "provider"}},
+	{Packages: "provider/providertest", May: []string{"api/v1alpha1", "provider"}, InTests: []string{"provider/inmemory"}},
 	{
 		Packages: "provider/serve",
 		May: []string{
 			"provider",
-			"internal/controller/machinerequest", "internal/controller/program", "internal/controller/providerconfig", "internal/controller/session",
+			"internal/controller/loadbalancerrequest", "internal/controller/machinerequest", "internal/controller/program",
+			"internal/controller/providerconfig", "internal/controller/session",
 		},
 		InTests: []string{"provider/inmemory"},
 	},
@@ -30,7 +33,7 @@ var rules = []Rule{
 	// tests meet the simulator of that platform.
 	{
 		Packages: "provider/harvester", May: []string{"api/v1alpha1", "provider"},
-		InTests: []string{"internal/sim/harvester/...", "internal/sim/datacenter", "internal/sim/network"},
+		InTests: []string{"provider/providertest", "internal/sim/harvester/...", "internal/sim/datacenter", "internal/sim/network"},
 	},
 
 	// Controllers know the contract, never a driver.
@@ -38,10 +41,18 @@ var rules = []Rule{
 		Packages: "internal/controller/session", May: []string{"api/v1alpha1", "provider"},
 		InTests: []string{"provider/inmemory"},
 	},
+	{Packages: "internal/controller/request", May: []string{"api/v1alpha1", "provider", "internal/controller/session"}},
 	{
-		Packages: "internal/controller/machinerequest", May: []string{"api/v1alpha1", "provider", "internal/controller/session"},
-		InTests: []string{"provider/inmemory"},
+		Packages: "internal/controller/machinerequest",
+		May:      []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/controller/session"},
+		InTests:  []string{"provider/inmemory", "internal/controller/crashtest"},
 	},
+	{
+		Packages: "internal/controller/loadbalancerrequest",
+		May:      []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/controller/session"},
+		InTests:  []string{"provider/inmemory", "internal/controller/crashtest"},
+	},
+	{Packages: "internal/controller/crashtest", May: []string{"api/v1alpha1", "provider", "internal/controller/session"}},
 	{
 		Packages: "internal/controller/providerconfig", May: []string{"api/v1alpha1", "provider", "internal/controller/session"},
 		InTests: []string{"provider/inmemory"},

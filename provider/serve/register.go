@@ -8,6 +8,7 @@ package serve
 import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/butlerdotdev/butler/internal/controller/loadbalancerrequest"
 	"github.com/butlerdotdev/butler/internal/controller/machinerequest"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/controller/providerconfig"
@@ -40,6 +41,9 @@ func Register(m manager.Manager, p provider.Provider, o Options) error {
 		return err
 	}
 	if err := machinerequest.Register(m, p.Type, s); err != nil {
+		return err
+	}
+	if err := loadbalancerrequest.Register(m, p.Type, s); err != nil {
 		return err
 	}
 	return providerconfig.Register(m, p.Type, s)

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loadbalancerrequest
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+)
+
+// workers is how many requests are reconciled at once; a cluster has one.
+const workers = 4
+
+// Register adds the reconciler of a provider to a manager.
+func Register(m manager.Manager, t v1alpha1.ProviderType, s *session.Sessions) error {
+	r := &Reconciler{
+		Client: m.GetClient(), Type: t, Sessions: s,
+		Events: m.GetEventRecorder("butler-provider-" + string(t)),
+	}
+	return r.register(m)
+}
+
+func (r *Reconciler) register(m manager.Manager) error {
+	err := m.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.LoadBalancerRequest{}, r.byConfig(), func(o client.Object) []string {
+		return []string{configName(o.(*v1alpha1.LoadBalancerRequest)).String()}
+	})
+	if err != nil {
+		return err
+	}
+	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	return builder.ControllerManagedBy(m).
+		Named("loadbalancerrequest-"+string(r.Type)).
+		For(&v1alpha1.LoadBalancerRequest{}, builder.WithPredicates(r.relevant())).
+		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.ofConfig), changed).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(request.OfSecret(r.Client, r.ofConfig)),
+			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(reconcile.AsReconciler(m.GetClient(), r))
+}
+
+// relevant leaves out what this reconciler writes itself: metadata and status do
+// not change the generation, a deletion and other targets do.
+func (r *Reconciler) relevant() predicate.Predicate {
+	return predicate.And(predicate.GenerationChangedPredicate{}, predicate.Funcs{
+		DeleteFunc: func(e event.DeleteEvent) bool {
+			r.memory.Forget(e.Object.GetUID())
+			return false
+		},
+	})
+}
+
+// The index carries the provider's name, so that one manager can hold several.
+func (r *Reconciler) byConfig() string { return string(r.Type) + ".providerConfigRef" }
+
+func (r *Reconciler) ofConfig(ctx context.Context, config client.Object) []reconcile.Request {
+	return request.Matching(ctx, r.Client, &v1alpha1.LoadBalancerRequestList{}, r.byConfig(), client.ObjectKeyFromObject(config).String())
+}
