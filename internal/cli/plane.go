@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (a App) runPlane(ctx context.Context, dir string, port int) error {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	fmt.Fprintf(a.Out, "kubeconfig: %s\nready in %.1fs\n", p.KubeconfigPath(), time.Since(begin).Seconds())
+	fmt.Fprintf(a.Out, "kubeconfig: %s\nready in %.1fs\n", filepath.Join(dir, "kubeconfig"), time.Since(begin).Seconds())
 	select {
 	case <-ctx.Done():
 		return p.Stop()

@@ -59,7 +59,7 @@ what was there.`,
 }
 
 func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir, seedFile string) error {
-	dir, err := filepath.Abs(dir)
+	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,9 @@ func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir, seedFile 
 	handler := slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})
 	ctrllog.SetLogger(logr.FromSlogHandler(handler))
 	klog.SetSlogLogger(slog.New(handler))
-	return sim.Run(ctx, sim.Options{Dir: dir, Provider: p, Seed: seed, Log: slog.New(handler)}, func(i sim.Info) {
-		fmt.Fprintf(a.Out, "kubeconfig: %s\nadmin: %s\nproxy: socks5://%s\n", i.Kubeconfig, i.Admin, i.Proxy)
+	return sim.Run(ctx, sim.Options{Dir: abs, Provider: p, Seed: seed, Log: slog.New(handler)}, func(i sim.Info) {
+		fmt.Fprintf(a.Out, "kubeconfig: %s\nadmin: %s\nproxy: socks5://%s\n",
+			filepath.Join(dir, filepath.Base(i.Kubeconfig)), filepath.Join(dir, filepath.Base(i.Admin)), i.Proxy)
 	})
 }
 
