@@ -117,7 +117,11 @@ func (w workspace) read(ctx context.Context, f func(client.Client) error) error 
 type planeGone struct{ error }
 
 func (w workspace) readOnce(ctx context.Context, f func(client.Client) error) error {
-	p, err := plane.Start(ctx, plane.Options{Dir: w.plane(), Holder: reading})
+	definitions, err := crd.All()
+	if err != nil {
+		return err
+	}
+	p, err := plane.Start(ctx, plane.Options{Dir: w.plane(), Holder: reading, Definitions: definitions})
 	if errors.Is(err, lock.ErrHeld) {
 		return w.readOther(f)
 	}

@@ -133,10 +133,13 @@ What they hold stays on disk; the bootstrap command starts them again.`,
 
 // simulated are the rehearsals that are meant by a command's arguments.
 func (c choice) simulated(args []string) ([]workspace, error) {
-	switch len(args) {
-	case 0:
+	switch {
+	case len(args) == 0 && c.stateDir != "":
+		dir, err := filepath.Abs(c.stateDir)
+		return []workspace{{filepath.Base(dir), dir, true}}, err
+	case len(args) == 0:
 		return simulated()
-	case 1:
+	case len(args) == 1:
 		c.rehearse = true
 		w, err := c.find(args[0])
 		return []workspace{w}, err

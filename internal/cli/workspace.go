@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"regexp"
 
 	"github.com/spf13/cobra"
+
+	"github.com/butlerdotdev/butler/internal/sim"
 )
 
 // workspace is where the state of one cluster is kept.
@@ -22,8 +25,9 @@ type workspace struct {
 
 func (w workspace) plane() string { return filepath.Join(w.dir, "plane") }
 func (w workspace) sim() string   { return filepath.Join(w.dir, "sim") }
+func (w workspace) log() string   { return filepath.Join(w.dir, "butleradm.log") }
 
-// flags is how a command that ends with this name was started, for hints.
+// command is how to call butleradm for this cluster.
 func (w workspace) command(verb string) string {
 	c := "butleradm " + verb + " " + w.name
 	if home, err := home(); err != nil || w.dir != filepath.Join(home, folder(w.rehearsal), w.name) {
@@ -66,6 +70,9 @@ func (c *choice) register(cmd *cobra.Command) {
 
 // find is the workspace of a cluster that exists.
 func (c choice) find(name string) (workspace, error) {
+	if c.rehearse && c.real {
+		return workspace{}, usage("--real and --rehearse exclude each other")
+	}
 	if !regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`).MatchString(name) {
 		return workspace{}, usage("%q is not the name of a cluster", name)
 	}
@@ -79,8 +86,7 @@ func (c choice) find(name string) (workspace, error) {
 	var found []workspace
 	for _, rehearsal := range []bool{true, false} {
 		w := workspace{name, resolve(filepath.Join(h, folder(rehearsal), name)), rehearsal}
-		wanted := c.rehearse == c.real || c.rehearse == rehearsal
-		if exists(w.plane()) && wanted {
+		if exists(w.plane()) && c.fits(w) {
 			found = append(found, w)
 		}
 	}
@@ -93,14 +99,19 @@ func (c choice) find(name string) (workspace, error) {
 	return workspace{}, usage("there is a real and a rehearsed cluster %q; say which with --real or --rehearse", name)
 }
 
+// fits reports whether a workspace is of the kind that was asked for.
+func (c choice) fits(w workspace) bool {
+	return c.rehearse == c.real || c.rehearse == w.rehearsal
+}
+
 func (c choice) findIn(name string) (workspace, error) {
 	dir, err := filepath.Abs(c.stateDir)
 	if err != nil {
 		return workspace{}, err
 	}
 	w := workspace{name, dir, exists(filepath.Join(dir, "sim"))}
-	if !exists(w.plane()) {
-		return w, fmt.Errorf("there is no cluster in %s", dir)
+	if !exists(w.plane()) || !c.fits(w) {
+		return w, fmt.Errorf("there is no such cluster in %s", dir)
 	}
 	return w, nil
 }
@@ -113,6 +124,9 @@ func create(name, stateDir string, rehearsal bool) (workspace, error) {
 		return workspace{}, err
 	}
 	usual := filepath.Join(h, folder(rehearsal), name)
+	if err := unlinkDangling(usual); err != nil {
+		return workspace{}, err
+	}
 	w := workspace{name, resolve(usual), rehearsal}
 	if stateDir != "" {
 		if w.dir, err = filepath.Abs(stateDir); err != nil {
@@ -128,13 +142,15 @@ func create(name, stateDir string, rehearsal bool) (workspace, error) {
 	return w, link(w.dir, usual)
 }
 
-// link leads from the usual place to a directory, unless something else than
-// an older link is there.
+// link leads from the usual place to a directory, unless the cluster of that
+// name lies there, or in a third place.
 func link(dir, usual string) error {
 	info, err := os.Lstat(usual)
 	switch {
 	case err == nil && info.Mode()&os.ModeSymlink == 0:
 		return nil
+	case err == nil && resolve(usual) != dir && exists(filepath.Join(usual, "plane")):
+		return usage("a cluster of this name is in %s; remove it first, or choose another spec.cluster.name", resolve(usual))
 	case err == nil:
 		err = os.Remove(usual)
 	case errors.Is(err, os.ErrNotExist):
@@ -144,6 +160,34 @@ func link(dir, usual string) error {
 		return err
 	}
 	return os.Symlink(dir, usual)
+}
+
+// unlinkDangling removes a link to a directory that somebody has deleted.
+func unlinkDangling(path string) error {
+	if exists(path) {
+		return nil
+	}
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// discard removes what a bootstrap has made that was refused, and nothing else.
+func (w workspace) discard(ctx context.Context) error {
+	err := sim.Stop(ctx, w.sim())
+	for _, path := range []string{w.plane(), w.sim(), w.log()} {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	// A directory that holds something else stays.
+	if os.Remove(w.dir) != nil {
+		return err
+	}
+	h, e := home()
+	if e != nil {
+		return errors.Join(err, e)
+	}
+	return errors.Join(err, unlinkDangling(filepath.Join(h, folder(w.rehearsal), w.name)))
 }
 
 // resolve follows the link that link made.
