@@ -143,6 +143,9 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	if err := errors.Join(o.try(o.ctx, m), simulated.Wait()); err != nil {
 		return err
 	}
+	if err := w.link(); err != nil {
+		return err
+	}
 	seed := sim.SeedFor(m.Cluster, m.Provider)
 	if o.platform, err = w.simulate(ctx, p, &seed); err != nil {
 		return err

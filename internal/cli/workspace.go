@@ -30,7 +30,7 @@ func (w workspace) log() string   { return filepath.Join(w.dir, "butleradm.log")
 // command is how to call butleradm for this cluster.
 func (w workspace) command(verb string) string {
 	c := "butleradm " + verb + " " + w.name
-	if home, err := home(); err != nil || w.dir != filepath.Join(home, folder(w.rehearsal), w.name) {
+	if usual, err := w.usual(); err != nil || w.dir != resolve(usual) {
 		c += " --state-dir " + w.dir
 	}
 	return c
@@ -116,18 +116,17 @@ func (c choice) findIn(name string) (workspace, error) {
 	return w, nil
 }
 
-// create is the workspace of a cluster that is to be made. One that lies
-// elsewhere is linked to from the usual place, so that its name suffices later.
+// create is the workspace of a cluster that is to be made.
 func create(name, stateDir string, rehearsal bool) (workspace, error) {
-	h, err := home()
+	w := workspace{name: name, rehearsal: rehearsal}
+	usual, err := w.usual()
 	if err != nil {
-		return workspace{}, err
+		return w, err
 	}
-	usual := filepath.Join(h, folder(rehearsal), name)
 	if err := unlinkDangling(usual); err != nil {
-		return workspace{}, err
+		return w, err
 	}
-	w := workspace{name, resolve(usual), rehearsal}
+	w.dir = resolve(usual)
 	if stateDir != "" {
 		if w.dir, err = filepath.Abs(stateDir); err != nil {
 			return w, err
@@ -136,30 +135,38 @@ func create(name, stateDir string, rehearsal bool) (workspace, error) {
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return w, fmt.Errorf("make the state directory: %w; choose one that you may write to with --state-dir", err)
 	}
-	if w.dir == usual {
-		return w, nil
-	}
-	return w, link(w.dir, usual)
+	return w, nil
 }
 
-// link leads from the usual place to a directory, unless the cluster of that
-// name lies there, or in a third place.
-func link(dir, usual string) error {
-	info, err := os.Lstat(usual)
-	switch {
-	case err == nil && info.Mode()&os.ModeSymlink == 0:
-		return nil
-	case err == nil && resolve(usual) != dir && exists(filepath.Join(usual, "plane")):
-		return usage("a cluster of this name is in %s; remove it first, or choose another spec.cluster.name", resolve(usual))
-	case err == nil:
-		err = os.Remove(usual)
-	case errors.Is(err, os.ErrNotExist):
-		err = os.MkdirAll(filepath.Dir(usual), 0o700)
-	}
-	if err != nil {
+// usual is where a cluster lies that has no directory of its own.
+func (w workspace) usual() (string, error) {
+	h, err := home()
+	return filepath.Join(h, folder(w.rehearsal), w.name), err
+}
+
+// link leads from the usual place to a workspace that lies elsewhere, so that
+// its name suffices later. A cluster of that name that lies at the usual place,
+// or whose simulated platform runs, keeps its place.
+func (w workspace) link() error {
+	usual, err := w.usual()
+	if err != nil || resolve(usual) == w.dir {
 		return err
 	}
-	return os.Symlink(dir, usual)
+	info, err := os.Lstat(usual)
+	if err == nil {
+		_, _, running := sim.Running(filepath.Join(usual, "sim"))
+		if running || info.Mode()&os.ModeSymlink == 0 {
+			return nil
+		}
+		err = os.Remove(usual)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(usual), 0o700); err != nil {
+		return err
+	}
+	return os.Symlink(w.dir, usual)
 }
 
 // unlinkDangling removes a link to a directory that somebody has deleted.
@@ -180,14 +187,8 @@ func (w workspace) discard(ctx context.Context) error {
 		err = errors.Join(err, os.RemoveAll(path))
 	}
 	// A directory that holds something else stays.
-	if os.Remove(w.dir) != nil {
-		return err
-	}
-	h, e := home()
-	if e != nil {
-		return errors.Join(err, e)
-	}
-	return errors.Join(err, unlinkDangling(filepath.Join(h, folder(w.rehearsal), w.name)))
+	_ = os.Remove(w.dir)
+	return err
 }
 
 // resolve follows the link that link made.
