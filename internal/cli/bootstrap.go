@@ -113,6 +113,12 @@ func (a App) bootstrap(ctx context.Context, p provider.Provider, f bootstrapFlag
 		return err
 	}
 	fresh := !exists(w.plane())
+	if fresh {
+		err = w.link()
+	}
+	if err != nil {
+		return err
+	}
 	timed, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
 	defer cancel()
 	t := newTeller(a, f.output)

@@ -169,6 +169,15 @@ func (w workspace) link() error {
 	return os.Symlink(w.dir, usual)
 }
 
+// unlink removes the link that leads to the workspace, if there is one.
+func (w workspace) unlink() error {
+	usual, err := w.usual()
+	if err != nil || usual == w.dir || resolve(usual) != w.dir {
+		return err
+	}
+	return os.Remove(usual)
+}
+
 // unlinkDangling removes a link to a directory that somebody has deleted.
 func unlinkDangling(path string) error {
 	if exists(path) {
@@ -182,7 +191,7 @@ func unlinkDangling(path string) error {
 
 // discard removes what a bootstrap has made that was refused, and nothing else.
 func (w workspace) discard(ctx context.Context) error {
-	err := sim.Stop(ctx, w.sim())
+	err := errors.Join(sim.Stop(ctx, w.sim()), w.unlink())
 	for _, path := range []string{w.plane(), w.sim(), w.log()} {
 		err = errors.Join(err, os.RemoveAll(path))
 	}
