@@ -45,7 +45,7 @@ func bootstrapEtcd(ctx context.Context, s *Session) (*Obstacle, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	if _, err := client.Bootstrap(ctx, first.IPAddress); err != nil {
-		return &Obstacle{Reason: "WaitingForEtcd", Message: fmt.Sprintf("%s (%s) is not ready for etcd: %v", first.Name, first.IPAddress, err), Poll: true}, nil
+		return &Obstacle{Reason: "WaitingForEtcd", Message: fmt.Sprintf("%s (%s) is not ready for etcd: %s", first.Name, first.IPAddress, stable(err)), Poll: true}, nil
 	}
 	return starts, nil
 }

@@ -39,7 +39,7 @@ func awaitNodes(ctx context.Context, s *Session) (*Obstacle, error) {
 	})
 	if err != nil {
 		s.forgetNodes()
-		return &Obstacle{Reason: "WaitingForKubernetes", Message: fmt.Sprintf("the new API server does not answer: %v", err), Poll: true}, nil
+		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server does not answer: " + stable(err), Poll: true}, nil
 	}
 	return s.judgeNodes(nodes), nil
 }

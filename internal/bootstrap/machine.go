@@ -51,7 +51,7 @@ func (s *Session) requestMachine(ctx context.Context, m Machine) (v1alpha1.Boots
 		return status, nil, err
 	}
 	if request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
-		return status, nil, &Failure{"NameTaken", fmt.Sprintf("MachineRequest %s/%s belongs to another cluster; choose another spec.cluster.name", request.Namespace, request.Name)}
+		return status, nil, &Failure{"NameTaken", fmt.Sprintf("MachineRequest %s/%s belongs to another cluster; delete it if that cluster is gone, or start anew with another spec.cluster.name", request.Namespace, request.Name)}
 	}
 	status.Phase = cmp.Or(request.Status.Phase, v1alpha1.MachinePending)
 	if request.Status.IPAddress != "" {

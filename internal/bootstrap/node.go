@@ -62,7 +62,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, m Mac
 	case talos.StateForeign:
 		return wait("already belongs to another Talos cluster; reset it or remove the machine"), nil
 	case talos.StateUnreachable:
-		return wait("does not answer on the Talos API: %v", err), nil
+		return wait("does not answer on the Talos API: %s", stable(err)), nil
 	case talos.StateMaintenance:
 	}
 	config, err := s.Plan.config(s.secrets, s.Status.ControlPlaneEndpoint, m)
@@ -70,7 +70,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, m Mac
 		return nil, &Failure{"InvalidTalosConfig", fmt.Sprintf("configuration of %s: %v", m.Name, err)}
 	}
 	if err := client.Apply(ctx, address, config); err != nil {
-		return wait("did not take its configuration: %v", err), nil
+		return wait("did not take its configuration: %s", stable(err)), nil
 	}
 	return wait("has its configuration and restarts"), nil
 }
@@ -88,15 +88,18 @@ func fetchKubeconfig(ctx context.Context, s *Session) (*Obstacle, error) {
 			return err
 		})
 		if err != nil {
-			obstacle = &Obstacle{Reason: "WaitingForKubeconfig", Message: fmt.Sprintf("no kubeconfig yet: %v", err), Poll: true}
+			obstacle = &Obstacle{Reason: "WaitingForKubeconfig", Message: "no kubeconfig yet: " + stable(err), Poll: true}
 		}
 		return data, err
 	})
 	if obstacle != nil {
 		return obstacle, nil
 	}
+	if err != nil {
+		return nil, err
+	}
 	s.Status.Kubeconfig = s.inline(s.kubeconfig)
-	return nil, err
+	return nil, nil
 }
 
 func firstOf(obstacles []*Obstacle) *Obstacle {

@@ -111,11 +111,11 @@ func TestWalkEndsAtTheFirstStepThatIsNotFinished(t *testing.T) {
 		t.Error("a step after an unfinished one was taken")
 		return nil, nil
 	}
-	p, err := (&Session{}).Walk(t.Context(), []Step{{v1alpha1.BootstrapPending, done}, {v1alpha1.BootstrapConfiguringTalos, waits}, {v1alpha1.BootstrapReady, never}})
+	p, err := (&Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}}).Walk(t.Context(), []Step{{v1alpha1.BootstrapPending, done}, {v1alpha1.BootstrapConfiguringTalos, waits}, {v1alpha1.BootstrapReady, never}})
 	if err != nil || p.Phase != v1alpha1.BootstrapConfiguringTalos || p.Obstacle.Reason != "Waiting" {
 		t.Errorf("got %+v, %v", p, err)
 	}
-	p, err = (&Session{}).Walk(t.Context(), []Step{{v1alpha1.BootstrapPending, done}})
+	p, err = (&Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}}).Walk(t.Context(), []Step{{v1alpha1.BootstrapPending, done}})
 	if err != nil || p.Phase != v1alpha1.BootstrapReady || p.Obstacle != nil {
 		t.Errorf("got %+v, %v", p, err)
 	}

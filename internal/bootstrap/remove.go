@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -44,10 +45,23 @@ func (s *Session) removeAll(ctx context.Context, list client.ObjectList) (left [
 		if o.GetAnnotations()[v1alpha1.AnnotationClusterID] != s.clusterID() {
 			continue
 		}
-		left = append(left, o.GetName())
+		left = append(left, o.GetName()+because(o))
 		if o.GetDeletionTimestamp().IsZero() {
 			err = errors.Join(err, client.IgnoreNotFound(s.Client.Delete(ctx, o)))
 		}
 	}
 	return left, err
+}
+
+// because is what a request itself says about why it is still there.
+func because(o client.Object) string {
+	r, ok := o.(*v1alpha1.MachineRequest)
+	if !ok {
+		return ""
+	}
+	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionReady)
+	if c == nil || c.Status == metav1.ConditionTrue {
+		return ""
+	}
+	return " (" + c.Message + ")"
 }

@@ -46,8 +46,11 @@ func issueTalosconfig(ctx context.Context, s *Session) (*Obstacle, error) {
 	s.talosconfig, err = s.keepSecret(ctx, SecretTalosconfig, func() ([]byte, error) {
 		return talos.Talosconfig(s.secrets, s.Spec.Cluster.Name, endpoints)
 	})
+	if err != nil {
+		return nil, err
+	}
 	s.Status.Talosconfig = s.inline(s.talosconfig)
-	return nil, err
+	return nil, nil
 }
 
 // inline is a credential as it stands in the status, unless that is not wanted.

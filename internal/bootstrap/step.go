@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,6 +27,18 @@ type Obstacle struct {
 	Message string
 	// Poll asks the step again soon: nobody reports when the obstacle is gone.
 	Poll bool
+}
+
+// stable is an error's text without what differs each time: the near end of a
+// broken connection.
+func stable(err error) string {
+	words := strings.Fields(err.Error())
+	for i, w := range words {
+		if _, far, ok := strings.Cut(w, "->"); ok {
+			words[i] = far
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // Failure is what no retry mends; a changed spec may.
@@ -80,11 +93,15 @@ type Progress struct {
 }
 
 // Walk takes the steps until one is not finished. An error is a Failure, or
-// something that passes by itself.
+// something that passes by itself. Nobody has looked at the nodes before the
+// last step, so that none counts as Ready until then.
 func (s *Session) Walk(ctx context.Context, steps []Step) (Progress, error) {
-	for _, step := range steps {
+	for i, step := range steps {
 		obstacle, err := step.Run(ctx, s)
 		if err != nil || obstacle != nil {
+			if i < len(steps)-1 {
+				s.forgetNodes()
+			}
 			return Progress{step.Phase, obstacle}, err
 		}
 	}

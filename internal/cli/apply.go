@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,44 +22,57 @@ import (
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
-// apply brings the objects of a manifest to the plane: first all for trial, so
-// that a manifest with an error changes nothing.
-func (o *operation) apply(ctx context.Context, m *manifest.Manifest) error {
-	if err := o.refuseDoomed(ctx, m); err != nil {
+// try finds out whether the plane would take a manifest, without taking it.
+func (o *operation) try(ctx context.Context, m *manifest.Manifest) error {
+	cb, err := o.clusterOf(ctx, o.client)
+	if err != nil {
 		return err
+	}
+	if cb != nil && !cb.DeletionTimestamp.IsZero() {
+		return fmt.Errorf("%s is being destroyed; finish that first: %s", o.name, o.command("destroy"))
 	}
 	for _, name := range m.Namespaces() {
 		if err := o.put(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 			return err
 		}
 	}
+	err = errors.Join(o.put(ctx, m.Provider, client.DryRunAll), o.put(ctx, m.Cluster, client.DryRunAll))
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	return nil
+}
+
+// apply brings the objects of a manifest to the plane.
+func (o *operation) apply(ctx context.Context, m *manifest.Manifest) error {
 	objects, err := o.objects(m)
 	if err != nil {
 		return err
-	}
-	var problems []error
-	for _, object := range objects {
-		problems = append(problems, o.put(ctx, object, client.DryRunAll))
-	}
-	if err := errors.Join(problems...); err != nil {
-		return &exit{exitUsage, err}
 	}
 	for _, object := range objects {
 		if err := o.put(ctx, object); err != nil {
 			return err
 		}
 	}
-	return nil
+	return o.doubt(ctx, client.ObjectKeyFromObject(m.Cluster))
 }
 
-// refuseDoomed keeps a cluster from being bootstrapped while it is destroyed.
-func (o *operation) refuseDoomed(ctx context.Context, m *manifest.Manifest) error {
+// doubt marks what an earlier run has found as not looked at yet, so that only
+// what this run finds counts.
+func (o *operation) doubt(ctx context.Context, key client.ObjectKey) error {
 	cb := &v1alpha1.ClusterBootstrap{}
-	err := o.client.Get(ctx, client.ObjectKeyFromObject(m.Cluster), cb)
-	if err == nil && !cb.DeletionTimestamp.IsZero() {
-		return fmt.Errorf("%s is being destroyed; finish that first: %s", o.name, o.command("destroy"))
+	if err := o.client.Get(ctx, key, cb); err != nil {
+		return err
 	}
-	return client.IgnoreNotFound(err)
+	before := cb.DeepCopy()
+	for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionFailed} {
+		if meta.IsStatusConditionTrue(cb.Status.Conditions, kind) {
+			meta.SetStatusCondition(&cb.Status.Conditions, metav1.Condition{
+				Type: kind, Status: metav1.ConditionUnknown, Reason: "Checking", Message: "it is looked at again",
+			})
+		}
+	}
+	return o.client.Status().Patch(ctx, cb, client.MergeFrom(before))
 }
 
 // objects are those of the manifest, with the simulator's credentials in place

@@ -112,29 +112,51 @@ func (a App) bootstrap(ctx context.Context, p provider.Provider, f bootstrapFlag
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
+	fresh := !exists(w.plane())
+	if fresh {
+		err = w.link()
+	}
+	if err != nil {
+		return err
+	}
+	timed, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
 	defer cancel()
 	t := newTeller(a, f.output)
-	err = interrupted(ctx, a.bootstrapIn(ctx, w, p, m, t))
-	if begun(err) {
+	err = interrupted(timed, a.bootstrapIn(timed, w, p, m, t, fresh))
+	switch {
+	case err == nil || errors.Is(err, lock.ErrHeld):
+	case isUsage(err) && fresh:
+		err = errors.Join(err, w.discard(ctx))
+	case !isUsage(err):
 		t.hint(w)
 	}
 	return err
 }
 
-// begun reports whether a bootstrap has ended in a way that leaves something to
-// go on with: not if the manifest was refused, or if somebody else is at work.
-func begun(err error) bool {
+func isUsage(err error) bool {
 	e, ok := errors.AsType[*exit](err)
-	return err != nil && !errors.Is(err, lock.ErrHeld) && (!ok || e.code != exitUsage)
+	return ok && e.code == exitUsage
 }
 
-func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, m *manifest.Manifest, t *teller) (err error) {
-	o, err := w.prepare(ctx, p, m, t)
+func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, m *manifest.Manifest, t *teller, fresh bool) (err error) {
+	simulated := w.simulateAhead(ctx, p, m, fresh)
+	o, err := w.open(ctx, "butleradm bootstrap "+w.name)
 	if err != nil {
-		return err
+		return errors.Join(err, simulated.Wait())
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
+	t.step("local plane: " + o.plane.KubeconfigPath())
+	if err := errors.Join(o.try(o.ctx, m), simulated.Wait()); err != nil {
+		return err
+	}
+	if err := w.link(); err != nil {
+		return err
+	}
+	seed := sim.SeedFor(m.Cluster, m.Provider)
+	if o.platform, err = w.simulate(ctx, p, &seed); err != nil {
+		return err
+	}
+	t.step(fmt.Sprintf("simulated %s: %s", p.Type, o.platform.Admin))
 	if err := o.apply(o.ctx, m); err != nil {
 		return err
 	}
@@ -148,27 +170,19 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	return nil
 }
 
-// prepare starts the plane and the platform of a rehearsal side by side.
-func (w workspace) prepare(ctx context.Context, p provider.Provider, m *manifest.Manifest, t *teller) (o *operation, err error) {
-	var platform sim.Info
-	var simulating errgroup.Group
-	simulating.Go(func() (err error) {
-		platform, err = w.simulate(ctx, p, sim.SeedFor(m.Cluster, m.Provider))
-		return err
-	})
-	o, err = w.open(ctx, "butleradm bootstrap "+w.name)
-	if err == nil {
-		t.step("local plane: " + o.plane.KubeconfigPath())
+// simulateAhead starts the platform of a new rehearsal beside the plane. One
+// that may run already is left alone until the plane is ours and the manifest
+// has been tried.
+func (w workspace) simulateAhead(ctx context.Context, p provider.Provider, m *manifest.Manifest, fresh bool) *errgroup.Group {
+	var group errgroup.Group
+	if fresh {
+		group.Go(func() error {
+			seed := sim.SeedFor(m.Cluster, m.Provider)
+			_, err := w.simulate(ctx, p, &seed)
+			return err
+		})
 	}
-	if err := errors.Join(err, simulating.Wait()); err != nil {
-		if o != nil {
-			err = errors.Join(err, o.close())
-		}
-		return nil, err
-	}
-	t.step(fmt.Sprintf("simulated %s: %s", p.Type, platform.Admin))
-	o.platform = platform
-	return o, nil
+	return &group
 }
 
 // follow tells how the bootstrap goes until it is Ready or has failed.
@@ -180,9 +194,9 @@ func (o *operation) follow(m *manifest.Manifest, t *teller) error {
 		return object.GetDeletionTimestamp() == nil && settled(cb)
 	})
 	if err != nil {
-		return err
+		return t.lastly(err)
 	}
-	if cb.Status.Phase == v1alpha1.BootstrapFailed {
+	if meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionFailed) {
 		return fmt.Errorf("bootstrap of %s failed: %s: %s", o.name, cb.Status.FailureReason, cb.Status.FailureMessage)
 	}
 	return nil
@@ -193,6 +207,6 @@ func settled(cb *v1alpha1.ClusterBootstrap) bool {
 	if cb.Status.ObservedGeneration != cb.Generation {
 		return false
 	}
-	return cb.Status.Phase == v1alpha1.BootstrapFailed ||
+	return cb.Status.Phase == v1alpha1.BootstrapFailed && meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionFailed) ||
 		cb.Status.Phase == v1alpha1.BootstrapReady && meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionReady)
 }

@@ -57,6 +57,8 @@ func (a App) Main(args []string) int {
 	pflag.CommandLine = pflag.NewFlagSet("butleradm", pflag.ContinueOnError)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The first Ctrl-C ends things in order, a second one at once.
+	context.AfterFunc(ctx, stop)
 	root := a.command()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 )
 
@@ -48,9 +50,7 @@ func newAdm(t *testing.T) adm {
 		if r := a.run("sim", "stop"); r.code != 0 {
 			t.Errorf("sim stop: %s", r.err)
 		}
-		if left := a.processes(); left != "" {
-			t.Errorf("processes are left:\n%s", left)
-		}
+		a.expectNoProcess()
 	})
 	return a
 }
@@ -117,19 +117,27 @@ func (a adm) stopAfter(d time.Duration, s os.Signal, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), out.String(), err.String()}
 }
 
-// processes are those whose command line mentions the home.
-func (a adm) processes() string {
-	out, err := exec.Command("ps", "-A", "-o", "pid,args").Output()
-	if err != nil {
-		a.Fatal(err)
-	}
-	var found []string
-	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, a.home) {
-			found = append(found, line)
+// expectNoProcess takes every lock below the home: each process of ours holds
+// one as long as it lives.
+func (a adm) expectNoProcess() {
+	a.Helper()
+	// The test's own context has ended by the time that it is cleaned up.
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := filepath.WalkDir(a.home, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Base(path) != "lock" {
+			return err
 		}
+		l, err := lock.Acquire(ctx, filepath.Dir(path), "test")
+		if err != nil {
+			a.Errorf("a process is left: %v", err)
+			return nil
+		}
+		return l.Release()
+	})
+	if err != nil {
+		a.Error(err)
 	}
-	return strings.Join(found, "")
 }
 
 func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/sim"
 )
@@ -29,7 +28,9 @@ leads through the simulated network and works while the simulated platform runs.
 
 func (a App) talosconfigCommand() *cobra.Command {
 	return a.credentialCommand("talosconfig", "Print the talosconfig of a cluster",
-		"Print the credentials for the Talos API of a cluster's nodes.", bootstrap.SecretTalosconfig)
+		`Print the credentials for the Talos API of a cluster's nodes. Those of a
+rehearsed cluster are reached through the simulated network alone, which
+talosctl cannot use.`, bootstrap.SecretTalosconfig)
 }
 
 func (a App) credentialCommand(name, short, long, suffix string) *cobra.Command {
@@ -60,16 +61,15 @@ func (a App) credentialCommand(name, short, long, suffix string) *cobra.Command 
 // credential reads one of the Secrets that the bootstrap has written.
 func (w workspace) credential(ctx context.Context, suffix string) (data []byte, err error) {
 	err = w.read(ctx, func(c client.Client) error {
-		var clusters v1alpha1.ClusterBootstrapList
-		if err := c.List(ctx, &clusters); err != nil {
+		cb, err := w.clusterOf(ctx, c)
+		if err != nil {
 			return err
 		}
-		if len(clusters.Items) == 0 {
+		if cb == nil {
 			return fmt.Errorf("%s does not exist any more", w.name)
 		}
 		secret := &corev1.Secret{}
-		key := client.ObjectKey{Namespace: clusters.Items[0].Namespace, Name: bootstrap.SecretName(clusters.Items[0].Spec.Cluster.Name, suffix)}
-		err := c.Get(ctx, key, secret)
+		err = c.Get(ctx, client.ObjectKey{Namespace: cb.Namespace, Name: bootstrap.SecretName(w.name, suffix)}, secret)
 		if apierrors.IsNotFound(err) {
 			return fmt.Errorf("%s has no %s yet; see %s", w.name, suffix, w.command("status"))
 		}

@@ -5,7 +5,6 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,13 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -57,6 +54,7 @@ an interruption goes on where it was.`,
 type doomed struct {
 	cluster  *v1alpha1.ClusterBootstrap // nil: gone already
 	config   *v1alpha1.ProviderConfig   // nil: gone already
+	id       string                     // empty: nothing was ever made
 	machines int
 }
 
@@ -66,15 +64,15 @@ func (a App) destroy(ctx context.Context, w workspace, yes bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
-	d := &doomed{}
-	if err := d.load(ctx, o.client); err != nil {
+	d, err := o.doomed(ctx)
+	if err != nil {
 		return err
 	}
 	if d.config == nil && d.cluster == nil {
 		fmt.Fprintf(a.Err, "%s does not exist any more; its state is in %s\n", w.name, w.dir)
 		return nil
 	}
-	if !yes && !a.confirm(fmt.Sprintf("Delete cluster %s with %d machine(s)?", w.name, d.machines)) {
+	if !yes && !a.confirm(ctx, fmt.Sprintf("Delete cluster %s with %d machine(s)?", w.name, d.machines)) {
 		return usage("nothing was deleted; answer y, or pass --yes")
 	}
 	return a.destroyIn(ctx, o, d)
@@ -86,46 +84,53 @@ func (a App) destroyIn(ctx context.Context, o *operation, d *doomed) error {
 	if err != nil {
 		return err
 	}
-	if o.platform, err = o.simulate(ctx, p, d.seed()); err != nil {
+	if o.platform, err = o.simulate(ctx, p, nil); err != nil {
 		return err
 	}
-	if err := o.start(p); err != nil {
+	if err := o.remove(d, p, t); err != nil {
 		return err
-	}
-	if d.cluster != nil {
-		if err := o.remove(d.cluster, t); err != nil {
-			return err
-		}
 	}
 	left, err := o.left(p, d)
 	if err != nil {
-		return err
+		return fmt.Errorf("ask the platform what is left of %s: %w; run the same command again", o.name, err)
 	}
-	if left > 0 {
-		return fmt.Errorf("%d machine(s) of %s are left on the platform; run the same command again", left, o.name)
+	if len(left) > 0 {
+		return fmt.Errorf("%s of %s is left on the platform; run the same command again", strings.Join(left, ", "), o.name)
 	}
-	if err := o.removeConfig(d.config); err != nil {
+	if err := o.removeConfig(d.config, t); err != nil {
 		return err
 	}
 	t.tell(ui.Event{Type: "ready", Message: fmt.Sprintf("%s is destroyed: %d machine(s) deleted, nothing is left on the platform", o.name, d.machines)})
+	if o.rehearsal {
+		fmt.Fprintf(a.Err, "\nThe simulated platform still runs; end it with: %s\n", o.command("sim stop"))
+	}
 	return nil
 }
 
-func (d *doomed) load(ctx context.Context, c client.Client) error {
-	var clusters v1alpha1.ClusterBootstrapList
+// doomed collects what there is to destroy. The cluster's id is also kept on the
+// ProviderConfig, which outlives the ClusterBootstrap: with it an interrupted
+// destroy can still ask the platform what is left.
+func (o *operation) doomed(ctx context.Context) (*doomed, error) {
+	cb, err := o.clusterOf(ctx, o.client)
+	if err != nil {
+		return nil, err
+	}
 	var configs v1alpha1.ProviderConfigList
 	var requests v1alpha1.MachineRequestList
-	if err := errors.Join(c.List(ctx, &clusters), c.List(ctx, &configs), c.List(ctx, &requests)); err != nil {
-		return err
+	if err := errors.Join(o.client.List(ctx, &configs), o.client.List(ctx, &requests)); err != nil {
+		return nil, err
 	}
-	if len(clusters.Items) > 0 {
-		d.cluster = &clusters.Items[0]
+	d := &doomed{cluster: cb, machines: len(requests.Items)}
+	for i := range configs.Items {
+		if config := &configs.Items[i]; cb == nil || config.Name == cb.Spec.ProviderRef.Name {
+			d.config = config
+			d.id = config.Annotations[v1alpha1.AnnotationClusterID]
+		}
 	}
-	if len(configs.Items) > 0 {
-		d.config = &configs.Items[0]
+	if cb != nil {
+		d.id = cb.Annotations[v1alpha1.AnnotationClusterID]
 	}
-	d.machines = len(requests.Items)
-	return nil
+	return d, nil
 }
 
 func (d *doomed) providerType() v1alpha1.ProviderType {
@@ -133,14 +138,6 @@ func (d *doomed) providerType() v1alpha1.ProviderType {
 		return d.config.Spec.Provider
 	}
 	return d.cluster.Spec.Provider
-}
-
-// seed is that of the rehearsal, which may have been stopped.
-func (d *doomed) seed() sim.Seed {
-	if d.cluster == nil || d.config == nil {
-		return sim.Seed{}
-	}
-	return sim.SeedFor(d.cluster, d.config)
 }
 
 func (a App) provider(t v1alpha1.ProviderType) (provider.Provider, error) {
@@ -153,69 +150,97 @@ func (a App) provider(t v1alpha1.ProviderType) (provider.Provider, error) {
 }
 
 // remove deletes the ClusterBootstrap and waits until its controller has let it
-// go, which is when its machines are gone.
-func (o *operation) remove(cb *v1alpha1.ClusterBootstrap, t *teller) error {
-	if err := o.client.Delete(o.ctx, cb); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	last := ""
-	err := o.watch(client.ObjectKeyFromObject(cb), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
-		c := meta.FindStatusCondition(object.(*v1alpha1.ClusterBootstrap).Status.Conditions, v1alpha1.ConditionProgressing)
-		if c != nil && c.Reason == "Deleting" && c.Message != last {
-			last = c.Message
-			t.tell(ui.Event{Type: "waiting", Message: last})
+// go, which is when its machines are gone. It is deleted before the controllers
+// start, so that they make nothing new.
+func (o *operation) remove(d *doomed, p provider.Provider, t *teller) error {
+	if d.cluster != nil {
+		if err := errors.Join(o.keepID(d), client.IgnoreNotFound(o.client.Delete(o.ctx, d.cluster))); err != nil {
+			return err
 		}
+	}
+	if err := o.start(p); err != nil {
+		return err
+	}
+	if d.cluster == nil {
+		return nil
+	}
+	err := o.watch(client.ObjectKeyFromObject(d.cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
+		t.showDeletion(object.(*v1alpha1.ClusterBootstrap))
 		return false
 	})
 	if errors.Is(err, errGone) {
 		return nil
 	}
-	return err
+	return t.lastly(err)
+}
+
+func (o *operation) keepID(d *doomed) error {
+	if d.config == nil || d.config.Annotations[v1alpha1.AnnotationClusterID] == d.id {
+		return nil
+	}
+	before := d.config.DeepCopy()
+	metav1.SetMetaDataAnnotation(&d.config.ObjectMeta, v1alpha1.AnnotationClusterID, d.id)
+	return o.client.Patch(o.ctx, d.config, client.MergeFrom(before))
 }
 
 // left asks the platform itself what it still holds of the cluster.
-func (o *operation) left(p provider.Provider, d *doomed) (int, error) {
-	if d.cluster == nil || d.config == nil {
-		return 0, nil
+func (o *operation) left(p provider.Provider, d *doomed) (names []string, err error) {
+	if d.id == "" {
+		return nil, nil
+	}
+	if d.config == nil {
+		return nil, errors.New("the ProviderConfig is gone")
 	}
 	secret := &corev1.Secret{}
-	if ref := d.config.Spec.CredentialsRef; ref != nil {
-		key := types.NamespacedName{Namespace: cmp.Or(ref.Namespace, d.config.Namespace), Name: ref.Name}
+	if key := session.SecretName(d.config); key.Name != "" {
 		if err := o.client.Get(o.ctx, key, secret); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	platform, err := p.Connect(o.ctx, provider.Config{
 		ProviderConfig: d.config, Credentials: provider.NewCredentials(secret.Data), Transport: o.transport(),
 	})
 	if err != nil {
-		return 0, fmt.Errorf("ask the platform what is left: %w", err)
+		return nil, err
 	}
-	machines, err := platform.Machines.List(o.ctx, provider.Owner{ClusterID: d.cluster.Annotations[v1alpha1.AnnotationClusterID]})
-	return len(machines), err
+	machines, err := platform.Machines.List(o.ctx, provider.Owner{ClusterID: d.id})
+	for _, m := range machines {
+		names = append(names, m.Ref.Name)
+	}
+	return names, err
 }
 
 // removeConfig deletes the ProviderConfig, and only then its credentials.
-func (o *operation) removeConfig(config *v1alpha1.ProviderConfig) error {
+func (o *operation) removeConfig(config *v1alpha1.ProviderConfig, t *teller) error {
 	if config == nil {
 		return nil
 	}
 	if err := client.IgnoreNotFound(o.client.Delete(o.ctx, config)); err != nil {
 		return err
 	}
-	if err := o.awaitGone(config.DeepCopy()); err != nil {
+	if err := o.awaitGone(config, t); err != nil {
 		return err
 	}
-	ref := config.Spec.CredentialsRef
-	if ref == nil {
+	key := session.SecretName(config)
+	if key.Name == "" {
 		return nil
 	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cmp.Or(ref.Namespace, config.Namespace), Name: ref.Name}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	return client.IgnoreNotFound(o.client.Delete(o.ctx, secret))
 }
 
-func (a App) confirm(question string) bool {
+// confirm asks; Ctrl-C is an answer too.
+func (a App) confirm(ctx context.Context, question string) bool {
 	fmt.Fprint(a.Err, question+" [y/N] ")
-	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	return err == nil && strings.EqualFold(strings.TrimSpace(answer), "y")
+	answers := make(chan string, 1)
+	go func() {
+		answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		answers <- answer
+	}()
+	select {
+	case answer := <-answers:
+		return strings.EqualFold(strings.TrimSpace(answer), "y")
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -6,7 +6,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"syscall"
@@ -25,7 +24,7 @@ func interrupted(ctx context.Context, err error) error {
 	case err == nil || ctx.Err() == nil:
 		return err
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return &exit{exitTimeout, fmt.Errorf("timed out: %w", err)}
+		return &exit{exitTimeout, err}
 	}
 	return &exit{exitInterrupted, errors.New("interrupted")}
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
@@ -38,7 +37,7 @@ type operation struct {
 	group    *errgroup.Group
 	ctx      context.Context // ends when a part of the operation does
 	cancel   context.CancelFunc
-	log      *os.File
+	logFile  *os.File
 }
 
 // dial opens all connections to the platform, the nodes and the new cluster.
@@ -66,8 +65,9 @@ func (w workspace) open(ctx context.Context, holder string) (*operation, error) 
 	return o, nil
 }
 
-// simulate makes the simulated platform of a rehearsal run.
-func (w workspace) simulate(ctx context.Context, p provider.Provider, s sim.Seed) (sim.Info, error) {
+// simulate makes the simulated platform of a rehearsal run, without a seed as it
+// ran last.
+func (w workspace) simulate(ctx context.Context, p provider.Provider, s *sim.Seed) (sim.Info, error) {
 	if !w.rehearsal {
 		return sim.Info{}, nil
 	}
@@ -75,7 +75,10 @@ func (w workspace) simulate(ctx context.Context, p provider.Provider, s sim.Seed
 	if err != nil {
 		return sim.Info{}, err
 	}
-	return sim.Ensure(ctx, w.sim(), executable, p.Type, s)
+	if s == nil {
+		return sim.Resume(ctx, w.sim(), executable, p.Type)
+	}
+	return sim.Ensure(ctx, w.sim(), executable, p.Type, *s)
 }
 
 func (o *operation) connect(ctx context.Context) error {
@@ -132,7 +135,7 @@ func (o *operation) close() error {
 	if o.plane != nil {
 		err = errors.Join(err, o.plane.Stop())
 	}
-	return errors.Join(err, o.log.Close())
+	return errors.Join(err, o.logFile.Close())
 }
 
 // openLog sends what the controllers log to a file: the terminal is for people.
@@ -140,11 +143,11 @@ func (o *operation) openLog() (err error) {
 	if err := os.MkdirAll(o.dir, 0o700); err != nil {
 		return err
 	}
-	o.log, err = os.OpenFile(filepath.Join(o.dir, "butleradm.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	o.logFile, err = os.OpenFile(o.log(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
-	handler := slog.NewTextHandler(o.log, nil)
+	handler := slog.NewTextHandler(o.logFile, nil)
 	ctrllog.SetLogger(logr.FromSlogHandler(handler))
 	klog.SetSlogLogger(slog.New(handler))
 	return nil

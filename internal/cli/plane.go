@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (a App) runPlane(ctx context.Context, dir string, port int) error {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	fmt.Fprintf(a.Out, "kubeconfig: %s\nready in %.1fs\n", p.KubeconfigPath(), time.Since(begin).Seconds())
+	fmt.Fprintf(a.Out, "kubeconfig: %s\nready in %.1fs\n", filepath.Join(dir, "kubeconfig"), time.Since(begin).Seconds())
 	select {
 	case <-ctx.Done():
 		return p.Stop()
@@ -116,7 +117,11 @@ func (w workspace) read(ctx context.Context, f func(client.Client) error) error 
 type planeGone struct{ error }
 
 func (w workspace) readOnce(ctx context.Context, f func(client.Client) error) error {
-	p, err := plane.Start(ctx, plane.Options{Dir: w.plane(), Holder: reading})
+	definitions, err := crd.All()
+	if err != nil {
+		return err
+	}
+	p, err := plane.Start(ctx, plane.Options{Dir: w.plane(), Holder: reading, Definitions: definitions})
 	if errors.Is(err, lock.ErrHeld) {
 		return w.readOther(f)
 	}

@@ -37,11 +37,17 @@ func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 		t.Errorf("talosconfig:\n%s", out)
 	}
 
-	// The same command again: it says so, and changes nothing.
+	if r := a.run("destroy", "other", "--yes", "--state-dir", filepath.Join(a.home, "rehearsals", "dev-cluster")); r.code != 2 || !strings.Contains(r.err, "holds the cluster dev-cluster, not other") {
+		t.Errorf("destroy of another cluster: exit %d, %s", r.code, r.err)
+	}
+
+	// The power fails. The same command again finds the cluster as it was.
+	a.ok("sim", "stop")
 	r := a.ok(a.bootstrap("--output", "json")...)
 	if last := lastEvent(t, r.out); last.Type != "ready" || last.Phase != v1alpha1.BootstrapReady {
 		t.Errorf("last event %+v", last)
 	}
+	a.expectOneNode("v1.32.0")
 	if again := a.expectOneMachine(); again != machine {
 		t.Errorf("machine %s became %s", machine, again)
 	}
@@ -58,6 +64,25 @@ func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 	a.ok("sim", "stop", "dev-cluster")
 	if out := a.ok("sim", "list").out; strings.Contains(out, "dev-cluster") {
 		t.Errorf("still listed:\n%s", out)
+	}
+}
+
+func TestRefusedManifestLeavesNothing(t *testing.T) {
+	a := newAdm(t)
+	data, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "refused.yaml")
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "cpu: 4", "cpu: 0", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := a.run("bootstrap", "harvester", "-c", path, "--rehearse")
+	if r.code != 2 || !strings.Contains(r.err, "spec.cluster.controlPlane.cpu") {
+		t.Errorf("exit %d\n%s", r.code, r.err)
+	}
+	if left, err := filepath.Glob(filepath.Join(a.home, "*", "*")); err != nil || len(left) != 0 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
 
@@ -91,7 +116,7 @@ func TestInterruptedAndTimedOutLeaveEverythingAndSaySo(t *testing.T) {
 		t.Errorf("Ctrl-C: exit %d\n%s", r.code, r.err)
 	}
 	r = a.run(a.bootstrap("--state-dir", dir, "--timeout", "1s")...)
-	if r.code != 124 || !strings.Contains(r.err, "butleradm destroy dev-cluster --state-dir "+dir) {
+	if r.code != 124 || !strings.Contains(r.err, "remove it:  butleradm destroy dev-cluster\n") {
 		t.Errorf("timeout: exit %d\n%s", r.code, r.err)
 	}
 	// The name alone leads to a directory that lies elsewhere.

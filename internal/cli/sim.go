@@ -59,7 +59,7 @@ what was there.`,
 }
 
 func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir, seedFile string) error {
-	dir, err := filepath.Abs(dir)
+	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,9 @@ func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir, seedFile 
 	handler := slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})
 	ctrllog.SetLogger(logr.FromSlogHandler(handler))
 	klog.SetSlogLogger(slog.New(handler))
-	return sim.Run(ctx, sim.Options{Dir: dir, Provider: p, Seed: seed, Log: slog.New(handler)}, func(i sim.Info) {
-		fmt.Fprintf(a.Out, "kubeconfig: %s\nadmin: %s\nproxy: socks5://%s\n", i.Kubeconfig, i.Admin, i.Proxy)
+	return sim.Run(ctx, sim.Options{Dir: abs, Provider: p, Seed: seed, Log: slog.New(handler)}, func(i sim.Info) {
+		fmt.Fprintf(a.Out, "kubeconfig: %s\nadmin: %s\nproxy: socks5://%s\n",
+			filepath.Join(dir, filepath.Base(i.Kubeconfig)), filepath.Join(dir, filepath.Base(i.Admin)), i.Proxy)
 	})
 }
 
@@ -132,10 +133,13 @@ What they hold stays on disk; the bootstrap command starts them again.`,
 
 // simulated are the rehearsals that are meant by a command's arguments.
 func (c choice) simulated(args []string) ([]workspace, error) {
-	switch len(args) {
-	case 0:
+	switch {
+	case len(args) == 0 && c.stateDir != "":
+		dir, err := filepath.Abs(c.stateDir)
+		return []workspace{{filepath.Base(dir), dir, true}}, err
+	case len(args) == 0:
 		return simulated()
-	case 1:
+	case len(args) == 1:
 		c.rehearse = true
 		w, err := c.find(args[0])
 		return []workspace{w}, err

@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,6 +37,9 @@ while no bootstrap runs.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output != "" && output != "json" {
 				return usage("-o is json or nothing, not %q", output)
+			}
+			if len(args) == 0 && c != (choice{}) {
+				return usage("which cluster? name it, or leave the flags out to see all")
 			}
 			if len(args) == 0 {
 				return interrupted(cmd.Context(), a.statusOfAll(cmd.Context(), output))
@@ -73,24 +77,26 @@ func (a App) statusOfAll(ctx context.Context, output string) error {
 	}
 	list := v1alpha1.ClusterBootstrapList{Items: []v1alpha1.ClusterBootstrap{}}
 	list.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("ClusterBootstrapList"))
+	var problems []error
 	out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(out, "CLUSTER\tKIND\tPHASE\tENDPOINT")
 	for _, w := range all {
 		cb, err := w.cluster(ctx)
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
-		}
 		phase, endpoint := "destroyed", ""
-		if cb != nil {
+		switch {
+		case err != nil:
+			problems = append(problems, fmt.Errorf("%s: %w", w.name, err))
+			phase = "unknown"
+		case cb != nil:
 			list.Items = append(list.Items, *withoutCredentials(cb))
 			phase, endpoint = string(ui.StateOf(cb).Phase), cb.Status.ControlPlaneEndpoint
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", w.name, kindOf(w), phase, endpoint)
 	}
 	if output == "json" {
-		return a.printJSON(&list)
+		return errors.Join(append(problems, a.printJSON(&list))...)
 	}
-	return out.Flush()
+	return errors.Join(append(problems, out.Flush())...)
 }
 
 func kindOf(w workspace) string {
@@ -122,13 +128,25 @@ func workspaces() (out []workspace, err error) {
 }
 
 // cluster reads the ClusterBootstrap of a workspace; nil means there is none.
-func (w workspace) cluster(ctx context.Context) (*v1alpha1.ClusterBootstrap, error) {
+func (w workspace) cluster(ctx context.Context) (cb *v1alpha1.ClusterBootstrap, err error) {
+	err = w.read(ctx, func(c client.Client) (err error) {
+		cb, err = w.clusterOf(ctx, c)
+		return err
+	})
+	return cb, err
+}
+
+// clusterOf finds the workspace's ClusterBootstrap on its plane. A plane has
+// one; that of another cluster is never taken for it.
+func (w workspace) clusterOf(ctx context.Context, c client.Reader) (*v1alpha1.ClusterBootstrap, error) {
 	var list v1alpha1.ClusterBootstrapList
-	err := w.read(ctx, func(c client.Client) error { return c.List(ctx, &list) })
-	if err != nil || len(list.Items) == 0 {
+	if err := c.List(ctx, &list); err != nil || len(list.Items) == 0 {
 		return nil, err
 	}
 	cb := &list.Items[0]
+	if name := cb.Spec.Cluster.Name; name != w.name {
+		return nil, usage("%s holds the cluster %s, not %s", w.dir, name, w.name)
+	}
 	cb.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("ClusterBootstrap"))
 	return cb, nil
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
@@ -45,6 +47,24 @@ func (t *teller) show(cb *v1alpha1.ClusterBootstrap) {
 		t.tell(e)
 	}
 	t.state = next
+}
+
+// showDeletion tells what keeps a cluster that is being deleted.
+func (t *teller) showDeletion(cb *v1alpha1.ClusterBootstrap) {
+	c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionProgressing)
+	if c == nil || c.Reason != "Deleting" || c.Message == t.state.Obstacle {
+		return
+	}
+	t.state.Obstacle = c.Message
+	t.tell(ui.Event{Type: "waiting", Message: c.Message})
+}
+
+// lastly adds to an error what stood in the way when it came.
+func (t *teller) lastly(err error) error {
+	if t.state.Obstacle == "" {
+		return err
+	}
+	return fmt.Errorf("%w; last seen: %s", err, t.state.Obstacle)
 }
 
 // finish says what can be done with a cluster that is Ready.

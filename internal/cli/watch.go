@@ -7,13 +7,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 // errGone is what watching an object ends with that is deleted.
@@ -23,12 +27,10 @@ var errGone = errors.New("deleted")
 // content. A watch that the server ends is taken up again.
 func (o *operation) watch(key types.NamespacedName, list client.ObjectList, see func(client.Object) bool) error {
 	for {
-		w, err := o.client.Watch(o.ctx, list, client.InNamespace(key.Namespace), client.MatchingFieldsSelector{
-			Selector: fields.OneTermEqualSelector("metadata.name", key.Name),
-		})
+		w, err := o.client.Watch(o.ctx, list, client.InNamespace(key.Namespace), byName(key.Name))
 		if err == nil {
 			var done bool
-			if done, err = consume(w, see); done || errors.Is(err, errGone) {
+			if done, err = o.consume(w, key, list, see); done || errors.Is(err, errGone) {
 				return err
 			}
 		}
@@ -41,8 +43,16 @@ func (o *operation) watch(key types.NamespacedName, list client.ObjectList, see 
 	}
 }
 
-func consume(w apiwatch.Interface, see func(client.Object) bool) (done bool, err error) {
+// consume follows a watch that is open. What is gone before it was opened does
+// not show in it, so that has to be asked for.
+func (o *operation) consume(w apiwatch.Interface, key types.NamespacedName, list client.ObjectList, see func(client.Object) bool) (done bool, err error) {
 	defer w.Stop()
+	if err := o.client.List(o.ctx, list, client.InNamespace(key.Namespace), byName(key.Name)); err != nil || meta.LenList(list) == 0 {
+		if err == nil {
+			err = errGone
+		}
+		return false, err
+	}
 	for e := range w.ResultChan() {
 		switch e.Type {
 		case apiwatch.Added, apiwatch.Modified:
@@ -59,6 +69,10 @@ func consume(w apiwatch.Interface, see func(client.Object) bool) (done bool, err
 	return false, nil
 }
 
+func byName(name string) client.ListOption {
+	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}
+}
+
 // ended tells why the operation came to its end.
 func (o *operation) ended() error {
 	o.cancel()
@@ -68,19 +82,19 @@ func (o *operation) ended() error {
 	return context.Cause(o.ctx)
 }
 
-// awaitGone waits until an object does not exist.
-func (o *operation) awaitGone(object client.Object) error {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := o.client.Get(o.ctx, client.ObjectKeyFromObject(object), object)
-		if apierrors.IsNotFound(err) {
-			return nil
+// awaitGone waits until an object does not exist, and tells what it says.
+func (o *operation) awaitGone(object *v1alpha1.ProviderConfig, t *teller) error {
+	last := ""
+	err := o.watch(client.ObjectKeyFromObject(object), &v1alpha1.ProviderConfigList{}, func(object client.Object) bool {
+		c := meta.FindStatusCondition(object.(*v1alpha1.ProviderConfig).Status.Conditions, v1alpha1.ConditionReady)
+		if c != nil && c.Status != metav1.ConditionTrue && c.Message != last {
+			last = c.Message
+			t.tell(ui.Event{Type: "waiting", Message: last})
 		}
-		select {
-		case <-o.ctx.Done():
-			return o.ended()
-		case <-tick.C:
-		}
+		return false
+	})
+	if errors.Is(err, errGone) {
+		return nil
 	}
+	return err
 }

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"regexp"
 
 	"github.com/spf13/cobra"
+
+	"github.com/butlerdotdev/butler/internal/sim"
 )
 
 // workspace is where the state of one cluster is kept.
@@ -22,11 +25,12 @@ type workspace struct {
 
 func (w workspace) plane() string { return filepath.Join(w.dir, "plane") }
 func (w workspace) sim() string   { return filepath.Join(w.dir, "sim") }
+func (w workspace) log() string   { return filepath.Join(w.dir, "butleradm.log") }
 
-// flags is how a command that ends with this name was started, for hints.
+// command is how to call butleradm for this cluster.
 func (w workspace) command(verb string) string {
 	c := "butleradm " + verb + " " + w.name
-	if home, err := home(); err != nil || w.dir != filepath.Join(home, folder(w.rehearsal), w.name) {
+	if usual, err := w.usual(); err != nil || w.dir != resolve(usual) {
 		c += " --state-dir " + w.dir
 	}
 	return c
@@ -66,6 +70,9 @@ func (c *choice) register(cmd *cobra.Command) {
 
 // find is the workspace of a cluster that exists.
 func (c choice) find(name string) (workspace, error) {
+	if c.rehearse && c.real {
+		return workspace{}, usage("--real and --rehearse exclude each other")
+	}
 	if !regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`).MatchString(name) {
 		return workspace{}, usage("%q is not the name of a cluster", name)
 	}
@@ -79,8 +86,7 @@ func (c choice) find(name string) (workspace, error) {
 	var found []workspace
 	for _, rehearsal := range []bool{true, false} {
 		w := workspace{name, resolve(filepath.Join(h, folder(rehearsal), name)), rehearsal}
-		wanted := c.rehearse == c.real || c.rehearse == rehearsal
-		if exists(w.plane()) && wanted {
+		if exists(w.plane()) && c.fits(w) {
 			found = append(found, w)
 		}
 	}
@@ -93,27 +99,34 @@ func (c choice) find(name string) (workspace, error) {
 	return workspace{}, usage("there is a real and a rehearsed cluster %q; say which with --real or --rehearse", name)
 }
 
+// fits reports whether a workspace is of the kind that was asked for.
+func (c choice) fits(w workspace) bool {
+	return c.rehearse == c.real || c.rehearse == w.rehearsal
+}
+
 func (c choice) findIn(name string) (workspace, error) {
 	dir, err := filepath.Abs(c.stateDir)
 	if err != nil {
 		return workspace{}, err
 	}
 	w := workspace{name, dir, exists(filepath.Join(dir, "sim"))}
-	if !exists(w.plane()) {
-		return w, fmt.Errorf("there is no cluster in %s", dir)
+	if !exists(w.plane()) || !c.fits(w) {
+		return w, fmt.Errorf("there is no such cluster in %s", dir)
 	}
 	return w, nil
 }
 
-// create is the workspace of a cluster that is to be made. One that lies
-// elsewhere is linked to from the usual place, so that its name suffices later.
+// create is the workspace of a cluster that is to be made.
 func create(name, stateDir string, rehearsal bool) (workspace, error) {
-	h, err := home()
+	w := workspace{name: name, rehearsal: rehearsal}
+	usual, err := w.usual()
 	if err != nil {
-		return workspace{}, err
+		return w, err
 	}
-	usual := filepath.Join(h, folder(rehearsal), name)
-	w := workspace{name, resolve(usual), rehearsal}
+	if err := unlinkDangling(usual); err != nil {
+		return w, err
+	}
+	w.dir = resolve(usual)
 	if stateDir != "" {
 		if w.dir, err = filepath.Abs(stateDir); err != nil {
 			return w, err
@@ -122,28 +135,69 @@ func create(name, stateDir string, rehearsal bool) (workspace, error) {
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return w, fmt.Errorf("make the state directory: %w; choose one that you may write to with --state-dir", err)
 	}
-	if w.dir == usual {
-		return w, nil
-	}
-	return w, link(w.dir, usual)
+	return w, nil
 }
 
-// link leads from the usual place to a directory, unless something else than
-// an older link is there.
-func link(dir, usual string) error {
-	info, err := os.Lstat(usual)
-	switch {
-	case err == nil && info.Mode()&os.ModeSymlink == 0:
-		return nil
-	case err == nil:
-		err = os.Remove(usual)
-	case errors.Is(err, os.ErrNotExist):
-		err = os.MkdirAll(filepath.Dir(usual), 0o700)
-	}
-	if err != nil {
+// usual is where a cluster lies that has no directory of its own.
+func (w workspace) usual() (string, error) {
+	h, err := home()
+	return filepath.Join(h, folder(w.rehearsal), w.name), err
+}
+
+// link leads from the usual place to a workspace that lies elsewhere, so that
+// its name suffices later. A cluster of that name that lies at the usual place,
+// or whose simulated platform runs, keeps its place.
+func (w workspace) link() error {
+	usual, err := w.usual()
+	if err != nil || resolve(usual) == w.dir {
 		return err
 	}
-	return os.Symlink(dir, usual)
+	info, err := os.Lstat(usual)
+	if err == nil {
+		_, _, running := sim.Running(filepath.Join(usual, "sim"))
+		if running || info.Mode()&os.ModeSymlink == 0 {
+			return nil
+		}
+		err = os.Remove(usual)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(usual), 0o700); err != nil {
+		return err
+	}
+	return os.Symlink(w.dir, usual)
+}
+
+// unlink removes the link that leads to the workspace, if there is one.
+func (w workspace) unlink() error {
+	usual, err := w.usual()
+	if err != nil || usual == w.dir || resolve(usual) != w.dir {
+		return err
+	}
+	return os.Remove(usual)
+}
+
+// unlinkDangling removes a link to a directory that somebody has deleted.
+func unlinkDangling(path string) error {
+	if exists(path) {
+		return nil
+	}
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// discard removes what a bootstrap has made that was refused, and nothing else.
+func (w workspace) discard(ctx context.Context) error {
+	err := errors.Join(sim.Stop(ctx, w.sim()), w.unlink())
+	for _, path := range []string{w.plane(), w.sim(), w.log()} {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	// A directory that holds something else stays.
+	_ = os.Remove(w.dir)
+	return err
 }
 
 // resolve follows the link that link made.

@@ -50,7 +50,10 @@ func Acquire(ctx context.Context, dir, name string) (*Lock, error) {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			l := &Lock{file}
-			return l, l.write(Holder{Name: name, PID: os.Getpid(), Since: time.Now()})
+			if err := l.write(Holder{Name: name, PID: os.Getpid(), Since: time.Now()}); err != nil {
+				return nil, errors.Join(err, l.Release())
+			}
+			return l, nil
 		}
 		if h, ok := holder(file); ok {
 			return nil, errors.Join(fmt.Errorf("%s is %w by %s; stop that first", dir, ErrHeld, h), file.Close())

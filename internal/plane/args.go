@@ -4,14 +4,13 @@
 package plane
 
 import (
-	"path/filepath"
 	"strconv"
 	"strings"
 )
 
 func (p *Plane) etcdArgs(f certFiles) []string {
 	return []string{
-		"--data-dir=" + filepath.Join(p.options.Dir, "etcd", "data"),
+		"--data-dir=" + dataDir(p.options.Dir),
 		"--cert-file=" + f.cert("etcd"),
 		"--key-file=" + f.key("etcd"),
 		"--trusted-ca-file=" + f.cert("etcd-ca"),

@@ -104,13 +104,18 @@ func (c *child) ready(ctx context.Context) (string, error) {
 	case <-ctx.Done():
 		return "", fmt.Errorf("%s is not ready: %w; its log is %s", c.name, ctx.Err(), c.log)
 	}
-	<-c.ended
-	return "", c.failure()
+	select {
+	case <-c.ended:
+		return "", c.failure()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
-// failure explains why the child has ended: by its own report, else by the
-// last line of its log.
+// failure waits for the end of the child and explains it: by its own report,
+// else by the last line of its log.
 func (c *child) failure() error {
+	<-c.ended
 	cause, ok := strings.CutPrefix(c.report, "error ")
 	if !ok {
 		cause = LastLine(c.log)

@@ -80,9 +80,6 @@ func kept(path string, content func() ([]byte, error)) ([]byte, error) {
 // issueFiles makes the certificates of this start; they need not be kept.
 func (p *Plane) issueFiles() (certFiles, error) {
 	files := certFiles{filepath.Join(p.options.Dir, "run")}
-	if err := os.MkdirAll(files.dir, 0o700); err != nil {
-		return files, err
-	}
 	names, err := p.servingNames()
 	if err != nil {
 		return files, err

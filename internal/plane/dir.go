@@ -21,19 +21,22 @@ const minFree = 256 << 20
 
 // prepareDir makes the directory of a plane, readable by its owner alone.
 func prepareDir(dir string) error {
-	for _, d := range []string{dir, filepath.Join(dir, "pki"), filepath.Join(dir, "etcd"), filepath.Join(dir, "logs")} {
+	for _, d := range []string{dir, filepath.Join(dir, "pki"), filepath.Join(dir, "run"), filepath.Join(dir, "etcd"), filepath.Join(dir, "logs")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("make the plane's directory: %w; choose a directory that you may write to with --state-dir", err)
 		}
 	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		return err
-	}
 	if err := syscall.Access(dir, 2); err != nil {
 		return fmt.Errorf("write to %s: %w; choose a directory that you may write to with --state-dir", dir, err)
 	}
+	if _, err := os.Stat(dataDir(dir)); err == nil {
+		return nil
+	}
 	return checkSpace(dir)
 }
+
+// dataDir is where etcd keeps everything that matters.
+func dataDir(dir string) string { return filepath.Join(dir, "etcd", "data") }
 
 func checkSpace(dir string) error {
 	free, err := freeSpace(dir)

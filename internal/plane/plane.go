@@ -84,10 +84,28 @@ func Start(ctx context.Context, o Options) (*Plane, error) {
 		return nil, err
 	}
 	p := &Plane{options: o, lock: l, done: make(chan struct{})}
-	if err := p.start(ctx); err != nil {
+	if err := p.startWhileAlive(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the plane in %s: %w", o.Dir, err), p.Stop())
 	}
 	return p, nil
+}
+
+// startWhileAlive gives up as soon as a component has ended, and tells which.
+func (p *Plane) startWhileAlive(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		defer cancel()
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+		}
+	}()
+	err := p.start(ctx)
+	if cause := p.Err(); err != nil && cause != nil {
+		return cause
+	}
+	return err
 }
 
 func (o Options) complete() (Options, error) {

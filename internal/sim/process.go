@@ -26,7 +26,7 @@ func Running(dir string) (Info, lock.Holder, bool) {
 	holder, held := lock.Held(dir)
 	data, err := os.ReadFile(infoPath(dir))
 	var i Info
-	if !held || err != nil || json.Unmarshal(data, &i) != nil {
+	if !held || err != nil || json.Unmarshal(data, &i) != nil || i.PID != holder.PID {
 		return Info{}, holder, false
 	}
 	return i, holder, true
@@ -47,6 +47,25 @@ func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType
 	return launch(ctx, dir, executable, p, s)
 }
 
+// Resume makes the platform in dir run with the seed that it was last started
+// with.
+func Resume(ctx context.Context, dir, executable string, p v1alpha1.ProviderType) (Info, error) {
+	if i, _, ok := Running(dir); ok {
+		return i, nil
+	}
+	var s Seed
+	data, err := os.ReadFile(seedPath(dir))
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil {
+		return Info{}, fmt.Errorf("find out what the simulated platform was started with: %w", err)
+	}
+	return launch(ctx, dir, executable, p, s)
+}
+
+func seedPath(dir string) string { return filepath.Join(dir, "seed.json") }
+
 func launch(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Seed) (Info, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Info{}, err
@@ -55,8 +74,7 @@ func launch(ctx context.Context, dir, executable string, p v1alpha1.ProviderType
 	if err != nil {
 		return Info{}, err
 	}
-	file := filepath.Join(dir, "seed.json")
-	if err := plane.WriteFile(file, seed); err != nil {
+	if err := plane.WriteFile(seedPath(dir), seed); err != nil {
 		return Info{}, err
 	}
 	log, err := os.OpenFile(filepath.Join(dir, "sim.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
@@ -64,7 +82,7 @@ func launch(ctx context.Context, dir, executable string, p v1alpha1.ProviderType
 		return Info{}, err
 	}
 	defer log.Close()
-	cmd := exec.Command(executable, "sim", string(p), "--state-dir", dir, "--seed", file)
+	cmd := exec.Command(executable, "sim", string(p), "--state-dir", dir, "--seed", seedPath(dir))
 	cmd.Stdout, cmd.Stderr = log, log
 	// A session of its own: neither Ctrl-C nor the end of a terminal reaches it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

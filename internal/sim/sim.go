@@ -52,6 +52,8 @@ type Info struct {
 	// Proxy is the address of the SOCKS5 server of the simulated network.
 	Proxy string `json:"proxy"`
 	Seed  Seed   `json:"seed"`
+	// PID of the process that wrote this: an older file tells nothing.
+	PID int `json:"pid"`
 }
 
 // Run simulates until ctx ends. It calls ready once everything answers.
@@ -87,7 +89,7 @@ func (o Options) run(ctx context.Context, ready func(Info)) error {
 	if err != nil {
 		return err
 	}
-	info := Info{o.Provider, h.Kubeconfig(), h.AdminKubeconfig(), socks.Addr().String(), o.Seed}
+	info := Info{o.Provider, h.Kubeconfig(), h.AdminKubeconfig(), socks.Addr().String(), o.Seed, os.Getpid()}
 	if err := remember(o.Dir, info); err != nil {
 		return errors.Join(err, h.Stop())
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -30,7 +31,7 @@ func StateOf(cb *v1alpha1.ClusterBootstrap) State {
 		s.Phase = v1alpha1.BootstrapPending
 	}
 	c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionReady)
-	if c != nil && s.Phase != v1alpha1.BootstrapReady {
+	if c != nil && c.Status != metav1.ConditionTrue {
 		s.Obstacle = c.Message
 	}
 	return s

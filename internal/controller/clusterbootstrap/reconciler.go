@@ -22,7 +22,8 @@ import (
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
-// upkeep is how often a cluster that is Ready is looked at.
+// upkeep is how often a cluster is looked at that has nothing to wait for, or
+// waits for what is reported.
 const upkeep = 30 * time.Second
 
 // Reconciler drives ClusterBootstraps.
@@ -37,10 +38,10 @@ type Reconciler struct {
 // Reconcile takes one ClusterBootstrap as far as it gets.
 func (r *Reconciler) Reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
 	switch {
-	case cb.Spec.Paused:
-		return reconcile.Result{}, r.report(ctx, cb, paused(cb))
 	case !cb.DeletionTimestamp.IsZero():
 		return r.remove(ctx, cb)
+	case cb.Spec.Paused:
+		return reconcile.Result{}, r.report(ctx, cb, paused(cb))
 	}
 	if err := r.claim(ctx, cb); err != nil {
 		return reconcile.Result{}, err
@@ -100,11 +101,8 @@ func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
 // pollAfter is when to ask again where nobody reports a change: soon while
 // things move, ever less often while they do not.
 func (r *Reconciler) pollAfter(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress) time.Duration {
-	if p.Obstacle == nil || cb.Status.Phase == v1alpha1.BootstrapReady {
+	if p.Obstacle == nil || !p.Obstacle.Poll {
 		return upkeep
-	}
-	if !p.Obstacle.Poll {
-		return 0
 	}
 	still := r.Clock().Sub(cb.Status.LastUpdated.Time)
 	return min(max(still/4, 250*time.Millisecond), 5*time.Second)

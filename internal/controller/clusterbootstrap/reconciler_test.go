@@ -333,6 +333,24 @@ func TestPausedChangesNothing(t *testing.T) {
 	}
 }
 
+func TestPausedDoesNotKeepFromDeletion(t *testing.T) {
+	w := newWorld(t)
+	w.create(providerConfig())
+	w.create(clusterBootstrap())
+	cb := w.reconcile("dev")
+	cb.Spec.Paused = true
+	if err := w.Update(t.Context(), cb); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Delete(t.Context(), cb); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile("dev")
+	if _, err := w.request("dev-cp-0"); !apierrors.IsNotFound(err) {
+		t.Errorf("the request is still there: %v", err)
+	}
+}
+
 func TestDeletionWaitsForRequestsAndRemovesSecrets(t *testing.T) {
 	w := newWorld(t)
 	w.create(providerConfig())

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -18,6 +19,10 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
+
+// workers is how many clusters are looked after at once; they mostly wait for
+// answers.
+const workers = 4
 
 // Register adds the reconciler to a manager. All connections to nodes and to
 // new clusters are opened by dial.
@@ -35,6 +40,7 @@ func Register(m manager.Manager, dial talos.Dialer) error {
 		For(&v1alpha1.ClusterBootstrap{}, builder.WithPredicates(own)).
 		Watches(&v1alpha1.MachineRequest{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.byProvider), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(reconcile.AsReconciler(m.GetClient(), r))
 }
 

@@ -68,7 +68,11 @@ func set(cb *v1alpha1.ClusterBootstrap, kind string, is bool, reason, message st
 func paused(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {
 	next := cb.DeepCopy()
 	next.Status.ObservedGeneration = cb.Generation
-	set(next, v1alpha1.ConditionProgressing, false, "Paused", "spec.paused is true: nothing is changed")
+	const message = "spec.paused is true: nothing is changed"
+	if next.Status.Phase != v1alpha1.BootstrapReady {
+		set(next, v1alpha1.ConditionReady, false, "Paused", message)
+	}
+	set(next, v1alpha1.ConditionProgressing, false, "Paused", message)
 	return next
 }
 

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/sim/harvester"
+)
+
+func manifest() (*v1alpha1.ClusterBootstrap, *v1alpha1.ProviderConfig) {
+	cb, pc := &v1alpha1.ClusterBootstrap{}, &v1alpha1.ProviderConfig{}
+	cb.Spec.Network.VIP = "10.9.8.100"
+	cb.Spec.Network.LoadBalancerPool = &v1alpha1.AddressRange{Start: "10.9.8.10", End: "10.9.8.20"}
+	cb.Spec.Cluster.ControlPlane.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 1, StorageClass: "fast"}, {SizeGB: 1}}
+	cb.Spec.Cluster.Workers = &v1alpha1.NodePool{ExtraDisks: []v1alpha1.DiskSpec{{SizeGB: 1, StorageClass: "big"}}}
+	pc.Spec.Harvester = &v1alpha1.HarvesterSpec{
+		Endpoint: "https://harvester.example.com:8443", Namespace: "vms", NetworkName: "net/a", ImageName: "img/b", StorageClassName: "usual",
+	}
+	return cb, pc
+}
+
+func TestSeedHasWhatTheManifestNames(t *testing.T) {
+	want := harvester.Seed{
+		Namespaces: []string{"vms"}, Images: []string{"img/b"}, Networks: []string{"net/a"},
+		StorageClasses: []string{"usual", "fast", "big"}, Hosts: []string{"harvester.example.com:8443"},
+	}
+	if diff := cmp.Diff(want, SeedFor(manifest()).Harvester); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMachinesLiveAroundTheVIPAndLeaveItAlone(t *testing.T) {
+	subnet, err := SeedFor(manifest()).subnet()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if subnet.Prefix != netip.MustParsePrefix("10.9.8.0/24") {
+		t.Errorf("subnet %s", subnet.Prefix)
+	}
+	var reserved []string
+	for _, r := range subnet.Reserved {
+		reserved = append(reserved, r.From.String()+"-"+r.To.String())
+	}
+	if diff := cmp.Diff([]string{"10.9.8.100-10.9.8.100", "10.9.8.10-10.9.8.20"}, reserved); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSubnetOfTheProviderConfigCounts(t *testing.T) {
+	cb, pc := manifest()
+	pc.Spec.Network = &v1alpha1.ProviderNetworkSpec{Subnet: "10.7.0.0/16", Gateway: "10.7.0.254"}
+	subnet, err := SeedFor(cb, pc).subnet()
+	if err != nil || subnet.Prefix.String() != "10.7.0.0/16" || subnet.Gateway.String() != "10.7.0.254" {
+		t.Errorf("%v, %v", subnet, err)
+	}
+	if _, err := (Seed{Subnet: "nonsense"}).subnet(); err == nil {
+		t.Error("nonsense was accepted")
+	}
+}
