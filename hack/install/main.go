@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/butlerdotdev/butler/config/admission"
 	"github.com/butlerdotdev/butler/config/crd"
 	"github.com/butlerdotdev/butler/internal/plane"
 )
@@ -43,5 +44,5 @@ func install(ctx context.Context) error {
 	for _, d := range all {
 		fmt.Println("applied:", d.Name)
 	}
-	return nil
+	return admission.Apply(ctx, config)
 }

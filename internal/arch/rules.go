@@ -113,7 +113,7 @@ var rules = []Rule{
 	{
 		Packages: "internal/cli/...",
 		May: []string{
-			"api/v1alpha1", "config/crd", "provider", "provider/serve", "internal/bootstrap", "internal/controller/...",
+			"api/v1alpha1", "config/admission", "config/crd", "provider", "provider/serve", "internal/bootstrap", "internal/controller/...",
 			"internal/lock", "internal/manifest", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
 			"internal/version",
 		},
@@ -124,7 +124,7 @@ var rules = []Rule{
 
 	{Packages: "internal/arch"},
 	{Packages: "internal/image"},
-	{Packages: "hack/...", May: []string{"hack/butleradm", "config/crd", "internal/plane"}},
+	{Packages: "hack/...", May: []string{"hack/butleradm", "config/admission", "config/crd", "internal/plane"}},
 }
 
 // guards keep heavy or vendor-specific modules to those whose concern they are.

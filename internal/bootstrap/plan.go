@@ -43,6 +43,9 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	if !spec.Provider.OnPrem() {
 		return Plan{}, &Failure{Reason: "ProviderNotSupported", Message: fmt.Sprintf("clusters on %s cannot be bootstrapped so far", spec.Provider)}
 	}
+	if err := spec.Validate(); err != nil {
+		return Plan{}, &Failure{Reason: "InvalidSpec", Message: err.Error()}
+	}
 	cluster, err := talosCluster(spec)
 	if err != nil {
 		return Plan{}, &Failure{Reason: "InvalidSpec", Message: err.Error()}

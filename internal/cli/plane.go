@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/config/admission"
 	"github.com/butlerdotdev/butler/config/crd"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/lock"
@@ -70,12 +71,19 @@ func openPlane(ctx context.Context, dir, holder string, port int) (*plane.Plane,
 	if err != nil {
 		return nil, err
 	}
-	return startPlane(ctx, plane.Options{
+	p, err := startPlane(ctx, plane.Options{
 		Dir: dir, Holder: holder, Port: port,
 		Definitions:  definitions,
 		Controllers:  []string{"garbage-collector-controller", "namespace-controller"},
 		AdmissionOff: []string{"ServiceAccount"},
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err := admission.Apply(ctx, p.Config()); err != nil {
+		return nil, errors.Join(err, p.Stop())
+	}
+	return p, nil
 }
 
 func startPlane(ctx context.Context, o plane.Options) (*plane.Plane, error) {

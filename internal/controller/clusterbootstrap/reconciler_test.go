@@ -310,7 +310,7 @@ func TestUnsupportedSpecFailsAndAChangedOneRevives(t *testing.T) {
 func TestTeamScopedProviderConfigIsRefused(t *testing.T) {
 	w := newWorld(t)
 	pc := providerConfig()
-	pc.Spec.Scope = &v1alpha1.ProviderScope{Type: v1alpha1.ScopeTeam}
+	pc.Spec.Scope = &v1alpha1.ProviderScope{Type: v1alpha1.ScopeTeam, TeamRef: &v1alpha1.LocalReference{Name: "team"}}
 	w.create(pc)
 	w.create(clusterBootstrap())
 	if cb := w.reconcile("dev"); cb.Status.FailureReason != "ProviderScope" {
