@@ -62,6 +62,16 @@ func (m *machines) diskClass(s provider.MachineSpec, i int) string {
 	return m.place.StorageClassName
 }
 
+// diskClasses are the classes that the extra disks name, each once.
+func (m *machines) diskClasses(s provider.MachineSpec) []string {
+	names := map[string]bool{}
+	for i := range s.ExtraDisks {
+		names[m.diskClass(s, i)] = true
+	}
+	delete(names, "")
+	return sorted(names)
+}
+
 func (m *machines) rootClaim(s provider.MachineSpec, i image) *corev1.PersistentVolumeClaim {
 	c := m.claim(s, rootName(s.Name), s.DiskGB, i.class)
 	c.Annotations = map[string]string{imageAnnotation: i.id()}

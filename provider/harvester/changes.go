@@ -5,6 +5,7 @@ package harvester
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,11 +59,31 @@ func (m *machines) watch(ctx context.Context, list client.ObjectList, out chan<-
 
 func forward(ctx context.Context, e watch.Event, out chan<- provider.MachineRef) {
 	o, ok := e.Object.(client.Object)
-	if !ok || e.Type == watch.Bookmark {
+	if !ok || e.Type == watch.Bookmark || e.Type != watch.Deleted && uneventful(o) {
 		return
 	}
 	select {
 	case out <- provider.MachineRef{Name: o.GetName(), Owner: ownerOf(o)}:
 	case <-ctx.Done():
 	}
+}
+
+// uneventful reports whether an object only is on its way up: to look at the
+// machine for that would cost more requests than to make it.
+func uneventful(o client.Object) bool {
+	if !o.GetDeletionTimestamp().IsZero() {
+		return false
+	}
+	switch o := o.(type) {
+	case *kubevirtv1.VirtualMachine:
+		// A machine that runs is announced by its instance.
+		return slices.Contains([]kubevirtv1.VirtualMachinePrintableStatus{
+			"", kubevirtv1.VirtualMachineStatusProvisioning, kubevirtv1.VirtualMachineStatusStarting, kubevirtv1.VirtualMachineStatusRunning,
+		}, o.Status.PrintableStatus)
+	case *kubevirtv1.VirtualMachineInstance:
+		return complaint(o) == "" && slices.Contains([]kubevirtv1.VirtualMachineInstancePhase{
+			kubevirtv1.VmPhaseUnset, kubevirtv1.Pending, kubevirtv1.Scheduling, kubevirtv1.Scheduled,
+		}, o.Status.Phase)
+	}
+	return false
 }

@@ -6,11 +6,13 @@ package harvester
 import (
 	"net/http"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,14 +38,30 @@ func newClient(config *rest.Config) (client.WithWatch, func(), error) {
 		return nil, nil, err
 	}
 	c, err := client.NewWithWatch(config, client.Options{HTTPClient: h, Scheme: s, Mapper: mapper()})
-	return c, func() { closeIdle(h) }, err
+	return c, func() { utilnet.CloseIdleConnectionsFor(h.Transport) }, err
 }
 
-func closeIdle(h *http.Client) { h.CloseIdleConnections() }
+// impatient hides when a throttling server wants to be asked again: client-go
+// would wait for that inside the call, and waiting is the reconciler's part.
+type impatient struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := i.RoundTripper.RoundTrip(r)
+	if answer != nil {
+		answer.Header.Del("Retry-After")
+	}
+	return answer, err
+}
+
+// WrappedRoundTripper lets the connections beneath be found and closed.
+func (i impatient) WrappedRoundTripper() http.RoundTripper { return i.RoundTripper }
 
 func scheme() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, storagev1.AddToScheme, kubevirtv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		authorizationv1.AddToScheme, corev1.AddToScheme, storagev1.AddToScheme, kubevirtv1.AddToScheme,
+	} {
 		if err := add(s); err != nil {
 			return nil, err
 		}
@@ -57,9 +75,11 @@ func mapper() meta.RESTMapper {
 	for _, kind := range []string{"VirtualMachine", "VirtualMachineInstance"} {
 		m.Add(kubevirtv1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
-	for _, kind := range []string{"PersistentVolumeClaim", "Secret"} {
+	for _, kind := range []string{"PersistentVolumeClaim", "Pod", "Secret"} {
 		m.Add(corev1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
+	m.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
+	m.Add(authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), meta.RESTScopeRoot)
 	m.Add(storagev1.SchemeGroupVersion.WithKind("StorageClass"), meta.RESTScopeRoot)
 	m.Add(imageKind(), meta.RESTScopeNamespace)
 	n := networkKind().GroupVersion()

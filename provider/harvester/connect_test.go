@@ -5,8 +5,12 @@ package harvester
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -121,4 +125,38 @@ func user(c *clientcmdapi.Config) *clientcmdapi.AuthInfo {
 
 func cluster(c *clientcmdapi.Config) *clientcmdapi.Cluster {
 	return c.Clusters[c.Contexts[c.CurrentContext].Cluster]
+}
+
+// counted is a connection that tells when it is closed.
+type counted struct {
+	net.Conn
+	open *atomic.Int64
+	once sync.Once
+}
+
+func (c *counted) Close() error {
+	c.once.Do(func() { c.open.Add(-1) })
+	return c.Conn.Close()
+}
+
+func TestCloseGivesTheConnectionsUp(t *testing.T) {
+	var open atomic.Int64
+	p, err := Provider().Connect(t.Context(), shared.config(func(c *provider.Config) {
+		c.Transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := shared.network.Dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			open.Add(1)
+			return &counted{Conn: conn, open: &open}, nil
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if open.Load() == 0 {
+		t.Fatal("nothing was opened through the transport")
+	}
+	p.Close()
+	until(t, func() bool { return open.Load() == 0 })
 }

@@ -84,7 +84,8 @@ func (m *machines) ensure(ctx context.Context, op string, o client.Object, owner
 	if !o.GetDeletionTimestamp().IsZero() {
 		return &provider.Error{
 			Kind: provider.Unavailable, Reason: "PartDeleting", Op: op,
-			Err: fmt.Errorf("%s of an earlier attempt is still being deleted", describe(o)),
+			Err:  fmt.Errorf("%s of an earlier attempt is still being deleted", describe(o)),
+			Hint: "it goes on when that is gone",
 		}
 	}
 	return nil
@@ -100,6 +101,9 @@ func conflict(op string, o client.Object) error {
 
 // refuse refuses what a MachineRequest can say but Harvester cannot do.
 func (m *machines) refuse(op string, s provider.MachineSpec) error {
+	if s.Owner.ID == "" {
+		return invalid(op, "OwnerMissing", errors.New("the machine has no owner"), "set the annotation "+labelOwner+" of the request")
+	}
 	for _, l := range []string{labelOwner, labelCluster, labelMachine} {
 		if _, taken := s.Labels[l]; taken {
 			return invalid(op, "LabelReserved", errors.New("spec.labels sets "+l), "remove it: the driver sets it itself")

@@ -20,7 +20,9 @@ import (
 
 const (
 	hintCredentials = "renew the kubeconfig in the Secret of the ProviderConfig"
+	hintUnavailable = "check that Harvester is up and can be reached from here; it is tried again"
 	hintPermission  = "grant it to the user of the kubeconfig"
+	hintImages      = "grant get on virtualmachineimages.harvesterhci.io to the user of the kubeconfig"
 )
 
 func invalid(op, reason string, err error, hint string) error {
@@ -32,8 +34,10 @@ func apiError(op string, err error) error {
 	if _, done := errors.AsType[*provider.Error](err); done {
 		return err
 	}
-	e := &provider.Error{Kind: provider.Unavailable, Reason: "HarvesterUnavailable", Op: op, Err: plain(err)}
+	e := &provider.Error{Kind: provider.Unavailable, Reason: "HarvesterUnavailable", Op: op, Err: plain(err), Hint: hintUnavailable}
 	switch {
+	case apierrors.IsTooManyRequests(err):
+		e.Hint = "it is tried again"
 	case apierrors.IsUnauthorized(err):
 		e.Kind, e.Reason, e.Hint = provider.Unauthorized, "CredentialsRefused", hintCredentials
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
@@ -41,7 +45,7 @@ func apiError(op string, err error) error {
 	case apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "admission webhook"):
 		e.Kind, e.Reason, e.Hint = provider.Unauthorized, "PermissionDenied", hintPermission
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsRequestEntityTooLargeError(err):
-		e.Kind, e.Reason = provider.Invalid, "HarvesterRefused"
+		e.Kind, e.Reason, e.Hint = provider.Invalid, "HarvesterRefused", "correct what it names"
 	case apierrors.IsNotFound(err):
 		e.Kind, e.Reason, e.Hint = provider.Invalid, "NotFound", "check spec.harvester.namespace, and that the endpoint is Harvester's"
 	case untrusted(err):
@@ -54,7 +58,7 @@ func apiError(op string, err error) error {
 func connectError(op string, err error) error {
 	mapped := apiError(op, err)
 	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Reason == "HarvesterUnavailable" {
-		e.Reason, e.Hint = "HarvesterUnreachable", "check the endpoint, and that Harvester is up; it is tried again"
+		e.Reason, e.Hint = "HarvesterUnreachable", "check the endpoint in spec.harvester.endpoint or the kubeconfig, and that Harvester is up; it is tried again"
 	}
 	return mapped
 }
@@ -78,6 +82,9 @@ func deleteError(op string, o client.Object, err error) error {
 	mapped := apiError(op, err)
 	if e, ok := errors.AsType[*provider.Error](mapped); ok {
 		e.Err = fmt.Errorf("delete %s: %w", describe(o), plain(err))
+		if _, secret := o.(*corev1.Secret); secret && e.Reason == "PermissionDenied" {
+			e.Hint = "grant delete on secrets to the user of the kubeconfig, or delete the Secret by hand"
+		}
 	}
 	return mapped
 }

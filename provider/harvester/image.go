@@ -18,6 +18,14 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
+const (
+	reasonImageNotReady = "ImageNotReady"
+	reasonNoClass       = "StorageClassNotFound"
+)
+
+// namedClass is the class of an image that Harvester before 1.4 made.
+func namedClass(image string) string { return "longhorn-" + image }
+
 // image is where a root disk comes from.
 type image struct {
 	namespace, name string
@@ -33,13 +41,18 @@ func (m *machines) resolve(ctx context.Context, op string, s provider.MachineSpe
 	if err != nil {
 		return image{}, err
 	}
-	if i.class, err = m.imageClass(ctx, op, i); err != nil {
+	if i.class, err = m.imageClass(ctx, op, i); err != nil && !forbidden(err) {
 		return image{}, err
 	}
-	if err := m.checkNetwork(ctx, op); err != nil {
+	if err := m.checkNetwork(ctx, op); err != nil && !forbidden(err) {
 		return image{}, err
 	}
-	return i, m.checkClasses(ctx, op, s)
+	for _, class := range m.diskClasses(s) {
+		if err := m.checkClass(ctx, op, class); err != nil && !forbidden(err) {
+			return image{}, err
+		}
+	}
+	return i, nil
 }
 
 func (m *machines) image(op string, s provider.MachineSpec) (image, error) {
@@ -57,13 +70,15 @@ func (m *machines) image(op string, s provider.MachineSpec) (image, error) {
 	return image{namespace: ns, name: name}, nil
 }
 
+// imageClass returns the storage class that makes disks from the image. Where the
+// image may not be read, it is the class that is named after it, with the error.
 func (m *machines) imageClass(ctx context.Context, op string, i image) (string, error) {
 	u, err := m.read(ctx, imageKind(), i.namespace, i.name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return "", invalid(op, "ImageNotFound", fmt.Errorf("image %q not found", i.id()), "upload it or set spec.harvester.imageName")
+		return "", invalid(op, "ImageNotFound", fmt.Errorf("image %q not found", i.id()), "upload it, or correct spec.image of the request or spec.harvester.imageName of the ProviderConfig")
 	case forbidden(err):
-		return "longhorn-" + i.name, nil
+		return namedClass(i.name), apiError(op, err)
 	case err != nil:
 		return "", apiError(op, err)
 	}
@@ -73,7 +88,7 @@ func (m *machines) imageClass(ctx context.Context, op string, i image) (string, 
 	if class, _, _ := unstructured.NestedString(u.Object, "status", "storageClassName"); class != "" {
 		return class, nil
 	}
-	return "longhorn-" + i.name, nil
+	return namedClass(i.name), nil
 }
 
 // imported refuses an image that Harvester has not finished to import.
@@ -88,7 +103,7 @@ func imported(op string, i image, u *unstructured.Unstructured) error {
 		if text, _ := c["message"].(string); c["status"] == "False" && text != "" {
 			return invalid(op, "ImageBroken", fmt.Errorf("image %q is not imported: %s", i.id(), text), "upload it again")
 		}
-		return &provider.Error{Kind: provider.Unavailable, Reason: "ImageNotReady", Op: op, Err: err, Hint: "it goes on when the upload is complete"}
+		return &provider.Error{Kind: provider.Unavailable, Reason: reasonImageNotReady, Op: op, Err: err, Hint: "it goes on when the upload is complete"}
 	}
 	return nil
 }
@@ -97,31 +112,24 @@ func (m *machines) checkNetwork(ctx context.Context, op string) error {
 	ns, name, _ := strings.Cut(m.place.NetworkName, "/")
 	_, err := m.read(ctx, networkKind(), ns, name)
 	switch {
+	case err == nil:
+		return nil
 	case apierrors.IsNotFound(err):
 		return invalid(op, "NetworkNotFound", fmt.Errorf("network %q not found", m.place.NetworkName), "create it or set spec.harvester.networkName")
-	case err == nil || forbidden(err):
-		return nil
 	}
 	return apiError(op, err)
 }
 
-func (m *machines) checkClasses(ctx context.Context, op string, s provider.MachineSpec) error {
-	checked := map[string]bool{"": true}
-	for i := range s.ExtraDisks {
-		class := m.diskClass(s, i)
-		if checked[class] {
-			continue
-		}
-		checked[class] = true
-		err := m.api.Get(ctx, client.ObjectKey{Name: class}, &storagev1.StorageClass{})
-		if apierrors.IsNotFound(err) {
-			return invalid(op, "StorageClassNotFound", fmt.Errorf("storage class %q not found", class), "create it or name another one in extraDisks")
-		}
-		if err != nil && !forbidden(err) {
-			return apiError(op, err)
-		}
+func (m *machines) checkClass(ctx context.Context, op, class string) error {
+	err := m.api.Get(ctx, client.ObjectKey{Name: class}, &storagev1.StorageClass{})
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsNotFound(err):
+		return invalid(op, reasonNoClass, fmt.Errorf("storage class %q not found", class),
+			"create it or name another one in extraDisks or spec.harvester.storageClassName")
 	}
-	return nil
+	return apiError(op, err)
 }
 
 func (m *machines) read(ctx context.Context, kind schema.GroupVersionKind, ns, name string) (*unstructured.Unstructured, error) {

@@ -6,6 +6,7 @@ package harvester
 import (
 	"errors"
 	"fmt"
+	"net/http"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -34,6 +35,7 @@ func restConfig(op string, c provider.Config) (*rest.Config, error) {
 		rc.Proxy = c.Transport.Proxy
 	}
 	rc.QPS = -1
+	rc.Wrap(func(rt http.RoundTripper) http.RoundTripper { return impatient{rt} })
 	rc.UserAgent = "butler-provider-harvester"
 	return rc, nil
 }

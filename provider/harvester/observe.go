@@ -6,6 +6,7 @@ package harvester
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -65,7 +66,7 @@ func (m *machines) claims(ctx context.Context, vm *kubevirtv1.VirtualMachine) (m
 			return "", "", err
 		}
 		if c, ok := o.(*corev1.PersistentVolumeClaim); ok && c.Status.Phase == corev1.ClaimPending && waiting == "" {
-			waiting = unprovisioned(c)
+			waiting = m.unprovisioned(ctx, c)
 		}
 	}
 	return "", waiting, nil
@@ -86,12 +87,24 @@ func (m *machines) behind(v kubevirtv1.Volume) client.Object {
 	return &corev1.Secret{ObjectMeta: m.meta(c.NetworkDataSecretRef.Name)}
 }
 
-func unprovisioned(c *corev1.PersistentVolumeClaim) string {
-	class := "the default storage class"
-	if n := c.Spec.StorageClassName; n != nil {
-		class = fmt.Sprintf("storage class %q", *n)
+// unprovisioned says what a disk that is not there yet waits for.
+func (m *machines) unprovisioned(ctx context.Context, c *corev1.PersistentVolumeClaim) string {
+	if c.Spec.StorageClassName == nil {
+		return fmt.Sprintf("the disk %q is not provisioned yet by the default storage class", c.Name)
 	}
-	return fmt.Sprintf("the disk %q is not provisioned yet by %s", c.Name, class)
+	class := *c.Spec.StorageClassName
+	hint := "create it"
+	if _, name, _ := strings.Cut(c.Annotations[imageAnnotation], "/"); class == namedClass(name) {
+		hint = hintImages + ", so that the class of the image is known"
+	}
+	err := m.checkClass(ctx, "", class)
+	switch {
+	case forbidden(err):
+		return fmt.Sprintf("the disk %q is not provisioned yet by storage class %q; if there is no such class, %s", c.Name, class, hint)
+	case provider.ReasonOf(err) == reasonNoClass:
+		return fmt.Sprintf("the disk %q waits for storage class %q, which does not exist; %s", c.Name, class, hint)
+	}
+	return fmt.Sprintf("the disk %q is not provisioned yet by storage class %q", c.Name, class)
 }
 
 // remains reports on a machine without VirtualMachine.

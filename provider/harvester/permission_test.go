@@ -19,8 +19,8 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// documentedOnly takes the recommended permissions away until the test ends.
-func documentedOnly(t *testing.T, m provider.Machines) {
+// administrator may do everything on the shared Harvester.
+func administrator(t *testing.T) client.Client {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", shared.simulator.AdminKubeconfig())
 	if err != nil {
@@ -30,6 +30,13 @@ func documentedOnly(t *testing.T, m provider.Machines) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return admin
+}
+
+// documentedOnly takes the recommended permissions away until the test ends.
+func documentedOnly(t *testing.T, m provider.Machines) {
+	t.Helper()
+	admin := administrator(t)
 	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: sim.RecommendedRole}}
 	if err := admin.Get(t.Context(), client.ObjectKeyFromObject(binding), binding); err != nil {
 		t.Fatal(err)
@@ -37,25 +44,29 @@ func documentedOnly(t *testing.T, m provider.Machines) {
 	if err := admin.Delete(t.Context(), binding); err != nil {
 		t.Fatal(err)
 	}
+	readable := func() error {
+		_, err := m.(*machines).read(context.Background(), imageKind(), "default", "image-5rs6d")
+		return err
+	}
 	t.Cleanup(func() {
 		binding.ResourceVersion, binding.UID = "", ""
 		if err := admin.Create(context.Background(), binding); err != nil {
 			t.Error(err)
 		}
-		until(t, m, func(err error) bool { return err == nil })
+		until(t, func() bool { return readable() == nil })
 	})
-	until(t, m, forbidden)
+	until(t, func() bool { return forbidden(readable()) })
 }
 
-// until waits for the API server to act on changed permissions.
-func until(t *testing.T, m provider.Machines, done func(error) bool) {
+// until waits for something that the API server does in its own time.
+func until(t *testing.T, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if _, err := m.(*machines).read(context.Background(), imageKind(), "default", "image-5rs6d"); done(err) {
+		if done() {
 			return
 		}
 	}
-	t.Fatal("the permissions did not change")
+	t.Fatal("it did not happen")
 }
 
 func TestTheDocumentedPermissionsSuffice(t *testing.T) {
@@ -80,4 +91,41 @@ func TestLongUserDataWithoutPermissionSaysWhatToGrant(t *testing.T) {
 	if left := objects(t, s.Owner); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+}
+
+func TestAnImageThatMayNotBeReadHasTheClassNamedAfterIt(t *testing.T) {
+	m := connected(t).Machines
+	documentedOnly(t, m)
+	s := wanted("guessed") // its image has a class of another name
+	if _, err := m.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tidy(t, m, s.MachineRef) })
+	var seen provider.Machine
+	until(t, func() bool {
+		var err error
+		seen, err = m.Observe(t.Context(), s.MachineRef)
+		return err == nil && strings.Contains(seen.Message, `storage class "longhorn-talos-v1.9.2"`)
+	})
+	if seen.State != provider.StatePending || !strings.Contains(seen.Message, "grant get on virtualmachineimages.harvesterhci.io") {
+		t.Errorf("%+v", seen)
+	}
+}
+
+func TestASecretThatMayNotBeDeletedSaysWhatToGrant(t *testing.T) {
+	m := connected(t).Machines
+	s := wanted("kept", func(s *provider.MachineSpec) { s.UserData = provider.Sensitive(strings.Repeat("u", 3000)) })
+	create(t, m, s)
+	t.Run("documented", func(t *testing.T) {
+		documentedOnly(t, m)
+		var err error
+		until(t, func() bool { err = m.Delete(t.Context(), s.MachineRef); return err != nil })
+		if provider.KindOf(err) != provider.Unauthorized || !strings.Contains(err.Error(), "grant delete on secrets") {
+			t.Errorf("delete says %v", err)
+		}
+		if seen, err := m.Observe(t.Context(), s.MachineRef); err != nil || seen.State == provider.StateAbsent {
+			t.Errorf("observe says %s, %v", seen.State, err)
+		}
+	})
+	remove(t, m, s.MachineRef)
 }

@@ -45,7 +45,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 		release()
 		return provider.Platform{}, connectError(op, err)
 	}
-	return provider.Platform{Machines: m, Changes: m.changes, Close: release}, nil
+	return provider.Platform{Machines: m, Preflight: preflight{m}, Changes: m.changes, Close: release}, nil
 }
 
 // refuseSettings refuses what a ProviderConfig can say but Harvester cannot do.

@@ -32,7 +32,7 @@ func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevir
 	case running(vmi) && len(m.Addresses) > 0:
 		m.State = provider.StateRunning
 	case running(vmi):
-		m.Message = unaddressed(vm)
+		m.Message = unaddressed(vm, vmi)
 	default:
 		m.Message = obstacle(vm, vmi)
 	}
@@ -48,22 +48,27 @@ func scheduled(vmi *kubevirtv1.VirtualMachineInstance) bool {
 	return vmi != nil && (vmi.Status.Phase == kubevirtv1.Scheduled || vmi.Status.Phase == kubevirtv1.Running)
 }
 
-// unaddressed explains a guest that runs without a known address.
-func unaddressed(vm *kubevirtv1.VirtualMachine) string {
+// unaddressed explains a guest that runs without a known address. On a bridge
+// network KubeVirt learns addresses from the guest agent alone.
+func unaddressed(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) string {
 	name := "its network"
 	if t := vm.Spec.Template; t != nil && len(t.Spec.Networks) > 0 && t.Spec.Networks[0].Multus != nil {
 		name = "network " + t.Spec.Networks[0].Multus.NetworkName
 	}
-	return fmt.Sprintf("the virtual machine runs, but reports no address on %s: it needs DHCP there, and qemu-guest-agent in the image", name)
+	for _, c := range vmi.Status.Conditions {
+		if c.Type == kubevirtv1.VirtualMachineInstanceAgentConnected && c.Status == corev1.ConditionTrue {
+			return fmt.Sprintf("the virtual machine runs, but has no address on %s: check DHCP there", name)
+		}
+	}
+	return fmt.Sprintf("the virtual machine runs, but no guest agent tells its address on %s: "+
+		"use an image with qemu-guest-agent, and check that it boots", name)
 }
 
 // obstacle is the first complaint of the instance, else of the VirtualMachine.
 func obstacle(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) string {
 	if vmi != nil {
-		for _, c := range vmi.Status.Conditions {
-			if c.Status == corev1.ConditionFalse && c.Message != "" && c.Type != kubevirtv1.VirtualMachineInstanceReady {
-				return c.Message
-			}
+		if c := complaint(vmi); c != "" {
+			return c
 		}
 		return fmt.Sprintf("the virtual machine is %s", phase(string(vmi.Status.Phase)))
 	}
@@ -73,6 +78,17 @@ func obstacle(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInsta
 		}
 	}
 	return fmt.Sprintf("the virtual machine is %s", phase(string(vm.Status.PrintableStatus)))
+}
+
+// complaint is the message of the first condition that is not met; that of Ready
+// tells no cause.
+func complaint(vmi *kubevirtv1.VirtualMachineInstance) string {
+	for _, c := range vmi.Status.Conditions {
+		if c.Status == corev1.ConditionFalse && c.Message != "" && c.Type != kubevirtv1.VirtualMachineInstanceReady {
+			return c.Message
+		}
+	}
+	return ""
 }
 
 func phase(s string) string {

@@ -11,10 +11,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kubevirtv1 "kubevirt.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -39,9 +42,13 @@ func TestAddressesLeaveLinkLocalOutAndPutIPv4First(t *testing.T) {
 func TestARunningGuestWithoutAddressIsAnExplainedWait(t *testing.T) {
 	vm := strangersMachine("a")
 	vmi := &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{Phase: kubevirtv1.Running}}
-	m := report(vm, provider.MachineRef{}, vmi)
-	if m.State != provider.StatePending || !strings.Contains(m.Message, "qemu-guest-agent") {
-		t.Errorf("%+v", m)
+	agent := kubevirtv1.VirtualMachineInstanceCondition{Type: kubevirtv1.VirtualMachineInstanceAgentConnected, Status: corev1.ConditionTrue}
+	for _, want := range []string{"qemu-guest-agent", "DHCP"} { // first without agent, then with it
+		m := report(vm, provider.MachineRef{}, vmi)
+		if m.State != provider.StatePending || !strings.Contains(m.Message, want) {
+			t.Errorf("%+v, want a word about %s", m, want)
+		}
+		vmi.Status.Conditions = append(vmi.Status.Conditions, agent)
 	}
 }
 
@@ -94,9 +101,49 @@ func TestErrorsHaveTheirKind(t *testing.T) {
 	}
 	for kind, errs := range cases {
 		for _, err := range errs {
-			if got := provider.KindOf(apiError("try", err)); got != kind {
+			mapped := apiError("try", err)
+			if got := provider.KindOf(mapped); got != kind {
 				t.Errorf("%v is %s, want %s", err, got, kind)
 			}
+			if e, ok := errors.AsType[*provider.Error](mapped); !ok || e.Hint == "" {
+				t.Errorf("%v does not say what to do", mapped)
+			}
+		}
+	}
+}
+
+func TestOnlyAMachineOnItsWayUpIsNotPushed(t *testing.T) {
+	now := metav1.Now()
+	vm := func(s kubevirtv1.VirtualMachinePrintableStatus) *kubevirtv1.VirtualMachine {
+		return &kubevirtv1.VirtualMachine{Status: kubevirtv1.VirtualMachineStatus{PrintableStatus: s}}
+	}
+	vmi := func(p kubevirtv1.VirtualMachineInstancePhase, c ...kubevirtv1.VirtualMachineInstanceCondition) *kubevirtv1.VirtualMachineInstance {
+		return &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{Phase: p, Conditions: c}}
+	}
+	going := vm(kubevirtv1.VirtualMachineStatusRunning)
+	going.DeletionTimestamp = &now
+	unbound := kubevirtv1.VirtualMachineInstanceCondition{Type: "PodScheduled", Status: corev1.ConditionFalse, Message: "unbound"}
+	pushed := map[string]client.Object{
+		"halted":      vm(kubevirtv1.VirtualMachineStatusStopped),
+		"crashing":    vm(kubevirtv1.VirtualMachineStatusCrashLoopBackOff),
+		"no disk":     vm(kubevirtv1.VirtualMachineStatusPvcNotFound),
+		"deleted":     going,
+		"runs":        vmi(kubevirtv1.Running),
+		"failed":      vmi(kubevirtv1.Failed),
+		"cannot run":  vmi(kubevirtv1.Scheduling, unbound),
+		"other kinds": &corev1.Secret{},
+	}
+	for name, o := range pushed {
+		if uneventful(o) {
+			t.Errorf("%s is not pushed", name)
+		}
+	}
+	silent := map[string]client.Object{
+		"new": vm(""), "starts": vm(kubevirtv1.VirtualMachineStatusStarting), "instance is new": vmi(""), "is scheduled": vmi(kubevirtv1.Scheduled),
+	}
+	for name, o := range silent {
+		if !uneventful(o) {
+			t.Errorf("%s is pushed", name)
 		}
 	}
 }

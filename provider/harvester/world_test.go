@@ -48,7 +48,7 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if shared, err = start(dir); err != nil {
+	if shared, err = start(dir, sim.Options{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -56,7 +56,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-func start(dir string) (*world, error) {
+func start(dir string, o sim.Options) (*world, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	path, err := planetest.Build(ctx, executable)
@@ -72,11 +72,9 @@ func start(dir string) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.simulator, err = sim.Start(ctx, sim.Options{
-		Dir: filepath.Join(dir, "harvester"), Executable: path, Datacenter: dc, Network: w.network,
-		Seed: sim.Seed{Hosts: []string{"harvester.example:6443"}},
-	})
-	if err != nil {
+	o.Dir, o.Executable, o.Datacenter, o.Network = filepath.Join(dir, "harvester"), path, dc, w.network
+	o.Seed = sim.Seed{Hosts: []string{"harvester.example:6443"}}
+	if w.simulator, err = sim.Start(ctx, o); err != nil {
 		return nil, err
 	}
 	return w, w.open()
