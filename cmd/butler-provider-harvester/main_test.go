@@ -90,15 +90,9 @@ func TestARequestRunsAndIsGoneAgain(t *testing.T) {
 	c := cluster(t, p)
 	logs := started(t, binary(t), limited(t, p, c))
 
-	config := configure(t, c, harvester)
-	r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "butler-mgmt-cp-0"}}
-	r.Spec = v1alpha1.MachineRequestSpec{
-		ProviderRef: v1alpha1.ProviderReference{Name: "harvester-prod", Namespace: namespace}, MachineName: "butler-mgmt-cp-0",
-		Role: v1alpha1.RoleControlPlane, CPU: 4, MemoryMB: 16384, DiskGB: 100,
-		ExtraDisks: []v1alpha1.DiskSpec{{SizeGB: 500, StorageClass: "longhorn"}},
-		Image:      "default/talos-v1.9.2", UserData: "#cloud-config\n# canary " + strings.Repeat("x", 3000),
-		Labels: map[string]string{v1alpha1.LabelCluster: "butler-mgmt", v1alpha1.LabelRole: "control-plane"},
-	}
+	config, r := configure(t, c, harvester), &v1alpha1.MachineRequest{}
+	documented(t, "contributing/try-a-provider.md", r)
+	r.Spec.UserData += "# canary " + strings.Repeat("x", 3000)
 	began := time.Now()
 	must(t, c.Create(t.Context(), r))
 	await(t, logs, func() error {
@@ -146,10 +140,8 @@ func configure(t testing.TB, c client.Client, h *sim.Harvester) *v1alpha1.Provid
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "harvester-kubeconfig"},
 		Data:       map[string][]byte{"kubeconfig": kubeconfig},
 	}))
-	config := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "harvester-prod"}}
-	config.Spec.Provider = v1alpha1.ProviderHarvester
-	config.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "harvester-kubeconfig"}
-	config.Spec.Harvester = &v1alpha1.HarvesterSpec{Namespace: "default", NetworkName: "default/workloads", ImageName: "default/talos-v1.9.2"}
+	config := &v1alpha1.ProviderConfig{}
+	documented(t, "contributing/try-a-provider.md", config)
 	must(t, c.Create(t.Context(), config))
 	return config
 }
@@ -175,13 +167,13 @@ func platform(t testing.TB) *sim.Harvester {
 }
 
 // cluster returns a client of the plane.
-func cluster(t testing.TB, p *plane.Plane) client.Client {
+func cluster(t testing.TB, p *plane.Plane) client.WithWatch {
 	t.Helper()
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, eventsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme} {
 		must(t, add(s))
 	}
-	c, err := client.New(p.Config(), client.Options{Scheme: s})
+	c, err := client.NewWithWatch(p.Config(), client.Options{Scheme: s})
 	must(t, err)
 	must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 	return c
