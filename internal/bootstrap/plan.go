@@ -43,6 +43,9 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	if !spec.Provider.OnPrem() {
 		return Plan{}, &Failure{Reason: "ProviderNotSupported", Message: fmt.Sprintf("clusters on %s cannot be bootstrapped so far", spec.Provider)}
 	}
+	if spec.Remediation == v1alpha1.RemediationReplaceWorkers {
+		return Plan{}, &Failure{Reason: "RemediationNotSupported", Message: "spec.remediation ReplaceWorkers has no workers to replace on a single node; remove it"}
+	}
 	if err := spec.Validate(); err != nil {
 		return Plan{}, &Failure{Reason: "InvalidSpec", Message: err.Error()}
 	}

@@ -61,9 +61,10 @@ func TestVIPOfASingleNodeIsTalosSharedIPOnlyIfItIsAnAddress(t *testing.T) {
 
 func TestWhatCannotBeHadIsAFailureWithItsReason(t *testing.T) {
 	for reason, change := range map[string]func(*v1alpha1.ClusterBootstrapSpec){
-		"TopologyNotSupported": func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.Topology = v1alpha1.TopologyHA },
-		"ProviderNotSupported": func(s *v1alpha1.ClusterBootstrapSpec) { s.Provider = v1alpha1.ProviderAWS },
-		"InvalidSpec":          func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Version = "v9.9.9" },
+		"TopologyNotSupported":    func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.Topology = v1alpha1.TopologyHA },
+		"ProviderNotSupported":    func(s *v1alpha1.ClusterBootstrapSpec) { s.Provider = v1alpha1.ProviderAWS },
+		"RemediationNotSupported": func(s *v1alpha1.ClusterBootstrapSpec) { s.Remediation = v1alpha1.RemediationReplaceWorkers },
+		"InvalidSpec":             func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Version = "v9.9.9" },
 	} {
 		s := spec()
 		change(&s)

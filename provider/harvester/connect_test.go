@@ -160,3 +160,19 @@ func TestCloseGivesTheConnectionsUp(t *testing.T) {
 	p.Close()
 	until(t, func() bool { return open.Load() == 0 })
 }
+
+func TestNetworkFieldsWithoutEffectAreRefused(t *testing.T) {
+	for field, network := range map[string]v1alpha1.ProviderNetworkSpec{
+		"mode":        {Mode: v1alpha1.NetworkModeIPAM},
+		"poolRefs":    {PoolRefs: []v1alpha1.NetworkPoolReference{{Name: "pool", Priority: 1}}},
+		"subnet":      {Subnet: "10.0.0.0/24"},
+		"gateway":     {Gateway: "10.0.0.1"},
+		"dnsServers":  {DNSServers: []string{"10.0.0.1"}},
+		"timeServers": {TimeServers: []string{"10.0.0.1"}},
+	} {
+		_, err := Provider().Connect(t.Context(), shared.config(func(c *provider.Config) { c.Spec.Network = &network }))
+		if provider.ReasonOf(err) != "FieldUnsupported" || !strings.Contains(err.Error(), "spec.network."+field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}

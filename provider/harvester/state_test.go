@@ -147,3 +147,18 @@ func TestOnlyAMachineOnItsWayUpIsNotPushed(t *testing.T) {
 		}
 	}
 }
+
+func TestTheMachineHasTheSizeAndTheDataOfItsSpec(t *testing.T) {
+	s := provider.MachineSpec{CPU: 4, MemoryMB: 8192, UserData: "user", NetworkData: "network"}
+	spec := (&machines{}).virtualMachine(s).Spec.Template.Spec
+	if got := spec.Domain.CPU.Cores; got != 4 {
+		t.Errorf("%d cores", got)
+	}
+	if got := spec.Domain.Memory.Guest.Value(); got != 8192<<20 {
+		t.Errorf("%d bytes of memory", got)
+	}
+	data := spec.Volumes[len(spec.Volumes)-1].CloudInitNoCloud
+	if data == nil || data.UserData != "user" || data.NetworkData != "network" {
+		t.Errorf("cloud-init %+v", data)
+	}
+}

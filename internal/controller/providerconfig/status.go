@@ -6,6 +6,7 @@ package providerconfig
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -24,21 +25,35 @@ const conditionValidated = "Validated"
 // stampEvery is how old lastValidationTime may become while nothing changes.
 const stampEvery = time.Hour
 
-// preflight runs the platform's own checks, where it has any.
+// preflightTimeout bounds the platform's own checks.
+const preflightTimeout = 30 * time.Second
+
+// reasonRefused is that of a platform that accepts the credentials, but on which
+// no machine could be made.
+const reasonRefused = "PreflightRefused"
+
+// preflight runs the platform's own checks, where it has any, and reports all
+// that are refused.
 func preflight(ctx context.Context, p *provider.Platform) error {
 	if p.Preflight == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
+	defer cancel()
 	findings, err := p.Preflight.Check(ctx, nil)
 	if err != nil {
 		return err
 	}
+	var refused []string
 	for _, f := range findings {
 		if f.Verdict == provider.Refused {
-			return &provider.Error{Kind: provider.Invalid, Reason: "PreflightRefused", Op: "check " + f.Check, Err: errors.New(f.Message), Hint: f.Hint}
+			refused = append(refused, strings.TrimSuffix(f.Check+": "+f.Message+"; "+f.Hint, "; "))
 		}
 	}
-	return nil
+	if len(refused) == 0 {
+		return nil
+	}
+	return &provider.Error{Kind: provider.Invalid, Reason: reasonRefused, Op: "check the platform", Err: errors.New(strings.Join(refused, " | "))}
 }
 
 // report writes what the validation found, if that changes the status.
@@ -46,12 +61,16 @@ func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig
 	base := config.DeepCopy()
 	s := &config.Status
 	s.Ready = err == nil
-	if answered(err) {
-		s.Validated = err == nil
+	credentials := err
+	if provider.ReasonOf(err) == reasonRefused {
+		credentials = nil
+	}
+	if answered(credentials) {
+		s.Validated = credentials == nil
 	}
 	r.condition(config, v1alpha1.ConditionReady, err)
-	if answered(err) || meta.FindStatusCondition(s.Conditions, conditionValidated) == nil {
-		r.condition(config, conditionValidated, err)
+	if answered(credentials) || meta.FindStatusCondition(s.Conditions, conditionValidated) == nil {
+		r.condition(config, conditionValidated, credentials)
 	}
 	if !r.stamp(base.Status, s, err) {
 		return nil
