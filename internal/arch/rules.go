@@ -54,7 +54,7 @@ var rules = []Rule{
 	},
 	{Packages: "internal/controller/crashtest", May: []string{"api/v1alpha1", "provider", "internal/controller/session"}},
 	{
-		Packages: "internal/controller/providerconfig", May: []string{"api/v1alpha1", "provider", "internal/controller/session"},
+		Packages: "internal/controller/providerconfig", May: []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/controller/session"},
 		InTests: []string{"provider/inmemory"},
 	},
 	{

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -35,8 +36,20 @@ type Reconciler struct {
 	Clock    func() time.Time
 }
 
+// cacheLag is how soon to look again when the cache has not caught up with what
+// this reconciler itself wrote.
+const cacheLag = 25 * time.Millisecond
+
 // Reconcile takes one ClusterBootstrap as far as it gets.
 func (r *Reconciler) Reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
+	result, err := r.reconcile(ctx, cb)
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: cacheLag}, nil
+	}
+	return result, err
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
 	switch {
 	case !cb.DeletionTimestamp.IsZero():
 		return r.remove(ctx, cb)

@@ -186,6 +186,18 @@ func TestReconcilingAgainChangesNothing(t *testing.T) {
 	}
 }
 
+func TestOutdatedReadIsNoFailure(t *testing.T) {
+	w := newWorld(t)
+	w.create(providerConfig())
+	w.create(clusterBootstrap())
+	old := w.get("dev")
+	w.reconcile("dev")
+	result, err := w.Reconcile(t.Context(), old)
+	if err != nil || result.RequeueAfter != cacheLag {
+		t.Errorf("got %v, %v", result, err)
+	}
+}
+
 func TestSecretsAreMadeOnceWhateverACacheSays(t *testing.T) {
 	w := newWorld(t)
 	w.create(providerConfig())

@@ -405,3 +405,25 @@ func TestARemovedOwnerIsNotReplaced(t *testing.T) {
 	w.reason(r, "OwnerMissing")
 	w.machines(1)
 }
+
+func TestARequestThatMovedHereKeepsItsOwnerAndItsMachine(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	id, machine := r.Annotations[v1alpha1.AnnotationOwnerID], r.Status.ProviderID
+	w.stop()
+	r.Finalizers = nil
+	w.must(w.Update(w.ctx, r))
+	w.must(w.Delete(w.ctx, r))
+	moved := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{
+		Namespace: w.ns, Name: "a", Annotations: map[string]string{v1alpha1.AnnotationOwnerID: id},
+	}, Spec: r.Spec}
+	w.must(w.Create(w.ctx, moved))
+	w.start()
+	w.phase(moved, v1alpha1.MachineRunning)
+	w.machines(1)
+	if got := moved.Annotations[v1alpha1.AnnotationOwnerID]; got != id || moved.Status.ProviderID != machine {
+		t.Errorf("owner %q became %q, machine %s became %s", id, got, machine, moved.Status.ProviderID)
+	}
+}

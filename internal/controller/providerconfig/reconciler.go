@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -57,14 +57,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ProviderCon
 		return reconcile.Result{}, err
 	}
 	if err := r.hold(ctx, config, referenced); err != nil {
-		return outdated(err)
+		return request.Outdated(err)
 	}
 	if !config.DeletionTimestamp.IsZero() && !referenced {
 		return reconcile.Result{}, nil
 	}
 	last := r.validate(ctx, config)
 	if err := r.report(ctx, config, last.err); err != nil {
-		return outdated(err)
+		return request.Outdated(err)
 	}
 	return reconcile.Result{RequeueAfter: max(time.Until(last.due), conflictWait)}, nil
 }
@@ -128,16 +128,8 @@ func (r *Reconciler) forget(config client.Object) {
 }
 
 func retryAfter(err error, failures int) time.Duration {
-	if k := provider.KindOf(err); k != provider.Unavailable && k != provider.Exhausted {
+	if !request.Transient(err) {
 		return retryMost
 	}
 	return min(retryFirst<<min(failures-1, 10), retryMost)
-}
-
-// outdated turns the refusal of a write on an outdated object into another pass.
-func outdated(err error) (reconcile.Result, error) {
-	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: conflictWait}, nil
-	}
-	return reconcile.Result{}, client.IgnoreNotFound(err)
 }
