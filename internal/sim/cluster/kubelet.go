@@ -10,10 +10,7 @@ import (
 	"sync"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
@@ -21,27 +18,52 @@ import (
 const (
 	heartbeat     = 10 * time.Second
 	leaseDuration = 40 // seconds
+	retryAfter    = time.Second
 )
 
-// Kubelet registers a node, keeps it Ready and makes the pods on it running.
+// Kubelet registers a node, keeps it Ready and makes the pods on it running. It
+// lives as long as its machine is on; Run may be called again, one at a time.
 type Kubelet struct {
-	Node   Node
-	Config *rest.Config // identity system:node:<name> in the group system:nodes
-	// Registered, if set, runs between the node's registration and its first
-	// Ready, and again with each heartbeat; errors are logged and retried.
-	Registered func(context.Context) error
+	Node Node
+	// ReadyAfter is how long the node stays NotReady once it is registered. Until
+	// then only pods on the host's network run.
+	ReadyAfter time.Duration
+	// Containers, if set, is what the containers of a running pod do. Its context
+	// ends with the pod, or with Stop.
+	Containers func(ctx context.Context, pod *corev1.Pod)
 	Log        *slog.Logger
+
+	registered time.Time // the first time
+	containers containers
 }
 
-// Run does the kubelet's work until ctx ends. A cluster that does not answer
-// is asked again.
-func (k *Kubelet) Run(ctx context.Context) error {
-	client, err := kubernetes.NewForConfig(k.Config)
+// Access is how a kubelet reaches its API server.
+type Access struct {
+	Config *rest.Config // identity system:node:<name> in the group system:nodes
+	// Registered, if set, runs between the node's registration and its first
+	// report, and again with each heartbeat; errors are logged and retried.
+	Registered func(context.Context) error
+}
+
+// session is a kubelet's time with one API server.
+type session struct {
+	*Kubelet
+	client  kubernetes.Interface
+	mark    func(context.Context) error
+	becomes sync.Once
+	ready   chan struct{} // closed when the node was reported Ready
+}
+
+// Run does the kubelet's work with one API server until ctx ends. A server that
+// does not answer is asked again. Containers go on when Run has returned.
+func (k *Kubelet) Run(ctx context.Context, access Access) error {
+	client, err := kubernetes.NewForConfig(access.Config)
 	if err != nil {
 		return fmt.Errorf("kubelet of node %s: %w", k.Node.Name, err)
 	}
+	s := &session{Kubelet: k, client: client, mark: access.Registered, ready: make(chan struct{})}
 	var pods sync.WaitGroup
-	pods.Go(func() { k.runPods(ctx, client) })
+	pods.Go(func() { s.runPods(ctx) })
 	defer pods.Wait()
 	for wait := time.Duration(0); ; {
 		select {
@@ -49,70 +71,24 @@ func (k *Kubelet) Run(ctx context.Context) error {
 			return nil
 		case <-time.After(wait):
 		}
-		wait = heartbeat
-		if err := k.beat(ctx, client); err != nil && ctx.Err() == nil {
-			k.Log.Warn("kubelet could not report", "node", k.Node.Name, "error", err)
-			wait = time.Second
-		}
+		wait = s.report(ctx)
 	}
 }
 
-// beat brings the API server's view of the node up to date.
-func (k *Kubelet) beat(ctx context.Context, client kubernetes.Interface) error {
-	node, err := client.CoreV1().Nodes().Get(ctx, k.Node.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		node, err = client.CoreV1().Nodes().Create(ctx, k.Node.object(), metav1.CreateOptions{})
-	}
-	if err != nil {
-		return err
-	}
-	if k.Registered != nil {
-		if err := k.Registered(ctx); err != nil && ctx.Err() == nil {
-			k.Log.Warn("node could not be labelled", "node", k.Node.Name, "error", err)
-		}
-	}
-	if err := k.renewLease(ctx, client, node); err != nil {
-		return err
-	}
-	if ready(node) && node.Status.NodeInfo.KubeletVersion == k.Node.KubeletVersion {
-		return nil
-	}
-	return k.reportStatus(ctx, client)
-}
+// Stop ends all containers, as a machine does that loses its power, and returns when
+// they have ended. No Run may be under way.
+func (k *Kubelet) Stop() { k.containers.stopAll() }
 
-func (k *Kubelet) reportStatus(ctx context.Context, client kubernetes.Interface) error {
-	node, err := client.CoreV1().Nodes().Get(ctx, k.Node.Name, metav1.GetOptions{})
-	if err != nil {
-		return err
+// report tells how long until the next one.
+func (s *session) report(ctx context.Context) time.Duration {
+	ready, err := s.beat(ctx)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		s.Log.Warn("kubelet could not report", "node", s.Node.Name, "error", err)
+		return retryAfter
+	case !ready:
+		return min(heartbeat, time.Until(s.registered.Add(s.ReadyAfter)))
 	}
-	node.Status = k.Node.status()
-	_, err = client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
-	return err
-}
-
-func (k *Kubelet) renewLease(ctx context.Context, client kubernetes.Interface, node *corev1.Node) error {
-	leases := client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
-	lease, err := leases.Get(ctx, node.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: node.Name, Namespace: corev1.NamespaceNodeLease}}
-		lease.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}}
-		k.stamp(lease)
-		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	k.stamp(lease)
-	_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
-	return err
-}
-
-func (k *Kubelet) stamp(lease *coordinationv1.Lease) {
-	now := metav1.NewMicroTime(time.Now())
-	lease.Spec = coordinationv1.LeaseSpec{
-		HolderIdentity:       new(k.Node.Name),
-		LeaseDurationSeconds: new(int32(leaseDuration)),
-		RenewTime:            &now,
-	}
+	s.becomes.Do(func() { close(s.ready) })
+	return heartbeat
 }

@@ -38,7 +38,7 @@ func (n Node) object() *corev1.Node {
 	}
 }
 
-func (n Node) status() corev1.NodeStatus {
+func (n Node) status(ready bool) corev1.NodeStatus {
 	resources := corev1.ResourceList{
 		corev1.ResourceCPU:              *resource.NewQuantity(int64(n.CPU), resource.DecimalSI),
 		corev1.ResourceMemory:           *resource.NewQuantity(int64(n.MemoryMB)<<20, resource.BinarySI),
@@ -48,7 +48,7 @@ func (n Node) status() corev1.NodeStatus {
 	return corev1.NodeStatus{
 		Capacity:    resources,
 		Allocatable: resources,
-		Conditions:  conditions(),
+		Conditions:  conditions(ready),
 		Addresses: []corev1.NodeAddress{
 			{Type: corev1.NodeInternalIP, Address: n.Address.String()},
 			{Type: corev1.NodeHostName, Address: n.Name},
@@ -66,7 +66,7 @@ func (n Node) status() corev1.NodeStatus {
 	}
 }
 
-func conditions() []corev1.NodeCondition {
+func conditions(ready bool) []corev1.NodeCondition {
 	now := metav1.Now()
 	condition := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
 		return corev1.NodeCondition{
@@ -74,21 +74,27 @@ func conditions() []corev1.NodeCondition {
 			LastHeartbeatTime: now, LastTransitionTime: now,
 		}
 	}
+	verdict := condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status")
+	if !ready {
+		verdict = condition(corev1.NodeReady, corev1.ConditionFalse, "KubeletNotReady", "the container network is not ready yet")
+	}
 	return []corev1.NodeCondition{
 		condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
 		condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
 		condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-		condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"),
+		verdict,
 	}
 }
 
-func ready(n *corev1.Node) bool {
+// readiness is what the API server knows of it; nothing, if nobody reported, or not
+// for too long.
+func readiness(n *corev1.Node) (ready, known bool) {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
+			return c.Status == corev1.ConditionTrue, c.Status != corev1.ConditionUnknown
 		}
 	}
-	return false
+	return false, false
 }
 
 // podAddress spreads pods over the range by their UID; the stand-in routes no

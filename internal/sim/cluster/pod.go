@@ -10,45 +10,69 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
 
 // runPods follows the pods that the scheduler puts on the node until ctx ends.
-func (k *Kubelet) runPods(ctx context.Context, client kubernetes.Interface) {
+func (s *session) runPods(ctx context.Context) {
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	defer context.AfterFunc(ctx, queue.ShutDown)()
-	mine := fields.OneTermEqualSelector("spec.nodeName", k.Node.Name)
-	store, informer := cache.NewInformerWithOptions(cache.InformerOptions{
-		ListerWatcher: cache.NewListWatchFromClient(client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll, mine),
-		ObjectType:    &corev1.Pod{},
-		Handler: cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(o any) { enqueue(queue, o) },
-			UpdateFunc: func(_, o any) { enqueue(queue, o) },
-		},
-	})
+	store, informer := s.follow(queue)
 	go informer.RunWithContext(ctx)
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		return
+	}
+	for _, key := range s.containers.keys() {
+		queue.Add(key) // its pod may have gone meanwhile
+	}
+	go s.resume(ctx, queue, store)
 	for {
 		key, shutdown := queue.Get()
 		if shutdown {
 			return
 		}
-		k.handle(ctx, client, queue, store, key)
+		s.handle(ctx, queue, store, key)
 		queue.Done(key)
 	}
 }
 
-func enqueue(queue workqueue.TypedInterface[string], object any) {
-	if key, err := cache.MetaNamespaceKeyFunc(object); err == nil {
-		queue.Add(key)
+func (s *session) follow(queue workqueue.TypedInterface[string]) (cache.Store, cache.Controller) {
+	enqueue := func(object any) {
+		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil {
+			queue.Add(key)
+		}
+	}
+	mine := fields.OneTermEqualSelector("spec.nodeName", s.Node.Name)
+	return cache.NewInformerWithOptions(cache.InformerOptions{
+		ListerWatcher: cache.NewListWatchFromClient(s.client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll, mine),
+		ObjectType:    &corev1.Pod{},
+		Handler: cache.ResourceEventHandlerFuncs{
+			AddFunc:    enqueue,
+			UpdateFunc: func(_, o any) { enqueue(o) },
+			DeleteFunc: enqueue,
+		},
+	})
+}
+
+// resume looks again at the pods that had to wait for the node to be Ready.
+func (s *session) resume(ctx context.Context, queue workqueue.TypedInterface[string], store cache.Store) {
+	select {
+	case <-ctx.Done():
+	case <-s.ready:
+		for _, key := range store.ListKeys() {
+			queue.Add(key)
+		}
 	}
 }
 
-func (k *Kubelet) handle(ctx context.Context, client kubernetes.Interface, queue workqueue.TypedRateLimitingInterface[string], store cache.Store, key string) {
+func (s *session) handle(ctx context.Context, queue workqueue.TypedRateLimitingInterface[string], store cache.Store, key string) {
 	object, exists, err := store.GetByKey(key)
-	if err == nil && exists {
-		err = k.syncPod(ctx, client, object.(*corev1.Pod).DeepCopy())
+	switch {
+	case err == nil && exists:
+		err = s.syncPod(ctx, key, object.(*corev1.Pod).DeepCopy())
+	case err == nil:
+		s.containers.stop(key)
 	}
 	if err == nil || apierrors.IsNotFound(err) {
 		queue.Forget(key)
@@ -57,20 +81,37 @@ func (k *Kubelet) handle(ctx context.Context, client kubernetes.Interface, queue
 	queue.AddRateLimited(key)
 }
 
-func (k *Kubelet) syncPod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) error {
-	pods := client.CoreV1().Pods(pod.Namespace)
-	if pod.DeletionTimestamp != nil {
+func (s *session) syncPod(ctx context.Context, key string, pod *corev1.Pod) error {
+	pods := s.client.CoreV1().Pods(pod.Namespace)
+	switch {
+	case pod.DeletionTimestamp != nil:
+		s.containers.stop(key)
 		return pods.Delete(ctx, pod.Name, metav1.DeleteOptions{
 			GracePeriodSeconds: new(int64(0)),
 			Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
 		})
-	}
-	if pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "" {
+	case pod.Status.Phase == corev1.PodRunning:
+		if s.Containers != nil {
+			s.containers.start(key, pod, s.Containers)
+		}
 		return nil
+	case pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "":
+		return nil
+	case !pod.Spec.HostNetwork && !s.isReady():
+		return nil // resume comes back to it
 	}
-	pod.Status = k.podStatus(pod)
+	pod.Status = s.podStatus(pod)
 	_, err := pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	return err
+}
+
+func (s *session) isReady() bool {
+	select {
+	case <-s.ready:
+		return true
+	default:
+		return false
+	}
 }
 
 // podStatus is that of a pod whose containers all started, or, for one that is

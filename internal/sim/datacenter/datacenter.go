@@ -25,6 +25,7 @@ type Spec struct {
 	Name     string
 	MAC      string // empty: made from the ID
 	Network  string
+	Address  netip.Addr // fixed, in the network's prefix; zero: a lease
 	CPU      int
 	MemoryMB int
 	UserData []byte
@@ -32,34 +33,51 @@ type Spec struct {
 	NetworkData []byte
 }
 
-// Machine is a powered-on machine.
+// Machine is a powered-on machine. It has neither Address nor Host before it is
+// addressed.
 type Machine struct {
 	Spec
 	Address  netip.Prefix
 	Gateway  netip.Addr
 	StateDir string // its disk: kept over power-off, gone with Remove
 	Host     *network.Host
+
+	addressed chan struct{}
 }
 
-// Boot is a machine's life: it runs while the machine is powered on. The end of ctx
-// is the power switch; returning earlier means that the machine died.
+// Addressed is closed when the machine has its address; Running then tells it.
+func (m Machine) Addressed() <-chan struct{} { return m.addressed }
+
+// Boot is a machine's life, from when it has its address and as long as it is powered
+// on. The end of ctx is the power switch, or with the cause ErrPowerLoss the plug;
+// returning earlier means that the machine died.
 type Boot func(ctx context.Context, m Machine) error
 
-// Options are the parts of a datacenter. All but Log are needed.
+// ErrPowerLoss is why a machine ended that was killed, and not switched off.
+var ErrPowerLoss = errors.New("the machine lost its power")
+
+// Options are the parts of a datacenter. Dir, Network, Boot and Subnets are needed.
 type Options struct {
 	Dir     string // leases and machine directories
 	Network *network.Network
 	Boot    Boot
 	Subnets map[string]Subnet // by network name; "" serves every network without its own
+	Profile Profile
+	// Hold keeps a machine that is powered on without an address until the channel
+	// is closed; nil, the function or the channel, holds nothing.
+	Hold func(Spec) <-chan struct{}
+	// Removed is told the ID of each machine whose disk is gone.
+	Removed func(id string)
 	Log     *slog.Logger
 }
 
 // Datacenter holds machines. It is safe for concurrent use.
 type Datacenter struct {
-	options Options
-	ctx     context.Context
-	stop    context.CancelFunc
-	died    chan string
+	options   Options
+	ctx       context.Context
+	stop      context.CancelFunc
+	died      chan string
+	addressed chan string
 
 	mu       sync.Mutex
 	leases   *ledger
@@ -68,9 +86,19 @@ type Datacenter struct {
 
 // power is one stretch of a machine being on.
 type power struct {
-	machine Machine
-	off     context.CancelFunc
+	machine Machine // with its address, whether or not that shows so far
+	silent  bool    // without address so far
+	off     context.CancelCauseFunc
 	done    chan struct{} // closed when Boot has returned
+}
+
+// view is the machine as others see it.
+func (p *power) view() Machine {
+	m := p.machine
+	if p.silent {
+		m.Address, m.Host = netip.Prefix{}, nil
+	}
+	return m
 }
 
 // New opens the datacenter in o.Dir with the leases given so far. No machine is on.
@@ -87,26 +115,26 @@ func New(o Options) (*Datacenter, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	return &Datacenter{
-		options: o, ctx: ctx, stop: stop, died: make(chan string),
+		options: o, ctx: ctx, stop: stop, died: make(chan string), addressed: make(chan string),
 		leases: leases, machines: map[string]*power{},
 	}, nil
 }
 
-// PowerOn starts the machine unless it is on, and returns it with its address. The
-// same ID on the same network gets the same address each time, also after a restart
-// of the process; the lease is on disk before PowerOn returns.
+// PowerOn starts the machine unless it is on, and returns it with its address, or
+// without one if that comes later. The same ID on the same network gets the same
+// address each time, also after a restart of the process; the lease is on disk before
+// PowerOn returns.
 func (d *Datacenter) PowerOn(s Spec) (Machine, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if p, on := d.machines[s.ID]; on {
-		return p.machine, nil
+		return p.view(), nil
 	}
 	m, err := d.prepare(s)
 	if err != nil {
 		return Machine{}, fmt.Errorf("power on machine %q: %w", s.Name, err)
 	}
-	d.start(m)
-	return m, nil
+	return d.start(m).view(), nil
 }
 
 // Running returns the machine if it is on.
@@ -117,19 +145,25 @@ func (d *Datacenter) Running(id string) (Machine, bool) {
 	if !on {
 		return Machine{}, false
 	}
-	return p.machine, true
+	return p.view(), true
 }
 
 // PowerOff ends the machine and returns when its Boot has returned. Disk and lease
 // stay. A machine that is off stays so.
-func (d *Datacenter) PowerOff(id string) {
+func (d *Datacenter) PowerOff(id string) { d.end(id, nil) }
+
+// Kill has the machine die, as if its Boot had returned, and returns when it has. A
+// machine that is off stays so.
+func (d *Datacenter) Kill(id string) { d.end(id, ErrPowerLoss) }
+
+func (d *Datacenter) end(id string, cause error) {
 	d.mu.Lock()
 	p, on := d.machines[id]
 	d.mu.Unlock()
 	if !on {
 		return
 	}
-	p.off()
+	p.off(cause)
 	<-p.done
 }
 
@@ -139,6 +173,16 @@ func (d *Datacenter) Remove(id string) error {
 	if err := checkID(id); err != nil {
 		return fmt.Errorf("remove machine: %w", err)
 	}
+	if err := d.erase(id); err != nil {
+		return err
+	}
+	if d.options.Removed != nil {
+		d.options.Removed(id)
+	}
+	return nil
+}
+
+func (d *Datacenter) erase(id string) error {
 	d.lockOff(id)
 	defer d.mu.Unlock()
 	if err := os.RemoveAll(d.stateDir(id)); err != nil {
@@ -159,9 +203,13 @@ func (d *Datacenter) lockOff(id string) {
 	}
 }
 
-// Died delivers the ID of each machine whose Boot returned by itself. Someone has to
-// read it; the machine is off before its ID arrives.
+// Died delivers the ID of each machine whose Boot returned by itself, or that was
+// killed. Someone has to read it; the machine is off before its ID arrives.
 func (d *Datacenter) Died() <-chan string { return d.died }
+
+// Addressed delivers the ID of each machine that PowerOn returned without an address
+// and that has one now.
+func (d *Datacenter) Addressed() <-chan string { return d.addressed }
 
 // Close powers every machine off and returns when all are.
 func (d *Datacenter) Close() {
@@ -188,69 +236,11 @@ func (d *Datacenter) prepare(s Spec) (Machine, error) {
 	if s.MAC == "" {
 		s.MAC = macOf(s.ID)
 	}
-	m := Machine{Spec: s, StateDir: d.stateDir(s.ID)}
+	m := Machine{Spec: s, StateDir: d.stateDir(s.ID), addressed: make(chan struct{})}
 	if err := os.MkdirAll(m.StateDir, 0o700); err != nil {
 		return Machine{}, err
 	}
 	return m, d.connect(&m)
-}
-
-// connect attaches the machine under its leased address. A new lease goes round
-// addresses that someone holds without one, as a careful DHCP server does.
-func (d *Datacenter) connect(m *Machine) error {
-	subnet, address, err := d.leases.get(m.ID, m.Network)
-	if err != nil {
-		return err
-	}
-	m.Gateway = subnet.gateway()
-	if address.IsValid() {
-		m.Address = netip.PrefixFrom(address, subnet.Prefix.Bits())
-		m.Host, err = d.options.Network.Attach(address)
-		return err
-	}
-	for address = range d.leases.free(subnet) {
-		if m.Host, err = d.options.Network.Attach(address); err == nil {
-			m.Address = netip.PrefixFrom(address, subnet.Prefix.Bits())
-			return d.grant(m)
-		}
-	}
-	return fmt.Errorf("no address of %v is free for network %q", subnet.Prefix, m.Network)
-}
-
-func (d *Datacenter) grant(m *Machine) error {
-	err := d.leases.grant(lease{ID: m.ID, Network: m.Network, Address: m.Address.Addr()})
-	if err != nil {
-		m.Host.Detach()
-	}
-	return err
-}
-
-func (d *Datacenter) start(m Machine) {
-	ctx, off := context.WithCancel(d.ctx)
-	p := &power{machine: m, off: off, done: make(chan struct{})}
-	d.machines[m.ID] = p
-	d.options.Log.Info("machine powered on", "machine", m.Name, "id", m.ID, "address", m.Address)
-	go d.run(ctx, p)
-}
-
-func (d *Datacenter) run(ctx context.Context, p *power) {
-	err := d.options.Boot(ctx, p.machine)
-	switchedOff := ctx.Err() != nil
-	p.off()
-	p.machine.Host.Detach()
-	d.mu.Lock()
-	delete(d.machines, p.machine.ID)
-	d.mu.Unlock()
-	close(p.done)
-	if switchedOff {
-		d.options.Log.Info("machine powered off", "machine", p.machine.Name, "id", p.machine.ID)
-		return
-	}
-	d.options.Log.Warn("machine died", "machine", p.machine.Name, "id", p.machine.ID, "error", err)
-	select {
-	case d.died <- p.machine.ID:
-	case <-d.ctx.Done():
-	}
 }
 
 func (d *Datacenter) stateDir(id string) string {

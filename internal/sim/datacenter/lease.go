@@ -30,7 +30,7 @@ type ledger struct {
 	dir     string
 	subnets map[string]Subnet
 	byID    map[string]lease
-	taken   map[netip.Addr]bool
+	taken   map[netip.Addr]string       // by whom
 	next    map[netip.Prefix]netip.Addr // where to look for a free address
 }
 
@@ -45,7 +45,7 @@ func openLedger(dir string, subnets map[string]Subnet) (*ledger, error) {
 	}
 	l := &ledger{
 		dir: dir, subnets: subnets,
-		byID: map[string]lease{}, taken: map[netip.Addr]bool{}, next: map[netip.Prefix]netip.Addr{},
+		byID: map[string]lease{}, taken: map[netip.Addr]string{}, next: map[netip.Prefix]netip.Addr{},
 	}
 	return l, l.load()
 }
@@ -88,11 +88,17 @@ func (l *ledger) get(id, network string) (Subnet, netip.Addr, error) {
 func (l *ledger) free(s Subnet) iter.Seq[netip.Addr] {
 	return func(yield func(netip.Addr) bool) {
 		for a := range s.from(l.next[s.Prefix.Masked()]) {
-			if !l.taken[a] && !yield(a) {
+			if l.taken[a] == "" && !yield(a) {
 				return
 			}
 		}
 	}
+}
+
+// holder is the machine that has the address.
+func (l *ledger) holder(a netip.Addr) (id string, leased bool) {
+	id, leased = l.taken[a]
+	return id, leased
 }
 
 func (l *ledger) grant(granted lease) error {
@@ -119,7 +125,7 @@ func (l *ledger) release(id string) error {
 
 func (l *ledger) note(held lease) {
 	l.byID[held.ID] = held
-	l.taken[held.Address] = true
+	l.taken[held.Address] = held.ID
 	for name, s := range l.subnets {
 		in := name == held.Network || name == ""
 		if at := s.Prefix.Masked(); in && at.Contains(held.Address) && !held.Address.Less(l.next[at]) {

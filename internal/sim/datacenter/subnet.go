@@ -53,13 +53,18 @@ func (s Subnet) gateway() netip.Addr {
 	return s.Prefix.Masked().Addr().Next()
 }
 
-// leasable says whether a machine may have the address at all.
-func (s Subnet) leasable(a netip.Addr) bool {
+// usable says whether a machine may have the address at all.
+func (s Subnet) usable(a netip.Addr) bool {
 	if !s.Prefix.Contains(a) || a == s.gateway() || a == s.Prefix.Masked().Addr() {
 		return false
 	}
-	if a.Is4() && !s.Prefix.Contains(a.Next()) {
-		return false // broadcast
+	return !a.Is4() || s.Prefix.Contains(a.Next()) // broadcast
+}
+
+// leasable says whether a machine may have the address without asking for it.
+func (s Subnet) leasable(a netip.Addr) bool {
+	if !s.usable(a) {
+		return false
 	}
 	for _, r := range s.Reserved {
 		if r.contains(a) {

@@ -38,7 +38,7 @@ func dialThrough(ctx context.Context, socksAddr, network, addr string) (net.Conn
 	if err != nil {
 		return nil, err
 	}
-	conn, err := dialLoopback(ctx, socksAddr)
+	conn, err := dialLoopback(ctx, new(net.Dialer).DialContext, socksAddr)
 	if err != nil {
 		// Whether the far side would answer is unknown: the errno must not look like its answer.
 		return nil, errors.New("the simulated network does not answer; is its simulator running? (" + err.Error() + ")")

@@ -19,7 +19,9 @@ type Host struct {
 	addr    netip.Addr
 
 	mu        sync.Mutex
+	up        bool
 	detached  bool
+	aliases   map[netip.Addr]int
 	listeners map[uint16]*listener
 	forwards  map[uint16]string
 	conns     map[*hostConn]struct{}
@@ -29,6 +31,7 @@ func newHost(n *Network, addr netip.Addr) *Host {
 	return &Host{
 		network:   n,
 		addr:      addr,
+		aliases:   map[netip.Addr]int{},
 		listeners: map[uint16]*listener{},
 		forwards:  map[uint16]string{},
 		conns:     map[*hostConn]struct{}{},
@@ -38,9 +41,54 @@ func newHost(n *Network, addr netip.Addr) *Host {
 // Addr is the address that the host was attached under.
 func (h *Host) Addr() netip.Addr { return h.addr }
 
+// Up brings a reserved host onto the network.
+func (h *Host) Up() {
+	h.mu.Lock()
+	h.up = true
+	h.mu.Unlock()
+	h.network.changed.send()
+}
+
+// Down takes the host off the network without giving its address free; its live
+// connections are closed.
+func (h *Host) Down() {
+	h.mu.Lock()
+	h.up = false
+	conns := h.conns
+	h.conns = map[*hostConn]struct{}{}
+	h.mu.Unlock()
+	for c := range conns {
+		_ = c.Conn.Close()
+	}
+	h.network.changed.send()
+}
+
+// Alias gives the host a further address of its own, as on its loopback interface:
+// nobody reaches the host under it, but it takes what a balancer passes on to that
+// address. The alias ends with drop.
+func (h *Host) Alias(addr netip.Addr) (drop func()) {
+	addr = addr.Unmap()
+	h.count(addr, 1)
+	return sync.OnceFunc(func() { h.count(addr, -1) })
+}
+
+func (h *Host) count(addr netip.Addr, by int) {
+	h.mu.Lock()
+	h.aliases[addr] += by
+	h.mu.Unlock()
+	h.network.changed.send()
+}
+
+func (h *Host) has(addr netip.Addr) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return addr == h.addr || h.aliases[addr] > 0
+}
+
 // Listen opens a port in memory; no port of the real machine is used. Port 0 picks
 // a free one. It fails if the port is in use or the host is detached.
 func (h *Host) Listen(port uint16) (net.Listener, error) {
+	defer h.network.changed.send()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.detached {
@@ -60,6 +108,7 @@ func (h *Host) Listen(port uint16) (net.Listener, error) {
 // Forward leads a port to target, a real loopback address, in place of a listener
 // on it. An empty target ends that; connections made so far stay.
 func (h *Host) Forward(port uint16, target string) {
+	defer h.network.changed.send()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if target == "" {
@@ -89,6 +138,9 @@ func (h *Host) Detach() {
 func (h *Host) find(port uint16) (path, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if !h.up {
+		return path{}, os.NewSyscallError("connect", syscall.EHOSTUNREACH)
+	}
 	if target, ok := h.forwards[port]; ok {
 		return path{host: h, target: target}, nil
 	}

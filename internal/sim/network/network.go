@@ -4,9 +4,10 @@
 // Package network is the simulated network of a rehearsal.
 //
 // It keeps the addresses that the user wrote: machines attach to it under their
-// own address, and a connection reaches only what was attached or routed before.
-// Everything else fails as it would on a real network; no name is ever looked up
-// and no address outside of loopback is ever dialled.
+// own address, and a connection reaches only what was attached, routed, named or
+// balanced before. Everything else fails as it would on a real network; no name
+// is ever looked up, and no address outside of loopback is ever dialled unless
+// Open says so.
 package network
 
 import (
@@ -15,6 +16,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,11 +27,18 @@ import (
 // Network connects attached hosts and routed endpoints with whoever dials them.
 // It is safe for concurrent use.
 type Network struct {
-	mu      sync.Mutex
-	hosts   map[netip.Addr]*Host
-	routes  map[endpoint]string
-	dialled atomic.Uint32
+	mu        sync.Mutex
+	hosts     map[netip.Addr]*Host
+	routes    map[endpoint]string
+	names     map[string][]*record
+	balancers map[endpoint]*balancer
+	open      []netip.Prefix
+	changed   *signal
+	dial      dialFunc // every real connection is made by it
+	dialled   atomic.Uint32
 }
+
+type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // endpoint is a lower-case name, or an address in its shortest form, and a port.
 type endpoint struct {
@@ -37,32 +46,63 @@ type endpoint struct {
 	port uint16
 }
 
-// path is how an endpoint is reached: a listener in memory or a loopback address.
+// path is how an endpoint is reached: a listener in memory, a loopback address or,
+// if it is in an open prefix, the address itself.
 type path struct {
 	host     *Host // nil for a routed endpoint
 	listener *listener
 	target   string
+	real     bool
 }
 
 // New returns a network on which nothing can be reached.
 func New() *Network {
-	return &Network{hosts: map[netip.Addr]*Host{}, routes: map[endpoint]string{}}
+	return &Network{
+		hosts: map[netip.Addr]*Host{}, routes: map[endpoint]string{},
+		names: map[string][]*record{}, balancers: map[endpoint]*balancer{},
+		changed: newSignal(), dial: new(net.Dialer).DialContext,
+	}
 }
 
 // Attach brings a host up under addr. It fails while another one holds the address.
 func (n *Network) Attach(addr netip.Addr) (*Host, error) {
+	h, err := n.Reserve(addr)
+	if err == nil {
+		h.Up()
+	}
+	return h, err
+}
+
+// Reserve holds addr for a host that is not there for anybody before its Up.
+func (n *Network) Reserve(addr netip.Addr) (*Host, error) {
 	addr = addr.Unmap()
-	if !addr.IsValid() || addr.IsUnspecified() || addr.IsMulticast() || addr.IsLoopback() {
+	if !isHostAddress(addr) {
 		return nil, fmt.Errorf("attach %v to the simulated network: not the address of a host", addr)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if _, taken := n.hosts[addr]; taken {
+	if n.taken(addr) {
 		return nil, fmt.Errorf("attach %v to the simulated network: the address is taken", addr)
 	}
 	h := newHost(n, addr)
 	n.hosts[addr] = h
 	return h, nil
+}
+
+func isHostAddress(a netip.Addr) bool {
+	return a.IsValid() && !a.IsUnspecified() && !a.IsMulticast() && !a.IsLoopback()
+}
+
+func (n *Network) taken(addr netip.Addr) bool {
+	if _, held := n.hosts[addr]; held {
+		return true
+	}
+	for at := range n.balancers {
+		if at.host == addr.String() {
+			return true
+		}
+	}
+	return false
 }
 
 // Route leads hostport, for example a platform's API, to target, which must be a
@@ -72,6 +112,7 @@ func (n *Network) Route(hostport, target string) {
 	if err != nil {
 		return // such an endpoint cannot be dialled either
 	}
+	defer n.changed.send()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if target == "" {
@@ -104,11 +145,19 @@ func (n *Network) connect(ctx context.Context, p path, hostport string) (net.Con
 		client, server := pipe(n.ephemeral(), remote)
 		return client, p.listener.deliver(ctx, server)
 	}
-	conn, err := dialLoopback(ctx, p.target)
+	conn, err := n.dialTarget(ctx, p)
 	if err != nil || p.host == nil {
 		return conn, err
 	}
 	return p.host.track(conn, conn.LocalAddr(), remote)
+}
+
+// dialTarget makes a real connection: to loopback, or into an open prefix.
+func (n *Network) dialTarget(ctx context.Context, p path) (net.Conn, error) {
+	if p.real {
+		return n.dial(ctx, "tcp", p.target)
+	}
+	return dialLoopback(ctx, n.dial, p.target)
 }
 
 // find says how an endpoint is reached, with the error of a real network if not.
@@ -122,31 +171,63 @@ func (n *Network) find(network, hostport string) (path, error) {
 	if err != nil {
 		return path{}, err
 	}
+	return n.lead(at)
+}
+
+// lead calls what others registered without holding the lock.
+func (n *Network) lead(at endpoint) (path, error) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	if target, routed := n.routes[at]; routed {
+	target, routed := n.routes[at]
+	balancer, records := n.balancers[at], slices.Clone(n.names[at.host])
+	n.mu.Unlock()
+	switch {
+	case routed:
 		return path{target: target}, nil
+	case balancer != nil:
+		return n.balance(balancer)
+	case len(records) > 0:
+		return n.resolve(at, records)
 	}
 	return n.findHost(at)
 }
 
 func (n *Network) findHost(at endpoint) (path, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	addr, err := netip.ParseAddr(at.host)
-	if h := n.hosts[addr]; err == nil && h != nil {
-		return h.find(at.port)
+	if err != nil {
+		return path{}, n.nobodyAt(at, &net.DNSError{Err: "no such host", Name: at.host, IsNotFound: true})
 	}
-	for known := range n.routes {
-		if known.host == at.host {
-			return path{}, os.NewSyscallError("connect", syscall.ECONNREFUSED)
+	h := n.hosts[addr]
+	if h != nil {
+		p, err := h.find(at.port)
+		if err == nil || !n.isOpen(addr) {
+			return p, err
 		}
 	}
-	if err != nil {
-		return path{}, &net.DNSError{Err: "no such host", Name: at.host, IsNotFound: true}
+	if n.isOpen(addr) {
+		return path{host: h, target: netip.AddrPortFrom(addr, at.port).String(), real: true}, nil
 	}
-	return path{}, os.NewSyscallError("connect", syscall.EHOSTUNREACH)
+	return path{}, n.nobodyAt(at, os.NewSyscallError("connect", syscall.EHOSTUNREACH))
+}
+
+// nobodyAt is unknown, unless another port of the endpoint's host is known.
+func (n *Network) nobodyAt(at endpoint, unknown error) error {
+	for known := range n.routes {
+		if known.host == at.host {
+			return os.NewSyscallError("connect", syscall.ECONNREFUSED)
+		}
+	}
+	for known := range n.balancers {
+		if known.host == at.host {
+			return os.NewSyscallError("connect", syscall.ECONNREFUSED)
+		}
+	}
+	return unknown
 }
 
 func (n *Network) forget(h *Host) {
+	defer n.changed.send()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.hosts[h.addr] == h {
@@ -160,13 +241,12 @@ func (n *Network) ephemeral() net.Addr {
 	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port))
 }
 
-func dialLoopback(ctx context.Context, target string) (net.Conn, error) {
+func dialLoopback(ctx context.Context, dial dialFunc, target string) (net.Conn, error) {
 	at, err := netip.ParseAddrPort(target)
 	if err != nil || !at.Addr().IsLoopback() {
 		return nil, fmt.Errorf("the simulated network leads to loopback addresses only, not to %q", target)
 	}
-	var d net.Dialer
-	return d.DialContext(ctx, "tcp", target)
+	return dial(ctx, "tcp", target)
 }
 
 func parseEndpoint(hostport string) (endpoint, error) {

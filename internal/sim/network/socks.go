@@ -71,7 +71,7 @@ func (n *Network) serveClient(conn net.Conn) {
 		handOver(ctx, conn, p.listener)
 		return
 	}
-	relay(ctx, conn, p)
+	n.relay(ctx, conn, p)
 }
 
 // handOver gives the connection itself to the listener. The reply must go first:
@@ -85,9 +85,9 @@ func handOver(ctx context.Context, conn net.Conn, l *listener) {
 	_ = l.deliver(ctx, conn) // closes the connection if the listener is gone
 }
 
-// relay copies between the client and the loopback address behind an endpoint.
-func relay(ctx context.Context, conn net.Conn, p path) {
-	target, err := dialLoopback(ctx, p.target)
+// relay copies between the client and the real address behind an endpoint.
+func (n *Network) relay(ctx context.Context, conn net.Conn, p path) {
+	target, err := n.dialTarget(ctx, p)
 	if err != nil {
 		refuse(conn, replyCode(err))
 		return

@@ -44,12 +44,16 @@ func (n *node) authorize(ctx context.Context, method string) error {
 	return n.forwards(ctx)
 }
 
-// forwards refuses what the emulation cannot do: a real node hands a call on
-// to the nodes that the client names.
+// forwards refuses what the emulation cannot do: a real control plane hands a call on
+// to the nodes that the client names; a worker does not.
 func (n *node) forwards(ctx context.Context) error {
 	md, _ := metadata.FromIncomingContext(ctx)
 	for _, target := range slices.Concat(md.Get("node"), md.Get("nodes")) {
-		if target != n.address().String() && target != n.hostname() {
+		switch {
+		case target == n.address().String(), target == n.hostname():
+		case !n.isControlPlane():
+			return status.Error(codes.PermissionDenied, "no request forwarding")
+		default:
 			return status.Errorf(codes.Unimplemented, "the emulated node %s does not forward to %s", n.hostname(), target)
 		}
 	}

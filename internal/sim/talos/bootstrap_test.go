@@ -23,6 +23,12 @@ import (
 func bootstrapped(t *testing.T) (s *site, address string) {
 	t.Helper()
 	s = newSite(t, simtalos.Options{Executable: planetest.Executable(t)})
+	return s, s.bootstrapFirst(t)
+}
+
+// bootstrapFirst brings the machine cp-0 up as far as an accepted bootstrap.
+func (s *site) bootstrapFirst(t *testing.T) (address string) {
+	t.Helper()
 	m := s.powerOn(t, "cp-0")
 	s.configure(t, m, talos.ControlPlane)
 	address = m.Address.Addr().String()
@@ -34,7 +40,7 @@ func bootstrapped(t *testing.T) (s *site, address string) {
 		}
 		return err == nil
 	}, func() any { return "no bootstrap" })
-	return s, address
+	return address
 }
 
 // kubernetes is the client of the kubeconfig that the node hands out, which
@@ -71,6 +77,7 @@ func awaitNode(t *testing.T, client *kubernetes.Clientset, name string) *corev1.
 }
 
 func TestBootstrapMakesCluster(t *testing.T) {
+	t.Parallel()
 	s, address := bootstrapped(t)
 	if already, err := s.client.Bootstrap(t.Context(), address); err != nil || already {
 		t.Errorf("second bootstrap before etcd has data: already %v, %v", already, err)
@@ -163,6 +170,11 @@ func joinControlPlane(t *testing.T, s *site, client *kubernetes.Clientset) {
 		conn.Close()
 	}
 	s.datacenter.PowerOff("cp-1")
+	if _, err := s.network.Dial(t.Context(), "tcp", sharedIP+":6443"); err == nil {
+		t.Error("one of two members answers")
+	}
+	s.powerOn(t, "cp-1")
+	awaitNode(t, client, "cp-1")
 }
 
 func powerLoss(t *testing.T, s *site, client *kubernetes.Clientset, node *corev1.Node, address string) {

@@ -75,7 +75,7 @@ func TestConfigurationFromUserData(t *testing.T) {
 }
 
 func TestBootstrapBeforeEtcdWaits(t *testing.T) {
-	s := newSite(t, simtalos.Options{EtcdDelay: time.Hour})
+	s := newSite(t, simtalos.Options{Profile: datacenter.Profile{Etcd: time.Hour}})
 	m := s.powerOn(t, "cp-0")
 	s.configure(t, m, talos.ControlPlane)
 	address := m.Address.Addr().String()
@@ -83,6 +83,13 @@ func TestBootstrapBeforeEtcdWaits(t *testing.T) {
 	_, err := s.client.Bootstrap(t.Context(), address)
 	if status.Code(err) != codes.FailedPrecondition || !talos.NotYet(err) {
 		t.Errorf("bootstrap: %v, want FailedPrecondition", err)
+	}
+	services, err2 := s.client.Services(t.Context(), address)
+	check(t, err2)
+	for _, service := range services {
+		if early := service.ID == "etcd" || service.ID == "kubelet"; early != (service.State == "Waiting") || early == service.Up() {
+			t.Errorf("service %+v, want waiting: %v", service, early)
+		}
 	}
 	if want := "bootstrap etcd on " + address + ": bootstrap is not available yet"; err == nil || err.Error() != want {
 		t.Errorf("message %q, want %q", err, want)
@@ -103,34 +110,16 @@ func TestEtcdBeforeBootstrap(t *testing.T) {
 	services, err := s.client.Services(t.Context(), address)
 	check(t, err)
 	for _, service := range services {
-		if up := service.ID != "etcd" && service.ID != "kubelet"; service.Up() != up {
+		if up := service.ID != "etcd"; service.Up() != up {
 			t.Errorf("service %+v, want up: %v", service, up)
+		}
+		if service.ID == "etcd" && (service.State != "Preparing" || service.Message != "Running pre state") {
+			t.Errorf("service %+v", service)
 		}
 	}
 	kubeconfig, err := s.client.Kubeconfig(t.Context(), address)
 	if err != nil || !strings.Contains(string(kubeconfig), "server: https://"+sharedIP+":6443") {
 		t.Errorf("kubeconfig does not name the endpoint (%v)", err)
-	}
-}
-
-func TestWorkerNeedsControlPlane(t *testing.T) {
-	s := newSite(t, simtalos.Options{})
-	worker := s.powerOn(t, "w-0")
-	s.configure(t, worker, talos.Worker)
-	address := worker.Address.Addr().String()
-	s.awaitState(t, address, talos.StateUnreachable)
-	cp := s.powerOn(t, "cp-0")
-	s.configure(t, cp, talos.ControlPlane)
-	s.awaitState(t, address, talos.StateConfigured)
-
-	for name, call := range map[string]func() error{
-		"bootstrap":  func() error { _, err := s.client.Bootstrap(t.Context(), address); return err },
-		"kubeconfig": func() error { _, err := s.client.Kubeconfig(t.Context(), address); return err },
-		"members":    func() error { _, err := s.client.Members(t.Context(), address); return err },
-	} {
-		if err := call(); status.Code(err) != codes.Unimplemented {
-			t.Errorf("%s on a worker: %v, want Unimplemented", name, err)
-		}
 	}
 }
 

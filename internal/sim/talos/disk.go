@@ -18,9 +18,8 @@ import (
 // disk is what a node keeps over power-off.
 type disk struct{ dir string }
 
-func (d disk) configPath() string    { return filepath.Join(d.dir, "config.yaml") }
-func (d disk) etcdPath() string      { return filepath.Join(d.dir, "etcd-member") }
-func (d disk) kubernetesDir() string { return filepath.Join(d.dir, "kubernetes") }
+func (d disk) configPath() string { return filepath.Join(d.dir, "config.yaml") }
+func (d disk) etcdPath() string   { return filepath.Join(d.dir, "etcd-member") }
 
 // config returns nil if the node has none.
 func (d disk) config() (config.Provider, error) {
@@ -36,27 +35,44 @@ func (d disk) config() (config.Provider, error) {
 
 func (d disk) writeConfig(data []byte) error { return plane.WriteFile(d.configPath(), data) }
 
-// The roles of a control plane in etcd, as kept on its disk.
-const (
-	etcdFirst  = "first"  // was bootstrapped: the control plane's data is here
-	etcdJoined = "joined" // joined the one that was
-)
-
-// etcd returns the node's role in etcd; empty if it has none yet.
-func (d disk) etcd() string {
-	data, err := os.ReadFile(d.etcdPath())
-	if err != nil {
-		return ""
-	}
-	return string(data)
+// etcdData stands for a control plane's data directory of etcd.
+type etcdData struct {
+	Member uint64
+	First  bool // was bootstrapped, and did not join
 }
 
-func (d disk) writeEtcd(role string) error { return plane.WriteFile(d.etcdPath(), []byte(role)) }
+// etcd returns false if etcd has written nothing so far.
+func (d disk) etcd() (data etcdData, ok bool) {
+	raw, err := os.ReadFile(d.etcdPath())
+	if err != nil {
+		return etcdData{}, false
+	}
+	var how string
+	if _, err := fmt.Sscanf(string(raw), etcdFormat, &how, &data.Member); err != nil {
+		return etcdData{}, false
+	}
+	data.First = how == etcdFirst
+	return data, true
+}
+
+func (d disk) writeEtcd(data etcdData) error {
+	how := etcdJoined
+	if data.First {
+		how = etcdFirst
+	}
+	return plane.WriteFile(d.etcdPath(), fmt.Appendf(nil, etcdFormat, how, data.Member))
+}
+
+const (
+	etcdFormat = "%s %x"
+	etcdFirst  = "first"
+	etcdJoined = "joined"
+)
 
 // wipe takes the configuration last, so that a wipe that was cut short is seen
 // as a configured node without etcd, never as a blank one with old data.
 func (d disk) wipe() error {
-	return errors.Join(os.RemoveAll(d.etcdPath()), os.RemoveAll(d.kubernetesDir()), os.RemoveAll(d.configPath()))
+	return errors.Join(os.RemoveAll(d.etcdPath()), os.RemoveAll(d.configPath()))
 }
 
 // configured reports whether data, such as user data, is a configuration that

@@ -5,10 +5,8 @@ package talos
 
 import (
 	"context"
-	"net/netip"
-	"time"
 
-	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/butlerdotdev/butler/internal/pki"
@@ -16,160 +14,56 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/cluster"
 )
 
-const (
-	apiServerPort = 6443
-	retry         = time.Second
-)
-
-// runKubernetes brings the node into its cluster and keeps it there.
-func (n *node) runKubernetes(ctx context.Context) error {
-	if !pause(ctx, n.world.options.EtcdDelay) {
-		return nil
+// runKubelet brings the node into Kubernetes and keeps it there. A node joins by the
+// cluster's endpoint, a control plane also with its own etcd. Once it has joined, the
+// node speaks to the API server directly, as if KubePrism knew all control planes: a
+// simplification that keeps a worker Ready while the endpoint is silent.
+func (n *node) runKubelet(ctx context.Context) error {
+	if err := n.awaitCluster(ctx); err != nil {
+		return err
 	}
-	n.set(func() { n.booted = true })
-	if n.isControlPlane() && n.disk.etcd() == "" {
-		if err := n.awaitEtcd(ctx); err != nil {
-			return err
-		}
+	kubelet := &cluster.Kubelet{
+		Node:       n.kubernetesNode(),
+		ReadyAfter: n.world.options.Profile.NodeReady,
+		Containers: n.runPod,
+		Log:        n.log,
 	}
-	if n.isControlPlane() && n.disk.etcd() == etcdFirst {
-		return n.runFirst(ctx)
-	}
-	return n.runJoined(ctx)
-}
-
-// awaitEtcd waits until this node is bootstrapped, or another one has been.
-func (n *node) awaitEtcd(ctx context.Context) error {
-	waitCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	joined := make(chan struct{})
-	go func() {
-		if _, err := n.cluster.awaitPlane(waitCtx, nil); err == nil {
-			close(joined)
-		}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-n.bootstrap:
-		return nil
-	case <-joined:
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.disk.etcd() != "" { // bootstrapped in the same moment
-		return nil
-	}
-	return n.disk.writeEtcd(etcdJoined)
-}
-
-// runFirst runs the control plane from this node's disk. What ends is started
-// again, as static pods are.
-func (n *node) runFirst(ctx context.Context) error {
-	for ctx.Err() == nil {
-		p, err := cluster.Start(ctx, n.controlPlane())
-		if err != nil {
-			if ctx.Err() == nil {
-				n.log.Warn("control plane did not start", "error", err)
-				n.set(func() { n.etcdReason = "the control plane did not start" })
-			}
-			pause(ctx, retry)
-			continue
-		}
-		n.log.Info("control plane is up", "address", n.address())
-		n.cluster.serve(p)
-		n.runWith(ctx, p)
-		n.cluster.serve(nil)
-		if err := p.Err(); err != nil {
-			n.log.Warn("control plane ended", "error", err)
-		}
-		if err := p.Stop(); err != nil {
-			n.log.Warn("control plane did not stop cleanly", "error", err)
-		}
-	}
-	return nil
-}
-
-// runJoined takes part in a cluster that another node runs.
-func (n *node) runJoined(ctx context.Context) error {
+	defer kubelet.Stop()
 	var before *plane.Plane
 	for {
 		p, err := n.cluster.awaitPlane(ctx, before)
 		if err != nil {
 			return err
 		}
-		n.runWith(ctx, p)
+		if err := n.runKubeletWith(ctx, kubelet, p); err != nil {
+			return err
+		}
 		before = p
 	}
 }
 
-// runWith is the node's life while the API server p runs.
-func (n *node) runWith(ctx context.Context, p *plane.Plane) {
-	ctx, cancel := context.WithCancel(ctx)
+func (n *node) awaitCluster(ctx context.Context) error {
+	if err := n.awaitBooted(ctx); err != nil {
+		return err
+	}
+	if !n.isControlPlane() {
+		return n.awaitEndpoint(ctx)
+	}
+	return first(ctx, n.awaitEndpoint, func(ctx context.Context) error { return n.cluster.awaitMember(ctx, n) })
+}
+
+// runKubeletWith is the kubelet's life while the API server p runs.
+func (n *node) runKubeletWith(ctx context.Context, kubelet *cluster.Kubelet, p *plane.Plane) error {
+	ctx, cancel := whileRuns(ctx, p)
 	defer cancel()
-	go func() {
-		defer cancel()
-		select {
-		case <-p.Done():
-		case <-ctx.Done():
-		}
-	}()
-	var group errgroup.Group
-	if n.isControlPlane() {
-		n.openControlPlane(p)
-		defer n.closeControlPlane()
-		for _, vip := range n.sharedIPs() {
-			group.Go(func() error { n.holdSharedIP(ctx, vip, p.Address()); return nil })
-		}
-	}
-	group.Go(func() error { return n.runKubelet(ctx, p) })
-	if err := group.Wait(); err != nil {
-		n.log.Warn("kubelet ended", "error", err)
-	}
-}
-
-func (n *node) openControlPlane(p *plane.Plane) {
-	n.machine.Host.Forward(apiServerPort, p.Address())
-	n.cluster.join(n.hostname(), n.address().String())
-	n.set(func() { n.etcdUp, n.etcdReason, n.starting = true, "", false })
-}
-
-func (n *node) closeControlPlane() {
-	n.machine.Host.Forward(apiServerPort, "")
-	n.cluster.leave(n.hostname())
-	n.set(func() { n.etcdUp = false })
-}
-
-// holdSharedIP answers at the virtual address whenever nobody else does.
-func (n *node) holdSharedIP(ctx context.Context, vip netip.Addr, target string) {
-	for {
-		if host, err := n.world.options.Network.Attach(vip); err == nil {
-			n.log.Info("node holds the shared IP", "address", vip)
-			host.Forward(apiServerPort, target)
-			<-ctx.Done()
-			host.Detach()
-			return
-		}
-		if !pause(ctx, retry) {
-			return
-		}
-	}
-}
-
-func (n *node) runKubelet(ctx context.Context, p *plane.Plane) error {
 	config, err := p.Issue(pki.Request{CommonName: "system:node:" + n.hostname(), Organizations: []string{"system:nodes"}})
 	if err != nil {
 		return err
 	}
-	n.set(func() { n.kubeletUp = true })
-	defer n.set(func() { n.kubeletUp = false })
-	kubelet := cluster.Kubelet{
-		Node:       n.kubernetesNode(),
+	return kubelet.Run(ctx, cluster.Access{
 		Config:     config,
 		Registered: func(ctx context.Context) error { return n.mark(ctx, p, config) },
-		Log:        n.log,
-	}
-	return kubelet.Run(ctx)
+	})
 }
 
 // mark acts as Talos does: on control planes as an administrator, on workers
@@ -184,4 +78,12 @@ func (n *node) mark(ctx context.Context, p *plane.Plane, kubelet *rest.Config) e
 		return mark.Apply(ctx, p.Config(), n.hostname())
 	}
 	return mark.Apply(ctx, kubelet, n.hostname())
+}
+
+// runPod is what the containers of a pod do that have an effect outside of the API
+// server.
+func (n *node) runPod(ctx context.Context, pod *corev1.Pod) {
+	if vip, ok := kubeVIPOf(pod); ok && n.isControlPlane() {
+		n.runKubeVIP(ctx, vip)
+	}
 }

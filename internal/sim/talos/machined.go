@@ -33,42 +33,36 @@ func (s *machined) Hostname(context.Context, *emptypb.Empty) (*machine.HostnameR
 	return &machine.HostnameResponse{Messages: []*machine.Hostname{{Hostname: s.node.hostname()}}}, nil
 }
 
-// Bootstrap starts etcd as the first member, once in the life of the disk. Until
-// etcd has written data, a repeated call is accepted, as on a real node.
+// Bootstrap starts etcd as the first member, once in the life of the disk. As on a
+// real node a call that is repeated before etcd runs is accepted, and has the start
+// begin anew: whoever asks too often never gets there.
 func (s *machined) Bootstrap(context.Context, *machine.BootstrapRequest) (*machine.BootstrapResponse, error) {
 	n := s.node
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	_, hasData := n.disk.etcd()
 	switch {
 	case !n.booted:
 		return nil, status.Error(codes.FailedPrecondition, "bootstrap is not available yet")
 	case !n.isControlPlane():
-		return nil, onlyOnControlPlanes("bootstrap")
+		return nil, status.Error(codes.FailedPrecondition, "bootstrap can only be performed on a control plane node")
 	case n.starting:
+		n.cluster.restart()
 		return &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}, nil
-	case n.disk.etcd() != "":
+	case hasData, n.joining:
 		return nil, status.Error(codes.AlreadyExists, "etcd data directory is not empty")
 	}
-	if err := n.disk.writeEtcd(etcdFirst); err != nil {
+	data := etcdData{Member: newMemberID(), First: true}
+	err := n.disk.writeEtcd(data)
+	if err == nil {
+		_, err = n.cluster.found(n.member(data.Member), n.machine.Name)
+	}
+	if err != nil {
 		return nil, status.Errorf(codes.Internal, "error starting etcd in bootstrap mode: %s", err)
 	}
 	n.starting = true
 	n.bootstrap <- struct{}{}
 	return &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}, nil
-}
-
-// EtcdMemberList keeps the caller waiting while etcd does not run, as a real
-// node does.
-func (s *machined) EtcdMemberList(ctx context.Context, _ *machine.EtcdMemberListRequest) (*machine.EtcdMemberListResponse, error) {
-	if !s.node.isControlPlane() {
-		return nil, onlyOnControlPlanes("member list")
-	}
-	members := s.node.cluster.etcd()
-	if len(members) == 0 {
-		<-ctx.Done()
-		return nil, status.FromContextError(ctx.Err()).Err()
-	}
-	return &machine.EtcdMemberListResponse{Messages: []*machine.EtcdMembers{{Members: members}}}, nil
 }
 
 // ApplyConfiguration replaces the configuration and restarts the node, or with

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
@@ -28,6 +29,8 @@ type maintenance struct {
 	disk    disk
 	restart context.CancelCauseFunc
 	log     *slog.Logger
+	mu      sync.Mutex
+	taken   bool // a configuration, and nobody is there for a second one
 }
 
 // runMaintenance serves until a configuration has come.
@@ -53,14 +56,16 @@ func selfSigned(m datacenter.Machine) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := serverCertificate(ca, m.Address.Addr().String())
+	certificate, err := serverCertificate(ca, "maintenance-service.talos.dev", m.Name, m.Address.Addr().String(), "127.0.0.1", "::1")
 	if err != nil {
 		return nil, err
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}, nil
 }
 
-func (s *maintenance) ApplyConfiguration(_ context.Context, in *machine.ApplyConfigurationRequest) (*machine.ApplyConfigurationResponse, error) {
+// ApplyConfiguration takes one configuration. As on a real node, a second one that
+// comes before the node is gone gets no answer, and holds the node back.
+func (s *maintenance) ApplyConfiguration(ctx context.Context, in *machine.ApplyConfigurationRequest) (*machine.ApplyConfigurationResponse, error) {
 	switch in.GetMode() {
 	case machine.ApplyConfigurationRequest_TRY, machine.ApplyConfigurationRequest_REBOOT, machine.ApplyConfigurationRequest_AUTO:
 	default:
@@ -75,9 +80,17 @@ func (s *maintenance) ApplyConfiguration(_ context.Context, in *machine.ApplyCon
 	if err != nil {
 		return nil, status.Errorf(codes.InvalidArgument, "configuration validation failed: %s", err)
 	}
-	reply := &machine.ApplyConfigurationResponse{Messages: []*machine.ApplyConfiguration{{Warnings: warnings}}}
-	if in.GetDryRun() || !cfg.CompleteForBoot() {
+	answer := &machine.ApplyConfiguration{Warnings: warnings}
+	reply := &machine.ApplyConfigurationResponse{Messages: []*machine.ApplyConfiguration{answer}}
+	switch {
+	case in.GetDryRun():
+		answer.ModeDetails = "Dry run summary:\nNode is running in maintenance mode and does not have a config yet."
 		return reply, nil
+	case !cfg.CompleteForBoot():
+		return reply, nil
+	case !s.take():
+		<-ctx.Done()
+		return nil, status.FromContextError(ctx.Err()).Err()
 	}
 	if err := s.disk.writeConfig(in.GetData()); err != nil {
 		return nil, status.Errorf(codes.Internal, "write configuration: %s", err)
@@ -85,6 +98,15 @@ func (s *maintenance) ApplyConfiguration(_ context.Context, in *machine.ApplyCon
 	s.log.Info("talos took a configuration")
 	s.restart(errRestart)
 	return reply, nil
+}
+
+// take reports false if a configuration was taken before.
+func (s *maintenance) take() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := !s.taken
+	s.taken = true
+	return first
 }
 
 func (s *maintenance) Version(context.Context, *emptypb.Empty) (*machine.VersionResponse, error) {

@@ -82,6 +82,15 @@ func TestMaintenanceAPI(t *testing.T) {
 	if err := resources.Destroy(ctx, stage.Metadata()); err == nil {
 		t.Error("a resource could be destroyed")
 	}
+	raw, err := s.network.Dial(ctx, "tcp", address+":50000")
+	check(t, err)
+	defer raw.Close()
+	session := tls.Client(raw, &tls.Config{InsecureSkipVerify: true})
+	check(t, session.HandshakeContext(ctx))
+	certificate := session.ConnectionState().PeerCertificates[0]
+	if certificate.Subject.CommonName != "maintenance-service.talos.dev" || certificate.VerifyHostname(address) != nil || certificate.VerifyHostname("127.0.0.1") != nil {
+		t.Errorf("certificate of %v for %v, %v", certificate.Subject, certificate.DNSNames, certificate.IPAddresses)
+	}
 }
 
 func TestMaintenanceRefusesInvalidConfiguration(t *testing.T) {
@@ -106,6 +115,35 @@ func TestMaintenanceRefusesInvalidConfiguration(t *testing.T) {
 	if entries, _ := os.ReadDir(m.StateDir); len(entries) > 0 {
 		t.Errorf("the disk is not empty: %v", entries)
 	}
+}
+
+func TestSecondConfigurationAtOnceGetsNoAnswer(t *testing.T) {
+	t.Parallel() // the node waits for the caller who gets no answer
+	s := newSite(t, simtalos.Options{})
+	address := s.powerOn(t, "cp-0").Address.Addr().String()
+	s.awaitState(t, address, talos.StateMaintenance)
+	apply := func(ctx context.Context, name string, dry bool) (*machine.ApplyConfigurationResponse, error) {
+		return machine.NewMachineServiceClient(s.insecure(t, address)).ApplyConfiguration(ctx,
+			&machine.ApplyConfigurationRequest{Data: s.config(t, name, talos.ControlPlane), DryRun: dry})
+	}
+	reply, err := apply(t.Context(), "cp-0", true)
+	if err != nil || !strings.HasPrefix(reply.GetMessages()[0].GetModeDetails(), "Dry run summary:") {
+		t.Errorf("dry run: %v, %v", reply, err)
+	}
+	answers := make(chan error, 2)
+	for range 2 {
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			_, err := apply(ctx, "cp-0", false)
+			answers <- err
+		}()
+	}
+	first, second := <-answers, <-answers
+	if first != nil || second == nil {
+		t.Errorf("answers: %v, %v; want one", first, second)
+	}
+	s.awaitState(t, address, talos.StateConfigured)
 }
 
 func TestApplyRestartsIntoConfigured(t *testing.T) {

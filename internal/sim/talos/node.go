@@ -32,30 +32,43 @@ type node struct {
 	config    config.Provider
 	cluster   *formation
 	log       *slog.Logger
+	ready     chan struct{} // closed when booted
 	bootstrap chan struct{}
+	power     context.Context // ends with the machine, not with a restart
 	restart   context.CancelCauseFunc
 
-	mu         sync.Mutex
-	booted     bool // as far as etcd can be bootstrapped
-	starting   bool // bootstrapped, and etcd has no data so far
-	etcdUp     bool
-	kubeletUp  bool
-	etcdReason string
+	mu       sync.Mutex
+	booted   bool // as far as etcd can be bootstrapped
+	starting bool // bootstrapped, and etcd does not answer so far
+	joining  bool // an etcd, so that it cannot be bootstrapped any more
+	etcd     etcdState
+}
+
+// etcdState is what is known of a control plane's etcd.
+type etcdState struct {
+	running bool
+	learner bool
+	healthy bool
+	reason  string // why it will not run
 }
 
 // run lives until the power goes, or a restart was asked for.
 func (n *node) run(power context.Context) error {
 	ctx, restart := context.WithCancelCause(power)
 	defer restart(nil)
-	n.restart = restart
+	n.power, n.restart = power, restart
 	n.log.Info("talos starts", "hostname", n.hostname(), "role", n.config.Machine().Type())
-	if n.isControlPlane() {
-		n.cluster.trust(n.machine.ID, n.talosCA())
-		defer n.cluster.distrust(n.machine.ID)
-	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error { return n.serve(groupCtx, power) })
-	group.Go(func() error { return n.runKubernetes(groupCtx) })
+	group.Go(func() error { return n.serve(groupCtx) })
+	group.Go(func() error { return n.boot(groupCtx) })
+	group.Go(func() error { return n.runKubelet(groupCtx) })
+	if n.isControlPlane() {
+		defer n.appear()()
+		group.Go(func() error { return n.runEtcd(groupCtx) })
+		for _, vip := range n.sharedIPs() {
+			group.Go(func() error { n.holdSharedIP(groupCtx, vip); return nil })
+		}
+	}
 	err := group.Wait()
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -63,7 +76,44 @@ func (n *node) run(power context.Context) error {
 	return err
 }
 
-func (n *node) serve(ctx, power context.Context) error {
+// appear makes a control plane's presence known: to workers, to those who know the
+// cluster by a name, and to balancers in front of it.
+func (n *node) appear() (disappear func()) {
+	n.cluster.appear(n)
+	ends := []func(){func() { n.cluster.disappear(n) }}
+	if host := n.config.Cluster().Endpoint().Hostname(); !isAddress(host) {
+		ends = append(ends, n.world.options.Network.Name(host, n.addresses))
+	}
+	for _, alias := range n.loopbackAddresses() {
+		ends = append(ends, n.machine.Host.Alias(alias))
+	}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}
+}
+
+// boot takes its time until the kubelet runs and etcd can start.
+func (n *node) boot(ctx context.Context) error {
+	if !pause(ctx, n.world.options.Profile.Etcd) {
+		return ctx.Err()
+	}
+	n.set(func() { n.booted = true })
+	close(n.ready)
+	return nil
+}
+
+func (n *node) awaitBooted(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-n.ready:
+		return nil
+	}
+}
+
+func (n *node) serve(ctx context.Context) error {
 	config, err := n.tls(ctx)
 	if err != nil {
 		return err
@@ -73,16 +123,19 @@ func (n *node) serve(ctx, power context.Context) error {
 		return err
 	}
 	a := api{machine: &machined{node: n}, resources: resources, options: n.authorization()}
-	return a.serve(ctx, power, n.machine, config)
+	return a.serve(ctx, n.power, n.machine, config)
 }
 
 // tls is that of the configuration. A worker has no key of the CA and waits
-// for a control plane to sign its certificate.
+// for a control plane to sign its certificate, which it finds by the endpoint.
 func (n *node) tls(ctx context.Context) (*tls.Config, error) {
 	ca := n.talosCA()
 	if len(ca.Key) == 0 {
-		var err error
-		if ca, err = n.cluster.awaitTrust(ctx); err != nil {
+		err := n.awaitEndpoint(ctx)
+		if err == nil {
+			ca, err = n.cluster.awaitTrust(ctx)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -110,6 +163,8 @@ func (n *node) talosCA() pki.CA {
 
 func (n *node) address() netip.Addr { return n.machine.Address.Addr() }
 
+func (n *node) addresses() []netip.Addr { return []netip.Addr{n.address()} }
+
 func (n *node) isControlPlane() bool { return n.config.Machine().Type().IsControlPlane() }
 
 // hostname falls back to one that is made from the machine's identity.
@@ -135,6 +190,42 @@ func (n *node) sharedIPs() []netip.Addr {
 		}
 	}
 	return slices.Compact(shared)
+}
+
+// loopbackAddresses are those of the interface lo, old and new form: a node with
+// one takes what a load balancer passes through to it.
+func (n *node) loopbackAddresses() (own []netip.Addr) {
+	for _, link := range n.config.NetworkCommonLinkConfigs() {
+		if link.Name() == loopback {
+			for _, a := range link.Addresses() {
+				own = append(own, a.Address().Addr())
+			}
+		}
+	}
+	for _, device := range n.config.Machine().Network().Devices() {
+		if device.Interface() == loopback {
+			own = append(own, parseAddresses(device.Addresses())...)
+		}
+	}
+	return own
+}
+
+const loopback = "lo"
+
+// parseAddresses takes them with or without a prefix length, as Talos does.
+func parseAddresses(texts []string) (addresses []netip.Addr) {
+	for _, text := range texts {
+		bare, _, _ := strings.Cut(text, "/")
+		if address, err := netip.ParseAddr(bare); err == nil {
+			addresses = append(addresses, address)
+		}
+	}
+	return addresses
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
 }
 
 // imageTag is the version behind an image's name.

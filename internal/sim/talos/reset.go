@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 func (s *machined) Reset(_ context.Context, in *machine.ResetRequest) (*machine.ResetResponse, error) {
@@ -19,8 +21,23 @@ func (s *machined) Reset(_ context.Context, in *machine.ResetRequest) (*machine.
 	if in.GetReboot() {
 		next = errRestart
 	}
+	if in.GetGraceful() {
+		if err := s.node.leaveEtcd(); err != nil {
+			return nil, status.Errorf(codes.Internal, "leave etcd: %s", err)
+		}
+	}
 	s.node.restart(errors.Join(errReset, next))
 	return &machine.ResetResponse{Messages: []*machine.Reset{{ActorId: uuid.NewString()}}}, nil
+}
+
+// leaveEtcd takes the node off the members, as long as others stay.
+func (n *node) leaveEtcd() error {
+	data, ok := n.disk.etcd()
+	if !ok || len(n.cluster.list()) < 2 {
+		return nil
+	}
+	_, err := n.cluster.remove(data.Member)
+	return err
 }
 
 func (s *machined) Reboot(context.Context, *machine.RebootRequest) (*machine.RebootResponse, error) {

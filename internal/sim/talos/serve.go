@@ -24,7 +24,7 @@ import (
 )
 
 // goodbye is how long calls under way may take when a node restarts.
-const goodbye = time.Second
+const goodbye = 5 * time.Second
 
 // api is one appearance of the Talos API: in maintenance mode or configured.
 type api struct {

@@ -15,19 +15,18 @@ import (
 )
 
 // controlPlane is the one that the configuration describes.
-func (n *node) controlPlane() cluster.ControlPlane {
+func (n *node) controlPlane(dir string) cluster.ControlPlane {
 	cfg := n.config.Cluster()
 	c := cluster.ControlPlane{
-		Dir:        n.disk.kubernetesDir(),
+		Dir:        dir,
 		Executable: n.world.options.Executable,
-		Holder:     "emulated node " + n.hostname(),
+		Holder:     "emulated cluster " + cfg.Name(),
 		PKI: plane.PKI{
 			CA:                authority(cfg.IssuingCA()),
 			FrontProxyCA:      authority(cfg.AggregatorCA()),
 			EtcdCA:            authority(cfg.Etcd().CA()),
 			ServiceAccountKey: cfg.ServiceAccount().Key,
 		},
-		Names: n.apiServerNames(),
 	}
 	if ranges := cfg.Network().ServiceCIDRs(); len(ranges) > 0 {
 		c.ServiceCIDR = ranges[0]

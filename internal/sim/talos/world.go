@@ -9,11 +9,14 @@ package talos
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/siderolabs/talos/pkg/machinery/config"
 
@@ -26,7 +29,8 @@ type Options struct {
 	Executable string           // has the components of a control plane, see plane.Options
 	Network    *network.Network // where shared addresses of control planes appear
 	Log        *slog.Logger     // nil: nothing is logged
-	EtcdDelay  time.Duration    // from a configured start until a node can be bootstrapped
+	Dir        string           // the clusters' data
+	Profile    datacenter.Profile
 }
 
 // World holds the clusters that its nodes form.
@@ -66,6 +70,37 @@ func (w *World) Boot(ctx context.Context, m datacenter.Machine) error {
 	}
 }
 
+// Removed is told that a machine's disk is gone: with that of its last member a
+// cluster's data go too.
+func (w *World) Removed(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	known := map[string]bool{}
+	for _, f := range w.clusters {
+		known[f.dir] = true
+		f.change(func() {
+			if err := f.sweep(); err != nil {
+				f.log.Warn("data of a cluster stay", "removed", id, "error", err)
+			}
+		})
+	}
+	w.sweepOthers(known)
+}
+
+// sweepOthers looks at clusters of which no node was on since the world is there.
+func (w *World) sweepOthers(known map[string]bool) {
+	entries, _ := os.ReadDir(w.options.Dir) // without it there are none
+	for _, e := range entries {
+		dir := filepath.Join(w.options.Dir, e.Name())
+		if known[dir] {
+			continue
+		}
+		if _, err := openFormation(dir, w.options.Log); err != nil {
+			w.options.Log.Warn("data of a cluster stay", "dir", dir, "error", err)
+		}
+	}
+}
+
 func (w *World) bootOnce(ctx context.Context, m datacenter.Machine, d disk) error {
 	cfg, err := d.config()
 	if err != nil {
@@ -81,27 +116,45 @@ func (w *World) bootOnce(ctx context.Context, m datacenter.Machine, d disk) erro
 	if cfg == nil {
 		return runMaintenance(ctx, m, d, log)
 	}
-	err = w.node(m, d, cfg, log).run(ctx)
+	n, err := w.node(m, d, cfg, log)
+	if err != nil {
+		return err
+	}
+	err = n.run(ctx)
 	if errors.Is(err, errReset) {
 		log.Info("talos wipes its disk")
-		return errors.Join(err, d.wipe())
+		err = errors.Join(err, d.wipe())
+		w.Removed(m.ID)
 	}
 	return err
 }
 
-func (w *World) node(m datacenter.Machine, d disk, cfg config.Provider, log *slog.Logger) *node {
+func (w *World) node(m datacenter.Machine, d disk, cfg config.Provider, log *slog.Logger) (*node, error) {
+	formation, err := w.cluster(cfg.Cluster().ID(), cfg.Cluster().Name())
+	if err != nil {
+		return nil, err
+	}
 	return &node{
 		world: w, machine: m, disk: d, config: cfg, log: log,
-		cluster:   w.cluster(cfg.Cluster().ID()),
+		cluster:   formation,
+		ready:     make(chan struct{}),
 		bootstrap: make(chan struct{}, 1),
-	}
+	}, nil
 }
 
-func (w *World) cluster(id string) *formation {
+func (w *World) cluster(id, name string) (*formation, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.clusters[id] == nil {
-		w.clusters[id] = newFormation()
+	if f := w.clusters[id]; f != nil {
+		return f, nil
 	}
-	return w.clusters[id]
+	if w.options.Dir == "" {
+		return nil, errors.New("the emulated nodes have no directory for their clusters")
+	}
+	sum := sha256.Sum256([]byte(id))
+	f, err := openFormation(filepath.Join(w.options.Dir, hex.EncodeToString(sum[:8])), w.options.Log.With("cluster", name))
+	if err == nil {
+		w.clusters[id] = f
+	}
+	return f, err
 }

@@ -24,6 +24,8 @@ const (
 
 // site is a datacenter with emulated nodes and one operator's view of it.
 type site struct {
+	options    simtalos.Options
+	dir        string // the datacenter's
 	network    *network.Network
 	datacenter *datacenter.Datacenter
 	secrets    []byte
@@ -32,23 +34,32 @@ type site struct {
 
 func newSite(t *testing.T, o simtalos.Options) *site {
 	t.Helper()
-	s := &site{network: network.New()}
-	o.Network = s.network
+	s := &site{network: network.New(), dir: t.TempDir()}
+	o.Network, o.Dir = s.network, t.TempDir()
 	o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
-	world := simtalos.New(o)
+	s.options = o
+	s.start(t)
+	t.Cleanup(func() { s.datacenter.Close() })
 	var err error
-	s.datacenter, err = datacenter.New(datacenter.Options{
-		Dir:     t.TempDir(),
-		Network: s.network,
-		Boot:    world.Boot,
-		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("10.40.0.0/24"), Reserved: []datacenter.Range{{From: netip.MustParseAddr(sharedIP)}}}},
-	})
-	check(t, err)
-	t.Cleanup(s.datacenter.Close)
 	s.secrets, err = talos.NewSecrets("v1.9.2")
 	check(t, err)
 	s.client = s.newClient(t, s.secrets)
 	return s
+}
+
+// start brings up the datacenter with a world that knows only what is on disk.
+func (s *site) start(t *testing.T) {
+	t.Helper()
+	world := simtalos.New(s.options)
+	var err error
+	s.datacenter, err = datacenter.New(datacenter.Options{
+		Dir:     s.dir,
+		Network: s.network,
+		Boot:    world.Boot,
+		Removed: world.Removed,
+		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("10.40.0.0/24"), Reserved: []datacenter.Range{{From: netip.MustParseAddr(sharedIP)}}}},
+	})
+	check(t, err)
 }
 
 func (s *site) newClient(t *testing.T, secrets []byte) *talos.Client {

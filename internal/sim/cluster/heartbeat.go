@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+)
+
+// beat brings the API server's view of the node up to date and says whether the
+// node is Ready in it.
+func (s *session) beat(ctx context.Context) (ready bool, err error) {
+	node, err := s.register(ctx)
+	if err != nil {
+		return false, err
+	}
+	if s.mark != nil {
+		if err := s.mark(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("node could not be labelled", "node", s.Node.Name, "error", err)
+		}
+	}
+	if err := s.renewLease(ctx, node); err != nil {
+		return false, err
+	}
+	ready = time.Since(s.registered) >= s.ReadyAfter
+	if reported, known := readiness(node); known && reported == ready && node.Status.NodeInfo.KubeletVersion == s.Node.KubeletVersion {
+		return ready, nil
+	}
+	return ready, s.reportStatus(ctx, ready)
+}
+
+func (s *session) register(ctx context.Context) (*corev1.Node, error) {
+	nodes := s.client.CoreV1().Nodes()
+	node, err := nodes.Get(ctx, s.Node.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		node, err = nodes.Create(ctx, s.Node.object(), metav1.CreateOptions{})
+	}
+	if err == nil && s.registered.IsZero() {
+		s.registered = time.Now()
+	}
+	return node, err
+}
+
+// reportStatus meets others who write to the node: labels and taints appear at the
+// same time.
+func (s *session) reportStatus(ctx context.Context, ready bool) error {
+	nodes := s.client.CoreV1().Nodes()
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		node, err := nodes.Get(ctx, s.Node.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		node.Status = s.Node.status(ready)
+		_, err = nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+func (s *session) renewLease(ctx context.Context, node *corev1.Node) error {
+	leases := s.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	lease, err := leases.Get(ctx, node.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: node.Name, Namespace: corev1.NamespaceNodeLease}}
+		lease.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}}
+		s.stamp(lease)
+		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	s.stamp(lease)
+	_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
+	return err
+}
+
+func (s *session) stamp(lease *coordinationv1.Lease) {
+	now := metav1.NewMicroTime(time.Now())
+	lease.Spec = coordinationv1.LeaseSpec{
+		HolderIdentity:       new(s.Node.Name),
+		LeaseDurationSeconds: new(int32(leaseDuration)),
+		RenewTime:            &now,
+	}
+}

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// recheck is how often Await looks at what changes without a word: the targets of
+// balancers, the addresses of names, and real addresses.
+const recheck = time.Second
+
+// signal wakes whoever waits, with each change.
+type signal struct {
+	mu   sync.Mutex
+	next chan struct{}
+}
+
+func newSignal() *signal { return &signal{next: make(chan struct{})} }
+
+// wait returns a channel that the next change closes.
+func (s *signal) wait() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next
+}
+
+func (s *signal) send() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.next)
+	s.next = make(chan struct{})
+}
+
+// Await returns once hostport takes connections, or with the error of ctx.
+func (n *Network) Await(ctx context.Context, hostport string) error {
+	for {
+		changed := n.changed.wait()
+		if n.answers(ctx, hostport) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		case <-time.After(recheck):
+		}
+	}
+}
+
+// answers knocks only where nothing else tells.
+func (n *Network) answers(ctx context.Context, hostport string) bool {
+	p, err := n.find("tcp", hostport)
+	if err != nil || !p.real {
+		return err == nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recheck)
+	defer cancel()
+	conn, err := n.dialTarget(ctx, p)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// Claim attaches a host under addr as soon as nobody else holds it.
+func (n *Network) Claim(ctx context.Context, addr netip.Addr) (*Host, error) {
+	if !isHostAddress(addr.Unmap()) {
+		return n.Attach(addr)
+	}
+	for {
+		changed := n.changed.wait()
+		if h, err := n.Attach(addr); err == nil {
+			return h, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("claim %v on the simulated network: %w", addr, ctx.Err())
+		case <-changed:
+		}
+	}
+}

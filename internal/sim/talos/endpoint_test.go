@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"syscall"
+	"testing"
+
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+const (
+	endpointName = "api.dev.example.com"
+	balancerIP   = "203.0.113.10"
+)
+
+// named is a cluster whose endpoint is a name, with the address of a balancer on the
+// control planes.
+func named() talos.Cluster {
+	c := testCluster()
+	c.Endpoint, c.SharedIP, c.LoopbackAddress = endpointName, talos.SharedIP{}, balancerIP
+	return c
+}
+
+func (s *site) apply(t *testing.T, cluster talos.Cluster, name string, role talos.Role) (address string) {
+	t.Helper()
+	address = s.powerOn(t, name).Address.Addr().String()
+	s.awaitState(t, address, talos.StateMaintenance)
+	config, err := talos.Config(s.secrets, cluster, talos.Node{Name: name, Role: role})
+	check(t, err)
+	check(t, s.client.Apply(t.Context(), address, config))
+	return address
+}
+
+func TestNamedEndpoint(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, simtalos.Options{Executable: planetest.Executable(t)})
+	first := s.apply(t, named(), "cp-0", talos.ControlPlane)
+	second := s.apply(t, named(), "cp-1", talos.ControlPlane)
+	s.awaitState(t, first, talos.StateConfigured)
+	if _, err := s.network.Dial(t.Context(), "tcp", endpointName+":6443"); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("the name before the bootstrap: %v", err)
+	}
+	eventually(t, func(ctx context.Context) bool {
+		_, err := s.client.Bootstrap(ctx, first)
+		return err == nil
+	}, func() any { return "no bootstrap" })
+	check(t, s.network.Await(t.Context(), endpointName+":6443"))
+	client := s.kubernetes(t, first) // its kubeconfig has the name, and its TLS is verified
+	awaitNode(t, client, "cp-0")
+	awaitNode(t, client, "cp-1")
+	t.Run("a balancer passes through to the address on lo", func(t *testing.T) { passthrough(t, s, first) })
+	t.Run("a graceful reset leaves etcd", func(t *testing.T) { gracefulReset(t, s, first, second) })
+}
+
+func passthrough(t *testing.T, s *site, target string) {
+	targets := func() []netip.Addr { return []netip.Addr{netip.MustParseAddr(target)} }
+	for at, want := range map[string]error{balancerIP: nil, "203.0.113.11": syscall.ECONNREFUSED} {
+		stop, err := s.network.Balance(at+":6443", targets, true)
+		check(t, err)
+		conn, err := s.network.Dial(t.Context(), "tcp", at+":6443")
+		if !errors.Is(err, want) || (err == nil) != (want == nil) {
+			t.Errorf("balancer at %s: %v, want %v", at, err, want)
+		}
+		if err == nil {
+			_ = conn.Close()
+		}
+		stop()
+	}
+}
+
+func gracefulReset(t *testing.T, s *site, first, second string) {
+	check(t, s.client.Reset(t.Context(), second, true))
+	s.awaitState(t, second, talos.StateMaintenance)
+	var members []talos.Member
+	eventually(t, func(ctx context.Context) bool {
+		var err error
+		members, err = s.client.Members(ctx, first)
+		return err == nil && len(members) == 1
+	}, func() any { return members })
+	if already, err := s.client.Bootstrap(t.Context(), first); err != nil || !already {
+		t.Errorf("bootstrap of the one that stays: already %v, %v", already, err)
+	}
+}

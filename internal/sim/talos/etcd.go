@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/butlerdotdev/butler/internal/plane"
+)
+
+// apiServerPort is where the API servers of control planes are.
+const apiServerPort = 6443
+
+var (
+	errSplit   = errors.New("etcd was bootstrapped a second time; the emulated node does not play two etcds of one cluster: reset it")
+	errRemoved = errors.New("the member was removed from the etcd cluster: reset the node")
+)
+
+// runEtcd brings a control plane into etcd and runs its API server.
+func (n *node) runEtcd(ctx context.Context) error {
+	if err := n.awaitBooted(ctx); err != nil {
+		return err
+	}
+	id, err := n.enterEtcd(ctx)
+	if err == nil {
+		err = n.runMember(ctx, id)
+	}
+	if errors.Is(err, errSplit) || errors.Is(err, errRemoved) {
+		n.log.Error("etcd does not run", "error", err)
+		n.set(func() { n.etcd = etcdState{reason: err.Error()} })
+		<-ctx.Done()
+	}
+	return err
+}
+
+// runMember takes part in etcd, whenever that answers, until ctx ends or the member is
+// removed.
+func (n *node) runMember(ctx context.Context, id uint64) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		if n.cluster.await(ctx, func() bool { return !n.cluster.has(id) }) == nil {
+			cancel(errRemoved)
+		}
+	}()
+	started := time.Now()
+	if err := n.cluster.startMember(n.member(id), n); err != nil {
+		return err
+	}
+	defer n.cluster.stopMember(id)
+	for p := (*plane.Plane)(nil); ; {
+		var err error
+		if p, err = n.cluster.awaitEtcd(ctx, p); err != nil {
+			return context.Cause(ctx)
+		}
+		n.runMemberWith(ctx, id, p, started)
+	}
+}
+
+// enterEtcd returns the node's id in etcd: that on its disk, or a new one as soon as
+// the node is bootstrapped or can join.
+func (n *node) enterEtcd(ctx context.Context) (uint64, error) {
+	if _, ok := n.disk.etcd(); !ok {
+		if err := n.awaitEtcd(ctx); err != nil {
+			return 0, err
+		}
+	}
+	data, _ := n.disk.etcd()
+	if data.First {
+		ok, err := n.cluster.found(n.member(data.Member), n.machine.Name)
+		if err == nil && !ok {
+			err = errSplit
+		}
+		return data.Member, err
+	}
+	n.cluster.mu.Lock()
+	defer n.cluster.mu.Unlock()
+	if !n.cluster.has(data.Member) {
+		return 0, errRemoved
+	}
+	return data.Member, nil
+}
+
+// awaitEtcd waits until this node is bootstrapped, or has joined others.
+func (n *node) awaitEtcd(ctx context.Context) error {
+	waitCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	joinable := make(chan error, 1)
+	go func() { joinable <- n.awaitPeers(waitCtx) }()
+	select {
+	case <-n.bootstrap:
+		return nil
+	case err := <-joinable:
+		if err != nil {
+			return err
+		}
+	}
+	if !n.startJoin() {
+		return nil
+	}
+	m, err := n.cluster.join(ctx, n.member(newMemberID()))
+	if err != nil {
+		return err
+	}
+	return n.disk.writeEtcd(etcdData{Member: m.ID})
+}
+
+// startJoin reports false if the node was bootstrapped in the same moment.
+func (n *node) startJoin() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, bootstrapped := n.disk.etcd()
+	n.joining = !bootstrapped
+	return n.joining
+}
+
+func (n *node) member(id uint64) member {
+	return member{ID: id, Hostname: n.hostname(), Address: n.address().String(), Disk: n.disk.dir}
+}
+
+// runMemberWith is the node's part in etcd, and its API server, while p runs.
+func (n *node) runMemberWith(ctx context.Context, id uint64, p *plane.Plane, started time.Time) {
+	ctx, cancel := whileRuns(ctx, p)
+	defer cancel()
+	n.set(func() { n.etcd, n.starting = etcdState{running: true, learner: n.cluster.isLearner(id)}, false })
+	defer n.set(func() { n.etcd = etcdState{} })
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	profile := n.world.options.Profile
+	parts.Go(func() {
+		if pause(ctx, time.Until(started.Add(profile.EtcdHealth))) {
+			n.runHealthy(ctx, id)
+		}
+	})
+	parts.Go(func() {
+		if pause(ctx, time.Until(started.Add(profile.APIServer))) {
+			n.openAPIServer(p.Address())
+			defer n.openAPIServer("")
+			<-ctx.Done()
+		}
+	})
+}
+
+// runHealthy votes in etcd.
+func (n *node) runHealthy(ctx context.Context, id uint64) {
+	if err := n.cluster.promote(id); err != nil {
+		n.log.Error("etcd stays a learner", "error", err)
+		return
+	}
+	n.set(func() { n.etcd.learner, n.etcd.healthy = false, true })
+	n.cluster.change(func() { n.cluster.healthy[n] = true })
+	defer n.cluster.change(func() { delete(n.cluster.healthy, n) })
+	<-ctx.Done()
+}
+
+func (n *node) openAPIServer(target string) {
+	n.machine.Host.Forward(apiServerPort, target)
+	n.cluster.setOpen(n, target)
+}
+
+// whileRuns is ctx, ended with p.
+func whileRuns(ctx context.Context, p *plane.Plane) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		select {
+		case <-p.Done():
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}

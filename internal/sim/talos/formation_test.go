@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/butlerdotdev/butler/internal/plane"
+)
+
+func testFormation(t *testing.T, dir string) *formation {
+	t.Helper()
+	f, err := openFormation(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// onDisk is a member with its data on a disk.
+func onDisk(t *testing.T, id uint64, address string) member {
+	t.Helper()
+	d := disk{t.TempDir()}
+	if err := d.writeEtcd(etcdData{Member: id}); err != nil {
+		t.Fatal(err)
+	}
+	return member{ID: id, Hostname: "cp-" + address, Address: address, Disk: d.dir}
+}
+
+func ids(f *formation) (voters, learners []uint64) {
+	for _, m := range f.list() {
+		if m.GetIsLearner() {
+			learners = append(learners, m.GetId())
+		} else {
+			voters = append(voters, m.GetId())
+		}
+	}
+	slices.Sort(voters)
+	return voters, learners
+}
+
+func TestMembersJoinAsLearnersOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	one, two, three := onDisk(t, 1, "10.0.0.1"), onDisk(t, 2, "10.0.0.2"), onDisk(t, 3, "10.0.0.3")
+	synctest.Test(t, func(t *testing.T) {
+		f := testFormation(t, dir)
+		if ok, err := f.found(one, "cp-0"); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		f.plane = &plane.Plane{}
+		second, err := f.join(t.Context(), two)
+		if err != nil || second.ID != 2 {
+			t.Fatal(second, err)
+		}
+		if voters, learners := ids(f); !slices.Equal(voters, []uint64{1}) || !slices.Equal(learners, []uint64{2}) {
+			t.Errorf("voters %v, learners %v", voters, learners)
+		}
+		if name := f.list()[0].GetHostname(); name != "" {
+			t.Errorf("a learner that did not start is called %q", name)
+		}
+		f.running[1] = &node{}
+		if !f.quorum() {
+			t.Error("a learner counts for the quorum")
+		}
+
+		third := make(chan error, 1)
+		go func() {
+			_, err := f.join(t.Context(), three)
+			third <- err
+		}()
+		synctest.Wait()
+		if len(f.list()) != 2 {
+			t.Error("two learners at once")
+		}
+		two.ID = 9
+		if again, err := f.join(t.Context(), two); err != nil || again.ID != 2 {
+			t.Errorf("the learner that joins again is %v, %v; want its id 2", again, err)
+		}
+		if err := f.promote(2); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-third; err != nil {
+			t.Fatal(err)
+		}
+		if f.quorum() {
+			t.Error("one of two voters is taken for a quorum")
+		}
+	})
+	if voters, learners := ids(testFormation(t, dir)); !slices.Equal(voters, []uint64{1, 2}) || !slices.Equal(learners, []uint64{3}) {
+		t.Errorf("after a restart: voters %v, learners %v", voters, learners)
+	}
+}
+
+func TestSecondBootstrapIsNotedAndNotPlayed(t *testing.T) {
+	f := testFormation(t, t.TempDir())
+	for range 2 {
+		if ok, err := f.found(onDisk(t, 1, "10.0.0.1"), "cp-0"); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+	}
+	if ok, err := f.found(onDisk(t, 2, "10.0.0.2"), "cp-1"); err != nil || ok {
+		t.Errorf("the second etcd: %v, %v", ok, err)
+	}
+	noted, err := os.ReadFile(f.bootstrapsPath())
+	if err != nil || strings.Count(string(noted), "\n") != 2 {
+		t.Errorf("bootstraps %q, %v; want one line for each of two etcds", noted, err)
+	}
+	if voters, _ := ids(f); !slices.Equal(voters, []uint64{1}) {
+		t.Errorf("members %v", voters)
+	}
+}
+
+func TestRepeatedBootstrapStartsOver(t *testing.T) {
+	f := testFormation(t, t.TempDir())
+	if _, err := f.found(onDisk(t, 1, "10.0.0.1"), "cp-0"); err != nil {
+		t.Fatal(err)
+	}
+	starts := make(chan context.Context)
+	f.start = func(ctx context.Context) (*plane.Plane, error) {
+		starts <- ctx
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if err := f.startMember(member{ID: 1, Hostname: "renamed"}, &node{}); err != nil {
+		t.Fatal(err)
+	}
+	if name := f.list()[0].GetHostname(); name != "renamed" {
+		t.Errorf("the member that started is called %q", name)
+	}
+	first := <-starts
+	f.restart()
+	second := <-starts
+	if !errors.Is(first.Err(), context.Canceled) || second.Err() != nil {
+		t.Errorf("the first start goes on: %v, %v", first.Err(), second.Err())
+	}
+	f.stopMember(1)
+	if second.Err() == nil {
+		t.Error("the start goes on without a member")
+	}
+}
+
+func TestDataOfForgottenClusterGoWithItsLastDisk(t *testing.T) {
+	dir := t.TempDir()
+	m := onDisk(t, 1, "10.0.0.1")
+	f := testFormation(t, filepath.Join(dir, "some"))
+	if _, err := f.found(m, "cp-0"); err != nil {
+		t.Fatal(err)
+	}
+	w := New(Options{Dir: dir}) // a restart, with all machines off
+	w.Removed("another")
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("while the disk is there: %v, %v", left, err)
+	}
+	if err := os.RemoveAll(m.Disk); err != nil {
+		t.Fatal(err)
+	}
+	w.Removed("cp-0")
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

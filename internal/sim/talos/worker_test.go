@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	talosclient "github.com/siderolabs/talos/pkg/machinery/client"
+	clientconfig "github.com/siderolabs/talos/pkg/machinery/client/config"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+// admin is the whole machine service of a configured node, with an administrator's
+// certificate.
+func (s *site) admin(t *testing.T, address string) machine.MachineServiceClient {
+	t.Helper()
+	raw, err := talos.Talosconfig(s.secrets, "dev", nil)
+	check(t, err)
+	config, err := clientconfig.FromBytes(raw)
+	check(t, err)
+	current := config.Contexts[config.Context]
+	certificate, err := talosclient.CertificateFromConfigContext(current)
+	check(t, err)
+	ca, err := base64.StdEncoding.DecodeString(current.CA)
+	check(t, err)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(ca)
+	conn, err := grpc.NewClient("passthrough:///"+net.JoinHostPort(address, "50000"),
+		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
+			MinVersion: tls.VersionTLS12, RootCAs: roots, Certificates: []tls.Certificate{*certificate},
+		})),
+		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return s.network.Dial(ctx, "tcp", addr) }))
+	check(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	return machine.NewMachineServiceClient(conn)
+}
+
+func TestWorker(t *testing.T) {
+	t.Parallel() // it waits for the node lifecycle controller most of the time
+	s := newSite(t, simtalos.Options{Executable: planetest.Executable(t)})
+	m := s.powerOn(t, "w-0")
+	s.configure(t, m, talos.Worker)
+	worker := m.Address.Addr().String()
+	first := s.bootstrapFirst(t)
+	check(t, s.network.Await(t.Context(), sharedIP+":6443"))
+	s.awaitState(t, worker, talos.StateConfigured)
+	t.Run("is no control plane", func(t *testing.T) { noControlPlane(t, s, worker) })
+	t.Run("is reported when its machine is off", func(t *testing.T) { machineOff(t, s, first) })
+}
+
+func noControlPlane(t *testing.T, s *site, address string) {
+	for name, tc := range map[string]struct {
+		call func() error
+		want codes.Code
+	}{
+		"bootstrap":  {func() error { _, err := s.client.Bootstrap(t.Context(), address); return err }, codes.FailedPrecondition},
+		"kubeconfig": {func() error { _, err := s.client.Kubeconfig(t.Context(), address); return err }, codes.Unimplemented},
+		"members":    {func() error { _, err := s.client.Members(t.Context(), address); return err }, codes.Unimplemented},
+		"forwarding": {func() error {
+			ctx := metadata.AppendToOutgoingContext(t.Context(), "node", "10.40.0.99")
+			_, err := s.admin(t, address).Version(ctx, &emptypb.Empty{})
+			return err
+		}, codes.PermissionDenied},
+	} {
+		if err := tc.call(); status.Code(err) != tc.want {
+			t.Errorf("%s on a worker: %v, want %v", name, err, tc.want)
+		}
+	}
+	services, err := s.client.Services(t.Context(), address)
+	check(t, err)
+	for _, service := range services {
+		if !service.Up() || service.ID == "etcd" || service.ID == "trustd" {
+			t.Errorf("service %+v", service)
+		}
+	}
+}
+
+func machineOff(t *testing.T, s *site, controlPlane string) {
+	client := s.kubernetes(t, controlPlane)
+	awaitNode(t, client, "w-0")
+	s.datacenter.PowerOff("w-0")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // the controller takes 50 s to believe it
+	defer cancel()
+	for !unreachable(ctx, t, func() (*corev1.Node, error) {
+		return client.CoreV1().Nodes().Get(ctx, "w-0", metav1.GetOptions{})
+	}) {
+		select {
+		case <-ctx.Done():
+			t.Fatal("the node stays Ready")
+		case <-time.After(time.Second):
+		}
+	}
+	s.powerOn(t, "w-0")
+	awaitNode(t, client, "w-0")
+}
+
+func unreachable(ctx context.Context, t *testing.T, get func() (*corev1.Node, error)) bool {
+	t.Helper()
+	node, err := get()
+	if err != nil {
+		t.Fatal(err, ctx.Err())
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionUnknown
+		}
+	}
+	return false
+}
