@@ -60,7 +60,7 @@ var rules = []Rule{
 	{
 		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/bootstrap", "internal/talos"},
 		InTests: []string{
-			"provider", "provider/inmemory", "internal/controller/machinerequest", "internal/controller/providerconfig",
+			"provider", "provider/inmemory", "provider/serve", "internal/controller/machinerequest", "internal/controller/providerconfig",
 			"internal/sim/...", "internal/pki",
 		},
 	},
@@ -85,14 +85,16 @@ var rules = []Rule{
 		Packages: "internal/sim",
 		May: []string{
 			"api/v1alpha1", "internal/lock", "internal/plane",
-			"internal/sim/datacenter", "internal/sim/harvester", "internal/sim/network", "internal/sim/talos",
+			"internal/sim/boot", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/harvester", "internal/sim/network", "internal/sim/talos",
 		},
 	},
 	{Packages: "internal/sim/network"},
+	{Packages: "internal/sim/fault"},
+	{Packages: "internal/sim/boot", May: []string{"internal/lock", "internal/sim/datacenter", "internal/sim/network"}},
 	{Packages: "internal/sim/datacenter", May: []string{"internal/sim/network"}},
 	{
 		Packages: "internal/sim/harvester/...",
-		May:      []string{"internal/sim/datacenter", "internal/sim/network", "internal/plane", "internal/pki"},
+		May:      []string{"internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/plane", "internal/pki"},
 	},
 	{
 		Packages: "internal/sim/talos",
@@ -108,7 +110,7 @@ var rules = []Rule{
 
 	// The command puts all of it together, except the drivers: those come from
 	// its main package.
-	{Packages: "internal/manifest", May: []string{"api/v1alpha1"}},
+	{Packages: "internal/manifest", May: []string{"api/v1alpha1", "config/crd"}},
 	{Packages: "internal/ui", May: []string{"api/v1alpha1"}},
 	{
 		Packages: "internal/cli/...",
@@ -124,7 +126,7 @@ var rules = []Rule{
 
 	{Packages: "internal/arch"},
 	{Packages: "internal/image"},
-	{Packages: "hack/...", May: []string{"hack/butleradm", "config/admission", "config/crd", "internal/plane"}},
+	{Packages: "hack/...", May: []string{"hack/butleradm", "config/admission", "config/crd", "internal/plane", "internal/sim/datacenter"}},
 }
 
 // guards keep heavy or vendor-specific modules to those whose concern they are.

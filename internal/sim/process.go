@@ -32,12 +32,12 @@ func Running(dir string) (Info, lock.Holder, bool) {
 	return i, holder, true
 }
 
-// Ensure makes the platform in dir run with this seed, as a process that
-// outlives the caller. One that runs with another seed is started anew; what
+// Ensure makes the platform in dir run with this setup, as a process that
+// outlives the caller. One that runs with another one is started anew; what
 // it holds stays.
-func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Seed) (Info, error) {
+func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Setup) (Info, error) {
 	if i, _, ok := Running(dir); ok {
-		if i.Provider == p && reflect.DeepEqual(i.Seed, s) {
+		if i.Provider == p && reflect.DeepEqual(i.Setup, s) {
 			return i, nil
 		}
 		if err := Stop(ctx, dir); err != nil {
@@ -47,14 +47,14 @@ func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType
 	return launch(ctx, dir, executable, p, s)
 }
 
-// Resume makes the platform in dir run with the seed that it was last started
+// Resume makes the platform in dir run with the setup that it was last started
 // with.
 func Resume(ctx context.Context, dir, executable string, p v1alpha1.ProviderType) (Info, error) {
 	if i, _, ok := Running(dir); ok {
 		return i, nil
 	}
-	var s Seed
-	data, err := os.ReadFile(seedPath(dir))
+	var s Setup
+	data, err := os.ReadFile(setupPath(dir))
 	if err == nil {
 		err = json.Unmarshal(data, &s)
 	}
@@ -64,17 +64,17 @@ func Resume(ctx context.Context, dir, executable string, p v1alpha1.ProviderType
 	return launch(ctx, dir, executable, p, s)
 }
 
-func seedPath(dir string) string { return filepath.Join(dir, "seed.json") }
+func setupPath(dir string) string { return filepath.Join(dir, "setup.json") }
 
-func launch(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Seed) (Info, error) {
+func launch(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Setup) (Info, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Info{}, err
 	}
-	seed, err := json.Marshal(s)
+	setup, err := json.Marshal(s)
 	if err != nil {
 		return Info{}, err
 	}
-	if err := plane.WriteFile(seedPath(dir), seed); err != nil {
+	if err := plane.WriteFile(setupPath(dir), setup); err != nil {
 		return Info{}, err
 	}
 	log, err := os.OpenFile(filepath.Join(dir, "sim.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
@@ -82,7 +82,7 @@ func launch(ctx context.Context, dir, executable string, p v1alpha1.ProviderType
 		return Info{}, err
 	}
 	defer log.Close()
-	cmd := exec.Command(executable, "sim", string(p), "--state-dir", dir, "--seed", seedPath(dir))
+	cmd := exec.Command(executable, "sim", string(p), "--state-dir", dir, "--setup", setupPath(dir))
 	cmd.Stdout, cmd.Stderr = log, log
 	// A session of its own: neither Ctrl-C nor the end of a terminal reaches it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -8,8 +8,20 @@ import (
 	"net/url"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/harvester"
 )
+
+// Setup is everything that a simulated platform is started with.
+type Setup struct {
+	Seed Seed `json:"seed"`
+	// Profile names how long things take; see datacenter.ProfileNamed.
+	Profile string `json:"profile,omitempty"`
+	// Faults say what goes wrong.
+	Faults fault.Plan `json:"faults,omitzero"`
+	// BootCommand runs each machine in place of an emulated node.
+	BootCommand string `json:"bootCommand,omitempty"`
+}
 
 // Seed is what a simulated platform starts with because a manifest names it.
 type Seed struct {

@@ -5,9 +5,12 @@ package sim
 
 import (
 	"net/netip"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/sim/harvester"
@@ -61,5 +64,34 @@ func TestSubnetOfTheProviderConfigCounts(t *testing.T) {
 	}
 	if _, err := (Seed{Subnet: "nonsense"}).subnet(); err == nil {
 		t.Error("nonsense was accepted")
+	}
+}
+
+// TestExampleHasItsWorld: everything that the example of the documentation names.
+func TestExampleHasItsWorld(t *testing.T) {
+	data, err := os.ReadFile("../../configs/examples/harvester-ha.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cb, pc := &v1alpha1.ClusterBootstrap{}, &v1alpha1.ProviderConfig{}
+	for doc := range strings.SplitSeq(string(data), "\n---\n") {
+		var into any = cb
+		if strings.Contains(doc, "kind: ProviderConfig") {
+			into = pc
+		}
+		if err := yaml.UnmarshalStrict([]byte(doc), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := Seed{
+		Harvester: harvester.Seed{
+			Namespaces: []string{"default"}, Images: []string{"default/talos-v1.9.2"}, Networks: []string{"default/workloads"},
+			StorageClasses: []string{"longhorn"},
+		},
+		Subnet:   "10.40.0.0/24",
+		Reserved: []v1alpha1.AddressRange{{Start: "10.40.0.200", End: "10.40.0.200"}, {Start: "10.40.0.210", End: "10.40.0.250"}},
+	}
+	if diff := cmp.Diff(want, SeedFor(cb, pc)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 
@@ -21,13 +20,10 @@ import (
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/internal/sim/network"
-	"github.com/butlerdotdev/butler/internal/sim/talos"
 )
-
-// defaultSubnet is where machines live if no manifest says otherwise.
-const defaultSubnet = "10.40.0.0/24"
 
 // Options say what to simulate, and where.
 type Options struct {
@@ -38,7 +34,7 @@ type Options struct {
 	// Executable has the components of a control plane inside; empty means the
 	// running one.
 	Executable string
-	Seed       Seed
+	Setup      Setup
 	Log        *slog.Logger
 }
 
@@ -51,7 +47,7 @@ type Info struct {
 	Admin string `json:"admin"`
 	// Proxy is the address of the SOCKS5 server of the simulated network.
 	Proxy string `json:"proxy"`
-	Seed  Seed   `json:"seed"`
+	Setup Setup  `json:"setup"`
 	// PID of the process that wrote this: an older file tells nothing.
 	PID int `json:"pid"`
 }
@@ -73,23 +69,29 @@ func Run(ctx context.Context, o Options, ready func(Info)) error {
 }
 
 func (o Options) run(ctx context.Context, ready func(Info)) error {
+	profile, err := datacenter.ProfileNamed(o.Setup.Profile)
+	if err != nil {
+		return err
+	}
 	net, socks, err := o.openNetwork()
 	if err != nil {
 		return err
 	}
 	defer socks.Close()
-	dc, err := o.openDatacenter(net)
+	faults := fault.NewCourse(o.Setup.Faults)
+	dc, err := o.openDatacenter(net, profile, faults)
 	if err != nil {
 		return err
 	}
 	defer dc.Close()
 	h, err := harvester.Start(ctx, harvester.Options{
-		Dir: o.Dir, Executable: o.Executable, Datacenter: dc, Network: net, Seed: o.Seed.Harvester, Log: o.Log,
+		Dir: o.Dir, Executable: o.Executable, Datacenter: dc, Network: net, Seed: o.Setup.Seed.Harvester,
+		Create: profile.Create, Faults: faults, Log: o.Log,
 	})
 	if err != nil {
 		return err
 	}
-	info := Info{o.Provider, h.Kubeconfig(), h.AdminKubeconfig(), socks.Addr().String(), o.Seed, os.Getpid()}
+	info := Info{o.Provider, h.Kubeconfig(), h.AdminKubeconfig(), socks.Addr().String(), o.Setup, os.Getpid()}
 	if err := remember(o.Dir, info); err != nil {
 		return errors.Join(err, h.Stop())
 	}
@@ -130,42 +132,6 @@ func (o Options) openNetwork() (*network.Network, net.Listener, error) {
 		}
 	}()
 	return n, l, plane.WriteFile(file, []byte(l.Addr().String()))
-}
-
-func (o Options) openDatacenter(n *network.Network) (*datacenter.Datacenter, error) {
-	subnet, err := o.Seed.subnet()
-	if err != nil {
-		return nil, err
-	}
-	world := talos.New(talos.Options{Executable: o.Executable, Network: n, Log: o.Log})
-	return datacenter.New(datacenter.Options{
-		Dir: filepath.Join(o.Dir, "datacenter"), Network: n, Boot: world.Boot, Log: o.Log,
-		Subnets: map[string]datacenter.Subnet{"": subnet},
-	})
-}
-
-func (s Seed) subnet() (out datacenter.Subnet, err error) {
-	prefix := s.Subnet
-	if prefix == "" {
-		prefix = defaultSubnet
-	}
-	if out.Prefix, err = netip.ParsePrefix(prefix); err != nil {
-		return out, fmt.Errorf("subnet of the machines: %w", err)
-	}
-	if s.Gateway != "" {
-		if out.Gateway, err = netip.ParseAddr(s.Gateway); err != nil {
-			return out, fmt.Errorf("gateway of the machines: %w", err)
-		}
-	}
-	for _, r := range s.Reserved {
-		from, err1 := netip.ParseAddr(r.Start)
-		to, err2 := netip.ParseAddr(r.End)
-		if err := errors.Join(err1, err2); err != nil {
-			return out, fmt.Errorf("reserved addresses: %w", err)
-		}
-		out.Reserved = append(out.Reserved, datacenter.Range{From: from, To: to})
-	}
-	return out, nil
 }
 
 func infoPath(dir string) string { return filepath.Join(dir, "sim.json") }

@@ -40,6 +40,7 @@ func (r *machines) lookAtCloudInit(ctx context.Context, namespace string, spec *
 			return wait, err
 		}
 		g.spec.NetworkData, wait, err = r.initData(ctx, namespace, init.NetworkDataSecretRef, init.NetworkDataBase64, init.NetworkData, "networkdata", "networkData")
+		g.spec.Address = fixedAddress(g.spec.NetworkData)
 		return wait, err
 	}
 	return nil, nil

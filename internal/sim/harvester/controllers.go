@@ -62,17 +62,17 @@ func (h *Harvester) startControllers(ctx context.Context, c client.Client) error
 }
 
 func (h *Harvester) addControllers(ctx context.Context, m manager.Manager) error {
-	deaths := make(chan event.GenericEvent)
+	news := make(chan event.GenericEvent)
 	vms := &machines{
 		Client: m.GetClient(), live: m.GetAPIReader(), datacenter: h.options.Datacenter,
-		noAgent: h.options.NoGuestAgent, powered: map[string]poweredOn{}, failures: map[string]failure{},
+		noAgent: h.options.NoGuestAgent, faults: h.options.Faults, powered: map[string]poweredOn{}, failures: map[string]failure{},
 	}
-	go vms.forwardDeaths(ctx, deaths)
+	go vms.forward(ctx, news)
 	return errors.Join(
 		indexMachines(ctx, m.GetFieldIndexer()),
 		addImages(m),
 		addClaims(m),
-		addMachines(m, vms, deaths),
+		addMachines(m, vms, news),
 	)
 }
 
@@ -91,7 +91,7 @@ func addClaims(m manager.Manager) error {
 		Complete(r)
 }
 
-func addMachines(m manager.Manager, r *machines, deaths <-chan event.GenericEvent) error {
+func addMachines(m manager.Manager, r *machines, news <-chan event.GenericEvent) error {
 	return ctrl.NewControllerManagedBy(m).Named("machine").
 		// Own status writes must not bring the machine back; its deletion counts as a change.
 		For(&kubevirtv1.VirtualMachine{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -99,7 +99,7 @@ func addMachines(m manager.Manager, r *machines, deaths <-chan event.GenericEven
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(r.using(byClaim))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.using(bySecret))).
 		WatchesMetadata(networkMeta(), handler.EnqueueRequestsFromMapFunc(r.using(byNetwork))).
-		WatchesRawSource(source.Channel(deaths, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Channel(news, &handler.EnqueueRequestForObject{})).
 		Complete(r)
 }
 

@@ -48,7 +48,7 @@ func (r *machines) guest(ctx context.Context, vm *kubevirtv1.VirtualMachine) (gu
 	}
 	var first *obstacle
 	for _, look := range []func(context.Context, string, *kubevirtv1.VirtualMachineInstanceSpec, *guest) (*obstacle, error){
-		r.lookAtNetworks, r.lookAtVolumes, r.lookAtCloudInit,
+		r.lookAtNetworks, r.lookAtVolumes, r.lookAtCloudInit, r.lookForRoom,
 	} {
 		wait, err := look(ctx, vm.Namespace, spec, &g)
 		if err != nil {
@@ -73,6 +73,14 @@ func (r *machines) lookAtNetworks(ctx context.Context, namespace string, spec *k
 		if err != nil {
 			return nil, err
 		}
+	}
+	return nil, nil
+}
+
+// lookForRoom finds none where the fault plan has it so.
+func (r *machines) lookForRoom(_ context.Context, _ string, _ *kubevirtv1.VirtualMachineInstanceSpec, g *guest) (*obstacle, error) {
+	if _, crowded := r.faults.Crowded(g.spec.Name); crowded {
+		return unschedulable("0/1 nodes are available: 1 Insufficient memory."), nil
 	}
 	return nil, nil
 }

@@ -15,12 +15,14 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/harvester/crd"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
@@ -35,13 +37,18 @@ type Options struct {
 	// NoGuestAgent makes the guests run without qemu-guest-agent: instances on a
 	// bridge network then report no address.
 	NoGuestAgent bool
-	Log          *slog.Logger
+	// Create is how long the platform takes to answer when a machine is created.
+	Create time.Duration
+	// Faults are what goes wrong; nil: nothing.
+	Faults *fault.Course
+	Log    *slog.Logger
 }
 
 // Harvester is a simulated Harvester that runs.
 type Harvester struct {
 	options Options
 	plane   *plane.Plane
+	front   *front // nil: everybody talks to the API server itself
 	cancel  context.CancelFunc
 	ended   chan struct{} // closed when the controllers have ended
 	err     error         // why, valid after ended
@@ -79,8 +86,13 @@ func (h *Harvester) Kubeconfig() string { return filepath.Join(h.options.Dir, "k
 // AdminKubeconfig is the file of the administrator.
 func (h *Harvester) AdminKubeconfig() string { return filepath.Join(h.options.Dir, "admin.yaml") }
 
-// Address is where the API server listens, on loopback.
-func (h *Harvester) Address() string { return h.plane.Address() }
+// Address is where the API is served to the limited user, on loopback.
+func (h *Harvester) Address() string {
+	if h.front != nil {
+		return h.front.listener.Addr().String()
+	}
+	return h.plane.Address()
+}
 
 // Wait returns when the simulation has ended: nil after Stop, else the cause.
 func (h *Harvester) Wait() error {
@@ -101,6 +113,7 @@ func (h *Harvester) Stop() error {
 			h.cancel()
 			<-h.ended
 		}
+		h.front.close()
 		err = h.plane.Stop()
 	})
 	return err
@@ -132,14 +145,18 @@ func (h *Harvester) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := h.openFront(); err != nil {
+		return err
+	}
 	for _, step := range []func(context.Context, client.Client) error{
-		installPolicy, h.installAccess, h.seed, h.startControllers, awaitPolicy,
+		installPolicy, h.installAccess, h.seed, h.startControllers, awaitPolicy, h.addStrangers,
 	} {
 		if err := step(ctx, c); err != nil {
 			return err
 		}
 	}
 	h.route()
+	h.options.Faults.Begin()
 	return nil
 }
 
@@ -149,7 +166,7 @@ func (h *Harvester) route() {
 	if h.options.Network == nil {
 		return
 	}
-	address := h.plane.Address()
+	address := h.Address()
 	h.options.Network.Route(address, address)
 	for _, host := range h.options.Seed.Hosts {
 		if _, _, err := net.SplitHostPort(host); err == nil {

@@ -49,7 +49,11 @@ func setRunning(vmi *kubevirtv1.VirtualMachineInstance, nics []kubevirtv1.Virtua
 	setPhase(vmi, kubevirtv1.Running, now)
 	vmi.Status.NodeName = nodeName
 	vmi.Status.Interfaces = nics
-	dropConditions(vmi, kubevirtv1.VirtualMachineInstanceReady, kubevirtv1.VirtualMachineInstanceAgentConnected)
+	keep := []kubevirtv1.VirtualMachineInstanceConditionType{kubevirtv1.VirtualMachineInstanceReady}
+	if agent {
+		keep = append(keep, kubevirtv1.VirtualMachineInstanceAgentConnected)
+	}
+	dropConditions(vmi, keep...)
 	setCondition(vmi, kubevirtv1.VirtualMachineInstanceReady, corev1.ConditionTrue, "", "", now)
 	if agent {
 		setCondition(vmi, kubevirtv1.VirtualMachineInstanceAgentConnected, corev1.ConditionTrue, "", "", now)
@@ -111,7 +115,7 @@ func interfaces(spec kubevirtv1.VirtualMachineInstanceSpec, m *datacenter.Machin
 		return all
 	}
 	all[0].MAC = m.MAC
-	if agent || m.Network == podNetwork {
+	if m.Address.IsValid() && (agent || m.Network == podNetwork) {
 		all[0].IP = m.Address.Addr().String()
 		all[0].IPs = []string{all[0].IP}
 	}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
 // machines plays KubeVirt: it gives each VirtualMachine that should run an instance,
@@ -29,6 +30,7 @@ type machines struct {
 	live       client.Reader // not cached
 	datacenter *datacenter.Datacenter
 	noAgent    bool
+	faults     *fault.Course
 
 	mu       sync.Mutex
 	powered  map[string]poweredOn // by machine ID
@@ -63,7 +65,16 @@ func (r *machines) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	}
 	vmi, err = r.play(ctx, vm, vmi)
 	err = errors.Join(err, r.report(ctx, vm, vmi))
-	return ctrl.Result{RequeueAfter: r.startDelay(vm, time.Now())}, err
+	return ctrl.Result{RequeueAfter: r.nextLook(vm)}, err
+}
+
+// nextLook is when time alone may have changed what a machine waits for.
+func (r *machines) nextLook(vm *kubevirtv1.VirtualMachine) time.Duration {
+	if delay := r.startDelay(vm, time.Now()); delay > 0 {
+		return delay
+	}
+	crowded, _ := r.faults.Crowded(vm.Name)
+	return crowded
 }
 
 // hold puts the finalizer on a VirtualMachine. It is false for one that the cache
@@ -109,7 +120,7 @@ func (r *machines) run(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *
 		return r.save(ctx, vmi, before)
 	}
 	if r.isOn(id, vmi.UID) && vmi.IsRunning() {
-		return nil
+		return r.showAddress(ctx, id, vmi, before)
 	}
 	g, wait, err := r.guest(ctx, vm)
 	if err != nil {
@@ -142,8 +153,23 @@ func (r *machines) boot(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMa
 		}, time.Now())
 		return fmt.Errorf("start instance %s: %w", vmi.Name, err)
 	}
-	setRunning(vmi, interfaces(vmi.Spec, &machine, !r.noAgent), !r.noAgent, time.Now())
+	r.showRunning(vmi, machine)
 	return nil
+}
+
+// showAddress tells the address of a running machine once it has one.
+func (r *machines) showAddress(ctx context.Context, id string, vmi, before *kubevirtv1.VirtualMachineInstance) error {
+	if machine, on := r.datacenter.Running(id); on {
+		r.showRunning(vmi, machine)
+	}
+	return r.save(ctx, vmi, before)
+}
+
+// showRunning shows a machine as the platform sees it: its agent answers, and knows
+// its address, once the guest has one.
+func (r *machines) showRunning(vmi *kubevirtv1.VirtualMachineInstance, m datacenter.Machine) {
+	agent := !r.noAgent && m.Address.IsValid()
+	setRunning(vmi, interfaces(vmi.Spec, &m, agent), agent, time.Now())
 }
 
 // remove ends everything that belongs to a deleted VirtualMachine, then lets it go.
@@ -183,23 +209,26 @@ func (r *machines) save(ctx context.Context, vmi, before *kubevirtv1.VirtualMach
 	return patchChanged(ctx, r.Client, vmi, before, vmi.Status, before.Status)
 }
 
-// forwardDeaths turns a machine's death into a look at its VirtualMachine.
-func (r *machines) forwardDeaths(ctx context.Context, events chan<- event.GenericEvent) {
+// forward turns news of a machine, its death or its address, into a look at its
+// VirtualMachine.
+func (r *machines) forward(ctx context.Context, events chan<- event.GenericEvent) {
 	for {
+		var id string
 		select {
 		case <-ctx.Done():
 			return
-		case id := <-r.datacenter.Died():
-			name, known := r.machineOf(id)
-			if !known {
-				continue
-			}
-			vm := &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
-			select {
-			case events <- event.GenericEvent{Object: vm}:
-			case <-ctx.Done():
-				return
-			}
+		case id = <-r.datacenter.Died():
+		case id = <-r.datacenter.Addressed():
+		}
+		name, known := r.machineOf(id)
+		if !known {
+			continue
+		}
+		vm := &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
+		select {
+		case events <- event.GenericEvent{Object: vm}:
+		case <-ctx.Done():
+			return
 		}
 	}
 }

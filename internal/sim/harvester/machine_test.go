@@ -22,15 +22,16 @@ import (
 func TestMachineLifeWithDocumentedVerbs(t *testing.T) {
 	c := shared.limited
 	pvc, vm := rootClaim("life-root"), machine("life", "life-root")
-	vm.Spec.Template.Spec.Volumes[1].CloudInitNoCloud.NetworkData = "#network-data"
+	const networkData = "version: 2\nethernets: {eth0: {addresses: [10.40.7.7/16]}}\n"
+	vm.Spec.Template.Spec.Volumes[1].CloudInitNoCloud.NetworkData = networkData
 	create(t, c, pvc, vm)
 	vmi := instance(t, c, "life", isRunning)
 	nic := vmi.Status.Interfaces[0]
-	if !strings.HasPrefix(nic.IP, "10.40.") || nic.IPs[0] != nic.IP || nic.MAC == "" || nic.Name != "nic-0" {
+	if nic.IP != "10.40.7.7" || nic.IPs[0] != nic.IP || nic.MAC == "" || nic.Name != "nic-0" {
 		t.Errorf("interface: %+v", nic)
 	}
 	spec, _ := shared.booted("life")
-	if spec.ID != string(vm.UID) || spec.CPU != 2 || spec.MemoryMB != 4096 || string(spec.UserData) != "#user-data" || string(spec.NetworkData) != "#network-data" || spec.Network != "default/vlan40-workloads" {
+	if spec.ID != string(vm.UID) || spec.CPU != 2 || spec.MemoryMB != 4096 || string(spec.UserData) != "#user-data" || string(spec.NetworkData) != networkData || spec.Network != "default/vlan40-workloads" {
 		t.Errorf("machine: %+v", spec)
 	}
 	if vmi.Labels["harvesterhci.io/vmName"] != "life" || !metav1.IsControlledBy(vmi, vm) {

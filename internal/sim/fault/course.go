@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fault
+
+import (
+	"sync"
+	"time"
+)
+
+// Course is a plan under way: it knows when it began and how often each fault has
+// happened. Both are forgotten with the process. It is safe for concurrent use; a
+// nil one has no faults.
+type Course struct {
+	plan Plan
+
+	mu    sync.Mutex
+	began time.Time // zero: not yet
+	used  []int     // by place in the plan
+}
+
+// NewCourse returns a plan whose clock stands at zero until it begins.
+func NewCourse(p Plan) *Course { return &Course{plan: p, used: make([]int, len(p.Faults))} }
+
+// Begin starts the plan's clock. It is called when the platform answers.
+func (c *Course) Begin() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.began = time.Now()
+}
+
+// AffectsCalls says whether anything in the plan happens to API calls.
+func (c *Course) AffectsCalls() bool { return c != nil && c.plan.AffectsCalls() }
+
+// Strike is the fault that happens to a call, if any. It counts.
+func (c *Course) Strike(call Call) (Fault, bool) {
+	return c.take(func(f Fault) bool { return f.matches(call) && c.isOn(f) })
+}
+
+// Stillborn says whether the machine fails at this start. It counts.
+func (c *Course) Stillborn(machine string) bool {
+	_, hit := c.take(func(f Fault) bool {
+		return f.Kind == FailedTask && f.Verb == Create && f.names(machine) && c.isOn(f)
+	})
+	return hit
+}
+
+// Death is how long after this start the machine ends by itself, if it does. It
+// counts; a machine dies once if the plan does not say how often.
+func (c *Course) Death(machine string) (time.Duration, bool) {
+	f, hit := c.take(func(f Fault) bool { return f.Kind == MachineDies && f.names(machine) })
+	return f.After.Duration, hit
+}
+
+// Addressless says whether a machine is to have no address after its power-on, and
+// for how long; 0 means for ever.
+func (c *Course) Addressless(machine string) (time.Duration, bool) {
+	f, hit := c.find(func(f Fault) bool { return f.Kind == NoAddress && f.names(machine) })
+	return f.For.Duration, hit
+}
+
+// Crowded says whether there is no place for the machine now, and when that may be
+// different; 0 means never.
+func (c *Course) Crowded(machine string) (time.Duration, bool) {
+	f, hit := c.find(func(f Fault) bool { return f.Kind == NoCapacity && f.names(machine) && c.isOn(f) })
+	if !hit || f.For.Duration == 0 {
+		return 0, hit
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return max(f.After.Duration+f.For.Duration-c.elapsed(), time.Millisecond), true
+}
+
+// Strangers are the machines that take somebody's name.
+func (c *Course) Strangers() (all []Fault) {
+	if c == nil {
+		return nil
+	}
+	for _, f := range c.plan.Faults {
+		if f.Kind == Stranger {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// isOn says whether now is the fault's time. The caller holds the lock.
+func (c *Course) isOn(f Fault) bool {
+	passed := c.elapsed() - f.After.Duration
+	return passed >= 0 && (f.For.Duration == 0 || passed < f.For.Duration)
+}
+
+func (c *Course) elapsed() time.Duration {
+	if c.began.IsZero() {
+		return 0
+	}
+	return time.Since(c.began)
+}
+
+// take finds the first fault that is not used up and uses it once.
+func (c *Course) take(applies func(Fault) bool) (Fault, bool) {
+	return c.look(func(i int, f Fault) bool {
+		if f.limit() > 0 && c.used[i] >= f.limit() || !applies(f) {
+			return false
+		}
+		c.used[i]++
+		return true
+	})
+}
+
+// find is take for faults that nothing uses up.
+func (c *Course) find(applies func(Fault) bool) (Fault, bool) {
+	return c.look(func(_ int, f Fault) bool { return applies(f) })
+}
+
+func (c *Course) look(hits func(int, Fault) bool) (Fault, bool) {
+	if c == nil {
+		return Fault{}, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, f := range c.plan.Faults {
+		if hits(i, f) {
+			return f, true
+		}
+	}
+	return Fault{}, false
+}
+
+func (f Fault) limit() int {
+	if f.Kind == MachineDies && f.Times == 0 {
+		return 1
+	}
+	return f.Times
+}

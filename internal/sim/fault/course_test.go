@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fault_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/butlerdotdev/butler/internal/sim/fault"
+)
+
+func course(t *testing.T, faults string) *fault.Course {
+	t.Helper()
+	p, err := fault.Parse([]byte("faults:\n" + faults))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := fault.NewCourse(p)
+	c.Begin()
+	return c
+}
+
+func TestFaultHappensToTheCallsThatItNames(t *testing.T) {
+	create := fault.Call{Verb: fault.Create, Resource: fault.Machine, Name: "mgmt-cp-0"}
+	tests := map[string]struct {
+		fault string
+		call  fault.Call
+		want  bool
+	}{
+		"everything":               {"- {kind: deny}", create, true},
+		"everything, also a list":  {"- {kind: deny}", fault.Call{Verb: fault.List}, true},
+		"its verb":                 {"- {kind: deny, verb: create}", create, true},
+		"another verb":             {"- {kind: deny, verb: delete}", create, false},
+		"its resource":             {"- {kind: deny, resource: machine}", create, true},
+		"another resource":         {"- {kind: deny, resource: disk}", create, false},
+		"its machine":              {"- {kind: deny, machine: mgmt-cp-0}", create, true},
+		"a pattern":                {"- {kind: deny, machine: 'mgmt-cp-*'}", create, true},
+		"another machine":          {"- {kind: deny, machine: mgmt-cp}", create, false},
+		"a list names no machine":  {"- {kind: deny, machine: '*'}", fault.Call{Verb: fault.List, Resource: fault.Machine}, false},
+		"slow list":                {"- {kind: slowList, delay: 1s}", fault.Call{Verb: fault.List, Resource: fault.Machine}, true},
+		"slow list, not a get":     {"- {kind: slowList, delay: 1s}", fault.Call{Verb: fault.Get, Resource: fault.Machine}, false},
+		"lost write":               {"- {kind: lostResponse}", create, true},
+		"a read is never lost":     {"- {kind: lostResponse}", fault.Call{Verb: fault.Watch, Resource: fault.Machine}, false},
+		"delete of nothing":        {"- {kind: failedTask, verb: delete}", fault.Call{Verb: fault.Delete, Resource: fault.Machine}, true},
+		"delete of a disk":         {"- {kind: failedTask, verb: delete}", fault.Call{Verb: fault.Delete, Resource: fault.Disk}, false},
+		"a failed start is later":  {"- {kind: failedTask, verb: create}", create, false},
+		"machines die without us":  {"- {kind: machineDies}", create, false},
+		"the second of two faults": {"- {kind: deny, verb: get}\n- {kind: throttle}", create, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, hit := course(t, tt.fault).Strike(tt.call); hit != tt.want {
+				t.Errorf("happens: %v", hit)
+			}
+		})
+	}
+}
+
+func TestFaultHasItsTimeAndItsNumber(t *testing.T) {
+	call := fault.Call{Verb: fault.Get, Resource: fault.Machine}
+	tests := map[string]struct{ fault, want string }{
+		"for ever":         {"- {kind: deny}", "+++++"},
+		"later":            {"- {kind: deny, after: 2s}", "--+++"},
+		"for a while":      {"- {kind: deny, for: 2s}", "++---"},
+		"a while later":    {"- {kind: deny, after: 1s, for: 2s}", "-++--"},
+		"twice":            {"- {kind: deny, times: 2}", "++---"},
+		"twice later":      {"- {kind: deny, times: 2, after: 2s}", "--++-"},
+		"the shorter ends": {"- {kind: deny, times: 3, for: 1s}", "+----"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, got := course(t, tt.fault), ""
+				for range 5 {
+					mark := "-"
+					if _, hit := c.Strike(call); hit {
+						mark = "+"
+					}
+					got += mark
+					time.Sleep(time.Second)
+				}
+				if got != tt.want {
+					t.Errorf("got %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestClockStandsUntilThePlatformAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := fault.Parse([]byte("faults: [{kind: noCapacity, for: 10s}]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := fault.NewCourse(p)
+		time.Sleep(time.Minute)
+		c.Begin()
+		time.Sleep(4 * time.Second)
+		if left, crowded := c.Crowded("any"); !crowded || left != 6*time.Second {
+			t.Errorf("%v, %v", left, crowded)
+		}
+		time.Sleep(6 * time.Second)
+		if _, crowded := c.Crowded("any"); crowded {
+			t.Error("crowded for ever")
+		}
+	})
+}
+
+func TestFaultsOfMachines(t *testing.T) {
+	c := course(t, `
+- {kind: failedTask, verb: create, machine: a, times: 2}
+- {kind: machineDies, machine: b, after: 5s}
+- {kind: machineDies, machine: c, times: 2}
+- {kind: noAddress, machine: d, for: 3s}
+- {kind: noAddress, machine: e}
+- {kind: noCapacity, machine: f}
+- {kind: stranger, machine: g}
+`)
+	type start struct {
+		stillborn, dies, diesToo bool
+		after                    time.Duration
+	}
+	var got []start
+	for range 3 {
+		after, dies := c.Death("b")
+		_, diesToo := c.Death("c")
+		got = append(got, start{c.Stillborn("a"), dies, diesToo, after})
+	}
+	want := []start{{true, true, true, 5 * time.Second}, {true, false, true, 0}, {false, false, false, 0}}
+	if !slices.Equal(got, want) || c.Stillborn("b") {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if d, held := c.Addressless("d"); !held || d != 3*time.Second {
+		t.Errorf("d: %v, %v", d, held)
+	}
+	if d, held := c.Addressless("e"); !held || d != 0 {
+		t.Errorf("e: %v, %v", d, held)
+	}
+	if _, held := c.Addressless("f"); held {
+		t.Error("f has no address")
+	}
+	if left, crowded := c.Crowded("f"); !crowded || left != 0 {
+		t.Errorf("f: %v, %v", left, crowded)
+	}
+	if all := c.Strangers(); len(all) != 1 || all[0].Machine != "g" {
+		t.Errorf("strangers %v", all)
+	}
+}
+
+func TestNoCourseHasNoFaults(t *testing.T) {
+	var c *fault.Course
+	c.Begin()
+	_, struck := c.Strike(fault.Call{})
+	_, dies := c.Death("a")
+	_, held := c.Addressless("a")
+	_, crowded := c.Crowded("a")
+	if struck || dies || held || crowded || c.Stillborn("a") || c.AffectsCalls() || len(c.Strangers()) > 0 {
+		t.Error("something goes wrong")
+	}
+}

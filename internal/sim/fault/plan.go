@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fault describes what goes wrong in a simulated world, and when.
+// docs/reference/faults.md is the reference of its file.
+package fault
+
+import (
+	"path"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Kind is a way to go wrong.
+type Kind string
+
+// The kinds.
+const (
+	Throttle     Kind = "throttle"     // a call is answered with 429
+	Deny         Kind = "deny"         // a call is answered with 403
+	TokenExpiry  Kind = "tokenExpiry"  // a call is answered with 401
+	SlowList     Kind = "slowList"     // the answer to a list takes longer
+	LostResponse Kind = "lostResponse" // a call has its effect, and no answer
+	FailedTask   Kind = "failedTask"   // a call that was accepted comes to nothing
+	NoCapacity   Kind = "noCapacity"   // machines find no place
+	Stranger     Kind = "stranger"     // a machine's name is taken
+	MachineDies  Kind = "machineDies"  // a machine ends by itself
+	NoAddress    Kind = "noAddress"    // a machine gets no address
+)
+
+// Verb is what a call does.
+type Verb string
+
+// The verbs, the same for every platform.
+const (
+	Get    Verb = "get"
+	List   Verb = "list"
+	Watch  Verb = "watch"
+	Create Verb = "create"
+	Update Verb = "update"
+	Delete Verb = "delete"
+)
+
+// Resource is what a call is about.
+type Resource string
+
+// The resources, the same for every platform; a call about anything else has none.
+const (
+	Machine      Resource = "machine"
+	Disk         Resource = "disk"
+	Image        Resource = "image"
+	Network      Resource = "network"
+	Storage      Resource = "storage"
+	Secret       Resource = "secret"
+	LoadBalancer Resource = "loadBalancer"
+)
+
+// Plan is the content of a fault file.
+type Plan struct {
+	Faults []Fault `json:"faults,omitempty"`
+}
+
+// Fault is one thing that goes wrong. Which fields a kind takes is in its rule.
+type Fault struct {
+	Kind Kind `json:"kind"`
+	// Machine is a pattern for the names of machines; empty means all.
+	Machine string `json:"machine,omitempty"`
+	// Verb and Resource choose calls; empty means all.
+	Verb     Verb     `json:"verb,omitempty"`
+	Resource Resource `json:"resource,omitempty"`
+	// After is when it begins, For how long it lasts: empty means at once and for
+	// ever. Both count from when the platform answers; for a machine that dies from
+	// when it has its address, for one that has none from its power-on.
+	After metav1.Duration `json:"after,omitzero"`
+	For   metav1.Duration `json:"for,omitzero"`
+	// Times is how often it happens; 0 means as often as it applies.
+	Times int `json:"times,omitempty"`
+	// Delay is how much longer a list takes.
+	Delay metav1.Duration `json:"delay,omitzero"`
+	// RetryAfter is what a throttled call is told to wait; 0 means a second.
+	RetryAfter metav1.Duration `json:"retryAfter,omitzero"`
+}
+
+// Call is one request to a platform's API.
+type Call struct {
+	Verb     Verb
+	Resource Resource
+	Name     string // of the object, empty for a list
+}
+
+// AffectsCalls says whether anything in the plan happens to API calls.
+func (p Plan) AffectsCalls() bool {
+	for _, f := range p.Faults {
+		if f.affectsCalls() {
+			return true
+		}
+	}
+	return false
+}
+
+func (f Fault) affectsCalls() bool {
+	switch f.Kind {
+	case Throttle, Deny, TokenExpiry, SlowList, LostResponse:
+		return true
+	case FailedTask:
+		return f.Verb == Delete
+	default:
+		return false
+	}
+}
+
+func (f Fault) matches(c Call) bool {
+	switch {
+	case !f.affectsCalls():
+		return false
+	case f.Kind == SlowList && c.Verb != List:
+		return false
+	case f.Kind == LostResponse && !c.writes():
+		return false
+	case f.Kind == FailedTask && c.Resource != Machine:
+		return false
+	}
+	return (f.Verb == "" || f.Verb == c.Verb) && (f.Resource == "" || f.Resource == c.Resource) &&
+		(f.Machine == "" || c.Name != "" && f.names(c.Name))
+}
+
+func (c Call) writes() bool { return c.Verb == Create || c.Verb == Update || c.Verb == Delete }
+
+// names says whether the fault is about the machine of this name.
+func (f Fault) names(machine string) bool {
+	if f.Machine == "" {
+		return true
+	}
+	ok, err := path.Match(f.Machine, machine)
+	return ok && err == nil
+}

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fault
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// rule is which fields a kind takes besides its own name, and which it needs.
+type rule struct{ takes, needs []string }
+
+func rules() map[Kind]rule {
+	call := []string{"machine", "verb", "resource", "after", "for", "times"}
+	return map[Kind]rule{
+		Throttle:     {takes: append(slices.Clone(call), "retryAfter")},
+		Deny:         {takes: call},
+		TokenExpiry:  {takes: []string{"after", "for", "times"}},
+		SlowList:     {takes: []string{"resource", "after", "for", "times", "delay"}, needs: []string{"delay"}},
+		LostResponse: {takes: call},
+		FailedTask:   {takes: []string{"machine", "verb", "after", "for", "times"}, needs: []string{"verb"}},
+		NoCapacity:   {takes: []string{"machine", "after", "for"}},
+		Stranger:     {takes: []string{"machine", "for"}, needs: []string{"machine"}},
+		MachineDies:  {takes: []string{"machine", "after", "times"}},
+		NoAddress:    {takes: []string{"machine", "for"}},
+	}
+}
+
+// check complains of everything that is wrong with a fault whose fields could be read.
+func (f Fault) check(at string, entry map[string]json.RawMessage) error {
+	r, known := rules()[f.Kind]
+	if !known {
+		return fmt.Errorf("%s.kind: there is no %q; take one of %s", at, f.Kind, words(slices.Sorted(maps.Keys(rules()))))
+	}
+	var wrong []error
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(at+format, args...)) }
+	for _, name := range slices.Sorted(maps.Keys(entry)) {
+		if name != "kind" && !slices.Contains(r.takes, name) {
+			complain(".%s has no effect on %s, which takes %s; remove it", name, f.Kind, words(r.takes))
+		}
+	}
+	for _, name := range r.needs {
+		if _, there := entry[name]; !there {
+			complain(".%s is missing: %s needs it", name, f.Kind)
+		}
+	}
+	f.checkWords(complain)
+	f.checkNumbers(entry, complain)
+	return errors.Join(wrong...)
+}
+
+func (f Fault) checkWords(complain func(string, ...any)) {
+	if verbs := f.verbs(); f.Verb != "" && !slices.Contains(verbs, f.Verb) {
+		complain(".verb: %s knows no %q; take one of %s", f.Kind, f.Verb, words(verbs))
+	}
+	resources := []Resource{Machine, Disk, Image, Network, Storage, Secret, LoadBalancer}
+	if f.Resource != "" && !slices.Contains(resources, f.Resource) {
+		complain(".resource: there is no %q; take one of %s", f.Resource, words(resources))
+	}
+	if _, err := path.Match(f.Machine, ""); err != nil {
+		complain(".machine: %q is not a pattern: * and ? stand for any characters, [a-c] for some", f.Machine)
+	}
+	if f.Kind == Stranger && strings.ContainsAny(f.Machine, `*?[\`) {
+		complain(".machine: %q is a pattern; a stranger has one name", f.Machine)
+	}
+}
+
+func (f Fault) verbs() []Verb {
+	switch f.Kind {
+	case FailedTask:
+		return []Verb{Create, Delete}
+	case LostResponse:
+		return []Verb{Create, Update, Delete}
+	default:
+		return []Verb{Get, List, Watch, Create, Update, Delete}
+	}
+}
+
+func (f Fault) checkNumbers(entry map[string]json.RawMessage, complain func(string, ...any)) {
+	for name, d := range map[string]time.Duration{
+		"after": f.After.Duration, "for": f.For.Duration, "delay": f.Delay.Duration, "retryAfter": f.RetryAfter.Duration,
+	} {
+		if _, there := entry[name]; there && (d < 0 || d == 0 && name != "after") {
+			complain(".%s: %s is not a time that can pass", name, d)
+		}
+	}
+	if _, there := entry["times"]; there && f.Times < 1 {
+		complain(".times: %d is not a number of times; leave it out for no limit", f.Times)
+	}
+}

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/butlerdotdev/butler/internal/sim/fault"
+)
+
+// bodyLimit is what the API server takes as a body.
+const bodyLimit = 3 << 20
+
+// classify says what a request is in the words of a fault plan.
+func classify(r *http.Request) fault.Call {
+	info := infoOf(r)
+	call := fault.Call{Verb: verbOf(info.Verb), Name: info.Name}
+	switch (schema.GroupResource{Group: info.APIGroup, Resource: info.Resource}).String() {
+	case "virtualmachines.kubevirt.io", "virtualmachineinstances.kubevirt.io":
+		call.Resource = fault.Machine
+	case "persistentvolumeclaims":
+		call.Resource = fault.Disk
+	case "virtualmachineimages.harvesterhci.io":
+		call.Resource = fault.Image
+	case "network-attachment-definitions.k8s.cni.cncf.io":
+		call.Resource = fault.Network
+	case "storageclasses.storage.k8s.io":
+		call.Resource = fault.Storage
+	case "secrets":
+		call.Resource = fault.Secret
+	}
+	if call.Verb == fault.Create && call.Name == "" {
+		call.Name = nameInBody(r)
+	}
+	return call
+}
+
+func infoOf(r *http.Request) *request.RequestInfo {
+	paths := request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+	info, err := paths.NewRequestInfo(r)
+	if err != nil {
+		return &request.RequestInfo{Verb: "get"} // the API server will say what is wrong
+	}
+	return info
+}
+
+func verbOf(verb string) fault.Verb {
+	switch verb {
+	case "patch":
+		return fault.Update
+	case "deletecollection":
+		return fault.Delete
+	}
+	return fault.Verb(verb)
+}
+
+// nameInBody is the name of the object that a request brings. The body stays.
+func nameInBody(r *http.Request) string {
+	if r.Body == nil {
+		return ""
+	}
+	data, err := io.ReadAll(io.LimitReader(r.Body, bodyLimit))
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(data), r.Body))
+	if err != nil {
+		return ""
+	}
+	var object struct {
+		Metadata struct{ Name string } `json:"metadata"`
+	}
+	if json.Unmarshal(data, &object) == nil {
+		return object.Metadata.Name
+	}
+	decoded, _, err := clientgoscheme.Codecs.UniversalDeserializer().Decode(data, nil, nil)
+	if err != nil {
+		return ""
+	}
+	named, err := meta.Accessor(decoded)
+	if err != nil {
+		return ""
+	}
+	return named.GetName()
+}
+
+// refuse answers as an API server does.
+func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	info := infoOf(r)
+	retry, _ := strconv.Atoi(w.Header().Get("Retry-After")) // 0 if there is none
+	resource := schema.GroupResource{Group: info.APIGroup, Resource: info.Resource}
+	answer(w, status, apierrors.NewGenericServerResponse(status, info.Verb, resource, info.Name, message, retry, true).Status())
+}
+
+// pretend answers a request that is not carried out.
+func pretend(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
+}
+
+func answer(w http.ResponseWriter, code int, s metav1.Status) {
+	s.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(s) // the caller may be gone
+}
