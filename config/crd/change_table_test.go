@@ -14,6 +14,7 @@ func updateRules() map[string]rule {
 		frozen        = "spec is immutable once the machine is being created; delete the request and make a new one"
 		frozenCluster = "spec.cluster is immutable once machines are requested"
 		frozenConfig  = "spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured"
+		frozenCarrier = "type and enabled of spec.addons.controlPlaneHA are immutable once a machine is configured"
 	)
 	return map[string]rule{
 		"provider of a ClusterBootstrap": {
@@ -59,6 +60,14 @@ func updateRules() map[string]rule {
 		"VIP that a configured machine did not have": {
 			file: singleNode, status: taken, accepted: fields{},
 			refused: fields{"spec.network.vip": "null"}, message: frozenConfig,
+		},
+		"type of controlPlaneHA with a configured machine": {
+			file: bootstrap, status: taken, accepted: fields{"spec.addons.controlPlaneHA.version": "v0.9.0"},
+			refused: fields{"spec.addons.controlPlaneHA.type": "none"}, message: frozenCarrier,
+		},
+		"controlPlaneHA switched off with a configured machine": {
+			file: bootstrap, status: taken, accepted: fields{"spec.addons.certManager.enabled": "false"},
+			refused: fields{"spec.addons.controlPlaneHA.enabled": "false"}, message: frozenCarrier,
 		},
 		"providerRef of a MachineRequest": {
 			file: request, accepted: fields{"spec.image": "default/other"},

@@ -24,7 +24,7 @@ const root = "../.."
 
 // coming are the capabilities that fields may wait for. A row that waits is a
 // debt, written down; a capability that is done leaves this list.
-var coming = []string{"addons", "aws", "azure", "clouds", "conformance", "gcp", "ha", "ipam", "nutanix", "proxmox", "remediation", "steady state"}
+var coming = []string{"addons", "aws", "azure", "clouds", "conformance", "gcp", "ipam", "nutanix", "proxmox", "remediation", "steady state"}
 
 func TestEveryFieldHasARowThatSaysWhereItIsTested(t *testing.T) {
 	rows := fieldRows(t)

@@ -5,7 +5,6 @@ package bootstrap
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -18,8 +17,13 @@ import (
 
 const (
 	reasonEtcdStarts = "EtcdStarts"
-	// etcdPatience is how long etcd may take before it is asked to start again.
-	etcdPatience = 30 * time.Second
+	reasonEtcdWaits  = "WaitingForEtcd"
+	// etcdPatience is how long etcd may take before it is asked to start again:
+	// Talos breaks off what it is doing, the download of etcd's image included.
+	etcdPatience = 5 * time.Minute
+	// bootPatience is how long a machine may take to show that it has kept its
+	// configuration.
+	bootPatience = 30 * time.Second
 )
 
 // bootstrapEtcd makes the first control plane the first member of etcd. It is
@@ -27,50 +31,96 @@ const (
 // and once a kubeconfig was fetched nobody is asked again: a node that lost its
 // disk must not start an empty cluster under the old name.
 func bootstrapEtcd(ctx context.Context, s *Session) (*Obstacle, error) {
+	if s.Status.Phase == v1alpha1.BootstrapReady {
+		return nil, nil
+	}
 	if _, err := s.readSecret(ctx, SecretKubeconfig); !apierrors.IsNotFound(err) {
 		return nil, err
 	}
-	client, err := talos.NewClient(s.talosconfig, s.Dial)
+	client, err := s.talos()
 	if err != nil {
 		return nil, err
 	}
-	if s.fromAny(ctx, func(ctx context.Context, address string) error { return etcdRuns(ctx, client, address) }) == nil {
+	if _, err := fromAny(ctx, s, func(ctx context.Context, address string) (bool, error) { return etcdRuns(ctx, client, address) }); err == nil {
 		return nil, nil
 	}
-	first := s.controlPlanes()[0]
-	starts := &Obstacle{Reason: reasonEtcdStarts, Message: fmt.Sprintf("etcd starts on %s (%s)", first.Name, first.IPAddress), Poll: true}
-	if s.etcdWasAsked() {
-		return starts, nil
+	if d := s.since(reasonEtcdStarts); d >= 0 && d < etcdPatience {
+		return s.etcdStarts(), nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
-	defer cancel()
-	if _, err := client.Bootstrap(ctx, first.IPAddress); err != nil {
-		return &Obstacle{Reason: "WaitingForEtcd", Message: fmt.Sprintf("%s (%s) is not ready for etcd: %s", first.Name, first.IPAddress, stable(err)), Poll: true}, nil
-	}
-	return starts, nil
+	return s.startEtcd(ctx, client), nil
 }
 
-// etcdWasAsked tells by the status whether etcd was asked to start a short time
-// ago. Talos takes a repeated request as one to begin anew.
-func (s *Session) etcdWasAsked() bool {
-	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionProgressing)
-	if c == nil || c.Reason != reasonEtcdStarts || s.Status.LastUpdated == nil {
-		return false
+// startEtcd asks the first control plane. It is ready when its kubelet runs: an
+// earlier request would break off the download of etcd's image.
+func (s *Session) startEtcd(ctx context.Context, client *talos.Client) *Obstacle {
+	first := &s.Status.Machines[0]
+	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
+	defer cancel()
+	err := serviceUp(ctx, client, first.IPAddress, "kubelet")
+	if err == nil {
+		_, err = client.Bootstrap(ctx, first.IPAddress)
 	}
-	return s.Clock().Sub(s.Status.LastUpdated.Time) < etcdPatience
+	if err == nil {
+		return s.etcdStarts()
+	}
+	message := fmt.Sprintf("%s (%s) is not ready for etcd: %s", first.Name, first.IPAddress, stable(err))
+	if s.since(reasonEtcdWaits) > bootPatience && s.isBlank(ctx, client, first) {
+		first.TalosConfigured = false
+		message = fmt.Sprintf("%s (%s) has lost its configuration and gets it again", first.Name, first.IPAddress)
+	}
+	return &Obstacle{Reason: reasonEtcdWaits, Message: message, Poll: true}
+}
+
+// isBlank tells a machine that lost its power before Talos was on its disk: it
+// is back where it began.
+func (s *Session) isBlank(ctx context.Context, client *talos.Client, m *v1alpha1.BootstrapMachineStatus) bool {
+	state, _ := probe(ctx, client, m.IPAddress)
+	return state == talos.StateMaintenance
+}
+
+func (s *Session) etcdStarts() *Obstacle {
+	first := s.Status.Machines[0]
+	return &Obstacle{Reason: reasonEtcdStarts, Message: fmt.Sprintf("etcd starts on %s (%s)", first.Name, first.IPAddress), Poll: true}
+}
+
+// since is how long an obstacle has stood unchanged; negative if it does not.
+func (s *Session) since(reason string) time.Duration {
+	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionProgressing)
+	if c == nil || c.Reason != reason || s.Status.LastUpdated == nil {
+		return -1
+	}
+	return max(s.sinceChange(), 0)
+}
+
+// sinceChange is how long the status has been as it is.
+func (s *Session) sinceChange() time.Duration {
+	if s.Status.LastUpdated == nil {
+		return 0
+	}
+	return s.Clock().Sub(s.Status.LastUpdated.Time)
 }
 
 // etcdRuns asks for the service: asking etcd itself for its members would wait
 // until it runs.
-func etcdRuns(ctx context.Context, client *talos.Client, address string) error {
+func etcdRuns(ctx context.Context, client *talos.Client, address string) (bool, error) {
+	err := serviceUp(ctx, client, address, "etcd")
+	return err == nil, err
+}
+
+func serviceUp(ctx context.Context, client *talos.Client, address, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
 	services, err := client.Services(ctx, address)
 	if err != nil {
 		return err
 	}
 	for _, service := range services {
-		if service.ID == "etcd" && service.Up() {
+		if service.ID == id && service.Up() {
 			return nil
 		}
+		if service.ID == id {
+			return fmt.Errorf("service %s is %s: %s", id, service.State, service.Message)
+		}
 	}
-	return errors.New("etcd does not run")
+	return fmt.Errorf("service %s is not there", id)
 }

@@ -5,63 +5,73 @@ package bootstrap
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
-// awaitNodes follows the nodes of the new cluster until all are Ready.
-func awaitNodes(ctx context.Context, s *Session) (*Obstacle, error) {
-	var nodes []corev1.Node
-	err := s.fromAny(ctx, func(ctx context.Context, address string) error {
-		c, closeIdle, err := s.newCluster(address)
+// awaitKubernetes finds a control plane whose API server answers, at its own
+// address: the endpoint may answer only later. The steps that follow use it.
+func awaitKubernetes(ctx context.Context, s *Session) (*Obstacle, error) {
+	address, err := fromAny(ctx, s, func(ctx context.Context, address string) (string, error) {
+		c, err := s.connect(address)
 		if err != nil {
-			return err
+			return "", err
 		}
-		defer closeIdle()
-		list, err := c.Nodes().List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		nodes = list.Items
-		return s.labelNodes(ctx, c.Nodes(), nodes)
+		defer c.close()
+		return address, c.ready(ctx)
 	})
 	if err != nil {
-		s.forgetNodes()
-		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server does not answer: " + stable(err), Poll: true}, nil
+		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server is not ready" + because(err), Poll: true}, nil
 	}
-	return s.judgeNodes(nodes), nil
+	s.cluster, err = s.connect(address)
+	return nil, err
 }
 
-// newCluster is a client of the new API server by way of one control plane:
-// the endpoint's own address may answer only later.
-func (s *Session) newCluster(address string) (c *corev1client.CoreV1Client, closeIdle func(), err error) {
+// newCluster is a client of the new API server.
+type newCluster struct {
+	kubernetes.Interface
+	close func()
+}
+
+// connect makes a client of the new API server by way of one control plane, or
+// with no address of the endpoint. Either way it has to show a certificate for
+// the endpoint.
+func (s *Session) connect(address string) (*newCluster, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(s.kubeconfig)
 	if err != nil {
-		return nil, nil, err
+		return nil, errors.New("the kubeconfig of the new cluster cannot be read")
 	}
+	config.QPS = -1
 	tls, err := rest.TLSConfigFor(config)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	transport := &http.Transport{TLSClientConfig: tls, DialContext: s.dialHost(address)}
-	c, err = corev1client.NewForConfigAndClient(config, &http.Client{Transport: transport, Timeout: exchangeTimeout})
-	return c, transport.CloseIdleConnections, err
+	c, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: transport, Timeout: exchangeTimeout})
+	return &newCluster{c, transport.CloseIdleConnections}, err
+}
+
+func (s *Session) disconnect() {
+	if s.cluster != nil {
+		s.cluster.close()
+		s.cluster = nil
+	}
 }
 
 // dialHost connects to the wanted port of address, whatever host is asked for.
 func (s *Session) dialHost(address string) talos.Dialer {
+	if address == "" {
+		return s.Dial
+	}
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		_, port, err := net.SplitHostPort(addr)
 		if err != nil {
@@ -71,74 +81,31 @@ func (s *Session) dialHost(address string) talos.Dialer {
 	}
 }
 
-// labelNodes sets the labels that kubelets may not set on themselves.
-func (s *Session) labelNodes(ctx context.Context, api corev1client.NodeInterface, nodes []corev1.Node) error {
-	for _, m := range s.Plan.Machines {
-		_, restricted := talos.SplitLabels(m.Pool.Labels)
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": restricted}})
-		if err != nil {
-			return err
-		}
-		for _, n := range nodes {
-			if n.Name != m.Name || containsAll(n.Labels, restricted) {
-				continue
-			}
-			if _, err := api.Patch(ctx, n.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-				return fmt.Errorf("label node %s: %w", n.Name, err)
-			}
-		}
-	}
-	return nil
-}
-
-func containsAll(have, want map[string]string) bool {
-	for k, v := range want {
-		if have[k] != v {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *Session) forgetNodes() {
-	for i := range s.Status.Machines {
-		s.Status.Machines[i].Ready = false
-	}
-}
-
-// judgeNodes takes over which nodes are Ready, and names those that are not.
-func (s *Session) judgeNodes(nodes []corev1.Node) *Obstacle {
-	causes := map[string]string{}
-	for _, n := range nodes {
-		causes[n.Name] = notReady(n)
-	}
-	var waiting []string
-	for i, m := range s.Status.Machines {
-		cause, known := causes[m.Name]
-		if !known {
-			cause = "has not joined"
-		}
-		s.Status.Machines[i].Ready = cause == ""
-		if cause != "" {
-			waiting = append(waiting, m.Name+" "+cause)
-		}
-	}
-	if len(waiting) == 0 {
+// ready asks whether the API server is.
+func (c *newCluster) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	said, err := c.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	if err == nil {
 		return nil
 	}
-	return &Obstacle{Reason: "WaitingForNodes", Message: "node " + strings.Join(waiting, "; node "), Poll: true}
+	if failing := failingChecks(said); len(failing) > 0 {
+		return errors.New("it starts, and is not ready for " + listed(failing))
+	}
+	if asked := (*url.Error)(nil); errors.As(err, &asked) {
+		err = asked.Err
+	}
+	return err
 }
 
-// notReady tells why a node is not Ready, or nothing.
-func notReady(n corev1.Node) string {
-	for _, c := range n.Status.Conditions {
-		if c.Type != corev1.NodeReady {
-			continue
+// failingChecks are those of an API server's report on itself that have not
+// passed yet.
+func failingChecks(report []byte) (out []string) {
+	for line := range strings.Lines(string(report)) {
+		if check, ok := strings.CutPrefix(line, "[-]"); ok {
+			name, _, _ := strings.Cut(check, " ")
+			out = append(out, strings.TrimSpace(name))
 		}
-		if c.Status == corev1.ConditionTrue {
-			return ""
-		}
-		return strings.TrimSpace("is not Ready: " + c.Reason + " " + c.Message)
 	}
-	return "has not reported whether it is Ready"
+	return out
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,22 +18,23 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// requestMachines makes the MachineRequests and follows them until all run.
+// requestMachines makes the MachineRequests, side by side, and follows them
+// until all run.
 func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
-	var first *Obstacle
-	statuses := make([]v1alpha1.BootstrapMachineStatus, 0, len(s.Plan.Machines))
-	for _, m := range s.Plan.Machines {
-		status, obstacle, err := s.requestMachine(ctx, m)
-		if err != nil {
-			return nil, err
-		}
-		if first == nil {
-			first = obstacle
-		}
-		statuses = append(statuses, status)
+	statuses := make([]v1alpha1.BootstrapMachineStatus, len(s.Plan.Machines))
+	obstacles := make([]*Obstacle, len(s.Plan.Machines))
+	var group errgroup.Group
+	for i, m := range s.Plan.Machines {
+		group.Go(func() (err error) {
+			statuses[i], obstacles[i], err = s.requestMachine(ctx, m)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	s.Status.Machines = statuses
-	return first, nil
+	return joined(obstacles), nil
 }
 
 // requestMachine reports how far a machine is. A request that was there and is
@@ -43,7 +45,8 @@ func (s *Session) requestMachine(ctx context.Context, m Machine) (v1alpha1.Boots
 	err := s.find(ctx, request)
 	switch {
 	case apierrors.IsNotFound(err) && status.Phase != "":
-		return status, &Obstacle{Reason: "MachineRequestDeleted", Message: fmt.Sprintf("MachineRequest %s was deleted and is not made again; destroy the cluster and start anew", m.Name)}, nil
+		message := fmt.Sprintf("MachineRequest %s was deleted and is not made again; destroy the cluster and start anew", m.Name)
+		return status, &Obstacle{Reason: "MachineRequestDeleted", Message: message, urgent: true}, nil
 	case apierrors.IsNotFound(err):
 		request, err = s.createRequest(ctx, m)
 	}
@@ -104,13 +107,15 @@ func (s *Session) machineStatus(m Machine) v1alpha1.BootstrapMachineStatus {
 	return v1alpha1.BootstrapMachineStatus{Name: m.Name, Role: m.Role}
 }
 
+// obstacleOf lets a machine pass that runs, and one that ran when its platform
+// could last be asked: the node itself tells how it is.
 func obstacleOf(r *v1alpha1.MachineRequest, status v1alpha1.BootstrapMachineStatus) *Obstacle {
-	if status.Phase == v1alpha1.MachineRunning && status.IPAddress != "" {
+	if (status.Phase == v1alpha1.MachineRunning || status.Phase == v1alpha1.MachineUnknown) && status.IPAddress != "" {
 		return nil
 	}
 	message := fmt.Sprintf("machine %s is %s", r.Name, status.Phase)
 	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
 		message += ": " + c.Message
 	}
-	return &Obstacle{Reason: "WaitingForMachines", Message: message}
+	return &Obstacle{Reason: "WaitingForMachines", Message: message, urgent: status.Phase == v1alpha1.MachineFailed}
 }

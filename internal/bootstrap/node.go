@@ -9,84 +9,109 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
-// settleEndpoint decides where the new API server is reached, once.
-func settleEndpoint(_ context.Context, s *Session) (*Obstacle, error) {
-	if s.Status.ControlPlaneEndpoint == "" {
-		s.Status.ControlPlaneEndpoint = s.Plan.Endpoint
+// configureNodes hands every machine its configuration, all side by side. Only
+// control planes are waited for: a worker that took its configuration is silent
+// until the endpoint answers, and after a crash nobody knows whether it did.
+func configureNodes(ctx context.Context, s *Session) (*Obstacle, error) {
+	obstacles, err := s.configure(ctx, func(m v1alpha1.BootstrapMachineStatus) bool { return !m.TalosConfigured })
+	if err != nil {
+		return nil, err
 	}
-	if s.Status.ControlPlaneEndpoint == "" {
-		s.Status.ControlPlaneEndpoint = s.controlPlanes()[0].IPAddress
-	}
-	return nil, nil
+	return joined(obstacles[:len(s.controlPlanes())]), nil
 }
 
-// configureNodes hands every machine its configuration, all side by side.
-func configureNodes(ctx context.Context, s *Session) (*Obstacle, error) {
-	client, err := talos.NewClient(s.talosconfig, s.Dial)
+// finishNodes sees that every machine has its configuration, also those that
+// have lost it since: all can answer now.
+func finishNodes(ctx context.Context, s *Session) (*Obstacle, error) {
+	obstacles, err := s.configure(ctx, func(m v1alpha1.BootstrapMachineStatus) bool { return !m.Ready })
+	return joined(obstacles), err
+}
+
+// configure asks the machines that which selects, and configures those that
+// have no configuration.
+func (s *Session) configure(ctx context.Context, which func(v1alpha1.BootstrapMachineStatus) bool) ([]*Obstacle, error) {
+	client, err := s.talos()
 	if err != nil {
 		return nil, err
 	}
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
 	var group errgroup.Group
 	for i, m := range s.Plan.Machines {
-		if s.Status.Machines[i].TalosConfigured {
+		if !which(s.Status.Machines[i]) {
 			continue
 		}
 		group.Go(func() (err error) {
-			obstacles[i], err = s.configureNode(ctx, client, m, s.Status.Machines[i].IPAddress)
-			s.Status.Machines[i].TalosConfigured = err == nil && obstacles[i] == nil
+			obstacles[i], err = s.configureNode(ctx, client, m, &s.Status.Machines[i])
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return firstOf(obstacles), nil
+	return obstacles, group.Wait()
 }
 
 // configureNode asks the node what it is instead of assuming it: the last push
-// may have succeeded without us knowing.
-func (s *Session) configureNode(ctx context.Context, client *talos.Client, m Machine, address string) (*Obstacle, error) {
-	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
-	defer cancel()
-	wait := func(format string, args ...any) *Obstacle {
-		return &Obstacle{Reason: "WaitingForTalos", Message: m.Name + " (" + address + ") " + fmt.Sprintf(format, args...), Poll: true}
-	}
-	state, err := client.State(ctx, address)
-	switch state {
+// may have succeeded without us knowing. One that is known to be configured may
+// be silent for a while.
+func (s *Session) configureNode(ctx context.Context, client *talos.Client, m Machine, status *v1alpha1.BootstrapMachineStatus) (*Obstacle, error) {
+	switch state, err := probe(ctx, client, status.IPAddress); state {
 	case talos.StateConfigured:
+		status.TalosConfigured = true
 		return nil, nil
 	case talos.StateForeign:
-		return wait("already belongs to another Talos cluster; reset it or remove the machine"), nil
+		return talosObstacle(status, true, "already belongs to another Talos cluster; reset it or remove the machine"), nil
 	case talos.StateUnreachable:
-		return wait("does not answer on the Talos API: %s", stable(err)), nil
+		if status.TalosConfigured {
+			return nil, nil
+		}
+		return talosObstacle(status, false, "does not answer on the Talos API"+because(err)), nil
 	case talos.StateMaintenance:
 	}
-	config, err := s.Plan.config(s.secrets, s.Status.ControlPlaneEndpoint, m)
+	switch {
+	case s.Status.Phase == v1alpha1.BootstrapReady:
+		return talosObstacle(status, true, "has lost its disk; it is not taken back by itself"), nil
+	case status.TalosConfigured && s.sinceChange() < bootPatience:
+		return nil, nil // it is about to restart; a second push would hold it up
+	}
+	return s.push(ctx, client, m, status)
+}
+
+// push hands a machine in maintenance mode its configuration.
+func (s *Session) push(ctx context.Context, client *talos.Client, m Machine, status *v1alpha1.BootstrapMachineStatus) (*Obstacle, error) {
+	config, err := s.Plan.config(s.secrets, s.Status.ControlPlaneEndpoint, s.balancer, m)
 	if err != nil {
-		return nil, &Failure{"InvalidTalosConfig", fmt.Sprintf("configuration of %s: %v", m.Name, err)}
+		return nil, &Failure{"InvalidTalosConfig", err.Error()}
 	}
-	if err := client.Apply(ctx, address, config); err != nil {
-		return wait("did not take its configuration: %s", stable(err)), nil
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if err := client.Apply(ctx, status.IPAddress, config); err != nil {
+		return talosObstacle(status, false, "did not take its configuration: "+stable(err)), nil
 	}
-	return wait("has its configuration and restarts"), nil
+	status.TalosConfigured = true
+	return nil, nil
+}
+
+func talosObstacle(m *v1alpha1.BootstrapMachineStatus, urgent bool, message string) *Obstacle {
+	return &Obstacle{Reason: "WaitingForTalos", Message: fmt.Sprintf("%s (%s) %s", m.Name, m.IPAddress, message), Poll: true, urgent: urgent}
+}
+
+func probe(ctx context.Context, client *talos.Client, address string) (talos.State, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	return client.State(ctx, address)
 }
 
 // fetchKubeconfig takes the administrator's credentials from any control plane.
 func fetchKubeconfig(ctx context.Context, s *Session) (*Obstacle, error) {
-	client, err := talos.NewClient(s.talosconfig, s.Dial)
+	client, err := s.talos()
 	if err != nil {
 		return nil, err
 	}
 	var obstacle *Obstacle
-	s.kubeconfig, err = s.keepSecret(ctx, SecretKubeconfig, func() (data []byte, err error) {
-		err = s.fromAny(ctx, func(ctx context.Context, address string) (err error) {
-			data, err = client.Kubeconfig(ctx, address)
-			return err
-		})
+	s.kubeconfig, err = s.keepSecret(ctx, SecretKubeconfig, func() ([]byte, error) {
+		data, err := fromAny(ctx, s, client.Kubeconfig)
 		if err != nil {
 			obstacle = &Obstacle{Reason: "WaitingForKubeconfig", Message: "no kubeconfig yet: " + stable(err), Poll: true}
 		}
@@ -100,13 +125,4 @@ func fetchKubeconfig(ctx context.Context, s *Session) (*Obstacle, error) {
 	}
 	s.Status.Kubeconfig = s.inline(s.kubeconfig)
 	return nil, nil
-}
-
-func firstOf(obstacles []*Obstacle) *Obstacle {
-	for _, o := range obstacles {
-		if o != nil {
-			return o
-		}
-	}
-	return nil
 }

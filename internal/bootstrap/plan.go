@@ -4,6 +4,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -21,12 +22,33 @@ const maxName = 63
 type Plan struct {
 	// Machines of the cluster, control planes first.
 	Machines []Machine
-	// Endpoint of the new API server; empty means the first control plane's
-	// own address.
+	// Endpoint of the new API server; empty means that of the load balancer, or
+	// without one the first control plane's own address.
 	Endpoint string
+	// Carrier is what makes the endpoint lead to the control planes.
+	Carrier Carrier
+	// KubeVIP is what kube-vip is told, where it is the carrier.
+	KubeVIP KubeVIP
 	// Talos is what the configurations of all nodes share, but for the endpoint.
 	Talos talos.Cluster
+	// Warnings about what can be had, but is hardly what somebody wants.
+	Warnings []Warning
 }
+
+// Carrier makes the endpoint of a cluster lead to its control planes.
+type Carrier string
+
+// The carriers.
+const (
+	CarrierKubeVIP      Carrier = "kube-vip"      // pods on the control planes: answers only once they run
+	CarrierSharedIP     Carrier = "shared-ip"     // Talos itself, while etcd runs
+	CarrierLoadBalancer Carrier = "load-balancer" // the platform's, asked for by a LoadBalancerRequest
+	CarrierNode         Carrier = "node"          // nothing: the one control plane's own address
+	CarrierExternal     Carrier = "external"      // the user's: a name, or an address that is routed
+)
+
+// Warning is about a plan that works, but not as well as it might.
+type Warning struct{ Reason, Message string }
 
 // Machine is one machine of the plan.
 type Machine struct {
@@ -37,32 +59,98 @@ type Machine struct {
 
 // NewPlan settles what a spec asks for, or tells why it cannot be had.
 func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
-	if spec.Cluster.Topology != v1alpha1.TopologySingleNode {
-		return Plan{}, &Failure{Reason: "TopologyNotSupported", Message: "only spec.cluster.topology single-node can be bootstrapped so far"}
-	}
-	if !spec.Provider.OnPrem() {
-		return Plan{}, &Failure{Reason: "ProviderNotSupported", Message: fmt.Sprintf("clusters on %s cannot be bootstrapped so far", spec.Provider)}
-	}
-	if spec.Remediation == v1alpha1.RemediationReplaceWorkers {
-		return Plan{}, &Failure{Reason: "RemediationNotSupported", Message: "spec.remediation ReplaceWorkers has no workers to replace on a single node; remove it"}
-	}
-	if err := spec.Validate(); err != nil {
-		return Plan{}, &Failure{Reason: "InvalidSpec", Message: err.Error()}
+	if err := refuse(spec); err != nil {
+		return Plan{}, err
 	}
 	cluster, err := talosCluster(spec)
 	if err != nil {
 		return Plan{}, &Failure{Reason: "InvalidSpec", Message: err.Error()}
 	}
-	return Plan{Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, Talos: cluster}, nil
+	plan := Plan{
+		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, Carrier: carrier(spec),
+		Talos: cluster, Warnings: warnings(spec.Cluster),
+	}
+	switch plan.Carrier {
+	case CarrierKubeVIP:
+		plan.KubeVIP = kubeVIP(spec)
+	case CarrierSharedIP:
+		plan.Talos.SharedIP = talos.SharedIP{Address: spec.Network.VIP, Interface: spec.Network.VIPInterface}
+	case CarrierLoadBalancer, CarrierNode, CarrierExternal:
+	}
+	return plan, nil
 }
 
-// machines of a single node: one control plane, whatever the pools say.
+// refuse tells why a spec cannot be had.
+func refuse(spec v1alpha1.ClusterBootstrapSpec) error {
+	single := spec.Cluster.Topology == v1alpha1.TopologySingleNode
+	switch {
+	case spec.Remediation == v1alpha1.RemediationReplaceWorkers && single:
+		return &Failure{Reason: "RemediationNotSupported", Message: "spec.remediation ReplaceWorkers has no workers to replace on a single node; remove it"}
+	case spec.Remediation == v1alpha1.RemediationReplaceWorkers:
+		return &Failure{Reason: "RemediationNotSupported", Message: "spec.remediation ReplaceWorkers comes with a later version; remove it"}
+	case spec.Provider.OnPrem() && !single && spec.Network.VIP == "":
+		return &Failure{Reason: "InvalidSpec", Message: fmt.Sprintf("spec.network.vip is required for topology ha on %s: the address or name of the control plane", spec.Provider)}
+	}
+	if err := spec.Validate(); err != nil {
+		return &Failure{Reason: "InvalidSpec", Message: err.Error()}
+	}
+	return nil
+}
+
+// carrier is where topologies and providers differ most.
+func carrier(spec v1alpha1.ClusterBootstrapSpec) Carrier {
+	_, err := netip.ParseAddr(spec.Network.VIP)
+	single, address := spec.Cluster.Topology == v1alpha1.TopologySingleNode, err == nil
+	switch {
+	case single && spec.Network.VIP == "":
+		return CarrierNode
+	case !spec.Provider.OnPrem() && !single:
+		return CarrierLoadBalancer
+	case !single && wantsKubeVIP(spec.Addons.ControlPlaneHA):
+		return CarrierKubeVIP
+	case address && spec.Provider.OnPrem():
+		return CarrierSharedIP
+	}
+	return CarrierExternal
+}
+
+// wantsKubeVIP holds what is left out for the default, as the schema does.
+func wantsKubeVIP(a v1alpha1.ControlPlaneHAAddonSpec) bool {
+	return (a.Enabled == nil || *a.Enabled) && (a.Type == "" || a.Type == kubeVIPName)
+}
+
+// warnings are about the number of control planes: etcd needs a majority.
+func warnings(c v1alpha1.ClusterSpec) []Warning {
+	n := c.ControlPlane.Replicas
+	switch {
+	case c.Topology == v1alpha1.TopologySingleNode:
+		return nil
+	case n == 1:
+		return []Warning{{"OneControlPlane", "one control plane is not highly available: set spec.cluster.controlPlane.replicas to 3"}}
+	case n%2 == 0:
+		return []Warning{{"EvenControlPlanes", fmt.Sprintf("%d control planes survive the loss of %d, no more than %d would: use an odd number", n, (n-1)/2, n-1)}}
+	}
+	return nil
+}
+
+// machines are the pools one by one. A single node is one control plane,
+// whatever the pools say.
 func machines(c v1alpha1.ClusterSpec) []Machine {
-	return []Machine{{
-		Name: machineName(c.Name, "cp", 0),
-		Role: v1alpha1.RoleControlPlane,
-		Pool: c.ControlPlane,
-	}}
+	if c.Topology == v1alpha1.TopologySingleNode {
+		return pool(c.Name, "cp", v1alpha1.RoleControlPlane, c.ControlPlane, 1)
+	}
+	all := pool(c.Name, "cp", v1alpha1.RoleControlPlane, c.ControlPlane, int(c.ControlPlane.Replicas))
+	if c.Workers != nil {
+		all = append(all, pool(c.Name, "worker", v1alpha1.RoleWorker, *c.Workers, int(c.Workers.Replicas))...)
+	}
+	return all
+}
+
+func pool(cluster, name string, role v1alpha1.MachineRole, p v1alpha1.NodePool, n int) (out []Machine) {
+	for i := range n {
+		out = append(out, Machine{Name: machineName(cluster, name, i), Role: role, Pool: p})
+	}
+	return out
 }
 
 // machineName is <cluster>-<pool>-<index>, shortened with a stable hash where
@@ -90,20 +178,20 @@ func talosCluster(spec v1alpha1.ClusterBootstrapSpec) (talos.Cluster, error) {
 		PodCIDR:                 spec.Network.PodCIDR,
 		ServiceCIDR:             spec.Network.ServiceCIDR,
 		CNI:                     talos.CNI(spec.Addons.CNI.Type),
-		ScheduleOnControlPlanes: true,
-		SharedIP:                sharedIP(spec.Network),
+		Platform:                platform(spec.Provider),
+		ScheduleOnControlPlanes: spec.Cluster.Topology == v1alpha1.TopologySingleNode || spec.Cluster.Workers == nil,
 		JSONPatches:             jsonPatches(spec.Talos.ConfigPatches),
 		MergePatches:            mergePatches(spec.Talos.StrategicPatches),
 	}, nil
 }
 
-// sharedIP is the VIP where no kube-vip carries it, as on a single node. A name
-// is somebody else's business.
-func sharedIP(n v1alpha1.NetworkSpec) talos.SharedIP {
-	if _, err := netip.ParseAddr(n.VIP); err != nil {
-		return talos.SharedIP{}
+// platform is what Talos calls the surroundings of a provider's machines: clouds
+// by the same names as here, on-prem its default.
+func platform(p v1alpha1.ProviderType) string {
+	if p.OnPrem() {
+		return ""
 	}
-	return talos.SharedIP{Address: n.VIP, Interface: n.VIPInterface}
+	return string(p)
 }
 
 func jsonPatches(in []v1alpha1.TalosConfigPatch) (out []talos.JSONPatch) {
@@ -124,18 +212,46 @@ func mergePatches(in []v1alpha1.TalosStrategicPatch) (out []talos.MergePatch) {
 	return out
 }
 
-// config is the machine configuration of one machine of the plan.
-func (p Plan) config(secrets []byte, endpoint string, m Machine) ([]byte, error) {
+// config is the machine configuration of one machine of the plan, for an
+// endpoint and a load balancer that are settled by now.
+func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine) ([]byte, error) {
 	disks, err := talos.ExtraDisks(p.Talos.InstallDisk, len(m.Pool.ExtraDisks))
 	if err != nil {
 		return nil, err
 	}
 	cluster := p.Talos
 	cluster.Endpoint = endpoint
+	if balancer != "" && balancer != endpoint {
+		cluster.CertSANs = []string{balancer}
+	}
+	if _, err := netip.ParseAddr(balancer); err == nil {
+		cluster.LoopbackAddress = balancer
+	}
 	return talos.Config(secrets, cluster, talos.Node{
 		Name:       m.Name,
 		Role:       talos.Role(m.Role),
 		Labels:     maps.Clone(m.Pool.Labels),
 		ExtraDisks: disks,
 	})
+}
+
+// check makes one configuration per role, so that patches which cannot be
+// applied are found before there are machines. Where a load balancer is to come,
+// one with an address stands for it.
+func (p Plan) check(secrets []byte) error {
+	balancer := ""
+	if p.Carrier == CarrierLoadBalancer {
+		balancer = "192.0.2.1"
+	}
+	seen := map[v1alpha1.MachineRole]bool{}
+	for _, m := range p.Machines {
+		if seen[m.Role] {
+			continue
+		}
+		seen[m.Role] = true
+		if _, err := p.config(secrets, cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, m); err != nil {
+			return &Failure{"InvalidTalosConfig", err.Error()}
+		}
+	}
+	return nil
 }

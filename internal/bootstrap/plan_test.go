@@ -28,6 +28,12 @@ func spec() v1alpha1.ClusterBootstrapSpec {
 	}
 }
 
+func ha(provider v1alpha1.ProviderType, vip string) v1alpha1.ClusterBootstrapSpec {
+	s := spec()
+	s.Cluster.Topology, s.Provider, s.Network.VIP = v1alpha1.TopologyHA, provider, vip
+	return s
+}
+
 func TestSingleNodeIsOneControlPlaneWhateverThePoolsSay(t *testing.T) {
 	plan, err := NewPlan(spec())
 	if err != nil {
@@ -45,34 +51,207 @@ func TestSingleNodeIsOneControlPlaneWhateverThePoolsSay(t *testing.T) {
 	}
 }
 
-func TestVIPOfASingleNodeIsTalosSharedIPOnlyIfItIsAnAddress(t *testing.T) {
-	for vip, want := range map[string]string{"10.40.0.100": "10.40.0.100", "fd00::1": "fd00::1", "api.example.com": "", "": ""} {
-		s := spec()
-		s.Network.VIP = vip
+func TestPoolsOfHABecomeMachinesControlPlanesFirst(t *testing.T) {
+	s := ha(v1alpha1.ProviderHarvester, "10.40.0.100")
+	s.Cluster.Workers = &v1alpha1.NodePool{
+		Replicas: 2, CPU: 8, MemoryMB: 32768, DiskGB: 200,
+		ExtraDisks: []v1alpha1.DiskSpec{{SizeGB: 500, StorageClass: "longhorn"}}, Labels: map[string]string{"pool": "big"},
+	}
+	plan, err := NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cp, worker := s.Cluster.ControlPlane, *s.Cluster.Workers
+	want := []Machine{
+		{"dev-cp-0", v1alpha1.RoleControlPlane, cp}, {"dev-cp-1", v1alpha1.RoleControlPlane, cp}, {"dev-cp-2", v1alpha1.RoleControlPlane, cp},
+		{"dev-worker-0", v1alpha1.RoleWorker, worker}, {"dev-worker-1", v1alpha1.RoleWorker, worker},
+	}
+	if diff := cmp.Diff(want, plan.Machines); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestWhatCarriesTheEndpoint is the table of topologies and providers.
+func TestWhatCarriesTheEndpoint(t *testing.T) {
+	const address, name = "10.40.0.100", "api.example.com"
+	single := func(p v1alpha1.ProviderType, vip string) v1alpha1.ClusterBootstrapSpec {
+		s := ha(p, vip)
+		s.Cluster.Topology = v1alpha1.TopologySingleNode
+		return s
+	}
+	none := func(s v1alpha1.ClusterBootstrapSpec) v1alpha1.ClusterBootstrapSpec {
+		s.Addons.ControlPlaneHA.Type = "none"
+		return s
+	}
+	off := func(s v1alpha1.ClusterBootstrapSpec) v1alpha1.ClusterBootstrapSpec {
+		s.Addons.ControlPlaneHA.Enabled = new(false)
+		return s
+	}
+	harvester, gcp := v1alpha1.ProviderHarvester, v1alpha1.ProviderGCP
+	for reason, tc := range map[string]struct {
+		spec   v1alpha1.ClusterBootstrapSpec
+		want   Carrier
+		shared string
+	}{
+		"single node, address":         {single(harvester, address), CarrierSharedIP, address},
+		"single node, IPv6 address":    {single(harvester, "fd00::1"), CarrierSharedIP, "fd00::1"},
+		"single node, name":            {single(harvester, name), CarrierExternal, ""},
+		"single node, nothing":         {single(harvester, ""), CarrierNode, ""},
+		"single node in a cloud":       {single(gcp, ""), CarrierNode, ""},
+		"single node, routed address":  {single(gcp, address), CarrierExternal, ""},
+		"on-prem, address":             {ha(harvester, address), CarrierKubeVIP, ""},
+		"on-prem, name":                {ha(v1alpha1.ProviderNutanix, name), CarrierKubeVIP, ""},
+		"without kube-vip, address":    {none(ha(v1alpha1.ProviderProxmox, address)), CarrierSharedIP, address},
+		"without kube-vip, name":       {none(ha(harvester, name)), CarrierExternal, ""},
+		"kube-vip switched off":        {off(ha(harvester, address)), CarrierSharedIP, address},
+		"cloud":                        {ha(gcp, ""), CarrierLoadBalancer, ""},
+		"cloud with a name of its own": {ha(v1alpha1.ProviderAWS, name), CarrierLoadBalancer, ""},
+		"cloud, kube-vip asked for":    {ha(v1alpha1.ProviderAzure, ""), CarrierLoadBalancer, ""},
+	} {
+		plan, err := NewPlan(tc.spec)
+		if err != nil {
+			t.Errorf("%s: %v", reason, err)
+			continue
+		}
+		if plan.Carrier != tc.want || plan.Talos.SharedIP.Address != tc.shared || plan.Endpoint != tc.spec.Network.VIP {
+			t.Errorf("%s: carrier %s, shared address %q, endpoint %q", reason, plan.Carrier, plan.Talos.SharedIP.Address, plan.Endpoint)
+		}
+		if is := plan.KubeVIP != (KubeVIP{}); is != (tc.want == CarrierKubeVIP) {
+			t.Errorf("%s: kube-vip %+v", reason, plan.KubeVIP)
+		}
+	}
+}
+
+func TestControlPlanesTakeWorkloadsWhereThereAreNoWorkers(t *testing.T) {
+	with := ha(v1alpha1.ProviderHarvester, "10.40.0.100")
+	without := with
+	without.Cluster.Workers = nil
+	for _, tc := range []struct {
+		spec v1alpha1.ClusterBootstrapSpec
+		want bool
+	}{{with, false}, {without, true}, {spec(), true}} {
+		plan, err := NewPlan(tc.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan.Talos.ScheduleOnControlPlanes != tc.want {
+			t.Errorf("%s with %v workers: %v", tc.spec.Cluster.Topology, tc.spec.Cluster.Workers, plan.Talos.ScheduleOnControlPlanes)
+		}
+	}
+}
+
+func TestNumberOfControlPlanesIsWarnedAbout(t *testing.T) {
+	for n, want := range map[int32]string{1: "OneControlPlane", 2: "EvenControlPlanes", 3: "", 4: "EvenControlPlanes", 5: ""} {
+		s := ha(v1alpha1.ProviderHarvester, "10.40.0.100")
+		s.Cluster.ControlPlane.Replicas = n
 		plan, err := NewPlan(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan.Endpoint != vip || plan.Talos.SharedIP.Address != want {
-			t.Errorf("vip %q: endpoint %q, shared address %q", vip, plan.Endpoint, plan.Talos.SharedIP.Address)
+		var got string
+		for _, w := range plan.Warnings {
+			got += w.Reason
+		}
+		if got != want || len(plan.Machines) != int(n)+2 {
+			t.Errorf("%d: warned of %q, %d machines", n, got, len(plan.Machines))
+		}
+	}
+	s := spec()
+	s.Cluster.ControlPlane.Replicas = 2
+	if plan, err := NewPlan(s); err != nil || plan.Warnings != nil {
+		t.Errorf("single node: %v, %v", plan.Warnings, err)
+	}
+}
+
+func TestLoadBalancerGetsIntoTheConfigurationOfControlPlanes(t *testing.T) {
+	secrets, err := talos.NewSecrets("v1.9.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := NewPlan(ha(v1alpha1.ProviderGCP, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const loopback, installer = "interface: lo", "/installer/"
+	for reason, tc := range map[string]struct {
+		balancer string
+		machine  Machine
+		want     bool
+	}{
+		"an address is one of the machine's own":   {"203.0.113.9", plan.Machines[0], true},
+		"a name is not":                            {"lb.example.com", plan.Machines[0], false},
+		"workers do not serve it":                  {"203.0.113.9", plan.Machines[3], false},
+		"without a load balancer there is nothing": {"", plan.Machines[0], false},
+	} {
+		config, err := plan.config(secrets, "api.example.com", tc.balancer, tc.machine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(config), loopback); got != tc.want {
+			t.Errorf("%s: %v", reason, got)
+		}
+		if tc.balancer != "" && !strings.Contains(string(config), "- "+tc.balancer) {
+			t.Errorf("%s: %s is not in the certificates", reason, tc.balancer)
+		}
+		if !strings.Contains(string(config), installer) {
+			t.Errorf("%s: no installer", reason)
+		}
+	}
+}
+
+func TestInstallerIsThatOfTheCloud(t *testing.T) {
+	for provider, want := range map[v1alpha1.ProviderType]string{v1alpha1.ProviderHarvester: "", v1alpha1.ProviderAWS: "aws", v1alpha1.ProviderGCP: "gcp", v1alpha1.ProviderAzure: "azure"} {
+		plan, err := NewPlan(ha(provider, "10.40.0.100"))
+		if err != nil || plan.Talos.Platform != want {
+			t.Errorf("%s: %q, %v", provider, plan.Talos.Platform, err)
 		}
 	}
 }
 
 func TestWhatCannotBeHadIsAFailureWithItsReason(t *testing.T) {
-	for reason, change := range map[string]func(*v1alpha1.ClusterBootstrapSpec){
-		"TopologyNotSupported":    func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.Topology = v1alpha1.TopologyHA },
-		"ProviderNotSupported":    func(s *v1alpha1.ClusterBootstrapSpec) { s.Provider = v1alpha1.ProviderAWS },
-		"RemediationNotSupported": func(s *v1alpha1.ClusterBootstrapSpec) { s.Remediation = v1alpha1.RemediationReplaceWorkers },
-		"InvalidSpec":             func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Version = "v9.9.9" },
+	type change = func(*v1alpha1.ClusterBootstrapSpec)
+	for name, tc := range map[string]struct {
+		change change
+		reason string
+		says   string
+	}{
+		"no workers to replace": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Remediation = v1alpha1.RemediationReplaceWorkers }, "RemediationNotSupported", "single node"},
+		"remediation comes late": {func(s *v1alpha1.ClusterBootstrapSpec) {
+			*s = ha(s.Provider, "10.40.0.100")
+			s.Remediation = v1alpha1.RemediationReplaceWorkers
+		}, "RemediationNotSupported", "later version"},
+		"unknown Talos":          {func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Version = "v9.9.9" }, "InvalidSpec", "newer than"},
+		"HA without an endpoint": {func(s *v1alpha1.ClusterBootstrapSpec) { *s = ha(s.Provider, "") }, "InvalidSpec", "spec.network.vip is required"},
+		"label of workers":       {func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.Workers.Labels = map[string]string{"a b": ""} }, "InvalidSpec", "spec.cluster.workers.labels"},
 	} {
 		s := spec()
-		change(&s)
+		tc.change(&s)
 		_, err := NewPlan(s)
 		var failure *Failure
-		if !errors.As(err, &failure) || failure.Reason != reason {
-			t.Errorf("%s: got %v", reason, err)
+		if !errors.As(err, &failure) || failure.Reason != tc.reason || !strings.Contains(failure.Message, tc.says) {
+			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+func TestPatchThatCannotBeAppliedIsFoundBeforeThereAreMachines(t *testing.T) {
+	secrets, err := talos.NewSecrets("v1.9.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := ha(v1alpha1.ProviderHarvester, "10.40.0.100")
+	s.Talos.ConfigPatches = []v1alpha1.TalosConfigPatch{{Op: "remove", Path: "/machine/nothing", Target: v1alpha1.PatchWorker}}
+	plan, err := NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failure *Failure
+	if err := plan.check(secrets); !errors.As(err, &failure) || failure.Reason != "InvalidTalosConfig" {
+		t.Errorf("got %v", err)
+	}
+	s.Cluster.Workers = nil
+	if plan, err = NewPlan(s); err != nil || plan.check(secrets) != nil {
+		t.Errorf("a patch for nobody: %v, %v", err, plan.check(secrets))
 	}
 }
 
@@ -125,6 +304,7 @@ func TestWalkEndsAtTheFirstStepThatIsNotFinished(t *testing.T) {
 func TestPhasesOfTheStepsNeverGoBack(t *testing.T) {
 	order := map[v1alpha1.ClusterBootstrapPhase]int{
 		v1alpha1.BootstrapPending: 0, v1alpha1.BootstrapProvisioningMachines: 1, v1alpha1.BootstrapConfiguringTalos: 2, v1alpha1.BootstrapBootstrappingCluster: 3,
+		v1alpha1.BootstrapInstallingAddons: 4,
 	}
 	last := 0
 	for _, s := range Steps() {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,48 +17,75 @@ import (
 )
 
 // Remove deletes everything that the bootstrap made, requests first, and
-// reports what is still there.
+// reports what is still there. A request stands for what the platform made of
+// it: it is gone when that is.
 func (s *Session) Remove(ctx context.Context) (*Obstacle, error) {
 	machines, err1 := s.removeAll(ctx, &v1alpha1.MachineRequestList{})
 	balancers, err2 := s.removeAll(ctx, &v1alpha1.LoadBalancerRequestList{})
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	if left := slices.Concat(machines, balancers); len(left) > 0 {
-		return &Obstacle{Reason: "Deleting", Message: "waiting for " + strings.Join(left, ", ") + " to be gone"}, nil
+	left := slices.Concat(machines, balancers)
+	if len(left) == 0 {
+		// The credentials go last: until here somebody may need them to look.
+		var err error
+		if left, err = s.removeAll(ctx, &corev1.SecretList{}); err != nil {
+			return nil, err
+		}
 	}
-	// The credentials go last: until here somebody may need them to look.
-	_, err := s.removeAll(ctx, &corev1.SecretList{})
-	return nil, err
+	if len(left) == 0 {
+		return nil, nil
+	}
+	return &Obstacle{Reason: "Deleting", Message: "waiting for " + listed(left) + " to be gone", Poll: true}, nil
 }
 
-// removeAll deletes the objects of a list that are this bootstrap's.
+// removeAll deletes the objects of a list that are this bootstrap's, and tells
+// which are still there after that.
 func (s *Session) removeAll(ctx context.Context, list client.ObjectList) (left []string, err error) {
+	found, err := s.own(ctx, list)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	for _, o := range found {
+		if o.GetDeletionTimestamp().IsZero() {
+			err = errors.Join(err, client.IgnoreNotFound(s.Client.Delete(ctx, o)))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err = s.own(ctx, list)
+	for _, o := range found {
+		left = append(left, o.GetName()+whyStill(o))
+	}
+	return left, err
+}
+
+// own fills the list and picks what this bootstrap made.
+func (s *Session) own(ctx context.Context, list client.ObjectList) (out []client.Object, err error) {
 	err = s.Live.List(ctx, list, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelClusterBootstrap: s.Name})
 	if err != nil {
 		return nil, err
 	}
 	objects, err := meta.ExtractList(list)
 	for _, object := range objects {
-		o := object.(client.Object)
-		if o.GetAnnotations()[v1alpha1.AnnotationClusterID] != s.clusterID() {
-			continue
-		}
-		left = append(left, o.GetName()+because(o))
-		if o.GetDeletionTimestamp().IsZero() {
-			err = errors.Join(err, client.IgnoreNotFound(s.Client.Delete(ctx, o)))
+		if o := object.(client.Object); o.GetAnnotations()[v1alpha1.AnnotationClusterID] == s.clusterID() {
+			out = append(out, o)
 		}
 	}
-	return left, err
+	return out, err
 }
 
-// because is what a request itself says about why it is still there.
-func because(o client.Object) string {
-	r, ok := o.(*v1alpha1.MachineRequest)
-	if !ok {
-		return ""
+// whyStill is what a request itself says about why it is still there.
+func whyStill(o client.Object) string {
+	var all []metav1.Condition
+	switch r := o.(type) {
+	case *v1alpha1.MachineRequest:
+		all = r.Status.Conditions
+	case *v1alpha1.LoadBalancerRequest:
+		all = r.Status.Conditions
 	}
-	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionReady)
+	c := meta.FindStatusCondition(all, v1alpha1.ConditionReady)
 	if c == nil || c.Status == metav1.ConditionTrue {
 		return ""
 	}

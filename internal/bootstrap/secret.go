@@ -27,12 +27,16 @@ const (
 // SecretName is the name of a cluster's Secret.
 func SecretName(cluster, suffix string) string { return cluster + "-" + suffix }
 
-// makeSecrets makes the keys of the new cluster, once.
+// makeSecrets makes the keys of the new cluster, once. With them it can be seen
+// whether configurations come of the spec, before there are machines.
 func makeSecrets(ctx context.Context, s *Session) (*Obstacle, error) {
 	var err error
 	s.secrets, err = s.keepSecret(ctx, SecretTalosSecrets, func() ([]byte, error) {
 		return talos.NewSecrets(s.Spec.Talos.Version)
 	})
+	if err == nil && len(s.Status.Machines) == 0 {
+		err = s.Plan.check(s.secrets)
+	}
 	return nil, err
 }
 
@@ -106,7 +110,7 @@ func (s *Session) mark(o client.Object) {
 	o.SetLabels(map[string]string{
 		v1alpha1.LabelCluster:          s.Spec.Cluster.Name,
 		v1alpha1.LabelClusterBootstrap: s.Name,
-		v1alpha1.LabelManagedBy:        "butler-bootstrap",
+		v1alpha1.LabelManagedBy:        fieldOwner,
 	})
 	o.SetAnnotations(map[string]string{v1alpha1.AnnotationClusterID: s.clusterID()})
 }

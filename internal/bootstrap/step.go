@@ -9,8 +9,6 @@ package bootstrap
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -27,18 +25,38 @@ type Obstacle struct {
 	Message string
 	// Poll asks the step again soon: nobody reports when the obstacle is gone.
 	Poll bool
+
+	urgent bool // does not pass by itself: told before those that do
 }
 
 // stable is an error's text without what differs each time: the near end of a
-// broken connection.
+// broken connection, and in which of several ways somebody was silent.
 func stable(err error) string {
-	words := strings.Fields(err.Error())
+	text := err.Error()
+	for _, silence := range []string{"no route to host", "i/o timeout", "context deadline exceeded", "Client.Timeout exceeded"} {
+		if strings.Contains(text, silence) {
+			return noAnswer
+		}
+	}
+	words := strings.Fields(text)
 	for i, w := range words {
 		if _, far, ok := strings.Cut(w, "->"); ok {
 			words[i] = far
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+const noAnswer = "no answer in time"
+
+// because is what an error adds to the news that somebody does not answer:
+// nothing, if it only says so.
+func because(err error) string {
+	text := stable(err)
+	if strings.Contains(text, noAnswer) || strings.Contains(text, "connection refused") {
+		return ""
+	}
+	return ": " + text
 }
 
 // Failure is what no retry mends; a changed spec may.
@@ -53,18 +71,26 @@ type Step struct {
 	Run func(context.Context, *Session) (*Obstacle, error)
 }
 
-// Steps is the way, from the top.
+// Steps is the way, from the top. Until kube-vip runs, its address answers
+// nobody, and machines that join by way of it are silent: no step before
+// awaitEndpoint waits for a worker, or for a second member of etcd.
 func Steps() []Step {
 	return []Step{
 		{v1alpha1.BootstrapPending, checkProvider},
 		{v1alpha1.BootstrapProvisioningMachines, makeSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, requestMachines},
+		{v1alpha1.BootstrapProvisioningMachines, requestLoadBalancer},
 		{v1alpha1.BootstrapConfiguringTalos, settleEndpoint},
 		{v1alpha1.BootstrapConfiguringTalos, issueTalosconfig},
 		{v1alpha1.BootstrapConfiguringTalos, configureNodes},
 		{v1alpha1.BootstrapBootstrappingCluster, bootstrapEtcd},
 		{v1alpha1.BootstrapBootstrappingCluster, fetchKubeconfig},
-		{v1alpha1.BootstrapBootstrappingCluster, awaitNodes},
+		{v1alpha1.BootstrapBootstrappingCluster, awaitKubernetes},
+		{v1alpha1.BootstrapInstallingAddons, installKubeVIP},
+		{v1alpha1.BootstrapInstallingAddons, awaitEndpoint},
+		{v1alpha1.BootstrapInstallingAddons, finishNodes},
+		{v1alpha1.BootstrapInstallingAddons, awaitNodes},
+		{v1alpha1.BootstrapInstallingAddons, awaitHealth},
 	}
 }
 
@@ -80,10 +106,16 @@ type Session struct {
 	// Dial opens every connection to nodes and to the new cluster.
 	Dial  talos.Dialer
 	Clock func() time.Time
+	// Interrupted, if set, is asked before each step; its error ends the walk.
+	Interrupted func(context.Context) error
 
 	secrets     []byte
 	talosconfig []byte
 	kubeconfig  []byte
+	balancer    string        // endpoint of the load balancer, if there is one
+	nodes       *talos.Client // of the Talos API
+	cluster     *newCluster   // of the new API server, by way of one control plane
+	looked      bool          // at the nodes of the new cluster
 }
 
 // Progress is where a walk ended.
@@ -93,46 +125,27 @@ type Progress struct {
 }
 
 // Walk takes the steps until one is not finished. An error is a Failure, or
-// something that passes by itself. Nobody has looked at the nodes before the
-// last step, so that none counts as Ready until then.
+// something that passes by itself.
 func (s *Session) Walk(ctx context.Context, steps []Step) (Progress, error) {
-	for i, step := range steps {
-		obstacle, err := step.Run(ctx, s)
-		if err != nil || obstacle != nil {
-			if i < len(steps)-1 {
-				s.forgetNodes()
-			}
-			return Progress{step.Phase, obstacle}, err
+	defer s.disconnect()
+	for _, step := range steps {
+		obstacle, err := s.take(ctx, step)
+		if err != nil {
+			return Progress{Phase: step.Phase}, err
+		}
+		if obstacle != nil {
+			s.lookAtNodes(ctx)
+			return Progress{step.Phase, obstacle}, nil
 		}
 	}
 	return Progress{Phase: v1alpha1.BootstrapReady}, nil
 }
 
-// exchangeTimeout bounds one exchange with a node or with the new cluster.
-const exchangeTimeout = 10 * time.Second
-
-// controlPlanes are the machines of that role, in the order of the plan.
-func (s *Session) controlPlanes() (out []v1alpha1.BootstrapMachineStatus) {
-	for _, m := range s.Status.Machines {
-		if m.Role == v1alpha1.RoleControlPlane {
-			out = append(out, m)
+func (s *Session) take(ctx context.Context, step Step) (*Obstacle, error) {
+	if s.Interrupted != nil {
+		if err := s.Interrupted(ctx); err != nil {
+			return nil, err
 		}
 	}
-	return out
-}
-
-// fromAny asks the control planes one after the other until one answers, and
-// tells what the last one said if none does.
-func (s *Session) fromAny(ctx context.Context, ask func(ctx context.Context, address string) error) error {
-	err := errors.New("no control plane has an address")
-	for _, m := range s.controlPlanes() {
-		ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
-		err = ask(ctx, m.IPAddress)
-		cancel()
-		if err == nil {
-			return nil
-		}
-		err = fmt.Errorf("%s (%s): %w", m.Name, m.IPAddress, err)
-	}
-	return err
+	return step.Run(ctx, s)
 }

@@ -40,6 +40,10 @@ type Cluster struct {
 	// SharedIP, if set, is an address that Talos itself moves between the
 	// control planes.
 	SharedIP SharedIP
+	// LoopbackAddress, if set, is an address that the control planes take for
+	// one of their own: that of a load balancer which passes packets on without
+	// rewriting them.
+	LoopbackAddress string
 	// CertSANs are further names of the Talos and Kubernetes API servers.
 	CertSANs []string
 

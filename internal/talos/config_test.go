@@ -70,36 +70,80 @@ func TestConfigGolden(t *testing.T) {
 		c.MergePatches = []MergePatch{{Target: TargetWorker, YAML: "machine:\n  sysctls:\n    vm.max_map_count: \"262144\"\n"}}
 		return c
 	}
+	cloud := func(version string) Cluster {
+		c := testCluster(version)
+		c.Platform = "gcp"
+		c.Endpoint = "api.example.com"
+		c.LoopbackAddress = "203.0.113.10"
+		c.CertSANs = []string{"203.0.113.10"}
+		return c
+	}
 	worker := Node{
-		Name:       "dev-cluster-w-0",
+		Name:       "dev-cluster-worker-0",
 		Role:       Worker,
 		Labels:     map[string]string{"example.com/pool": "storage", "node-role.kubernetes.io/worker": ""},
 		ExtraDisks: []Disk{{Name: "disk-1", Device: "/dev/sdb"}},
 	}
 	for name, tc := range map[string]struct {
-		cluster Cluster
+		cluster func(version string) Cluster
 		node    Node
 	}{
-		"single-node-v1.9.2":    {single("v1.9.2"), controlPlane()},
-		"single-node-v1.11.0":   {single("v1.11.0"), controlPlane()},
-		"single-node-v1.12.0":   {single("v1.12.0"), controlPlane()},
-		"single-node-v1.13.0":   {single("v1.13.0"), controlPlane()},
-		"control-plane-v1.9.2":  {full("v1.9.2"), controlPlane()},
-		"control-plane-v1.13.0": {full("v1.13.0"), controlPlane()},
-		"worker-v1.9.2":         {full("v1.9.2"), worker},
-		"worker-v1.13.0":        {full("v1.13.0"), worker},
+		"single-node":         {single, controlPlane()},
+		"control-plane":       {full, controlPlane()},
+		"ha-control-plane":    {testCluster, controlPlane()},
+		"ha-worker":           {full, worker},
+		"cloud-control-plane": {cloud, controlPlane()},
 	} {
-		t.Run(name, func(t *testing.T) {
-			data, err := Config(testSecrets(t), tc.cluster, tc.node)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := load(t, data).NetworkHostnameConfig().Hostname(); got != tc.node.Name {
-				t.Errorf("host name %q, want %q", got, tc.node.Name)
-			}
-			golden(t, name+".yaml", redacted(t, data))
-		})
+		for _, version := range []string{"v1.9.2", "v1.11.0", "v1.12.0", "v1.13.0"} {
+			t.Run(name+"-"+version, func(t *testing.T) {
+				data, err := Config(testSecrets(t), tc.cluster(version), tc.node)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := load(t, data)
+				if got := cfg.NetworkHostnameConfig().Hostname(); got != tc.node.Name {
+					t.Errorf("host name %q, want %q", got, tc.node.Name)
+				}
+				if warnings, err := cfg.Validate(metal{}); err != nil || len(warnings) > 0 {
+					t.Errorf("machinery says %v, %v", warnings, err)
+				}
+				golden(t, name+"-"+version+".yaml", redacted(t, data))
+			})
+		}
 	}
+}
+
+func TestLoopbackAddressIsForControlPlanesAndKeepsDHCP(t *testing.T) {
+	for _, version := range []string{"v1.9.2", "v1.12.0", "v1.13.0"} {
+		for address, want := range map[string]string{"203.0.113.10": "203.0.113.10/32", "2001:db8::10": "2001:db8::10/128"} {
+			c := testCluster(version)
+			c.LoopbackAddress = address
+			if got := interfaces(t, c, Worker); len(got) != 0 {
+				t.Errorf("%s: a worker has %v", version, got)
+			}
+			if got := interfaces(t, c, ControlPlane); !cmp.Equal(got, map[string][]string{"lo": {want}}) {
+				t.Errorf("%s: a control plane has %v", version, got)
+			}
+		}
+	}
+}
+
+// interfaces are those that the configuration names, with their addresses.
+func interfaces(t *testing.T, c Cluster, r Role) map[string][]string {
+	t.Helper()
+	data, err := Config(testSecrets(t), c, Node{Name: "n", Role: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := load(t, data)
+	if !cfg.RunDefaultDHCPOperators() {
+		t.Error("no interface would ask for an address any more")
+	}
+	found := map[string][]string{}
+	for _, device := range cfg.Machine().Network().Devices() {
+		found[device.Interface()] = device.Addresses()
+	}
+	return found
 }
 
 // redacted keeps key material out of the golden files; TestConfigSecrets
@@ -196,6 +240,7 @@ func TestConfigRefuses(t *testing.T) {
 		"unknown role":                 {func(_ *Cluster, n *Node) { n.Role = "master" }, `unknown role "master"`},
 		"no host name":                 {func(_ *Cluster, n *Node) { n.Name = "" }, "host name is missing"},
 		"shared IP is a name":          {func(c *Cluster, _ *Node) { c.SharedIP.Address = "api.example.com" }, "not an address"},
+		"loopback address is a name":   {func(c *Cluster, _ *Node) { c.LoopbackAddress = "api.example.com" }, "not an address"},
 		"patch of a missing path":      {func(c *Cluster, _ *Node) { c.JSONPatches = []JSONPatch{{Op: "remove", Path: "/machine/nothing"}} }, "config patch 0 (remove /machine/nothing)"},
 		"patch without value":          {func(c *Cluster, _ *Node) { c.JSONPatches = []JSONPatch{{Op: "add", Path: "/machine/time"}} }, "value is missing"},
 		"patch with unknown operation": {func(c *Cluster, _ *Node) { c.JSONPatches = []JSONPatch{{Op: "move", Path: "/machine/time"}} }, "unknown operation"},

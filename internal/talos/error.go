@@ -4,8 +4,11 @@
 package talos
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
 
@@ -16,8 +19,13 @@ type callError struct {
 	err         error
 }
 
+// Error leaves out the many words that gRPC has for silence.
 func (e *callError) Error() string {
-	return fmt.Sprintf("%s on %s: %s", e.op, e.address, status.Convert(e.err).Message())
+	said := status.Convert(e.err)
+	if said.Code() == codes.DeadlineExceeded || errors.Is(e.err, context.DeadlineExceeded) {
+		return fmt.Sprintf("%s on %s: no answer in time", e.op, e.address)
+	}
+	return fmt.Sprintf("%s on %s: %s", e.op, e.address, said.Message())
 }
 
 func (e *callError) Unwrap() error { return e.err }

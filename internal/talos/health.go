@@ -37,10 +37,10 @@ type Service struct {
 	ID      string
 	State   string // Running, Preparing, Waiting, …
 	Message string // last event
-	Healthy bool   // true also when nothing is known of its health
+	Healthy bool   // known to be: one that has just started is not yet
 }
 
-// Up reports whether the service runs and is not known to be ill.
+// Up reports whether the service runs and has shown that it is well.
 func (s Service) Up() bool { return s.State == "Running" && s.Healthy }
 
 // Services asks a configured node for its services.
@@ -62,7 +62,7 @@ func service(info *machine.ServiceInfo) Service {
 	s := Service{
 		ID:      info.GetId(),
 		State:   info.GetState(),
-		Healthy: info.GetHealth().GetUnknown() || info.GetHealth().GetHealthy(),
+		Healthy: info.GetHealth().GetHealthy() && !info.GetHealth().GetUnknown(),
 	}
 	if events := info.GetEvents().GetEvents(); len(events) > 0 {
 		s.Message = events[len(events)-1].GetMsg()

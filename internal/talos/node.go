@@ -49,7 +49,7 @@ func (c *Client) Bootstrap(ctx context.Context, address string) (already bool, e
 // node has got further in its start.
 func NotYet(err error) bool {
 	code := status.Code(err)
-	return code == codes.FailedPrecondition || code == codes.Unavailable
+	return code == codes.FailedPrecondition || code == codes.Unavailable || code == codes.DeadlineExceeded
 }
 
 // Kubeconfig returns an administrator's kubeconfig, freshly issued by a

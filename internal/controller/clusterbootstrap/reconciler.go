@@ -43,7 +43,7 @@ const cacheLag = 25 * time.Millisecond
 // Reconcile takes one ClusterBootstrap as far as it gets.
 func (r *Reconciler) Reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
 	result, err := r.reconcile(ctx, cb)
-	if apierrors.IsConflict(err) {
+	if apierrors.IsConflict(err) || errors.Is(err, errChanged) {
 		return reconcile.Result{RequeueAfter: cacheLag}, nil
 	}
 	return result, err
@@ -86,6 +86,9 @@ func (r *Reconciler) advance(ctx context.Context, cb *v1alpha1.ClusterBootstrap)
 	if ctx.Err() != nil {
 		return reconcile.Result{}, ctx.Err()
 	}
+	if errors.Is(err, errChanged) {
+		return reconcile.Result{}, err
+	}
 	settle(next, progress, err)
 	if err := r.report(ctx, cb, next); err != nil {
 		return reconcile.Result{}, err
@@ -104,7 +107,22 @@ func (r *Reconciler) walk(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (b
 	}
 	s := r.session(cb)
 	s.Plan = plan
+	s.Interrupted = func(ctx context.Context) error { return r.changed(ctx, cb) }
 	return s.Walk(ctx, bootstrap.Steps())
+}
+
+// errChanged ends a walk for a spec that is not wanted any more.
+var errChanged = errors.New("the ClusterBootstrap has changed")
+
+// changed looks whether somebody paused, deleted or changed a ClusterBootstrap
+// while it is walked.
+func (r *Reconciler) changed(ctx context.Context, cb *v1alpha1.ClusterBootstrap) error {
+	now := &v1alpha1.ClusterBootstrap{}
+	err := r.Client.Get(ctx, client.ObjectKeyFromObject(cb), now)
+	if apierrors.IsNotFound(err) || err == nil && now.Generation > cb.Generation {
+		return errChanged
+	}
+	return err
 }
 
 func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
@@ -112,13 +130,14 @@ func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
 }
 
 // pollAfter is when to ask again where nobody reports a change: soon while
-// things move, ever less often while they do not.
+// things move, ever less often while they do not. What took 20 seconds is seen
+// within one.
 func (r *Reconciler) pollAfter(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress) time.Duration {
 	if p.Obstacle == nil || !p.Obstacle.Poll {
 		return upkeep
 	}
 	still := r.Clock().Sub(cb.Status.LastUpdated.Time)
-	return min(max(still/4, 250*time.Millisecond), 5*time.Second)
+	return min(max(still/20, 250*time.Millisecond), 5*time.Second)
 }
 
 // remove releases the ClusterBootstrap when everything it made is gone.
@@ -131,7 +150,9 @@ func (r *Reconciler) remove(ctx context.Context, cb *v1alpha1.ClusterBootstrap) 
 		return reconcile.Result{}, err
 	}
 	if obstacle != nil {
-		return reconcile.Result{}, r.report(ctx, cb, deleting(cb, obstacle))
+		next := deleting(cb, obstacle)
+		err := r.report(ctx, cb, next)
+		return reconcile.Result{RequeueAfter: r.pollAfter(next, bootstrap.Progress{Obstacle: obstacle})}, err
 	}
 	before := cb.DeepCopy()
 	controllerutil.RemoveFinalizer(cb, v1alpha1.FinalizerClusterBootstrap)

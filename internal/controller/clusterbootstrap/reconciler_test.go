@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,6 +22,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/plane"
@@ -30,6 +32,7 @@ import (
 var api *plane.Plane
 
 func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
 	os.Exit(planetest.Run(m, plane.Options{}, func(p *plane.Plane) { api = p }))
 }
 
@@ -357,7 +360,9 @@ func TestPausedDoesNotKeepFromDeletion(t *testing.T) {
 	if err := w.Delete(t.Context(), cb); err != nil {
 		t.Fatal(err)
 	}
-	w.reconcile("dev")
+	if _, err := w.Reconcile(t.Context(), w.get("dev")); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := w.request("dev-cp-0"); !apierrors.IsNotFound(err) {
 		t.Errorf("the request is still there: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -24,6 +25,12 @@ import (
 // answers.
 const workers = 4
 
+// An error is tried again after retryFirst, then ever later, up to retryLast.
+const (
+	retryFirst = 50 * time.Millisecond
+	retryLast  = 5 * time.Second
+)
+
 // Register adds the reconciler to a manager. All connections to nodes and to
 // new clusters are opened by dial.
 func Register(m manager.Manager, dial talos.Dialer) error {
@@ -39,8 +46,12 @@ func Register(m manager.Manager, dial talos.Dialer) error {
 		Named("clusterbootstrap").
 		For(&v1alpha1.ClusterBootstrap{}, builder.WithPredicates(own)).
 		Watches(&v1alpha1.MachineRequest{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
+		Watches(&v1alpha1.LoadBalancerRequest{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.byProvider), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
+		}).
 		Complete(reconcile.AsReconciler(m.GetClient(), r))
 }
 

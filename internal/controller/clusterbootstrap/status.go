@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +15,13 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+)
+
+// Reasons of the conditions, besides those of the steps.
+const (
+	reasonComplete = "BootstrapComplete"
+	reasonRetrying = "Retrying"
+	reasonPaused   = "Paused"
 )
 
 // settle turns the end of a walk into a status. Once Ready the phase stays:
@@ -33,13 +39,13 @@ func settle(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress, err error) {
 		conditions(cb, failure.Reason, failure.Message)
 	case err != nil:
 		s.Phase = p.Phase
-		conditions(cb, "Retrying", err.Error())
+		conditions(cb, reasonRetrying, err.Error())
 	case p.Obstacle != nil:
 		s.Phase = p.Phase
 		conditions(cb, p.Obstacle.Reason, p.Obstacle.Message)
 	default:
 		s.Phase = p.Phase
-		conditions(cb, "BootstrapComplete", "all nodes are Ready; addons are not installed by this version")
+		conditions(cb, reasonComplete, "all nodes are Ready and healthy")
 	}
 	if wasReady {
 		s.Phase = v1alpha1.BootstrapReady
@@ -49,7 +55,7 @@ func settle(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress, err error) {
 // conditions says the same thing from three sides.
 func conditions(cb *v1alpha1.ClusterBootstrap, reason, message string) {
 	failed := cb.Status.FailureReason != ""
-	ready := reason == "BootstrapComplete"
+	ready := reason == reasonComplete
 	set(cb, v1alpha1.ConditionReady, ready, reason, message)
 	set(cb, v1alpha1.ConditionProgressing, !ready && !failed, reason, message)
 	set(cb, v1alpha1.ConditionFailed, failed, reason, message)
@@ -70,9 +76,9 @@ func paused(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {
 	next.Status.ObservedGeneration = cb.Generation
 	const message = "spec.paused is true: nothing is changed"
 	if next.Status.Phase != v1alpha1.BootstrapReady {
-		set(next, v1alpha1.ConditionReady, false, "Paused", message)
+		set(next, v1alpha1.ConditionReady, false, reasonPaused, message)
 	}
-	set(next, v1alpha1.ConditionProgressing, false, "Paused", message)
+	set(next, v1alpha1.ConditionProgressing, false, reasonPaused, message)
 	return next
 }
 
@@ -83,8 +89,11 @@ func deleting(cb *v1alpha1.ClusterBootstrap, o *bootstrap.Obstacle) *v1alpha1.Cl
 	return next
 }
 
-// report writes a status that has changed, and tells of a new phase.
+// report writes a status that has changed, and tells what has.
 func (r *Reconciler) report(ctx context.Context, before, after *v1alpha1.ClusterBootstrap) error {
+	if after.Spec.StatusCredentials == v1alpha1.StatusCredentialsSecretOnly {
+		after.Status.Kubeconfig, after.Status.Talosconfig = "", ""
+	}
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
@@ -95,19 +104,7 @@ func (r *Reconciler) report(ctx context.Context, before, after *v1alpha1.Cluster
 	}
 	if from, to := before.Status.Phase, after.Status.Phase; from != to {
 		log.FromContext(ctx).Info("phase changed", "cluster", after.Spec.Cluster.Name, "from", from, "to", to)
-		r.announce(after)
 	}
+	r.announce(before, after)
 	return nil
-}
-
-func (r *Reconciler) announce(cb *v1alpha1.ClusterBootstrap) {
-	kind := corev1.EventTypeNormal
-	if cb.Status.Phase == v1alpha1.BootstrapFailed {
-		kind = corev1.EventTypeWarning
-	}
-	message := ""
-	if c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionReady); c != nil {
-		message = c.Message
-	}
-	r.Recorder.Eventf(cb, nil, kind, string(cb.Status.Phase), "Bootstrap", "%s", message)
 }

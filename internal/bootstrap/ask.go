@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+const (
+	// exchangeTimeout bounds one exchange with a node or with the new cluster.
+	exchangeTimeout = 10 * time.Second
+	// askTimeout bounds a question to all control planes, and a push.
+	askTimeout = 5 * time.Second
+	// probeTimeout bounds a question to one that may well be silent.
+	probeTimeout = 3 * time.Second
+	// moment is what the others get once one control plane has refused.
+	moment = time.Second
+)
+
+// controlPlanes are the machines of that role, in the order of the plan.
+func (s *Session) controlPlanes() (out []v1alpha1.BootstrapMachineStatus) {
+	for _, m := range s.Status.Machines {
+		if m.Role == v1alpha1.RoleControlPlane {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// talos is the client of the nodes' Talos API.
+func (s *Session) talos() (*talos.Client, error) {
+	if s.nodes == nil {
+		c, err := talos.NewClient(s.talosconfig, s.Dial)
+		if err != nil {
+			return nil, err
+		}
+		s.nodes = c
+	}
+	return s.nodes, nil
+}
+
+type reply[T any] struct {
+	from   int
+	answer T
+	err    error
+}
+
+// fromAny asks all control planes side by side and takes the first answer. If
+// none has one, it tells what the first of them said. A dead one costs no more
+// than a moment: it is not waited for when the others have refused.
+func fromAny[T any](ctx context.Context, s *Session, ask func(ctx context.Context, address string) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	all := s.controlPlanes()
+	replies := make(chan reply[T], len(all))
+	for i, m := range all {
+		go func() {
+			answer, err := ask(ctx, m.IPAddress)
+			replies <- reply[T]{i, answer, err}
+		}()
+	}
+	refusals := make([]error, len(all))
+	var enough <-chan time.Time
+	for range all {
+		select {
+		case r := <-replies:
+			if r.err == nil {
+				return r.answer, nil
+			}
+			refusals[r.from] = fmt.Errorf("%s (%s): %w", all[r.from].Name, all[r.from].IPAddress, r.err)
+			if enough == nil {
+				enough = time.After(moment)
+			}
+		case <-enough:
+			return *new(T), firstError(refusals)
+		}
+	}
+	return *new(T), firstError(refusals)
+}
+
+func firstError(all []error) error {
+	for _, err := range all {
+		if err != nil {
+			return err
+		}
+	}
+	return errors.New("no control plane has an address")
+}
+
+// joined is the first of several obstacles, with a count of the others. One
+// that does not pass by itself comes before those that do.
+func joined(all []*Obstacle) *Obstacle {
+	var first *Obstacle
+	count := 0
+	for _, o := range all {
+		if o == nil {
+			continue
+		}
+		count++
+		if first == nil || o.urgent && !first.urgent {
+			first = o
+		}
+	}
+	if count < 2 {
+		return first
+	}
+	told := *first
+	told.Message += andMore(count - 1)
+	return &told
+}
+
+// listed is the first of several, with a count of the others.
+func listed(all []string) string {
+	if len(all) < 2 {
+		return all[0]
+	}
+	return all[0] + andMore(len(all)-1)
+}
+
+func andMore(n int) string { return fmt.Sprintf(" (and %d more)", n) }

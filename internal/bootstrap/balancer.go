@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// balancerSuffix follows the cluster's name in that of the LoadBalancerRequest.
+const balancerSuffix = "-api"
+
+// requestLoadBalancer asks for the load balancer of the control plane, where
+// the plan wants one, and follows it until it has an endpoint. What becomes of
+// it later is seen at the endpoint.
+func requestLoadBalancer(ctx context.Context, s *Session) (*Obstacle, error) {
+	if s.Plan.Carrier != CarrierLoadBalancer {
+		return nil, nil
+	}
+	targets, err := s.targets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request, err := s.ensureBalancer(ctx, targets)
+	if err != nil {
+		return nil, err
+	}
+	if request == nil {
+		return s.balancerGone(), nil
+	}
+	if request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
+		return nil, &Failure{"NameTaken", fmt.Sprintf("LoadBalancerRequest %s/%s belongs to another cluster; delete it if that cluster is gone", request.Namespace, request.Name)}
+	}
+	s.balancer = request.Status.Endpoint
+	if s.balancer != "" && request.Status.Phase != v1alpha1.LoadBalancerFailed {
+		return nil, nil
+	}
+	return balancerObstacle(request), nil
+}
+
+// ensureBalancer returns the request, with these targets, or none if it was
+// there and is gone: another load balancer would have another endpoint.
+func (s *Session) ensureBalancer(ctx context.Context, targets []v1alpha1.LoadBalancerTarget) (*v1alpha1.LoadBalancerRequest, error) {
+	request := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Spec.Cluster.Name + balancerSuffix}}
+	err := s.find(ctx, request)
+	switch {
+	case apierrors.IsNotFound(err) && s.Status.ControlPlaneEndpoint != "":
+		return nil, nil
+	case apierrors.IsNotFound(err):
+		return s.createBalancer(ctx, request.Name, targets)
+	case err != nil, slices.Equal(request.Spec.Targets, targets), request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID():
+		return request, err
+	}
+	before := request.DeepCopy()
+	request.Spec.Targets = targets
+	return request, s.Client.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+func (s *Session) createBalancer(ctx context.Context, name string, targets []v1alpha1.LoadBalancerTarget) (*v1alpha1.LoadBalancerRequest, error) {
+	key := s.providerKey()
+	r := &v1alpha1.LoadBalancerRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name},
+		Spec: v1alpha1.LoadBalancerRequestSpec{
+			ClusterName:       s.Spec.Cluster.Name,
+			ProviderConfigRef: v1alpha1.ProviderReference{Namespace: key.Namespace, Name: key.Name},
+			Port:              apiServerPort,
+			Targets:           targets,
+		},
+	}
+	s.mark(r)
+	r.Annotations[v1alpha1.AnnotationOwnerID] = uuid.NewString()
+	return r, s.Client.Create(ctx, r)
+}
+
+// targets are the control planes, named in every way that a platform may want.
+func (s *Session) targets(ctx context.Context) (out []v1alpha1.LoadBalancerTarget, err error) {
+	for _, m := range s.controlPlanes() {
+		r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: m.Name}}
+		if err := s.find(ctx, r); err != nil {
+			return nil, err
+		}
+		out = append(out, v1alpha1.LoadBalancerTarget{IP: m.IPAddress, InstanceID: r.Status.ProviderID, InstanceName: r.Spec.MachineName})
+	}
+	return out, nil
+}
+
+func (s *Session) balancerGone() *Obstacle {
+	return &Obstacle{
+		Reason:  "LoadBalancerRequestDeleted",
+		Message: fmt.Sprintf("LoadBalancerRequest %s%s was deleted and is not made again; destroy the cluster and start anew", s.Spec.Cluster.Name, balancerSuffix),
+	}
+}
+
+func balancerObstacle(r *v1alpha1.LoadBalancerRequest) *Obstacle {
+	phase := r.Status.Phase
+	if phase == "" {
+		phase = v1alpha1.LoadBalancerPending
+	}
+	message := fmt.Sprintf("load balancer %s is %s", r.Name, phase)
+	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
+		message += ": " + c.Message
+	}
+	return &Obstacle{Reason: "WaitingForLoadBalancer", Message: message}
+}

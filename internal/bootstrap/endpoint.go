@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// settleEndpoint decides where the new API server is reached. It is settled for
+// good once a machine has it in its configuration.
+func settleEndpoint(_ context.Context, s *Session) (*Obstacle, error) {
+	configured := slices.ContainsFunc(s.Status.Machines, func(m v1alpha1.BootstrapMachineStatus) bool { return m.TalosConfigured })
+	if s.Status.ControlPlaneEndpoint == "" || !configured {
+		s.Status.ControlPlaneEndpoint = cmp.Or(s.Plan.Endpoint, s.balancer, s.controlPlanes()[0].IPAddress)
+	}
+	return nil, nil
+}
+
+// awaitEndpoint asks the new API server at its endpoint, as everybody will.
+func awaitEndpoint(ctx context.Context, s *Session) (*Obstacle, error) {
+	err := s.atEndpoint(ctx)
+	if err != nil {
+		message := fmt.Sprintf("%s does not answer: %s%s", s.Status.ControlPlaneEndpoint, s.whySilent(ctx), because(err))
+		return &Obstacle{Reason: "WaitingForEndpoint", Message: message, Poll: true}, nil
+	}
+	if s.Plan.Carrier == CarrierKubeVIP {
+		s.markInstalled(kubeVIPName, true)
+	}
+	return nil, nil
+}
+
+func (s *Session) atEndpoint(ctx context.Context) error {
+	c, err := s.connect("")
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	return c.ready(ctx)
+}
+
+// whySilent says what has to happen before the endpoint answers.
+func (s *Session) whySilent(ctx context.Context) string {
+	switch s.Plan.Carrier {
+	case CarrierKubeVIP:
+		return s.cluster.kubeVIPObstacle(ctx)
+	case CarrierSharedIP:
+		return "no control plane holds the shared address yet"
+	case CarrierLoadBalancer:
+		if s.Plan.Endpoint != "" {
+			return "lead it to the load balancer " + s.balancer
+		}
+		return "the load balancer has no healthy control plane yet"
+	case CarrierNode:
+		return "the API server does not listen there"
+	case CarrierExternal:
+	}
+	var addresses []string
+	for _, m := range s.controlPlanes() {
+		addresses = append(addresses, m.IPAddress)
+	}
+	return "lead it to " + strings.Join(addresses, ", ")
+}
+
+func (s *Session) markInstalled(addon string, is bool) {
+	if s.Status.AddonsInstalled == nil {
+		s.Status.AddonsInstalled = map[string]bool{}
+	}
+	s.Status.AddonsInstalled[addon] = is
+}

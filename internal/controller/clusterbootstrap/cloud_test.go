@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterbootstrap
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+func meta1(name, namespace string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: namespace}
+}
+
+func cloudBootstrap() *v1alpha1.ClusterBootstrap {
+	cb := haBootstrap(v1alpha1.ProviderGCP, 1)
+	cb.Spec.Network.VIP = ""
+	return cb
+}
+
+func (w *world) balancer() (*v1alpha1.LoadBalancerRequest, error) {
+	r := &v1alpha1.LoadBalancerRequest{}
+	return r, w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dev-api"}, r)
+}
+
+// serveBalancer plays the provider: the load balancer has an endpoint.
+func (w *world) serveBalancer(endpoint string) {
+	w.Helper()
+	r, err := w.balancer()
+	if err != nil {
+		w.Fatal(err)
+	}
+	r.Status.Phase, r.Status.Endpoint = v1alpha1.LoadBalancerReady, endpoint
+	if err := w.Status().Update(w.Context(), r); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// runAll plays the provider: all four machines run.
+func (w *world) runAll() {
+	w.Helper()
+	for _, name := range []string{"dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-worker-0"} {
+		w.run(name)
+	}
+}
+
+// inCloud is a world whose machines run and whose load balancer was asked for.
+func inCloud(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.create(configOf(v1alpha1.ProviderGCP))
+	w.create(cloudBootstrap())
+	w.reconcile("dev")
+	if _, err := w.balancer(); !apierrors.IsNotFound(err) {
+		t.Fatalf("a load balancer was asked for before there are machines: %v", err)
+	}
+	w.runAll()
+	return w
+}
+
+func TestLoadBalancerIsAskedForOnceMachinesRun(t *testing.T) {
+	w := inCloud(t)
+	cb := w.reconcile("dev")
+	if c := progressing(cb); c.Reason != "WaitingForLoadBalancer" || cb.Status.Phase != v1alpha1.BootstrapProvisioningMachines {
+		t.Errorf("phase %s, %+v", cb.Status.Phase, c)
+	}
+	r, err := w.balancer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := v1alpha1.LoadBalancerRequestSpec{
+		ClusterName:       "dev",
+		ProviderConfigRef: v1alpha1.ProviderReference{Namespace: w.namespace, Name: "harvester"},
+		Port:              6443,
+		Targets: []v1alpha1.LoadBalancerTarget{
+			{IP: "10.40.0.10", InstanceName: "dev-cp-0"}, {IP: "10.40.0.10", InstanceName: "dev-cp-1"}, {IP: "10.40.0.10", InstanceName: "dev-cp-2"},
+		},
+	}
+	if diff := cmp.Diff(want, r.Spec); diff != "" {
+		t.Error(diff)
+	}
+	w.serveBalancer("203.0.113.9")
+	if cb = w.reconcile("dev"); cb.Status.ControlPlaneEndpoint != "203.0.113.9" || cb.Status.Phase != v1alpha1.BootstrapConfiguringTalos {
+		t.Errorf("phase %s, endpoint %q", cb.Status.Phase, cb.Status.ControlPlaneEndpoint)
+	}
+	if again, err := w.balancer(); err != nil || again.Generation != 1 {
+		t.Errorf("the request was written again: %v", err)
+	}
+}
+
+func TestNameOfTheUserIsTheEndpointBeforeTheLoadBalancers(t *testing.T) {
+	w := inCloud(t)
+	w.change("dev", func(s *v1alpha1.ClusterBootstrapSpec) { s.Network.VIP = "api.example.com" })
+	w.reconcile("dev")
+	w.serveBalancer("203.0.113.9")
+	if cb := w.reconcile("dev"); cb.Status.ControlPlaneEndpoint != "api.example.com" {
+		t.Errorf("endpoint %q", cb.Status.ControlPlaneEndpoint)
+	}
+}
+
+func TestTargetsFollowTheMachines(t *testing.T) {
+	w := inCloud(t)
+	w.reconcile("dev")
+	r, err := w.request("dev-cp-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Status.IPAddress, r.Status.ProviderID = "10.40.0.77", "machine-77"
+	if err := w.Status().Update(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile("dev")
+	lb, err := w.balancer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lb.Spec.Targets[1]; got != (v1alpha1.LoadBalancerTarget{IP: "10.40.0.77", InstanceID: "machine-77", InstanceName: "dev-cp-1"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestDeletedLoadBalancerIsNotMadeAgainOnceItsEndpointIsInUse(t *testing.T) {
+	w := inCloud(t)
+	w.reconcile("dev")
+	w.serveBalancer("203.0.113.9")
+	w.reconcile("dev")
+	if err := w.Delete(t.Context(), &v1alpha1.LoadBalancerRequest{ObjectMeta: meta1("dev-api", w.namespace)}); err != nil {
+		t.Fatal(err)
+	}
+	if c := progressing(w.reconcile("dev")); c.Reason != "LoadBalancerRequestDeleted" {
+		t.Errorf("%+v", c)
+	}
+	if _, err := w.balancer(); !apierrors.IsNotFound(err) {
+		t.Errorf("it is there again: %v", err)
+	}
+}
+
+func TestLoadBalancerOfAnotherClusterIsNotTaken(t *testing.T) {
+	w := inCloud(t)
+	w.create(&v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Name: "dev-api"}, Spec: v1alpha1.LoadBalancerRequestSpec{
+		ClusterName: "other", ProviderConfigRef: v1alpha1.ProviderReference{Name: "harvester"},
+	}})
+	if cb := w.reconcile("dev"); cb.Status.FailureReason != "NameTaken" {
+		t.Errorf("%+v", cb.Status)
+	}
+	if r, err := w.balancer(); err != nil || len(r.Spec.Targets) != 0 {
+		t.Errorf("it was changed: %v", err)
+	}
+}
+
+func TestDeletionHalfWayWaitsForTheLoadBalancer(t *testing.T) {
+	w := inCloud(t)
+	w.reconcile("dev")
+	r, err := w.balancer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Finalizers = []string{"example.com/load-balancer-still-there"}
+	if err := w.Update(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Delete(t.Context(), w.get("dev")); err != nil {
+		t.Fatal(err)
+	}
+	if c := progressing(w.reconcile("dev")); c.Reason != "Deleting" || !strings.Contains(c.Message, "dev-api") {
+		t.Errorf("%+v", c)
+	}
+	if made := w.made(); made["dev-talos-secrets"] == "" || made["dev-cp-0"] != "" {
+		t.Errorf("left: %v", made)
+	}
+	if r, err = w.balancer(); err != nil || r.DeletionTimestamp.IsZero() {
+		t.Fatalf("the request is not being deleted: %v", err)
+	}
+	r.Finalizers = nil
+	if err := w.Update(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Reconcile(t.Context(), w.get("dev")); err != nil {
+		t.Fatal(err)
+	}
+	if made := w.made(); len(made) != 0 {
+		t.Errorf("left: %v", made)
+	}
+	if err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dev"}, &v1alpha1.ClusterBootstrap{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the ClusterBootstrap is still there: %v", err)
+	}
+}

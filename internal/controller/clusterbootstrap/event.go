@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterbootstrap
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+)
+
+// action is what all events are about.
+const action = "Bootstrap"
+
+// announce makes an event of a new phase, or else of a new obstacle, but not of
+// each turn that an obstacle takes.
+func (r *Reconciler) announce(before, after *v1alpha1.ClusterBootstrap) {
+	if len(before.Status.Machines) == 0 && len(after.Status.Machines) > 0 {
+		r.warn(after)
+	}
+	was, is := obstacle(before), obstacle(after)
+	kind := corev1.EventTypeNormal
+	if meta.IsStatusConditionTrue(after.Status.Conditions, v1alpha1.ConditionFailed) {
+		kind = corev1.EventTypeWarning
+	}
+	switch {
+	case before.Status.Phase != after.Status.Phase:
+		r.Recorder.Eventf(after, nil, kind, string(after.Status.Phase), action, "%s", is.Message)
+	case was.Reason != is.Reason:
+		r.Recorder.Eventf(after, nil, kind, is.Reason, action, "%s", is.Message)
+	}
+}
+
+// obstacle is the condition that tells what is in the way. Of a Ready cluster
+// that is paused, Ready says nothing new.
+func obstacle(cb *v1alpha1.ClusterBootstrap) metav1.Condition {
+	if c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionProgressing); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}
+
+// warn tells once, when machines are asked for, what is odd about them.
+func (r *Reconciler) warn(cb *v1alpha1.ClusterBootstrap) {
+	plan, err := bootstrap.NewPlan(cb.Spec)
+	if err != nil {
+		return
+	}
+	for _, w := range plan.Warnings {
+		r.Recorder.Eventf(cb, nil, corev1.EventTypeWarning, w.Reason, action, "%s", w.Message)
+	}
+}

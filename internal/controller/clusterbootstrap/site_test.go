@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterbootstrap
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/network"
+	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+	"github.com/butlerdotdev/butler/provider/serve"
+)
+
+const (
+	patience = 90 * time.Second
+	vip      = "10.0.0.200"
+)
+
+// site is a world whose machines are real enough: the in-memory platform makes
+// them, emulated Talos nodes boot at their addresses, and a whole provider and
+// the bootstrap run as they do in a program.
+type site struct {
+	*world
+	network    *network.Network
+	datacenter *datacenter.Datacenter
+	platform   *inmemory.Platform
+	dir        string
+
+	mu  sync.Mutex
+	off map[string]bool // machines that stay off, and endpoints that lead somewhere
+}
+
+// newSite is a site with a provider. With bootstrap, the reconciler runs too;
+// otherwise the test calls it.
+func newSite(t *testing.T, p v1alpha1.ProviderType, bootstrap bool) *site {
+	t.Helper()
+	s := &site{world: newWorld(t), network: network.New(), dir: t.TempDir(), off: map[string]bool{}}
+	s.platform = inmemory.New(inmemory.Options{LoadBalancers: !p.OnPrem(), Push: true})
+	nodes := simtalos.New(simtalos.Options{
+		Executable: planetest.Executable(t), Network: s.network, Dir: filepath.Join(s.dir, "clusters"),
+		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	var err error
+	s.datacenter, err = datacenter.New(datacenter.Options{
+		Dir: filepath.Join(s.dir, "machines"), Network: s.network, Boot: nodes.Boot,
+		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("10.0.0.0/24"), Gateway: netip.MustParseAddr("10.0.0.254")}},
+	})
+	s.must(err)
+	t.Cleanup(s.datacenter.Close)
+	s.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "credentials"}, StringData: map[string]string{"kubeconfig": "x"}})
+	s.create(configOf(p))
+	s.Dial = s.network.Dial
+	s.start(p, bootstrap)
+	return s
+}
+
+func configOf(p v1alpha1.ProviderType) *v1alpha1.ProviderConfig {
+	c := providerConfig()
+	if p == v1alpha1.ProviderGCP {
+		c.Spec.Provider, c.Spec.Harvester = p, nil
+		c.Spec.GCP = &v1alpha1.GCPSpec{ProjectID: "project", Region: "region"}
+	}
+	return c
+}
+
+// start runs the controllers, and powers on what the platform makes, until the
+// test ends.
+func (s *site) start(p v1alpha1.ProviderType, bootstrap bool) {
+	s.Helper()
+	m, err := manager.New(api.Config(), manager.Options{
+		Scheme: s.Scheme(), Metrics: server.Options{BindAddress: "0"},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{s.namespace: {}}},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	s.must(err)
+	s.must(serve.Register(m, s.platform.Provider(p), serve.Options{}))
+	if bootstrap {
+		s.must(Register(m, s.network.Dial))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := m.Start(ctx); err != nil {
+			s.Error(err)
+		}
+	})
+	running.Go(func() {
+		for ctx.Err() == nil {
+			s.powerOn()
+			s.balance()
+			select {
+			case <-ctx.Done():
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	})
+	s.Cleanup(func() { cancel(); running.Wait() })
+}
+
+// powerOn boots every machine of the platform that has an address.
+func (s *site) powerOn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.platform.Machines() {
+		if _, on := s.datacenter.Running(m.ID); on || m.State != provider.StateRunning || s.off[m.ID] {
+			continue
+		}
+		_, err := s.datacenter.PowerOn(datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0]})
+		if err != nil {
+			s.off[m.ID] = true
+			s.Error(err)
+		}
+	}
+}
+
+// powerOff pulls the plug of a machine.
+func (s *site) powerOff(name string) {
+	s.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.platform.Sightings(name) {
+		s.off[m.ID] = true
+		s.datacenter.PowerOff(m.ID)
+	}
+}
+
+// wipe makes a machine come up again with an empty disk.
+func (s *site) wipe(name string) {
+	s.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.platform.Sightings(name) {
+		s.datacenter.PowerOff(m.ID)
+		s.must(s.datacenter.Remove(m.ID))
+	}
+}
+
+// balance makes the platform's load balancer lead to its targets, as clouds do:
+// packets are passed on as they are.
+func (s *site) balance() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.balancer()
+	if err != nil || r.Status.Endpoint == "" || s.off[r.Status.Endpoint] {
+		return
+	}
+	s.off[r.Status.Endpoint] = true // once
+	_, err = s.network.Balance(r.Status.Endpoint+":6443", func() (out []netip.Addr) {
+		for _, lb := range s.platform.LoadBalancers() {
+			for _, target := range lb.Targets {
+				out = append(out, netip.MustParseAddr(target.IP))
+			}
+		}
+		return out
+	}, true)
+	if err != nil {
+		s.Error(err)
+	}
+}
+
+func (s *site) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// until follows a ClusterBootstrap until done says so.
+func (s *site) until(name string, done func(*v1alpha1.ClusterBootstrap) bool) *v1alpha1.ClusterBootstrap {
+	s.Helper()
+	var cb *v1alpha1.ClusterBootstrap
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if cb = s.get(name); done(cb) {
+			return cb
+		}
+		if cb.Status.Phase == v1alpha1.BootstrapFailed {
+			s.Fatalf("failed: %s", cb.Status.FailureMessage)
+		}
+	}
+	s.Fatalf("gave up at %s: %s\n%+v", cb.Status.Phase, progressing(cb).Message, cb.Status.Machines)
+	return nil
+}
+
+func (s *site) ready(name string) *v1alpha1.ClusterBootstrap {
+	s.Helper()
+	return s.until(name, func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Status.Phase == v1alpha1.BootstrapReady })
+}
+
+// kubernetes is a client with the kubeconfig that the bootstrap wrote.
+func (s *site) kubernetes(name string) *kubernetes.Clientset {
+	s.Helper()
+	secret := &corev1.Secret{}
+	s.must(s.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: name + "-kubeconfig"}, secret))
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["kubeconfig"])
+	s.must(err)
+	config.Dial = s.network.Dial
+	c, err := kubernetes.NewForConfig(config)
+	s.must(err)
+	return c
+}
+
+// bootstraps counts how often an etcd was begun.
+func (s *site) bootstraps() int {
+	s.Helper()
+	files, err := filepath.Glob(filepath.Join(s.dir, "clusters", "*", "bootstraps"))
+	s.must(err)
+	count := 0
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		s.must(err)
+		count += strings.Count(string(data), "\n")
+	}
+	return count
+}
+
+// haBootstrap is an HA cluster of three control planes and workers.
+func haBootstrap(p v1alpha1.ProviderType, workers int32) *v1alpha1.ClusterBootstrap {
+	cb := clusterBootstrap()
+	cb.Spec.Provider = p
+	cb.Spec.Cluster.Topology = v1alpha1.TopologyHA
+	cb.Spec.Cluster.ControlPlane.Replicas = 3
+	cb.Spec.Cluster.ControlPlane.ExtraDisks = nil
+	if workers > 0 {
+		cb.Spec.Cluster.Workers = &v1alpha1.NodePool{
+			Replicas: workers, CPU: 8, MemoryMB: 16384, DiskGB: 100,
+			ExtraDisks: []v1alpha1.DiskSpec{{SizeGB: 500, StorageClass: "bulk"}},
+			Labels:     map[string]string{"example.com/pool": "workers", "node-role.kubernetes.io/worker": ""},
+		}
+	}
+	cb.Spec.Network.VIP = vip
+	return cb
+}
+
+func isReady(cb *v1alpha1.ClusterBootstrap) bool {
+	return meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionReady)
+}

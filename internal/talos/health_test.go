@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+func TestServiceIsUpOnceItHasShownThatItIsWell(t *testing.T) {
+	for reason, tc := range map[string]struct {
+		state  string
+		health *machine.ServiceHealth
+		want   bool
+	}{
+		"runs and is healthy":          {"Running", &machine.ServiceHealth{Healthy: true}, true},
+		"has just started":             {"Running", &machine.ServiceHealth{Unknown: true}, false},
+		"has just started, old health": {"Running", &machine.ServiceHealth{Unknown: true, Healthy: true}, false},
+		"a learner of etcd":            {"Running", &machine.ServiceHealth{LastMessage: "rpc not supported for learner"}, false},
+		"starts":                       {"Preparing", &machine.ServiceHealth{Unknown: true}, false},
+		"ended":                        {"Finished", &machine.ServiceHealth{Healthy: true}, false},
+	} {
+		if got := service(&machine.ServiceInfo{Id: "etcd", State: tc.state, Health: tc.health}).Up(); got != tc.want {
+			t.Errorf("%s: %v", reason, got)
+		}
+	}
+}
+
+func TestSilenceHasOneText(t *testing.T) {
+	want := `list services on 10.0.0.1: no answer in time`
+	for _, err := range []error{
+		status.Error(codes.DeadlineExceeded, "context deadline exceeded"),
+		status.Error(codes.DeadlineExceeded, "stream terminated by RST_STREAM with error code: CANCEL"),
+		context.DeadlineExceeded,
+		fmt.Errorf("dial: %w", context.DeadlineExceeded),
+	} {
+		got := failed("list services", "10.0.0.1", err)
+		if got.Error() != want || !errors.Is(got, err) {
+			t.Errorf("%v became %v", err, got)
+		}
+		if code := status.Code(err); code == codes.DeadlineExceeded && !NotYet(got) {
+			t.Errorf("%v does not pass", got)
+		}
+	}
+}
