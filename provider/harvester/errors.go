@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"reflect"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -98,14 +99,20 @@ func untrusted(err error) bool {
 	return authority || host || certificate
 }
 
+// streamID is how HTTP/2 counts the requests of a connection.
+var streamID = regexp.MustCompile(`stream ID \d+; `)
+
 // plain removes from a network error what differs from try to try: the local
-// port. A condition that changed with every try would be written with every try.
+// port and the request's number. A condition that changed with every try would be
+// written with every try.
 func plain(err error) error {
-	op, ok := errors.AsType[*net.OpError](err)
-	if !ok || op.Addr == nil {
-		return err
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil {
+		return fmt.Errorf("%s %s: %w", op.Op, op.Addr, op.Err)
 	}
-	return fmt.Errorf("%s %s: %w", op.Op, op.Addr, op.Err)
+	if text := err.Error(); streamID.MatchString(text) {
+		return errors.New(streamID.ReplaceAllString(text, ""))
+	}
+	return err
 }
 
 // redact cuts quoted values out of the API server's refusal.
