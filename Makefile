@@ -41,7 +41,7 @@ build: ## Build all binaries into bin/. The first time takes 8 to 12 minutes on 
 	@$(GO_BUILD) $(addprefix ./cmd/,$(BINARIES))
 
 .PHONY: demo
-demo: build ## Rehearse a single-node cluster on simulated Harvester, list its node, destroy it.
+demo: build ## Rehearse an HA cluster on simulated Harvester, list its nodes, destroy it.
 	@go run ./hack/demo -butleradm $(BIN)/butleradm
 
 .PHONY: install
@@ -63,6 +63,10 @@ bench: build ## Run the benchmarks; print the plane's time to ready and the rehe
 .PHONY: test
 test: build ## Run all tests. TESTFLAGS=-v names each of them.
 	go test -ldflags '$(BUTLER_LDFLAGS)' -timeout 20m $(TESTFLAGS) ./...
+
+.PHONY: test-kills
+test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.
+	BUTLER_TEST_KILLS=20 go test -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 20m -v -run TestKilledRehearsalGoesOnWhereItWas ./internal/cli
 
 .PHONY: lint
 lint: ## Run the linters of .golangci.yml.

@@ -21,8 +21,8 @@ import (
 
 func main() {
 	path := flag.String("butleradm", "bin/butleradm", "the executable")
-	manifest := flag.String("manifest", "configs/examples/harvester-single-node.yaml", "the cluster")
-	cluster := flag.String("cluster", "dev-cluster", "the cluster's name in the manifest")
+	manifest := flag.String("manifest", "configs/examples/harvester-ha.yaml", "the cluster")
+	cluster := flag.String("cluster", "butler-mgmt", "the cluster's name in the manifest")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -8,7 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"regexp"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,13 +23,10 @@ import (
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
-// try finds out whether the plane would take a manifest, without taking it.
-func (o *operation) try(ctx context.Context, m *manifest.Manifest) error {
-	cb, err := o.clusterOf(ctx, o.client)
-	if err != nil {
-		return err
-	}
-	if cb != nil && !cb.DeletionTimestamp.IsZero() {
+// try finds out whether the plane would take a manifest, without taking it:
+// some fields may not change once there are machines.
+func (o *operation) try(ctx context.Context, m *manifest.Manifest, known *v1alpha1.ClusterBootstrap) error {
+	if known != nil && !known.DeletionTimestamp.IsZero() {
 		return fmt.Errorf("%s is being destroyed; finish that first: %s", o.name, o.command("destroy"))
 	}
 	for _, name := range m.Namespaces() {
@@ -36,33 +34,62 @@ func (o *operation) try(ctx context.Context, m *manifest.Manifest) error {
 			return err
 		}
 	}
-	err = errors.Join(o.put(ctx, m.Provider, client.DryRunAll), o.put(ctx, m.Cluster, client.DryRunAll))
-	if err != nil {
+	var problems []manifest.Problem
+	for _, object := range []client.Object{m.Provider, m.Cluster} {
+		err := o.put(ctx, object, client.DryRunAll)
+		if err != nil && !apierrors.IsInvalid(err) {
+			return err
+		}
+		problems = append(problems, refusals(m, object, err)...)
+	}
+	if err := m.Refuse(problems...); err != nil {
 		return &exit{exitUsage, err}
 	}
 	return nil
 }
 
-// apply brings the objects of a manifest to the plane.
-func (o *operation) apply(ctx context.Context, m *manifest.Manifest) error {
-	objects, err := o.objects(m)
-	if err != nil {
-		return err
+// refusals are what an API server has against an object.
+func refusals(m *manifest.Manifest, object client.Object, err error) (out []manifest.Problem) {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || status.ErrStatus.Details == nil {
+		return m.Told(object, err)
+	}
+	for _, cause := range status.ErrStatus.Details.Causes {
+		message := repeated.ReplaceAllString(cause.Message, "")
+		if strings.HasPrefix(cause.Field, "<") { // the object as a whole
+			out = append(out, m.Told(object, errors.New(message))...)
+		} else {
+			out = append(out, m.At(object, cause.Field, message))
+		}
+	}
+	return out
+}
+
+// repeated is how an API server begins, with the refused value. That is in the
+// file; it may be long, or a credential.
+var repeated = regexp.MustCompile(`^Invalid value: (?:(?:"(?:[^"\\]|\\.)*"|\{.*\}|-?\d+): )?`)
+
+// apply brings the objects of a manifest to the plane, and returns the
+// generation of the cluster that is wanted now.
+func (o *operation) apply(ctx context.Context, m *manifest.Manifest, secret *corev1.Secret) (generation int64, err error) {
+	objects := []client.Object{m.Provider, m.Cluster}
+	if secret != nil {
+		objects = append([]client.Object{secret}, objects...)
 	}
 	for _, object := range objects {
 		if err := o.put(ctx, object); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	return o.doubt(ctx, client.ObjectKeyFromObject(m.Cluster))
 }
 
 // doubt marks what an earlier run has found as not looked at yet, so that only
-// what this run finds counts.
-func (o *operation) doubt(ctx context.Context, key client.ObjectKey) error {
+// what this run finds counts. It returns the generation of the spec.
+func (o *operation) doubt(ctx context.Context, key client.ObjectKey) (int64, error) {
 	cb := &v1alpha1.ClusterBootstrap{}
 	if err := o.client.Get(ctx, key, cb); err != nil {
-		return err
+		return 0, err
 	}
 	before := cb.DeepCopy()
 	for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionFailed} {
@@ -72,30 +99,7 @@ func (o *operation) doubt(ctx context.Context, key client.ObjectKey) error {
 			})
 		}
 	}
-	return o.client.Status().Patch(ctx, cb, client.MergeFrom(before))
-}
-
-// objects are those of the manifest, with the simulator's credentials in place
-// of the user's if this is a rehearsal.
-func (o *operation) objects(m *manifest.Manifest) ([]client.Object, error) {
-	objects := []client.Object{m.Provider, m.Cluster}
-	key, needed := m.CredentialsKey()
-	if !needed {
-		return objects, nil
-	}
-	secret := m.Secret
-	if o.rehearsal {
-		data, err := os.ReadFile(o.platform.Kubeconfig)
-		if err != nil {
-			return nil, err
-		}
-		name := "kubeconfig"
-		if k := m.Provider.Spec.CredentialsRef.Key; k != "" {
-			name = k
-		}
-		secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: map[string][]byte{name: data}}
-	}
-	return append([]client.Object{secret}, objects...), nil
+	return cb.Generation, o.client.Status().Patch(ctx, cb, client.MergeFrom(before))
 }
 
 // put applies an object on the server's side: it is made, or made equal.

@@ -7,11 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,91 +18,31 @@ import (
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
 
-type bootstrapFlags struct {
-	config   string
-	rehearse bool
-	stateDir string
-	output   string
-	timeout  time.Duration
-	yes      bool
-}
-
-func (a App) bootstrapCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "bootstrap PROVIDER",
-		Short: "Make a management cluster",
-		// The flags are those of the provider's command, which was not found.
-		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		RunE: func(_ *cobra.Command, args []string) error {
-			return usage("bootstrap takes a provider (%s), got %q", a.providerNames(), args)
-		},
-	}
-	for _, p := range a.Providers {
-		c.AddCommand(a.bootstrapProviderCommand(p))
-	}
-	return c
-}
-
-func (a App) providerNames() string {
-	var names []string
-	for _, p := range a.Providers {
-		names = append(names, string(p.Type))
-	}
-	return strings.Join(names, ", ")
-}
-
-func (a App) bootstrapProviderCommand(p provider.Provider) *cobra.Command {
-	var f bootstrapFlags
-	c := &cobra.Command{
-		Use:   string(p.Type) + " -c FILE --rehearse",
-		Short: "Make a management cluster on " + string(p.Type),
-		Long: `Make a management cluster of the ClusterBootstrap and the ProviderConfig in
-FILE. The same command after an interruption goes on where it was.
-
-A rehearsal runs against a simulated platform and never reads credentials. This
-version installs no addons, so it makes no real clusters yet: --rehearse is needed.`,
-		Example: "  butleradm bootstrap harvester -c cluster.yaml --rehearse",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.bootstrap(cmd.Context(), p, f)
-		},
-	}
-	c.Flags().StringVarP(&f.config, "config", "c", "", "manifest with ClusterBootstrap, ProviderConfig and possibly a Secret")
-	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "run against a simulated platform")
-	c.Flags().StringVar(&f.stateDir, "state-dir", "", "directory of the cluster's state (default: below $BUTLER_HOME)")
-	c.Flags().StringVar(&f.output, "output", "plain", "plain: lines for people on stderr; json: events on stdout")
-	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for Ready; everything stays in place after it")
-	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before real machines are made; a rehearsal never asks")
-	return c
-}
-
-func (f bootstrapFlags) load(p provider.Provider) (*manifest.Manifest, error) {
-	switch {
-	case f.config == "":
-		return nil, usage("which manifest? name it with -c FILE")
-	case !f.rehearse:
-		return nil, usage("this version makes no real clusters yet; add --rehearse to run against a simulated %s", p.Type)
-	case f.output != "plain" && f.output != "json":
-		return nil, usage("--output is plain or json, not %q", f.output)
-	}
-	m, err := manifest.Load(f.config)
-	if err != nil {
-		return nil, &exit{exitUsage, err}
-	}
-	if got := m.Cluster.Spec.Provider; got != p.Type {
-		return nil, usage("%s is for provider %s; run butleradm bootstrap %s", f.config, got, got)
-	}
-	if _, err := bootstrap.NewPlan(m.Cluster.Spec); err != nil {
-		return nil, &exit{exitUsage, fmt.Errorf("%s: %w", f.config, err)}
-	}
-	return m, nil
-}
-
+// bootstrap makes a cluster, and tells programs how that ended.
 func (a App) bootstrap(ctx context.Context, p provider.Provider, f bootstrapFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	t := newTeller(a, f.output)
+	err := a.bootstrapTold(ctx, p, f, t)
+	t.fail(err)
+	return err
+}
+
+func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrapFlags, t *teller) error {
 	m, err := f.load(p)
+	if err != nil {
+		return err
+	}
+	given, err := f.given(m, a.Err)
+	if err != nil {
+		return err
+	}
+	setup, err := f.world.setup(sim.SeedFor(m.Cluster, m.Provider))
 	if err != nil {
 		return err
 	}
@@ -121,64 +59,130 @@ func (a App) bootstrap(ctx context.Context, p provider.Provider, f bootstrapFlag
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
 	defer cancel()
-	t := newTeller(a, f.output)
-	err = interrupted(timed, a.bootstrapIn(timed, w, p, m, t, fresh))
+	err = interrupted(timed, a.bootstrapIn(timed, w, p, making{m, setup, given, f.yes, fresh}, t))
 	switch {
 	case err == nil || errors.Is(err, lock.ErrHeld):
-	case isUsage(err) && fresh:
+	case isRefusal(err) && fresh:
 		err = errors.Join(err, w.discard(ctx))
-	case !isUsage(err):
-		t.hint(w)
+	case !isRefusal(err):
+		t.hint(w, f.again)
 	}
 	return err
 }
 
-func isUsage(err error) bool {
-	e, ok := errors.AsType[*exit](err)
-	return ok && e.code == exitUsage
+// isRefusal tells an error after which nothing was made.
+func isRefusal(err error) bool {
+	code := codeOf(err)
+	return code == exitUsage || code == exitRefused
 }
 
-func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, m *manifest.Manifest, t *teller, fresh bool) (err error) {
-	simulated := w.simulateAhead(ctx, p, m, fresh)
+// making is what a cluster is made of.
+type making struct {
+	*manifest.Manifest
+	setup sim.Setup
+	given *corev1.Secret
+	yes   bool
+	fresh bool
+}
+
+func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, m making, t *teller) (err error) {
+	t.starting("the local plane starts")
+	simulated := w.simulateAhead(ctx, p, m)
 	o, err := w.open(ctx, "butleradm bootstrap "+w.name)
 	if err != nil {
 		return errors.Join(err, simulated.Wait())
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
 	t.step("local plane: " + o.plane.KubeconfigPath())
-	if err := errors.Join(o.try(o.ctx, m), simulated.Wait()); err != nil {
+	known, err := o.clusterOf(ctx, o.client)
+	if err == nil {
+		err = o.try(o.ctx, m.Manifest, known)
+	}
+	if err := errors.Join(err, simulated.Wait()); err != nil {
 		return err
 	}
 	if err := w.link(); err != nil {
 		return err
 	}
-	seed := sim.SeedFor(m.Cluster, m.Provider)
-	if o.platform, err = w.simulate(ctx, p, &seed); err != nil {
+	if o.rehearsal {
+		t.starting(fmt.Sprintf("the simulated %s starts", p.Type))
+		if o.platform, err = w.simulate(ctx, p, &m.setup); err != nil {
+			return err
+		}
+		t.step(fmt.Sprintf("simulated %s: %s", p.Type, o.platform.Admin))
+	}
+	return a.bootstrapOn(o, p, m, known, t)
+}
+
+// bootstrapOn makes the cluster once plane and platform are there.
+func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1alpha1.ClusterBootstrap, t *teller) error {
+	plan, err := bootstrap.NewPlan(m.Cluster.Spec)
+	if err != nil {
 		return err
 	}
-	t.step(fmt.Sprintf("simulated %s: %s", p.Type, o.platform.Admin))
-	if err := o.apply(o.ctx, m); err != nil {
+	secret, err := o.credentials(o.ctx, m.Manifest, m.given, t)
+	if err != nil {
+		return err
+	}
+	if known == nil {
+		if err := o.preflight(p, m.Manifest, secret, plan, t); err != nil {
+			return err
+		}
+		if err := o.confirm(a, m.Manifest, plan, m.yes); err != nil {
+			return err
+		}
+	}
+	generation, err := o.apply(o.ctx, m.Manifest, secret)
+	if err != nil {
 		return err
 	}
 	if err := o.start(p); err != nil {
 		return err
 	}
-	if err := o.follow(m, t); err != nil {
-		return err
+	t.watch(fmt.Sprintf("%s on %s (%s)", o.name, m.Provider.Name, kindOf(o.workspace)), warningsOf(plan, m.Cluster.Spec))
+	err = o.follow(m.Manifest, t)
+	t.unwatch(outcome(o.ctx, err))
+	if err == nil {
+		t.finish(o.workspace, !wasReady(known, generation))
 	}
-	t.finish(w)
-	return nil
+	return err
+}
+
+// warningsOf are what should be known of a plan before it is carried out.
+func warningsOf(plan bootstrap.Plan, s v1alpha1.ClusterBootstrapSpec) (out []string) {
+	for _, w := range plan.Warnings {
+		out = append(out, w.Message)
+	}
+	if w := addonWarning(s.Addons); w != "" {
+		out = append(out, w)
+	}
+	return out
+}
+
+// wasReady tells a cluster that was Ready as it is wanted now.
+func wasReady(known *v1alpha1.ClusterBootstrap, generation int64) bool {
+	return known != nil && known.Generation == generation && known.Status.Phase == v1alpha1.BootstrapReady
+}
+
+// outcome is how following a bootstrap ended.
+func outcome(ctx context.Context, err error) ui.Outcome {
+	switch {
+	case err == nil:
+		return ui.Ready
+	case ctx.Err() != nil:
+		return ui.Interrupted
+	}
+	return ui.Failed
 }
 
 // simulateAhead starts the platform of a new rehearsal beside the plane. One
 // that may run already is left alone until the plane is ours and the manifest
 // has been tried.
-func (w workspace) simulateAhead(ctx context.Context, p provider.Provider, m *manifest.Manifest, fresh bool) *errgroup.Group {
+func (w workspace) simulateAhead(ctx context.Context, p provider.Provider, m making) *errgroup.Group {
 	var group errgroup.Group
-	if fresh {
+	if m.fresh {
 		group.Go(func() error {
-			seed := sim.SeedFor(m.Cluster, m.Provider)
-			_, err := w.simulate(ctx, p, &seed)
+			_, err := w.simulate(ctx, p, &m.setup)
 			return err
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/version"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -24,6 +25,7 @@ import (
 const (
 	exitFailed      = 1
 	exitUsage       = 2
+	exitRefused     = 3
 	exitTimeout     = 124
 	exitInterrupted = 130
 )
@@ -65,11 +67,27 @@ func (a App) Main(args []string) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(a.Err, "butleradm:", err)
+	if invalid, ok := errors.AsType[*manifest.Invalid](err); ok {
+		fmt.Fprintln(a.Err, invalid)
+	}
+	fmt.Fprintln(a.Err, "butleradm:", summary(err))
+	return codeOf(err)
+}
+
+// codeOf is the exit code of a command that ended with an error.
+func codeOf(err error) int {
 	if e, ok := errors.AsType[*exit](err); ok {
 		return e.code
 	}
 	return exitFailed
+}
+
+// summary is an error in one sentence.
+func summary(err error) string {
+	if invalid, ok := errors.AsType[*manifest.Invalid](err); ok {
+		return invalid.Summary()
+	}
+	return err.Error()
 }
 
 func (a App) command() *cobra.Command {
@@ -82,7 +100,11 @@ simulated platform, with your own manifest.
 
   butleradm bootstrap harvester -c cluster.yaml --rehearse
 
-State is kept in $BUTLER_HOME (default ~/.butler).`,
+State is kept in $BUTLER_HOME (default ~/.butler).
+
+Exit codes: 0 done, 1 failed, 2 wrong use or invalid manifest, 3 refused by the
+preflight, 124 timed out, 130 interrupted. After 2 and 3 nothing was made; after
+the others everything is left in place.`,
 		Version: version.String(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -19,9 +19,25 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/ui"
 )
 
-const example = "../../configs/examples/harvester-single-node.yaml"
+const (
+	example   = "../../configs/examples/harvester-single-node.yaml"
+	exampleHA = "../../configs/examples/harvester-ha.yaml"
+	// addonsNone switches off what this version does not install.
+	addonsNone = `  addons:
+    cni: {type: none}
+    storage: {type: none}
+    loadBalancer: {type: none}
+    certManager: {enabled: false}
+    ingress: {enabled: false}
+    controlPlaneProvider: {type: none}
+    capi: {enabled: false}
+    butlerController: {enabled: false}
+    gitOps: {enabled: false}
+`
+)
 
 var executable = sync.OnceValues(func() (string, error) {
 	return planetest.Build(context.Background(), "github.com/butlerdotdev/butler/cmd/butleradm")
@@ -75,7 +91,8 @@ func (o *output) String() string {
 
 func (a adm) command(args ...string) (*exec.Cmd, *output, *output) {
 	cmd := exec.Command(a.path, args...)
-	cmd.Env = append(os.Environ(), "BUTLER_HOME="+a.home)
+	// The ambient credentials of whoever runs the tests are none of theirs.
+	cmd.Env = append(os.Environ(), "BUTLER_HOME="+a.home, "KUBECONFIG="+filepath.Join(a.home, "no-kubeconfig"))
 	var out, err output
 	cmd.Stdout, cmd.Stderr = &out, &err
 	return cmd, &out, &err
@@ -140,40 +157,71 @@ func (a adm) expectNoProcess() {
 	}
 }
 
-func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
-	a := newAdm(t)
-	data, err := os.ReadFile(example)
+// file writes a text to a private file.
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// edited is an example with some words replaced.
+func edited(t *testing.T, path string, oldnew ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := func(name, content string) string {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
+	for i := 0; i < len(oldnew); i += 2 {
+		if !strings.Contains(string(data), oldnew[i]) {
+			t.Fatalf("%s has no %q", path, oldnew[i])
 		}
-		return path
 	}
-	ha := file("ha.yaml", strings.Replace(string(data), "topology: single-node", "topology: ha", 1))
-	typo := file("typo.yaml", strings.Replace(string(data), "memoryMB", "memoryMb", 1))
+	return strings.NewReplacer(oldnew...).Replace(string(data))
+}
+
+// kubeSecret is a document with the credentials that the examples refer to.
+func kubeSecret(kubeconfig string) string {
+	return fmt.Sprintf("---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: harvester-kubeconfig\nstringData:\n  kubeconfig: %q\n", kubeconfig)
+}
+
+func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
+	a := newAdm(t)
+	typo := file(t, "typo.yaml", edited(t, example, "memoryMB", "memoryMb", "cpu: 4", "cpu: 0"))
+	bare := file(t, "real.yaml", edited(t, example)+addonsNone)
+	both := file(t, "both.yaml", edited(t, example)+addonsNone+kubeSecret("x"))
+	words := file(t, "words", "just words")
 	for reason, c := range map[string]struct {
 		args []string
 		code int
 		want string
 	}{
-		"no manifest":       {[]string{"bootstrap", "harvester", "--rehearse"}, 2, "name it with -c FILE"},
-		"missing manifest":  {[]string{"bootstrap", "harvester", "--rehearse", "-c", "/no/such.yaml"}, 2, "no such file"},
-		"misspelled field":  {[]string{"bootstrap", "harvester", "--rehearse", "-c", typo}, 2, `unknown field "spec.cluster.controlPlane.memoryMb"`},
-		"topology":          {[]string{"bootstrap", "harvester", "--rehearse", "-c", ha}, 2, "only spec.cluster.topology single-node"},
-		"real cluster":      {[]string{"bootstrap", "harvester", "-c", example}, 2, "add --rehearse"},
-		"unknown provider":  {[]string{"bootstrap", "vax", "-c", example}, 2, "bootstrap takes a provider (harvester)"},
-		"unknown output":    {a.bootstrap("--output", "xml"), 2, "--output is plain or json"},
-		"unknown flag":      {[]string{"status", "--fast"}, 2, "unknown flag: --fast"},
-		"unknown command":   {[]string{"frobnicate"}, 2, `unknown command "frobnicate"`},
-		"unknown cluster":   {[]string{"status", "nobody"}, 1, `there is no cluster "nobody"`},
-		"no cluster":        {[]string{"destroy"}, 2, "takes the name of one cluster"},
-		"path as a cluster": {[]string{"destroy", "../x", "--yes"}, 2, "is not the name of a cluster"},
-		"plane without dir": {[]string{"plane"}, 2, "--state-dir is missing"},
-		"sim without dir":   {[]string{"sim", "harvester"}, 2, "--state-dir is missing"},
+		"no manifest":                {[]string{"bootstrap", "harvester", "--rehearse"}, 2, "name it with -c FILE"},
+		"missing manifest":           {[]string{"bootstrap", "harvester", "--rehearse", "-c", "/no/such.yaml"}, 2, "no such file"},
+		"misspelled field":           {[]string{"bootstrap", "harvester", "--rehearse", "-c", typo}, 2, typo + ":34: spec.cluster.controlPlane.memoryMb: unknown field; did you mean memoryMB?\n"},
+		"value out of range":         {[]string{"bootstrap", "harvester", "--rehearse", "-c", typo}, 2, typo + ":33: spec.cluster.controlPlane.cpu: 0 should be greater than or equal to 1\n"},
+		"count of problems":          {[]string{"bootstrap", "harvester", "--rehearse", "-c", typo}, 2, "butleradm: 3 problems in " + typo + "; nothing was changed\n"},
+		"real, no terminal":          {[]string{"bootstrap", "harvester", "-c", bare}, 2, "pass --yes"},
+		"real, with addons":          {[]string{"bootstrap", "harvester", "-c", exampleHA, "--yes"}, 2, exampleHA + ":66: spec.addons.cni.type: this version does not install cilium; set it to none, or add --rehearse\n"},
+		"real, by default":           {[]string{"bootstrap", "harvester", "-c", example, "--yes"}, 2, example + ":23: spec.addons.gitOps.enabled: this version does not install flux; set it to false"},
+		"real, with profile":         {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--profile", "instant"}, 2, "--profile shapes a simulated platform"},
+		"real, two sources":          {[]string{"bootstrap", "harvester", "-c", both, "--yes", "--credentials", words}, 2, "two sources of credentials"},
+		"real, no such file":         {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--credentials", "/no/such"}, 2, "read the credentials: open /no/such"},
+		"real, no kubeconfig":        {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--credentials", words}, 2, "are no kubeconfig"},
+		"real, no ambient":           {[]string{"bootstrap", "harvester", "-c", bare, "--yes"}, 2, "there are no credentials for Harvester: no Secret harvester-kubeconfig in the manifest"},
+		"rehearsal with credentials": {a.bootstrap("--credentials", words), 2, "a rehearsal reads no credentials"},
+		"unknown profile":            {a.bootstrap("--profile", "slow"), 2, "slow"},
+		"unknown provider":           {[]string{"bootstrap", "vax", "-c", example}, 2, "bootstrap takes a provider (harvester)"},
+		"unknown output":             {a.bootstrap("--output", "xml"), 2, "--output is plain or json"},
+		"unknown flag":               {[]string{"status", "--fast"}, 2, "unknown flag: --fast"},
+		"unknown command":            {[]string{"frobnicate"}, 2, `unknown command "frobnicate"`},
+		"unknown cluster":            {[]string{"status", "nobody"}, 1, `there is no cluster "nobody"`},
+		"no cluster":                 {[]string{"destroy"}, 2, "takes the name of one cluster"},
+		"path as a cluster":          {[]string{"destroy", "../x", "--yes"}, 2, "is not the name of a cluster"},
+		"plane without dir":          {[]string{"plane"}, 2, "--state-dir is missing"},
+		"sim without dir":            {[]string{"sim", "harvester"}, 2, "--state-dir is missing"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			r := a.run(c.args...)
@@ -182,8 +230,25 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 			}
 		})
 	}
-	if entries, err := os.ReadDir(a.home); err != nil || len(entries) != 0 {
-		t.Errorf("state was left: %v, %v", entries, err)
+	if left, err := filepath.Glob(filepath.Join(a.home, "*", "*")); err != nil || len(left) != 0 {
+		t.Errorf("state was left: %v, %v", left, err)
+	}
+}
+
+func TestRefusedManifestIsToldAsEvents(t *testing.T) {
+	a := newAdm(t)
+	typo := file(t, "typo.yaml", edited(t, example, "memoryMB", "memoryMb"))
+	r := a.run("bootstrap", "harvester", "-c", typo, "--rehearse", "--output", "json")
+	all := events(t, r.out)
+	if r.code != 2 || len(all) != 3 {
+		t.Fatalf("exit %d with %d events:\n%s", r.code, len(all), r.out)
+	}
+	want := ui.Problem{File: typo, Line: 34, Field: "spec.cluster.controlPlane.memoryMb"}
+	if e := all[1]; e.Type != ui.EventProblem || e.Problem == nil || *e.Problem != want {
+		t.Errorf("event %+v", e)
+	}
+	if e := all[2]; e.Type != ui.EventFailed || e.Code != 2 || !strings.HasPrefix(e.Message, "2 problems in ") {
+		t.Errorf("event %+v", e)
 	}
 }
 

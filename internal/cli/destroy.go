@@ -100,7 +100,7 @@ func (a App) destroyIn(ctx context.Context, o *operation, d *doomed) error {
 	if err := o.removeConfig(d.config, t); err != nil {
 		return err
 	}
-	t.tell(ui.Event{Type: "ready", Message: fmt.Sprintf("%s is destroyed: %d machine(s) deleted, nothing is left on the platform", o.name, d.machines)})
+	t.tell(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("%s is destroyed: %d machine(s) deleted, nothing is left on the platform", o.name, d.machines)})
 	if o.rehearsal {
 		fmt.Fprintf(a.Err, "\nThe simulated platform still runs; end it with: %s\n", o.command("sim stop"))
 	}

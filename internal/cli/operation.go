@@ -65,9 +65,9 @@ func (w workspace) open(ctx context.Context, holder string) (*operation, error) 
 	return o, nil
 }
 
-// simulate makes the simulated platform of a rehearsal run, without a seed as it
+// simulate makes the simulated platform of a rehearsal run, without a setup as it
 // ran last.
-func (w workspace) simulate(ctx context.Context, p provider.Provider, s *sim.Seed) (sim.Info, error) {
+func (w workspace) simulate(ctx context.Context, p provider.Provider, s *sim.Setup) (sim.Info, error) {
 	if !w.rehearsal {
 		return sim.Info{}, nil
 	}

@@ -6,14 +6,10 @@ package cli_test
 import (
 	"bufio"
 	"encoding/json"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,10 +49,10 @@ func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 	}
 
 	r = a.ok("destroy", "dev-cluster", "--yes")
-	if !strings.Contains(r.err, "1 machine(s) deleted, nothing is left on the platform") {
+	if !strings.Contains(oneLine(r.err), "1 machine(s) deleted, nothing is left on the platform") {
 		t.Errorf("destroy said:\n%s", r.err)
 	}
-	a.expectNothingOnThePlatform()
+	a.expectNothingOnThePlatform("dev-cluster")
 	if r := a.run("status", "dev-cluster"); r.code != 1 || !strings.Contains(r.err, "does not exist any more") {
 		t.Errorf("status after destroy: exit %d, %s", r.code, r.err)
 	}
@@ -67,73 +63,41 @@ func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 	}
 }
 
-func TestRefusedManifestLeavesNothing(t *testing.T) {
+func TestTimedOutLeavesEverythingAndSaysSo(t *testing.T) {
 	a := newAdm(t)
-	data, err := os.ReadFile(example)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "refused.yaml")
-	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "cpu: 4", "cpu: 0", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r := a.run("bootstrap", "harvester", "-c", path, "--rehearse")
-	if r.code != 2 || !strings.Contains(r.err, "spec.cluster.controlPlane.cpu") {
-		t.Errorf("exit %d\n%s", r.code, r.err)
-	}
-	if left, err := filepath.Glob(filepath.Join(a.home, "*", "*")); err != nil || len(left) != 0 {
-		t.Errorf("left: %v, %v", left, err)
-	}
-}
-
-func TestKilledRehearsalGoesOnWhereItWas(t *testing.T) {
-	seed := time.Now().UnixNano()
-	if s := os.Getenv("BUTLER_TEST_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseInt(s, 10, 64); err != nil {
-			t.Fatal(err)
+	dir := filepath.Join(a.home, "else where")
+	r := a.run(a.bootstrap("--state-dir", dir, "--timeout", "1s")...)
+	for _, want := range []string{
+		"go on:      butleradm bootstrap harvester -c " + example + " --rehearse --state-dir '" + dir + "' --timeout 1s\n",
+		"look at it: butleradm status dev-cluster\n",
+		"remove it:  butleradm destroy dev-cluster\n",
+	} {
+		if r.code != 124 || !strings.Contains(r.err, want) {
+			t.Errorf("exit %d without %q:\n%s", r.code, want, r.err)
 		}
-	}
-	t.Logf("BUTLER_TEST_SEED=%d", seed)
-	random := rand.New(rand.NewPCG(uint64(seed), 0))
-	a := newAdm(t)
-	const kills = 4
-	for range kills {
-		a.stopAfter(time.Duration(500+random.IntN(6500))*time.Millisecond, syscall.SIGKILL, a.bootstrap()...)
-	}
-	a.ok(a.bootstrap()...)
-	a.expectOneMachine()
-	a.expectOneNode("v1.32.0")
-	a.ok("destroy", "dev-cluster", "--yes")
-	a.expectNothingOnThePlatform()
-}
-
-func TestInterruptedAndTimedOutLeaveEverythingAndSaySo(t *testing.T) {
-	a := newAdm(t)
-	dir := filepath.Join(a.home, "elsewhere")
-	r := a.stopAfter(2*time.Second, os.Interrupt, a.bootstrap("--state-dir", dir)...)
-	if r.code != 130 || !strings.Contains(r.err, "go on:      the same command again") {
-		t.Errorf("Ctrl-C: exit %d\n%s", r.code, r.err)
-	}
-	r = a.run(a.bootstrap("--state-dir", dir, "--timeout", "1s")...)
-	if r.code != 124 || !strings.Contains(r.err, "remove it:  butleradm destroy dev-cluster\n") {
-		t.Errorf("timeout: exit %d\n%s", r.code, r.err)
 	}
 	// The name alone leads to a directory that lies elsewhere.
 	a.ok("sim", "stop", "dev-cluster")
 }
 
-func (a adm) expectOneNode(version string) {
+// nodes lists the nodes of a cluster with its administrator's kubeconfig.
+func (a adm) nodes(cluster string) []corev1.Node {
 	a.Helper()
-	config := a.config([]byte(a.ok("kubeconfig", "dev-cluster").out))
+	config := a.config([]byte(a.ok("kubeconfig", cluster).out))
 	nodes, err := kubernetes.NewForConfigOrDie(config).CoreV1().Nodes().List(a.Context(), metav1.ListOptions{})
 	if err != nil {
 		a.Fatal(err)
 	}
-	if len(nodes.Items) != 1 {
-		a.Fatalf("%d nodes", len(nodes.Items))
+	return nodes.Items
+}
+
+func (a adm) expectOneNode(version string) {
+	a.Helper()
+	nodes := a.nodes("dev-cluster")
+	if len(nodes) != 1 {
+		a.Fatalf("%d nodes", len(nodes))
 	}
-	n := nodes.Items[0]
+	n := nodes[0]
 	if n.Name != "dev-cluster-cp-0" || n.Status.NodeInfo.KubeletVersion != version || !isReady(n) {
 		a.Errorf("node %s %s, conditions %+v", n.Name, n.Status.NodeInfo.KubeletVersion, n.Status.Conditions)
 	}
@@ -149,9 +113,9 @@ func isReady(n corev1.Node) bool {
 }
 
 // platform asks the simulated platform, as its administrator.
-func (a adm) platform() dynamic.Interface {
+func (a adm) platform(cluster string) dynamic.Interface {
 	a.Helper()
-	data, err := os.ReadFile(filepath.Join(a.home, "rehearsals", "dev-cluster", "sim", "admin.yaml"))
+	data, err := os.ReadFile(filepath.Join(a.home, "rehearsals", cluster, "sim", "admin.yaml"))
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -167,9 +131,9 @@ func (a adm) config(kubeconfig []byte) *rest.Config {
 	return config
 }
 
-func (a adm) uids(gvr schema.GroupVersionResource) (out []string) {
+func (a adm) uids(cluster string, gvr schema.GroupVersionResource) (out []string) {
 	a.Helper()
-	list, err := a.platform().Resource(gvr).List(a.Context(), metav1.ListOptions{})
+	list, err := a.platform(cluster).Resource(gvr).List(a.Context(), metav1.ListOptions{})
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -186,16 +150,16 @@ var (
 
 func (a adm) expectOneMachine() string {
 	a.Helper()
-	machines := a.uids(virtualMachines)
-	if len(machines) != 1 || len(a.uids(volumeClaims)) != 1 {
-		a.Fatalf("%d machines, %d volumes", len(machines), len(a.uids(volumeClaims)))
+	machines, volumes := a.uids("dev-cluster", virtualMachines), a.uids("dev-cluster", volumeClaims)
+	if len(machines) != 1 || len(volumes) != 1 {
+		a.Fatalf("%d machines, %d volumes", len(machines), len(volumes))
 	}
 	return machines[0]
 }
 
-func (a adm) expectNothingOnThePlatform() {
+func (a adm) expectNothingOnThePlatform(cluster string) {
 	a.Helper()
-	if m, v := a.uids(virtualMachines), a.uids(volumeClaims); len(m)+len(v) != 0 {
+	if m, v := a.uids(cluster, virtualMachines), a.uids(cluster, volumeClaims); len(m)+len(v) != 0 {
 		a.Errorf("%d machines, %d volumes are left", len(m), len(v))
 	}
 }
@@ -214,13 +178,27 @@ func (a adm) expectStatusWithoutCredentials() {
 	}
 }
 
-func lastEvent(t *testing.T, out string) (e ui.Event) {
+// oneLine is a text without its line breaks, which depend on its width.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// events are those of --output json.
+func events(t *testing.T, out string) (all []ui.Event) {
 	t.Helper()
 	for lines := bufio.NewScanner(strings.NewReader(out)); lines.Scan(); {
-		e = ui.Event{}
+		e := ui.Event{}
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			t.Fatalf("%q: %v", lines.Text(), err)
 		}
+		all = append(all, e)
 	}
-	return e
+	return all
+}
+
+func lastEvent(t *testing.T, out string) ui.Event {
+	t.Helper()
+	all := events(t, out)
+	if len(all) == 0 {
+		t.Fatal("no event was written")
+	}
+	return all[len(all)-1]
 }

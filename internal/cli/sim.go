@@ -21,6 +21,8 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
 func (a App) simCommand() *cobra.Command {
@@ -36,7 +38,8 @@ func (a App) simCommand() *cobra.Command {
 }
 
 func (a App) simRunCommand(p v1alpha1.ProviderType) *cobra.Command {
-	var dir, seed string
+	var dir, setupFile string
+	var w world
 	c := &cobra.Command{
 		Use:   string(p) + " --state-dir DIR",
 		Short: "Run a simulated " + string(p) + " in the foreground",
@@ -49,37 +52,75 @@ what was there.`,
 			if dir == "" {
 				return usage("--state-dir is missing: name a directory for the platform's state")
 			}
-			return a.runSim(cmd.Context(), p, dir, seed)
+			return a.runSim(cmd.Context(), p, dir, setupFile, w)
 		},
 	}
 	c.Flags().StringVar(&dir, "state-dir", "", "directory of the platform's state")
-	c.Flags().StringVar(&seed, "seed", "", "file with what a rehearsal's manifest names")
-	_ = c.Flags().MarkHidden("seed")
+	w.register(c)
+	c.Flags().StringVar(&setupFile, "setup", "", "file with what a rehearsal starts the platform with")
+	_ = c.Flags().MarkHidden("setup")
 	return c
 }
 
-func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir, seedFile string) error {
+func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir, setupFile string, w world) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	var seed sim.Seed
-	if seedFile != "" {
-		data, err := os.ReadFile(seedFile)
+	setup, err := w.setup(sim.Seed{})
+	if err != nil {
+		return err
+	}
+	if setupFile != "" {
+		data, err := os.ReadFile(setupFile)
 		if err != nil {
 			return err
 		}
-		if err := json.Unmarshal(data, &seed); err != nil {
-			return fmt.Errorf("seed %s: %w", seedFile, err)
+		if err := json.Unmarshal(data, &setup); err != nil {
+			return fmt.Errorf("setup %s: %w", setupFile, err)
 		}
 	}
 	handler := slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})
 	ctrllog.SetLogger(logr.FromSlogHandler(handler))
 	klog.SetSlogLogger(slog.New(handler))
-	return sim.Run(ctx, sim.Options{Dir: abs, Provider: p, Seed: seed, Log: slog.New(handler)}, func(i sim.Info) {
+	return sim.Run(ctx, sim.Options{Dir: abs, Provider: p, Setup: setup, Log: slog.New(handler)}, func(i sim.Info) {
 		fmt.Fprintf(a.Out, "kubeconfig: %s\nadmin: %s\nproxy: socks5://%s\n",
 			filepath.Join(dir, filepath.Base(i.Kubeconfig)), filepath.Join(dir, filepath.Base(i.Admin)), i.Proxy)
 	})
+}
+
+// world is how a user shapes a simulated world.
+type world struct{ profile, faults, bootCommand string }
+
+func (w *world) register(c *cobra.Command) {
+	c.Flags().StringVar(&w.profile, "profile", datacenter.Instant, "how long things take in the simulated world: instant or realistic")
+	c.Flags().StringVar(&w.faults, "faults", "", "file with what goes wrong in the simulated world")
+	c.Flags().StringVar(&w.bootCommand, "boot-command", "", "command that runs each simulated machine, for example real Talos in QEMU")
+}
+
+// given is one of these flags that was set, if any was.
+func (world) given(c *cobra.Command) (name string) {
+	for _, n := range []string{"profile", "faults", "boot-command"} {
+		if c.Flags().Changed(n) {
+			name = n
+		}
+	}
+	return name
+}
+
+func (w world) setup(s sim.Seed) (sim.Setup, error) {
+	if _, err := datacenter.ProfileNamed(w.profile); err != nil {
+		return sim.Setup{}, &exit{exitUsage, err}
+	}
+	setup := sim.Setup{Seed: s, Profile: w.profile, BootCommand: w.bootCommand}
+	if w.faults == "" {
+		return setup, nil
+	}
+	var err error
+	if setup.Faults, err = fault.Load(w.faults); err != nil {
+		return sim.Setup{}, &exit{exitUsage, err}
+	}
+	return setup, nil
 }
 
 func (a App) simListCommand() *cobra.Command {

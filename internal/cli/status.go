@@ -8,8 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -17,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
@@ -168,19 +172,62 @@ func (a App) printJSON(v any) error {
 }
 
 func (a App) printStatus(cb *v1alpha1.ClusterBootstrap) error {
-	s := cb.Status
-	fmt.Fprintf(a.Out, "cluster:   %s\nphase:     %s\nendpoint:  %s\n", cb.Spec.Cluster.Name, ui.StateOf(cb).Phase, s.ControlPlaneEndpoint)
-	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
-		fmt.Fprintf(a.Out, "message:   %s\n", c.Message)
+	rows := [][2]string{
+		{"cluster", cb.Spec.Cluster.Name},
+		{"phase", string(ui.StateOf(cb).Phase)},
+		{"endpoint", cb.Status.ControlPlaneEndpoint},
+		{"addons", addonsOf(cb)},
+		{"message", messageOf(cb)},
+	}
+	if plan, err := bootstrap.NewPlan(cb.Spec); err == nil {
+		for _, w := range plan.Warnings {
+			rows = append(rows, [2]string{"warning", w.Message})
+		}
+	}
+	for _, row := range rows {
+		if row[1] == "" {
+			continue
+		}
+		lines := ui.Wrap(row[1], ui.Columns-statusIndent)
+		fmt.Fprintf(a.Out, "%-*s%s\n", statusIndent, row[0]+":", strings.Join(lines, "\n"+strings.Repeat(" ", statusIndent)))
+	}
+	return a.printMachines(cb.Status.Machines)
+}
+
+// statusIndent is how wide the names of the rows are.
+const statusIndent = 11
+
+func (a App) printMachines(machines []v1alpha1.BootstrapMachineStatus) error {
+	if len(machines) == 0 {
+		return nil
 	}
 	fmt.Fprintln(a.Out)
 	out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(out, "MACHINE\tROLE\tPHASE\tADDRESS\tTALOS\tNODE")
-	for _, m := range s.Machines {
+	for _, m := range machines {
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Role, m.Phase, m.IPAddress,
 			word(m.TalosConfigured, "configured"), word(m.Ready, "Ready"))
 	}
 	return out.Flush()
+}
+
+// messageOf is what the bootstrap says about itself.
+func messageOf(cb *v1alpha1.ClusterBootstrap) string {
+	if c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionReady); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+// addonsOf are the addons that are installed.
+func addonsOf(cb *v1alpha1.ClusterBootstrap) string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(cb.Status.AddonsInstalled)) {
+		if cb.Status.AddonsInstalled[name] {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func word(is bool, text string) string {

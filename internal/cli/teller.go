@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -11,16 +12,21 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
-// teller writes what happens, as it happens.
+// teller writes what happens, as it happens: as lines, as JSON, or as a view
+// that changes in place.
 type teller struct {
 	app   App
 	json  bool
 	begin time.Time
 	mu    sync.Mutex
 	state ui.State
+	live  *live
+	// pending is a line on the terminal that the next one replaces.
+	pending bool
 }
 
 func newTeller(a App, output string) *teller {
@@ -30,6 +36,7 @@ func newTeller(a App, output string) *teller {
 func (t *teller) tell(e ui.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.replace()
 	e.Time = time.Now()
 	e.Elapsed = e.Time.Sub(t.begin).Seconds()
 	if t.json {
@@ -39,12 +46,71 @@ func (t *teller) tell(e ui.Event) {
 	}
 }
 
-func (t *teller) step(message string) { t.tell(ui.Event{Type: "step", Message: message}) }
+// starting shows on a terminal what is being done, until something is told.
+func (t *teller) starting(what string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if out, ok := terminal(t.app.Err); ok && !t.json {
+		t.replace()
+		fmt.Fprintf(out, "          … %s", what)
+		t.pending = true
+	}
+}
+
+// replace removes what starting has shown.
+func (t *teller) replace() {
+	if t.pending {
+		fmt.Fprint(t.app.Err, "\r\x1b[K")
+		t.pending = false
+	}
+}
+
+func (t *teller) step(message string) { t.tell(ui.Event{Type: ui.EventStep, Message: message}) }
+
+// waiting tells an obstacle, once.
+func (t *teller) waiting(message string) {
+	if t.state.Obstacle != message {
+		t.state.Obstacle = message
+		t.tell(ui.Event{Type: ui.EventWaiting, Phase: t.state.Phase, Message: message})
+	}
+}
+
+// watch begins to show a bootstrap, in place if there is a terminal to do so.
+func (t *teller) watch(title string, warnings []string) {
+	out, ok := terminal(t.app.Err)
+	if !ok || t.json {
+		for _, w := range warnings {
+			t.tell(ui.Event{Type: ui.EventWarning, Message: w})
+		}
+		return
+	}
+	fmt.Fprintln(out)
+	v := ui.View{Title: title, Begin: t.begin}
+	for _, w := range warnings {
+		v = v.Warned(w)
+	}
+	t.live = newLive(out, v)
+}
+
+// unwatch ends what watch began.
+func (t *teller) unwatch(o ui.Outcome) {
+	if t.live != nil {
+		t.live.end(o)
+		t.live = nil
+		if o == ui.Ready {
+			fmt.Fprintln(t.app.Err)
+		}
+	}
+}
 
 func (t *teller) show(cb *v1alpha1.ClusterBootstrap) {
 	next := ui.StateOf(cb)
-	for _, e := range ui.Changes(t.state, next) {
-		t.tell(e)
+	if t.live != nil {
+		t.live.change(func(v ui.View) ui.View { return v.Next(next, time.Now()) })
+	} else {
+		for _, e := range ui.Changes(t.state, next) {
+			t.tell(e)
+		}
 	}
 	t.state = next
 }
@@ -52,11 +118,9 @@ func (t *teller) show(cb *v1alpha1.ClusterBootstrap) {
 // showDeletion tells what keeps a cluster that is being deleted.
 func (t *teller) showDeletion(cb *v1alpha1.ClusterBootstrap) {
 	c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionProgressing)
-	if c == nil || c.Reason != "Deleting" || c.Message == t.state.Obstacle {
-		return
+	if c != nil && c.Reason == "Deleting" {
+		t.waiting(c.Message)
 	}
-	t.state.Obstacle = c.Message
-	t.tell(ui.Event{Type: "waiting", Message: c.Message})
 }
 
 // lastly adds to an error what stood in the way when it came.
@@ -67,21 +131,43 @@ func (t *teller) lastly(err error) error {
 	return fmt.Errorf("%w; last seen: %s", err, t.state.Obstacle)
 }
 
+// fail tells programs how the command ended; people read it from Main.
+func (t *teller) fail(err error) {
+	t.replace()
+	if err == nil || !t.json {
+		return
+	}
+	if invalid, ok := errors.AsType[*manifest.Invalid](err); ok {
+		for _, p := range invalid.Problems {
+			t.tell(ui.Event{
+				Type: ui.EventProblem, Problem: &ui.Problem{File: invalid.File, Line: p.Line, Field: p.Field},
+				Message: p.Message,
+			})
+		}
+	}
+	t.tell(ui.Event{Type: ui.EventFailed, Phase: t.state.Phase, Code: codeOf(err), Message: summary(err)})
+}
+
 // finish says what can be done with a cluster that is Ready.
-func (t *teller) finish(w workspace) {
-	t.tell(ui.Event{Type: "ready", Phase: t.state.Phase, Message: w.name + " is Ready"})
+func (t *teller) finish(w workspace, changed bool) {
+	message := w.name + " is Ready"
+	if !changed {
+		message += " already; nothing was changed"
+	}
+	t.tell(ui.Event{Type: ui.EventReady, Phase: t.state.Phase, Message: message})
 	if t.json {
 		return
 	}
-	fmt.Fprintf(t.app.Err, "\nAddons are not installed by this version.\n\n  use it:     %s > kubeconfig\n  look at it: %s\n  remove it:  %s\n",
+	fmt.Fprintf(t.app.Err, "\n  use it:     %s > kubeconfig\n  look at it: %s\n  remove it:  %s\n",
 		w.command("kubeconfig"), w.command("status"), w.command("destroy"))
 }
 
 // hint says what can be done with a cluster that is not Ready.
-func (t *teller) hint(w workspace) {
+func (t *teller) hint(w workspace, again string) {
+	t.replace()
 	if t.json {
 		return
 	}
-	fmt.Fprintf(t.app.Err, "\nEverything is left in place.\n\n  go on:      the same command again\n  look at it: %s\n  remove it:  %s\n\n",
-		w.command("status"), w.command("destroy"))
+	fmt.Fprintf(t.app.Err, "\nEverything is left in place.\n\n  go on:      %s\n  look at it: %s\n  remove it:  %s\n\n",
+		again, w.command("status"), w.command("destroy"))
 }

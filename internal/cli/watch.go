@@ -89,7 +89,7 @@ func (o *operation) awaitGone(object *v1alpha1.ProviderConfig, t *teller) error 
 		c := meta.FindStatusCondition(object.(*v1alpha1.ProviderConfig).Status.Conditions, v1alpha1.ConditionReady)
 		if c != nil && c.Status != metav1.ConditionTrue && c.Message != last {
 			last = c.Message
-			t.tell(ui.Event{Type: "waiting", Message: last})
+			t.tell(ui.Event{Type: ui.EventWaiting, Message: last})
 		}
 		return false
 	})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,9 +32,21 @@ func (w workspace) log() string   { return filepath.Join(w.dir, "butleradm.log")
 func (w workspace) command(verb string) string {
 	c := "butleradm " + verb + " " + w.name
 	if usual, err := w.usual(); err != nil || w.dir != resolve(usual) {
-		c += " --state-dir " + w.dir
+		return c + " --state-dir " + quoted(w.dir)
+	}
+	other := workspace{name: w.name, rehearsal: !w.rehearsal}
+	if usual, err := other.usual(); err == nil && exists(filepath.Join(usual, "plane")) {
+		c += " --" + map[bool]string{true: "rehearse", false: "real"}[w.rehearsal]
 	}
 	return c
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`*?[]#~=%&|;<>(){}!") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // home is where all clusters are kept that have no directory of their own.

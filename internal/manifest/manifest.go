@@ -2,20 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package manifest reads what a user hands to butleradm: one file with the API
-// objects of one cluster.
+// objects of one cluster. Everything that is wrong with it is found at once,
+// without an API server.
 package manifest
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -23,117 +20,107 @@ import (
 // Namespace is where objects go that name none.
 const Namespace = "butler-system"
 
-// Manifest is a cluster and what it refers to.
+// Manifest is a cluster and what it refers to, with all defaults applied.
 type Manifest struct {
 	Cluster  *v1alpha1.ClusterBootstrap
 	Provider *v1alpha1.ProviderConfig
 	// Secret with the provider's credentials, if the file has it.
 	Secret *corev1.Secret
+
+	file    string
+	sources map[client.Object]*document
 }
 
-// Load reads a file strictly and reports everything that is wrong with it.
-func Load(path string) (*Manifest, error) {
+// Check finds what is wrong with a manifest whose objects are there.
+type Check func(*Manifest) []Problem
+
+// Load reads a file and reports everything that is wrong with it, as an Invalid.
+func Load(path string, checks ...Check) (*Manifest, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
-	m, err := Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("manifest %s:\n%w", path, err)
-	}
-	return m, nil
+	return Parse(path, data, checks...)
 }
 
 // Parse is Load for what has been read.
-func Parse(data []byte) (*Manifest, error) {
-	var objects []client.Object
-	var problems []error
+func Parse(path string, data []byte, checks ...Check) (*Manifest, error) {
+	m := &Manifest{file: path, sources: map[client.Object]*document{}}
+	var problems []Problem
+	found := map[string]int{}
 	for _, d := range split(data) {
-		o, err := d.decode()
+		if p := d.read(); p != nil {
+			problems = append(problems, *p)
+			found[""]++
+			continue
+		}
+		if d.content == nil {
+			continue
+		}
+		wrong, err := m.add(d, found)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("line %d: %w", d.line, err))
-			continue
+			return nil, err
 		}
-		objects = append(objects, o)
+		problems = append(problems, wrong...)
 	}
-	if len(problems) > 0 {
-		return nil, errors.Join(problems...)
-	}
-	return assemble(objects)
-}
-
-// document is one of the objects of a file, and the line that it starts at.
-type document struct {
-	line int
-	data []byte
-}
-
-func split(data []byte) (out []document) {
-	current := document{line: 1}
-	for i, line := range bytes.SplitAfter(data, []byte("\n")) {
-		if bytes.HasPrefix(line, []byte("---")) {
-			out = append(out, current)
-			current = document{line: i + 2}
-			continue
-		}
-		current.data = append(current.data, line...)
-	}
-	out = append(out, current)
-	kept := out[:0]
-	for _, d := range out {
-		if !d.empty() {
-			kept = append(kept, d)
+	problems = append(problems, missing(found)...)
+	if m.Cluster != nil && m.Provider != nil {
+		for _, check := range append([]Check{references, values}, checks...) {
+			problems = unreported(problems, check(m))
 		}
 	}
-	return kept
+	return m, m.Refuse(problems...)
 }
 
-// empty is a document with nothing but comments.
-func (d document) empty() bool {
-	var v any
-	return yaml.Unmarshal(d.data, &v) == nil && v == nil
-}
-
-func (d document) decode() (client.Object, error) {
-	var kind metav1.TypeMeta
-	if err := yaml.Unmarshal(d.data, &kind); err != nil {
-		return nil, err
-	}
-	o, err := newObject(kind)
+// add puts the object of a document in its place. Of a kind there is one.
+func (m *Manifest) add(d *document, found map[string]int) ([]Problem, error) {
+	o, problems, err := d.object()
 	if err != nil {
 		return nil, err
 	}
-	if err := d.into(o); err != nil {
-		return nil, fmt.Errorf("%s: %w", kind.Kind, err)
+	kind := d.text("kind")
+	if found[kind]++; found[kind] == 2 {
+		problems = append(problems, Problem{Line: d.start(), Message: "this is a second " + kind + "; a manifest holds one"})
 	}
-	if o.GetName() == "" {
-		return nil, fmt.Errorf("%s: metadata.name is missing", kind.Kind)
+	if o == nil || found[kind] > 1 {
+		return problems, nil
 	}
-	if o.GetNamespace() == "" {
-		o.SetNamespace(Namespace)
+	m.sources[o] = d
+	switch o := o.(type) {
+	case *v1alpha1.ClusterBootstrap:
+		m.Cluster = o
+	case *v1alpha1.ProviderConfig:
+		m.Provider = o
+	case *corev1.Secret:
+		m.Secret = o
 	}
-	return o, nil
+	return problems, nil
 }
 
-// into decodes strictly: a field that is unknown or doubled is an error.
-func (d document) into(o client.Object) error {
-	data, err := yaml.YAMLToJSONStrict(d.data)
-	if err != nil {
-		return err
+// missing are the kinds that a manifest needs. A document that cannot be read
+// may be one of them.
+func missing(found map[string]int) (out []Problem) {
+	if found[""] > 0 {
+		return nil
 	}
-	problems, err := json.UnmarshalStrict(data, o)
-	return errors.Join(append(problems, err)...)
+	if found["ClusterBootstrap"] == 0 {
+		out = append(out, Problem{Message: "there is no ClusterBootstrap"})
+	}
+	if found["ProviderConfig"] == 0 {
+		out = append(out, Problem{Message: "there is no ProviderConfig; add the one that spec.providerRef names"})
+	}
+	return out
 }
 
-func newObject(t metav1.TypeMeta) (client.Object, error) {
-	group := v1alpha1.GroupVersion().String()
-	switch t {
-	case metav1.TypeMeta{APIVersion: group, Kind: "ClusterBootstrap"}:
-		return &v1alpha1.ClusterBootstrap{}, nil
-	case metav1.TypeMeta{APIVersion: group, Kind: "ProviderConfig"}:
-		return &v1alpha1.ProviderConfig{}, nil
-	case metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}:
-		return &corev1.Secret{}, nil
+// unreported adds what a check found about fields that nothing is known of yet:
+// one cause per field is enough.
+func unreported(problems, more []Problem) []Problem {
+	known := len(problems)
+	for _, p := range more {
+		same := func(k Problem) bool { return k.Field == p.Field && k.Line == p.Line && p.Field != "" }
+		if !slices.ContainsFunc(problems[:known], same) {
+			problems = append(problems, p)
+		}
 	}
-	return nil, fmt.Errorf("a %q of %q does not belong here; a manifest holds a ClusterBootstrap and a ProviderConfig of %s, and possibly a Secret of v1", t.Kind, t.APIVersion, group)
+	return problems
 }

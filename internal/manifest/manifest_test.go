@@ -4,16 +4,32 @@
 package manifest
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 const example = "../../configs/examples/harvester-single-node.yaml"
 
-func TestExampleIsAccepted(t *testing.T) {
+func TestExamplesAreAccepted(t *testing.T) {
+	files, err := filepath.Glob("../../configs/examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		if _, err := Load(file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDefaultsAreApplied(t *testing.T) {
 	m, err := Load(example)
 	if err != nil {
 		t.Fatal(err)
@@ -24,44 +40,160 @@ func TestExampleIsAccepted(t *testing.T) {
 	if key, ok := m.CredentialsKey(); !ok || key.String() != "butler-system/harvester-kubeconfig" {
 		t.Errorf("credentials in %s, %v", key, ok)
 	}
+	if s := m.Cluster.Spec; s.Addons.CNI.Type != "cilium" || s.Talos.InstallDisk != "/dev/vda" || s.Remediation != v1alpha1.RemediationNone {
+		t.Errorf("defaults are missing: %+v", s)
+	}
 }
 
-func TestWrongManifestIsRefusedWithItsCause(t *testing.T) {
+func TestHarvesterWithoutCredentialsRefGetsASecretOfItsOwn(t *testing.T) {
+	m, err := Parse("c.yaml", []byte(strings.Replace(good(t), "  credentialsRef:\n    name: harvester-kubeconfig\n", "", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, ok := m.CredentialsKey(); !ok || key.String() != "butler-system/harvester-dev-credentials" {
+		t.Errorf("credentials in %s, %v", key, ok)
+	}
+}
+
+// good is the example, as text that tests spoil.
+func good(t *testing.T) string {
+	t.Helper()
 	data, err := os.ReadFile(example)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := string(data)
-	provider, cluster, found := strings.Cut(good, "---\n")
-	if !found {
-		t.Fatalf("%s has one document after %q", example, provider)
+	return string(data)
+}
+
+// problems are the lines that a manifest is refused with.
+func problems(t *testing.T, text string, checks ...Check) []string {
+	t.Helper()
+	_, err := Parse("c.yaml", []byte(text), checks...)
+	if err == nil {
+		return nil
 	}
-	for reason, c := range map[string]struct{ manifest, want string }{
-		"no YAML":                      {"a: [", "line 1: "},
-		"nothing in it":                {"# empty\n", "there is no ClusterBootstrap"},
-		"unknown field":                {strings.Replace(good, "topology:", "topolgy:", 1), `line 18: ClusterBootstrap: unknown field "spec.cluster.topolgy"`},
-		"field twice":                  {strings.Replace(good, "  provider: harvester\n", "  provider: harvester\n  provider: aws\n", 1), `key "provider" already set`},
-		"wrong type":                   {strings.Replace(good, "cpu: 4", "cpu: four", 1), "cpu"},
-		"foreign kind":                 {good + "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: x\n", `a "Pod" of "v1" does not belong here`},
-		"without name":                 {strings.Replace(good, "  name: harvester-dev\n  namespace", "  namespace", 1), "ProviderConfig: metadata.name is missing"},
-		"two clusters":                 {good + "---\n" + cluster, "only one object of this kind is expected"},
-		"provider config not there":    {cluster, "there is no ProviderConfig"},
-		"provider config of a name":    {strings.Replace(good, "name: harvester-dev\n  namespace: butler-system\nspec:\n  provider: harvester\n  cred", "name: other\n  namespace: butler-system\nspec:\n  provider: harvester\n  cred", 1), "spec.providerRef names ProviderConfig butler-system/harvester-dev, but the file has butler-system/other"},
-		"two providers":                {strings.Replace(good, "provider: harvester\n  providerRef", "provider: nutanix\n  providerRef", 1), `for provider "nutanix", the ProviderConfig for "harvester"`},
-		"secret that nobody refers to": {good + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n", "secret butler-system/x is not the one"},
+	if !errors.As(err, new(*Invalid)) {
+		t.Fatalf("%v is a %T", err, err)
+	}
+	return strings.Split(err.Error(), "\n")
+}
+
+func TestWrongManifestIsRefusedWithLineAndSuggestion(t *testing.T) {
+	text := good(t)
+	_, cluster, _ := strings.Cut(text, "---\n")
+	for reason, c := range map[string]struct{ old, new, want string }{
+		"misspelled field":            {"memoryMB:", "memoryMb:", "c.yaml:34: spec.cluster.controlPlane.memoryMb: unknown field; did you mean memoryMB?"},
+		"swapped letters":             {"topology:", "toplogy:", "c.yaml:30: spec.cluster.toplogy: unknown field; did you mean topology?"},
+		"field of another object":     {"  talos:\n", "  talos:\n    podCIDR: 10.0.0.0/8\n", "c.yaml:41: spec.talos.podCIDR: unknown field; it belongs at spec.network.podCIDR"},
+		"field of no object":          {"  talos:\n", "  talos:\n    xylophone: 1\n", "c.yaml:41: spec.talos.xylophone: unknown field; remove it"},
+		"misspelled metadata":         {"  name: dev-cluster\n  namespace:", "  name: dev-cluster\n  namepsace:", "c.yaml:22: metadata.namepsace: unknown field; did you mean namespace?"},
+		"unknown field in a list":     {"diskGB: 100", "diskGB: 100\n      extraDisks:\n        - sizeGB: 5\n          class: x", "c.yaml:38: spec.cluster.controlPlane.extraDisks[0].class: unknown field; did you mean storageClass?"},
+		"field twice":                 {"cpu: 4", "cpu: 4\n      cpu: 8", "c.yaml:34: spec.cluster.controlPlane.cpu: is set twice, on line 33 too; remove one"},
+		"wrong type":                  {"cpu: 4", "cpu: four", "c.yaml:33: spec.cluster.controlPlane.cpu: must be of type integer, not string"},
+		"list for an object":          {"controlPlane:\n", "controlPlane: []\n    workers:\n", "c.yaml:31: spec.cluster.controlPlane: must be of type object, not array"},
+		"missing field":               {"      diskGB: 100\n", "", "c.yaml:31: spec.cluster.controlPlane.diskGB: is missing, but required"},
+		"out of range":                {"cpu: 4", "cpu: 0", "c.yaml:33: spec.cluster.controlPlane.cpu: 0 should be greater than or equal to 1"},
+		"not one of a list":           {"topology: single-node", "topology: singlenode", `c.yaml:30: spec.cluster.topology: "singlenode" is none of "single-node", "ha"; did you mean single-node?`},
+		"pattern":                     {"version: v1.9.2", "version: 1.9.2", `c.yaml:41: spec.talos.version: "1.9.2" should match '^v[0-9]+\.[0-9]+\.[0-9]+$'`},
+		"rule about another field":    {"single-node\n    controlPlane:\n      replicas: 1\n      cpu: 4\n      memoryMB: 16384\n      diskGB: 100\n  network:\n    podCIDR: 10.244.0.0/16\n    serviceCIDR: 10.96.0.0/12\n    vip: \"10.40.0.100\"\n", "ha\n    controlPlane:\n      replicas: 3\n      cpu: 4\n      memoryMB: 16384\n      diskGB: 100\n  network:\n    podCIDR: 10.244.0.0/16\n    serviceCIDR: 10.96.0.0/12\n", "c.yaml:36: spec.network.vip: is required for topology ha on harvester, nutanix and proxmox"},
+		"what Go alone can tell":      {"vip: \"10.40.0.100\"", "vip: \"10.40.0.100\"\n    loadBalancerPool: {start: fd00::2, end: fd00::1}", "c.yaml:40: spec.network.loadBalancerPool: start fd00::2 must not lie after end fd00::1"},
+		"label that no node can have": {"diskGB: 100", "diskGB: 100\n      labels:\n        example.com/zone: a b", "c.yaml:36: spec.cluster.controlPlane.labels: value \"a b\" of example.com/zone: "},
+		"status":                      {"kind: ClusterBootstrap\n", "kind: ClusterBootstrap\nstatus: {phase: Ready}\n", "c.yaml:20: status: is written by the controllers; remove it"},
+		"without name":                {"  name: harvester-dev\n  namespace", "  namespace", "c.yaml:6: metadata.name: is missing, but required"},
+		"name that is none":           {"name: harvester-dev\n  namespace", "name: Harvester_Dev\n  namespace", `c.yaml:7: metadata.name: "Harvester_Dev" a lowercase RFC 1123 subdomain`},
+		"generated name":              {"  name: dev-cluster\n  namespace", "  generateName: dev-\n  namespace", "c.yaml:21: metadata.generateName: has no effect here; set metadata.name"},
+		"foreign kind":                {"kind: ProviderConfig", "kind: Pod", `c.yaml:5: kind: a "Pod" of "butler.butlerlabs.dev/v1alpha1" does not belong here; `},
+		"misspelled kind":             {"kind: ProviderConfig", "kind: ProviderConf", `c.yaml:5: kind: there is no "ProviderConf"; did you mean ProviderConfig?`},
+		"other version":               {"v1alpha1\nkind: ProviderConfig", "v1\nkind: ProviderConfig", `c.yaml:4: apiVersion: is "butler.butlerlabs.dev/v1", but a ProviderConfig is of butler.butlerlabs.dev/v1alpha1`},
+		"second cluster":              {text, text + "---\n" + cluster, "c.yaml:44: this is a second ClusterBootstrap; a manifest holds one"},
+		"provider config of a name":   {"    name: harvester-dev\n", "    name: other\n", "c.yaml:25: spec.providerRef: names ProviderConfig butler-system/other, but the file has butler-system/harvester-dev"},
+		"two providers":               {"provider: harvester\n  providerRef", "provider: nutanix\n  providerRef", `c.yaml:24: spec.provider: is "nutanix", but the ProviderConfig is for "harvester"`},
+		"secret nobody refers to":     {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n", "c.yaml:47: metadata.name: secret butler-system/x is not the one"},
+		"unknown field of a Secret":   {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: harvester-kubeconfig\nstringdata: {kubeconfig: x}\n", "c.yaml:48: stringdata: unknown field; did you mean stringData?"},
+		"number in a Secret":          {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: harvester-kubeconfig\nstringData:\n  kubeconfig: 5\n", "c.yaml:49: stringData.kubeconfig: must be text; put it in quotes"},
+		"tab":                         {"    controlPlane:", "\tcontrolPlane:", "c.yaml:31: this is no YAML: "},
+		"brace that is left open":     {"credentialsRef:", "credentialsRef: {", "c.yaml:1"},
+		"scalar":                      {text, text + "---\njust words\n", "c.yaml:44: an object is expected here"},
+		"patch is not repeated":       {"  talos:\n", "  talos:\n    configPatches:\n      - {op: add, path: canary, value: canary}\n", "c.yaml:42: spec.talos.configPatches[0].path: should match '^/'"},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			_, err := Parse([]byte(c.manifest))
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v does not say %q", err, c.want)
+			spoilt := strings.Replace(text, c.old, c.new, 1)
+			if spoilt == text {
+				t.Fatalf("%q is not in the example", c.old)
+			}
+			got := problems(t, spoilt)
+			found := false
+			for _, line := range got {
+				found = found || strings.HasPrefix(line, c.want)
+				if strings.Contains(line, "canary") {
+					t.Errorf("a patch is repeated: %.200s", line)
+				}
+			}
+			if !found {
+				t.Errorf("no problem is %q:\n%s", c.want, strings.Join(got, "\n"))
 			}
 		})
 	}
 }
 
-func TestAllProblemsAreReportedAtOnce(t *testing.T) {
-	_, err := Parse([]byte("kind: A\n---\nkind: B\n"))
-	if err == nil || !strings.Contains(err.Error(), "line 1: ") || !strings.Contains(err.Error(), "line 3: ") {
-		t.Errorf("error: %v", err)
+func TestEverythingIsReportedAtOnceInTheOrderOfTheFile(t *testing.T) {
+	text := strings.NewReplacer("imageName:", "imagName:", "cpu: 4", "cpu: 0", "topology: single-node", "topology: ha",
+		"diskGB: 100", "diskGb: 100", "    vip: \"10.40.0.100\"\n", "", "version: v1.9.2", "version: [1]").Replace(good(t))
+	check := func(m *Manifest) []Problem {
+		return []Problem{m.At(m.Cluster, "spec.cluster.workers.cpu", "is looked for"), m.At(m.Provider, "", "is of no field")}
+	}
+	want := []string{
+		"c.yaml:16: spec.harvester.imagName: unknown field; did you mean imageName?",
+		"c.yaml:31: spec.cluster.controlPlane.diskGB: is missing, but required",
+		"c.yaml:33: spec.cluster.controlPlane.cpu: 0 should be greater than or equal to 1",
+		"c.yaml:35: spec.cluster.controlPlane.diskGb: unknown field; did you mean diskGB?",
+		"c.yaml:36: spec.network.vip: is required for topology ha on harvester, nutanix and proxmox",
+		"c.yaml:40: spec.talos.version: must be of type string, not array",
+	}
+	if diff := cmp.Diff(want, problems(t, text, check)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	want = []string{"c.yaml:4: is of no field", "c.yaml:28: spec.cluster.workers.cpu: is looked for"}
+	if diff := cmp.Diff(want, problems(t, good(t), check)); diff != "" {
+		t.Errorf("checks (-want +got)\n%s", diff)
+	}
+}
+
+func TestMissingObjectsAreNamed(t *testing.T) {
+	want := []string{"c.yaml: there is no ClusterBootstrap", "c.yaml: there is no ProviderConfig; add the one that spec.providerRef names"}
+	if diff := cmp.Diff(want, problems(t, "# nothing\n---\n")); diff != "" {
+		t.Error(diff)
+	}
+	if got := problems(t, "a: [\n"); len(got) != 1 || !strings.HasPrefix(got[0], "c.yaml:") {
+		t.Errorf("what cannot be read is said to be missing: %q", got)
+	}
+}
+
+func TestAnchorsLeadToTheirLines(t *testing.T) {
+	text := strings.NewReplacer("controlPlane:\n", "controlPlane: &pool\n", "  network:\n", "    workers: *pool\n  network:\n", "cpu: 4", "cpu: 0").Replace(good(t))
+	got := problems(t, text)
+	want := []string{
+		"c.yaml:33: spec.cluster.controlPlane.cpu: 0 should be greater than or equal to 1",
+		"c.yaml:33: spec.cluster.workers.cpu: 0 should be greater than or equal to 1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSummaryCounts(t *testing.T) {
+	for n, want := range map[int]string{1: "1 problem in c.yaml; nothing was changed", 2: "2 problems in c.yaml; nothing was changed"} {
+		if got := (&Invalid{File: "c.yaml", Problems: make([]Problem, n)}).Summary(); got != want {
+			t.Errorf("got %q", got)
+		}
+	}
+}
+
+func TestNearestFindsWhatWasMeant(t *testing.T) {
+	candidates := []string{"memoryMB", "cpu", "diskGB", "replicas"}
+	for word, want := range map[string]string{"memorymb": "memoryMB", "memory": "memoryMB", "pcu": "cpu", "replica": "replicas", "disk": "diskGB", "ram": "", "x": ""} {
+		if got := nearest(word, candidates); got != want {
+			t.Errorf("%s is taken for %q, want %q", word, got, want)
+		}
 	}
 }

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+type bootstrapFlags struct {
+	config      string
+	credentials string
+	rehearse    bool
+	stateDir    string
+	output      string
+	timeout     time.Duration
+	yes         bool
+	world       world
+	// shaped is a flag of the simulated world that was given, if one was.
+	shaped string
+	// again is the command line that goes on with this one.
+	again string
+}
+
+func (a App) bootstrapCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bootstrap PROVIDER",
+		Short: "Make a management cluster",
+		// The flags are those of the provider's command, which was not found.
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return usage("bootstrap takes a provider (%s), got %q", a.providerNames(), args)
+		},
+	}
+	for _, p := range a.Providers {
+		c.AddCommand(a.bootstrapProviderCommand(p))
+	}
+	return c
+}
+
+func (a App) providerNames() string {
+	var names []string
+	for _, p := range a.Providers {
+		names = append(names, string(p.Type))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (a App) bootstrapProviderCommand(p provider.Provider) *cobra.Command {
+	var f bootstrapFlags
+	c := &cobra.Command{
+		Use:   string(p.Type) + " -c FILE [--rehearse]",
+		Short: "Make a management cluster on " + string(p.Type),
+		Long: `Make a management cluster of the ClusterBootstrap and the ProviderConfig in
+FILE. Everything that is wrong with FILE is reported at once; then the platform is
+asked whether it would take the machines; only then they are made. The same
+command after an interruption goes on where it was, and after Ready says so.
+
+With --rehearse it runs against a simulated platform and never reads credentials.
+Without it the credentials are those of the Secret in FILE, of the file that
+--credentials names, or the ambient ones. This version installs no addons but
+kube-vip: for a real cluster all others have to be switched off in FILE.`,
+		Example: `  butleradm bootstrap harvester -c cluster.yaml --rehearse
+  butleradm bootstrap harvester -c cluster.yaml --credentials harvester.kubeconfig`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.again, f.shaped = commandLine(cmd), f.world.given(cmd)
+			return a.bootstrap(cmd.Context(), p, f)
+		},
+	}
+	c.Flags().StringVarP(&f.config, "config", "c", "", "manifest with ClusterBootstrap, ProviderConfig and possibly a Secret")
+	c.Flags().StringVar(&f.credentials, "credentials", "", credentialsUsage(p.Type))
+	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "run against a simulated platform")
+	c.Flags().StringVar(&f.stateDir, "state-dir", "", "directory of the cluster's state (default: below $BUTLER_HOME)")
+	c.Flags().StringVar(&f.output, "output", "plain", "plain: for people, on stderr; json: one event per line, on stdout")
+	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for Ready; everything stays in place after it")
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before real machines are made; a rehearsal never asks")
+	f.world.register(c)
+	return c
+}
+
+func credentialsUsage(t v1alpha1.ProviderType) string {
+	if t == v1alpha1.ProviderHarvester {
+		return "file with the platform's credentials: a kubeconfig (default: the Secret in FILE, else that of kubectl)"
+	}
+	return "file with the platform's credentials: YAML with the keys of the Secret (default: the Secret in FILE)"
+}
+
+// commandLine is how a command was called.
+func commandLine(cmd *cobra.Command) string {
+	line := cmd.CommandPath()
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand
+		}
+		line += " " + name
+		if f.Value.Type() != "bool" {
+			line += " " + quoted(f.Value.String())
+		} else if f.Value.String() != "true" {
+			line += "=" + f.Value.String()
+		}
+	})
+	return line
+}
+
+// check refuses flags that do not fit together.
+func (f bootstrapFlags) check() error {
+	switch {
+	case f.config == "":
+		return usage("which manifest? name it with -c FILE")
+	case f.output != "plain" && f.output != "json":
+		return usage("--output is plain or json, not %q", f.output)
+	case f.rehearse && f.credentials != "":
+		return usage("a rehearsal reads no credentials; leave --credentials out")
+	case !f.rehearse && f.shaped != "":
+		return usage("--%s shapes a simulated platform; add --rehearse, or leave it out", f.shaped)
+	case !f.rehearse && !f.yes && !term.IsTerminal(os.Stdin.Fd()):
+		return usage("real machines are made only after a question, and there is no terminal to ask on; pass --yes, or add --rehearse")
+	}
+	return nil
+}
+
+// load reads the manifest with everything that this command asks of it.
+func (f bootstrapFlags) load(p provider.Provider) (*manifest.Manifest, error) {
+	checks := []manifest.Check{plannable, patchable, fits(p)}
+	if !f.rehearse {
+		checks = append(checks, addonsOff)
+	}
+	m, err := manifest.Load(f.config, checks...)
+	if err != nil {
+		return nil, &exit{exitUsage, err}
+	}
+	return m, nil
+}
+
+// plannable finds what cannot be had.
+func plannable(m *manifest.Manifest) []manifest.Problem {
+	_, err := bootstrap.NewPlan(m.Cluster.Spec)
+	return m.Told(m.Cluster, err)
+}
+
+// fits finds a manifest for another provider.
+func fits(p provider.Provider) manifest.Check {
+	return func(m *manifest.Manifest) []manifest.Problem {
+		got := m.Cluster.Spec.Provider
+		if got == p.Type || got == "" {
+			return nil
+		}
+		return []manifest.Problem{m.At(m.Cluster, "spec.provider", fmt.Sprintf("is %s; run butleradm bootstrap %s", got, got))}
+	}
+}

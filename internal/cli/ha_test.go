@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/internal/ui"
+)
+
+const strategicPatch = `    strategicPatches:
+      - patch: |
+          machine:
+            registries:
+              config:
+                registry.example.com:
+                  auth: {username: butler, password: %s}
+`
+
+// TestHARehearsal is one rehearsal of the HA example, looked at from all sides:
+// a rehearsal takes longer than all looks at it.
+func TestHARehearsal(t *testing.T) {
+	a := newAdm(t)
+	outside := listenOutside(t)
+	const patch, document = "canary-in-the-patch", "canary-in-the-secret"
+	secrets := canaries{"the patch": patch, "the Secret document": document}
+	manifest := file(t, "ha.yaml", edited(t, exampleHA,
+		"    networkName:", "    endpoint: https://"+outside.address+"\n    networkName:",
+		"    installDisk:", fmt.Sprintf(strategicPatch, patch)+"    installDisk:",
+		"replicas: 3\n      cpu: 8", "replicas: 3\n      labels: {example.com/pool: workers}\n      cpu: 8",
+	)+kubeSecret(document))
+	bootstrap := []string{"bootstrap", "harvester", "-c", manifest, "--rehearse"}
+	dir := filepath.Join(a.home, "rehearsals", "butler-mgmt")
+
+	first := a.ok(append(bootstrap, "--output", "json")...)
+	t.Run("events tell the whole way", func(t *testing.T) { expectEvents(t, first.out) })
+	t.Run("six nodes are Ready", func(t *testing.T) { expectSixNodes(t, a) })
+	t.Run("labels of the pool are on its nodes", func(t *testing.T) {
+		labelled := 0
+		for _, n := range a.nodes("butler-mgmt") {
+			if n.Labels["example.com/pool"] == "workers" {
+				labelled++
+			}
+		}
+		if labelled != 3 {
+			t.Errorf("%d nodes are of the workers' pool", labelled)
+		}
+	})
+	t.Run("status fits into 80 columns", func(t *testing.T) {
+		out := a.ok("status", "butler-mgmt").out
+		for line := range strings.SplitSeq(out, "\n") {
+			if utf8.RuneCountInString(line) > ui.Columns {
+				t.Errorf("too wide: %q", line)
+			}
+		}
+		for _, want := range []string{"phase:     Ready", "endpoint:  10.40.0.200", "addons:    kube-vip", "butler-mgmt-worker-2  worker "} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%q is not in\n%s", want, out)
+			}
+		}
+	})
+	again := a.ok(bootstrap...)
+	t.Run("the same command says that it is Ready", func(t *testing.T) {
+		if !strings.Contains(again.err, "butler-mgmt is Ready already; nothing was changed") {
+			t.Errorf("said\n%s", again.err)
+		}
+	})
+	t.Run("what may not change is refused with its line", func(t *testing.T) {
+		changed := file(t, "changed.yaml", edited(t, manifest, "cpu: 8", "cpu: 9"))
+		r := a.run("bootstrap", "harvester", "-c", changed, "--rehearse")
+		if want := changed + ":32: spec.cluster: is immutable once machines are requested\n"; r.code != 2 || !strings.Contains(r.err, want) {
+			t.Errorf("exit %d\n%s", r.code, r.err)
+		}
+	})
+	t.Run("nothing tells a secret", func(t *testing.T) {
+		a := adm{t, a.path, a.home}
+		a.withPlane(filepath.Join(dir, "plane"), func(api client.Client) {
+			for _, name := range []string{"talos-secrets", "kubeconfig", "talosconfig"} {
+				secret := &corev1.Secret{}
+				if err := api.Get(t.Context(), client.ObjectKey{Namespace: "butler-system", Name: "butler-mgmt-" + name}, secret); err != nil {
+					t.Fatal(err)
+				}
+				for _, value := range secret.Data {
+					secrets.takeIn(t, name, value)
+				}
+			}
+			secrets.expectNoneInObjects(t, api)
+		})
+		secrets.expectNoneIn(t, "the output", []byte(first.out+first.err+again.out+again.err))
+		// The status in full has the spec, and with it the user's own patch.
+		delete(secrets, "the patch")
+		secrets.expectNoneIn(t, "the status", []byte(a.ok("status", "butler-mgmt", "-o", "json").out))
+		secrets["the patch"] = patch
+		secrets.expectNoneOnDisk(t, a.home)
+	})
+	t.Run("a rehearsal reaches nothing outside", func(t *testing.T) { outside.expectUnreachable(t, dir) })
+
+	if r := a.ok("destroy", "butler-mgmt", "--yes"); !strings.Contains(oneLine(r.err), "6 machine(s) deleted, nothing is left on the platform") {
+		t.Errorf("destroy said\n%s", r.err)
+	}
+}
+
+func expectEvents(t *testing.T, out string) {
+	t.Helper()
+	seen := map[ui.EventType]int{}
+	for _, e := range events(t, out) {
+		seen[e.Type]++
+	}
+	for _, kind := range []ui.EventType{ui.EventStep, ui.EventCheck, ui.EventPhase, ui.EventMachine, ui.EventWaiting, ui.EventWarning} {
+		if seen[kind] == 0 {
+			t.Errorf("no event %s among %v", kind, seen)
+		}
+	}
+	if last := lastEvent(t, out); last.Type != ui.EventReady {
+		t.Errorf("last event %+v", last)
+	}
+}
+
+func expectSixNodes(t *testing.T, a adm) {
+	t.Helper()
+	nodes, ready := a.nodes("butler-mgmt"), 0
+	for _, n := range nodes {
+		if isReady(n) {
+			ready++
+		}
+	}
+	if len(nodes) != 6 || ready != 6 {
+		t.Errorf("%d nodes, %d Ready", len(nodes), ready)
+	}
+}
+
+// outsideWorld is a server that is no part of any simulated network.
+type outsideWorld struct {
+	address string
+	port    int
+	called  atomic.Int32
+}
+
+func listenOutside(t *testing.T) *outsideWorld {
+	t.Helper()
+	l, err := net.Listen("tcp4", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	port := l.Addr().(*net.TCPAddr).Port
+	w := &outsideWorld{address: fmt.Sprintf("127.0.0.1:%d", port), port: port}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			w.called.Add(1)
+			_ = c.Close()
+		}
+	}()
+	return w
+}
+
+// expectUnreachable dials the server as everything in a rehearsal dials. Until
+// then nobody may have called it, although the manifest names it.
+func (w *outsideWorld) expectUnreachable(t *testing.T, dir string) {
+	t.Helper()
+	proxy, err := os.ReadFile(filepath.Join(dir, "sim", "proxy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dial := network.Dialer(string(proxy))
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		ip := address.(*net.IPNet).IP.To4()
+		// The loopback address of the manifest leads to the simulated platform.
+		if ip == nil || ip.IsLoopback() {
+			continue
+		}
+		target := net.JoinHostPort(ip.String(), fmt.Sprint(w.port))
+		if c, err := dial(t.Context(), "tcp", target); !errors.Is(err, syscall.EHOSTUNREACH) {
+			t.Errorf("dial %s: %v, %v", target, c, err)
+		}
+	}
+	for _, target := range []string{fmt.Sprintf("127.0.0.2:%d", w.port), fmt.Sprintf("localhost:%d", w.port)} {
+		if c, err := dial(t.Context(), "tcp", target); !errors.Is(err, syscall.EHOSTUNREACH) {
+			t.Errorf("dial %s: %v, %v", target, c, err)
+		}
+	}
+	if n := w.called.Load(); n != 0 {
+		t.Errorf("the outside was called %d times", n)
+	}
+}

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+// patchable finds the patches that no node can take. Each is tried on top of
+// those before it, with secrets that are thrown away.
+func patchable(m *manifest.Manifest) (out []manifest.Problem) {
+	spec := m.Cluster.Spec
+	if len(spec.Talos.ConfigPatches)+len(spec.Talos.StrategicPatches) == 0 {
+		return nil
+	}
+	plan, err := bootstrap.NewPlan(spec)
+	if err != nil {
+		return nil // told by another check
+	}
+	secrets, err := talos.NewSecrets(spec.Talos.Version)
+	if err != nil {
+		return m.Told(m.Cluster, fmt.Errorf("spec.talos.version: %w", err))
+	}
+	all, cluster := plan.Talos, plan.Talos
+	cluster.Endpoint, cluster.JSONPatches, cluster.MergePatches = "endpoint.invalid", nil, nil
+	try := func(field string, with talos.Cluster) {
+		if err := configure(secrets, with, plan); err != nil {
+			out = append(out, m.At(m.Cluster, field, refusal(err)))
+			return
+		}
+		cluster = with
+	}
+	for i, p := range all.JSONPatches {
+		with := cluster
+		with.JSONPatches = append(slices.Clip(cluster.JSONPatches), p)
+		try(fmt.Sprintf("spec.talos.configPatches[%d]", i), with)
+	}
+	for i, p := range all.MergePatches {
+		with := cluster
+		with.MergePatches = append(slices.Clip(cluster.MergePatches), p)
+		try(fmt.Sprintf("spec.talos.strategicPatches[%d]", i), with)
+	}
+	return out
+}
+
+// configure makes a configuration for one machine of each role.
+func configure(secrets []byte, c talos.Cluster, plan bootstrap.Plan) error {
+	seen := map[v1alpha1.MachineRole]bool{}
+	for _, machine := range plan.Machines {
+		if seen[machine.Role] {
+			continue
+		}
+		seen[machine.Role] = true
+		if _, err := talos.Config(secrets, c, talos.Node{Name: machine.Name, Role: talos.Role(machine.Role)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value is how Talos repeats what is wrong. It may be a credential.
+var value = regexp.MustCompile("`[^`]*`")
+
+// refusal is why Talos does not take a patch: the innermost words.
+func refusal(err error) string {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	return "Talos does not take it: " + value.ReplaceAllString(text, "a value")
+}

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// patience is how long a platform is asked again that cannot answer now.
+const patience = 30 * time.Second
+
+// preflight asks the platform whether it would take the machines of a plan. A
+// platform that refuses, or cannot be asked, stops the command before anything
+// is made.
+func (o *operation) preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, t *teller) error {
+	findings, err := o.findings(p, m, secret, plan, t)
+	if o.ctx.Err() != nil {
+		return o.ended()
+	}
+	if err != nil {
+		return &exit{exitRefused, fmt.Errorf("preflight: %w; nothing was made", err)}
+	}
+	count := map[provider.Verdict]int{}
+	for _, f := range findings {
+		count[f.Verdict]++
+		t.check(f)
+	}
+	if n := count[provider.Refused]; n > 0 {
+		return &exit{exitRefused, fmt.Errorf("preflight: %s refused %d of %d checks; nothing was made", m.Provider.Name, n, len(findings))}
+	}
+	summary := fmt.Sprintf("preflight: %d passed", count[provider.Passed])
+	if n := count[provider.Unknown]; n > 0 {
+		summary += fmt.Sprintf(", %d unknown", n)
+	}
+	t.step(summary)
+	return nil
+}
+
+// findings asks until the platform answers, or patience is at its end.
+func (o *operation) findings(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, t *teller) ([]provider.Finding, error) {
+	config := provider.Config{ProviderConfig: m.Provider, Credentials: provider.NewCredentials(secretData(secret)), Transport: o.transport()}
+	specs := machineSpecs(m.Cluster.Spec, plan)
+	deadline := time.Now().Add(patience)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		findings, err := ask(o.ctx, p, config, specs)
+		if err == nil || provider.KindOf(err) != provider.Unavailable || time.Now().After(deadline) {
+			return findings, err
+		}
+		t.waiting(err.Error())
+		select {
+		case <-o.ctx.Done():
+			return nil, o.ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func ask(ctx context.Context, p provider.Provider, c provider.Config, specs []provider.MachineSpec) ([]provider.Finding, error) {
+	platform, err := p.Connect(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if platform.Close != nil {
+		defer platform.Close()
+	}
+	if platform.Preflight == nil {
+		return nil, nil
+	}
+	return platform.Preflight.Check(ctx, specs)
+}
+
+// machineSpecs are the machines of a plan as a driver is asked for them. They
+// have no owner yet: whatever has their names is somebody else's.
+func machineSpecs(s v1alpha1.ClusterBootstrapSpec, plan bootstrap.Plan) (out []provider.MachineSpec) {
+	for _, m := range plan.Machines {
+		out = append(out, provider.MachineSpec{
+			MachineRef: provider.MachineRef{Name: m.Name},
+			Role:       m.Role,
+			CPU:        m.Pool.CPU, MemoryMB: m.Pool.MemoryMB, DiskGB: m.Pool.DiskGB, ExtraDisks: m.Pool.ExtraDisks,
+			TalosVersion: s.Talos.Version, Schematic: s.Talos.Schematic,
+		})
+	}
+	return out
+}
+
+// check tells a finding. What has passed is for programs alone.
+func (t *teller) check(f provider.Finding) {
+	text := fmt.Sprintf("%s is %s", f.Check, strings.ToLower(string(f.Verdict)))
+	if f.Message != "" {
+		text += ": " + f.Message
+	}
+	if f.Hint != "" {
+		text += "; " + f.Hint
+	}
+	if f.Verdict != provider.Passed || t.json {
+		t.tell(ui.Event{Type: ui.EventCheck, Check: &ui.Check{Name: f.Check, Verdict: string(f.Verdict), Hint: f.Hint}, Message: text})
+	}
+}
+
+// confirm asks before real machines are made.
+func (o *operation) confirm(a App, m *manifest.Manifest, plan bootstrap.Plan, yes bool) error {
+	if yes || o.rehearsal {
+		return nil
+	}
+	question := fmt.Sprintf("Make %d machine(s) on %s (%s)?", len(plan.Machines), m.Provider.Name, m.Provider.Spec.Provider)
+	if a.confirm(o.ctx, question) {
+		return nil
+	}
+	if o.ctx.Err() != nil {
+		return o.ended()
+	}
+	return &exit{exitUsage, errors.New("nothing was made; answer y, or pass --yes")}
+}

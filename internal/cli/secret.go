@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/yaml"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/manifest"
+)
+
+// kubeconfigKey is where a Secret holds a kubeconfig unless its reference names
+// another key.
+const kubeconfigKey = "kubeconfig"
+
+// given are the credentials that the user hands over: the Secret of the manifest
+// or the file of --credentials. Without both it is nil.
+func (f bootstrapFlags) given(m *manifest.Manifest, notes io.Writer) (*corev1.Secret, error) {
+	if f.rehearse {
+		return nil, nil
+	}
+	if f.credentials == "" {
+		if m.Secret != nil {
+			noteReadable(notes, f.config)
+		}
+		return m.Secret, nil
+	}
+	if m.Secret != nil {
+		return nil, usage("there are two sources of credentials, the Secret in %s and --credentials; leave one out", f.config)
+	}
+	key, referred := m.CredentialsKey()
+	if !referred {
+		return nil, usage("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", m.Provider.Name)
+	}
+	data, err := os.ReadFile(f.credentials)
+	if err != nil {
+		return nil, usage("read the credentials: %w", err)
+	}
+	noteReadable(notes, f.credentials)
+	values, err := credentialValues(m.Provider, f.credentials, data)
+	return newSecret(key.Namespace, key.Name, values), err
+}
+
+// credentialValues are the keys of the Secret that a file of credentials stands
+// for. Nothing of its content may get into an error.
+func credentialValues(p *v1alpha1.ProviderConfig, path string, data []byte) (map[string][]byte, error) {
+	if p.Spec.Provider == v1alpha1.ProviderHarvester {
+		if _, err := clientcmd.Load(data); err != nil || len(data) == 0 {
+			return nil, usage("credentials %s are no kubeconfig; download it from Harvester (Support, Download KubeConfig)", path)
+		}
+		return map[string][]byte{keyOf(p): data}, nil
+	}
+	var texts map[string]string
+	if err := yaml.Unmarshal(data, &texts); err != nil || len(texts) == 0 {
+		return nil, usage("credentials %s are no YAML of the form key: value; docs/reference/providerconfig.md lists the keys of %s", path, p.Spec.Provider)
+	}
+	values := map[string][]byte{}
+	for k, v := range texts {
+		values[k] = []byte(v)
+	}
+	return values, nil
+}
+
+func keyOf(p *v1alpha1.ProviderConfig) string {
+	if ref := p.Spec.CredentialsRef; ref != nil && ref.Key != "" {
+		return ref.Key
+	}
+	return kubeconfigKey
+}
+
+// credentials are those that the platform is asked with: what the user has
+// given, else what the plane has from an earlier run, else the ambient ones. A
+// rehearsal takes the simulator's and reads none of these.
+func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given *corev1.Secret, t *teller) (*corev1.Secret, error) {
+	key, referred := m.CredentialsKey()
+	if !referred {
+		return nil, nil
+	}
+	if o.rehearsal {
+		data, err := os.ReadFile(o.platform.Kubeconfig)
+		return newSecret(key.Namespace, key.Name, map[string][]byte{keyOf(m.Provider): data}), err
+	}
+	if given != nil {
+		return given, nil
+	}
+	known := &corev1.Secret{}
+	err := o.client.Get(ctx, key, known)
+	if err == nil {
+		return newSecret(key.Namespace, key.Name, known.Data), nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return nil, err
+	}
+	values, source, err := ambient(m.Provider)
+	if err != nil {
+		return nil, err
+	}
+	t.step("credentials: " + source)
+	return newSecret(key.Namespace, key.Name, values), nil
+}
+
+// ambient are the credentials that the platform's own tools would use: for
+// Harvester the current context of kubectl's kubeconfig, with the files that it
+// names taken in.
+func ambient(p *v1alpha1.ProviderConfig) (map[string][]byte, string, error) {
+	if p.Spec.Provider != v1alpha1.ProviderHarvester {
+		return nil, "", usage("there are no credentials for %s; add the Secret %s to the manifest, or name a file with --credentials", p.Spec.Provider, p.Spec.CredentialsRef.Name)
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	config, err := rules.Load()
+	if err != nil || config.Contexts[config.CurrentContext] == nil {
+		return nil, "", usage("there are no credentials for Harvester: no Secret %s in the manifest, no --credentials, and no kubeconfig with a current context in $KUBECONFIG or ~/.kube/config", p.Spec.CredentialsRef.Name)
+	}
+	name := config.CurrentContext
+	if err = clientcmdapi.MinifyConfig(config); err == nil {
+		err = clientcmdapi.FlattenConfig(config)
+	}
+	if err != nil {
+		return nil, "", usage("the context %q of your kubeconfig cannot be used: %w; name a file with --credentials", name, err)
+	}
+	data, err := clientcmd.Write(*config)
+	return map[string][]byte{keyOf(p): data}, fmt.Sprintf("context %q of your kubeconfig", name), err
+}
+
+func newSecret(namespace, name string, data map[string][]byte) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: data}
+}
+
+// secretData is what an API server would make of a Secret.
+func secretData(s *corev1.Secret) map[string][]byte {
+	if s == nil {
+		return nil
+	}
+	data := map[string][]byte{}
+	maps.Copy(data, s.Data)
+	for k, v := range s.StringData {
+		data[k] = []byte(v)
+	}
+	return data
+}
+
+// noteReadable warns of credentials that others on this machine can read.
+func noteReadable(notes io.Writer, path string) {
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		fmt.Fprintf(notes, "note: %s holds credentials and can be read by others; chmod 600 %s\n", path, path)
+	}
+}

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/sys/unix"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/butlerdotdev/butler/internal/ui"
+)
+
+// terminal is one that a command runs on.
+type terminal struct {
+	*os.File
+	shown output
+	ended chan struct{}
+}
+
+// onTerminal starts a command whose input and output are a terminal of 80
+// columns and 24 lines.
+func (a adm) onTerminal(env []string, args ...string) (*exec.Cmd, *terminal) {
+	a.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		a.Fatal(err)
+	}
+	a.Cleanup(func() { _ = master.Close() })
+	fd := int(master.Fd())
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+	}
+	if err != nil {
+		a.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		a.Fatal(err)
+	}
+	defer slave.Close()
+	cmd, _, _ := a.command(args...)
+	cmd.Env = append(cmd.Env, append([]string{"TERM=xterm"}, env...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		a.Fatal(err)
+	}
+	t := &terminal{File: master, ended: make(chan struct{})}
+	go func() {
+		defer close(t.ended)
+		_, _ = t.WriteTo(&t.shown)
+	}()
+	return cmd, t
+}
+
+// until waits until the terminal has shown a text.
+func (t *terminal) until(tb *testing.T, text string) {
+	tb.Helper()
+	waitFor(tb, func() bool { return strings.Contains(ansi.Strip(t.shown.String()), text) })
+}
+
+// end waits for the command and returns its exit code and all that was shown.
+func (t *terminal) end(cmd *exec.Cmd) (code int, shown string) {
+	_ = cmd.Wait()
+	<-t.ended
+	return cmd.ProcessState.ExitCode(), t.shown.String()
+}
+
+func TestTerminalShowsTheBootstrapInPlaceAndCtrlCLeavesIt(t *testing.T) {
+	a := newAdm(t)
+	cmd, term := a.onTerminal([]string{"NO_COLOR=1"}, a.bootstrap("--profile", "realistic")...)
+	term.until(t, "ProvisioningMachines")
+	term.until(t, "dev-cluster-cp-0")
+	if _, err := term.Write([]byte{3}); err != nil { // Ctrl-C
+		t.Fatal(err)
+	}
+	code, shown := term.end(cmd)
+	if code != 130 {
+		t.Errorf("exit %d", code)
+	}
+	if !strings.Contains(shown, "A\x1b[J") {
+		t.Error("nothing was drawn in place")
+	}
+	for line := range strings.SplitSeq(shown, "\r\n") {
+		if i := strings.LastIndex(line, "\x1b[J"); i >= 0 {
+			line = line[i:]
+		}
+		// Paths and commands are there to be copied.
+		if w := ansi.StringWidth(line); w > ui.Columns && !strings.Contains(line, a.home) && !strings.Contains(line, "go on: ") {
+			t.Errorf("%d columns: %q", w, line)
+		}
+	}
+	if strings.Contains(shown, "\x1b[3") || strings.Contains(shown, "\x1b[0m") {
+		t.Error("there are colours despite NO_COLOR")
+	}
+	last := shown[strings.LastIndex(shown, "\x1b[J"):]
+	for _, want := range []string{
+		" ■ ProvisioningMachines", "Everything is left in place.", "go on:      butleradm bootstrap harvester -c " + example + " --profile realistic --rehearse",
+		"butleradm: interrupted",
+	} {
+		if !strings.Contains(last, want) {
+			t.Errorf("%q is not in the last frame:\n%s", want, last)
+		}
+	}
+}
+
+func TestTerminalIsAskedBeforeRealMachinesAreMade(t *testing.T) {
+	a := newAdm(t)
+	credentials := a.kubeconfig(a.startPlatform(), func(*clientcmdapi.Config) {})
+	manifest := file(t, "real.yaml", edited(t, example)+addonsNone)
+	args := []string{"bootstrap", "harvester", "-c", manifest, "--credentials", credentials}
+	answer := func(text string) (*exec.Cmd, *terminal) {
+		cmd, term := a.onTerminal(nil, args...)
+		term.until(t, "Make 1 machine(s) on harvester-dev (harvester)? [y/N]")
+		if _, err := term.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, term
+	}
+	cmd, term := answer("n\n")
+	if code, shown := term.end(cmd); code != 2 || !strings.Contains(shown, "nothing was made; answer y, or pass --yes") {
+		t.Errorf("exit %d\n%s", code, shown)
+	}
+	if left, err := filepath.Glob(filepath.Join(a.home, "clusters", "*")); err != nil || len(left) != 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	cmd, term = answer("y\n")
+	term.until(t, "dev-cluster-cp-0")
+	if _, err := term.Write([]byte{3}); err != nil {
+		t.Fatal(err)
+	}
+	if code, shown := term.end(cmd); code != 130 || !strings.Contains(shown, "\x1b[32m✓\x1b[0m Pending") {
+		t.Errorf("exit %d, or no colours:\n%s", code, shown)
+	}
+}

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// EventType says what an event is about.
+type EventType string
+
+// The types of events.
+const (
+	// EventStep: the command itself has done something.
+	EventStep EventType = "step"
+	// EventCheck: the preflight has looked at something.
+	EventCheck EventType = "check"
+	// EventProblem: something is wrong with the manifest.
+	EventProblem EventType = "problem"
+	// EventPhase: the ClusterBootstrap has entered a phase.
+	EventPhase EventType = "phase"
+	// EventMachine: a machine has changed.
+	EventMachine EventType = "machine"
+	// EventWaiting: the bootstrap waits for something else than before.
+	EventWaiting EventType = "waiting"
+	// EventWarning: something should be known, but stops nothing.
+	EventWarning EventType = "warning"
+	// EventReady: what was asked for is done. It is the last event.
+	EventReady EventType = "ready"
+	// EventFailed: the command ends without it. It is the last event.
+	EventFailed EventType = "failed"
+)
+
+// EventTypes are all of them.
+func EventTypes() []EventType {
+	return []EventType{EventStep, EventCheck, EventProblem, EventPhase, EventMachine, EventWaiting, EventWarning, EventReady, EventFailed}
+}
+
+// Event is one change worth telling. It is a line of `--output json`.
+type Event struct {
+	Time time.Time `json:"time"`
+	// Elapsed is in seconds since the command was started.
+	Elapsed float64   `json:"elapsed"`
+	Type    EventType `json:"type"`
+	// Phase of the ClusterBootstrap, once there is one.
+	Phase v1alpha1.ClusterBootstrapPhase `json:"phase,omitempty"`
+	// Machine that the event is about.
+	Machine *v1alpha1.BootstrapMachineStatus `json:"machine,omitempty"`
+	// Check of the preflight.
+	Check *Check `json:"check,omitempty"`
+	// Problem of the manifest.
+	Problem *Problem `json:"problem,omitempty"`
+	// Code is the exit code of a command that failed.
+	Code int `json:"code,omitempty"`
+	// Message is all of it for people.
+	Message string `json:"message"`
+}
+
+// Check is something that the preflight has looked at.
+type Check struct {
+	Name string `json:"name"`
+	// Verdict is Passed, Refused or Unknown.
+	Verdict string `json:"verdict"`
+	// Hint is what to do about it.
+	Hint string `json:"hint,omitempty"`
+}
+
+// Problem is something that is wrong with the manifest.
+type Problem struct {
+	File string `json:"file"`
+	// Line of the file; 0 means the file as a whole.
+	Line int `json:"line,omitempty"`
+	// Field is its path within the object.
+	Field string `json:"field,omitempty"`
+}
+
+// Changes tells how one state became the next.
+func Changes(before, after State) (out []Event) {
+	if before.Phase != after.Phase {
+		out = append(out, Event{Type: EventPhase, Message: string(after.Phase)})
+	}
+	for i, m := range after.Machines {
+		if !slices.Contains(before.Machines, m) {
+			out = append(out, Event{Type: EventMachine, Machine: &after.Machines[i], Message: describe(m)})
+		}
+	}
+	if after.Obstacle != "" && after.Obstacle != before.Obstacle {
+		out = append(out, Event{Type: EventWaiting, Message: after.Obstacle})
+	}
+	for i := range out {
+		out[i].Phase = after.Phase
+	}
+	return out
+}
+
+func describe(m v1alpha1.BootstrapMachineStatus) string {
+	text := fmt.Sprintf("%s %s", m.Name, m.Phase)
+	if m.IPAddress != "" {
+		text += " at " + m.IPAddress
+	}
+	switch {
+	case m.Ready:
+		text += ", node Ready"
+	case m.TalosConfigured:
+		text += ", Talos configured"
+	}
+	return text
+}
+
+// JSON is an event as a line of JSON.
+func JSON(e Event) string {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Sprintf(`{"type":%q,"message":%q}`, e.Type, err)
+	}
+	return string(data)
+}
+
+// Columns is the width that text for no terminal is wrapped to.
+const Columns = 80
+
+// indent is how wide the time and the mark of a plain line are.
+const indent = 12
+
+// Plain is an event as text of one or more lines.
+func Plain(e Event) string {
+	mark := map[EventType]string{
+		EventPhase: "•", EventWaiting: "  …", EventReady: "✓", EventStep: "✓", EventWarning: "!", EventFailed: "✗", EventCheck: "  ?", EventProblem: "✗",
+	}[e.Type]
+	head := fmt.Sprintf("%6.1fs %-4s", e.Elapsed, mark)
+	return head + hang(e.Message, Columns-indent, indent)
+}

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ui turns states of a bootstrap into what people and programs read.
+// Everything here is a pure function.
+package ui
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// State is what a bootstrap looks like at one moment.
+type State struct {
+	Phase v1alpha1.ClusterBootstrapPhase
+	// Obstacle is what the bootstrap waits for, or why it failed.
+	Obstacle string
+	Paused   bool
+	Machines []v1alpha1.BootstrapMachineStatus
+}
+
+// StateOf is the state that a ClusterBootstrap reports.
+func StateOf(cb *v1alpha1.ClusterBootstrap) State {
+	s := State{Phase: cb.Status.Phase, Machines: cb.Status.Machines, Paused: cb.Spec.Paused}
+	if s.Phase == "" {
+		s.Phase = v1alpha1.BootstrapPending
+	}
+	c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionReady)
+	if c != nil && c.Status != metav1.ConditionTrue {
+		s.Obstacle = c.Message
+	}
+	return s
+}
