@@ -32,11 +32,33 @@ func Running(dir string) (Info, lock.Holder, bool) {
 	return i, holder, true
 }
 
+// settled waits until the platform in dir runs, or does not: one that starts or
+// ends holds its lock, but does not answer.
+func settled(ctx context.Context, dir string) (Info, bool, error) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		i, _, running := Running(dir)
+		if _, held := lock.Held(dir); running || !held {
+			return i, running, nil
+		}
+		select {
+		case <-ctx.Done():
+			return Info{}, false, fmt.Errorf("wait for the simulated platform in %s: %w", dir, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
 // Ensure makes the platform in dir run with this setup, as a process that
 // outlives the caller. One that runs with another one is started anew; what
 // it holds stays.
 func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Setup) (Info, error) {
-	if i, _, ok := Running(dir); ok {
+	i, running, err := settled(ctx, dir)
+	if err != nil {
+		return Info{}, err
+	}
+	if running {
 		if i.Provider == p && reflect.DeepEqual(i.Setup, s) {
 			return i, nil
 		}
@@ -50,8 +72,9 @@ func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType
 // Resume makes the platform in dir run with the setup that it was last started
 // with.
 func Resume(ctx context.Context, dir, executable string, p v1alpha1.ProviderType) (Info, error) {
-	if i, _, ok := Running(dir); ok {
-		return i, nil
+	i, running, err := settled(ctx, dir)
+	if err != nil || running {
+		return i, err
 	}
 	var s Setup
 	data, err := os.ReadFile(setupPath(dir))

@@ -68,7 +68,7 @@ func mortal(faults *fault.Course, next datacenter.Boot) datacenter.Boot {
 		if !dies {
 			return next(ctx, m)
 		}
-		life, cancel := context.WithTimeout(ctx, after)
+		life, cancel := context.WithTimeoutCause(ctx, after, datacenter.ErrPowerLoss)
 		defer cancel()
 		err := next(life, m)
 		if life.Err() != nil {

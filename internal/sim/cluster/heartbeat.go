@@ -5,13 +5,13 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
 )
 
 // beat brings the API server's view of the node up to date and says whether the
@@ -30,10 +30,12 @@ func (s *session) beat(ctx context.Context) (ready bool, err error) {
 		return false, err
 	}
 	ready = time.Since(s.registered) >= s.ReadyAfter
-	if reported, known := readiness(node); known && reported == ready && node.Status.NodeInfo.KubeletVersion == s.Node.KubeletVersion {
+	if reported, known := readiness(node); s.reported && known && reported == ready {
 		return ready, nil
 	}
-	return ready, s.reportStatus(ctx, ready)
+	err = s.reportStatus(ctx, ready)
+	s.reported = err == nil
+	return ready, err
 }
 
 func (s *session) register(ctx context.Context) (*corev1.Node, error) {
@@ -48,19 +50,15 @@ func (s *session) register(ctx context.Context) (*corev1.Node, error) {
 	return node, err
 }
 
-// reportStatus meets others who write to the node: labels and taints appear at the
-// same time.
+// reportStatus sends the status alone, as a kubelet does: labels and taints that
+// others set at the same time are not its to write.
 func (s *session) reportStatus(ctx context.Context, ready bool) error {
-	nodes := s.client.CoreV1().Nodes()
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		node, err := nodes.Get(ctx, s.Node.Name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		node.Status = s.Node.status(ready)
-		_, err = nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{})
+	patch, err := json.Marshal(map[string]any{"status": s.Node.status(ready)})
+	if err != nil {
 		return err
-	})
+	}
+	_, err = s.client.CoreV1().Nodes().PatchStatus(ctx, s.Node.Name, patch)
+	return err
 }
 
 func (s *session) renewLease(ctx context.Context, node *corev1.Node) error {

@@ -48,10 +48,11 @@ type Access struct {
 // session is a kubelet's time with one API server.
 type session struct {
 	*Kubelet
-	client  kubernetes.Interface
-	mark    func(context.Context) error
-	becomes sync.Once
-	ready   chan struct{} // closed when the node was reported Ready
+	client   kubernetes.Interface
+	mark     func(context.Context) error
+	reported bool // the status, to this API server
+	becomes  sync.Once
+	ready    chan struct{} // closed when the node was reported Ready
 }
 
 // Run does the kubelet's work with one API server until ctx ends. A server that

@@ -7,12 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 )
 
 const controlPlaneLabel = "node-role.kubernetes.io/control-plane"
@@ -60,16 +62,14 @@ func (m Mark) taint(ctx context.Context, client kubernetes.Interface, name strin
 	if !m.ControlPlane || !m.Unscheduled {
 		return nil
 	}
-	node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	for _, t := range node.Spec.Taints {
-		if t.Key == controlPlaneLabel {
-			return nil
+	// Others set taints at the same time.
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		if err != nil || slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == controlPlaneLabel }) {
+			return err
 		}
-	}
-	node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: controlPlaneLabel, Effect: corev1.TaintEffectNoSchedule})
-	_, err = client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
-	return err
+		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: controlPlaneLabel, Effect: corev1.TaintEffectNoSchedule})
+		_, err = client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
+		return err
+	})
 }

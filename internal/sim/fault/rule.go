@@ -27,7 +27,7 @@ func rules() map[Kind]rule {
 		LostResponse: {takes: call},
 		FailedTask:   {takes: []string{"machine", "verb", "after", "for", "times"}, needs: []string{"verb"}},
 		NoCapacity:   {takes: []string{"machine", "after", "for"}},
-		Stranger:     {takes: []string{"machine", "for"}, needs: []string{"machine"}},
+		Stranger:     {takes: []string{"machine", "after", "for"}, needs: []string{"machine"}},
 		MachineDies:  {takes: []string{"machine", "after", "times"}},
 		NoAddress:    {takes: []string{"machine", "for"}},
 	}

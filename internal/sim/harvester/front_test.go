@@ -38,6 +38,7 @@ faults:
 - {kind: noCapacity, machine: crowded, for: 6s}
 - {kind: stranger, machine: taken, for: 6s}
 - {kind: stranger, machine: taken-for-good}
+- {kind: stranger, machine: taken-later, after: 1s}
 `
 
 // TestFaults shares one platform: each fault has its machine.
@@ -87,6 +88,8 @@ func strangerGoes(t *testing.T, w *world) {
 	if err := w.limited.Get(t.Context(), client.ObjectKeyFromObject(vm), vm); err != nil || len(vm.Labels) != 0 {
 		t.Errorf("labels %v, %v", vm.Labels, err)
 	}
+	vm.Name = "taken-later"
+	eventually(t, "the stranger who comes later", func() error { return w.limited.Get(t.Context(), client.ObjectKeyFromObject(vm), vm) })
 	gone(t, w.limited, &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "taken"}})
 	create(t, w.limited, machine("taken", "x"))
 }

@@ -32,8 +32,21 @@ func (h *Harvester) addStrangers(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// addStranger creates one and, if it is there for a while only, deletes it then.
+// addStranger creates one, at once or after a time.
 func (h *Harvester) addStranger(ctx context.Context, c client.Client, namespace string, f fault.Fault) error {
+	if f.After.Duration == 0 {
+		return h.createStranger(ctx, c, namespace, f)
+	}
+	h.later(f.After.Duration, func(ctx context.Context) {
+		if err := h.createStranger(ctx, c, namespace, f); err != nil {
+			h.options.Log.Error("a stranger does not come", "machine", f.Machine, "err", err)
+		}
+	})
+	return nil
+}
+
+// createStranger creates one and, if it is there for a while only, deletes it then.
+func (h *Harvester) createStranger(ctx context.Context, c client.Client, namespace string, f fault.Fault) error {
 	vm := stranger(namespace, f.Machine)
 	err := c.Create(ctx, vm)
 	if err != nil {

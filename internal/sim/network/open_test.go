@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -110,6 +111,22 @@ func TestPowerCutEndsRealConnections(t *testing.T) {
 			t.Errorf("%s: the connection lives on", way)
 		}
 		_ = conn.Close()
+	}
+}
+
+func TestRealMachineThatIsOffIsUnreachable(t *testing.T) {
+	n := network.New()
+	if err := n.Open(netip.MustParsePrefix("10.5.0.0/24")); err != nil {
+		t.Fatal(err)
+	}
+	through := network.Dialer(serveSOCKS(t, n))
+	for _, silence := range []error{context.DeadlineExceeded, os.ErrDeadlineExceeded, syscall.ETIMEDOUT, syscall.ENETUNREACH} {
+		n.ReplaceDial(func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: silence}
+		})
+		if _, err := through(t.Context(), "tcp", "10.5.0.7:50000"); !errors.Is(err, syscall.EHOSTUNREACH) {
+			t.Errorf("%v is told as %v", silence, err)
+		}
 	}
 }
 

@@ -187,12 +187,16 @@ func readHost(conn net.Conn, kind byte) (string, byte) {
 	return string(raw), socksOK
 }
 
+// replyCode takes a real address that does not answer for one that nobody has: the
+// client learns no more of it.
 func replyCode(err error) byte {
 	var dns *net.DNSError
+	var timeout net.Error
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return socksRefused
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.As(err, &dns):
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.As(err, &dns),
+		errors.As(err, &timeout) && timeout.Timeout():
 		return socksUnreachable
 	}
 	return socksFailure

@@ -4,8 +4,10 @@
 package talos_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,17 +16,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
-
-// bootstrapped is a site with one control plane whose API server answers.
-func bootstrapped(t *testing.T) (s *site, address string) {
-	t.Helper()
-	s = newSite(t, simtalos.Options{Executable: planetest.Executable(t)})
-	return s, s.bootstrapFirst(t)
-}
 
 // bootstrapFirst brings the machine cp-0 up as far as an accepted bootstrap.
 func (s *site) bootstrapFirst(t *testing.T) (address string) {
@@ -32,6 +26,12 @@ func (s *site) bootstrapFirst(t *testing.T) (address string) {
 	m := s.powerOn(t, "cp-0")
 	s.configure(t, m, talos.ControlPlane)
 	address = m.Address.Addr().String()
+	s.bootstrap(t, address)
+	return address
+}
+
+func (s *site) bootstrap(t *testing.T, address string) {
+	t.Helper()
 	s.awaitState(t, address, talos.StateConfigured)
 	eventually(t, func(ctx context.Context) bool {
 		already, err := s.client.Bootstrap(ctx, address)
@@ -40,7 +40,6 @@ func (s *site) bootstrapFirst(t *testing.T) (address string) {
 		}
 		return err == nil
 	}, func() any { return "no bootstrap" })
-	return address
 }
 
 // kubernetes is the client of the kubeconfig that the node hands out, which
@@ -77,11 +76,9 @@ func awaitNode(t *testing.T, client *kubernetes.Clientset, name string) *corev1.
 }
 
 func TestBootstrapMakesCluster(t *testing.T) {
+	s := newSite(t, simtalos.Options{Executable: component(t, impatient)})
 	t.Parallel()
-	s, address := bootstrapped(t)
-	if already, err := s.client.Bootstrap(t.Context(), address); err != nil || already {
-		t.Errorf("second bootstrap before etcd has data: already %v, %v", already, err)
-	}
+	address := s.bootstrapFirst(t)
 	client := s.kubernetes(t, address)
 	node := awaitNode(t, client, "cp-0")
 	if already, err := s.client.Bootstrap(t.Context(), address); err != nil || !already {
@@ -104,8 +101,46 @@ func TestBootstrapMakesCluster(t *testing.T) {
 	}
 	t.Run("pods run and go", func(t *testing.T) { deployment(t, client) })
 	t.Run("worker joins", func(t *testing.T) { joinWorker(t, s, client) })
+	t.Run("machine that is off is reported", func(t *testing.T) { machineOff(t, s, client) })
 	t.Run("control plane joins", func(t *testing.T) { joinControlPlane(t, s, client) })
 	t.Run("power loss", func(t *testing.T) { powerLoss(t, s, client, node, address) })
+}
+
+// stuck is a control plane whose etcd does not come to run at its first two starts, as
+// one whose image is not there.
+const stuck = `if [ "$2" = etcd ]; then
+	echo start >>"$0.starts"
+	[ "$(wc -l <"$0.starts")" -gt 2 ] || exec cat
+fi
+exec "$real" "$@"
+`
+
+func TestBootstrapIsForgottenUntilEtcdRuns(t *testing.T) {
+	executable := component(t, stuck)
+	t.Parallel()
+	s := newSite(t, simtalos.Options{Executable: executable})
+	address := s.bootstrapFirst(t)
+	started := func(want int) {
+		t.Helper()
+		var starts []byte
+		eventually(t, func(context.Context) bool {
+			starts, _ = os.ReadFile(executable + ".starts")
+			return bytes.Count(starts, []byte("start")) == want
+		}, func() any { return fmt.Sprintf("starts of etcd: %q, want %d", starts, want) })
+	}
+	started(1)
+	if already, err := s.client.Bootstrap(t.Context(), address); err != nil || already {
+		t.Errorf("bootstrap that is repeated: already %v, %v", already, err)
+	}
+	started(2) // it began anew
+	s.datacenter.Kill("cp-0")
+	s.powerOn(t, "cp-0")
+	s.bootstrap(t, address)
+	started(3)
+	awaitNode(t, s.kubernetes(t, address), "cp-0")
+	if lines := s.bootstraps(t); len(lines) != 1 {
+		t.Errorf("bootstraps: %q, want the one that came to something", lines)
+	}
 }
 
 func deployment(t *testing.T, client *kubernetes.Clientset) {
@@ -133,23 +168,6 @@ func deployment(t *testing.T, client *kubernetes.Clientset) {
 		pods, err = client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
 		return err == nil && len(pods.Items) == 0
 	}, func() any { return fmt.Sprintf("%d pods left", len(pods.Items)) })
-}
-
-func joinWorker(t *testing.T, s *site, client *kubernetes.Clientset) {
-	cluster := testCluster()
-	cluster.MergePatches = []talos.MergePatch{{YAML: "machine:\n  nodeLabels:\n    node-role.kubernetes.io/worker: \"\"\n"}}
-	config, err := talos.Config(s.secrets, cluster, talos.Node{Name: "w-0", Role: talos.Worker})
-	check(t, err)
-	address := s.powerOn(t, "w-0").Address.Addr().String()
-	s.awaitState(t, address, talos.StateMaintenance)
-	check(t, s.client.Apply(t.Context(), address, config))
-	node := awaitNode(t, client, "w-0")
-	for _, label := range []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/worker"} {
-		if _, ok := node.Labels[label]; ok {
-			t.Errorf("the worker has label %s, which no kubelet may set", label)
-		}
-	}
-	s.datacenter.PowerOff("w-0")
 }
 
 func joinControlPlane(t *testing.T, s *site, client *kubernetes.Clientset) {

@@ -7,10 +7,16 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
@@ -40,22 +46,20 @@ func (s *site) apply(t *testing.T, cluster talos.Cluster, name string, role talo
 
 func TestNamedEndpoint(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, simtalos.Options{Executable: planetest.Executable(t)})
+	s := newSite(t, simtalos.Options{Executable: planetest.Executable(t), Profile: datacenter.Profile{EtcdHealth: time.Hour}})
 	first := s.apply(t, named(), "cp-0", talos.ControlPlane)
 	second := s.apply(t, named(), "cp-1", talos.ControlPlane)
 	s.awaitState(t, first, talos.StateConfigured)
 	if _, err := s.network.Dial(t.Context(), "tcp", endpointName+":6443"); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("the name before the bootstrap: %v", err)
 	}
-	eventually(t, func(ctx context.Context) bool {
-		_, err := s.client.Bootstrap(ctx, first)
-		return err == nil
-	}, func() any { return "no bootstrap" })
+	s.bootstrap(t, first)
 	check(t, s.network.Await(t.Context(), endpointName+":6443"))
 	client := s.kubernetes(t, first) // its kubeconfig has the name, and its TLS is verified
 	awaitNode(t, client, "cp-0")
 	awaitNode(t, client, "cp-1")
 	t.Run("a balancer passes through to the address on lo", func(t *testing.T) { passthrough(t, s, first) })
+	t.Run("one that joins learns before it votes", func(t *testing.T) { learner(t, s, first, second) })
 	t.Run("a graceful reset leaves etcd", func(t *testing.T) { gracefulReset(t, s, first, second) })
 }
 
@@ -72,6 +76,35 @@ func passthrough(t *testing.T, s *site, target string) {
 			_ = conn.Close()
 		}
 		stop()
+	}
+}
+
+// learner finds that nobody checked the first etcd so far, and that the second one
+// does not vote: both run, and neither is up.
+func learner(t *testing.T, s *site, first, second string) {
+	const refusal = "etcdserver: rpc not supported for learner"
+	for address, want := range map[string]string{first: "Started task etcd", second: "Health check failed: " + refusal} {
+		var etcd talos.Service
+		eventually(t, func(ctx context.Context) bool {
+			services, err := s.client.Services(ctx, address)
+			for _, service := range services {
+				if service.ID == "etcd" {
+					etcd = service
+				}
+			}
+			return err == nil && etcd.State == "Running"
+		}, func() any { return etcd })
+		if etcd.Up() || etcd.Message != want {
+			t.Errorf("etcd on %s: up %v, %+v; want %q", address, etcd.Up(), etcd, want)
+		}
+	}
+	members, err := s.client.Members(t.Context(), first)
+	if err != nil || len(members) != 2 || members[0].Learner || !members[1].Learner {
+		t.Errorf("members by the one that votes: %+v, %v", members, err)
+	}
+	_, err = s.client.Members(t.Context(), second)
+	if status.Code(err) != codes.Unknown || !strings.Contains(err.Error(), refusal) {
+		t.Errorf("members by the learner: %v", err)
 	}
 }
 

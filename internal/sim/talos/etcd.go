@@ -25,9 +25,9 @@ func (n *node) runEtcd(ctx context.Context) error {
 	if err := n.awaitBooted(ctx); err != nil {
 		return err
 	}
-	id, err := n.enterEtcd(ctx)
+	data, err := n.enterEtcd(ctx)
 	if err == nil {
-		err = n.runMember(ctx, id)
+		err = n.runMember(ctx, data)
 	}
 	if errors.Is(err, errSplit) || errors.Is(err, errRemoved) {
 		n.log.Error("etcd does not run", "error", err)
@@ -39,82 +39,99 @@ func (n *node) runEtcd(ctx context.Context) error {
 
 // runMember takes part in etcd, whenever that answers, until ctx ends or the member is
 // removed.
-func (n *node) runMember(ctx context.Context, id uint64) error {
+func (n *node) runMember(ctx context.Context, data etcdData) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	id := data.Member
 	go func() {
 		if n.cluster.await(ctx, func() bool { return !n.cluster.has(id) }) == nil {
 			cancel(errRemoved)
 		}
 	}()
 	started := time.Now()
+	defer n.cluster.stopMember(id)
 	if err := n.cluster.startMember(n.member(id), n); err != nil {
 		return err
 	}
-	defer n.cluster.stopMember(id)
 	for p := (*plane.Plane)(nil); ; {
 		var err error
 		if p, err = n.cluster.awaitEtcd(ctx, p); err != nil {
 			return context.Cause(ctx)
 		}
+		if err := n.keepEtcd(data); err != nil {
+			return err
+		}
 		n.runMemberWith(ctx, id, p, started)
 	}
 }
 
-// enterEtcd returns the node's id in etcd: that on its disk, or a new one as soon as
+// keepEtcd has the data on disk once etcd runs, and the bootstrap noted.
+func (n *node) keepEtcd(data etcdData) error {
+	if !data.First {
+		return nil
+	}
+	return errors.Join(n.disk.writeEtcd(data), n.cluster.noteBootstrap(n.member(data.Member), n.machine.Name))
+}
+
+// enterEtcd returns the node's part in etcd: that on its disk, or a new one as soon as
 // the node is bootstrapped or can join.
-func (n *node) enterEtcd(ctx context.Context) (uint64, error) {
-	if _, ok := n.disk.etcd(); !ok {
-		if err := n.awaitEtcd(ctx); err != nil {
-			return 0, err
+func (n *node) enterEtcd(ctx context.Context) (data etcdData, err error) {
+	data, ok := n.disk.etcd()
+	if !ok {
+		if data, err = n.awaitEtcd(ctx); err != nil {
+			return data, err
 		}
 	}
-	data, _ := n.disk.etcd()
 	if data.First {
-		ok, err := n.cluster.found(n.member(data.Member), n.machine.Name)
-		if err == nil && !ok {
-			err = errSplit
-		}
-		return data.Member, err
+		return data, n.foundEtcd(data)
 	}
 	n.cluster.mu.Lock()
 	defer n.cluster.mu.Unlock()
 	if !n.cluster.has(data.Member) {
-		return 0, errRemoved
+		return data, errRemoved
 	}
-	return data.Member, nil
+	return data, nil
+}
+
+func (n *node) foundEtcd(data etcdData) error {
+	ok, err := n.cluster.found(n.member(data.Member), n)
+	if err != nil || ok {
+		return err
+	}
+	return errors.Join(errSplit, n.keepEtcd(data))
 }
 
 // awaitEtcd waits until this node is bootstrapped, or has joined others.
-func (n *node) awaitEtcd(ctx context.Context) error {
+func (n *node) awaitEtcd(ctx context.Context) (etcdData, error) {
 	waitCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	joinable := make(chan error, 1)
 	go func() { joinable <- n.awaitPeers(waitCtx) }()
+	first := etcdData{Member: newMemberID(), First: true}
 	select {
 	case <-n.bootstrap:
-		return nil
+		return first, nil
 	case err := <-joinable:
 		if err != nil {
-			return err
+			return etcdData{}, err
 		}
 	}
 	if !n.startJoin() {
-		return nil
+		return first, nil
 	}
 	m, err := n.cluster.join(ctx, n.member(newMemberID()))
 	if err != nil {
-		return err
+		return etcdData{}, err
 	}
-	return n.disk.writeEtcd(etcdData{Member: m.ID})
+	data := etcdData{Member: m.ID}
+	return data, n.disk.writeEtcd(data)
 }
 
 // startJoin reports false if the node was bootstrapped in the same moment.
 func (n *node) startJoin() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	_, bootstrapped := n.disk.etcd()
-	n.joining = !bootstrapped
+	n.joining = !n.starting
 	return n.joining
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"testing/synctest"
 
 	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
 
 func testFormation(t *testing.T, dir string) *formation {
@@ -53,7 +55,7 @@ func TestMembersJoinAsLearnersOneAtATime(t *testing.T) {
 	one, two, three := onDisk(t, 1, "10.0.0.1"), onDisk(t, 2, "10.0.0.2"), onDisk(t, 3, "10.0.0.3")
 	synctest.Test(t, func(t *testing.T) {
 		f := testFormation(t, dir)
-		if ok, err := f.found(one, "cp-0"); err != nil || !ok {
+		if ok, err := f.found(one, &node{}); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 		f.plane = &plane.Plane{}
@@ -100,15 +102,29 @@ func TestMembersJoinAsLearnersOneAtATime(t *testing.T) {
 	}
 }
 
+// founder is a control plane that was asked to bootstrap.
+func founder(t *testing.T, f *formation, name, address string) *node {
+	t.Helper()
+	n := configuredWith(t, "version: v1alpha1\nmachine: {}\n")
+	n.cluster, n.disk = f, disk{t.TempDir()}
+	n.machine = datacenter.Machine{Spec: datacenter.Spec{ID: name, Name: name}, Address: netip.MustParsePrefix(address)}
+	return n
+}
+
 func TestSecondBootstrapIsNotedAndNotPlayed(t *testing.T) {
 	f := testFormation(t, t.TempDir())
-	for range 2 {
-		if ok, err := f.found(onDisk(t, 1, "10.0.0.1"), "cp-0"); err != nil || !ok {
-			t.Fatal(ok, err)
+	first, second := founder(t, f, "cp-0", "10.0.0.1/24"), founder(t, f, "cp-1", "10.0.0.2/24")
+	for range 2 { // again after a restart
+		data := etcdData{Member: 1, First: true}
+		if err := errors.Join(first.foundEtcd(data), first.keepEtcd(data)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if ok, err := f.found(onDisk(t, 2, "10.0.0.2"), "cp-1"); err != nil || ok {
-		t.Errorf("the second etcd: %v, %v", ok, err)
+	if err := second.foundEtcd(etcdData{Member: 2, First: true}); !errors.Is(err, errSplit) {
+		t.Errorf("the second etcd: %v", err)
+	}
+	if data, ok := second.disk.etcd(); !ok || data.Member != 2 {
+		t.Errorf("the second etcd has written %v, %v", data, ok)
 	}
 	noted, err := os.ReadFile(f.bootstrapsPath())
 	if err != nil || strings.Count(string(noted), "\n") != 2 {
@@ -120,8 +136,9 @@ func TestSecondBootstrapIsNotedAndNotPlayed(t *testing.T) {
 }
 
 func TestRepeatedBootstrapStartsOver(t *testing.T) {
-	f := testFormation(t, t.TempDir())
-	if _, err := f.found(onDisk(t, 1, "10.0.0.1"), "cp-0"); err != nil {
+	f := testFormation(t, filepath.Join(t.TempDir(), "some"))
+	m := member{ID: 1, Hostname: "cp-0", Address: "10.0.0.1", Disk: t.TempDir()} // etcd wrote nothing so far
+	if _, err := f.found(m, &node{}); err != nil {
 		t.Fatal(err)
 	}
 	starts := make(chan context.Context)
@@ -130,7 +147,8 @@ func TestRepeatedBootstrapStartsOver(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	if err := f.startMember(member{ID: 1, Hostname: "renamed"}, &node{}); err != nil {
+	m.Hostname = "renamed"
+	if err := f.startMember(m, &node{}); err != nil {
 		t.Fatal(err)
 	}
 	if name := f.list()[0].GetHostname(); name != "renamed" {
@@ -142,9 +160,29 @@ func TestRepeatedBootstrapStartsOver(t *testing.T) {
 	if !errors.Is(first.Err(), context.Canceled) || second.Err() != nil {
 		t.Errorf("the first start goes on: %v, %v", first.Err(), second.Err())
 	}
+	if f.clean(); len(f.list()) != 1 {
+		t.Error("a member that starts was taken for one that is gone")
+	}
 	f.stopMember(1)
 	if second.Err() == nil {
 		t.Error("the start goes on without a member")
+	}
+	if _, err := os.Stat(f.dir); !os.IsNotExist(err) || len(f.list()) != 0 {
+		t.Errorf("left of an etcd that never ran: %v, %v", f.list(), err)
+	}
+}
+
+func TestNodeThatLostItsDiskTakesItsMemberOffTheList(t *testing.T) {
+	f := testFormation(t, t.TempDir())
+	f.members = []member{onDisk(t, 1, "10.0.0.1"), onDisk(t, 2, "10.0.0.2")}
+	f.members[1].Learner = true // and would keep all others waiting
+	f.plane = &plane.Plane{}
+	again := member{ID: 3, Hostname: f.members[1].Hostname, Address: "10.0.0.3", Disk: t.TempDir()}
+	if m, err := f.join(t.Context(), again); err != nil || m.ID != 3 {
+		t.Fatal(m, err)
+	}
+	if voters, learners := ids(f); !slices.Equal(voters, []uint64{1}) || !slices.Equal(learners, []uint64{3}) {
+		t.Errorf("voters %v, learners %v", voters, learners)
 	}
 }
 
@@ -152,7 +190,7 @@ func TestDataOfForgottenClusterGoWithItsLastDisk(t *testing.T) {
 	dir := t.TempDir()
 	m := onDisk(t, 1, "10.0.0.1")
 	f := testFormation(t, filepath.Join(dir, "some"))
-	if _, err := f.found(m, "cp-0"); err != nil {
+	if _, err := f.found(m, &node{}); err != nil {
 		t.Fatal(err)
 	}
 	w := New(Options{Dir: dir}) // a restart, with all machines off

@@ -111,19 +111,13 @@ func (h *ha) answers(t *testing.T, hostport string) bool {
 
 func (h *ha) bootstrap(t *testing.T, name string) {
 	t.Helper()
-	eventually(t, func(ctx context.Context) bool {
-		_, err := h.client.Bootstrap(ctx, h.address[name])
-		if err != nil && !talos.NotYet(err) {
-			t.Fatal(err)
-		}
-		return err == nil
-	}, func() any { return "no bootstrap" })
+	h.site.bootstrap(t, h.address[name])
 	check(t, h.network.Await(t.Context(), h.address[name]+":6443"))
 }
 
-func (h *ha) bootstraps(t *testing.T) []string {
+func (s *site) bootstraps(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(h.options.Dir, "*", "bootstraps"))
+	files, err := filepath.Glob(filepath.Join(s.options.Dir, "*", "bootstraps"))
 	check(t, err)
 	var lines []string
 	for _, file := range files {
@@ -160,6 +154,7 @@ func TestHighAvailability(t *testing.T) {
 	t.Run("another cluster shares nothing", func(t *testing.T) { stranger(t, h, uid) })
 	t.Run("any quorum answers, whichever it is", func(t *testing.T) { quorum(t, h, uid) })
 	t.Run("a replaced control plane is a new member", func(t *testing.T) { replaced(t, h, uid) })
+	t.Run("one of the same name takes its place", func(t *testing.T) { renewed(t, h) })
 	t.Run("all of it survives a restart of the simulator", func(t *testing.T) { restarted(t, h, uid) })
 	if lines := h.bootstraps(t); len(lines) != 1 || strings.Fields(lines[0])[1] != "cp-0" {
 		t.Errorf("bootstraps: %q, want that of cp-0 alone", lines)
@@ -309,6 +304,29 @@ func replaced(t *testing.T, h *ha, uid string) {
 		t.Error("the cluster lost its data")
 	}
 	h.removeMember(t, "cp-2")
+	if got, want := h.members(t, "cp-3"), []string{"cp-0", "cp-1", "cp-3"}; !slices.Equal(got, want) {
+		t.Errorf("members %v, want %v", got, want)
+	}
+}
+
+// renewed is the machine cp-3 with an empty disk, and another address.
+func renewed(t *testing.T, h *ha) {
+	before := h.address["cp-3"]
+	check(t, h.datacenter.Remove("cp-3"))
+	h.add(t, "cp-3")
+	if h.address["cp-3"] == before {
+		t.Fatalf("the new machine is at %s again", before)
+	}
+	client := h.through(t, "")
+	var reported string
+	eventually(t, func(ctx context.Context) bool {
+		node, err := client.CoreV1().Nodes().Get(ctx, "cp-3", metav1.GetOptions{})
+		if err == nil {
+			reported = node.Status.Addresses[0].Address
+		}
+		return reported == h.address["cp-3"]
+	}, func() any { return fmt.Sprintf("the node is at %s, want %s", reported, h.address["cp-3"]) })
+	check(t, h.network.Await(t.Context(), h.address["cp-3"]+":6443"))
 	if got, want := h.members(t, "cp-3"), []string{"cp-0", "cp-1", "cp-3"}; !slices.Equal(got, want) {
 		t.Errorf("members %v, want %v", got, want)
 	}

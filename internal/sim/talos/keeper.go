@@ -27,10 +27,11 @@ func (f *formation) startMember(m member, n *node) (err error) {
 }
 
 // stopMember tells that it does not any more, and returns when what that ends has
-// ended.
+// ended. Nothing is left of a first member whose etcd did not come to run.
 func (f *formation) stopMember(id uint64) {
 	f.change(func() { delete(f.running, id) })
 	_ = f.await(context.Background(), func() bool { return f.quorum() || !f.active })
+	f.clean()
 }
 
 // quorum says whether etcd can answer. It is called under lock.

@@ -35,7 +35,8 @@ func (s *machined) Hostname(context.Context, *emptypb.Empty) (*machine.HostnameR
 
 // Bootstrap starts etcd as the first member, once in the life of the disk. As on a
 // real node a call that is repeated before etcd runs is accepted, and has the start
-// begin anew: whoever asks too often never gets there.
+// begin anew: whoever asks too often never gets there. A node that loses its power
+// before etcd runs knows nothing of it any more.
 func (s *machined) Bootstrap(context.Context, *machine.BootstrapRequest) (*machine.BootstrapResponse, error) {
 	n := s.node
 	n.mu.Lock()
@@ -46,22 +47,14 @@ func (s *machined) Bootstrap(context.Context, *machine.BootstrapRequest) (*machi
 		return nil, status.Error(codes.FailedPrecondition, "bootstrap is not available yet")
 	case !n.isControlPlane():
 		return nil, status.Error(codes.FailedPrecondition, "bootstrap can only be performed on a control plane node")
-	case n.starting:
-		n.cluster.restart()
-		return &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}, nil
 	case hasData, n.joining:
 		return nil, status.Error(codes.AlreadyExists, "etcd data directory is not empty")
+	case n.starting:
+		n.cluster.restart()
+	default:
+		n.starting = true
+		n.bootstrap <- struct{}{}
 	}
-	data := etcdData{Member: newMemberID(), First: true}
-	err := n.disk.writeEtcd(data)
-	if err == nil {
-		_, err = n.cluster.found(n.member(data.Member), n.machine.Name)
-	}
-	if err != nil {
-		return nil, status.Errorf(codes.Internal, "error starting etcd in bootstrap mode: %s", err)
-	}
-	n.starting = true
-	n.bootstrap <- struct{}{}
 	return &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}, nil
 }
 

@@ -70,6 +70,10 @@ func TestMaintenanceAPI(t *testing.T) {
 	if _, err := storage.NewStorageServiceClient(conn).Disks(ctx, &emptypb.Empty{}); err != nil {
 		t.Errorf("disks: %v", err)
 	}
+	dry, err := api.ApplyConfiguration(ctx, &machine.ApplyConfigurationRequest{Data: s.config(t, "cp-0", talos.ControlPlane), DryRun: true})
+	if err != nil || !strings.HasPrefix(dry.GetMessages()[0].GetModeDetails(), "Dry run summary:") {
+		t.Errorf("dry run: %v, %v", dry, err)
+	}
 	resources := state.WrapCore(cosi.NewAdapter(v1alpha1.NewStateClient(conn)))
 	stage, err := safe.StateGetByID[*runtime.MachineStatus](ctx, resources, runtime.MachineStatusID)
 	if err != nil || stage.TypedSpec().Stage != runtime.MachineStageMaintenance {
@@ -115,35 +119,6 @@ func TestMaintenanceRefusesInvalidConfiguration(t *testing.T) {
 	if entries, _ := os.ReadDir(m.StateDir); len(entries) > 0 {
 		t.Errorf("the disk is not empty: %v", entries)
 	}
-}
-
-func TestSecondConfigurationAtOnceGetsNoAnswer(t *testing.T) {
-	t.Parallel() // the node waits for the caller who gets no answer
-	s := newSite(t, simtalos.Options{})
-	address := s.powerOn(t, "cp-0").Address.Addr().String()
-	s.awaitState(t, address, talos.StateMaintenance)
-	apply := func(ctx context.Context, name string, dry bool) (*machine.ApplyConfigurationResponse, error) {
-		return machine.NewMachineServiceClient(s.insecure(t, address)).ApplyConfiguration(ctx,
-			&machine.ApplyConfigurationRequest{Data: s.config(t, name, talos.ControlPlane), DryRun: dry})
-	}
-	reply, err := apply(t.Context(), "cp-0", true)
-	if err != nil || !strings.HasPrefix(reply.GetMessages()[0].GetModeDetails(), "Dry run summary:") {
-		t.Errorf("dry run: %v, %v", reply, err)
-	}
-	answers := make(chan error, 2)
-	for range 2 {
-		go func() {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			_, err := apply(ctx, "cp-0", false)
-			answers <- err
-		}()
-	}
-	first, second := <-answers, <-answers
-	if first != nil || second == nil {
-		t.Errorf("answers: %v, %v; want one", first, second)
-	}
-	s.awaitState(t, address, talos.StateConfigured)
 }
 
 func TestApplyRestartsIntoConfigured(t *testing.T) {

@@ -72,10 +72,18 @@ func (f *formation) load() error {
 	return f.sweep()
 }
 
-// sweep removes what the cluster kept if no disk has any of it. It is called under
-// lock, or before anybody else knows the formation.
+// clean removes what the cluster kept if no disk has any of it.
+func (f *formation) clean() {
+	f.change(func() {
+		if err := f.sweep(); err != nil {
+			f.log.Warn("data of a cluster stay", "error", err)
+		}
+	})
+}
+
+// sweep is called under lock, or before anybody else knows the formation.
 func (f *formation) sweep() error {
-	if len(f.members) == 0 || slices.ContainsFunc(f.members, member.onDisk) {
+	if len(f.members) == 0 || len(f.running) > 0 || slices.ContainsFunc(f.members, member.onDisk) {
 		return nil
 	}
 	f.members = nil
@@ -101,23 +109,24 @@ func (f *formation) setMembers(members []member) error {
 	return nil
 }
 
-// found makes m the first member. It reports false if there are others: a real node
-// would make a second etcd then, which is noted as well, but cannot be played.
-func (f *formation) found(m member, name string) (ok bool, err error) {
+// found makes m, which is that of n, the first member. It reports false if there are
+// others: a real node would make a second etcd then, which cannot be played.
+func (f *formation) found(m member, n *node) (ok bool, err error) {
 	f.change(func() {
-		if err = f.noteBootstrap(m, name); err != nil {
-			return
-		}
 		if len(f.members) == 0 {
 			err = f.setMembers([]member{m})
 		}
-		ok = err == nil && f.has(m.ID)
+		if ok = err == nil && f.has(m.ID); ok {
+			f.running[m.ID] = n // it has nothing on its disk so far
+		}
 	})
 	return ok, err
 }
 
 // noteBootstrap adds a line to the file of this cluster's bootstraps, once for each.
 func (f *formation) noteBootstrap(m member, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	noted, err := os.ReadFile(f.bootstrapsPath())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -135,35 +144,39 @@ func (f *formation) noteBootstrap(m member, name string) error {
 
 // join makes m a learner beside the others, one at a time; it has no name before it
 // starts. One that was added before, and did not come to write its data, is found
-// again by its address and keeps its id. A learner that does not come to vote keeps
-// all others waiting, as in a real etcd.
+// again by its address and keeps its id. One of the same name lost its disk: Talos
+// takes it off the list. Any other learner that does not come to vote keeps all
+// waiting, as in a real etcd.
 func (f *formation) join(ctx context.Context, m member) (_ member, err error) {
-	m.Learner, m.Hostname = true, ""
+	others := func() []member {
+		return slices.DeleteFunc(slices.Clone(f.members), func(o member) bool { return o.Hostname == m.Hostname })
+	}
+	learner := m
+	learner.Learner, learner.Hostname = true, ""
+	free := func() bool { return f.plane != nil && !learns(others(), m.Address) }
 	for {
 		var joined bool
 		f.change(func() {
-			if f.plane != nil && !f.learns(m.Address) {
-				joined = true
-				err = f.setMembers(f.with(&m))
+			if joined = free(); joined {
+				err = f.setMembers(with(others(), &learner))
 			}
 		})
-		if joined || err != nil {
-			return m, err
+		if joined {
+			return learner, err
 		}
-		if err := f.await(ctx, func() bool { return f.plane != nil && !f.learns(m.Address) }); err != nil {
+		if err := f.await(ctx, free); err != nil {
 			return m, err
 		}
 	}
 }
 
 // learns says whether another than the one at address is a learner.
-func (f *formation) learns(address string) bool {
-	return slices.ContainsFunc(f.members, func(m member) bool { return m.Learner && m.Address != address })
+func learns(members []member, address string) bool {
+	return slices.ContainsFunc(members, func(m member) bool { return m.Learner && m.Address != address })
 }
 
 // with is the list with m in it, in place of the one at its address.
-func (f *formation) with(m *member) []member {
-	members := slices.Clone(f.members)
+func with(members []member, m *member) []member {
 	i := slices.IndexFunc(members, func(o member) bool { return o.Address == m.Address })
 	if i < 0 {
 		return append(members, *m)

@@ -72,17 +72,13 @@ func (w *World) Boot(ctx context.Context, m datacenter.Machine) error {
 
 // Removed is told that a machine's disk is gone: with that of its last member a
 // cluster's data go too.
-func (w *World) Removed(id string) {
+func (w *World) Removed(string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	known := map[string]bool{}
 	for _, f := range w.clusters {
 		known[f.dir] = true
-		f.change(func() {
-			if err := f.sweep(); err != nil {
-				f.log.Warn("data of a cluster stay", "removed", id, "error", err)
-			}
-		})
+		f.clean()
 	}
 	w.sweepOthers(known)
 }

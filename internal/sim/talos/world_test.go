@@ -7,9 +7,12 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
@@ -60,6 +63,16 @@ func (s *site) start(t *testing.T) {
 		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("10.40.0.0/24"), Reserved: []datacenter.Range{{From: netip.MustParseAddr(sharedIP)}}}},
 	})
 	check(t, err)
+}
+
+// component is the executable of a control plane whose components run by way of a
+// shell script: "$2" is the component's name, exec "$real" "$@" runs it. It has to be
+// made before a test runs beside others: what they start would hold the file open.
+func component(t *testing.T, script string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "component")
+	check(t, os.WriteFile(file, []byte("#!/bin/sh\nreal='"+planetest.Executable(t)+"'\n"+script), 0o700))
+	return file
 }
 
 func (s *site) newClient(t *testing.T, secrets []byte) *talos.Client {
