@@ -3,6 +3,8 @@
 
 package crd_test
 
+import "strings"
+
 const (
 	bootstrap   = "examples/clusterbootstrap-ha.yaml"
 	singleNode  = "examples/clusterbootstrap-single-node.yaml"
@@ -22,6 +24,12 @@ type fields = map[string]string
 // createRules are the rules that one manifest alone can break.
 func createRules() map[string]rule {
 	return map[string]rule{
+		"a name fits into a label": {
+			file:     bootstrap,
+			accepted: fields{"metadata.name": strings.Repeat("a", 63)},
+			refused:  fields{"metadata.name": strings.Repeat("a", 64)},
+			message:  "metadata.name must have at most 63 characters",
+		},
 		"podCIDR is a CIDR": {
 			file:     bootstrap,
 			accepted: fields{"spec.network.podCIDR": "fd00:10::/56"},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -20,8 +21,6 @@ const (
 	askTimeout = 5 * time.Second
 	// probeTimeout bounds a question to one that may well be silent.
 	probeTimeout = 3 * time.Second
-	// moment is what the others get once one control plane has refused.
-	moment = time.Second
 )
 
 // controlPlanes are the machines of that role, in the order of the plan.
@@ -53,8 +52,8 @@ type reply[T any] struct {
 }
 
 // fromAny asks all control planes side by side and takes the first answer. If
-// none has one, it tells what the first of them said. A dead one costs no more
-// than a moment: it is not waited for when the others have refused.
+// none has one, it tells what the first of them said. One that is slow is as
+// good as any: it is waited for, though others have refused.
 func fromAny[T any](ctx context.Context, s *Session, ask func(ctx context.Context, address string) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -67,31 +66,27 @@ func fromAny[T any](ctx context.Context, s *Session, ask func(ctx context.Contex
 		}()
 	}
 	refusals := make([]error, len(all))
-	var enough <-chan time.Time
 	for range all {
-		select {
-		case r := <-replies:
-			if r.err == nil {
-				return r.answer, nil
-			}
-			refusals[r.from] = fmt.Errorf("%s (%s): %w", all[r.from].Name, all[r.from].IPAddress, r.err)
-			if enough == nil {
-				enough = time.After(moment)
-			}
-		case <-enough:
-			return *new(T), firstError(refusals)
+		r := <-replies
+		if r.err == nil {
+			return r.answer, nil
 		}
+		refusals[r.from] = fmt.Errorf("%s (%s): %w", all[r.from].Name, all[r.from].IPAddress, r.err)
 	}
-	return *new(T), firstError(refusals)
+	return *new(T), firstRefusal(refusals)
 }
 
-func firstError(all []error) error {
+// firstRefusal is the first word, or else the first silence.
+func firstRefusal(all []error) error {
+	if len(all) == 0 {
+		return errors.New("there is no control plane")
+	}
 	for _, err := range all {
-		if err != nil {
+		if !strings.Contains(stable(err), noAnswer) {
 			return err
 		}
 	}
-	return errors.New("no control plane has an address")
+	return all[0]
 }
 
 // joined is the first of several obstacles, with a count of the others. One

@@ -9,15 +9,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 // settleEndpoint decides where the new API server is reached. It is settled for
 // good once a machine has it in its configuration.
 func settleEndpoint(_ context.Context, s *Session) (*Obstacle, error) {
-	configured := slices.ContainsFunc(s.Status.Machines, func(m v1alpha1.BootstrapMachineStatus) bool { return m.TalosConfigured })
-	if s.Status.ControlPlaneEndpoint == "" || !configured {
+	if s.Status.ControlPlaneEndpoint == "" || !slices.ContainsFunc(s.Status.Machines, isConfigured) {
 		s.Status.ControlPlaneEndpoint = cmp.Or(s.Plan.Endpoint, s.balancer, s.controlPlanes()[0].IPAddress)
 	}
 	return nil, nil

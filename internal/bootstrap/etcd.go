@@ -5,11 +5,14 @@ package bootstrap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/talos"
@@ -41,13 +44,38 @@ func bootstrapEtcd(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := fromAny(ctx, s, func(ctx context.Context, address string) (bool, error) { return etcdRuns(ctx, client, address) }); err == nil {
+	// A machine without power has forgotten that it was asked.
+	forgotten := false
+	_, err = fromAny(ctx, s, func(ctx context.Context, address string) (bool, error) {
+		runs, err := etcdRuns(ctx, client, address)
+		if address == s.Status.Machines[0].IPAddress {
+			forgotten = talos.Off(err)
+		}
+		return runs, err
+	})
+	if err == nil {
 		return nil, nil
 	}
-	if d := s.since(reasonEtcdStarts); d >= 0 && d < etcdPatience {
+	if d := s.since(reasonEtcdStarts); d >= 0 && d < etcdPatience && !forgotten {
 		return s.etcdStarts(), nil
 	}
+	if err := s.current(ctx); err != nil {
+		return nil, err
+	}
 	return s.startEtcd(ctx, client), nil
+}
+
+// current is a conflict if a cache has shown this walk an earlier status: etcd
+// may have been asked to start since.
+func (s *Session) current(ctx context.Context) error {
+	now := &v1alpha1.ClusterBootstrap{}
+	if err := s.Live.Get(ctx, client.ObjectKeyFromObject(s.ClusterBootstrap), now); err != nil {
+		return err
+	}
+	if now.ResourceVersion != s.ResourceVersion {
+		return apierrors.NewConflict(v1alpha1.GroupVersion().WithResource("clusterbootstraps").GroupResource(), s.Name, errors.New("it has changed"))
+	}
+	return nil
 }
 
 // startEtcd asks the first control plane. It is ready when its kubelet runs: an
@@ -61,6 +89,7 @@ func (s *Session) startEtcd(ctx context.Context, client *talos.Client) *Obstacle
 		_, err = client.Bootstrap(ctx, first.IPAddress)
 	}
 	if err == nil {
+		s.Status.LastUpdated = &metav1.Time{Time: s.Clock()} // patience begins anew
 		return s.etcdStarts()
 	}
 	message := fmt.Sprintf("%s (%s) is not ready for etcd: %s", first.Name, first.IPAddress, stable(err))

@@ -108,12 +108,7 @@ func (c *newCluster) kubeVIPObstacle(ctx context.Context) string {
 	case len(pods.Items) == 0:
 		return c.whyNoPods(ctx)
 	}
-	for _, pod := range pods.Items {
-		if pod.Status.Phase == corev1.PodRunning {
-			return "kube-vip runs, but does not hold the address yet"
-		}
-	}
-	return podObstacle(pods.Items[0])
+	return podObstacle(pods.Items)
 }
 
 // whyNoPods is mostly that a kubelet takes its time to register.
@@ -124,11 +119,20 @@ func (c *newCluster) whyNoPods(ctx context.Context) string {
 	return "no kube-vip pod is there yet"
 }
 
-func podObstacle(pod corev1.Pod) string {
-	for _, status := range pod.Status.ContainerStatuses {
-		if w := status.State.Waiting; w != nil && w.Reason != "" {
-			return fmt.Sprintf("kube-vip on %s: %s", pod.Spec.NodeName, w.Reason)
+// podObstacle tells what a container waits for, a crashed one for its next try
+// too: the phase of its pod is Running all the same.
+func podObstacle(pods []corev1.Pod) string {
+	for _, pod := range pods {
+		for _, status := range pod.Status.ContainerStatuses {
+			if w := status.State.Waiting; w != nil && w.Reason != "" {
+				return fmt.Sprintf("kube-vip on %s: %s", pod.Spec.NodeName, w.Reason)
+			}
 		}
 	}
-	return "the kube-vip pod is " + string(pod.Status.Phase)
+	for _, pod := range pods {
+		if pod.Status.Phase == corev1.PodRunning {
+			return "kube-vip runs, but does not hold the address yet"
+		}
+	}
+	return "the kube-vip pod is " + string(pods[0].Status.Phase)
 }

@@ -5,7 +5,6 @@ package bootstrap
 
 import (
 	"cmp"
-	"net/netip"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -112,13 +111,14 @@ func (k KubeVIP) container() corev1.Container {
 }
 
 // env reaches the API server by the node's own KubePrism: the endpoint cannot
-// be relied upon by who makes it answer.
+// be relied upon by who makes it answer. The length of the address's prefix is
+// left to kube-vip, which knows it: up to v0.8 it wants vip_subnet with a slash,
+// later without.
 func (k KubeVIP) env() []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		{Name: "vip_arp", Value: "true"},
 		{Name: "port", Value: strconv.Itoa(apiServerPort)},
 		{Name: "address", Value: k.Address},
-		{Name: "vip_subnet", Value: k.subnet()},
 		{Name: "cp_enable", Value: "true"},
 		{Name: "cp_namespace", Value: systemNamespace},
 		{Name: "vip_leaderelection", Value: "true"},
@@ -134,13 +134,6 @@ func (k KubeVIP) env() []corev1.EnvVar {
 		env = append(env, corev1.EnvVar{Name: "vip_interface", Value: k.Interface})
 	}
 	return env
-}
-
-func (k KubeVIP) subnet() string {
-	if ip, err := netip.ParseAddr(k.Address); err == nil {
-		return strconv.Itoa(ip.BitLen())
-	}
-	return "32"
 }
 
 func (k KubeVIP) meta(namespace string) metav1.ObjectMeta {

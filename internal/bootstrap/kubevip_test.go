@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -27,7 +28,7 @@ func TestKubeVIPIsToldTheEndpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"vip_arp": "true", "port": "6443", "address": "10.40.0.100", "vip_subnet": "32", "vip_interface": "eth1",
+		"vip_arp": "true", "port": "6443", "address": "10.40.0.100", "vip_interface": "eth1",
 		"cp_enable": "true", "cp_namespace": "kube-system", "vip_nodename": "",
 		"vip_leaderelection": "true", "vip_leasename": "plndr-cp-lock",
 		"vip_leaseduration": "5", "vip_renewdeadline": "3", "vip_retryperiod": "1",
@@ -36,9 +37,9 @@ func TestKubeVIPIsToldTheEndpoint(t *testing.T) {
 	if diff := cmp.Diff(want, environment(plan.KubeVIP)); diff != "" {
 		t.Error(diff)
 	}
-	for address, subnet := range map[string]string{"fd00::1": "128", "api.example.com": "32"} {
+	for _, address := range []string{"fd00::1", "api.example.com"} {
 		env := environment(KubeVIP{Address: address})
-		if _, named := env["vip_interface"]; named || env["vip_subnet"] != subnet || env["address"] != address {
+		if _, named := env["vip_interface"]; named || env["address"] != address {
 			t.Errorf("%s: %v", address, env)
 		}
 	}
@@ -73,6 +74,26 @@ func TestChangedManifestOfKubeVIPHasAnotherMark(t *testing.T) {
 	for _, other := range []KubeVIP{{Address: "10.40.0.101", Version: "v1"}, {Address: "10.40.0.100", Version: "v2"}, {Address: "10.40.0.100", Version: "v1", Interface: "eth0"}} {
 		if mark(other) == mark(base) {
 			t.Errorf("%+v has the mark of %+v", other, base)
+		}
+	}
+}
+
+func TestKubeVIPThatCrashesDoesNotRun(t *testing.T) {
+	pod := func(phase corev1.PodPhase, waits string) corev1.Pod {
+		p := corev1.Pod{Spec: corev1.PodSpec{NodeName: "cp-0"}, Status: corev1.PodStatus{Phase: phase}}
+		if waits != "" {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: waits}}}}
+		}
+		return p
+	}
+	for want, pods := range map[string][]corev1.Pod{
+		"kube-vip on cp-0: CrashLoopBackOff":               {pod(corev1.PodRunning, "CrashLoopBackOff")},
+		"kube-vip on cp-0: ImagePullBackOff":               {pod(corev1.PodPending, ""), pod(corev1.PodPending, "ImagePullBackOff")},
+		"kube-vip runs, but does not hold the address yet": {pod(corev1.PodPending, ""), pod(corev1.PodRunning, "")},
+		"the kube-vip pod is Pending":                      {pod(corev1.PodPending, "")},
+	} {
+		if got := podObstacle(pods); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

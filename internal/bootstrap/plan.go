@@ -44,7 +44,7 @@ const (
 	CarrierSharedIP     Carrier = "shared-ip"     // Talos itself, while etcd runs
 	CarrierLoadBalancer Carrier = "load-balancer" // the platform's, asked for by a LoadBalancerRequest
 	CarrierNode         Carrier = "node"          // nothing: the one control plane's own address
-	CarrierExternal     Carrier = "external"      // the user's: a name, or an address that is routed
+	CarrierExternal     Carrier = "external"      // the user's: a name
 )
 
 // Warning is about a plan that works, but not as well as it might.
@@ -102,13 +102,13 @@ func carrier(spec v1alpha1.ClusterBootstrapSpec) Carrier {
 	_, err := netip.ParseAddr(spec.Network.VIP)
 	single, address := spec.Cluster.Topology == v1alpha1.TopologySingleNode, err == nil
 	switch {
+	case !spec.Provider.OnPrem():
+		return CarrierLoadBalancer
 	case single && spec.Network.VIP == "":
 		return CarrierNode
-	case !spec.Provider.OnPrem() && !single:
-		return CarrierLoadBalancer
 	case !single && wantsKubeVIP(spec.Addons.ControlPlaneHA):
 		return CarrierKubeVIP
-	case address && spec.Provider.OnPrem():
+	case address:
 		return CarrierSharedIP
 	}
 	return CarrierExternal

@@ -6,7 +6,9 @@ package bootstrap
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,16 +31,36 @@ func SecretName(cluster, suffix string) string { return cluster + "-" + suffix }
 
 // makeSecrets makes the keys of the new cluster, once. With them it can be seen
 // whether configurations come of the spec, before there are machines.
-func makeSecrets(ctx context.Context, s *Session) (*Obstacle, error) {
-	var err error
+func makeSecrets(ctx context.Context, s *Session) (_ *Obstacle, err error) {
 	s.secrets, err = s.keepSecret(ctx, SecretTalosSecrets, func() ([]byte, error) {
+		if err := s.hadSecrets(ctx); err != nil {
+			return nil, err
+		}
 		return talos.NewSecrets(s.Spec.Talos.Version)
 	})
+	if errors.Is(err, errSecretsLost) {
+		name := SecretName(s.Spec.Cluster.Name, SecretTalosSecrets)
+		return &Obstacle{Reason: "SecretDeleted", Message: fmt.Sprintf("Secret %s %v; restore it, or destroy the cluster", name, err)}, nil
+	}
 	if err == nil && len(s.Status.Machines) == 0 {
 		err = s.Plan.check(s.secrets)
 	}
 	return nil, err
 }
+
+var errSecretsLost = errors.New("was deleted and is not made again: machines have its keys")
+
+// hadSecrets is an error if the keys, which are missing, were there before. The
+// talosconfig is made of them before any machine gets them.
+func (s *Session) hadSecrets(ctx context.Context) error {
+	_, err := s.readSecret(ctx, SecretTalosconfig)
+	if err == nil || slices.ContainsFunc(s.Status.Machines, isConfigured) {
+		return errSecretsLost
+	}
+	return client.IgnoreNotFound(err)
+}
+
+func isConfigured(m v1alpha1.BootstrapMachineStatus) bool { return m.TalosConfigured }
 
 // issueTalosconfig makes the credentials for the nodes' Talos API, once.
 func issueTalosconfig(ctx context.Context, s *Session) (*Obstacle, error) {

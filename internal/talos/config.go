@@ -27,7 +27,7 @@ const (
 func Config(secrets []byte, c Cluster, n Node) ([]byte, error) {
 	cfg, err := nodeConfig(secrets, c, n)
 	if err != nil {
-		return nil, fmt.Errorf("talos configuration of node %q: %w", n.Name, err)
+		return nil, fmt.Errorf("talos configuration of node %q: %w", n.Name, &discreetError{err})
 	}
 	return cfg.EncodeBytes(encoder.WithComments(encoder.CommentsDisabled))
 }

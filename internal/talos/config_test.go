@@ -237,7 +237,7 @@ func TestConfigRefuses(t *testing.T) {
 		"kubernetes too old for talos": {func(c *Cluster, _ *Node) { c.KubernetesVersion = "1.20.0" }, "too old"},
 		"no schematic":                 {func(c *Cluster, _ *Node) { c.Schematic = "" }, "schematic is missing"},
 		"no endpoint":                  {func(c *Cluster, _ *Node) { c.Endpoint = "" }, "no endpoint"},
-		"unknown role":                 {func(_ *Cluster, n *Node) { n.Role = "master" }, `unknown role "master"`},
+		"unknown role":                 {func(_ *Cluster, n *Node) { n.Role = "master" }, "unknown role"},
 		"no host name":                 {func(_ *Cluster, n *Node) { n.Name = "" }, "host name is missing"},
 		"shared IP is a name":          {func(c *Cluster, _ *Node) { c.SharedIP.Address = "api.example.com" }, "not an address"},
 		"loopback address is a name":   {func(c *Cluster, _ *Node) { c.LoopbackAddress = "api.example.com" }, "not an address"},
@@ -249,7 +249,7 @@ func TestConfigRefuses(t *testing.T) {
 		}, "nothing"},
 		"patch that fails validation": {func(c *Cluster, _ *Node) {
 			c.JSONPatches = []JSONPatch{{Op: "replace", Path: "/machine/type", Value: "router"}}
-		}, "router"},
+		}, "unknown machine type"},
 		"merge patch that is none": {func(c *Cluster, _ *Node) {
 			c.MergePatches = []MergePatch{{YAML: `[{"op":"remove","path":"/machine"}]`}}
 		}, "not a strategic merge patch"},
@@ -262,6 +262,37 @@ func TestConfigRefuses(t *testing.T) {
 				t.Fatalf("got error %v, want one with %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestErrorsDoNotQuotePatches(t *testing.T) {
+	const secret = "a-secret"
+	for reason, tc := range map[string]struct {
+		change func(*Cluster)
+		want   string
+	}{
+		"merge patch of another type": {func(c *Cluster) {
+			c.MergePatches = []MergePatch{{YAML: "machine: {registries: {config: {x: {auth: " + secret + "}}}}"}}
+		}, "merge patch 0"},
+		"unknown keys": {func(c *Cluster) {
+			c.MergePatches = []MergePatch{{YAML: "machine:\n  login:\n    name: x\n    passwords: [" + secret + "]\n"}}
+		}, "unknown keys: machine.login.name, machine.login.passwords"},
+		"a URL that cannot be parsed": {func(c *Cluster) {
+			c.MergePatches = []MergePatch{{YAML: "machine: {logging: {destinations: [{endpoint: 'tcp://u:" + secret + "@h:x', format: json_lines}]}}"}}
+		}, "parse a value"},
+		"JSON patch of another type": {func(c *Cluster) {
+			c.JSONPatches = []JSONPatch{{Op: "replace", Path: "/cluster/ca", Value: secret}}
+		}, "config patch 0 (replace /cluster/ca)"},
+		"JSON patch with an unknown key": {func(c *Cluster) {
+			c.JSONPatches = []JSONPatch{{Op: "add", Path: "/machine/login", Value: secret}}
+		}, "unknown keys: machine.login"},
+	} {
+		c := testCluster("v1.12.0")
+		tc.change(&c)
+		_, err := Config(testSecrets(t), c, controlPlane())
+		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: got %v, want one with %q", reason, err, tc.want)
+		}
 	}
 }
 

@@ -7,9 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"sigs.k8s.io/yaml"
 )
 
 // callError says what was tried on which node and what the node said; the
@@ -25,7 +30,10 @@ func (e *callError) Error() string {
 	if said.Code() == codes.DeadlineExceeded || errors.Is(e.err, context.DeadlineExceeded) {
 		return fmt.Sprintf("%s on %s: no answer in time", e.op, e.address)
 	}
-	return fmt.Sprintf("%s on %s: %s", e.op, e.address, said.Message())
+	if said.Code() == codes.Unavailable { // the connection speaks, not the node
+		return fmt.Sprintf("%s on %s: %s", e.op, e.address, said.Message())
+	}
+	return fmt.Sprintf("%s on %s: %s", e.op, e.address, withoutValues(said.Message()))
 }
 
 func (e *callError) Unwrap() error { return e.err }
@@ -35,4 +43,48 @@ func failed(op, address string, err error) error {
 		return nil
 	}
 	return &callError{op: op, address: address, err: err}
+}
+
+// Off reports that nobody listens at a node's address, or no way leads there: it
+// has no power, or restarts. One that is merely slow is not meant.
+func Off(err error) bool { return status.Code(err) == codes.Unavailable }
+
+// discreetError is one of machinery's about a configuration, told without what
+// is in it.
+type discreetError struct{ err error }
+
+func (e *discreetError) Error() string { return withoutValues(e.err.Error()) }
+
+func (e *discreetError) Unwrap() error { return e.err }
+
+// unknownKeys is how machinery begins the piece of a configuration that it does
+// not understand, with all its values.
+const unknownKeys = "unknown keys found during decoding:\n"
+
+var quoted = regexp.MustCompile("`[^`]*`" + `|"(?:[^"\\]|\\.)*"`)
+
+// withoutValues keeps what a decoder quotes out of its words: it may be a
+// password in a patch, or a key of the cluster.
+func withoutValues(said string) string {
+	head, piece, found := strings.Cut(quoted.ReplaceAllString(said, "a value"), unknownKeys)
+	if !found {
+		return head
+	}
+	var values map[string]any
+	if err := yaml.Unmarshal([]byte(piece), &values); err != nil {
+		return head + "unknown keys"
+	}
+	return head + "unknown keys: " + strings.Join(paths("", values), ", ")
+}
+
+// paths are those of all values that have no keys of their own.
+func paths(prefix string, values map[string]any) (out []string) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if inner, is := values[key].(map[string]any); is {
+			out = append(out, paths(prefix+key+".", inner)...)
+		} else {
+			out = append(out, prefix+key)
+		}
+	}
+	return out
 }

@@ -50,3 +50,10 @@ func TestSilenceHasOneText(t *testing.T) {
 		}
 	}
 }
+
+func TestNodeThatQuotesItsConfigurationIsNotQuoted(t *testing.T) {
+	err := failed("apply configuration", "10.0.0.1", status.Error(codes.Unknown, "failed to parse config: unknown keys found during decoding:\ncluster:\n    secretboxEncryptionSecret: a-secret\n"))
+	if got, want := err.Error(), "apply configuration on 10.0.0.1: failed to parse config: unknown keys: cluster.secretboxEncryptionSecret"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -42,6 +42,8 @@ func (c *Client) State(ctx context.Context, address string) (State, error) {
 	switch {
 	case seen.ours.Load() && err == nil:
 		return StateConfigured, nil
+	case seen.asked.Load() && seen.untimely.Load():
+		return StateUnreachable, failed("ask talos", address, errors.New("the node's certificate is not valid at this time; compare its clock with the one here"))
 	case seen.asked.Load() && !seen.ours.Load():
 		return StateForeign, failed("ask talos", address, errors.New("the node has a configuration, but its certificate is not of this cluster or not for this address"))
 	case seen.done.Load() && !seen.ours.Load() && (err == nil || status.Code(err) == codes.Unimplemented):
@@ -51,15 +53,18 @@ func (c *Client) State(ctx context.Context, address string) (State, error) {
 }
 
 // handshake records what a node showed: that it finished, that its certificate
-// is of our CA, that it asked for a client certificate.
-type handshake struct{ done, ours, asked atomic.Bool }
+// is of our CA, or could be at another time, that it asked for a client
+// certificate.
+type handshake struct{ done, ours, untimely, asked atomic.Bool }
 
 func (c *Client) probe(address string, seen *handshake) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: true, // verified below: which node this is, is the question
 		VerifyConnection: func(state tls.ConnectionState) error {
-			seen.ours.Store(c.verify(address, state) == nil)
+			err := c.verify(address, state)
+			seen.ours.Store(err == nil)
+			seen.untimely.Store(isUntimely(err))
 			seen.done.Store(true)
 			return nil
 		},
@@ -71,6 +76,11 @@ func (c *Client) probe(address string, seen *handshake) *tls.Config {
 			return &tls.Certificate{}, nil
 		},
 	}
+}
+
+func isUntimely(err error) bool {
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &invalid) && invalid.Reason == x509.Expired // or not valid yet
 }
 
 func (c *Client) verify(address string, state tls.ConnectionState) error {

@@ -5,9 +5,13 @@ package talos
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/tls"
+	"crypto/x509"
+	"math/big"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"google.golang.org/grpc"
@@ -27,16 +31,26 @@ func (answering) Version(context.Context, *emptypb.Empty) (*machine.VersionRespo
 	return &machine.VersionResponse{}, nil
 }
 
-func serve(t *testing.T, ca pki.CA, clients tls.ClientAuthType) Dialer {
+// serve is a node with a certificate of that CA, made on a clock that is ahead.
+func serve(t *testing.T, ca pki.CA, clients tls.ClientAuthType, ahead time.Duration) Dialer {
 	t.Helper()
-	pair, err := ca.Issue(pki.Request{CommonName: "node", Names: []string{"10.0.0.1"}, Server: true})
+	issuer, err := tls.X509KeyPair(ca.Cert, ca.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	certificate, err := tls.X509KeyPair(pair.Cert, pair.Key)
+	public, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	now := time.Now().Add(ahead)
+	der, err := x509.CreateCertificate(nil, &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Second), NotAfter: now.Add(24 * time.Hour),
+		IPAddresses: []net.IP{net.IPv4(10, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}, issuer.Leaf, public, issuer.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate := tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: clients})))
 	machine.RegisterMachineServiceServer(server, answering{})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,15 +82,19 @@ func TestStateIsDecidedByTheHandshake(t *testing.T) {
 		ca      pki.CA
 		clients tls.ClientAuthType
 		address string
+		ahead   time.Duration
 		want    State
 	}{
-		"unknown CA, no client certificate wanted": {other, tls.NoClientCert, "10.0.0.1", StateMaintenance},
-		"unknown CA, client certificate wanted":    {other, tls.RequireAnyClientCert, "10.0.0.1", StateForeign},
-		"our CA, client certificate wanted":        {ours, tls.RequireAnyClientCert, "10.0.0.1", StateConfigured},
-		"our CA, another node's certificate":       {ours, tls.RequireAnyClientCert, "10.0.0.2", StateForeign},
+		"unknown CA, no client certificate wanted": {other, tls.NoClientCert, "10.0.0.1", 0, StateMaintenance},
+		"unknown CA, client certificate wanted":    {other, tls.RequireAnyClientCert, "10.0.0.1", 0, StateForeign},
+		"our CA, client certificate wanted":        {ours, tls.RequireAnyClientCert, "10.0.0.1", 0, StateConfigured},
+		"our CA, another node's certificate":       {ours, tls.RequireAnyClientCert, "10.0.0.2", 0, StateForeign},
+		"our CA, clock ahead":                      {ours, tls.RequireAnyClientCert, "10.0.0.1", time.Hour, StateUnreachable},
+		"our CA, clock behind":                     {ours, tls.RequireAnyClientCert, "10.0.0.1", -48 * time.Hour, StateUnreachable},
+		"in maintenance mode, clock ahead":         {other, tls.NoClientCert, "10.0.0.1", time.Hour, StateMaintenance},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			client, err := NewClient(talosconfig, serve(t, tc.ca, tc.clients))
+			client, err := NewClient(talosconfig, serve(t, tc.ca, tc.clients, tc.ahead))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,8 @@
 package clusterbootstrap
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +16,18 @@ import (
 
 // action is what all events are about.
 const action = "Bootstrap"
+
+// maxNote is how long the API server lets the note of an event be, in bytes.
+const maxNote = 1024
+
+// note is a message cut to what an event takes.
+func note(message string) string {
+	if len(message) <= maxNote {
+		return message
+	}
+	const cut = "…"
+	return strings.ToValidUTF8(message[:maxNote-len(cut)], "") + cut
+}
 
 // announce makes an event of a new phase, or else of a new obstacle, but not of
 // each turn that an obstacle takes.
@@ -28,9 +42,9 @@ func (r *Reconciler) announce(before, after *v1alpha1.ClusterBootstrap) {
 	}
 	switch {
 	case before.Status.Phase != after.Status.Phase:
-		r.Recorder.Eventf(after, nil, kind, string(after.Status.Phase), action, "%s", is.Message)
+		r.Recorder.Eventf(after, nil, kind, string(after.Status.Phase), action, "%s", note(is.Message))
 	case was.Reason != is.Reason:
-		r.Recorder.Eventf(after, nil, kind, is.Reason, action, "%s", is.Message)
+		r.Recorder.Eventf(after, nil, kind, is.Reason, action, "%s", note(is.Message))
 	}
 }
 

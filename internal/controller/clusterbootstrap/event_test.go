@@ -4,10 +4,16 @@
 package clusterbootstrap
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	eventsv1 "k8s.io/api/events/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -128,5 +134,34 @@ func TestPatchThatCannotBeAppliedFailsBeforeMachinesAndAChangedOneRevives(t *tes
 	w.change("dev", func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.ConfigPatches = nil })
 	if cb = w.reconcile("dev"); cb.Status.Phase != v1alpha1.BootstrapProvisioningMachines || cb.Status.FailureMessage != "" {
 		t.Errorf("%+v", cb.Status)
+	}
+}
+
+// TestLongMessagesAreStillTold asks the API server, which refuses longer notes.
+func TestLongMessagesAreStillTold(t *testing.T) {
+	w := newWorld(t)
+	m, err := manager.New(api.Config(), manager.Options{Scheme: w.Scheme(), Metrics: server.Options{BindAddress: "0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Recorder = m.GetEventRecorder("test")
+	cb := clusterBootstrap()
+	cb.Spec.Cluster.ControlPlane.Labels = map[string]string{}
+	for i := range 30 {
+		cb.Spec.Cluster.ControlPlane.Labels[fmt.Sprintf("not a label %d", i)] = "ä"
+	}
+	w.create(cb)
+	message := w.reconcile("dev").Status.FailureMessage
+	if len(message) <= maxNote {
+		t.Fatalf("a message of %d bytes is not long", len(message))
+	}
+	var told eventsv1.EventList
+	for deadline := time.Now().Add(patience); len(told.Items) == 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if err := w.List(t.Context(), &told, client.InNamespace(w.namespace)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(told.Items) != 1 || told.Items[0].Reason != "Failed" || !strings.HasPrefix(told.Items[0].Note, message[:900]) {
+		t.Errorf("events: %+v", told.Items)
 	}
 }

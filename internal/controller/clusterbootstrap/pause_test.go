@@ -171,3 +171,21 @@ func TestEndpointFollowsTheSpecUntilAMachineHasIt(t *testing.T) {
 		}
 	}
 }
+
+func TestDeletedKeysAreNotMadeAgainOnceTheyAreInUse(t *testing.T) {
+	w := newWorld(t)
+	w.create(providerConfig())
+	w.create(clusterBootstrap())
+	w.reconcile("dev")
+	w.run("dev-cp-0")
+	w.reconcile("dev")
+	if err := w.Delete(t.Context(), &corev1.Secret{ObjectMeta: meta1("dev-talos-secrets", w.namespace)}); err != nil {
+		t.Fatal(err)
+	}
+	if c := progressing(w.reconcile("dev")); c.Reason != "SecretDeleted" || !strings.Contains(c.Message, "dev-talos-secrets") {
+		t.Errorf("%+v", c)
+	}
+	if w.made()["dev-talos-secrets"] != "" {
+		t.Error("other keys were made")
+	}
+}

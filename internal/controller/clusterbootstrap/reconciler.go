@@ -6,6 +6,7 @@
 package clusterbootstrap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -68,10 +69,9 @@ func (r *Reconciler) claim(ctx context.Context, cb *v1alpha1.ClusterBootstrap) e
 	before := cb.DeepCopy()
 	changed := controllerutil.AddFinalizer(cb, v1alpha1.FinalizerClusterBootstrap)
 	if cb.Annotations[v1alpha1.AnnotationClusterID] == "" {
-		if cb.Annotations == nil {
-			cb.Annotations = map[string]string{}
+		if err := r.identify(ctx, cb); err != nil {
+			return err
 		}
-		cb.Annotations[v1alpha1.AnnotationClusterID] = uuid.NewString()
 		changed = true
 	}
 	if !changed {
@@ -80,13 +80,36 @@ func (r *Reconciler) claim(ctx context.Context, cb *v1alpha1.ClusterBootstrap) e
 	return r.Client.Patch(ctx, cb, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
+// identify gives the cluster an id: a new one, or the one that was taken off the
+// object, as kubectl replace does, and that still stands on its machines. With
+// another id these would be a stranger's, and never removed.
+func (r *Reconciler) identify(ctx context.Context, cb *v1alpha1.ClusterBootstrap) error {
+	id := uuid.NewString()
+	for _, m := range cb.Status.Machines {
+		request := &v1alpha1.MachineRequest{}
+		err := r.Live.Get(ctx, client.ObjectKey{Namespace: cb.Namespace, Name: m.Name}, request)
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		if err == nil && request.Labels[v1alpha1.LabelClusterBootstrap] == cb.Name {
+			id = cmp.Or(request.Annotations[v1alpha1.AnnotationClusterID], id)
+			break
+		}
+	}
+	if cb.Annotations == nil {
+		cb.Annotations = map[string]string{}
+	}
+	cb.Annotations[v1alpha1.AnnotationClusterID] = id
+	return nil
+}
+
 func (r *Reconciler) advance(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
 	next := cb.DeepCopy()
 	progress, err := r.walk(ctx, next)
 	if ctx.Err() != nil {
 		return reconcile.Result{}, ctx.Err()
 	}
-	if errors.Is(err, errChanged) {
+	if errors.Is(err, errChanged) || apierrors.IsConflict(err) {
 		return reconcile.Result{}, err
 	}
 	settle(next, progress, err)
@@ -144,6 +167,9 @@ func (r *Reconciler) pollAfter(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progre
 func (r *Reconciler) remove(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
 	if !slices.Contains(cb.Finalizers, v1alpha1.FinalizerClusterBootstrap) {
 		return reconcile.Result{}, nil
+	}
+	if err := r.claim(ctx, cb); err != nil {
+		return reconcile.Result{}, err
 	}
 	obstacle, err := r.session(cb).Remove(ctx)
 	if err != nil {

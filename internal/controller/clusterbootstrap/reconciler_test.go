@@ -340,8 +340,8 @@ func TestPausedChangesNothing(t *testing.T) {
 	cb.Spec.Paused = true
 	w.create(cb)
 	got := w.reconcile("dev")
-	if c := progressing(got); c.Reason != "Paused" || len(got.Finalizers) != 0 {
-		t.Errorf("%+v, finalizers %v", c, got.Finalizers)
+	if c := progressing(got); c.Reason != "Paused" || len(got.Finalizers) != 0 || got.Status.Phase != v1alpha1.BootstrapPending {
+		t.Errorf("phase %q, %+v, finalizers %v", got.Status.Phase, c, got.Finalizers)
 	}
 	if _, err := w.request("dev-cp-0"); !apierrors.IsNotFound(err) {
 		t.Errorf("a machine was requested: %v", err)
@@ -386,8 +386,8 @@ func TestDeletionWaitsForRequestsAndRemovesSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	cb := w.reconcile("dev")
-	if c := progressing(cb); c.Reason != "Deleting" || !strings.Contains(c.Message, "dev-cp-0") {
-		t.Errorf("%+v", c)
+	if c := progressing(cb); c.Reason != "Deleting" || !strings.Contains(c.Message, "dev-cp-0") || cb.Status.ObservedGeneration != cb.Generation {
+		t.Errorf("%+v at generation %d", c, cb.Status.ObservedGeneration)
 	}
 	if r, err = w.request("dev-cp-0"); err != nil || r.DeletionTimestamp.IsZero() {
 		t.Fatalf("the request is not being deleted: %v", err)
@@ -406,5 +406,35 @@ func TestDeletionWaitsForRequestsAndRemovesSecrets(t *testing.T) {
 	var left corev1.SecretList
 	if err := w.List(t.Context(), &left, client.InNamespace(w.namespace)); err != nil || len(left.Items) != 1 || left.Items[0].Name != "somebody-elses" {
 		t.Errorf("secrets left: %d, %v", len(left.Items), err)
+	}
+}
+
+func TestClusterWhoseIDWasTakenOffIsStillTheSame(t *testing.T) {
+	w := newWorld(t)
+	w.create(providerConfig())
+	w.create(clusterBootstrap())
+	before := w.reconcile("dev")
+	replacement := clusterBootstrap() // as kubectl replace sends it
+	replacement.Namespace, replacement.ResourceVersion = w.namespace, before.ResourceVersion
+	if err := w.Update(t.Context(), replacement); err != nil {
+		t.Fatal(err)
+	}
+	const id = v1alpha1.AnnotationClusterID
+	cb := w.reconcile("dev")
+	if cb.Annotations[id] != before.Annotations[id] || cb.Status.Phase != before.Status.Phase {
+		t.Errorf("phase %s: %s; id %s was %s", cb.Status.Phase, cb.Status.FailureMessage, cb.Annotations[id], before.Annotations[id])
+	}
+	delete(cb.Annotations, id)
+	if err := w.Update(t.Context(), cb); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Delete(t.Context(), cb); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Reconcile(t.Context(), w.get("dev")); err != nil {
+		t.Fatal(err)
+	}
+	if made := w.made(); len(made) != 0 {
+		t.Errorf("left: %v", made)
 	}
 }

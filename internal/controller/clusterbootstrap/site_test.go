@@ -58,10 +58,16 @@ type site struct {
 // otherwise the test calls it.
 func newSite(t *testing.T, p v1alpha1.ProviderType, bootstrap bool) *site {
 	t.Helper()
+	return newSlowSite(t, p, bootstrap, datacenter.Profile{})
+}
+
+// newSlowSite is one whose machines take their time.
+func newSlowSite(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, profile datacenter.Profile) *site {
+	t.Helper()
 	s := &site{world: newWorld(t), network: network.New(), dir: t.TempDir(), off: map[string]bool{}}
 	s.platform = inmemory.New(inmemory.Options{LoadBalancers: !p.OnPrem(), Push: true})
 	nodes := simtalos.New(simtalos.Options{
-		Executable: planetest.Executable(t), Network: s.network, Dir: filepath.Join(s.dir, "clusters"),
+		Executable: planetest.Executable(t), Network: s.network, Dir: filepath.Join(s.dir, "clusters"), Profile: profile,
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	var err error

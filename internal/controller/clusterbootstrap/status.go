@@ -4,6 +4,7 @@
 package clusterbootstrap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -74,6 +75,7 @@ func set(cb *v1alpha1.ClusterBootstrap, kind string, is bool, reason, message st
 func paused(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {
 	next := cb.DeepCopy()
 	next.Status.ObservedGeneration = cb.Generation
+	next.Status.Phase = cmp.Or(next.Status.Phase, v1alpha1.BootstrapPending)
 	const message = "spec.paused is true: nothing is changed"
 	if next.Status.Phase != v1alpha1.BootstrapReady {
 		set(next, v1alpha1.ConditionReady, false, reasonPaused, message)
@@ -84,6 +86,7 @@ func paused(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {
 
 func deleting(cb *v1alpha1.ClusterBootstrap, o *bootstrap.Obstacle) *v1alpha1.ClusterBootstrap {
 	next := cb.DeepCopy()
+	next.Status.ObservedGeneration = cb.Generation
 	set(next, v1alpha1.ConditionReady, false, o.Reason, o.Message)
 	set(next, v1alpha1.ConditionProgressing, true, o.Reason, o.Message)
 	return next

@@ -70,7 +70,7 @@ func TestBackoffGrowsAlsoWhenOnlyTheSecondCallOfAPassFails(t *testing.T) {
 }
 
 func TestABackoffKeepsItsBound(t *testing.T) {
-	n := &Note{failures: 10}
+	n := &Note{failures: 10, since: time.Now(), expecting: Backoff}
 	o := Outlook{Pace: Backoff, Err: fault(provider.Unavailable), Within: 3 * time.Second}
 	if got := n.Next(o, time.Now()); got > 3*time.Second {
 		t.Errorf("asked again after %v", got)
@@ -120,5 +120,17 @@ func TestOwnWritesAreRecognisedInAStaleCache(t *testing.T) {
 	}
 	if !n.Begin("2") || !n.Begin("1") {
 		t.Error("a pass was refused although the cache had caught up")
+	}
+}
+
+func TestTroubleOfAnotherKindBeginsWithItsShortestWait(t *testing.T) {
+	n := &Note{}
+	for range 8 {
+		n.Saw(false, fault(provider.Unavailable), time.Now())
+		n.Next(Outlook{Pace: Backoff, Err: fault(provider.Unavailable)}, time.Now())
+	}
+	n.Saw(false, fault(provider.Invalid), time.Now())
+	if got := n.Next(Outlook{Pace: Slow, Err: fault(provider.Invalid)}, time.Now()); got > attentionFirst {
+		t.Errorf("looks again after %v, want at most %v", got, attentionFirst)
 	}
 }

@@ -59,6 +59,7 @@ type Outlook struct {
 func (n *Note) Next(o Outlook, now time.Time) time.Duration {
 	if n.since.IsZero() || n.expecting != o.Pace || n.deleting != o.Deleting {
 		n.since, n.expecting, n.deleting = now, o.Pace, o.Deleting
+		n.failures = min(n.failures, 1) // those before were of another kind
 	}
 	if o.Err == nil {
 		n.failures = 0
