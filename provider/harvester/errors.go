@@ -58,7 +58,7 @@ func apiError(op string, err error) error {
 // connectError says more about the first request of all.
 func connectError(op string, err error) error {
 	mapped := apiError(op, err)
-	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Reason == "HarvesterUnavailable" {
+	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Reason == "HarvesterUnavailable" && !apierrors.IsTooManyRequests(err) {
 		e.Reason, e.Hint = "HarvesterUnreachable", "check the endpoint in spec.harvester.endpoint or the kubeconfig, and that Harvester is up; it is tried again"
 	}
 	return mapped
