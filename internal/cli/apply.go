@@ -27,7 +27,7 @@ import (
 // some fields may not change once there are machines.
 func (o *operation) try(ctx context.Context, m *manifest.Manifest, known *v1alpha1.ClusterBootstrap) error {
 	if known != nil && !known.DeletionTimestamp.IsZero() {
-		return fmt.Errorf("%s is being destroyed; finish that first: %s", o.name, o.command("destroy"))
+		return usage("%s is being destroyed; finish that first: %s", o.name, o.command("destroy"))
 	}
 	for _, name := range m.Namespaces() {
 		if err := o.put(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {

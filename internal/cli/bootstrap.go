@@ -90,7 +90,8 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	simulated := w.simulateAhead(ctx, p, m)
 	o, err := w.open(ctx, "butleradm bootstrap "+w.name)
 	if err != nil {
-		return errors.Join(err, simulated.Wait())
+		_ = simulated.Wait() // what kept the plane kept the platform too
+		return err
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
 	t.step("local plane: " + o.plane.KubeconfigPath())
@@ -98,7 +99,10 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	if err == nil {
 		err = o.try(o.ctx, m.Manifest, known)
 	}
-	if err := errors.Join(err, simulated.Wait()); err != nil {
+	if e := simulated.Wait(); err == nil {
+		err = e
+	}
+	if err != nil {
 		return err
 	}
 	if err := w.link(); err != nil {

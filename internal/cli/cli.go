@@ -11,12 +11,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/version"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -122,6 +124,7 @@ the others everything is left in place.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &exit{exitUsage, fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", ui.Columns)))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		a.bootstrapCommand(), a.statusCommand(), a.kubeconfigCommand(), a.talosconfigCommand(), a.destroyCommand(),

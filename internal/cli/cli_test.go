@@ -212,6 +212,8 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 		"real, no kubeconfig":        {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--credentials", words}, 2, "are no kubeconfig"},
 		"real, no ambient":           {[]string{"bootstrap", "harvester", "-c", bare, "--yes"}, 2, "there are no credentials for Harvester: no Secret harvester-kubeconfig in the manifest"},
 		"rehearsal with credentials": {a.bootstrap("--credentials", words), 2, "a rehearsal reads no credentials"},
+		"no time":                    {a.bootstrap("--timeout", "0"), 2, "--timeout is how long to wait"},
+		"no time to destroy":         {[]string{"destroy", "nobody", "--yes", "--timeout", "-1s"}, 2, "--timeout is how long to wait"},
 		"unknown profile":            {a.bootstrap("--profile", "slow"), 2, "slow"},
 		"unknown provider":           {[]string{"bootstrap", "vax", "-c", example}, 2, "bootstrap takes a provider (harvester)"},
 		"unknown output":             {a.bootstrap("--output", "xml"), 2, "--output is plain or json"},

@@ -66,7 +66,7 @@ func (w workspace) credential(ctx context.Context, suffix string) (data []byte, 
 			return err
 		}
 		if cb == nil {
-			return fmt.Errorf("%s does not exist any more", w.name)
+			return w.absent()
 		}
 		secret := &corev1.Secret{}
 		err = c.Get(ctx, client.ObjectKey{Namespace: cb.Namespace, Name: bootstrap.SecretName(w.name, suffix)}, secret)

@@ -35,6 +35,9 @@ requests. The command waits until the platform confirms. The same command after
 an interruption goes on where it was.`,
 		Args: oneCluster,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if timeout <= 0 {
+				return usage("--timeout is how long to wait, for example 30m, not %s", timeout)
+			}
 			w, err := c.find(args[0])
 			if err != nil {
 				return err
@@ -69,13 +72,16 @@ func (a App) destroy(ctx context.Context, w workspace, yes bool) (err error) {
 		return err
 	}
 	if d.config == nil && d.cluster == nil {
-		fmt.Fprintf(a.Err, "%s does not exist any more; its state is in %s\n", w.name, w.dir)
+		fmt.Fprintln(a.Err, w.absent())
 		return nil
 	}
 	if !yes && !a.confirm(ctx, fmt.Sprintf("Delete cluster %s with %d machine(s)?", w.name, d.machines)) {
 		return usage("nothing was deleted; answer y, or pass --yes")
 	}
-	return a.destroyIn(ctx, o, d)
+	if err = a.destroyIn(ctx, o, d); err != nil {
+		fmt.Fprintf(a.Err, "\nWhat is not gone yet is left in place.\n\n  go on:      %s\n  look at it: %s\n\n", w.command("destroy"), w.command("status"))
+	}
+	return err
 }
 
 func (a App) destroyIn(ctx context.Context, o *operation, d *doomed) error {
@@ -197,13 +203,18 @@ func (o *operation) left(p provider.Provider, d *doomed) (names []string, err er
 			return nil, err
 		}
 	}
-	platform, err := p.Connect(o.ctx, provider.Config{
+	ctx, cancel := context.WithTimeout(o.ctx, patience)
+	defer cancel()
+	platform, err := p.Connect(ctx, provider.Config{
 		ProviderConfig: d.config, Credentials: provider.NewCredentials(secret.Data), Transport: o.transport(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	machines, err := platform.Machines.List(o.ctx, provider.Owner{ClusterID: d.id})
+	if platform.Close != nil {
+		defer platform.Close()
+	}
+	machines, err := platform.Machines.List(ctx, provider.Owner{ClusterID: d.id})
 	for _, m := range machines {
 		names = append(names, m.Ref.Name)
 	}
@@ -239,8 +250,13 @@ func (a App) confirm(ctx context.Context, question string) bool {
 	}()
 	select {
 	case answer := <-answers:
-		return strings.EqualFold(strings.TrimSpace(answer), "y")
+		if !strings.HasSuffix(answer, "\n") {
+			fmt.Fprintln(a.Err) // nobody has typed Enter
+		}
+		answer = strings.ToLower(strings.TrimSpace(answer))
+		return answer == "y" || answer == "yes"
 	case <-ctx.Done():
+		fmt.Fprintln(a.Err)
 		return false
 	}
 }

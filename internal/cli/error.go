@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"syscall"
@@ -24,6 +25,9 @@ func interrupted(ctx context.Context, err error) error {
 	case err == nil || ctx.Err() == nil:
 		return err
 	case errors.Is(context.Cause(ctx), errTimeout):
+		if !errors.Is(err, errTimeout) {
+			err = fmt.Errorf("%w: %w", errTimeout, err)
+		}
 		return &exit{exitTimeout, err}
 	}
 	return &exit{exitInterrupted, errors.New("interrupted")}

@@ -16,6 +16,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/talos"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -64,26 +65,27 @@ func (a App) bootstrapProviderCommand(p provider.Provider) *cobra.Command {
 		Use:   string(p.Type) + " -c FILE [--rehearse]",
 		Short: "Make a management cluster on " + string(p.Type),
 		Long: `Make a management cluster of the ClusterBootstrap and the ProviderConfig in
-FILE. Everything that is wrong with FILE is reported at once; then the platform is
-asked whether it would take the machines; only then they are made. The same
+FILE. Everything that is wrong with FILE is reported at once; then the platform
+is asked whether it would take the machines; only then they are made. The same
 command after an interruption goes on where it was, and after Ready says so.
 
-With --rehearse it runs against a simulated platform and never reads credentials.
-Without it the credentials are those of the Secret in FILE, of the file that
---credentials names, or the ambient ones. This version installs no addons but
-kube-vip: for a real cluster all others have to be switched off in FILE.`,
+With --rehearse it runs against a simulated platform and never reads
+credentials. Without it the credentials are those of the Secret in FILE, of the
+file that --credentials names, or the ambient ones. This version installs no
+addons but kube-vip: for a real cluster all others have to be switched off in
+FILE.`,
 		Example: `  butleradm bootstrap harvester -c cluster.yaml --rehearse
-  butleradm bootstrap harvester -c cluster.yaml --credentials harvester.kubeconfig`,
+  butleradm bootstrap harvester -c cluster.yaml --credentials kubeconfig.yaml`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.again, f.shaped = commandLine(cmd), f.world.given(cmd)
 			return a.bootstrap(cmd.Context(), p, f)
 		},
 	}
-	c.Flags().StringVarP(&f.config, "config", "c", "", "manifest with ClusterBootstrap, ProviderConfig and possibly a Secret")
+	c.Flags().StringVarP(&f.config, "config", "c", "", "manifest `FILE` with ClusterBootstrap, ProviderConfig and possibly a Secret")
 	c.Flags().StringVar(&f.credentials, "credentials", "", credentialsUsage(p.Type))
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "run against a simulated platform")
-	c.Flags().StringVar(&f.stateDir, "state-dir", "", "directory of the cluster's state (default: below $BUTLER_HOME)")
+	c.Flags().StringVar(&f.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
 	c.Flags().StringVar(&f.output, "output", "plain", "plain: for people, on stderr; json: one event per line, on stdout")
 	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for Ready; everything stays in place after it")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before real machines are made; a rehearsal never asks")
@@ -93,9 +95,9 @@ kube-vip: for a real cluster all others have to be switched off in FILE.`,
 
 func credentialsUsage(t v1alpha1.ProviderType) string {
 	if t == v1alpha1.ProviderHarvester {
-		return "file with the platform's credentials: a kubeconfig (default: the Secret in FILE, else that of kubectl)"
+		return "`PATH` of the platform's credentials: a kubeconfig (default: the Secret in FILE, else that of kubectl)"
 	}
-	return "file with the platform's credentials: YAML with the keys of the Secret (default: the Secret in FILE)"
+	return "`PATH` of the platform's credentials: YAML with the keys of the Secret (default: the Secret in FILE)"
 }
 
 // commandLine is how a command was called.
@@ -123,6 +125,8 @@ func (f bootstrapFlags) check() error {
 		return usage("which manifest? name it with -c FILE")
 	case f.output != "plain" && f.output != "json":
 		return usage("--output is plain or json, not %q", f.output)
+	case f.timeout <= 0:
+		return usage("--timeout is how long to wait, for example 30m, not %s", f.timeout)
 	case f.rehearse && f.credentials != "":
 		return usage("a rehearsal reads no credentials; leave --credentials out")
 	case !f.rehearse && f.shaped != "":
@@ -148,8 +152,23 @@ func (f bootstrapFlags) load(p provider.Provider) (*manifest.Manifest, error) {
 
 // plannable finds what cannot be had.
 func plannable(m *manifest.Manifest) []manifest.Problem {
+	if p := versions(m); len(p) > 0 {
+		return p
+	}
 	_, err := bootstrap.NewPlan(m.Cluster.Spec)
 	return m.Told(m.Cluster, err)
+}
+
+// versions finds those that this build cannot install, or not together.
+func versions(m *manifest.Manifest) []manifest.Problem {
+	s := m.Cluster.Spec
+	if _, err := talos.KubernetesVersion(s.Talos.Version, ""); err != nil {
+		return []manifest.Problem{m.At(m.Cluster, "spec.talos.version", err.Error())}
+	}
+	if _, err := talos.KubernetesVersion(s.Talos.Version, s.Cluster.KubernetesVersion); err != nil {
+		return []manifest.Problem{m.At(m.Cluster, "spec.cluster.kubernetesVersion", err.Error())}
+	}
+	return nil
 }
 
 // fits finds a manifest for another provider.

@@ -63,7 +63,7 @@ func (l *live) change(f func(ui.View) ui.View) {
 	l.view = f(l.view)
 	// A view without a phase has nothing to show.
 	if l.view.Phase != "" {
-		l.draw(l.screen())
+		l.draw(screenOf(l.out))
 	}
 }
 
@@ -75,7 +75,7 @@ func (l *live) end(o ui.Outcome) {
 	defer l.mu.Unlock()
 	l.view = l.view.Ended(o, time.Now())
 	if l.view.Phase != "" {
-		s := l.screen()
+		s := screenOf(l.out)
 		s.Height = 0
 		l.draw(s)
 	}
@@ -91,9 +91,9 @@ func (l *live) draw(s ui.Screen) {
 	_, _ = io.WriteString(l.out, erase+frame)
 }
 
-// screen is the terminal as it is now: it may have been resized.
-func (l *live) screen() ui.Screen {
-	width, height, err := term.GetSize(l.out.Fd())
+// screenOf is a terminal as it is now: it may have been resized.
+func screenOf(out *os.File) ui.Screen {
+	width, height, err := term.GetSize(out.Fd())
 	if err != nil || width <= 0 || height <= 0 {
 		width, height = ui.Columns, 24
 	}

@@ -4,7 +4,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -68,14 +67,10 @@ func configure(secrets []byte, c talos.Cluster, plan bootstrap.Plan) error {
 	return nil
 }
 
-// value is how Talos repeats what is wrong. It may be a credential.
-var value = regexp.MustCompile("`[^`]*`")
+// where is how an error of talos.Config begins.
+var where = regexp.MustCompile(`^talos configuration of node "[^"]*": (?:(?:config|merge) patch \d+(?: \([^)]*\))?: )?`)
 
-// refusal is why Talos does not take a patch: the innermost words.
+// refusal is why Talos does not take a patch.
 func refusal(err error) string {
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
-		err = inner
-	}
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	return "Talos does not take it: " + value.ReplaceAllString(text, "a value")
+	return "Talos does not take it: " + strings.Join(strings.Fields(where.ReplaceAllString(err.Error(), "")), " ")
 }

@@ -44,7 +44,7 @@ finds all objects again.`,
 			return a.runPlane(cmd.Context(), dir, port)
 		},
 	}
-	c.Flags().StringVar(&dir, "state-dir", "", "directory of the plane's state")
+	c.Flags().StringVar(&dir, "state-dir", "", "`DIR` of the plane's state")
 	c.Flags().IntVar(&port, "port", 0, "port of the API server (default: the last one, else any that is free)")
 	return c
 }

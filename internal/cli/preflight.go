@@ -19,19 +19,22 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// patience is how long a platform is asked again that cannot answer now.
+// patience is how long a platform has for an answer, and how long it is asked
+// again if it cannot give one now.
 const patience = 30 * time.Second
 
 // preflight asks the platform whether it would take the machines of a plan. A
 // platform that refuses, or cannot be asked, stops the command before anything
 // is made.
 func (o *operation) preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, t *teller) error {
+	t.starting("the platform is asked whether it would take the machines")
 	findings, err := o.findings(p, m, secret, plan, t)
 	if o.ctx.Err() != nil {
 		return o.ended()
 	}
 	if err != nil {
-		return &exit{exitRefused, fmt.Errorf("preflight: %w; nothing was made", err)}
+		why := strings.TrimSuffix(err.Error(), "; it is tried again")
+		return &exit{exitRefused, fmt.Errorf("preflight: %s; nothing was made", why)}
 	}
 	count := map[provider.Verdict]int{}
 	for _, f := range findings {
@@ -71,6 +74,8 @@ func (o *operation) findings(p provider.Provider, m *manifest.Manifest, secret *
 }
 
 func ask(ctx context.Context, p provider.Provider, c provider.Config, specs []provider.MachineSpec) ([]provider.Finding, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	platform, err := p.Connect(ctx, c)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,7 @@ func TestRealRun(t *testing.T) {
 	api := a.planeClient(filepath.Join(a.home, "clusters", "dev-cluster", "plane"))
 	a.machineWithUserData(api, secrets["user data"])
 	secrets.expectNoneInObjects(t, api)
+	a.hold(api, "example.com/hold")
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,19 @@ func TestRealRun(t *testing.T) {
 
 	// The plane has the credentials from before.
 	expect(a.run(bootstrap("--yes", "--timeout", "6s")...), 124, "timed out; last seen: ")
-	expect(a.run("destroy", "dev-cluster", "--yes"), 0, "1 machine(s) deleted, nothing is left on the platform")
+	cmd, out, problems = a.command("destroy", "dev-cluster", "--yes")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return strings.Contains(problems.String(), "waiting for ") })
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	expect(result{cmd.ProcessState.ExitCode(), out.String(), problems.String()}, 130, "What is not gone yet is left in place. go on: butleradm destroy dev-cluster")
+	expect(a.run(bootstrap("--yes")...), 2, "dev-cluster is being destroyed; finish that first")
+	a.withPlane(filepath.Join(a.home, "clusters", "dev-cluster", "plane"), func(api client.Client) { a.hold(api) })
+	expect(a.run("destroy", "dev-cluster", "--yes"), 0, "nothing is left on the platform")
 	data, err := os.ReadFile(filepath.Join(platform, "admin.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -124,6 +138,22 @@ func TestRealRun(t *testing.T) {
 	}
 	secrets.expectNoneIn(t, "the output", []byte(said.String()))
 	secrets.expectNoneOnDisk(t, a.home)
+}
+
+// hold keeps the cluster from going away by finalizers, or by none.
+func (a adm) hold(api client.Client, finalizers ...string) {
+	a.Helper()
+	var clusters v1alpha1.ClusterBootstrapList
+	if err := api.List(a.Context(), &clusters); err != nil || len(clusters.Items) != 1 {
+		a.Fatalf("%d clusters, %v", len(clusters.Items), err)
+	}
+	cb := &clusters.Items[0]
+	before := cb.DeepCopy()
+	cb.Finalizers = slices.DeleteFunc(cb.Finalizers, func(f string) bool { return strings.HasPrefix(f, "example.com/") })
+	cb.Finalizers = append(cb.Finalizers, finalizers...)
+	if err := api.Patch(a.Context(), cb, client.MergeFrom(before)); err != nil {
+		a.Fatal(err)
+	}
 }
 
 // machineWithUserData requests a machine beside the cluster's, and deletes it

@@ -53,7 +53,7 @@ func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 		t.Errorf("destroy said:\n%s", r.err)
 	}
 	a.expectNothingOnThePlatform("dev-cluster")
-	if r := a.run("status", "dev-cluster"); r.code != 1 || !strings.Contains(r.err, "does not exist any more") {
+	if r := a.run("status", "dev-cluster"); r.code != 1 || !strings.Contains(r.err, "does not exist") {
 		t.Errorf("status after destroy: exit %d, %s", r.code, r.err)
 	}
 	a.ok("destroy", "dev-cluster", "--yes")

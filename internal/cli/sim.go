@@ -55,7 +55,7 @@ what was there.`,
 			return a.runSim(cmd.Context(), p, dir, setupFile, w)
 		},
 	}
-	c.Flags().StringVar(&dir, "state-dir", "", "directory of the platform's state")
+	c.Flags().StringVar(&dir, "state-dir", "", "`DIR` of the platform's state")
 	w.register(c)
 	c.Flags().StringVar(&setupFile, "setup", "", "file with what a rehearsal starts the platform with")
 	_ = c.Flags().MarkHidden("setup")
@@ -94,8 +94,8 @@ type world struct{ profile, faults, bootCommand string }
 
 func (w *world) register(c *cobra.Command) {
 	c.Flags().StringVar(&w.profile, "profile", datacenter.Instant, "how long things take in the simulated world: instant or realistic")
-	c.Flags().StringVar(&w.faults, "faults", "", "file with what goes wrong in the simulated world")
-	c.Flags().StringVar(&w.bootCommand, "boot-command", "", "command that runs each simulated machine, for example real Talos in QEMU")
+	c.Flags().StringVar(&w.faults, "faults", "", "`FILE` with what goes wrong in the simulated world")
+	c.Flags().StringVar(&w.bootCommand, "boot-command", "", "`CMD` that runs each simulated machine, for example real Talos in QEMU")
 }
 
 // given is one of these flags that was set, if any was.
@@ -168,7 +168,7 @@ What they hold stays on disk; the bootstrap command starts them again.`,
 			return interrupted(cmd.Context(), errors.Join(problems...))
 		},
 	}
-	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "directory of the cluster's state (default: below $BUTLER_HOME)")
+	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
 	return cmd
 }
 

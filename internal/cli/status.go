@@ -66,7 +66,7 @@ func (a App) status(ctx context.Context, w workspace, output string) error {
 		return err
 	}
 	if cb == nil {
-		return fmt.Errorf("%s does not exist any more; its state is in %s", w.name, w.dir)
+		return w.absent()
 	}
 	if output == "json" {
 		return a.printJSON(withoutCredentials(cb))
@@ -86,7 +86,7 @@ func (a App) statusOfAll(ctx context.Context, output string) error {
 	fmt.Fprintln(out, "CLUSTER\tKIND\tPHASE\tENDPOINT")
 	for _, w := range all {
 		cb, err := w.cluster(ctx)
-		phase, endpoint := "destroyed", ""
+		phase, endpoint := "none", ""
 		switch {
 		case err != nil:
 			problems = append(problems, fmt.Errorf("%s: %w", w.name, err))
@@ -153,6 +153,12 @@ func (w workspace) clusterOf(ctx context.Context, c client.Reader) (*v1alpha1.Cl
 	}
 	cb.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("ClusterBootstrap"))
 	return cb, nil
+}
+
+// absent is what there is to say of a cluster that its plane does not have: the
+// bootstrap did not come to it, or it was destroyed.
+func (w workspace) absent() error {
+	return fmt.Errorf("%s does not exist: it was not begun, or it was destroyed; its state is in %s", w.name, w.dir)
 }
 
 func withoutCredentials(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {

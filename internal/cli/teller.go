@@ -52,7 +52,8 @@ func (t *teller) starting(what string) {
 	defer t.mu.Unlock()
 	if out, ok := terminal(t.app.Err); ok && !t.json {
 		t.replace()
-		fmt.Fprintf(out, "          … %s", what)
+		// A line that wraps cannot be replaced.
+		fmt.Fprint(out, ui.Clip("          … "+what, screenOf(out).Width-1))
 		t.pending = true
 	}
 }

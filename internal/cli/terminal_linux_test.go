@@ -95,9 +95,8 @@ func TestTerminalShowsTheBootstrapInPlaceAndCtrlCLeavesIt(t *testing.T) {
 		t.Error("nothing was drawn in place")
 	}
 	for line := range strings.SplitSeq(shown, "\r\n") {
-		if i := strings.LastIndex(line, "\x1b[J"); i >= 0 {
-			line = line[i:]
-		}
+		// What was erased does not count.
+		line = line[max(strings.LastIndex(line, "\x1b[J"), strings.LastIndex(line, "\x1b[K"), 0):]
 		// Paths and commands are there to be copied.
 		if w := ansi.StringWidth(line); w > ui.Columns && !strings.Contains(line, a.home) && !strings.Contains(line, "go on: ") {
 			t.Errorf("%d columns: %q", w, line)
@@ -137,7 +136,7 @@ func TestTerminalIsAskedBeforeRealMachinesAreMade(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(a.home, "clusters", "*")); err != nil || len(left) != 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
-	cmd, term = answer("y\n")
+	cmd, term = answer("Yes\n")
 	term.until(t, "dev-cluster-cp-0")
 	if _, err := term.Write([]byte{3}); err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ type choice struct {
 }
 
 func (c *choice) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "directory of the cluster's state (default: below $BUTLER_HOME)")
+	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
 	cmd.Flags().BoolVar(&c.rehearse, "rehearse", false, "the rehearsed cluster of this name")
 	cmd.Flags().BoolVar(&c.real, "real", false, "the real cluster of this name")
 }
@@ -193,11 +193,8 @@ func (w workspace) unlink() error {
 
 // unlinkDangling removes a link to a directory that somebody has deleted.
 func unlinkDangling(path string) error {
-	if exists(path) {
-		return nil
-	}
-	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
-		return err
+	if _, err := os.Readlink(path); err == nil && !exists(path) {
+		return os.Remove(path)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func references(m *Manifest) (problems []Problem) {
 	if want.Namespace == "" {
 		want.Namespace = m.Cluster.Namespace
 	}
-	if have := client.ObjectKeyFromObject(m.Provider); have != want && want.Name != "" {
+	if have := client.ObjectKeyFromObject(m.Provider); have != want && want.Name != "" && have.Name != "" {
 		problems = append(problems, m.At(m.Cluster, "spec.providerRef", fmt.Sprintf("names ProviderConfig %s, but the file has %s", want, have)))
 	}
 	if a, b := m.Cluster.Spec.Provider, m.Provider.Spec.Provider; a != b && a != "" && b != "" {

@@ -25,7 +25,7 @@ func (d *definition) describe(e *field.Error) finding {
 		f.message = unsupported(e)
 	case field.ErrorTypeTypeInvalid:
 		if m := wrongType.FindStringSubmatch(e.Detail); m != nil {
-			f.message = fmt.Sprintf("must be of type %s, not %s", m[1], m[2])
+			f.message = fmt.Sprintf("must be of type %s, not %s", typeName(m[1]), typeName(m[2]))
 		}
 	case field.ErrorTypeDuplicate:
 		f.message = "is a second entry of this name; remove one"
@@ -36,17 +36,43 @@ func (d *definition) describe(e *field.Error) finding {
 	return f
 }
 
+// typeName is a type as a manifest knows it.
+func typeName(of string) string {
+	switch of {
+	case "int32", "int64":
+		return "integer"
+	case "float32", "float64":
+		return "number"
+	}
+	return of
+}
+
 // invalid is a value out of its range, or a rule that does not hold. The rule's
 // message often begins with the field that it is about.
 func (d *definition) invalid(e *field.Error) finding {
 	if _, why, ok := strings.Cut(e.Detail, " in body "); ok {
-		return finding{e.Field, quote(e) + why}
+		return finding{e.Field, quote(e) + why + versionMeant(e, why)}
 	}
 	first, rest, _ := strings.Cut(e.Detail, " ")
-	if path := child(e.Field, first); rest != "" && d.has(path) {
+	path := child(e.Field, first)
+	switch {
+	case rest == "" || strings.HasPrefix(rest, "and "): // it is about more than one
+	case strings.HasSuffix(e.Field, "."+first):
+		return finding{e.Field, rest}
+	case d.has(path):
 		return finding{path, rest}
 	}
 	return finding{e.Field, e.Detail}
+}
+
+// versionMeant suggests the v that a version lacks.
+func versionMeant(e *field.Error, why string) string {
+	given, _ := e.BadValue.(string)
+	pattern := strings.TrimSuffix(strings.TrimPrefix(why, "should match '"), "'")
+	if ok, err := regexp.MatchString(pattern, "v"+given); err != nil || !ok || !strings.HasPrefix(pattern, "^v") {
+		return ""
+	}
+	return "; did you mean v" + given + "?"
 }
 
 func unsupported(e *field.Error) string {

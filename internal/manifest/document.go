@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	yamlnode "go.yaml.in/yaml/v4"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -27,21 +28,32 @@ type document struct {
 	content map[string]any
 }
 
-var separator = regexp.MustCompile(`^---(\s|$)`)
+// separator is where a document starts, or where one ends.
+var separator = regexp.MustCompile(`^(---|\.\.\.)(\s|$)`)
 
 // split takes a file apart, so that what cannot be read in one document hides
-// nothing in the others.
+// nothing in the others. What stands behind a separator belongs to the next one.
 func split(data []byte) (out []*document) {
 	current := &document{line: 1}
 	for i, line := range bytes.SplitAfter(data, []byte("\n")) {
 		if separator.Match(line) {
 			out = append(out, current)
-			current = &document{line: i + 2}
-			continue
+			current = &document{line: i + 1}
+			line = bytes.TrimPrefix(line, []byte("..."))
 		}
 		current.data = append(current.data, line...)
 	}
 	return append(out, current)
+}
+
+// otherText is a file that is no text in UTF-8, such as one of a Windows shell.
+func otherText(data []byte) *Problem {
+	for i, line := range bytes.SplitAfter(data, []byte("\n")) {
+		if !utf8.Valid(line) {
+			return &Problem{Line: i + 1, Message: "this is not UTF-8; save the file in that encoding"}
+		}
+	}
+	return nil
 }
 
 // read parses the document. One with nothing but comments has no content.
@@ -67,19 +79,33 @@ func (d *document) read() *Problem {
 	return nil
 }
 
-// lineOf is how the parser says where it stopped: last, behind where it began.
-var lineOf = regexp.MustCompile(`^.*\bline (\d+)(?:, column \d+)?: `)
+// The parser says where it stopped: by a line, last, behind where it began, or
+// by an offset.
+var (
+	lineOf   = regexp.MustCompile(`^.*\bline (\d+)(?:, column \d+)?: `)
+	offsetOf = regexp.MustCompile(`^.*\boffset (\d+): `)
+)
 
-// unreadable is a document that is no YAML. The parser counts lines from the
-// start of the document.
+// unreadable is a document that is no YAML. The parser counts from the start of
+// the document.
 func (d *document) unreadable(err error) *Problem {
-	p := &Problem{Line: d.line, Message: "this is no YAML: " + lineOf.ReplaceAllString(err.Error(), "")}
-	if found := lineOf.FindStringSubmatch(err.Error()); found != nil {
-		n, _ := strconv.Atoi(found[1])
-		p.Line += n - 1
+	text, line := err.Error(), 1
+	if found := lineOf.FindStringSubmatch(text); found != nil {
+		line, _ = strconv.Atoi(found[1])
+		text = strings.TrimPrefix(text, found[0])
+	} else if found := offsetOf.FindStringSubmatch(text); found != nil {
+		offset, _ := strconv.Atoi(found[1])
+		line += bytes.Count(d.data[:min(offset, len(d.data))], []byte("\n"))
+		text = strings.TrimPrefix(text, found[0])
+	}
+	p := &Problem{Line: d.line + line - 1, Message: "this is no YAML: " + strings.TrimPrefix(text, "yaml: ")}
+	if lines := bytes.Split(d.data, []byte("\n")); line <= len(lines) && tabbed.Match(lines[line-1]) {
+		p.Message += "; indent with spaces, not tabs"
 	}
 	return p
 }
+
+var tabbed = regexp.MustCompile(`^ *\t`)
 
 // at is the line of the file that a node stands at.
 func (d *document) at(n *yamlnode.Node) int { return d.line + n.Line - 1 }

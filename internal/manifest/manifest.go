@@ -46,6 +46,9 @@ func Load(path string, checks ...Check) (*Manifest, error) {
 // Parse is Load for what has been read.
 func Parse(path string, data []byte, checks ...Check) (*Manifest, error) {
 	m := &Manifest{file: path, sources: map[client.Object]*document{}}
+	if p := otherText(data); p != nil {
+		return m, m.Refuse(*p)
+	}
 	var problems []Problem
 	found := map[string]int{}
 	for _, d := range split(data) {

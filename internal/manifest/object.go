@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"reflect"
@@ -50,6 +51,9 @@ func (d *document) object() (client.Object, []Problem, error) {
 func (d *document) check(o client.Object) ([]finding, error) {
 	meta, _ := d.content["metadata"].(map[string]any)
 	findings := strangers(meta, reflect.TypeFor[metav1.ObjectMeta](), "metadata")
+	for _, block := range []string{"labels", "annotations"} {
+		findings = append(findings, noText(meta[block], "metadata."+block)...)
+	}
 	if _, ok := o.(*corev1.Secret); ok {
 		return append(findings, d.checkSecret()...), nil
 	}
@@ -82,9 +86,30 @@ func (d *document) checkSecret() []finding {
 			for _, why := range validation.IsConfigMapKey(key) {
 				out = append(out, finding{block + "." + key, why})
 			}
-			if _, ok := values[key].(string); !ok {
-				out = append(out, finding{block + "." + key, "must be text; put it in quotes"})
-			}
+		}
+		out = append(out, noText(d.content[block], block)...)
+	}
+	return append(out, d.noBase64()...)
+}
+
+// noText finds the values of a map that are no text.
+func noText(block any, path string) (out []finding) {
+	values, _ := block.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if _, ok := values[key].(string); !ok {
+			out = append(out, finding{child(path, key), "must be text; put it in quotes"})
+		}
+	}
+	return out
+}
+
+// noBase64 finds the values of a Secret's data that are not encoded.
+func (d *document) noBase64() (out []finding) {
+	values, _ := d.content["data"].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		text, _ := values[key].(string)
+		if _, err := base64.StdEncoding.DecodeString(text); err != nil {
+			out = append(out, finding{child("data", key), "must be base64; put plain text below stringData"})
 		}
 	}
 	return out
@@ -136,7 +161,7 @@ func checkMeta(o client.Object) (out []finding) {
 		return out
 	}
 	for _, e := range apivalidation.ValidateObjectMetaAccessor(meta.GetObjectMeta(), true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata")) {
-		out = append(out, finding{e.Field, quote(e) + e.Detail})
+		out = append(out, finding{e.Field, quote(e) + "does not do: " + e.Detail})
 	}
 	return out
 }
@@ -155,6 +180,9 @@ func (d *document) newObject() (client.Object, *Problem) {
 	given := metav1.TypeMeta{APIVersion: d.text("apiVersion"), Kind: d.text("kind")}
 	if o, ok := kinds()[given]; ok {
 		return o, nil
+	}
+	if given.Kind == "" {
+		return nil, &Problem{Line: d.start(), Field: "kind", Message: "is missing, but required; it is ClusterBootstrap, ProviderConfig or Secret"}
 	}
 	field := "kind"
 	message := fmt.Sprintf("a %q of %q does not belong here; a manifest holds a ClusterBootstrap and a ProviderConfig of %s, and possibly a Secret of v1",

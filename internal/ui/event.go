@@ -128,11 +128,17 @@ const Columns = 80
 // indent is how wide the time and the mark of a plain line are.
 const indent = 12
 
+// refused is the verdict of a check that stops the command.
+const refused = "Refused"
+
 // Plain is an event as text of one or more lines.
 func Plain(e Event) string {
 	mark := map[EventType]string{
 		EventPhase: "•", EventWaiting: "  …", EventReady: "✓", EventStep: "✓", EventWarning: "!", EventFailed: "✗", EventCheck: "  ?", EventProblem: "✗",
 	}[e.Type]
+	if e.Check != nil && e.Check.Verdict == refused {
+		mark = "  ✗"
+	}
 	head := fmt.Sprintf("%6.1fs %-4s", e.Elapsed, mark)
 	return head + hang(e.Message, Columns-indent, indent)
 }

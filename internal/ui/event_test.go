@@ -62,6 +62,14 @@ func TestPlainFitsIntoEightyColumns(t *testing.T) {
 	}
 }
 
+func TestRefusedChecksStandOut(t *testing.T) {
+	for verdict, want := range map[string]string{"Refused": "   0.0s   ✗ x", "Unknown": "   0.0s   ? x"} {
+		if got := Plain(Event{Type: EventCheck, Check: &Check{Verdict: verdict}, Message: "x"}); got != want {
+			t.Errorf("%s is %q, want %q", verdict, got, want)
+		}
+	}
+}
+
 func TestJSONIsOneLineWithItsSchema(t *testing.T) {
 	e := Event{Time: time.Unix(0, 0).UTC(), Elapsed: 2, Type: EventPhase, Phase: v1alpha1.BootstrapPending, Message: "two\nlines"}
 	want := `{"time":"1970-01-01T00:00:00Z","elapsed":2,"type":"phase","phase":"Pending","message":"two\nlines"}`

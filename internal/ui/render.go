@@ -43,12 +43,13 @@ func Render(v View, s Screen, now time.Time) string {
 		now = v.End
 	}
 	head := append([]string{s.title(v, now), ""}, s.phases(v, now, false)...)
-	foot := s.foot(v)
+	foot := s.foot(v, false)
 	table := s.machines(v, now, 0)
 	if s.Height > 0 {
 		room := s.Height - 1
 		if len(head)+len(table)+len(foot) > room {
 			head = append([]string{s.title(v, now)}, s.phases(v, now, true)...)
+			foot = s.foot(v, true)
 		}
 		table = s.machines(v, now, max(room-len(head)-len(foot), 1))
 	}
@@ -57,7 +58,7 @@ func Render(v View, s Screen, now time.Time) string {
 		lines = lines[:max(s.Height-1, 1)]
 	}
 	for i, line := range lines {
-		lines[i] = strings.TrimRight(clip(line, s.Width), " ")
+		lines[i] = strings.TrimRight(Clip(line, s.Width), " ")
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
@@ -65,7 +66,7 @@ func Render(v View, s Screen, now time.Time) string {
 func (s Screen) title(v View, now time.Time) string {
 	elapsed := Duration(now.Sub(v.Begin))
 	room := s.Width - len(elapsed) - 1
-	return s.paint(strong, pad(clip(v.Title, room), room)) + " " + elapsed
+	return s.paint(strong, pad(Clip(v.Title, room), room)) + " " + elapsed
 }
 
 // way is what a bootstrap goes through. Pivoting and failing show when they
@@ -134,7 +135,7 @@ func past(v View, phase v1alpha1.ClusterBootstrapPhase) string {
 // row is a phase with its time at the right.
 func (s Screen) row(mark, text, right string) string {
 	room := s.Width - 4 - len(right)
-	return " " + mark + " " + pad(clip(text, room), room) + " " + right
+	return " " + mark + " " + pad(Clip(text, room), room) + " " + right
 }
 
 var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
@@ -173,9 +174,15 @@ func (s Screen) mark(v View, now time.Time) string {
 	return s.paint(active, string(spinner[max(tick, 0)]))
 }
 
-func (s Screen) foot(v View) (out []string) {
+// foot is what should be known, and how to leave; if it must be short, a line
+// for each.
+func (s Screen) foot(v View, short bool) (out []string) {
 	for _, w := range v.Warnings {
-		for i, line := range fold(w, s.Width-4) {
+		lines := fold(w, s.Width-4)
+		if short {
+			lines = []string{Clip(w, s.Width-4)}
+		}
+		for i, line := range lines {
 			lead := "   "
 			if i == 0 {
 				lead = " " + s.paint(notice, "!") + " "

@@ -80,6 +80,9 @@ func TestRenderIsGolden(t *testing.T) {
 	for _, height := range []int{24, 14, 11, 8, 3} {
 		golden(t, fmt.Sprintf("height-%d", height), Render(all[4], Screen{Width: 80, Height: height}, after(90)), 80, height)
 	}
+	warned := all[4].Warned("this version does not install cilium, longhorn, metallb, cert-manager, traefik, steward, Cluster API, butler-controller, flux")
+	golden(t, "warning-height-15", Render(warned, Screen{Width: 60, Height: 15}, after(90)), 60, 15)
+	golden(t, "warning-height-10", Render(warned, Screen{Width: 40, Height: 10}, after(90)), 40, 10)
 }
 
 // golden compares a frame with its file, and holds it to its screen.

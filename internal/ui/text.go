@@ -43,8 +43,8 @@ func hang(text string, width, indent int) string {
 	return strings.Join(Wrap(text, width), "\n"+strings.Repeat(" ", indent))
 }
 
-// clip cuts a text to a width and shows that.
-func clip(text string, width int) string { return ansi.Truncate(text, max(width, 0), "…") }
+// Clip cuts a text to a width and shows that.
+func Clip(text string, width int) string { return ansi.Truncate(text, max(width, 0), "…") }
 
 // pad fills a text up to a width.
 func pad(text string, width int) string {
