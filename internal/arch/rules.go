@@ -69,6 +69,7 @@ var rules = []Rule{
 
 	// Bootstrap speaks MachineRequest: it does not know that providers exist.
 	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/talos"}},
+	{Packages: "internal/addon", May: []string{"api/v1alpha1"}},
 	{Packages: "internal/talos", InTests: []string{"internal/pki", "internal/sim/..."}},
 
 	// The local plane. Only main packages link the components, so that no test

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"strconv"
+)
+
+const (
+	controlPlaneLabel = "node-role.kubernetes.io/control-plane"
+	uninitialized     = "node.cloudprovider.kubernetes.io/uninitialized"
+	notReady          = "node.kubernetes.io/not-ready"
+	awsSecret         = "aws-cloud-credentials"
+	azureSecret       = "azure-cloud-provider"
+)
+
+// cloudTolerations let a cloud controller manager onto control planes that wait
+// for it and for the network.
+func cloudTolerations() []any {
+	toleration := func(key string) map[string]any {
+		return map[string]any{"key": key, "operator": "Exists", "effect": "NoSchedule"}
+	}
+	return []any{toleration(uninitialized), toleration(notReady), toleration(controlPlaneLabel)}
+}
+
+// throughKubePrism leads a pod on the node's network to the API server while
+// there is no service network.
+func throughKubePrism() []any {
+	return []any{
+		map[string]any{"name": "KUBERNETES_SERVICE_HOST", "value": "127.0.0.1"},
+		map[string]any{"name": "KUBERNETES_SERVICE_PORT", "value": strconv.Itoa(kubePrismPort)},
+	}
+}
+
+// credentials reports whether the cluster's ProviderConfig names a Secret;
+// without one, machines act under the identity that the cloud gave them.
+func (c cluster) credentials() bool { return c.facts.Platform.CredentialsRef != nil }
+
+// awsCloud leaves routes to Cilium. Its image is that of the cluster's
+// Kubernetes, of which every minor version has one.
+func awsCloud(c cluster, a *Addon) {
+	a.Values = map[string]any{
+		"args": []any{
+			"--v=2", "--cloud-provider=aws", "--cluster-name=" + c.Cluster.Name,
+			"--allocate-node-cidrs=false", "--configure-cloud-routes=false",
+		},
+		"hostNetworking": true,
+		"nodeSelector":   map[string]any{controlPlaneLabel: ""},
+		"tolerations":    cloudTolerations(),
+		"env":            awsEnv(c),
+	}
+	if minor := c.minor(); minor != "" {
+		a.Values["image"] = map[string]any{"tag": "v1." + minor + ".0"}
+	}
+	if c.credentials() {
+		a.Secret = &Secret{Namespace: kubeSystem, Name: awsSecret, Copy: []string{"accessKeyID", "secretAccessKey", "sessionToken"}}
+	}
+	a.Ready.Workloads = daemonSets(kubeSystem, "aws-cloud-controller-manager")
+}
+
+func awsEnv(c cluster) []any {
+	env := throughKubePrism()
+	if p := c.facts.Platform.AWS; p != nil && p.Region != "" {
+		env = append(env, map[string]any{"name": "AWS_REGION", "value": p.Region})
+	}
+	if !c.credentials() {
+		return env
+	}
+	for _, v := range []struct{ name, key string }{
+		{"AWS_ACCESS_KEY_ID", "accessKeyID"}, {"AWS_SECRET_ACCESS_KEY", "secretAccessKey"}, {"AWS_SESSION_TOKEN", "sessionToken"},
+	} {
+		env = append(env, map[string]any{"name": v.name, "valueFrom": map[string]any{
+			"secretKeyRef": map[string]any{"name": awsSecret, "key": v.key, "optional": true},
+		}})
+	}
+	return env
+}
+
+// azureCloud reads its configuration from a Secret, because Talos has no file
+// for it; that is what the chart calls dynamic reloading. The chart finds the
+// image for the cluster's Kubernetes itself. It wants its switches as strings.
+func azureCloud(c cluster, a *Addon) {
+	a.Values = map[string]any{
+		"infra": map[string]any{"clusterName": c.Cluster.Name},
+		"cloudControllerManager": map[string]any{
+			"allocateNodeCidrs":      "false",
+			"configureCloudRoutes":   "false",
+			"clusterCIDR":            c.Network.PodCIDR,
+			"cloudConfig":            "",
+			"cloudConfigSecretName":  azureSecret,
+			"enableDynamicReloading": "true",
+			"replicas":               1,
+			"tolerations":            cloudTolerations(),
+		},
+	}
+	a.Secret = azureConfig(c)
+	a.Ready.Workloads = append(deployments(kubeSystem, "cloud-controller-manager"), daemonSets(kubeSystem, "cloud-node-manager")...)
+}
+
+func azureConfig(c cluster) *Secret {
+	fields := map[string]any{"cloud": "AzurePublicCloud", "vmType": "standard", "loadBalancerSku": "standard", "useInstanceMetadata": true}
+	if p := c.facts.Platform.Azure; p != nil {
+		for field, value := range map[string]string{
+			"subscriptionId": p.SubscriptionID, "resourceGroup": p.ResourceGroup, "location": p.Location,
+			"vnetName": p.VNetName, "subnetName": p.SubnetName, "securityGroupName": p.SecurityGroupName,
+			"resourceManagerEndpoint": p.Endpoint,
+		} {
+			if value != "" {
+				fields[field] = value
+			}
+		}
+	}
+	s := &Secret{Namespace: kubeSystem, Name: azureSecret, Key: "cloud-config", Fields: fields}
+	if c.credentials() {
+		s.Fill = map[string]string{"tenantId": "tenantID", "aadClientId": "clientID", "aadClientSecret": "clientSecret"}
+	} else {
+		fields["useManagedIdentityExtension"] = true
+	}
+	return s
+}
