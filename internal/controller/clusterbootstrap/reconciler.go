@@ -160,7 +160,7 @@ func (r *Reconciler) pollAfter(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progre
 		return upkeep
 	}
 	still := r.Clock().Sub(cb.Status.LastUpdated.Time)
-	return min(max(still/20, 250*time.Millisecond), 5*time.Second)
+	return min(max(still/40, 250*time.Millisecond), 5*time.Second)
 }
 
 // remove releases the ClusterBootstrap when everything it made is gone.
