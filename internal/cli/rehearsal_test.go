@@ -6,6 +6,7 @@ package cli_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/ui"
@@ -60,6 +62,25 @@ func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 	a.ok("sim", "stop", "dev-cluster")
 	if out := a.ok("sim", "list").out; strings.Contains(out, "dev-cluster") {
 		t.Errorf("still listed:\n%s", out)
+	}
+}
+
+func TestWhatNoRetryMendsEndsInFailed(t *testing.T) {
+	a := newAdm(t)
+	strangers := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "dev-cluster-talos-secrets"}}
+	a.withPlane(filepath.Join(a.home, "rehearsals", "dev-cluster", "plane"), func(api client.Client) {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: strangers.Namespace}}
+		if err := errors.Join(api.Create(t.Context(), namespace), api.Create(t.Context(), strangers)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	r := a.run(a.bootstrap("--output", "json")...)
+	last := lastEvent(t, r.out)
+	if r.code != 1 || last.Type != ui.EventFailed || last.Code != 1 || !strings.Contains(r.out, "belongs to another cluster") {
+		t.Errorf("exit %d, last event %+v\n%s%s", r.code, last, r.out, r.err)
+	}
+	if n := len(a.uids("dev-cluster", virtualMachines)); n != 0 {
+		t.Errorf("%d machines", n)
 	}
 }
 

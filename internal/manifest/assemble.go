@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 // references finds objects that do not refer to each other.
@@ -22,6 +24,9 @@ func references(m *Manifest) (problems []Problem) {
 	}
 	if a, b := m.Cluster.Spec.Provider, m.Provider.Spec.Provider; a != b && a != "" && b != "" {
 		problems = append(problems, m.At(m.Cluster, "spec.provider", fmt.Sprintf("is %q, but the ProviderConfig is for %q", a, b)))
+	}
+	if scope := m.Provider.Spec.Scope; scope != nil && scope.Type == v1alpha1.ScopeTeam {
+		problems = append(problems, m.At(m.Provider, "spec.scope.type", "is team, but a management cluster needs a ProviderConfig of scope platform"))
 	}
 	credentials, referred := m.CredentialsKey()
 	switch {

@@ -107,6 +107,7 @@ func TestWrongManifestIsRefusedWithLineAndSuggestion(t *testing.T) {
 		"other version":               {"v1alpha1\nkind: ProviderConfig", "v1\nkind: ProviderConfig", `c.yaml:4: apiVersion: is "butler.butlerlabs.dev/v1", but a ProviderConfig is of butler.butlerlabs.dev/v1alpha1`},
 		"second cluster":              {text, text + "---\n" + cluster, "c.yaml:44: this is a second ClusterBootstrap; a manifest holds one"},
 		"provider config of a name":   {"    name: harvester-dev\n", "    name: other\n", "c.yaml:25: spec.providerRef: names ProviderConfig butler-system/other, but the file has butler-system/harvester-dev"},
+		"provider config of a team":   {"  credentialsRef:", "  scope: {type: team, teamRef: {name: blue}}\n  credentialsRef:", "c.yaml:11: spec.scope.type: is team, but a management cluster needs a ProviderConfig of scope platform"},
 		"two providers":               {"provider: harvester\n  providerRef", "provider: nutanix\n  providerRef", `c.yaml:24: spec.provider: is "nutanix", but the ProviderConfig is for "harvester"`},
 		"secret nobody refers to":     {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n", "c.yaml:47: metadata.name: secret butler-system/x is not the one"},
 		"unknown field of a Secret":   {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: harvester-kubeconfig\nstringdata: {kubeconfig: x}\n", "c.yaml:48: stringdata: unknown field; did you mean stringData?"},
