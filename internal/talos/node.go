@@ -34,7 +34,7 @@ func (c *Client) Apply(ctx context.Context, address string, config []byte) error
 
 // Bootstrap makes the node the first member of a new etcd cluster. It does so
 // at most once: already is true when etcd's data is there from an earlier
-// call. FailedPrecondition (see NotYet) means that the node is still starting.
+// call. FailedPrecondition means that the node is still starting.
 func (c *Client) Bootstrap(ctx context.Context, address string) (already bool, err error) {
 	err = c.call(address, c.mutual(), func(api *client.Client) error {
 		return api.Bootstrap(ctx, &machine.BootstrapRequest{})
@@ -43,13 +43,6 @@ func (c *Client) Bootstrap(ctx context.Context, address string) (already bool, e
 		return true, nil
 	}
 	return false, failed("bootstrap etcd", address, err)
-}
-
-// NotYet reports whether an error of this client is one that passes when the
-// node has got further in its start.
-func NotYet(err error) bool {
-	code := status.Code(err)
-	return code == codes.FailedPrecondition || code == codes.Unavailable || code == codes.DeadlineExceeded
 }
 
 // Kubeconfig returns an administrator's kubeconfig, freshly issued by a

@@ -32,12 +32,6 @@ func NewSecrets(talosVersion string) ([]byte, error) {
 	return encodeSecrets(bundle)
 }
 
-// ValidateSecrets reports whether data is a complete secrets bundle.
-func ValidateSecrets(data []byte) error {
-	_, err := parseSecrets(data)
-	return err
-}
-
 func encodeSecrets(bundle *secrets.Bundle) ([]byte, error) {
 	data, err := yaml.Marshal(bundle)
 	if err != nil {

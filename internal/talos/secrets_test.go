@@ -41,14 +41,14 @@ func TestSecretsErrorsDoNotQuote(t *testing.T) {
 		"cut short":  whole[:len(whole)/2] + "\ncanary",
 		"half empty": "cluster: {id: canary}",
 	} {
-		err := ValidateSecrets([]byte(data))
+		_, err := parseSecrets([]byte(data))
 		if err == nil {
 			t.Errorf("%s: accepted", reason)
 		} else if strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: the error quotes the bundle", reason)
 		}
 	}
-	if err := ValidateSecrets([]byte(whole)); err != nil {
+	if _, err := parseSecrets([]byte(whole)); err != nil {
 		t.Errorf("a whole bundle was refused: %v", err)
 	}
 }

