@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
 
 // complete checks that a cluster is all there, and returns a client of it.
@@ -183,6 +184,26 @@ func TestSingleNodePausedWhileItStarts(t *testing.T) {
 	if cb.Status.ControlPlaneEndpoint != cb.Status.Machines[0].IPAddress {
 		t.Errorf("endpoint %q of %+v", cb.Status.ControlPlaneEndpoint, cb.Status.Machines)
 	}
+}
+
+func TestPausedWhileNodesAreNotReady(t *testing.T) {
+	s := newSlowSite(t, v1alpha1.ProviderHarvester, true, datacenter.Profile{NodeReady: time.Hour})
+	cb := clusterBootstrap()
+	cb.Spec.Network.VIP = ""
+	s.create(cb)
+	waits := func(cb *v1alpha1.ClusterBootstrap) bool { return progressing(cb).Reason == "WaitingForNodes" }
+	s.until("dev", waits)
+	s.eventually("to pause", func() bool {
+		cb := s.get("dev")
+		cb.Spec.Paused = true
+		return s.Update(t.Context(), cb) == nil
+	})
+	cb = s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return progressing(cb).Reason == "Paused" })
+	if cb.Status.Phase != v1alpha1.BootstrapInstallingAddons {
+		t.Errorf("phase %s", cb.Status.Phase)
+	}
+	s.change("dev", resume)
+	s.until("dev", waits)
 }
 
 // forgetful loses every other status, as a process does that is killed between
