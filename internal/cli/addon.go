@@ -51,11 +51,18 @@ func missingAddons(s v1alpha1.AddonsSpec) (out []addon) {
 	return out
 }
 
-// addonsOff refuses addons that a real cluster would lack. A rehearsal only
-// tells which ones they are.
+// addonsOff refuses addons that a real cluster would lack, and what is meant for
+// them. A rehearsal only tells which addons they are.
 func addonsOff(m *manifest.Manifest) (out []manifest.Problem) {
-	for _, a := range missingAddons(m.Cluster.Spec.Addons) {
+	spec := m.Cluster.Spec
+	for _, a := range missingAddons(spec.Addons) {
 		out = append(out, m.At(m.Cluster, a.field, fmt.Sprintf("this version does not install %s; set it to %s, or add --rehearse", a.name, a.off)))
+	}
+	if spec.Network.LoadBalancerPool != nil {
+		out = append(out, m.At(m.Cluster, "spec.network.loadBalancerPool", "has no effect without metallb, which this version does not install; remove it, or add --rehearse"))
+	}
+	if spec.ControlPlaneExposure != nil {
+		out = append(out, m.At(m.Cluster, "spec.controlPlaneExposure", "has no effect without butler-controller, which this version does not install; remove it, or add --rehearse"))
 	}
 	return out
 }

@@ -91,6 +91,19 @@ func TestAddonsThatAreOffAreNotMissing(t *testing.T) {
 	}
 }
 
+func TestWhatIsMeantForMissingAddonsIsRefusedWithThem(t *testing.T) {
+	_, err := parse(t, "    gitOps:", "    gitOps:", addonsOff)
+	for _, want := range []string{
+		"spec.addons.cni.type: this version does not install cilium; set it to none",
+		"spec.network.loadBalancerPool: has no effect without metallb",
+		"spec.controlPlaneExposure: has no effect without butler-controller",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing in\n%v", want, err)
+		}
+	}
+}
+
 func TestCredentialsFileBecomesTheSecret(t *testing.T) {
 	harvester := &v1alpha1.ProviderConfig{Spec: v1alpha1.ProviderConfigSpec{
 		Provider: v1alpha1.ProviderHarvester, CredentialsRef: &v1alpha1.SecretReference{Name: "x", Key: "config"},
