@@ -17,6 +17,7 @@ type Profile struct {
 	EtcdHealth   time.Duration // from etcd's start until it is known to be healthy, and votes
 	APIServer    time.Duration // from etcd until the API server answers
 	NodeReady    time.Duration // from a kubelet's start until its node is Ready
+	Chart        time.Duration // from a pod's creation until the pod of an addon is ready
 	LoadBalancer time.Duration // from the create call until a load balancer answers
 	SharedIP     time.Duration // from a power loss until another node holds Talos' shared IP
 	KubeVIP      time.Duration // the same for the address of kube-vip
@@ -41,6 +42,7 @@ func ProfileNamed(name string) (Profile, error) {
 			EtcdHealth:   5 * time.Second,
 			APIServer:    20 * time.Second,
 			NodeReady:    15 * time.Second,
+			Chart:        10 * time.Second,
 			LoadBalancer: 20 * time.Second,
 			SharedIP:     time.Minute,
 			KubeVIP:      5 * time.Second,

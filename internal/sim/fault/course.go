@@ -65,13 +65,27 @@ func (c *Course) Addressless(machine string) (time.Duration, bool) {
 // Crowded says whether there is no place for the machine now, and when that may be
 // different; 0 means never.
 func (c *Course) Crowded(machine string) (time.Duration, bool) {
-	f, hit := c.find(func(f Fault) bool { return f.Kind == NoCapacity && f.names(machine) && c.isOn(f) })
-	if !hit || f.For.Duration == 0 {
-		return 0, hit
+	return c.lasting(func(f Fault) bool { return f.Kind == NoCapacity && f.names(machine) })
+}
+
+// Ails says whether something goes wrong with an addon now, and for how long; 0
+// means for ever.
+func (c *Course) Ails(k Kind, addon string) (time.Duration, bool) {
+	return c.lasting(func(f Fault) bool { return f.ails(k, addon) })
+}
+
+// Withheld says whether a request for what an addon is made of fails. It counts.
+func (c *Course) Withheld(addon string) bool {
+	_, hit := c.take(func(f Fault) bool { return f.ails(ChartUnavailable, addon) && c.isOn(f) })
+	return hit
+}
+
+// Plan is what the course follows.
+func (c *Course) Plan() Plan {
+	if c == nil {
+		return Plan{}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return max(f.After.Duration+f.For.Duration-c.elapsed(), time.Millisecond), true
+	return c.plan
 }
 
 // Strangers are the machines that take somebody's name.
@@ -109,6 +123,21 @@ func (c *Course) take(applies func(Fault) bool) (Fault, bool) {
 		c.used[i]++
 		return true
 	})
+}
+
+// lasting finds a fault whose time is now, and how long it goes on; 0 means for
+// ever.
+func (c *Course) lasting(applies func(Fault) bool) (left time.Duration, on bool) {
+	_, on = c.find(func(f Fault) bool {
+		if !applies(f) || !c.isOn(f) {
+			return false
+		}
+		if f.For.Duration > 0 {
+			left = max(f.After.Duration+f.For.Duration-c.elapsed(), time.Millisecond)
+		}
+		return true
+	})
+	return left, on
 }
 
 // find is take for faults that nothing uses up.

@@ -158,7 +158,85 @@ func TestNoCourseHasNoFaults(t *testing.T) {
 	_, dies := c.Death("a")
 	_, held := c.Addressless("a")
 	_, crowded := c.Crowded("a")
+	_, ails := c.Ails(fault.HookFails, "cilium")
+	if ails || c.Withheld("cilium") || len(c.Plan().Faults) > 0 {
+		t.Error("an addon has a fault")
+	}
 	if struck || dies || held || crowded || c.Stillborn("a") || c.AffectsCalls() || len(c.Strangers()) > 0 {
 		t.Error("something goes wrong")
+	}
+}
+
+func TestFaultHappensToTheAddonsThatItNames(t *testing.T) {
+	tests := map[string]struct {
+		fault string
+		kind  fault.Kind
+		want  bool
+	}{
+		"every addon":    {"- {kind: addonNotReady}", fault.AddonNotReady, true},
+		"its addon":      {"- {kind: hookFails, addon: steward}", fault.HookFails, true},
+		"a pattern":      {"- {kind: webhookRefuses, addon: 'st*'}", fault.WebhookRefuses, true},
+		"another addon":  {"- {kind: hookFails, addon: flux}", fault.HookFails, false},
+		"another kind":   {"- {kind: hookFails, addon: steward}", fault.WebhookRefuses, false},
+		"the second one": {"- {kind: hookFails, after: 1h}\n- {kind: hookFails}", fault.HookFails, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if left, hit := course(t, tt.fault).Ails(tt.kind, "steward"); hit != tt.want || left != 0 {
+				t.Errorf("happens: %v, %v", hit, left)
+			}
+		})
+	}
+}
+
+func TestAddonAilsForItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := course(t, "- {kind: addonNotReady, addon: cilium, after: 2s, for: 5s}")
+		var got []time.Duration
+		for range 4 {
+			left, hit := c.Ails(fault.AddonNotReady, "cilium")
+			if !hit {
+				left = -1
+			}
+			got = append(got, left)
+			time.Sleep(3 * time.Second)
+		}
+		if want := []time.Duration{-1, 4 * time.Second, time.Second, -1}; !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestChartIsWithheldAsOftenAsThePlanSays(t *testing.T) {
+	c := course(t, "- {kind: chartUnavailable, addon: cilium, times: 2}")
+	var got []bool
+	for _, addon := range []string{"cilium", "flux", "cilium", "cilium"} {
+		got = append(got, c.Withheld(addon))
+	}
+	if want := []bool{true, false, true, false}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestFaultOfNoAddonIsToldOf(t *testing.T) {
+	c := course(t, `
+- {kind: deny}
+- {kind: addonNotReady}
+- {kind: addonNotReady, addon: cillium}
+- {kind: hookFails, addon: "st*"}
+- {kind: hookFails, addon: cilium}
+- {kind: webhookRefuses}
+`)
+	got := c.Plan().Idle(map[fault.Kind][]string{
+		fault.AddonNotReady: {"cilium", "steward"},
+		fault.HookFails:     {"flux", "steward"},
+	})
+	want := []string{
+		`faults[2]: addonNotReady will not happen: no addon that can have it fits "cillium"; there are cilium, steward`,
+		`faults[4]: hookFails will not happen: no addon that can have it fits "cilium"; there are flux, steward`,
+		`faults[5]: webhookRefuses will not happen: no addon of this cluster can have it`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
 	}
 }

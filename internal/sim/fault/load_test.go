@@ -36,13 +36,20 @@ faults:
   resource: vm
   after: -1s
   for: 0s
+- kind: hookFails
+  addon: "["
+  times: 2
+- kind: deny
+  addon: cilium
+- kind: addonNotReady
+  machine: mgmt-cp-0
 `))
 	if err == nil {
 		t.Fatal("accepted")
 	}
 	for _, part := range []string{
-		`faults[0].kind: there is no "thunder"; take one of deny, failedTask`,
-		`faults[1].machines is unknown; there are after, delay`,
+		`faults[0].kind: there is no "thunder"; take one of addonNotReady, chartUnavailable, deny, failedTask`,
+		`faults[1].machines is unknown; there are addon, after, delay`,
 		`faults[1].for: "soon" is not a time such as "30s"`,
 		`faults[1].times: "many" is not a whole number`,
 		`faults[2].verb has no effect on noCapacity, which takes machine, after, for; remove it`,
@@ -54,6 +61,10 @@ faults:
 		`faults[6].resource: there is no "vm"; take one of machine, disk`,
 		`faults[6].after: -1s is not a time that can pass`,
 		`faults[6].for: 0s is not a time that can pass`,
+		`faults[7].addon: "[" is not a pattern`,
+		`faults[7].times has no effect on hookFails, which takes addon, after, for; remove it`,
+		`faults[8].addon has no effect on deny`,
+		`faults[9].machine has no effect on addonNotReady, which takes addon, after, for; remove it`,
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("missing: %s", part)
@@ -118,6 +129,7 @@ func TestReference(t *testing.T) {
 	for _, kind := range []fault.Kind{
 		fault.Throttle, fault.Deny, fault.TokenExpiry, fault.SlowList, fault.LostResponse,
 		fault.FailedTask, fault.NoCapacity, fault.Stranger, fault.MachineDies, fault.NoAddress,
+		fault.ChartUnavailable, fault.AddonNotReady, fault.WebhookRefuses, fault.HookFails,
 	} {
 		if !shown[kind] || !strings.Contains(string(page), "| `"+string(kind)+"` |") {
 			t.Errorf("%s is not shown", kind)
@@ -127,7 +139,7 @@ func TestReference(t *testing.T) {
 
 // TestPlanIsKept: a simulator that is started anew gets its plan as JSON.
 func TestPlanIsKept(t *testing.T) {
-	p, err := fault.Parse([]byte("faults: [{kind: throttle, verb: get, after: 1m, for: 90s, times: 3, retryAfter: 2s}, {kind: slowList, delay: 1s}]"))
+	p, err := fault.Parse([]byte("faults: [{kind: throttle, verb: get, after: 1m, for: 90s, times: 3, retryAfter: 2s}, {kind: slowList, delay: 1s}, {kind: chartUnavailable, addon: cilium}]"))
 	if err != nil {
 		t.Fatal(err)
 	}

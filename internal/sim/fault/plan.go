@@ -26,6 +26,11 @@ const (
 	Stranger     Kind = "stranger"     // a machine's name is taken
 	MachineDies  Kind = "machineDies"  // a machine ends by itself
 	NoAddress    Kind = "noAddress"    // a machine gets no address
+
+	ChartUnavailable Kind = "chartUnavailable" // an addon's chart or manifest cannot be fetched
+	AddonNotReady    Kind = "addonNotReady"    // an addon's pods do not get ready
+	WebhookRefuses   Kind = "webhookRefuses"   // an addon's webhook refuses what it is asked
+	HookFails        Kind = "hookFails"        // the pods of an addon's hooks fail
 )
 
 // Verb is what a call does.
@@ -65,6 +70,8 @@ type Fault struct {
 	Kind Kind `json:"kind"`
 	// Machine is a pattern for the names of machines; empty means all.
 	Machine string `json:"machine,omitempty"`
+	// Addon is a pattern for the keys of addons; empty means all.
+	Addon string `json:"addon,omitempty"`
 	// Verb and Resource choose calls; empty means all.
 	Verb     Verb     `json:"verb,omitempty"`
 	Resource Resource `json:"resource,omitempty"`
@@ -127,10 +134,16 @@ func (f Fault) matches(c Call) bool {
 func (c Call) writes() bool { return c.Verb == Create || c.Verb == Update || c.Verb == Delete }
 
 // names says whether the fault is about the machine of this name.
-func (f Fault) names(machine string) bool {
-	if f.Machine == "" {
+func (f Fault) names(machine string) bool { return fits(f.Machine, machine) }
+
+// ails says whether the fault is of this kind and about the addon with this key.
+func (f Fault) ails(k Kind, addon string) bool { return f.Kind == k && fits(f.Addon, addon) }
+
+// fits says whether a name fits a pattern; an empty one fits all.
+func fits(pattern, name string) bool {
+	if pattern == "" {
 		return true
 	}
-	ok, err := path.Match(f.Machine, machine)
+	ok, err := path.Match(pattern, name)
 	return ok && err == nil
 }

@@ -19,6 +19,7 @@ type rule struct{ takes, needs []string }
 
 func rules() map[Kind]rule {
 	call := []string{"machine", "verb", "resource", "after", "for", "times"}
+	addon := []string{"addon", "after", "for"}
 	return map[Kind]rule{
 		Throttle:     {takes: append(slices.Clone(call), "retryAfter")},
 		Deny:         {takes: call},
@@ -30,6 +31,11 @@ func rules() map[Kind]rule {
 		Stranger:     {takes: []string{"machine", "after", "for"}, needs: []string{"machine"}},
 		MachineDies:  {takes: []string{"machine", "after", "times"}},
 		NoAddress:    {takes: []string{"machine", "for"}},
+
+		ChartUnavailable: {takes: append(slices.Clone(addon), "times")},
+		AddonNotReady:    {takes: addon},
+		WebhookRefuses:   {takes: addon},
+		HookFails:        {takes: addon},
 	}
 }
 
@@ -64,8 +70,10 @@ func (f Fault) checkWords(complain func(string, ...any)) {
 	if f.Resource != "" && !slices.Contains(resources, f.Resource) {
 		complain(".resource: there is no %q; take one of %s", f.Resource, words(resources))
 	}
-	if _, err := path.Match(f.Machine, ""); err != nil {
-		complain(".machine: %q is not a pattern: * and ? stand for any characters, [a-c] for some", f.Machine)
+	for _, pattern := range []struct{ field, text string }{{"machine", f.Machine}, {"addon", f.Addon}} {
+		if _, err := path.Match(pattern.text, ""); err != nil {
+			complain(".%s: %q is not a pattern: * and ? stand for any characters, [a-c] for some", pattern.field, pattern.text)
+		}
 	}
 	if f.Kind == Stranger && strings.ContainsAny(f.Machine, `*?[\`) {
 		complain(".machine: %q is a pattern; a stranger has one name", f.Machine)
