@@ -28,8 +28,8 @@ func podWithUID(uid types.UID) *corev1.Pod {
 
 func TestContainersRunOnceAndEndWithTheirPod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var c containers
 		events := make(chan string, 10)
+		c := newContainers(func(key string) { events <- "ended " + key })
 		expect := func(want ...string) {
 			t.Helper()
 			synctest.Wait()
@@ -45,30 +45,56 @@ func TestContainersRunOnceAndEndWithTheirPod(t *testing.T) {
 				t.Errorf("also %q", <-events)
 			}
 		}
-		c.stop("ns/a")
+		if !c.stop("ns/a") {
+			t.Error("nothing has to end")
+		}
 		c.start("ns/a", podWithUID("1"), note(events))
 		expect("start 1")
 		c.start("ns/a", podWithUID("1"), note(events))
 		expect()
 		c.start("ns/a", podWithUID("2"), note(events))
-		expect("end 1", "start 2")
+		expect("end 1", "ended ns/a")
+		c.start("ns/a", podWithUID("2"), note(events))
+		expect("start 2")
 		c.start("ns/b", podWithUID("3"), note(events))
 		expect("start 3")
-		c.stop("ns/a")
-		expect("end 2")
-		c.stopAll()
+		if c.stop("ns/a") || c.has("ns/a") {
+			t.Error("containers that have to end are taken for gone, or for running")
+		}
+		expect("end 2", "ended ns/a")
+		if !c.stop("ns/a") {
+			t.Error("containers that have ended are not gone")
+		}
+		c.cut()
 		expect("end 3")
-		if left := c.keys(); len(left) > 0 {
-			t.Errorf("left: %v", left)
+		if left := c.keys(); len(left) != 1 {
+			t.Errorf("left: %v, want those that nobody asked to end", left)
+		}
+	})
+}
+
+func TestContainersThatEndByThemselvesAreNotStartedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newContainers(func(key string) { t.Errorf("%s ended", key) })
+		starts := 0
+		for range 2 {
+			c.start("ns/a", podWithUID("1"), func(context.Context, *corev1.Pod) { starts++ })
+			synctest.Wait()
+		}
+		if starts != 1 {
+			t.Errorf("%d starts", starts)
+		}
+		if !c.stop("ns/a") {
+			t.Error("they are not gone")
 		}
 	})
 }
 
 func TestStatusOfNotReadyNode(t *testing.T) {
-	for _, ready := range []bool{false, true} {
-		node := &corev1.Node{Status: testKubelet().Node.status(ready)}
-		if got, known := readiness(node); got != ready || !known {
-			t.Errorf("readiness %v, known %v; reported %v", got, known, ready)
+	for _, obstacle := range []string{"", "why"} {
+		node := &corev1.Node{Status: testKubelet(Options{}).Node.status(obstacle)}
+		if got, known := readiness(node); got != (obstacle == "") || !known {
+			t.Errorf("readiness %v, known %v; obstacle %q", got, known, obstacle)
 		}
 	}
 	if _, known := readiness(&corev1.Node{}); known {

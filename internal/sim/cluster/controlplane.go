@@ -3,11 +3,13 @@
 
 // Package cluster is the Kubernetes of emulated machines: a real control plane
 // with the PKI of their configuration, and a stand-in for the kubelet, which
-// registers the node and declares its pods running without running anything.
+// registers the node and declares its pods running. Only images of this project are
+// run, as processes of this machine.
 package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +28,7 @@ type ControlPlane struct {
 	Names       []string // addresses and names in the API server's certificate
 	ServiceCIDR string
 	Admission   []Admission
+	Services    *Services // where the API server finds services and pods; nil: nowhere
 }
 
 // Admission is the configuration of an admission plugin.
@@ -36,7 +39,11 @@ type Admission struct {
 
 // Start runs the control plane and returns when its API server is ready.
 func Start(ctx context.Context, c ControlPlane) (*plane.Plane, error) {
-	args := []string{"--enable-admission-plugins=NodeRestriction"}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	// Pods of a CNI and of storage are privileged.
+	args := []string{"--enable-admission-plugins=NodeRestriction", "--allow-privileged=true"}
 	if len(c.Admission) > 0 {
 		path, err := c.writeAdmission()
 		if err != nil {
@@ -44,6 +51,41 @@ func Start(ctx context.Context, c ControlPlane) (*plane.Plane, error) {
 		}
 		args = append(args, "--admission-control-config-file="+path)
 	}
+	if c.Services == nil {
+		return c.start(ctx, args)
+	}
+	return c.startWithServices(ctx, args)
+}
+
+// startWithServices has the network of services live as long as the plane does.
+func (c ControlPlane) startWithServices(ctx context.Context, args []string) (*plane.Plane, error) {
+	e, err := c.Services.open(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	path, err := c.writeEgress(e)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write egress configuration: %w", err), e.Close())
+	}
+	p, err := c.start(ctx, append(args, "--egress-selector-config-file="+path))
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	followCtx, end := context.WithCancel(context.Background())
+	go func() {
+		defer e.close()
+		defer end()
+		<-p.Done()
+	}()
+	go func() {
+		if err := c.Services.follow(followCtx, p.Config()); err != nil {
+			c.Services.Log.Warn("nothing is known of services", "error", err)
+		}
+	}()
+	return p, nil
+}
+
+func (c ControlPlane) start(ctx context.Context, args []string) (*plane.Plane, error) {
 	return plane.Start(ctx, plane.Options{
 		Dir:         c.Dir,
 		Executable:  c.Executable,
@@ -57,6 +99,15 @@ func Start(ctx context.Context, c ControlPlane) (*plane.Plane, error) {
 	})
 }
 
+func (c ControlPlane) writeEgress(e *egress) (string, error) {
+	data, err := e.configuration()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(c.Dir, "egress.yaml")
+	return path, plane.WriteFile(path, data)
+}
+
 func (c ControlPlane) writeAdmission() (string, error) {
 	var plugins []map[string]any
 	for _, a := range c.Admission {
@@ -68,9 +119,6 @@ func (c ControlPlane) writeAdmission() (string, error) {
 		"plugins":    plugins,
 	})
 	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return "", err
 	}
 	path := filepath.Join(c.Dir, "admission.yaml")

@@ -14,28 +14,55 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// beat brings the API server's view of the node up to date and says whether the
-// node is Ready in it.
-func (s *session) beat(ctx context.Context) (ready bool, err error) {
+// beat brings the API server's view of the node up to date and says what keeps the
+// node from being Ready in it, if anything does.
+func (s *session) beat(ctx context.Context) (obstacle string, err error) {
 	node, err := s.register(ctx)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	if s.mark != nil {
-		if err := s.mark(ctx); err != nil && ctx.Err() == nil {
+	s.settle(ctx)
+	if err := s.renewLease(ctx, node); err != nil {
+		return "", err
+	}
+	obstacle = s.obstacle()
+	if reported, known := readiness(node); s.reported && known && reported == (obstacle == "") {
+		return obstacle, nil
+	}
+	err = s.reportStatus(ctx, obstacle)
+	s.reported = err == nil
+	return obstacle, err
+}
+
+// settle has others do their part for a node that is registered.
+func (s *session) settle(ctx context.Context) {
+	if s.access.Registered != nil {
+		if err := s.access.Registered(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("node could not be labelled", "node", s.Node.Name, "error", err)
 		}
 	}
-	if err := s.renewLease(ctx, node); err != nil {
-		return false, err
+	if s.addresses.known() || s.access.Range == nil {
+		return
 	}
-	ready = time.Since(s.registered) >= s.ReadyAfter
-	if reported, known := readiness(node); s.reported && known && reported == ready {
-		return ready, nil
+	pods, err := s.access.Range(ctx)
+	if err == nil {
+		s.addresses.set(pods)
+	} else if ctx.Err() == nil {
+		s.Log.Warn("node has no addresses for pods", "node", s.Node.Name, "error", err)
 	}
-	err = s.reportStatus(ctx, ready)
-	s.reported = err == nil
-	return ready, err
+}
+
+// obstacle is what keeps the node from being Ready.
+func (s *session) obstacle() string {
+	switch {
+	case time.Since(s.registered) < s.ReadyAfter:
+		return "the container network is not ready yet"
+	case !s.addresses.known():
+		return "the node has no range of pod addresses"
+	case s.AwaitsCNI && !s.networked.Load():
+		return "the network of the container runtime is not ready: no CNI plugin is initialized"
+	}
+	return ""
 }
 
 func (s *session) register(ctx context.Context) (*corev1.Node, error) {
@@ -52,8 +79,8 @@ func (s *session) register(ctx context.Context) (*corev1.Node, error) {
 
 // reportStatus sends the status alone, as a kubelet does: labels and taints that
 // others set at the same time are not its to write.
-func (s *session) reportStatus(ctx context.Context, ready bool) error {
-	patch, err := json.Marshal(map[string]any{"status": s.Node.status(ready)})
+func (s *session) reportStatus(ctx context.Context, obstacle string) error {
+	patch, err := json.Marshal(map[string]any{"status": s.Node.status(obstacle)})
 	if err != nil {
 		return err
 	}

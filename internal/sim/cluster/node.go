@@ -4,7 +4,6 @@
 package cluster
 
 import (
-	"fmt"
 	"net/netip"
 	"runtime"
 
@@ -22,7 +21,7 @@ type Node struct {
 	MemoryMB       int
 	KubeletVersion string // with leading v
 	OSImage        string
-	PodCIDR        netip.Prefix // pods get addresses of it
+	ProviderID     string
 }
 
 func (n Node) object() *corev1.Node {
@@ -35,10 +34,12 @@ func (n Node) object() *corev1.Node {
 				corev1.LabelArchStable: runtime.GOARCH,
 			},
 		},
+		Spec: corev1.NodeSpec{ProviderID: n.ProviderID},
 	}
 }
 
-func (n Node) status(ready bool) corev1.NodeStatus {
+// status says that the node is Ready, unless there is an obstacle.
+func (n Node) status(obstacle string) corev1.NodeStatus {
 	resources := corev1.ResourceList{
 		corev1.ResourceCPU:              *resource.NewQuantity(int64(n.CPU), resource.DecimalSI),
 		corev1.ResourceMemory:           *resource.NewQuantity(int64(n.MemoryMB)<<20, resource.BinarySI),
@@ -48,7 +49,7 @@ func (n Node) status(ready bool) corev1.NodeStatus {
 	return corev1.NodeStatus{
 		Capacity:    resources,
 		Allocatable: resources,
-		Conditions:  conditions(ready),
+		Conditions:  conditions(obstacle),
 		Addresses: []corev1.NodeAddress{
 			{Type: corev1.NodeInternalIP, Address: n.Address.String()},
 			{Type: corev1.NodeHostName, Address: n.Name},
@@ -66,7 +67,7 @@ func (n Node) status(ready bool) corev1.NodeStatus {
 	}
 }
 
-func conditions(ready bool) []corev1.NodeCondition {
+func conditions(obstacle string) []corev1.NodeCondition {
 	now := metav1.Now()
 	condition := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
 		return corev1.NodeCondition{
@@ -75,8 +76,8 @@ func conditions(ready bool) []corev1.NodeCondition {
 		}
 	}
 	verdict := condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status")
-	if !ready {
-		verdict = condition(corev1.NodeReady, corev1.ConditionFalse, "KubeletNotReady", "the container network is not ready yet")
+	if obstacle != "" {
+		verdict = condition(corev1.NodeReady, corev1.ConditionFalse, "KubeletNotReady", obstacle)
 	}
 	return []corev1.NodeCondition{
 		condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
@@ -95,21 +96,4 @@ func readiness(n *corev1.Node) (ready, known bool) {
 		}
 	}
 	return false, false
-}
-
-// podAddress spreads pods over the range by their UID; the stand-in routes no
-// packets, so that a rare clash hurts nobody.
-func (n Node) podAddress(pod *corev1.Pod) string {
-	if pod.Spec.HostNetwork || !n.PodCIDR.Addr().Is4() {
-		return n.Address.String()
-	}
-	var sum uint32
-	for _, b := range []byte(pod.UID) {
-		sum = sum*31 + uint32(b)
-	}
-	free := uint32(1)<<(32-n.PodCIDR.Bits()) - 2
-	base := n.PodCIDR.Masked().Addr().As4()
-	offset := uint32(base[0])<<24 | uint32(base[1])<<16 | uint32(base[2])<<8 | uint32(base[3])
-	offset += 1 + sum%max(free, 1)
-	return fmt.Sprintf("%d.%d.%d.%d", byte(offset>>24), byte(offset>>16), byte(offset>>8), byte(offset))
 }

@@ -5,46 +5,25 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 )
 
-// runPods follows the pods that the scheduler puts on the node until ctx ends.
-func (s *session) runPods(ctx context.Context) {
-	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
-	defer context.AfterFunc(ctx, queue.ShutDown)()
-	store, informer := s.follow(queue)
-	go informer.RunWithContext(ctx)
-	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		return
-	}
-	for _, key := range s.containers.keys() {
-		queue.Add(key) // its pod may have gone meanwhile
-	}
-	go s.resume(ctx, queue, store)
-	for {
-		key, shutdown := queue.Get()
-		if shutdown {
-			return
-		}
-		s.handle(ctx, queue, store, key)
-		queue.Done(key)
-	}
-}
-
-func (s *session) follow(queue workqueue.TypedInterface[string]) (cache.Store, cache.Controller) {
+// follow prepares a view of the pods that the scheduler puts on the node.
+func (s *session) follow() cache.Controller {
 	enqueue := func(object any) {
 		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil {
-			queue.Add(key)
+			s.queue.Add(key)
 		}
 	}
 	mine := fields.OneTermEqualSelector("spec.nodeName", s.Node.Name)
-	return cache.NewInformerWithOptions(cache.InformerOptions{
+	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
 		ListerWatcher: cache.NewListWatchFromClient(s.client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll, mine),
 		ObjectType:    &corev1.Pod{},
 		Handler: cache.ResourceEventHandlerFuncs{
@@ -53,58 +32,137 @@ func (s *session) follow(queue workqueue.TypedInterface[string]) (cache.Store, c
 			DeleteFunc: enqueue,
 		},
 	})
+	s.pods = store
+	return controller
 }
 
+// runPods does what the pods of the node need until ctx ends.
+func (s *session) runPods(ctx context.Context, pods cache.Controller) {
+	go pods.RunWithContext(ctx)
+	if !cache.WaitForCacheSync(ctx.Done(), pods.HasSynced) {
+		return
+	}
+	for _, object := range s.pods.List() {
+		pod := object.(*corev1.Pod)
+		s.addresses.keep(keyOf(pod), pod)
+	}
+	for _, key := range s.containers.keys() {
+		s.queue.Add(key) // its pod may have gone meanwhile
+	}
+	go s.resume(ctx)
+	if s.Faults != nil {
+		go s.watchFaults(ctx)
+	}
+	for {
+		key, shutdown := s.queue.Get()
+		if shutdown {
+			return
+		}
+		s.handle(ctx, key)
+		s.queue.Done(key)
+	}
+}
+
+func keyOf(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
+
 // resume looks again at the pods that had to wait for the node to be Ready.
-func (s *session) resume(ctx context.Context, queue workqueue.TypedInterface[string], store cache.Store) {
+func (s *session) resume(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-s.ready:
-		for _, key := range store.ListKeys() {
-			queue.Add(key)
+		for _, key := range s.pods.ListKeys() {
+			s.queue.Add(key)
 		}
 	}
 }
 
-func (s *session) handle(ctx context.Context, queue workqueue.TypedRateLimitingInterface[string], store cache.Store, key string) {
-	object, exists, err := store.GetByKey(key)
+func (s *session) handle(ctx context.Context, key string) {
+	object, exists, err := s.pods.GetByKey(key)
+	var again time.Duration
 	switch {
 	case err == nil && exists:
-		err = s.syncPod(ctx, key, object.(*corev1.Pod).DeepCopy())
-	case err == nil:
-		s.containers.stop(key)
+		again, err = s.syncPod(ctx, key, object.(*corev1.Pod).DeepCopy())
+	case err == nil && s.containers.stop(key):
+		s.addresses.release(key)
 	}
-	if err == nil || apierrors.IsNotFound(err) {
-		queue.Forget(key)
+	if err != nil && !apierrors.IsNotFound(err) {
+		s.queue.AddRateLimited(key)
 		return
 	}
-	queue.AddRateLimited(key)
+	s.queue.Forget(key)
+	if again > 0 {
+		s.queue.AddAfter(key, again)
+	}
 }
 
-func (s *session) syncPod(ctx context.Context, key string, pod *corev1.Pod) error {
-	pods := s.client.CoreV1().Pods(pod.Namespace)
+// syncPod brings a pod to where it is to be now, and says when that may change by
+// itself; 0 means that it does not.
+func (s *session) syncPod(ctx context.Context, key string, pod *corev1.Pod) (again time.Duration, err error) {
 	switch {
 	case pod.DeletionTimestamp != nil:
-		s.containers.stop(key)
-		return pods.Delete(ctx, pod.Name, metav1.DeleteOptions{
-			GracePeriodSeconds: new(int64(0)),
-			Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
-		})
-	case pod.Status.Phase == corev1.PodRunning:
-		if s.Containers != nil {
-			s.containers.start(key, pod, s.Containers)
-		}
-		return nil
-	case pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "":
-		return nil
+		return 0, s.remove(ctx, key, pod)
+	case hasEnded(pod):
+		s.addresses.release(key)
+		return 0, nil
 	case !pod.Spec.HostNetwork && !s.isReady():
-		return nil // resume comes back to it
+		return 0, nil // resume comes back to it
 	}
-	pod.Status = s.podStatus(pod)
-	_, err := pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	state, again := s.judge(pod)
+	if err := s.reportPod(ctx, key, pod, state); err != nil {
+		return 0, err
+	}
+	if state.phase == corev1.PodRunning && !s.isKept(pod) {
+		s.containers.start(key, pod, s.run)
+	} else {
+		s.containers.stop(key)
+	}
+	if state.ready && pod.Labels[ciliumLabel] == ciliumAgent {
+		s.connect()
+	}
+	return again, nil
+}
+
+// The agent of Cilium on a node is known by its label.
+const (
+	ciliumLabel = "k8s-app"
+	ciliumAgent = "cilium"
+)
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// remove confirms the end of a pod once its containers have ended.
+func (s *session) remove(ctx context.Context, key string, pod *corev1.Pod) error {
+	if !s.containers.stop(key) {
+		return nil // their end comes back to it
+	}
+	return s.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: new(int64(0)),
+		Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
+	})
+}
+
+var errNoAddress = errors.New("all pod addresses of the node are taken")
+
+// reportPod writes the pod's status if it is not what it is to be.
+func (s *session) reportPod(ctx context.Context, key string, pod *corev1.Pod, state podState) error {
+	if stateOf(pod) == state && pod.Status.PodIP != "" {
+		return nil
+	}
+	address := s.Node.Address
+	if !pod.Spec.HostNetwork {
+		var ok bool
+		if address, ok = s.addresses.find(key); !ok {
+			return errNoAddress
+		}
+	}
+	pod.Status = s.podStatus(pod, state, address)
+	_, err := s.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	return err
 }
 
+// isReady says whether the node is.
 func (s *session) isReady() bool {
 	select {
 	case <-s.ready:
@@ -114,57 +172,11 @@ func (s *session) isReady() bool {
 	}
 }
 
-// podStatus is that of a pod whose containers all started, or, for one that is
-// to end, all ended well.
-func (k *Kubelet) podStatus(pod *corev1.Pod) corev1.PodStatus {
-	now := metav1.Now()
-	ends := pod.Spec.RestartPolicy != corev1.RestartPolicyAlways
-	status := corev1.PodStatus{
-		Phase:     corev1.PodRunning,
-		HostIP:    k.Node.Address.String(),
-		HostIPs:   []corev1.HostIP{{IP: k.Node.Address.String()}},
-		PodIP:     k.Node.podAddress(pod),
-		PodIPs:    []corev1.PodIP{{IP: k.Node.podAddress(pod)}},
-		StartTime: &now,
-		QOSClass:  pod.Status.QOSClass,
+// run is the life of a pod's containers.
+func (k *Kubelet) run(ctx context.Context, pod *corev1.Pod) {
+	done := k.runControllers(ctx, pod)
+	if k.Containers != nil {
+		k.Containers(ctx, pod)
 	}
-	if ends {
-		status.Phase = corev1.PodSucceeded
-	}
-	status.Conditions = podConditions(now, ends)
-	for _, c := range pod.Spec.InitContainers {
-		always := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-		started := containerStatus(c, now, !always || ends)
-		started.Ready = true // of an init container: it ended well
-		status.InitContainerStatuses = append(status.InitContainerStatuses, started)
-	}
-	for _, c := range pod.Spec.Containers {
-		status.ContainerStatuses = append(status.ContainerStatuses, containerStatus(c, now, ends))
-	}
-	return status
-}
-
-func podConditions(now metav1.Time, ended bool) []corev1.PodCondition {
-	ready, reason := corev1.ConditionTrue, ""
-	if ended {
-		ready, reason = corev1.ConditionFalse, "PodCompleted"
-	}
-	return []corev1.PodCondition{
-		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: now},
-		{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, LastTransitionTime: now},
-		{Type: corev1.ContainersReady, Status: ready, Reason: reason, LastTransitionTime: now},
-		{Type: corev1.PodReady, Status: ready, Reason: reason, LastTransitionTime: now},
-	}
-}
-
-func containerStatus(c corev1.Container, now metav1.Time, ended bool) corev1.ContainerStatus {
-	status := corev1.ContainerStatus{Name: c.Name, Image: c.Image, ImageID: c.Image, ContainerID: "emulated://" + c.Name}
-	if ended {
-		status.Started = new(false)
-		status.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}
-		return status
-	}
-	status.Started, status.Ready = new(true), true
-	status.State.Running = &corev1.ContainerStateRunning{StartedAt: now}
-	return status
+	<-done
 }

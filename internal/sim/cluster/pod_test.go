@@ -4,74 +4,133 @@
 package cluster
 
 import (
-	"fmt"
+	"log/slog"
 	"net/netip"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/standin"
 )
 
-func testKubelet() *Kubelet {
-	return &Kubelet{Node: Node{
-		Name:    "n",
-		Address: netip.MustParseAddr("10.40.0.11"),
-		PodCIDR: netip.MustParsePrefix("10.244.0.0/16"),
-	}}
+func testKubelet(o Options) *Kubelet {
+	o.Log = slog.New(slog.DiscardHandler)
+	return NewKubelet(Node{Name: "n", Address: netip.MustParseAddr("10.40.0.11")}, o)
 }
 
-func TestPodStatus(t *testing.T) {
+// faults is a plan with one fault of the addon "a", from now on.
+func faults(k fault.Kind, lasts time.Duration) *fault.Course {
+	c := fault.NewCourse(fault.Plan{Faults: []fault.Fault{{Kind: k, Addon: "a", For: metav1.Duration{Duration: lasts}}}})
+	c.Begin()
+	return c
+}
+
+func addonPod(policy corev1.RestartPolicy) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: "p", UID: "1",
+			CreationTimestamp: metav1.Now(), Annotations: map[string]string{standin.Addon: "a"},
+		},
+		Spec: corev1.PodSpec{
+			RestartPolicy:  policy,
+			InitContainers: []corev1.Container{{Name: "i"}},
+			Containers:     []corev1.Container{{Name: "a", Image: "example.com/a"}, {Name: "b", Image: "example.com/b"}},
+		},
+	}
+}
+
+func TestPodStateFollowsDelaysAndFaults(t *testing.T) {
+	const always, never = corev1.RestartPolicyAlways, corev1.RestartPolicyNever
+	slow := Options{AddonAfter: time.Hour}
 	for reason, tc := range map[string]struct {
-		policy corev1.RestartPolicy
-		phase  corev1.PodPhase
-		ready  bool
+		options Options
+		policy  corev1.RestartPolicy
+		other   bool // not of the addon
+		phase   corev1.PodPhase
+		ready   bool
+		waiting string
+		again   bool
 	}{
-		"a pod that is to stay runs": {corev1.RestartPolicyAlways, corev1.PodRunning, true},
-		"a pod that is to end ended": {corev1.RestartPolicyNever, corev1.PodSucceeded, false},
+		"a pod that is to stay is ready":              {policy: always, phase: corev1.PodRunning, ready: true},
+		"a pod that is to end ended":                  {policy: never, phase: corev1.PodSucceeded},
+		"an addon takes its time":                     {options: slow, policy: always, phase: corev1.PodRunning, again: true},
+		"others do not":                               {options: slow, policy: always, other: true, phase: corev1.PodRunning, ready: true},
+		"an addon does not get ready":                 {options: Options{Faults: faults(fault.AddonNotReady, time.Hour)}, policy: always, phase: corev1.PodRunning, waiting: crashLoop, again: true},
+		"an addon never gets ready":                   {options: Options{Faults: faults(fault.AddonNotReady, 0)}, policy: always, phase: corev1.PodRunning, waiting: crashLoop},
+		"others do all the same":                      {options: Options{Faults: faults(fault.AddonNotReady, 0)}, policy: always, other: true, phase: corev1.PodRunning, ready: true},
+		"hooks run while an addon does not get ready": {options: Options{Faults: faults(fault.AddonNotReady, 0)}, policy: never, phase: corev1.PodSucceeded},
+		"a hook fails":                                {options: Options{Faults: faults(fault.HookFails, 0)}, policy: never, phase: corev1.PodFailed},
+		"an addon is ready while its hooks fail":      {options: Options{Faults: faults(fault.HookFails, 0)}, policy: always, phase: corev1.PodRunning, ready: true},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			status := testKubelet().podStatus(&corev1.Pod{Spec: corev1.PodSpec{
-				RestartPolicy:  tc.policy,
-				InitContainers: []corev1.Container{{Name: "i"}},
-				Containers:     []corev1.Container{{Name: "a"}, {Name: "b"}},
-			}})
-			if status.Phase != tc.phase || len(status.ContainerStatuses) != 2 || len(status.InitContainerStatuses) != 1 {
-				t.Fatalf("status %+v", status)
+			k, pod := testKubelet(tc.options), addonPod(tc.policy)
+			if tc.other {
+				pod.Annotations = nil
 			}
-			if status.InitContainerStatuses[0].State.Terminated == nil {
-				t.Error("the init container did not end")
+			state, again := k.judge(pod)
+			if state.phase != tc.phase || state.ready != tc.ready || again > 0 != tc.again {
+				t.Fatalf("%+v, again in %v", state, again)
 			}
-			for _, c := range status.ContainerStatuses {
-				if c.Ready != tc.ready || (c.State.Running != nil) != tc.ready {
-					t.Errorf("container %+v, want ready: %v", c, tc.ready)
-				}
+			pod.Status = k.podStatus(pod, state, netip.MustParseAddr("10.244.0.1"))
+			if got := stateOf(pod); got != state {
+				t.Errorf("the status says %+v, want %+v", got, state)
 			}
-			for _, c := range status.Conditions {
-				if c.Type == corev1.PodReady && (c.Status == corev1.ConditionTrue) != tc.ready {
-					t.Errorf("condition %+v, want ready: %v", c, tc.ready)
-				}
-			}
+			checkContainers(t, pod, tc.ready, tc.waiting)
 		})
 	}
 }
 
-func TestPodAddress(t *testing.T) {
-	k := testKubelet()
-	seen := map[string]bool{}
-	for i := range 50 {
-		pod := &corev1.Pod{}
-		pod.UID = types.UID(fmt.Sprintf("uid-%d", i))
-		address := k.Node.podAddress(pod)
-		if !k.Node.PodCIDR.Contains(netip.MustParseAddr(address)) {
-			t.Errorf("%s is not in %s", address, k.Node.PodCIDR)
+func checkContainers(t *testing.T, pod *corev1.Pod, ready bool, waiting string) {
+	t.Helper()
+	if i := pod.Status.InitContainerStatuses; len(i) != 1 || i[0].State.Terminated == nil {
+		t.Errorf("the init container did not end: %+v", i)
+	}
+	if len(pod.Status.ContainerStatuses) != 2 {
+		t.Fatalf("%d containers", len(pod.Status.ContainerStatuses))
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.Ready != ready {
+			t.Errorf("container %+v, want ready: %v", c, ready)
 		}
-		seen[address] = true
+		if got := c.State.Waiting; (got != nil) != (waiting != "") || got != nil && (got.Reason != waiting || got.Message == "") {
+			t.Errorf("container waits for %+v, want %q", got, waiting)
+		}
+		if end := c.State.Terminated; pod.Status.Phase == corev1.PodFailed && (end == nil || end.ExitCode == 0 || end.Message == "") {
+			t.Errorf("container ended with %+v", end)
+		}
 	}
-	if len(seen) < 45 {
-		t.Errorf("50 pods share %d addresses", len(seen))
+}
+
+func TestRecoveredPodKeepsItsHistory(t *testing.T) {
+	k, pod := testKubelet(Options{}), addonPod(corev1.RestartPolicyAlways)
+	address := netip.MustParseAddr("10.244.0.1")
+	ready := podState{phase: corev1.PodRunning, ready: true}
+	pod.Status = k.podStatus(pod, ready, address)
+	started := metav1.NewTime(time.Now().Add(-time.Hour))
+	pod.Status.StartTime = &started
+	for i := range pod.Status.Conditions {
+		pod.Status.Conditions[i].LastTransitionTime = started
 	}
-	host := &corev1.Pod{Spec: corev1.PodSpec{HostNetwork: true}}
-	if got := k.Node.podAddress(host); got != "10.40.0.11" {
-		t.Errorf("a pod on the host's network has %s", got)
+	for range 2 {
+		pod.Status = k.podStatus(pod, crashed("why"), address)
+	}
+	pod.Status = k.podStatus(pod, ready, address)
+	if got := pod.Status.ContainerStatuses[0].RestartCount; got != 1 {
+		t.Errorf("%d restarts", got)
+	}
+	if last := pod.Status.ContainerStatuses[0].LastTerminationState.Terminated; last == nil || last.Message != "why" {
+		t.Errorf("it ended with %+v before", last)
+	}
+	if !pod.Status.StartTime.Equal(&started) {
+		t.Error("the pod started anew")
+	}
+	for _, c := range pod.Status.Conditions {
+		changed := c.Type == corev1.PodReady || c.Type == corev1.ContainersReady
+		if c.LastTransitionTime.Equal(&started) == changed {
+			t.Errorf("%s changed at %v", c.Type, c.LastTransitionTime)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
@@ -48,15 +49,21 @@ func (s *site) bootstrap(t *testing.T, address string) {
 // names the shared IP.
 func (s *site) kubernetes(t *testing.T, address string) *kubernetes.Clientset {
 	t.Helper()
+	client, err := kubernetes.NewForConfig(s.access(t, address))
+	check(t, err)
+	return client
+}
+
+// access is the kubeconfig that the node hands out.
+func (s *site) access(t *testing.T, address string) *rest.Config {
+	t.Helper()
 	kubeconfig, err := s.client.Kubeconfig(t.Context(), address)
 	check(t, err)
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	check(t, err)
 	config.Dial = s.network.Dial
 	config.QPS = -1
-	client, err := kubernetes.NewForConfig(config)
-	check(t, err)
-	return client
+	return config
 }
 
 func awaitNode(t *testing.T, client *kubernetes.Clientset, name string) *corev1.Node {

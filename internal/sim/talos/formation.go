@@ -21,6 +21,9 @@ type formation struct {
 	log   *slog.Logger
 	start func(context.Context) (*plane.Plane, error)
 
+	services *cluster.Services
+	ranges   sync.Mutex // held to give a node its pod addresses
+
 	mu       sync.Mutex
 	changed  chan struct{}    // closed, and replaced, with each change
 	nodes    map[*node]bool   // control planes that are on
@@ -40,6 +43,7 @@ func openFormation(dir string, log *slog.Logger) (*formation, error) {
 		dir: dir, log: log, changed: make(chan struct{}),
 		nodes: map[*node]bool{}, running: map[uint64]*node{}, open: map[*node]string{},
 		healthy: map[*node]bool{}, shared: map[netip.Addr]*node{},
+		services: &cluster.Services{Log: log},
 	}
 	f.start = func(ctx context.Context) (*plane.Plane, error) { return cluster.Start(ctx, f.controlPlane()) }
 	return f, f.load()

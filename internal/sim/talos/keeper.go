@@ -119,6 +119,7 @@ func (f *formation) controlPlane() (c cluster.ControlPlane) {
 	for id, n := range f.running {
 		if f.has(id) {
 			c = n.controlPlane(f.kubernetesDir())
+			c.Services = f.services
 		}
 	}
 	for _, m := range f.members {

@@ -5,7 +5,11 @@ package talos
 
 import (
 	"context"
+	"net/netip"
+	"slices"
+	"strings"
 
+	"github.com/siderolabs/talos/pkg/machinery/constants"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
@@ -22,12 +26,16 @@ func (n *node) runKubelet(ctx context.Context) error {
 	if err := n.awaitCluster(ctx); err != nil {
 		return err
 	}
-	kubelet := &cluster.Kubelet{
-		Node:       n.kubernetesNode(),
-		ReadyAfter: n.world.options.Profile.NodeReady,
-		Containers: n.runPod,
-		Log:        n.log,
-	}
+	kubelet := cluster.NewKubelet(n.kubernetesNode(), cluster.Options{
+		ReadyAfter:  n.world.options.Profile.NodeReady,
+		AwaitsCNI:   n.cluster.awaitsCNI(),
+		AddonAfter:  n.world.options.Profile.Chart,
+		Faults:      n.world.options.Faults,
+		Controllers: cluster.Controllers{Command: n.world.options.Controllers, Dir: n.disk.podsPath()},
+		Containers:  n.runPod,
+		Log:         n.log,
+	})
+	defer n.cluster.services.Join(kubelet)()
 	defer kubelet.Stop()
 	var before *plane.Plane
 	for {
@@ -63,7 +71,30 @@ func (n *node) runKubeletWith(ctx context.Context, kubelet *cluster.Kubelet, p *
 	return kubelet.Run(ctx, cluster.Access{
 		Config:     config,
 		Registered: func(ctx context.Context) error { return n.mark(ctx, p, config) },
+		Range: func(ctx context.Context) (netip.Prefix, error) {
+			return n.cluster.assignRange(ctx, p, n.hostname(), n.podNetwork())
+		},
 	})
+}
+
+// assignRange is what the controller manager does, one node at a time.
+func (f *formation) assignRange(ctx context.Context, p *plane.Plane, node string, pods netip.Prefix) (netip.Prefix, error) {
+	f.ranges.Lock()
+	defer f.ranges.Unlock()
+	return cluster.AssignRange(ctx, p.Config(), node, pods)
+}
+
+// awaitsCNI says whether the nodes have no network before somebody brings one: Talos
+// does not, and kube-proxy is off, so that whoever comes is to replace that too. Only
+// the configuration of a control plane says so.
+func (f *formation) awaitsCNI() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for n := range f.nodes {
+		cfg := n.config.Cluster()
+		return cfg.Network().CNI().Name() == constants.NoneCNI && !cfg.Proxy().Enabled()
+	}
+	return false
 }
 
 // mark acts as Talos does: on control planes as an administrator, on workers
@@ -85,5 +116,31 @@ func (n *node) mark(ctx context.Context, p *plane.Plane, kubelet *rest.Config) e
 func (n *node) runPod(ctx context.Context, pod *corev1.Pod) {
 	if vip, ok := kubeVIPOf(pod); ok && n.isControlPlane() {
 		n.runKubeVIP(ctx, vip)
+	}
+	if isMetalLB(pod) {
+		n.runMetalLB(ctx)
+	}
+}
+
+// isMetalLB knows the pod of MetalLB's controller by its image.
+func isMetalLB(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return strings.HasSuffix(repository(c.Image), "/metallb/controller")
+	})
+}
+
+// runMetalLB has Services get their addresses, whichever API server runs.
+func (n *node) runMetalLB(ctx context.Context) {
+	for before := (*plane.Plane)(nil); ; {
+		p, err := n.cluster.awaitPlane(ctx, before)
+		if err != nil {
+			return
+		}
+		inner, end := whileRuns(ctx, p)
+		if err := cluster.RunMetalLB(inner, p.Config()); err != nil {
+			n.log.Warn("services get no addresses", "error", err)
+		}
+		end()
+		before = p
 	}
 }

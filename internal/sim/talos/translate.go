@@ -6,6 +6,7 @@ package talos
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"github.com/siderolabs/crypto/x509"
 
@@ -60,8 +61,14 @@ func (n *node) kubernetesNode() cluster.Node {
 		KubeletVersion: imageTag(n.config.Machine().Kubelet().Image()),
 		OSImage:        fmt.Sprintf("Talos (%s) (emulated)", imageTag(n.config.Machine().Install().Image())),
 	}
-	if ranges := n.config.Cluster().Network().PodCIDRs(); len(ranges) > 0 {
-		node.PodCIDR, _ = netip.ParsePrefix(ranges[0]) // validated by Talos
-	}
+	node.ProviderID = strings.Join(n.config.Machine().Kubelet().ExtraArgs()["provider-id"], "")
 	return node
+}
+
+// podNetwork is the cluster's; the zero one if there is none.
+func (n *node) podNetwork() (pods netip.Prefix) {
+	if ranges := n.config.Cluster().Network().PodCIDRs(); len(ranges) > 0 {
+		pods, _ = netip.ParsePrefix(ranges[0]) // validated by Talos
+	}
+	return pods
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/config"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
@@ -31,6 +32,10 @@ type Options struct {
 	Log        *slog.Logger     // nil: nothing is logged
 	Dir        string           // the clusters' data
 	Profile    datacenter.Profile
+	Faults     *fault.Course
+	// Controllers is the command that runs a controller of this project, followed
+	// by its name and its arguments; without it their pods run nothing.
+	Controllers []string
 }
 
 // World holds the clusters that its nodes form.
@@ -150,6 +155,7 @@ func (w *World) cluster(id, name string) (*formation, error) {
 	sum := sha256.Sum256([]byte(id))
 	f, err := openFormation(filepath.Join(w.options.Dir, hex.EncodeToString(sum[:8])), w.options.Log.With("cluster", name))
 	if err == nil {
+		f.services.Faults = w.options.Faults
 		w.clusters[id] = f
 	}
 	return f, err

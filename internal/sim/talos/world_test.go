@@ -91,8 +91,10 @@ func (s *site) powerOn(t *testing.T, id string) datacenter.Machine {
 	return m
 }
 
+// testCluster is one whose nodes wait for no network.
 func testCluster() talos.Cluster {
 	return talos.Cluster{
+		CNI:  talos.CNINone,
 		Name: "dev", Endpoint: sharedIP, TalosVersion: "v1.9.2", Schematic: testClass,
 		PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12",
 		ScheduleOnControlPlanes: true, SharedIP: talos.SharedIP{Address: sharedIP},
