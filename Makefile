@@ -82,8 +82,10 @@ generate: ## Write deepcopy functions and everything behind go:generate.
 	go generate ./...
 
 .PHONY: manifests
-manifests: ## Write the CRDs.
+manifests: ## Write the CRDs, and what charts have copies of.
 	$(TOOL) controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+	charts/butler-crds/hack/sync-crds.sh
+	charts/butler-lib/hack/sync-lib.sh
 
 .PHONY: verify
 verify: generate manifests ## Check go.mod, generated files, formatting, import rules; needs a committed tree.

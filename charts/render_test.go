@@ -1,0 +1,319 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/lint"
+	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
+	"helm.sh/helm/v4/pkg/engine"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/charts"
+	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/addon/source"
+)
+
+const (
+	namespace = "butler-system"
+	crds      = "butler-crds"
+	version   = "v0.1.0"
+)
+
+// controllers are the charts with a Deployment.
+var controllers = []string{"butler-bootstrap", "butler-controller", "butler-provider-harvester"}
+
+// load brings a chart in as the program does that carries it.
+func load(t testing.TB, name string) *chart.Chart {
+	t.Helper()
+	s, err := source.New(source.Options{Carried: charts.FS})
+	must(t, err)
+	a := addon.Addon{Source: addon.Source{Kind: addon.ChartCarried, Chart: name}, Version: version}
+	content, err := s.Fetch(t.Context(), a, nil)
+	must(t, err)
+	return content.Chart
+}
+
+// render returns the objects of a chart with values.
+func render(c *chart.Chart, values map[string]any) ([]*unstructured.Unstructured, error) {
+	release := common.ReleaseOptions{Name: c.Name(), Namespace: namespace, Revision: 1, IsInstall: true}
+	all, err := util.ToRenderValues(c, values, release, nil)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.Render(c, all)
+	if err != nil {
+		return nil, err
+	}
+	var out []*unstructured.Unstructured
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		for text := range strings.SplitSeq(files[name], "\n---\n") {
+			o := &unstructured.Unstructured{}
+			if err := yaml.UnmarshalStrict([]byte(text), &o.Object); err != nil {
+				return nil, err
+			}
+			if len(o.Object) > 0 {
+				out = append(out, o)
+			}
+		}
+	}
+	return out, nil
+}
+
+// objects renders a chart, or fails.
+func objects(t testing.TB, name string, values map[string]any) []*unstructured.Unstructured {
+	t.Helper()
+	out, err := render(load(t, name), values)
+	must(t, err)
+	if len(out) == 0 {
+		t.Fatalf("%s renders nothing", name)
+	}
+	return out
+}
+
+// kinds lists objects by kind and name.
+func kinds(objects []*unstructured.Unstructured) (out []string) {
+	for _, o := range objects {
+		out = append(out, o.GetKind()+" "+o.GetName())
+	}
+	slices.Sort(out)
+	return out
+}
+
+func find(t testing.TB, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
+	t.Helper()
+	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind })
+	if i < 0 {
+		t.Fatalf("no %s among %v", kind, kinds(objects))
+	}
+	return objects[i]
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree is the content of all files below a folder.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	must(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		out[strings.TrimPrefix(path, dir)] = string(data)
+		return err
+	}))
+	return out
+}
+
+func TestCopiesAreLikeWhatTheyAreCopiesOf(t *testing.T) {
+	if diff := cmp.Diff(tree(t, "../config/crd/bases"), tree(t, crds+"/definitions")); diff != "" {
+		t.Errorf("run `make manifests`: the definitions of %s differ from config/crd/bases:\n%s", crds, diff)
+	}
+	library := tree(t, "butler-lib")
+	delete(library, "/hack/sync-lib.sh")
+	for _, name := range controllers {
+		if diff := cmp.Diff(library, tree(t, name+"/charts/butler-lib")); diff != "" {
+			t.Errorf("run `make manifests`: the library in %s differs:\n%s", name, diff)
+		}
+	}
+}
+
+func TestEveryChartIsCarriedWhole(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	must(t, err)
+	for _, e := range entries {
+		if !e.IsDir() || e.Name() == "butler-lib" {
+			continue
+		}
+		if e.Name() != crds && !slices.Contains(controllers, e.Name()) {
+			t.Errorf("%s is not tested", e.Name())
+		}
+		c := load(t, e.Name())
+		if c.Name() != e.Name() || c.Metadata.Version != version || len(c.Templates) == 0 || c.Schema == nil {
+			t.Errorf("%s is carried as %+v, with %d templates", e.Name(), c.Metadata, len(c.Templates))
+		}
+		if got, want := len(c.Dependencies()), len(c.Metadata.Dependencies); got != want {
+			t.Errorf("%s has %d of %d dependencies", e.Name(), got, want)
+		}
+	}
+}
+
+func TestTheLinterHasNothingToSay(t *testing.T) {
+	for _, name := range append([]string{crds}, controllers...) {
+		for _, m := range lint.RunAll(name, nil, namespace).Messages {
+			if m.Severity > support.InfoSev {
+				t.Errorf("%s: %v", name, m)
+			}
+		}
+	}
+}
+
+func TestAControllerConsistsOfThis(t *testing.T) {
+	for _, name := range controllers {
+		want := []string{
+			"ClusterRole " + name, "ClusterRoleBinding " + name, "Deployment " + name,
+			"Role " + name + "-leader-election", "RoleBinding " + name + "-leader-election", "ServiceAccount " + name,
+		}
+		if name == "butler-bootstrap" {
+			want = append(want, "Role "+name, "RoleBinding "+name)
+			slices.Sort(want)
+		}
+		if diff := cmp.Diff(want, kinds(objects(t, name, nil))); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		want = append(want, "PodDisruptionBudget "+name)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, kinds(objects(t, name, map[string]any{"replicaCount": 2}))); diff != "" {
+			t.Errorf("two of %s: %s", name, diff)
+		}
+		bare := map[string]any{"rbac": map[string]any{"create": false}}
+		if diff := cmp.Diff([]string{"Deployment " + name, "ServiceAccount " + name}, kinds(objects(t, name, bare))); diff != "" {
+			t.Errorf("%s without roles: %s", name, diff)
+		}
+	}
+}
+
+func TestEveryValueHasItsEffect(t *testing.T) {
+	const own = "example.com/own"
+	cases := map[string]struct {
+		values string
+		want   string
+	}{
+		"image":              {"image: {repository: example.com/own, tag: v9, pullPolicy: Always}", "image: example.com/own:v9\n        imagePullPolicy: Always"},
+		"version":            {"{}", ":" + version + "\n"},
+		"imagePullSecrets":   {"imagePullSecrets: [{name: own}]", "imagePullSecrets:\n      - name: own"},
+		"replicaCount":       {"replicaCount: 3", "replicas: 3"},
+		"logLevel":           {"logLevel: debug", "- --log-level=debug"},
+		"extraArgs":          {"extraArgs: [--own=1]", "- --own=1"},
+		"resources":          {"resources: {requests: {cpu: 7m}, limits: {memory: 7Gi}}", "limits:\n            memory: 7Gi\n          requests:\n            cpu: 7m"},
+		"serviceAccount":     {"serviceAccount: {annotations: {example.com/own: x}}", "annotations:\n    " + own + ": x"},
+		"podAnnotations":     {"podAnnotations: {example.com/own: x}", "annotations:\n        " + own + ": x"},
+		"priorityClassName":  {"priorityClassName: own", "priorityClassName: own"},
+		"nodeSelector":       {"nodeSelector: {own: x}", "nodeSelector:\n        own: x"},
+		"tolerations":        {"tolerations: [{operator: Exists}]", "tolerations:\n      - operator: Exists"},
+		"butler-lib, global": {"{butler-lib: {}, global: {}}", "kind: Deployment"},
+	}
+	for _, name := range controllers {
+		for value, c := range cases {
+			values := map[string]any{}
+			must(t, yaml.Unmarshal([]byte(c.values), &values))
+			if got := text(t, objects(t, name, values)); !strings.Contains(got, c.want) {
+				t.Errorf("%s with %s has no\n%s\nin\n%s", name, value, c.want, got)
+			}
+		}
+	}
+}
+
+func text(t *testing.T, objects []*unstructured.Unstructured) string {
+	t.Helper()
+	var out strings.Builder
+	for _, o := range objects {
+		data, err := yaml.Marshal(o.Object)
+		must(t, err)
+		out.Write(data)
+	}
+	return out.String()
+}
+
+func TestWhatIsNoValueIsRefused(t *testing.T) {
+	for _, values := range []string{
+		"replicas: 2", "replicaCount: two", "replicaCount: -1", "image: {tag: latest}", "image: {tag: 'a b'}", "image: {name: x}", "image: {repository: ''}",
+		"image: {pullPolicy: Sometimes}", "imagePullSecrets: [x]", "logLevel: loud", "extraArgs: [x]", "resources: {cpu: 1}",
+		"rbac: {create: 'yes'}", "serviceAccount: {name: x}", "podAnnotations: {x: 1}", "nodeSelector: {x: true}", "tolerations: [x]",
+	} {
+		for _, name := range controllers {
+			set := map[string]any{}
+			must(t, yaml.Unmarshal([]byte(values), &set))
+			if _, err := render(load(t, name), set); err == nil {
+				t.Errorf("%s takes %s", name, values)
+			}
+		}
+	}
+	if _, err := render(load(t, crds), map[string]any{"keep": false}); err == nil {
+		t.Errorf("%s takes a value", crds)
+	}
+}
+
+func TestEveryValueIsOnThePageOfItsChart(t *testing.T) {
+	for _, name := range controllers {
+		page, err := os.ReadFile(filepath.Join(name, "README.md"))
+		must(t, err)
+		for _, path := range paths("", load(t, name).Values) {
+			if !strings.Contains(string(page), "| `"+path+"` |") {
+				t.Errorf("the page of %s does not have `%s`", name, path)
+			}
+		}
+	}
+}
+
+// paths of values; quantities are together on one line.
+func paths(prefix string, values map[string]any) (out []string) {
+	for key, value := range values {
+		inner, ok := value.(map[string]any)
+		if ok && len(inner) > 0 && key != "requests" && key != "limits" {
+			out = append(out, paths(prefix+key+".", inner)...)
+			continue
+		}
+		out = append(out, prefix+key)
+	}
+	return out
+}
+
+// TestTheProviderMayDoWhatEveryProviderMay: config/rbac is what the binary's own
+// tests run with.
+func TestTheProviderMayDoWhatEveryProviderMay(t *testing.T) {
+	var want map[string]any
+	data, err := os.ReadFile("../config/rbac/provider_role.yaml")
+	must(t, err)
+	must(t, yaml.Unmarshal(data, &want))
+	got := find(t, objects(t, "butler-provider-harvester", nil), "ClusterRole")
+	if diff := cmp.Diff(want["rules"], got.Object["rules"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// ha is a cluster that has all of these charts.
+func ha(t testing.TB) []addon.Addon {
+	t.Helper()
+	spec := v1alpha1.ClusterBootstrapSpec{Provider: v1alpha1.ProviderHarvester}
+	spec.Cluster.Name, spec.Cluster.Topology = "mgmt", v1alpha1.TopologyHA
+	spec.Cluster.ControlPlane.Replicas, spec.Cluster.Workers = 3, &v1alpha1.NodePool{Replicas: 2}
+	spec.Network.VIP = "10.40.0.200"
+	spec.Network.LoadBalancerPool = &v1alpha1.AddressRange{Start: "10.40.0.210", End: "10.40.0.250"}
+	all, err := addon.For(spec, addon.Facts{Endpoint: "10.40.0.200", KubernetesVersion: "v1.32.0", Version: version})
+	must(t, err)
+	return slices.DeleteFunc(all, func(a addon.Addon) bool { return a.Source.Kind != addon.ChartCarried })
+}
+
+func TestTheCatalogueInstallsEachOfThem(t *testing.T) {
+	var got []string
+	for _, a := range ha(t) {
+		got = append(got, a.Source.Chart)
+		if _, err := render(load(t, a.Source.Chart), a.Values); err != nil {
+			t.Errorf("%s with the values of a cluster: %v", a.Key, err)
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(slices.Sorted(slices.Values(append([]string{crds}, controllers...))), got); diff != "" {
+		t.Error(diff)
+	}
+}
