@@ -44,6 +44,12 @@ type Cluster struct {
 	// one of their own: that of a load balancer which passes packets on without
 	// rewriting them.
 	LoopbackAddress string
+	// KubeletMounts are directories of the nodes that the kubelet sees, shared in
+	// both directions.
+	KubeletMounts []string
+	// ExternalCloudProvider leaves the nodes to a cloud controller manager: they
+	// take no ordinary pods until it has looked at them.
+	ExternalCloudProvider bool
 	// CertSANs are further names of the Talos and Kubernetes API servers.
 	CertSANs []string
 
@@ -64,6 +70,7 @@ type Node struct {
 	Role       Role
 	Labels     map[string]string
 	ExtraDisks []Disk
+	ProviderID string // of the Kubernetes node; empty: nobody's, or the cloud controller manager's to find
 }
 
 // Disk is a disk that is formatted, if it is empty, and mounted at

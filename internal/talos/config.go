@@ -114,6 +114,10 @@ func withNodeSettings(cfg config.Provider, c Cluster, n Node) (config.Provider, 
 		if n.Role == ControlPlane && c.CNI != CNINone {
 			doc.ClusterConfig.ProxyConfig.Disabled = new(true)
 		}
+		if c.ExternalCloudProvider {
+			doc.ClusterConfig.ExternalCloudProviderConfig = &v1alpha1.ExternalCloudProviderConfig{ExternalEnabled: new(true)}
+		}
+		setKubelet(doc.MachineConfig.MachineKubelet, c, n)
 		labels, _ := SplitLabels(n.Labels)
 		for key, value := range labels {
 			if doc.MachineConfig.MachineNodeLabels == nil {
@@ -123,6 +127,15 @@ func withNodeSettings(cfg config.Provider, c Cluster, n Node) (config.Provider, 
 		}
 		return nil
 	})
+}
+
+func setKubelet(k *v1alpha1.KubeletConfig, c Cluster, n Node) {
+	for _, dir := range c.KubeletMounts {
+		k.KubeletExtraMounts = append(k.KubeletExtraMounts, kubeletMount(dir))
+	}
+	if n.ProviderID != "" {
+		k.KubeletExtraArgs = v1alpha1.Args{"provider-id": v1alpha1.NewArgValue(n.ProviderID, nil)}
+	}
 }
 
 func machineType(r Role) (machine.Type, error) {

@@ -57,6 +57,7 @@ func TestConfigGolden(t *testing.T) {
 		c := testCluster(version)
 		c.ScheduleOnControlPlanes = true
 		c.SharedIP = SharedIP{Address: "10.40.0.100"}
+		c.KubeletMounts = []string{"/var/lib/longhorn"}
 		return c
 	}
 	full := func(version string) Cluster {
@@ -76,8 +77,11 @@ func TestConfigGolden(t *testing.T) {
 		c.Endpoint = "api.example.com"
 		c.LoopbackAddress = "203.0.113.10"
 		c.CertSANs = []string{"203.0.113.10"}
+		c.ExternalCloudProvider = true
 		return c
 	}
+	known := controlPlane()
+	known.ProviderID = "gce://project/zone/dev-cluster-cp-0"
 	worker := Node{
 		Name:       "dev-cluster-worker-0",
 		Role:       Worker,
@@ -92,7 +96,7 @@ func TestConfigGolden(t *testing.T) {
 		"control-plane":       {full, controlPlane()},
 		"ha-control-plane":    {testCluster, controlPlane()},
 		"ha-worker":           {full, worker},
-		"cloud-control-plane": {cloud, controlPlane()},
+		"cloud-control-plane": {cloud, known},
 	} {
 		for _, version := range []string{"v1.9.2", "v1.11.0", "v1.12.0", "v1.13.0"} {
 			t.Run(name+"-"+version, func(t *testing.T) {
