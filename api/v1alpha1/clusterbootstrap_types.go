@@ -146,6 +146,7 @@ const (
 const (
 	ConditionProgressing = "Progressing"
 	ConditionFailed      = "Failed"
+	ConditionAddonsReady = "AddonsReady"
 )
 
 // BootstrapMachineStatus is a machine of the cluster.
@@ -165,6 +166,36 @@ type BootstrapMachineStatus struct {
 	// Ready is true once the node has joined the cluster and is Ready.
 	// +optional
 	Ready bool `json:"ready,omitempty"`
+}
+
+// AddonPhase is how an addon stands.
+// +kubebuilder:validation:Enum=Pending;Installing;Waiting;Ready;Failing
+type AddonPhase string
+
+// The phases of an addon.
+const (
+	AddonPending    AddonPhase = "Pending"    // waits for other addons
+	AddonInstalling AddonPhase = "Installing" // is fetched and applied
+	AddonWaiting    AddonPhase = "Waiting"    // is applied, and not ready
+	AddonReady      AddonPhase = "Ready"      // is seen to work
+	AddonFailing    AddonPhase = "Failing"    // could not be fetched or applied, and is tried again
+)
+
+// BootstrapAddonStatus is an addon of the cluster as the bootstrap sees it.
+type BootstrapAddonStatus struct {
+	// Name of the addon, as in addonsInstalled.
+	Name string `json:"name"`
+	// Version that is wanted.
+	// +optional
+	Version string `json:"version,omitempty"`
+	// Phase is how it stands.
+	Phase AddonPhase `json:"phase"`
+	// Message is what it waits for, or why it was not taken.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// Digest is the checksum of the chart or manifest that was fetched.
+	// +optional
+	Digest string `json:"digest,omitempty"`
 }
 
 // ClusterBootstrapStatus is what the bootstrap controller has done and seen.
@@ -199,6 +230,12 @@ type ClusterBootstrapStatus struct {
 	// AddonsInstalled tells which addons are installed and ready.
 	// +optional
 	AddonsInstalled map[string]bool `json:"addonsInstalled,omitempty"`
+	// Addons of the cluster, in the order in which they depend on each other.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=40
+	// +optional
+	Addons []BootstrapAddonStatus `json:"addons,omitempty"`
 	// Conditions of the bootstrap.
 	// +listType=map
 	// +listMapKey=type
@@ -225,6 +262,7 @@ type ClusterBootstrapStatus struct {
 // +kubebuilder:validation:XValidation:rule="self.spec.cluster == oldSelf.spec.cluster || !has(oldSelf.status) || !has(oldSelf.status.machines) || size(oldSelf.status.machines) == 0",message="spec.cluster is immutable once machines are requested"
 // +kubebuilder:validation:XValidation:rule="(self.spec.talos == oldSelf.spec.talos && self.spec.network.podCIDR == oldSelf.spec.network.podCIDR && self.spec.network.serviceCIDR == oldSelf.spec.network.serviceCIDR && has(self.spec.network.vip) == has(oldSelf.spec.network.vip) && (!has(self.spec.network.vip) || self.spec.network.vip == oldSelf.spec.network.vip) && has(self.spec.network.vipInterface) == has(oldSelf.spec.network.vipInterface) && (!has(self.spec.network.vipInterface) || self.spec.network.vipInterface == oldSelf.spec.network.vipInterface)) || !has(oldSelf.status) || !has(oldSelf.status.machines) || !oldSelf.status.machines.exists(m, has(m.talosConfigured) && m.talosConfigured)",message="spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured"
 // +kubebuilder:validation:XValidation:rule="(self.spec.addons.controlPlaneHA.type == oldSelf.spec.addons.controlPlaneHA.type && self.spec.addons.controlPlaneHA.enabled == oldSelf.spec.addons.controlPlaneHA.enabled) || !has(oldSelf.status) || !has(oldSelf.status.machines) || !oldSelf.status.machines.exists(m, has(m.talosConfigured) && m.talosConfigured)",message="type and enabled of spec.addons.controlPlaneHA are immutable once a machine is configured"
+// +kubebuilder:validation:XValidation:rule="(self.spec.addons.cni.type == oldSelf.spec.addons.cni.type && (self.spec.addons.storage.type == oldSelf.spec.addons.storage.type || self.spec.addons.storage.type == 'none')) || !has(oldSelf.status) || !has(oldSelf.status.machines) || !oldSelf.status.machines.exists(m, has(m.talosConfigured) && m.talosConfigured)",message="type of spec.addons.cni and of spec.addons.storage is immutable once a machine is configured"
 type ClusterBootstrap struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

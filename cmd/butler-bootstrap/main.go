@@ -8,18 +8,12 @@ import (
 	"net"
 	"os"
 
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-
+	"github.com/butlerdotdev/butler/charts"
+	"github.com/butlerdotdev/butler/internal/addon/source"
 	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
-	"github.com/butlerdotdev/butler/internal/controller/program"
 )
 
 func main() {
-	p := program.Program{
-		Name: "butler-bootstrap",
-		Register: func(m manager.Manager) error {
-			return clusterbootstrap.Register(m, (&net.Dialer{}).DialContext)
-		},
-	}
+	p := clusterbootstrap.Program((&net.Dialer{}).DialContext, source.Options{Carried: charts.FS})
 	os.Exit(p.Main())
 }

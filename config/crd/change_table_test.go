@@ -14,6 +14,7 @@ func updateRules() map[string]rule {
 		frozen        = "spec is immutable once the machine is being created; delete the request and make a new one"
 		frozenCluster = "spec.cluster is immutable once machines are requested"
 		frozenConfig  = "spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured"
+		frozenAddons  = "type of spec.addons.cni and of spec.addons.storage is immutable once a machine is configured"
 		frozenCarrier = "type and enabled of spec.addons.controlPlaneHA are immutable once a machine is configured"
 	)
 	return map[string]rule{
@@ -68,6 +69,14 @@ func updateRules() map[string]rule {
 		"controlPlaneHA switched off with a configured machine": {
 			file: bootstrap, status: taken, accepted: fields{"spec.addons.certManager.enabled": "false"},
 			refused: fields{"spec.addons.controlPlaneHA.enabled": "false"}, message: frozenCarrier,
+		},
+		"network with a configured machine": {
+			file: bootstrap, status: taken, accepted: fields{"spec.addons.cni.version": "1.17.1", "spec.addons.storage.type": "none"},
+			refused: fields{"spec.addons.cni.type": "none"}, message: frozenAddons,
+		},
+		"storage that a configured machine is not ready for": {
+			file: withoutStorage, status: taken, accepted: fields{"spec.addons.storage.version": "1.7.3"},
+			refused: fields{"spec.addons.storage.type": "longhorn"}, message: frozenAddons,
 		},
 		"providerRef of a MachineRequest": {
 			file: request, accepted: fields{"spec.image": "default/other"},

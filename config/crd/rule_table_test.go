@@ -6,17 +6,18 @@ package crd_test
 import "strings"
 
 const (
-	bootstrap   = "examples/clusterbootstrap-ha.yaml"
-	singleNode  = "examples/clusterbootstrap-single-node.yaml"
-	onCloud     = "examples/clusterbootstrap-gcp.yaml"
-	allFields   = "full/clusterbootstrap.yaml"
-	request     = "examples/machinerequest.yaml"
-	harvester   = "examples/providerconfig.yaml"
-	proxmox     = "full/providerconfig-proxmox.yaml"
-	gcp         = "full/providerconfig-gcp.yaml"
-	balancer    = "full/loadbalancerrequest.yaml"
-	configured  = "full/butlerconfig.yaml"
-	anyHostname = `"*.k8s.example.com"`
+	bootstrap      = "examples/clusterbootstrap-ha.yaml"
+	singleNode     = "examples/clusterbootstrap-single-node.yaml"
+	withoutStorage = "rules/clusterbootstrap-no-storage.yaml"
+	onCloud        = "examples/clusterbootstrap-gcp.yaml"
+	allFields      = "full/clusterbootstrap.yaml"
+	request        = "examples/machinerequest.yaml"
+	harvester      = "examples/providerconfig.yaml"
+	proxmox        = "full/providerconfig-proxmox.yaml"
+	gcp            = "full/providerconfig-gcp.yaml"
+	balancer       = "full/loadbalancerrequest.yaml"
+	configured     = "full/butlerconfig.yaml"
+	anyHostname    = `"*.k8s.example.com"`
 )
 
 type fields = map[string]string

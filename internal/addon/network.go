@@ -3,6 +3,8 @@
 
 package addon
 
+import "github.com/butlerdotdev/butler/api/v1alpha1"
+
 const (
 	// gatewayManifest has the experimental channel: tenant control planes are
 	// reached by TLSRoutes, which the standard one lacks.
@@ -15,6 +17,11 @@ const (
 // only with them, so that they come before all addons.
 func kubeVIP(_ cluster, a *Addon) {
 	a.Ready.Workloads = daemonSets(kubeSystem, KubeVIP)
+}
+
+// CarriesEndpoint reports whether kube-vip makes the endpoint of a cluster answer.
+func CarriesEndpoint(spec v1alpha1.ClusterBootstrapSpec) bool {
+	return cluster{ClusterBootstrapSpec: spec}.kubeVIP()
 }
 
 func gatewayAPI(_ cluster, a *Addon) {

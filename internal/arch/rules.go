@@ -58,18 +58,23 @@ var rules = []Rule{
 		InTests: []string{"provider/inmemory"},
 	},
 	{
-		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/bootstrap", "internal/talos"},
+		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/program", "internal/talos"},
 		InTests: []string{
-			"provider", "provider/inmemory", "provider/serve", "internal/controller/machinerequest", "internal/controller/providerconfig",
+			"charts", "provider", "provider/inmemory", "provider/serve", "internal/controller/machinerequest", "internal/controller/providerconfig",
 			"internal/sim/...", "internal/pki",
 		},
 	},
 
+	{Packages: "internal/controller/butlerconfig", May: []string{"api/v1alpha1"}},
+
 	{Packages: "internal/controller/program", May: []string{"api/v1alpha1", "internal/version"}},
 
 	// Bootstrap speaks MachineRequest: it does not know that providers exist.
-	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/talos"}},
+	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/talos", "internal/version"}},
 	{Packages: "internal/addon", May: []string{"api/v1alpha1"}},
+	{Packages: "internal/addon/source", May: []string{"api/v1alpha1", "internal/addon"}, InTests: []string{"charts"}},
+	{Packages: "internal/addon/install", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/source"}, InTests: []string{"charts"}},
+	{Packages: "charts", InTests: []string{"internal/addon/..."}},
 	{Packages: "internal/talos", InTests: []string{"internal/pki", "internal/sim/..."}},
 
 	// The local plane. Only main packages link the components, so that no test
@@ -86,11 +91,18 @@ var rules = []Rule{
 		Packages: "internal/sim",
 		May: []string{
 			"api/v1alpha1", "internal/lock", "internal/plane",
-			"internal/sim/boot", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/harvester", "internal/sim/network", "internal/sim/talos",
+			"internal/sim/boot", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/harvester", "internal/sim/network", "internal/sim/registry",
+			"internal/sim/talos",
 		},
 	},
 	{Packages: "internal/sim/network"},
 	{Packages: "internal/sim/fault"},
+	{Packages: "internal/sim/standin"},
+	{
+		Packages: "internal/sim/registry",
+		May:      []string{"internal/sim/fault", "internal/sim/network", "internal/sim/standin", "internal/pki", "internal/plane"},
+		InTests:  []string{"api/v1alpha1", "internal/addon/..."},
+	},
 	{Packages: "internal/sim/boot", May: []string{"internal/lock", "internal/sim/datacenter", "internal/sim/network"}},
 	{Packages: "internal/sim/datacenter", May: []string{"internal/sim/network"}},
 	{
@@ -100,13 +112,14 @@ var rules = []Rule{
 	{
 		Packages: "internal/sim/talos",
 		May: []string{
-			"internal/sim/cluster", "internal/sim/datacenter", "internal/sim/network", "internal/plane", "internal/pki",
+			"internal/sim/cluster", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/sim/standin",
+			"internal/plane", "internal/pki",
 		},
 		InTests: []string{"internal/talos"},
 	},
 	{
 		Packages: "internal/sim/cluster",
-		May:      []string{"internal/sim/datacenter", "internal/sim/network", "internal/plane", "internal/pki"},
+		May:      []string{"internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/sim/standin", "internal/plane", "internal/pki"},
 	},
 
 	// The command puts all of it together, except the drivers: those come from
@@ -116,18 +129,24 @@ var rules = []Rule{
 	{
 		Packages: "internal/cli/...",
 		May: []string{
-			"api/v1alpha1", "config/admission", "config/crd", "provider", "provider/serve", "internal/bootstrap", "internal/controller/...",
+			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
 			"internal/lock", "internal/manifest", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
 			"internal/version",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},
 	},
 	{Packages: "internal/version"},
-	{Packages: "cmd/...", May: []string{"api/v1alpha1", "provider/...", "internal/...", "config/crd"}},
+	{Packages: "cmd/...", May: []string{"api/v1alpha1", "charts", "provider/...", "internal/...", "config/crd"}},
 
 	{Packages: "internal/arch"},
 	{Packages: "internal/image"},
-	{Packages: "hack/...", May: []string{"hack/butleradm", "config/admission", "config/crd", "internal/plane", "internal/sim/datacenter"}},
+	{
+		Packages: "hack/...",
+		May: []string{
+			"hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/manifest", "internal/plane", "internal/sim/datacenter",
+			"internal/version",
+		},
+	},
 }
 
 // guards keep heavy or vendor-specific modules to those whose concern they are.
@@ -137,6 +156,8 @@ var guards = []Guard{
 	{Prefix: "kubevirt.io", Importers: []string{"provider/harvester", "internal/sim/harvester/..."}},
 	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "github.com/cosi-project", Importers: []string{"internal/talos", "internal/sim/talos"}},
+	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts"}},
+	{Prefix: "sigs.k8s.io/cluster-api", Importers: []string{"internal/addon/source"}},
 	{Prefix: "github.com/stretchr/testify", Importers: nil},
 	{Prefix: "github.com/onsi", Importers: nil},
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 // settleEndpoint decides where the new API server is reached. It is settled for
@@ -24,12 +26,12 @@ func settleEndpoint(_ context.Context, s *Session) (*Obstacle, error) {
 func awaitEndpoint(ctx context.Context, s *Session) (*Obstacle, error) {
 	err := s.atEndpoint(ctx)
 	if err != nil {
-		message := fmt.Sprintf("%s does not answer: %s%s", s.Status.ControlPlaneEndpoint, s.whySilent(ctx), because(err))
+		why := s.whySilent(ctx)
+		s.markKubeVIP(v1alpha1.AddonWaiting, why)
+		message := fmt.Sprintf("%s does not answer: %s%s", s.Status.ControlPlaneEndpoint, why, because(err))
 		return &Obstacle{Reason: "WaitingForEndpoint", Message: message, Poll: true}, nil
 	}
-	if s.Plan.Carrier == CarrierKubeVIP {
-		s.markInstalled(kubeVIPName, true)
-	}
+	s.markKubeVIP(v1alpha1.AddonReady, "")
 	return nil, nil
 }
 
@@ -63,11 +65,4 @@ func (s *Session) whySilent(ctx context.Context) string {
 		addresses = append(addresses, m.IPAddress)
 	}
 	return "lead it to " + strings.Join(addresses, ", ")
-}
-
-func (s *Session) markInstalled(addon string, is bool) {
-	if s.Status.AddonsInstalled == nil {
-		s.Status.AddonsInstalled = map[string]bool{}
-	}
-	s.Status.AddonsInstalled[addon] = is
 }

@@ -38,10 +38,11 @@ func installKubeVIP(ctx context.Context, s *Session) (*Obstacle, error) {
 	}
 	is, err := s.cluster.has(ctx, wanted)
 	if err == nil && !is {
-		s.markInstalled(kubeVIPName, false)
+		s.markKubeVIP(v1alpha1.AddonInstalling, "")
 		err = s.cluster.apply(ctx, wanted)
 	}
 	if err != nil {
+		s.markKubeVIP(v1alpha1.AddonFailing, stable(err))
 		return &Obstacle{Reason: "InstallingKubeVIP", Message: "kube-vip cannot be applied yet: " + stable(err), Poll: true}, nil
 	}
 	return nil, nil

@@ -39,25 +39,37 @@ func awaitKubernetes(ctx context.Context, s *Session) (*Obstacle, error) {
 // newCluster is a client of the new API server.
 type newCluster struct {
 	kubernetes.Interface
-	close func()
+	config  *rest.Config
+	address string // of the control plane, or empty
+	close   func()
 }
 
 // connect makes a client of the new API server by way of one control plane, or
 // with no address of the endpoint. Either way it has to show a certificate for
 // the endpoint.
 func (s *Session) connect(address string) (*newCluster, error) {
+	config, err := s.restConfig(s.dialHost(address))
+	if err != nil {
+		return nil, err
+	}
+	tls, err := rest.TLSConfigFor(config)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{TLSClientConfig: tls, DialContext: config.Dial}
+	c, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: transport, Timeout: exchangeTimeout})
+	return &newCluster{Interface: c, config: config, address: address, close: transport.CloseIdleConnections}, err
+}
+
+// restConfig is that of the new cluster's administrator.
+func (s *Session) restConfig(dial talos.Dialer) (*rest.Config, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(s.kubeconfig)
 	if err != nil {
 		return nil, errors.New("the kubeconfig of the new cluster cannot be read")
 	}
 	config.QPS = -1
-	tls, err := rest.TLSConfigFor(config)
-	if err != nil {
-		return nil, err
-	}
-	transport := &http.Transport{TLSClientConfig: tls, DialContext: s.dialHost(address)}
-	c, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: transport, Timeout: exchangeTimeout})
-	return &newCluster{c, transport.CloseIdleConnections}, err
+	config.Dial = dial
+	return config, nil
 }
 
 func (s *Session) disconnect() {
@@ -79,6 +91,31 @@ func (s *Session) dialHost(address string) talos.Dialer {
 		}
 		return s.Dial(ctx, network, net.JoinHostPort(address, port))
 	}
+}
+
+// dialControlPlanes connects to the control plane that answered last, or to any
+// other one while that is silent. It outlives the session.
+func (s *Session) dialControlPlanes() talos.Dialer {
+	dials := []talos.Dialer{s.dialHost(s.cluster.address)}
+	for _, m := range s.controlPlanes() {
+		if m.IPAddress != s.cluster.address {
+			dials = append(dials, s.dialHost(m.IPAddress))
+		}
+	}
+	return func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
+		for _, dial := range dials {
+			if conn, err = within(ctx, dial, network, addr); err == nil || ctx.Err() != nil {
+				break
+			}
+		}
+		return conn, err
+	}
+}
+
+func within(ctx context.Context, dial talos.Dialer, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	return dial(ctx, network, addr)
 }
 
 // ready asks whether the API server is.

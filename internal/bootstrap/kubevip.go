@@ -4,7 +4,6 @@
 package bootstrap
 
 import (
-	"cmp"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,12 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
 )
 
 const (
-	kubeVIPName     = "kube-vip"
+	kubeVIPName     = addon.KubeVIP
 	kubeVIPImage    = "ghcr.io/kube-vip/kube-vip"
-	kubeVIPVersion  = "v0.8.7"
 	apiServerPort   = 6443
 	kubePrismPort   = 7445
 	systemNamespace = metav1.NamespaceSystem
@@ -34,12 +33,14 @@ type KubeVIP struct {
 	Version   string
 }
 
-func kubeVIP(spec v1alpha1.ClusterBootstrapSpec) KubeVIP {
-	return KubeVIP{
-		Address:   spec.Network.VIP,
-		Interface: spec.Network.VIPInterface,
-		Version:   cmp.Or(spec.Addons.ControlPlaneHA.Version, kubeVIPVersion),
+func kubeVIP(spec v1alpha1.ClusterBootstrapSpec, addons []addon.Addon) KubeVIP {
+	k := KubeVIP{Address: spec.Network.VIP, Interface: spec.Network.VIPInterface}
+	for _, a := range addons {
+		if a.Key == kubeVIPName {
+			k.Version = a.Version
+		}
 	}
+	return k
 }
 
 // serviceAccount, role and binding let the pods elect who holds the address.

@@ -23,10 +23,11 @@ import (
 func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 	statuses := make([]v1alpha1.BootstrapMachineStatus, len(s.Plan.Machines))
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
+	s.providerIDs = make([]string, len(s.Plan.Machines))
 	var group errgroup.Group
 	for i, m := range s.Plan.Machines {
 		group.Go(func() (err error) {
-			statuses[i], obstacles[i], err = s.requestMachine(ctx, m)
+			statuses[i], obstacles[i], err = s.requestMachine(ctx, m, &s.providerIDs[i])
 			return err
 		})
 	}
@@ -39,7 +40,7 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 
 // requestMachine reports how far a machine is. A request that was there and is
 // gone is not made again: its machine may hold the cluster's only data.
-func (s *Session) requestMachine(ctx context.Context, m Machine) (v1alpha1.BootstrapMachineStatus, *Obstacle, error) {
+func (s *Session) requestMachine(ctx context.Context, m Machine, providerID *string) (v1alpha1.BootstrapMachineStatus, *Obstacle, error) {
 	status := s.machineStatus(m)
 	request := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: m.Name}}
 	err := s.find(ctx, request)
@@ -56,6 +57,7 @@ func (s *Session) requestMachine(ctx context.Context, m Machine) (v1alpha1.Boots
 	if request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
 		return status, nil, &Failure{"NameTaken", fmt.Sprintf("MachineRequest %s/%s belongs to another cluster; delete it if that cluster is gone, or start anew with another spec.cluster.name", request.Namespace, request.Name)}
 	}
+	*providerID = request.Status.ProviderID
 	status.Phase = cmp.Or(request.Status.Phase, v1alpha1.MachinePending)
 	if request.Status.IPAddress != "" {
 		status.IPAddress = request.Status.IPAddress

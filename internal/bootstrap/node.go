@@ -6,6 +6,7 @@ package bootstrap
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,12 +41,12 @@ func (s *Session) configure(ctx context.Context, which func(v1alpha1.BootstrapMa
 	}
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
 	var group errgroup.Group
-	for i, m := range s.Plan.Machines {
+	for i := range s.Plan.Machines {
 		if !which(s.Status.Machines[i]) {
 			continue
 		}
 		group.Go(func() (err error) {
-			obstacles[i], err = s.configureNode(ctx, client, m, &s.Status.Machines[i])
+			obstacles[i], err = s.configureNode(ctx, client, i)
 			return err
 		})
 	}
@@ -55,7 +56,8 @@ func (s *Session) configure(ctx context.Context, which func(v1alpha1.BootstrapMa
 // configureNode asks the node what it is instead of assuming it: the last push
 // may have succeeded without us knowing. One that is known to be configured may
 // be silent for a while.
-func (s *Session) configureNode(ctx context.Context, client *talos.Client, m Machine, status *v1alpha1.BootstrapMachineStatus) (*Obstacle, error) {
+func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int) (*Obstacle, error) {
+	status := &s.Status.Machines[i]
 	switch state, err := probe(ctx, client, status.IPAddress); state {
 	case talos.StateConfigured:
 		status.TalosConfigured = true
@@ -75,12 +77,13 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, m Mac
 	case status.TalosConfigured && s.sinceChange() < bootPatience:
 		return nil, nil // it is about to restart; a second push would hold it up
 	}
-	return s.push(ctx, client, m, status)
+	return s.push(ctx, client, i)
 }
 
 // push hands a machine in maintenance mode its configuration.
-func (s *Session) push(ctx context.Context, client *talos.Client, m Machine, status *v1alpha1.BootstrapMachineStatus) (*Obstacle, error) {
-	config, err := s.Plan.config(s.secrets, s.Status.ControlPlaneEndpoint, s.balancer, m)
+func (s *Session) push(ctx context.Context, client *talos.Client, i int) (*Obstacle, error) {
+	status := &s.Status.Machines[i]
+	config, err := s.Plan.config(s.secrets, s.Status.ControlPlaneEndpoint, s.balancer, s.Plan.Machines[i], s.nodeID(i))
 	if err != nil {
 		return nil, &Failure{"InvalidTalosConfig", err.Error()}
 	}
@@ -91,6 +94,15 @@ func (s *Session) push(ctx context.Context, client *talos.Client, m Machine, sta
 	}
 	status.TalosConfigured = true
 	return nil, nil
+}
+
+// nodeID is what a cloud controller manager finds the machine of a node by: the
+// provider ID, where the platform names machines in the way of Kubernetes.
+func (s *Session) nodeID(i int) string {
+	if id := s.providerIDs[i]; !s.Spec.Provider.OnPrem() && strings.Contains(id, "://") {
+		return id
+	}
+	return ""
 }
 
 func talosObstacle(m *v1alpha1.BootstrapMachineStatus, urgent bool, message string) *Obstacle {

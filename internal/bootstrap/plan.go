@@ -11,7 +11,9 @@ import (
 	"net/netip"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/talos"
+	"github.com/butlerdotdev/butler/internal/version"
 )
 
 // maxName is what a machine's name may be long.
@@ -31,6 +33,8 @@ type Plan struct {
 	KubeVIP KubeVIP
 	// Talos is what the configurations of all nodes share, but for the endpoint.
 	Talos talos.Cluster
+	// Addons of the cluster, as far as the spec alone tells.
+	Addons []addon.Addon
 	// Warnings about what can be had, but is hardly what somebody wants.
 	Warnings []Warning
 }
@@ -68,16 +72,25 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	}
 	plan := Plan{
 		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, Carrier: carrier(spec),
-		Talos: cluster, Warnings: warnings(spec.Cluster),
+		Talos: cluster, Warnings: warnings(spec),
+	}
+	if plan.Addons, err = plan.addons(spec, addon.Facts{}); err != nil {
+		return Plan{}, &Failure{Reason: "InvalidAddons", Message: err.Error()}
 	}
 	switch plan.Carrier {
 	case CarrierKubeVIP:
-		plan.KubeVIP = kubeVIP(spec)
+		plan.KubeVIP = kubeVIP(spec, plan.Addons)
 	case CarrierSharedIP:
 		plan.Talos.SharedIP = talos.SharedIP{Address: spec.Network.VIP, Interface: spec.Network.VIPInterface}
 	case CarrierLoadBalancer, CarrierNode, CarrierExternal:
 	}
 	return plan, nil
+}
+
+// addons are those of a cluster of which these facts are known.
+func (p Plan) addons(spec v1alpha1.ClusterBootstrapSpec, facts addon.Facts) ([]addon.Addon, error) {
+	facts.KubernetesVersion, facts.Version = p.Talos.KubernetesVersion, version.Version
+	return addon.For(spec, facts)
 }
 
 // refuse tells why a spec cannot be had.
@@ -106,7 +119,7 @@ func carrier(spec v1alpha1.ClusterBootstrapSpec) Carrier {
 		return CarrierLoadBalancer
 	case single && spec.Network.VIP == "":
 		return CarrierNode
-	case !single && wantsKubeVIP(spec.Addons.ControlPlaneHA):
+	case addon.CarriesEndpoint(spec):
 		return CarrierKubeVIP
 	case address:
 		return CarrierSharedIP
@@ -114,13 +127,16 @@ func carrier(spec v1alpha1.ClusterBootstrapSpec) Carrier {
 	return CarrierExternal
 }
 
-// wantsKubeVIP holds what is left out for the default, as the schema does.
-func wantsKubeVIP(a v1alpha1.ControlPlaneHAAddonSpec) bool {
-	return (a.Enabled == nil || *a.Enabled) && (a.Type == "" || a.Type == kubeVIPName)
+func warnings(spec v1alpha1.ClusterBootstrapSpec) []Warning {
+	out := controlPlaneWarnings(spec.Cluster)
+	for _, message := range addon.Warnings(spec) {
+		out = append(out, Warning{"Addons", message})
+	}
+	return out
 }
 
-// warnings are about the number of control planes: etcd needs a majority.
-func warnings(c v1alpha1.ClusterSpec) []Warning {
+// controlPlaneWarnings are about their number: etcd needs a majority.
+func controlPlaneWarnings(c v1alpha1.ClusterSpec) []Warning {
 	n := c.ControlPlane.Replicas
 	switch {
 	case c.Topology == v1alpha1.TopologySingleNode:
@@ -165,14 +181,14 @@ func machineName(cluster, pool string, index int) string {
 }
 
 func talosCluster(spec v1alpha1.ClusterBootstrapSpec) (talos.Cluster, error) {
-	version, err := talos.KubernetesVersion(spec.Talos.Version, spec.Cluster.KubernetesVersion)
+	kubernetes, err := talos.KubernetesVersion(spec.Talos.Version, spec.Cluster.KubernetesVersion)
 	if err != nil {
 		return talos.Cluster{}, err
 	}
 	return talos.Cluster{
 		Name:                    spec.Cluster.Name,
 		TalosVersion:            spec.Talos.Version,
-		KubernetesVersion:       version,
+		KubernetesVersion:       kubernetes,
 		Schematic:               spec.Talos.Schematic,
 		InstallDisk:             spec.Talos.InstallDisk,
 		PodCIDR:                 spec.Network.PodCIDR,
@@ -180,6 +196,8 @@ func talosCluster(spec v1alpha1.ClusterBootstrapSpec) (talos.Cluster, error) {
 		CNI:                     talos.CNI(spec.Addons.CNI.Type),
 		Platform:                platform(spec.Provider),
 		ScheduleOnControlPlanes: spec.Cluster.Topology == v1alpha1.TopologySingleNode || spec.Cluster.Workers == nil,
+		KubeletMounts:           addon.KubeletMounts(spec),
+		ExternalCloudProvider:   !spec.Provider.OnPrem(),
 		JSONPatches:             jsonPatches(spec.Talos.ConfigPatches),
 		MergePatches:            mergePatches(spec.Talos.StrategicPatches),
 	}, nil
@@ -214,7 +232,7 @@ func mergePatches(in []v1alpha1.TalosStrategicPatch) (out []talos.MergePatch) {
 
 // config is the machine configuration of one machine of the plan, for an
 // endpoint and a load balancer that are settled by now.
-func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine) ([]byte, error) {
+func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine, providerID string) ([]byte, error) {
 	disks, err := talos.ExtraDisks(p.Talos.InstallDisk, len(m.Pool.ExtraDisks))
 	if err != nil {
 		return nil, err
@@ -232,6 +250,7 @@ func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine) ([]by
 		Role:       talos.Role(m.Role),
 		Labels:     maps.Clone(m.Pool.Labels),
 		ExtraDisks: disks,
+		ProviderID: providerID,
 	})
 }
 
@@ -249,7 +268,7 @@ func (p Plan) check(secrets []byte) error {
 			continue
 		}
 		seen[m.Role] = true
-		if _, err := p.config(secrets, cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, m); err != nil {
+		if _, err := p.config(secrets, cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, m, ""); err != nil {
 			return &Failure{"InvalidTalosConfig", err.Error()}
 		}
 	}

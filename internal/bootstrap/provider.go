@@ -14,7 +14,7 @@ import (
 )
 
 // checkProvider sees that the ProviderConfig is there and fits. One that is
-// missing may be applied a moment later.
+// missing may be applied a moment later. The steps that follow use it.
 func checkProvider(ctx context.Context, s *Session) (*Obstacle, error) {
 	key := s.providerKey()
 	config := &v1alpha1.ProviderConfig{}
@@ -31,6 +31,7 @@ func checkProvider(ctx context.Context, s *Session) (*Obstacle, error) {
 	if scope := config.Spec.Scope; scope != nil && scope.Type == v1alpha1.ScopeTeam {
 		return nil, &Failure{"ProviderScope", fmt.Sprintf("ProviderConfig %s belongs to a team; a management cluster needs one of scope platform", key)}
 	}
+	s.provider = config
 	return nil, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon/install"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -73,7 +74,8 @@ type Step struct {
 
 // Steps is the way, from the top. Until kube-vip runs, its address answers
 // nobody, and machines that join by way of it are silent: no step before
-// awaitEndpoint waits for a worker, or for a second member of etcd.
+// awaitEndpoint waits for a worker, or for a second member of etcd. Nodes become
+// Ready with the pod network, which is an addon: addons are set going before.
 func Steps() []Step {
 	return []Step{
 		{v1alpha1.BootstrapPending, checkProvider},
@@ -87,10 +89,13 @@ func Steps() []Step {
 		{v1alpha1.BootstrapBootstrappingCluster, fetchKubeconfig},
 		{v1alpha1.BootstrapBootstrappingCluster, awaitKubernetes},
 		{v1alpha1.BootstrapInstallingAddons, installKubeVIP},
+		{v1alpha1.BootstrapInstallingAddons, installAddons},
 		{v1alpha1.BootstrapInstallingAddons, awaitEndpoint},
 		{v1alpha1.BootstrapInstallingAddons, finishNodes},
 		{v1alpha1.BootstrapInstallingAddons, awaitNodes},
 		{v1alpha1.BootstrapInstallingAddons, awaitHealth},
+		{v1alpha1.BootstrapInstallingAddons, awaitAddons},
+		{v1alpha1.BootstrapInstallingAddons, handOver},
 	}
 }
 
@@ -104,17 +109,21 @@ type Session struct {
 	// Live reads from the API server, where a stale answer would do harm.
 	Live client.Reader
 	// Dial opens every connection to nodes and to the new cluster.
-	Dial  talos.Dialer
-	Clock func() time.Time
+	Dial talos.Dialer
+	// Addons puts addons on the new cluster, beside the walk.
+	Addons *install.Installer
+	Clock  func() time.Time
 	// Interrupted, if set, is asked before each step; its error ends the walk.
 	Interrupted func(context.Context) error
 
 	secrets     []byte
 	talosconfig []byte
 	kubeconfig  []byte
+	providerIDs []string      // of the machines, as far as they are known
 	balancer    string        // endpoint of the load balancer, if there is one
 	nodes       *talos.Client // of the Talos API
 	cluster     *newCluster   // of the new API server, by way of one control plane
+	provider    *v1alpha1.ProviderConfig
 	looked      bool          // at the nodes of the new cluster
 }
 
@@ -135,7 +144,7 @@ func (s *Session) Walk(ctx context.Context, steps []Step) (Progress, error) {
 		}
 		if obstacle != nil {
 			s.lookAtNodes(ctx)
-			return Progress{step.Phase, obstacle}, nil
+			return Progress{step.Phase, s.worst(obstacle)}, nil
 		}
 	}
 	return Progress{Phase: v1alpha1.BootstrapReady}, nil

@@ -50,7 +50,7 @@ func TestEachBinaryIsStaticAndKnowsItsVersion(t *testing.T) {
 // old result unless a file that the test itself looked at has changed.
 func watchSources(t *testing.T) {
 	t.Helper()
-	for _, root := range []string{"Makefile", "go.mod", "api", "cmd", "config", "internal", "provider"} {
+	for _, root := range []string{"Makefile", "go.mod", "api", "charts", "cmd", "config", "internal", "provider"} {
 		err := filepath.WalkDir(filepath.Join("../..", root), func(path string, _ fs.DirEntry, err error) error {
 			if err == nil {
 				_, err = os.Stat(path)

@@ -35,6 +35,7 @@ func (r *Reconciler) announce(before, after *v1alpha1.ClusterBootstrap) {
 	if len(before.Status.Machines) == 0 && len(after.Status.Machines) > 0 {
 		r.warn(after)
 	}
+	r.announceAddons(before, after)
 	was, is := obstacle(before), obstacle(after)
 	kind := corev1.EventTypeNormal
 	if meta.IsStatusConditionTrue(after.Status.Conditions, v1alpha1.ConditionFailed) {
@@ -45,6 +46,26 @@ func (r *Reconciler) announce(before, after *v1alpha1.ClusterBootstrap) {
 		r.Recorder.Eventf(after, nil, kind, string(after.Status.Phase), action, "%s", note(is.Message))
 	case was.Reason != is.Reason:
 		r.Recorder.Eventf(after, nil, kind, is.Reason, action, "%s", note(is.Message))
+	}
+}
+
+// announceAddons makes an event of each addon that has become ready, is lost, or
+// fails for a new reason.
+func (r *Reconciler) announceAddons(before, after *v1alpha1.ClusterBootstrap) {
+	known := map[string]v1alpha1.BootstrapAddonStatus{}
+	for _, a := range before.Status.Addons {
+		known[a.Name] = a
+	}
+	for _, a := range after.Status.Addons {
+		was := known[a.Name]
+		switch {
+		case a.Phase == v1alpha1.AddonReady && was.Phase != v1alpha1.AddonReady:
+			r.Recorder.Eventf(after, nil, corev1.EventTypeNormal, "AddonReady", action, "addon %s %s is ready", a.Name, a.Version)
+		case a.Phase == v1alpha1.AddonFailing && was != a:
+			r.Recorder.Eventf(after, nil, corev1.EventTypeWarning, "AddonFailing", action, "%s", note("addon "+a.Name+": "+a.Message))
+		case was.Phase == v1alpha1.AddonReady && a.Phase == v1alpha1.AddonWaiting:
+			r.Recorder.Eventf(after, nil, corev1.EventTypeWarning, "AddonLost", action, "%s", note("addon "+a.Name+": "+a.Message))
+		}
 	}
 }
 

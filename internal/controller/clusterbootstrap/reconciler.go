@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon/install"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
@@ -33,6 +34,7 @@ type Reconciler struct {
 	Client   client.Client
 	Live     client.Reader
 	Dial     talos.Dialer
+	Addons   *install.Installer
 	Recorder events.EventRecorder
 	Clock    func() time.Time
 }
@@ -149,7 +151,7 @@ func (r *Reconciler) changed(ctx context.Context, cb *v1alpha1.ClusterBootstrap)
 }
 
 func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
-	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial, Clock: r.Clock}
+	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial, Addons: r.Addons, Clock: r.Clock}
 }
 
 // pollAfter is when to ask again where nobody reports a change: soon while
@@ -171,6 +173,7 @@ func (r *Reconciler) remove(ctx context.Context, cb *v1alpha1.ClusterBootstrap) 
 	if err := r.claim(ctx, cb); err != nil {
 		return reconcile.Result{}, err
 	}
+	r.Addons.Forget(client.ObjectKeyFromObject(cb).String())
 	obstacle, err := r.session(cb).Remove(ctx)
 	if err != nil {
 		return reconcile.Result{}, err

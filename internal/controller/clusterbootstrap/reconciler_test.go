@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon/install"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 )
@@ -62,7 +63,8 @@ func newWorld(t *testing.T) *world {
 	}
 	recorder := events.NewFakeRecorder(100)
 	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route to host") }
-	r := &Reconciler{Client: c, Live: c, Dial: refuse, Recorder: recorder, Clock: time.Now}
+	r := &Reconciler{Client: c, Live: c, Dial: refuse, Addons: install.New(install.Options{}), Recorder: recorder, Clock: time.Now}
+	t.Cleanup(r.Addons.Close)
 	return &world{t, c, r, namespace.Name, recorder}
 }
 
@@ -123,8 +125,17 @@ func clusterBootstrap() *v1alpha1.ClusterBootstrap {
 			},
 			Network: v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12", VIP: "10.40.0.100"},
 			Talos:   v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "abc"},
+			Addons:  bare(),
 		},
 	}
+}
+
+// bare is without all addons that can be switched off, but kube-vip.
+func bare() (a v1alpha1.AddonsSpec) {
+	const none = "none"
+	a.CNI.Type, a.Storage.Type, a.LoadBalancer.Type, a.Ingress.Type, a.ControlPlaneProvider.Type, a.GitOps.Type = none, none, none, none, none, none
+	a.CertManager.Enabled, a.CAPI.Enabled, a.ButlerController.Enabled = new(false), new(false), new(false)
+	return a
 }
 
 func progressing(cb *v1alpha1.ClusterBootstrap) metav1.Condition {

@@ -5,19 +5,26 @@ package clusterbootstrap
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon/install"
+	"github.com/butlerdotdev/butler/internal/addon/source"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -31,15 +38,31 @@ const (
 	retryLast  = 5 * time.Second
 )
 
-// Register adds the reconciler to a manager. All connections to nodes and to
-// new clusters are opened by dial.
-func Register(m manager.Manager, dial talos.Dialer) error {
+// Options are what the reconciler needs beside a manager.
+type Options struct {
+	// Dial opens all connections to nodes and to new clusters.
+	Dial talos.Dialer
+	// Addons is where addons come from.
+	Addons *source.Source
+}
+
+// Register adds the reconciler to a manager.
+func Register(m manager.Manager, o Options) error {
+	woken := make(chan event.TypedGenericEvent[types.NamespacedName], 64)
 	r := &Reconciler{
 		Client:   m.GetClient(),
 		Live:     m.GetAPIReader(),
-		Dial:     dial,
+		Dial:     o.Dial,
+		Addons:   installer(m, o.Addons, woken),
 		Recorder: m.GetEventRecorder("butler-bootstrap"),
 		Clock:    time.Now,
+	}
+	if err := m.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		<-ctx.Done()
+		r.Addons.Close()
+		return nil
+	})); err != nil {
+		return err
 	}
 	own := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return builder.ControllerManagedBy(m).
@@ -48,11 +71,33 @@ func Register(m manager.Manager, dial talos.Dialer) error {
 		Watches(&v1alpha1.MachineRequest{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
 		Watches(&v1alpha1.LoadBalancerRequest{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.byProvider), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(wake(woken)).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
 		}).
 		Complete(reconcile.AsReconciler(m.GetClient(), r))
+}
+
+// installer tells of addons that stand differently by way of woken.
+func installer(m manager.Manager, s *source.Source, woken chan<- event.TypedGenericEvent[types.NamespacedName]) *install.Installer {
+	return install.New(install.Options{
+		Source: s,
+		Wake: func(id string) {
+			namespace, name, _ := strings.Cut(id, "/")
+			woken <- event.TypedGenericEvent[types.NamespacedName]{Object: types.NamespacedName{Namespace: namespace, Name: name}}
+		},
+		Log: slog.New(logr.ToSlogHandler(m.GetLogger().WithName("addons"))),
+	})
+}
+
+func wake(woken <-chan event.TypedGenericEvent[types.NamespacedName]) ctrlsource.Source {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	return ctrlsource.TypedChannel(woken, handler.TypedFuncs[types.NamespacedName, reconcile.Request]{
+		GenericFunc: func(_ context.Context, e event.TypedGenericEvent[types.NamespacedName], q queue) {
+			q.Add(reconcile.Request{NamespacedName: e.Object})
+		},
+	})
 }
 
 // byLabel leads from a request to the ClusterBootstrap that made it.

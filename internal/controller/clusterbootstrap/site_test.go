@@ -26,8 +26,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/addon/source"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
 	"github.com/butlerdotdev/butler/provider"
@@ -49,6 +52,8 @@ type site struct {
 	datacenter *datacenter.Datacenter
 	platform   *inmemory.Platform
 	dir        string
+	charts     *source.Source
+	faults     *fault.Course // their clock stands until it is begun
 
 	mu  sync.Mutex
 	off map[string]bool // machines that stay off, and endpoints that lead somewhere
@@ -64,10 +69,24 @@ func newSite(t *testing.T, p v1alpha1.ProviderType, bootstrap bool) *site {
 // newSlowSite is one whose machines take their time.
 func newSlowSite(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, profile datacenter.Profile) *site {
 	t.Helper()
+	return siteWith(t, p, bootstrap, siteOptions{profile: profile})
+}
+
+// siteOptions are what a site has that most go without.
+type siteOptions struct {
+	profile datacenter.Profile
+	addons  []addon.Addon // for which stand-ins are served
+	faults  fault.Plan
+}
+
+func siteWith(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, o siteOptions) *site {
+	t.Helper()
 	s := &site{world: newWorld(t), network: network.New(), dir: t.TempDir(), off: map[string]bool{}}
 	s.platform = inmemory.New(inmemory.Options{LoadBalancers: !p.OnPrem(), Push: true})
+	s.faults = fault.NewCourse(o.faults)
+	s.charts = s.serveCharts(o.addons)
 	nodes := simtalos.New(simtalos.Options{
-		Executable: planetest.Executable(t), Network: s.network, Dir: filepath.Join(s.dir, "clusters"), Profile: profile,
+		Executable: planetest.Executable(t), Network: s.network, Dir: filepath.Join(s.dir, "clusters"), Profile: o.profile, Faults: s.faults,
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	var err error
@@ -77,7 +96,7 @@ func newSlowSite(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, profile 
 	})
 	s.must(err)
 	t.Cleanup(s.datacenter.Close)
-	s.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "credentials"}, StringData: map[string]string{"kubeconfig": "x"}})
+	s.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "credentials"}, StringData: map[string]string{"kubeconfig": "x", "serviceAccountKey": "{}"}})
 	s.create(configOf(p))
 	s.Dial = s.network.Dial
 	s.start(p, bootstrap)
@@ -105,7 +124,7 @@ func (s *site) start(p v1alpha1.ProviderType, bootstrap bool) {
 	s.must(err)
 	s.must(serve.Register(m, s.platform.Provider(p), serve.Options{}))
 	if bootstrap {
-		s.must(Register(m, s.network.Dial))
+		s.must(Register(m, Options{Dial: s.network.Dial, Addons: s.charts}))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -46,8 +47,9 @@ func settle(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress, err error) {
 		conditions(cb, p.Obstacle.Reason, p.Obstacle.Message)
 	default:
 		s.Phase = p.Phase
-		conditions(cb, reasonComplete, "all nodes are Ready and healthy")
+		conditions(cb, reasonComplete, "all nodes and addons are Ready")
 	}
+	addonsReady(cb)
 	if wasReady {
 		s.Phase = v1alpha1.BootstrapReady
 	}
@@ -60,6 +62,18 @@ func conditions(cb *v1alpha1.ClusterBootstrap, reason, message string) {
 	set(cb, v1alpha1.ConditionReady, ready, reason, message)
 	set(cb, v1alpha1.ConditionProgressing, !ready && !failed, reason, message)
 	set(cb, v1alpha1.ConditionFailed, failed, reason, message)
+}
+
+// addonsReady says what the addons wait for, as soon as there are any.
+func addonsReady(cb *v1alpha1.ClusterBootstrap) {
+	if len(cb.Status.Addons) == 0 {
+		return
+	}
+	if o := bootstrap.AddonObstacle(cb.Status.Addons); o != nil {
+		set(cb, v1alpha1.ConditionAddonsReady, false, o.Reason, o.Message)
+		return
+	}
+	set(cb, v1alpha1.ConditionAddonsReady, true, "AddonsReady", fmt.Sprintf("%d addons are ready", len(cb.Status.Addons)))
 }
 
 func set(cb *v1alpha1.ClusterBootstrap, kind string, is bool, reason, message string) {

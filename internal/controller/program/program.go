@@ -33,6 +33,8 @@ import (
 // Program is a controller as a process of its own.
 type Program struct {
 	Name string
+	// Flags, if set, adds flags of the program's own.
+	Flags func(*flag.FlagSet)
 	// Register adds the controller's reconcilers to a manager with the kinds of
 	// Scheme.
 	Register func(manager.Manager) error
@@ -69,7 +71,7 @@ func (p Program) Main() int {
 // Run runs the program until the context ends. The arguments are those after
 // the program's name.
 func (p Program) Run(ctx context.Context, args []string, out Streams) error {
-	s, err := parse(p.Name, args, out.Err)
+	s, err := p.parse(args, out.Err)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
@@ -100,9 +102,9 @@ func Scheme() (*runtime.Scheme, error) {
 	return s, v1alpha1.AddToScheme(s)
 }
 
-func parse(name string, args []string, errOut io.Writer) (settings, error) {
+func (p Program) parse(args []string, errOut io.Writer) (settings, error) {
 	s := settings{level: slog.LevelInfo}
-	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	f.SetOutput(errOut)
 	f.StringVar(&s.kubeconfig, "kubeconfig", "", "`file` with access to the cluster that holds the requests (default: $KUBECONFIG, else in-cluster)")
 	f.BoolVar(&s.leaderElect, "leader-elect", false, "work only while holding the leader lease")
@@ -110,6 +112,9 @@ func parse(name string, args []string, errOut io.Writer) (settings, error) {
 	f.StringVar(&s.health, "health-probe-bind-address", "0", "`address` of /healthz and /readyz, 0 for none")
 	f.TextVar(&s.level, "log-level", slog.LevelInfo, "`level` of the log: debug, info, warn or error")
 	f.BoolVar(&s.version, "version", false, "print the version and exit")
+	if p.Flags != nil {
+		p.Flags(f)
+	}
 	if err := f.Parse(args); err != nil {
 		return s, err
 	}

@@ -54,7 +54,7 @@ func TestTheFlagCountsBeforeTheEnvironmentAndThatBeforeTheCluster(t *testing.T) 
 }
 
 func TestDefaultsOpenNoPort(t *testing.T) {
-	s, err := parse("x", []string{"--log-level", "debug"}, &bytes.Buffer{})
+	s, err := Program{Name: "x"}.parse([]string{"--log-level", "debug"}, &bytes.Buffer{})
 	if err != nil || s.metrics != "0" || s.health != "0" || s.leaderElect || s.level != slog.LevelDebug {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/addon/source"
+)
+
+const (
+	// fetchTimeout bounds one fetch; that it takes long is told much earlier.
+	fetchTimeout = time.Minute
+	slowFetch    = 3 * time.Second
+	// levelManager owns the labels of namespaces that say what pods may do:
+	// addons that share a namespace do not take them from each other.
+	levelManager = manager + "-namespaces"
+)
+
+// levels are the labels of a namespace that name a level of the Pod Security
+// Standards.
+func levels(level addon.PodSecurity) map[string]string {
+	const prefix = "pod-security.kubernetes.io/"
+	return map[string]string{prefix + "enforce": string(level), prefix + "audit": string(level), prefix + "warn": string(level)}
+}
+
+// compare reads what the cluster has of the addon, and the mark of what is
+// wanted. An addon that the cluster has gets its Secret again: the credentials
+// may be other ones by now.
+func (w *worker) compare(ctx context.Context, t task) (record, string, error) {
+	if bare(t.Addon) {
+		return record{}, "", nil
+	}
+	r, err := t.recorded(ctx, t.Key)
+	if err != nil {
+		return r, "", w.at(preparing, err)
+	}
+	mark, err := w.mark(ctx, t)
+	if err == nil && r.Mark == mark {
+		err = t.provide(ctx)
+	}
+	return r, mark, w.at(preparing, err)
+}
+
+// bare is an addon that somebody else installs: only its readiness counts.
+func bare(a addon.Addon) bool { return a.Source.Kind == addon.Objects && len(a.Objects) == 0 }
+
+// mark tells this addon from a different one. Charts of this project count with
+// their content: builds of one version may differ.
+func (w *worker) mark(ctx context.Context, t task) (string, error) {
+	var more []string
+	if t.Source.Kind == addon.ChartCarried {
+		content, err := w.cluster.installer.source.Fetch(ctx, t.Addon, nil)
+		if err != nil {
+			return "", err
+		}
+		more = append(more, content.Digest)
+	}
+	values, err := t.variables()
+	if err != nil {
+		return "", err
+	}
+	if len(values) > 0 {
+		keyed, err := t.keyed(ctx, values)
+		if err != nil {
+			return "", err
+		}
+		more = append(more, keyed)
+	}
+	return addonMark(t.Addon, more...)
+}
+
+// install fetches the addon, applies it and writes the record of it.
+func (w *worker) install(ctx context.Context, t task, mark string) (record, error) {
+	w.reach(preparing, "is prepared")
+	if err := t.prepare(ctx); err != nil {
+		return record{}, w.at(preparing, err)
+	}
+	w.reach(fetching, "is fetched")
+	content, err := w.fetch(ctx, t)
+	if err != nil {
+		return record{}, w.at(fetching, err)
+	}
+	w.reach(applying, "is applied")
+	listed, err := w.apply(ctx, t, content)
+	if err != nil {
+		return record{}, w.at(applying, err)
+	}
+	r := record{Version: t.Version, Origin: content.Origin, Digest: content.Digest, Mark: mark, Listed: listed}
+	return r, w.at(applying, t.keepRecord(ctx, t.Key, r))
+}
+
+// prepare makes the namespace and the Secret that the addon expects.
+func (t task) prepare(ctx context.Context) error {
+	if n := t.Namespace; n.Name != "" && n.PodSecurity != "" {
+		space := applycorev1.Namespace(n.Name).WithLabels(levels(n.PodSecurity))
+		options := metav1.ApplyOptions{FieldManager: levelManager, Force: true}
+		if _, err := t.kubernetes.CoreV1().Namespaces().Apply(ctx, space, options); err != nil {
+			return fmt.Errorf("make namespace %s: %w", n.Name, err)
+		}
+	}
+	return t.provide(ctx)
+}
+
+func (w *worker) fetch(ctx context.Context, t task) (source.Content, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("it has not arrived within %s", fetchTimeout))
+	defer cancel()
+	known := w.failedAt >= fetching // its cause stays visible
+	slow := time.AfterFunc(slowFetch, func() {
+		if known {
+			return
+		}
+		w.set(v1alpha1.AddonInstalling, "is still being fetched: "+origin(t.Addon)+" is slow or does not answer; another source can be named with --charts")
+	})
+	defer slow.Stop()
+	content, err := w.cluster.installer.source.Fetch(ctx, t.Addon, t.variablesOf)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = fmt.Errorf("%w (%w)", err, cause)
+	}
+	return content, err
+}
+
+// origin is where an addon comes from by default, for people.
+func origin(a addon.Addon) string {
+	switch {
+	case a.Source.Kind == addon.Components:
+		return "github.com"
+	case a.Source.URL == "":
+		return "its source"
+	}
+	return a.Source.URL
+}
+
+// apply brings the content of an addon to the cluster and lists what must be
+// there from now on.
+func (w *worker) apply(ctx context.Context, t task, content source.Content) ([]addon.Ref, error) {
+	if content.Chart != nil {
+		return w.release(ctx, t, content.Chart)
+	}
+	objects := content.Objects
+	if t.Source.Kind == addon.Objects {
+		objects = t.Objects
+	}
+	if err := t.applyAll(ctx, objects, t.Namespace.Name); err != nil {
+		return nil, err
+	}
+	return listed(t.Addon, objects), nil
+}
+
+// follow applies the objects that had to wait for those of the source.
+func (w *worker) follow(ctx context.Context, t task, r *record) error {
+	w.reach(following, "its own objects are ready, and what follows them is applied")
+	if err := t.applyAll(ctx, t.Objects, t.Namespace.Name); err != nil {
+		return w.at(following, err)
+	}
+	next := *r
+	next.Objects = objectsMark(t.Addon)
+	if err := t.keepRecord(ctx, t.Key, next); err != nil {
+		return w.at(following, err)
+	}
+	*r = next
+	return nil
+}

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
+)
+
+func connected(t *testing.T, host string) *connection {
+	t.Helper()
+	c, err := connect(t.Context(), &rest.Config{Host: host}, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.close)
+	return c
+}
+
+func serviceAt(namespace, name string, port int32, path string) *admissionv1.ServiceReference {
+	return &admissionv1.ServiceReference{Namespace: namespace, Name: name, Port: &port, Path: &path}
+}
+
+// TestNewDialerTakesOverAtOnce has the first way to the cluster lead nowhere.
+func TestNewDialerTakesOverAtOnce(t *testing.T) {
+	l := newLab(t)
+	l.kubelet(start)
+	a := l.stocked("tea", "1.0.0")
+	way := l.config
+	lost := rest.CopyConfig(way)
+	lost.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route to host") }
+	l.config = lost
+	l.awaitMessage(v1alpha1.AddonFailing, "no route to host", a)
+	l.config = rest.CopyConfig(way)
+	l.awaitReady(a)
+}
+
+// TestReadyAddonStaysReadyWhileNobodyCanAsk has the API server away for a while.
+func TestReadyAddonStaysReadyWhileNobodyCanAsk(t *testing.T) {
+	l := newLab(t)
+	l.kubelet(start)
+	a := l.stocked("tea", "1.0.0")
+	g := &gatekeeper{}
+	l.config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		g.next = next
+		return g
+	})
+	l.awaitReady(a)
+	g.away.Store(true)
+	l.clusters[l.namespace].workers[a.Key].nudge()
+	l.await("it was asked for", []addon.Addon{a}, func(s []State) bool {
+		if s[0].Phase != v1alpha1.AddonReady {
+			t.Fatalf("it is told as %+v", s[0])
+		}
+		return g.refused.Load() > 2
+	})
+	g.away.Store(false)
+	if err := l.client.AppsV1().Deployments(l.namespace).Delete(t.Context(), "tea", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	l.awaitMessage(v1alpha1.AddonWaiting, "is not there any more", a)
+}
+
+// gatekeeper refuses all requests but watches while it is away.
+type gatekeeper struct {
+	next    http.RoundTripper
+	away    atomic.Bool
+	refused atomic.Int32
+}
+
+func (g *gatekeeper) RoundTrip(r *http.Request) (*http.Response, error) {
+	if g.away.Load() && r.URL.Query().Get("watch") == "" {
+		g.refused.Add(1)
+		return nil, errors.New("connection refused")
+	}
+	return g.next.RoundTrip(r)
+}
+
+func (g *gatekeeper) WrappedRoundTripper() http.RoundTripper { return g.next }
+
+func TestConnectionIsKeptWhileItLeadsToTheSameServerAndUser(t *testing.T) {
+	base := &rest.Config{Host: "https://10.0.0.1:6443", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca"), ServerName: "cluster"}}
+	c := &connection{identity: identity(base)}
+	dialled := rest.CopyConfig(base)
+	dialled.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, nil }
+	if !c.leadsTo(dialled) {
+		t.Error("another dialer makes another connection")
+	}
+	for what, change := range map[string]func(*rest.Config){
+		"host":        func(c *rest.Config) { c.Host = "https://10.0.0.2:6443" },
+		"token":       func(c *rest.Config) { c.BearerToken = "t" },
+		"CA":          func(c *rest.Config) { c.CAData = []byte("other") },
+		"key":         func(c *rest.Config) { c.KeyData = []byte("key") },
+		"server name": func(c *rest.Config) { c.ServerName = "other" },
+	} {
+		other := rest.CopyConfig(base)
+		change(other)
+		if c.leadsTo(other) {
+			t.Errorf("another %s is taken for the same", what)
+		}
+	}
+}
+
+// TestRequestsEndWithTheContextTheyAreTiedTo has a server that never answers.
+func TestRequestsEndWithTheContextTheyAreTiedTo(t *testing.T) {
+	asked := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	client := &http.Client{Transport: tied{ctx, http.DefaultTransport}}
+	go func() {
+		<-asked
+		cancel()
+	}()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err == nil {
+		_ = response.Body.Close()
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the request ended with %v", err)
+	}
+}

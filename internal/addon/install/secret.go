@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
+)
+
+// secretData makes a Secret's data from the credentials of a ProviderConfig. Its
+// error names keys, never values.
+func secretData(s addon.Secret, credentials map[string][]byte) (map[string][]byte, error) {
+	if s.Key != "" {
+		document, err := filled(s, credentials)
+		return map[string][]byte{s.Key: document}, err
+	}
+	data := map[string][]byte{}
+	for _, key := range s.Copy {
+		if len(credentials[key]) > 0 {
+			data[key] = credentials[key]
+		}
+	}
+	if len(data) == 0 {
+		return nil, missing(s, s.Copy)
+	}
+	return data, nil
+}
+
+// filled is the JSON document of a Secret.
+func filled(s addon.Secret, credentials map[string][]byte) ([]byte, error) {
+	fields, absent := maps.Clone(s.Fields), []string{}
+	if fields == nil {
+		fields = map[string]any{}
+	}
+	for field, key := range s.Fill {
+		if len(credentials[key]) == 0 {
+			absent = append(absent, key)
+		}
+		fields[field] = string(credentials[key])
+	}
+	if len(absent) > 0 {
+		return nil, missing(s, slices.Sorted(slices.Values(absent)))
+	}
+	return json.Marshal(fields)
+}
+
+func missing(s addon.Secret, keys []string) error {
+	return fmt.Errorf("the credentials of the cluster's ProviderConfig lack %[3]s, which Secret %[1]s/%[2]s needs: add it to their Secret",
+		s.Namespace, s.Name, strings.Join(keys, ", "))
+}
+
+// provide writes the Secret that an addon reads.
+func (t task) provide(ctx context.Context) error {
+	if t.Secret == nil {
+		return nil
+	}
+	credentials, err := t.credentials(nil)
+	if err != nil {
+		return fmt.Errorf("read the credentials of the cluster's ProviderConfig: %w", err)
+	}
+	data, err := secretData(*t.Secret, credentials)
+	if err != nil {
+		return err
+	}
+	s := applycorev1.Secret(t.Secret.Name, t.Secret.Namespace).WithLabels(labels()).WithType(corev1.SecretTypeOpaque).WithData(data)
+	if _, err := t.kubernetes.CoreV1().Secrets(t.Secret.Namespace).Apply(ctx, s, force()); err != nil {
+		return fmt.Errorf("write Secret %s/%s: %w", t.Secret.Namespace, t.Secret.Name, err)
+	}
+	return nil
+}
+
+// credentials reads a Secret of the plane. A cluster whose ProviderConfig names
+// none has none.
+func (t task) credentials(ref *v1alpha1.SecretReference) (map[string][]byte, error) {
+	if ref == nil && t.Platform.CredentialsRef == nil || t.Credentials == nil {
+		return nil, nil
+	}
+	return t.Credentials(ref)
+}
+
+// fromCredentials tells whether an addon is made from credentials.
+func fromCredentials(a addon.Addon) bool { return a.Secret != nil || len(a.Providers) > 0 }
+
+// variables are what the components of each provider are completed with.
+func (t task) variables() (map[string]map[string]string, error) {
+	out := map[string]map[string]string{}
+	for _, p := range t.Providers {
+		values, err := t.variablesOf(p)
+		if err != nil {
+			return nil, err
+		}
+		out[providerKey(p)] = values
+	}
+	return out, nil
+}
+
+func providerKey(p addon.Provider) string { return string(p.Kind) + "/" + p.Name }
+
+// variablesOf reads the credentials that belong to a provider: those that it
+// names itself, or those of the cluster on its own platform.
+func (t task) variablesOf(p addon.Provider) (map[string]string, error) {
+	if len(p.Variables) == 0 {
+		return nil, nil
+	}
+	var credentials map[string][]byte
+	if p.Credentials != nil || p.Platform == t.Platform.Provider {
+		var err error
+		if credentials, err = t.credentials(p.Credentials); err != nil {
+			return nil, fmt.Errorf("read the credentials for Cluster API's provider %s: %w", p.Name, err)
+		}
+	}
+	return addon.Variables(p, t.Platform, credentials)
+}

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/tools/cache"
+)
+
+// watch has the connection tell whenever an object of a kind changes. Only
+// names are kept. It goes on by itself after the API server was away.
+func (c *connection) watch(kind schema.GroupVersionResource) cache.Store {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if store, watched := c.stores[kind]; watched {
+		return store
+	}
+	informer := metadatainformer.NewFilteredMetadataInformer(c.metadata, kind, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+	changed := func(o any) { c.changed(kind, o) }
+	// These fail only for an informer that runs.
+	_ = informer.SetTransform(nameOnly)
+	_ = informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
+	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: changed, UpdateFunc: func(_, o any) { changed(o) }, DeleteFunc: changed,
+	})
+	c.stores[kind] = informer.GetStore()
+	c.running.Go(func() { informer.RunWithContext(c.ctx) })
+	return informer.GetStore()
+}
+
+// nameOnly is what is kept of an object.
+func nameOnly(o any) (any, error) {
+	if m, ok := o.(*metav1.PartialObjectMetadata); ok {
+		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+			Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion,
+		}}, nil
+	}
+	return o, nil
+}
+
+func (c *connection) changed(kind schema.GroupVersionResource, o any) {
+	if lost, ok := o.(cache.DeletedFinalStateUnknown); ok {
+		o = lost.Obj
+	}
+	m, ok := o.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return
+	}
+	if kind == definitions {
+		c.mu.Lock()
+		delete(c.established, m.Name)
+		c.mu.Unlock()
+	}
+	c.touched(objectKey(kind, types.NamespacedName{Namespace: m.Namespace, Name: m.Name}))
+}
+
+// objectKey tells objects apart.
+func objectKey(kind schema.GroupVersionResource, name types.NamespacedName) string {
+	return fmt.Sprintf("%s/%s", kind.GroupResource(), name)
+}
+
+// exists tells whether an object is there. What the watch has not seen is asked
+// for: it may just have been made.
+func (c *connection) exists(ctx context.Context, kind schema.GroupVersionResource, name types.NamespacedName) (bool, error) {
+	if _, seen, _ := c.watch(kind).GetByKey(storeKey(name)); seen {
+		return true, nil
+	}
+	_, err := c.metadata.Resource(kind).Namespace(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func storeKey(n types.NamespacedName) string {
+	if n.Namespace == "" {
+		return n.Name
+	}
+	return n.String()
+}

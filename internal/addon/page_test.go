@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+func page(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "concepts", "addons.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// everything is the catalogue as one graph, in which all clouds and all
+// providers have one node each.
+func everything() (keys []string, needs map[string][]string) {
+	needs = map[string][]string{}
+	for _, r := range catalogue() {
+		key := r.key
+		if strings.HasPrefix(key, ButlerProvider) {
+			key = ButlerProvider + "*"
+		}
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+		for _, n := range r.needs {
+			if !slices.Contains(needs[key], n.key) {
+				needs[key] = append(needs[key], n.key)
+			}
+		}
+	}
+	return keys, needs
+}
+
+// reaches reports whether a needs b by way of others.
+func reaches(needs map[string][]string, a, b string) bool {
+	return slices.ContainsFunc(needs[a], func(n string) bool {
+		return slices.Contains(needs[n], b) || reaches(needs, n, b)
+	})
+}
+
+// picture is the graph in the language of Mermaid, without arrows that follow
+// from others.
+func picture() string {
+	keys, needs := everything()
+	out := []string{"```mermaid", "graph LR"}
+	for _, key := range keys {
+		out = append(out, fmt.Sprintf("  %s[%q]", key, key))
+		for _, n := range needs[key] {
+			if !reaches(needs, key, n) {
+				out = append(out, fmt.Sprintf("  %s --> %s", n, key))
+			}
+		}
+	}
+	return strings.ReplaceAll(strings.Join(append(out, "```"), "\n"), ButlerProvider+"*", ButlerProvider+"x")
+}
+
+func TestThePictureOnThePageIsTheGraph(t *testing.T) {
+	if want := picture(); !strings.Contains(page(t), want) {
+		t.Errorf("docs/concepts/addons.md must have this picture:\n%s", want)
+	}
+}
+
+func TestEveryAddonIsOnThePageWithItsVersionAndItsPlace(t *testing.T) {
+	rows := map[string][]string{}
+	for line := range strings.Lines(page(t)) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			key := strings.Trim(cells[1], " `")
+			rows[key] = append(rows[key], line)
+		}
+	}
+	for _, r := range catalogue() {
+		key := r.key
+		if strings.HasPrefix(key, ButlerProvider) {
+			key = ButlerProvider + "<provider>"
+		}
+		want := []string{r.version, r.namespace.Name}
+		if r.source.Kind == ChartRepository || r.source.Kind == ChartOCI {
+			want = append(want, strings.TrimSuffix(r.source.URL, "/"))
+		}
+		if !slices.ContainsFunc(rows[key], func(row string) bool { return containsEach(row, want) }) {
+			t.Errorf("docs/concepts/addons.md has no row for %s with %q", key, want)
+		}
+	}
+	for _, p := range append(coreProviders("v1.9.4"), inClusterIPAM()) {
+		checkProvider(t, rows, p)
+	}
+	for _, platform := range []v1alpha1.ProviderType{
+		v1alpha1.ProviderHarvester, v1alpha1.ProviderNutanix, v1alpha1.ProviderProxmox, v1alpha1.ProviderGCP, v1alpha1.ProviderAWS, v1alpha1.ProviderAzure,
+	} {
+		checkProvider(t, rows, infrastructureOf(platform))
+	}
+}
+
+func checkProvider(t *testing.T, rows map[string][]string, p Provider) {
+	t.Helper()
+	if !slices.ContainsFunc(rows[p.Repository], func(row string) bool { return containsEach(row, []string{p.Version, p.Namespace}) }) {
+		t.Errorf("docs/concepts/addons.md has no row for %s with %s and %s", p.Repository, p.Version, p.Namespace)
+	}
+}
+
+func containsEach(row string, words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(row, w) })
+}

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/addon/install"
+)
+
+// installAddons sets the addons going and takes over how they stand. It waits
+// for none: they need what later steps bring about, and those need them.
+func installAddons(ctx context.Context, s *Session) (*Obstacle, error) {
+	addons, err := s.Plan.addons(s.Spec, addon.Facts{Endpoint: s.Status.ControlPlaneEndpoint, Platform: s.provider.Spec})
+	if err != nil {
+		return nil, &Failure{"InvalidAddons", err.Error()}
+	}
+	config, err := s.restConfig(s.dialControlPlanes())
+	if err != nil {
+		return nil, err
+	}
+	states := s.Addons.Advance(install.Target{
+		ID: s.targetID(), Config: config, Platform: s.provider.Spec,
+		Credentials: func(ref *v1alpha1.SecretReference) (map[string][]byte, error) {
+			return s.credentials(context.WithoutCancel(ctx), ref)
+		},
+	}, slices.DeleteFunc(addons, func(a addon.Addon) bool { return a.Key == kubeVIPName }))
+	s.recordAddons(states)
+	return nil, nil
+}
+
+// targetID tells clusters apart, and leads back to the ClusterBootstrap.
+func (s *Session) targetID() string {
+	return types.NamespacedName{Namespace: s.Namespace, Name: s.Name}.String()
+}
+
+// recordAddons takes over how addons stand. kube-vip is known from elsewhere.
+func (s *Session) recordAddons(states []install.State) {
+	all := s.kubeVIPStatus()
+	for _, state := range states {
+		all = append(all, v1alpha1.BootstrapAddonStatus{
+			Name: state.Key, Version: state.Version, Phase: state.Phase, Message: state.Message, Digest: state.Digest,
+		})
+	}
+	s.Status.Addons = all
+	s.Status.AddonsInstalled = map[string]bool{}
+	for _, a := range all {
+		s.Status.AddonsInstalled[a.Name] = a.Phase == v1alpha1.AddonReady
+	}
+	s.Status.ConsoleURL = ""
+	if s.Status.AddonsInstalled[addon.Console] {
+		s.Status.ConsoleURL = addon.ConsoleURL(s.Spec)
+	}
+}
+
+func (s *Session) kubeVIPStatus() []v1alpha1.BootstrapAddonStatus {
+	if s.Plan.Carrier != CarrierKubeVIP {
+		return nil
+	}
+	i := slices.IndexFunc(s.Status.Addons, isKubeVIP)
+	if i < 0 {
+		return []v1alpha1.BootstrapAddonStatus{{Name: kubeVIPName, Version: s.Plan.KubeVIP.Version, Phase: v1alpha1.AddonWaiting}}
+	}
+	return []v1alpha1.BootstrapAddonStatus{s.Status.Addons[i]}
+}
+
+func isKubeVIP(a v1alpha1.BootstrapAddonStatus) bool { return a.Name == kubeVIPName }
+
+// markKubeVIP says how kube-vip stands, where it carries the endpoint.
+func (s *Session) markKubeVIP(phase v1alpha1.AddonPhase, message string) {
+	if s.Plan.Carrier != CarrierKubeVIP {
+		return
+	}
+	is := v1alpha1.BootstrapAddonStatus{Name: kubeVIPName, Version: s.Plan.KubeVIP.Version, Phase: phase, Message: message}
+	if i := slices.IndexFunc(s.Status.Addons, isKubeVIP); i >= 0 {
+		s.Status.Addons[i] = is
+	} else {
+		s.Status.Addons = append([]v1alpha1.BootstrapAddonStatus{is}, s.Status.Addons...)
+	}
+	if s.Status.AddonsInstalled == nil {
+		s.Status.AddonsInstalled = map[string]bool{}
+	}
+	s.Status.AddonsInstalled[kubeVIPName] = phase == v1alpha1.AddonReady
+}
+
+// awaitAddons follows the addons until all are ready. The installer reports when
+// one of them stands differently.
+func awaitAddons(_ context.Context, s *Session) (*Obstacle, error) {
+	return AddonObstacle(s.Status.Addons), nil
+}
+
+// AddonObstacle is what addons wait for: those that fail are told before those
+// that take their time, and those that wait for others last.
+func AddonObstacle(addons []v1alpha1.BootstrapAddonStatus) *Obstacle {
+	var waiting []string
+	for _, phase := range []v1alpha1.AddonPhase{v1alpha1.AddonFailing, v1alpha1.AddonWaiting, v1alpha1.AddonInstalling, v1alpha1.AddonPending} {
+		for _, a := range addons {
+			if a.Phase == phase {
+				waiting = append(waiting, told(a))
+			}
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	if i := slices.IndexFunc(addons, isFailing); i >= 0 {
+		return &Obstacle{Reason: "AddonFailing", Message: listed(waiting), urgent: true}
+	}
+	return &Obstacle{Reason: "WaitingForAddons", Message: listed(waiting)}
+}
+
+func isFailing(a v1alpha1.BootstrapAddonStatus) bool { return a.Phase == v1alpha1.AddonFailing }
+
+func told(a v1alpha1.BootstrapAddonStatus) string {
+	if a.Message != "" {
+		return "addon " + a.Name + ": " + a.Message
+	}
+	switch a.Phase {
+	case v1alpha1.AddonFailing:
+		return "addon " + a.Name + " could not be installed"
+	case v1alpha1.AddonInstalling:
+		return "addon " + a.Name + " is being installed"
+	case v1alpha1.AddonPending:
+		return "addon " + a.Name + " waits for others"
+	case v1alpha1.AddonWaiting, v1alpha1.AddonReady:
+	}
+	return "addon " + a.Name + " is not ready yet"
+}
+
+// worst puts an addon that fails before an obstacle that may well be its
+// consequence, such as a node without a network.
+func (s *Session) worst(o *Obstacle) *Obstacle {
+	if o.urgent || !slices.ContainsFunc(s.Status.Addons, isFailing) {
+		return o
+	}
+	failing := AddonObstacle(s.Status.Addons)
+	failing.Poll = o.Poll
+	return failing
+}
+
+// credentials are those of a Secret of the plane, or of the ProviderConfig.
+func (s *Session) credentials(ctx context.Context, ref *v1alpha1.SecretReference) (map[string][]byte, error) {
+	key := s.credentialsKey(ref)
+	if key.Name == "" {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
+	defer cancel()
+	secret := &corev1.Secret{}
+	err := s.Live.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("secret %s with credentials does not exist; create it", key)
+	}
+	return secret.Data, err
+}
+
+// credentialsKey is which Secret is meant: nil is that of the ProviderConfig,
+// which may have none.
+func (s *Session) credentialsKey(ref *v1alpha1.SecretReference) types.NamespacedName {
+	namespace := s.Namespace
+	if ref == nil {
+		ref, namespace = s.provider.Spec.CredentialsRef, s.provider.Namespace
+	}
+	if ref == nil {
+		return types.NamespacedName{}
+	}
+	return types.NamespacedName{Namespace: cmp.Or(ref.Namespace, namespace), Name: ref.Name}
+}
