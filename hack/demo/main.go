@@ -45,6 +45,9 @@ func demo(ctx context.Context, path, manifest, cluster string) (err error) {
 	if err := nodes(ctx, cli, cluster); err != nil {
 		return err
 	}
+	if err := cli.Run(ctx, "status", cluster); err != nil {
+		return err
+	}
 	if err := cli.Run(ctx, "destroy", cluster, "--yes"); err != nil {
 		return err
 	}

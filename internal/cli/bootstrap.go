@@ -42,7 +42,7 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	if err != nil {
 		return err
 	}
-	setup, err := f.world.setup(sim.SeedFor(m.Cluster, m.Provider))
+	setup, err := f.setup(m)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
 	defer cancel()
-	err = interrupted(timed, a.bootstrapIn(timed, w, p, making{m, setup, given, f.yes, fresh}, t))
+	err = interrupted(timed, a.bootstrapIn(timed, w, p, making{m, setup, given, f.charts, f.yes, fresh}, t))
 	switch {
 	case err == nil || errors.Is(err, lock.ErrHeld):
 	case isRefusal(err) && fresh:
@@ -81,8 +81,21 @@ type making struct {
 	*manifest.Manifest
 	setup sim.Setup
 	given *corev1.Secret
-	yes   bool
-	fresh bool
+	// charts is where addons come from, as the user says.
+	charts string
+	yes    bool
+	fresh  bool
+}
+
+// setup is what the simulated platform of a rehearsal starts with.
+func (f bootstrapFlags) setup(m *manifest.Manifest) (sim.Setup, error) {
+	setup, err := f.world.setup(sim.SeedFor(m.Cluster, m.Provider))
+	if err != nil || !f.rehearse || f.charts != "" {
+		return setup, err
+	}
+	addons, err := addonsOf(m)
+	setup.Seed.Artifacts = artifacts(addons)
+	return setup, err
 }
 
 func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, m making, t *teller) (err error) {
@@ -94,6 +107,7 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 		return err
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
+	o.charts = m.charts
 	t.step("local plane: " + o.plane.KubeconfigPath())
 	known, err := o.clusterOf(ctx, o.client)
 	if err == nil {
@@ -114,6 +128,9 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 			return err
 		}
 		t.step(fmt.Sprintf("simulated %s: %s", p.Type, o.platform.Admin))
+		if len(m.setup.Seed.Artifacts) > 0 {
+			t.step("addons: stand-ins for the charts; --charts upstream takes the real ones")
+		}
 	}
 	return a.bootstrapOn(o, p, m, known, t)
 }
@@ -143,7 +160,7 @@ func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1a
 	if err := o.start(p); err != nil {
 		return err
 	}
-	t.watch(fmt.Sprintf("%s on %s (%s)", o.name, m.Provider.Name, kindOf(o.workspace)), warningsOf(plan, m.Cluster.Spec))
+	t.watch(fmt.Sprintf("%s on %s (%s)", o.name, m.Provider.Name, kindOf(o.workspace)), m.warnings(plan))
 	err = o.follow(m.Manifest, t)
 	t.unwatch(outcome(o.ctx, err))
 	if err == nil {
@@ -152,15 +169,12 @@ func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1a
 	return err
 }
 
-// warningsOf are what should be known of a plan before it is carried out.
-func warningsOf(plan bootstrap.Plan, s v1alpha1.ClusterBootstrapSpec) (out []string) {
+// warnings are what should be known before a plan is carried out.
+func (m making) warnings(plan bootstrap.Plan) (out []string) {
 	for _, w := range plan.Warnings {
 		out = append(out, w.Message)
 	}
-	if w := addonWarning(s.Addons); w != "" {
-		out = append(out, w)
-	}
-	return out
+	return append(out, idle(m.setup)...)
 }
 
 // wasReady tells a cluster that was Ready as it is wanted now.

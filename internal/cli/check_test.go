@@ -69,41 +69,6 @@ func TestPatchesThatTalosDoesNotTakeAreRefusedWithTheirLines(t *testing.T) {
 	}
 }
 
-func TestAddonsThatAreOffAreNotMissing(t *testing.T) {
-	off := new(bool)
-	if got := missingAddons(v1alpha1.AddonsSpec{
-		CNI: v1alpha1.CNIAddonSpec{Type: "none"}, Storage: v1alpha1.StorageAddonSpec{Type: "none"},
-		LoadBalancer: v1alpha1.LoadBalancerAddonSpec{Type: "metallb", Enabled: off}, CertManager: v1alpha1.CertManagerAddonSpec{Enabled: off},
-		Ingress: v1alpha1.IngressAddonSpec{Type: "none"}, ControlPlaneProvider: v1alpha1.ControlPlaneProviderAddonSpec{Type: "kamaji", Enabled: off},
-		CAPI: v1alpha1.CAPIAddonSpec{Enabled: off}, ButlerController: v1alpha1.ButlerControllerAddonSpec{Enabled: off},
-		GitOps: v1alpha1.GitOpsAddonSpec{Type: "flux", Enabled: off}, Console: v1alpha1.ConsoleAddonSpec{Enabled: off},
-		ControlPlaneHA: v1alpha1.ControlPlaneHAAddonSpec{Type: "kube-vip"},
-	}); len(got) != 0 {
-		t.Errorf("missing: %v", got)
-	}
-	m, err := parse(t, "    gitOps:", "    console: {enabled: true}\n    gitOps:")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "this version does not install cilium, longhorn, metallb, cert-manager, traefik, steward, Cluster API, butler-controller, flux, console"
-	if got := addonWarning(m.Cluster.Spec.Addons); got != want {
-		t.Errorf("got %q", got)
-	}
-}
-
-func TestWhatIsMeantForMissingAddonsIsRefusedWithThem(t *testing.T) {
-	_, err := parse(t, "    gitOps:", "    gitOps:", addonsOff)
-	for _, want := range []string{
-		"spec.addons.cni.type: this version does not install cilium; set it to none",
-		"spec.network.loadBalancerPool: has no effect without metallb",
-		"spec.controlPlaneExposure: has no effect without butler-controller",
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is missing in\n%v", want, err)
-		}
-	}
-}
-
 func TestCredentialsFileBecomesTheSecret(t *testing.T) {
 	harvester := &v1alpha1.ProviderConfig{Spec: v1alpha1.ProviderConfigSpec{
 		Provider: v1alpha1.ProviderHarvester, CredentialsRef: &v1alpha1.SecretReference{Name: "x", Key: "config"},

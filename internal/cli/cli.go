@@ -128,7 +128,7 @@ the others everything is left in place.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		a.bootstrapCommand(), a.statusCommand(), a.kubeconfigCommand(), a.talosconfigCommand(), a.destroyCommand(),
-		a.planeCommand(), a.simCommand(), a.versionCommand(),
+		a.addonsCommand(), a.planeCommand(), a.simCommand(), a.controllerCommand(), a.versionCommand(),
 	)
 	return root
 }

@@ -25,7 +25,7 @@ import (
 const (
 	example   = "../../configs/examples/harvester-single-node.yaml"
 	exampleHA = "../../configs/examples/harvester-ha.yaml"
-	// addonsNone switches off what this version does not install.
+	// addonsNone switches off everything that is installed by default.
 	addonsNone = `  addons:
     cni: {type: none}
     storage: {type: none}
@@ -193,6 +193,7 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 	bare := file(t, "real.yaml", edited(t, example)+addonsNone)
 	both := file(t, "both.yaml", edited(t, example)+addonsNone+kubeSecret("x"))
 	words := file(t, "words", "just words")
+	unfit := file(t, "unfit.yaml", edited(t, example)+"  addons:\n    certManager: {enabled: false}\n    capi: {enabled: false}\n")
 	for reason, c := range map[string]struct {
 		args []string
 		code int
@@ -204,8 +205,15 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 		"value out of range":         {[]string{"bootstrap", "harvester", "--rehearse", "-c", typo}, 2, typo + ":33: spec.cluster.controlPlane.cpu: 0 should be greater than or equal to 1\n"},
 		"count of problems":          {[]string{"bootstrap", "harvester", "--rehearse", "-c", typo}, 2, "butleradm: 3 problems in " + typo + "; nothing was changed\n"},
 		"real, no terminal":          {[]string{"bootstrap", "harvester", "-c", bare}, 2, "pass --yes"},
-		"real, with addons":          {[]string{"bootstrap", "harvester", "-c", exampleHA, "--yes"}, 2, exampleHA + ":66: spec.addons.cni.type: this version does not install cilium; set it to none, or add --rehearse\n"},
-		"real, by default":           {[]string{"bootstrap", "harvester", "-c", example, "--yes"}, 2, example + ":23: spec.addons.gitOps.enabled: this version does not install flux; set it to false"},
+		"addons that do not fit":     {[]string{"bootstrap", "harvester", "-c", unfit, "--rehearse"}, 2, "steward needs cert-manager: set spec.addons.certManager.enabled to true, or spec.addons.controlPlaneProvider.type to none"},
+		"charts by HTTP":             {a.bootstrap("--charts", "https://charts.example.com"), 2, "--charts: charts cannot come from an address that begins with https://"},
+		"charts from nowhere":        {a.bootstrap("--charts", "/no/such"), 2, "--charts: charts cannot come from /no/such, which does not exist"},
+		"charts from a file":         {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--charts", words}, 2, "which is no directory"},
+		"addons of nothing":          {[]string{"addons"}, 2, "name it with -c FILE"},
+		"addons that do not fit too": {[]string{"addons", "-c", unfit}, 2, "steward needs cert-manager"},
+		"pull to nowhere":            {[]string{"addons", "pull", "-c", example}, 2, "--to is missing"},
+		"pull from nowhere":          {[]string{"addons", "pull", "-c", example, "--to", a.home, "--charts", "ftp://x"}, 2, "--charts: "},
+		"unknown controller":         {[]string{"controller", "butler-x", "--leader-elect"}, 2, `there is no controller "butler-x"; there are butler-bootstrap, butler-controller, butler-provider-harvester`},
 		"real, with profile":         {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--profile", "instant"}, 2, "--profile shapes a simulated platform"},
 		"real, two sources":          {[]string{"bootstrap", "harvester", "-c", both, "--yes", "--credentials", words}, 2, "two sources of credentials"},
 		"real, no such file":         {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--credentials", "/no/such"}, 2, "read the credentials: open /no/such"},

@@ -28,6 +28,7 @@ type bootstrapFlags struct {
 	output      string
 	timeout     time.Duration
 	yes         bool
+	charts      string
 	world       world
 	// shaped is a flag of the simulated world that was given, if one was.
 	shaped string
@@ -71,9 +72,11 @@ command after an interruption goes on where it was, and after Ready says so.
 
 With --rehearse it runs against a simulated platform and never reads
 credentials. Without it the credentials are those of the Secret in FILE, of the
-file that --credentials names, or the ambient ones. This version installs no
-addons but kube-vip: for a real cluster all others have to be switched off in
-FILE.`,
+file that --credentials names, or the ambient ones.
+
+The addons that FILE asks for come from their own repositories, or from where
+--charts leads to; butleradm addons lists them. In a rehearsal small charts
+under the same names and versions stand for them.`,
 		Example: `  butleradm bootstrap harvester -c cluster.yaml --rehearse
   butleradm bootstrap harvester -c cluster.yaml --credentials kubeconfig.yaml`,
 		Args: noArgs,
@@ -89,6 +92,7 @@ FILE.`,
 	c.Flags().StringVar(&f.output, "output", "plain", "plain: for people, on stderr; json: one event per line, on stdout")
 	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for Ready; everything stays in place after it")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before real machines are made; a rehearsal never asks")
+	registerCharts(c, &f.charts, "upstream; in a rehearsal stand-ins")
 	f.world.register(c)
 	return c
 }
@@ -134,16 +138,12 @@ func (f bootstrapFlags) check() error {
 	case !f.rehearse && !f.yes && !term.IsTerminal(os.Stdin.Fd()):
 		return usage("real machines are made only after a question, and there is no terminal to ask on; pass --yes, or add --rehearse")
 	}
-	return nil
+	return checkCharts(f.charts)
 }
 
 // load reads the manifest with everything that this command asks of it.
 func (f bootstrapFlags) load(p provider.Provider) (*manifest.Manifest, error) {
-	checks := []manifest.Check{plannable, patchable, fits(p)}
-	if !f.rehearse {
-		checks = append(checks, addonsOff)
-	}
-	m, err := manifest.Load(f.config, checks...)
+	m, err := manifest.Load(f.config, plannable, patchable, fits(p))
 	if err != nil {
 		return nil, &exit{exitUsage, err}
 	}

@@ -49,6 +49,8 @@ func TestHARehearsal(t *testing.T) {
 	first := a.ok(append(bootstrap, "--output", "json")...)
 	t.Run("events tell the whole way", func(t *testing.T) { expectEvents(t, first.out) })
 	t.Run("six nodes are Ready", func(t *testing.T) { expectSixNodes(t, a) })
+	t.Run("all addons are Ready", func(t *testing.T) { expectAddons(t, a, "butler-mgmt", addonsHA...) })
+	t.Run("each chart is one release", func(t *testing.T) { expectOneReleaseEach(t, a, "butler-mgmt", releasesHA...) })
 	t.Run("labels of the pool are on its nodes", func(t *testing.T) {
 		labelled := 0
 		for _, n := range a.nodes("butler-mgmt") {
@@ -67,7 +69,7 @@ func TestHARehearsal(t *testing.T) {
 				t.Errorf("too wide: %q", line)
 			}
 		}
-		for _, want := range []string{"phase:     Ready", "endpoint:  10.40.0.200", "addons:    kube-vip", "butler-mgmt-worker-2  worker "} {
+		for _, want := range []string{"phase:     Ready", "endpoint:  10.40.0.200", "addons:    13 of 13 ready", "cert-manager               v1.16.2 ", "butler-mgmt-worker-2  worker "} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in\n%s", want, out)
 			}
@@ -120,7 +122,7 @@ func expectEvents(t *testing.T, out string) {
 	for _, e := range events(t, out) {
 		seen[e.Type]++
 	}
-	for _, kind := range []ui.EventType{ui.EventStep, ui.EventCheck, ui.EventPhase, ui.EventMachine, ui.EventWaiting, ui.EventWarning} {
+	for _, kind := range []ui.EventType{ui.EventStep, ui.EventCheck, ui.EventPhase, ui.EventMachine, ui.EventAddon, ui.EventWaiting, ui.EventWarning} {
 		if seen[kind] == 0 {
 			t.Errorf("no event %s among %v", kind, seen)
 		}

@@ -38,8 +38,15 @@ func TestKilledRehearsalGoesOnWhereItWas(t *testing.T) {
 		r := a.stopAfter(after, syscall.SIGKILL, bootstrap...)
 		t.Logf("killed after %s in phase %s", after, lastPhase(r.err))
 	}
+	for range count {
+		after := time.Duration(random.IntN(6000)) * time.Millisecond
+		r := a.killAmongAddons(after, bootstrap...)
+		t.Logf("killed %s after addons began, in phase %s", after, lastPhase(r.err))
+	}
 	a.ok(bootstrap...)
 	expectSixNodes(t, a)
+	expectAddons(t, a, "butler-mgmt", addonsHA...)
+	expectOneReleaseEach(t, a, "butler-mgmt", releasesHA...)
 	if m, v := a.uids("butler-mgmt", virtualMachines), a.uids("butler-mgmt", volumeClaims); len(m) != 6 || len(v) != 9 {
 		t.Errorf("%d machines and %d volumes, want 6 and 9", len(m), len(v))
 	}
@@ -48,6 +55,36 @@ func TestKilledRehearsalGoesOnWhereItWas(t *testing.T) {
 	expectOnePKI(t, sim)
 	a.ok("destroy", "butler-mgmt", "--yes")
 	a.expectNothingOnThePlatform("butler-mgmt")
+}
+
+// killAmongAddons kills a command some time after it has begun with addons,
+// unless it ends before.
+func (a adm) killAmongAddons(after time.Duration, args ...string) result {
+	a.Helper()
+	cmd, out, said := a.command(args...)
+	if err := cmd.Start(); err != nil {
+		a.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	waitFor(a.T, func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+			return strings.Contains(said.String(), "InstallingAddons")
+		}
+	})
+	select {
+	case <-ended:
+	case <-time.After(after):
+		_ = cmd.Process.Kill()
+		<-ended
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), said.String()}
 }
 
 // lastPhase is what the command said last about the phase.

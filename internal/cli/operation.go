@@ -33,6 +33,7 @@ type operation struct {
 	workspace
 	plane    *plane.Plane
 	platform sim.Info // of a rehearsal
+	charts   string   // where addons come from, as the user says
 	client   client.WithWatch
 	group    *errgroup.Group
 	ctx      context.Context // ends when a part of the operation does
@@ -112,7 +113,11 @@ func (o *operation) start(p provider.Provider) error {
 	if err != nil {
 		return err
 	}
-	if err := clusterbootstrap.Register(m, o.dial()); err != nil {
+	addons, err := o.source()
+	if err != nil {
+		return err
+	}
+	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.dial(), Addons: addons}); err != nil {
 		return err
 	}
 	if err := serve.Register(m, p, serve.Options{Transport: o.transport()}); err != nil {

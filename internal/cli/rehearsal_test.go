@@ -27,8 +27,11 @@ import (
 
 func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 	a := newAdm(t)
-	a.ok(a.bootstrap()...)
+	if r := a.ok(a.bootstrap()...); !strings.Contains(oneLine(r.err), "addons: stand-ins for the charts; --charts upstream takes the real ones") {
+		t.Errorf("it does not say where charts come from:\n%s", r.err)
+	}
 	a.expectOneNode("v1.32.0")
+	expectAddons(t, a, "dev-cluster", addonsSingle...)
 	machine := a.expectOneMachine()
 	a.expectStatusWithoutCredentials()
 	if out := a.ok("talosconfig", "dev-cluster").out; !strings.Contains(out, "context: dev-cluster") {

@@ -8,10 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -182,7 +180,8 @@ func (a App) printStatus(cb *v1alpha1.ClusterBootstrap) error {
 		{"cluster", cb.Spec.Cluster.Name},
 		{"phase", string(ui.StateOf(cb).Phase)},
 		{"endpoint", cb.Status.ControlPlaneEndpoint},
-		{"addons", addonsOf(cb)},
+		{"console", cb.Status.ConsoleURL},
+		{"addons", addonsReady(cb.Status.Addons)},
 		{"message", messageOf(cb)},
 	}
 	if plan, err := bootstrap.NewPlan(cb.Spec); err == nil {
@@ -197,7 +196,11 @@ func (a App) printStatus(cb *v1alpha1.ClusterBootstrap) error {
 		lines := ui.Wrap(row[1], ui.Columns-statusIndent)
 		fmt.Fprintf(a.Out, "%-*s%s\n", statusIndent, row[0]+":", strings.Join(lines, "\n"+strings.Repeat(" ", statusIndent)))
 	}
-	return a.printMachines(cb.Status.Machines)
+	if err := a.printMachines(cb.Status.Machines); err != nil {
+		return err
+	}
+	a.printAddons(cb.Status.Addons)
+	return nil
 }
 
 // statusIndent is how wide the names of the rows are.
@@ -225,15 +228,36 @@ func messageOf(cb *v1alpha1.ClusterBootstrap) string {
 	return ""
 }
 
-// addonsOf are the addons that are installed.
-func addonsOf(cb *v1alpha1.ClusterBootstrap) string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(cb.Status.AddonsInstalled)) {
-		if cb.Status.AddonsInstalled[name] {
-			names = append(names, name)
+// addonsReady says how many addons are.
+func addonsReady(addons []v1alpha1.BootstrapAddonStatus) string {
+	if len(addons) == 0 {
+		return ""
+	}
+	ready := 0
+	for _, a := range addons {
+		if a.Phase == v1alpha1.AddonReady {
+			ready++
 		}
 	}
-	return strings.Join(names, ", ")
+	return fmt.Sprintf("%d of %d ready", ready, len(addons))
+}
+
+// printAddons has what an addon waits for, or why it fails, below it.
+func (a App) printAddons(addons []v1alpha1.BootstrapAddonStatus) {
+	if len(addons) == 0 {
+		return
+	}
+	name, version := len("ADDON"), len("VERSION")
+	for _, addon := range addons {
+		name, version = max(name, len(addon.Name)), max(version, len(addon.Version))
+	}
+	fmt.Fprintf(a.Out, "\n%-*s  %-*s  PHASE\n", name, "ADDON", version, "VERSION")
+	for _, addon := range addons {
+		fmt.Fprintf(a.Out, "%-*s  %-*s  %s\n", name, addon.Name, version, addon.Version, addon.Phase)
+		if addon.Message != "" && addon.Phase != v1alpha1.AddonReady {
+			fmt.Fprintln(a.Out, "  "+strings.Join(ui.Wrap(addon.Message, ui.Columns-2), "\n  "))
+		}
+	}
 }
 
 func word(is bool, text string) string {

@@ -5,12 +5,17 @@ package sim_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +29,8 @@ import (
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/internal/sim/registry"
 )
 
 // machineScript counts its boots on its disk and tells who it is.
@@ -38,6 +45,7 @@ type platform struct {
 	client.Client
 	t     *testing.T
 	dir   string
+	info  sim.Info
 	stop  context.CancelFunc
 	ended chan error
 }
@@ -52,8 +60,8 @@ func start(t *testing.T, dir string, s sim.Setup) *platform {
 	}
 	go func() { p.ended <- sim.Run(ctx, o, func(i sim.Info) { ready <- i }) }()
 	select {
-	case i := <-ready:
-		p.connect(i.Kubeconfig)
+	case p.info = <-ready:
+		p.connect(p.info.Kubeconfig)
 	case err := <-p.ended:
 		t.Fatal(err)
 	}
@@ -191,12 +199,79 @@ faults:
 	again.end()
 }
 
+// index fetches the list of a chart repository over the simulated network.
+func (p *platform) index(url string) string {
+	p.t.Helper()
+	authority, err := os.ReadFile(p.info.CA)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(authority)
+	transport := &http.Transport{DialContext: network.Dialer(p.info.Proxy), TLSClientConfig: &tls.Config{RootCAs: pool}}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Get(url + "/index.yaml")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		p.t.Fatalf("%s: %s, %v", url, response.Status, err)
+	}
+	return string(body)
+}
+
+// TestStandInsChangeAndTheWorldStays: a restart with other charts keeps the
+// machines and the authority that clients trust.
+func TestStandInsChangeAndTheWorldStays(t *testing.T) {
+	ctrl.SetLogger(logr.Discard())
+	script := filepath.Join(t.TempDir(), "boot")
+	if err := os.WriteFile(script, []byte(machineScript), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	setup := func(version string) sim.Setup {
+		return sim.Setup{BootCommand: script, Seed: sim.Seed{Subnet: "10.77.0.0/24", Artifacts: []registry.Artifact{
+			{Addon: "cert-manager", Kind: registry.Chart, URL: "https://charts.jetstack.io", Name: "cert-manager", Version: version},
+		}}}
+	}
+	dir := t.TempDir()
+	p := start(t, dir, setup("v1.16.2"))
+	p.create("usual")
+	p.await("usual", true)
+	if index := p.index("https://charts.jetstack.io"); !strings.Contains(index, "v1.16.2") {
+		t.Errorf("index\n%s", index)
+	}
+	authority, err := os.ReadFile(p.info.CA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.end()
+
+	again := start(t, dir, setup("v1.16.3"))
+	again.await("usual", true)
+	if index := again.index("https://charts.jetstack.io"); !strings.Contains(index, "v1.16.3") || strings.Contains(index, "v1.16.2") {
+		t.Errorf("index\n%s", index)
+	}
+	if now, err := os.ReadFile(again.info.CA); err != nil || string(now) != string(authority) {
+		t.Errorf("another authority: %v", err)
+	}
+	again.end()
+
+	bare := start(t, dir, sim.Setup{BootCommand: script, Seed: sim.Seed{Subnet: "10.77.0.0/24"}})
+	if _, err := network.Dialer(bare.info.Proxy)(t.Context(), "tcp", "charts.jetstack.io:443"); bare.info.CA != "" || !errors.Is(err, syscall.EHOSTUNREACH) {
+		t.Errorf("without charts: authority %q, dial %v", bare.info.CA, err)
+	}
+	bare.end()
+}
+
 func TestWhatCannotBeSimulatedIsRefused(t *testing.T) {
 	for name, s := range map[string]sim.Setup{
-		"unknown profile":         {Profile: "tomorrow"},
-		"subnet that is not one":  {Seed: sim.Seed{Subnet: "nonsense"}},
-		"loopback for a command":  {BootCommand: "true", Seed: sim.Seed{Subnet: "127.0.0.0/24"}},
-		"the world for a command": {BootCommand: "true", Seed: sim.Seed{Subnet: "0.0.0.0/0"}},
+		"unknown profile":          {Profile: "tomorrow"},
+		"subnet that is not one":   {Seed: sim.Seed{Subnet: "nonsense"}},
+		"charts without stand-ins": {Seed: sim.Seed{Artifacts: []registry.Artifact{{Addon: "x", Kind: registry.Chart, URL: "https://x.example.com", Name: "x", Version: "1"}}}},
+		"loopback for a command":   {BootCommand: "true", Seed: sim.Seed{Subnet: "127.0.0.0/24"}},
+		"the world for a command":  {BootCommand: "true", Seed: sim.Seed{Subnet: "0.0.0.0/0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := sim.Options{Dir: t.TempDir(), Provider: v1alpha1.ProviderHarvester, Setup: s, Log: slog.New(slog.DiscardHandler)}

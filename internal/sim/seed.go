@@ -10,6 +10,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/harvester"
+	"github.com/butlerdotdev/butler/internal/sim/registry"
 )
 
 // Setup is everything that a simulated platform is started with.
@@ -32,6 +33,9 @@ type Seed struct {
 	Gateway string `json:"gateway,omitempty"`
 	// Reserved addresses and ranges are never given to a machine.
 	Reserved []v1alpha1.AddressRange `json:"reserved,omitempty"`
+	// Artifacts that clusters will ask for, and that stand-ins are served for;
+	// without any, the simulated network has no charts.
+	Artifacts []registry.Artifact `json:"artifacts,omitempty"`
 }
 
 // SeedFor takes from a manifest what its platform has to have. Credentials are

@@ -47,6 +47,9 @@ type Info struct {
 	Admin string `json:"admin"`
 	// Proxy is the address of the SOCKS5 server of the simulated network.
 	Proxy string `json:"proxy"`
+	// CA is the file with the authority of the servers that stand in for chart
+	// repositories and registries; empty where there are none.
+	CA    string `json:"ca,omitempty"`
 	Setup Setup  `json:"setup"`
 	// PID of the process that wrote this: an older file tells nothing.
 	PID int `json:"pid"`
@@ -68,7 +71,7 @@ func Run(ctx context.Context, o Options, ready func(Info)) error {
 	return errors.Join(err, forget(o.Dir), held.Release())
 }
 
-func (o Options) run(ctx context.Context, ready func(Info)) error {
+func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 	profile, err := datacenter.ProfileNamed(o.Setup.Profile)
 	if err != nil {
 		return err
@@ -79,7 +82,13 @@ func (o Options) run(ctx context.Context, ready func(Info)) error {
 	}
 	defer socks.Close()
 	faults := fault.NewCourse(o.Setup.Faults)
-	dc, err := o.openDatacenter(net, profile, faults)
+	ca, closeRegistry, err := o.openRegistry(ctx, net, faults)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeRegistry()) }()
+	w := world{network: net, proxy: socks.Addr().String(), ca: ca, profile: profile, faults: faults}
+	dc, err := o.openDatacenter(w)
 	if err != nil {
 		return err
 	}
@@ -91,7 +100,7 @@ func (o Options) run(ctx context.Context, ready func(Info)) error {
 	if err != nil {
 		return err
 	}
-	info := Info{o.Provider, h.Kubeconfig(), h.AdminKubeconfig(), socks.Addr().String(), o.Setup, os.Getpid()}
+	info := Info{o.Provider, h.Kubeconfig(), h.AdminKubeconfig(), w.proxy, w.ca, o.Setup, os.Getpid()}
 	if err := remember(o.Dir, info); err != nil {
 		return errors.Join(err, h.Stop())
 	}

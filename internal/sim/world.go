@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -15,35 +16,92 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/internal/sim/registry"
 	"github.com/butlerdotdev/butler/internal/sim/talos"
 )
 
 // defaultSubnet is where machines live if no manifest says otherwise.
 const defaultSubnet = "10.40.0.0/24"
 
+// world is what machines live in.
+type world struct {
+	network *network.Network
+	// proxy is the address of the network's SOCKS5 server.
+	proxy string
+	// ca is the file with the authority of the stand-ins' servers, if there are any.
+	ca      string
+	profile datacenter.Profile
+	faults  *fault.Course
+}
+
+// openRegistry serves stand-ins for charts, if any are wanted, until end is
+// called. The file ca has the authority of their servers.
+func (o Options) openRegistry(ctx context.Context, n *network.Network, faults *fault.Course) (ca string, end func() error, err error) {
+	if len(o.Setup.Seed.Artifacts) == 0 {
+		return "", func() error { return nil }, nil
+	}
+	r, err := registry.Start(ctx, registry.Options{
+		Dir: filepath.Join(o.Dir, "registry"), Network: n, Artifacts: o.Setup.Seed.Artifacts, Faults: faults, Log: o.Log,
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return r.CA(), r.Close, nil
+}
+
 // openDatacenter opens the machines: emulated nodes, or a command each.
-func (o Options) openDatacenter(n *network.Network, p datacenter.Profile, faults *fault.Course) (*datacenter.Datacenter, error) {
+func (o Options) openDatacenter(w world) (*datacenter.Datacenter, error) {
 	subnet, err := o.Setup.Seed.subnet()
 	if err != nil {
 		return nil, err
 	}
 	d := datacenter.Options{
-		Dir: filepath.Join(o.Dir, "datacenter"), Network: n, Log: o.Log,
-		Subnets: map[string]datacenter.Subnet{"": subnet}, Hold: hold(faults),
+		Dir: filepath.Join(o.Dir, "datacenter"), Network: w.network, Log: o.Log,
+		Subnets: map[string]datacenter.Subnet{"": subnet}, Hold: hold(w.faults),
 	}
 	if o.Setup.BootCommand != "" {
 		// A real machine takes the time that it takes.
 		d.Boot = boot.Command{Line: o.Setup.BootCommand}.Boot
-		err = openTo(n, subnet)
+		err = openTo(w.network, subnet)
 	} else {
-		world := talos.New(talos.Options{Dir: filepath.Join(o.Dir, "clusters"), Executable: o.Executable, Network: n, Profile: p, Log: o.Log})
-		d.Boot, d.Removed, d.Profile = world.Boot, world.Removed, p
+		err = o.emulate(w, &d)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d.Boot = mortal(faults, d.Boot)
+	d.Boot = mortal(w.faults, d.Boot)
 	return datacenter.New(d)
+}
+
+// emulate has the machines boot emulated nodes.
+func (o Options) emulate(w world, d *datacenter.Options) error {
+	controllers, err := o.controllers(w)
+	if err != nil {
+		return err
+	}
+	nodes := talos.New(talos.Options{
+		Dir: filepath.Join(o.Dir, "clusters"), Executable: o.Executable, Network: w.network, Profile: w.profile, Log: o.Log,
+		Faults: w.faults, Controllers: controllers,
+	})
+	d.Boot, d.Removed, d.Profile = nodes.Boot, nodes.Removed, w.profile
+	return nil
+}
+
+// controllers is the command that runs a controller of this project on the
+// simulated network: the executable itself.
+func (o Options) controllers(w world) ([]string, error) {
+	executable := o.Executable
+	if executable == "" {
+		var err error
+		if executable, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	command := []string{executable, "controller", "--network", w.proxy}
+	if w.ca != "" {
+		command = append(command, "--charts-ca", w.ca)
+	}
+	return command, nil
 }
 
 // openTo has machines, and the addresses that they may share, reached for real.

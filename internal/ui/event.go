@@ -27,6 +27,8 @@ const (
 	EventPhase EventType = "phase"
 	// EventMachine: a machine has changed.
 	EventMachine EventType = "machine"
+	// EventAddon: an addon is being installed, is ready, or is not taken.
+	EventAddon EventType = "addon"
 	// EventWaiting: the bootstrap waits for something else than before.
 	EventWaiting EventType = "waiting"
 	// EventWarning: something should be known, but stops nothing.
@@ -39,7 +41,7 @@ const (
 
 // EventTypes are all of them.
 func EventTypes() []EventType {
-	return []EventType{EventStep, EventCheck, EventProblem, EventPhase, EventMachine, EventWaiting, EventWarning, EventReady, EventFailed}
+	return []EventType{EventStep, EventCheck, EventProblem, EventPhase, EventMachine, EventAddon, EventWaiting, EventWarning, EventReady, EventFailed}
 }
 
 // Event is one change worth telling. It is a line of `--output json`.
@@ -52,6 +54,8 @@ type Event struct {
 	Phase v1alpha1.ClusterBootstrapPhase `json:"phase,omitempty"`
 	// Machine that the event is about.
 	Machine *v1alpha1.BootstrapMachineStatus `json:"machine,omitempty"`
+	// Addon that the event is about.
+	Addon *v1alpha1.BootstrapAddonStatus `json:"addon,omitempty"`
 	// Check of the preflight.
 	Check *Check `json:"check,omitempty"`
 	// Problem of the manifest.
@@ -90,6 +94,11 @@ func Changes(before, after State) (out []Event) {
 			out = append(out, Event{Type: EventMachine, Machine: &after.Machines[i], Message: describe(m)})
 		}
 	}
+	for i, a := range after.Addons {
+		if worthTelling(before.Addons, a) {
+			out = append(out, Event{Type: EventAddon, Addon: &after.Addons[i], Message: describeAddon(a)})
+		}
+	}
 	if after.Obstacle != "" && after.Obstacle != before.Obstacle {
 		out = append(out, Event{Type: EventWaiting, Message: after.Obstacle})
 	}
@@ -109,6 +118,33 @@ func describe(m v1alpha1.BootstrapMachineStatus) string {
 		text += ", node Ready"
 	case m.TalosConfigured:
 		text += ", Talos configured"
+	}
+	return text
+}
+
+// worthTelling is an addon in a phase that people wait for, one that was ready,
+// and one that fails for another reason than before. What an addon waits for
+// meanwhile is the obstacle of the bootstrap, and Pending is also one that was
+// not looked at yet.
+func worthTelling(known []v1alpha1.BootstrapAddonStatus, a v1alpha1.BootstrapAddonStatus) bool {
+	was := v1alpha1.BootstrapAddonStatus{Phase: v1alpha1.AddonPending}
+	if i := slices.IndexFunc(known, func(k v1alpha1.BootstrapAddonStatus) bool { return k.Name == a.Name }); i >= 0 {
+		was = known[i]
+	}
+	if was.Phase == a.Phase {
+		return a.Phase == v1alpha1.AddonFailing && was.Message != a.Message
+	}
+	return a.Phase != v1alpha1.AddonPending && (a.Phase != v1alpha1.AddonWaiting || was.Phase == v1alpha1.AddonReady)
+}
+
+func describeAddon(a v1alpha1.BootstrapAddonStatus) string {
+	text := a.Name
+	if a.Version != "" {
+		text += " " + a.Version
+	}
+	text += " " + string(a.Phase)
+	if a.Message != "" && atWork(a) && a.Phase != v1alpha1.AddonInstalling {
+		text += ": " + a.Message
 	}
 	return text
 }
@@ -136,7 +172,7 @@ func Plain(e Event) string {
 	mark := map[EventType]string{
 		EventPhase: "•", EventWaiting: "  …", EventReady: "✓", EventStep: "✓", EventWarning: "!", EventFailed: "✗", EventCheck: "  ?", EventProblem: "✗",
 	}[e.Type]
-	if e.Check != nil && e.Check.Verdict == refused {
+	if e.Check != nil && e.Check.Verdict == refused || e.Addon != nil && e.Addon.Phase == v1alpha1.AddonFailing {
 		mark = "  ✗"
 	}
 	head := fmt.Sprintf("%6.1fs %-4s", e.Elapsed, mark)

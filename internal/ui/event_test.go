@@ -52,6 +52,45 @@ func TestChangesTellsOnlyWhatChanged(t *testing.T) {
 	}
 }
 
+func TestChangesOfAddonsAreThoseThatPeopleWaitFor(t *testing.T) {
+	addon := func(phase v1alpha1.AddonPhase, message string) State {
+		return State{Phase: v1alpha1.BootstrapInstallingAddons, Addons: []v1alpha1.BootstrapAddonStatus{
+			{Name: "cilium", Version: "1.17.0", Phase: phase, Message: message, Digest: "sha256:0a"},
+		}}
+	}
+	pending, installing := addon(v1alpha1.AddonPending, "waits for gateway-api"), addon(v1alpha1.AddonInstalling, "")
+	waiting, ready := addon(v1alpha1.AddonWaiting, "2 of 6 pods"), addon(v1alpha1.AddonReady, "")
+	failing := addon(v1alpha1.AddonFailing, "connection refused")
+	for reason, c := range map[string]struct {
+		before, after State
+		want          []string
+	}{
+		"pending is nothing to tell":       {State{Phase: pending.Phase}, pending, nil},
+		"it is looked at again":            {ready, pending, nil},
+		"it begins":                        {pending, addon(v1alpha1.AddonInstalling, "is fetched"), []string{"   1.5s     cilium 1.17.0 Installing"}},
+		"it is applied":                    {installing, waiting, nil},
+		"it waits for something else":      {waiting, addon(v1alpha1.AddonWaiting, "5 of 6 pods"), nil},
+		"it is ready":                      {waiting, ready, []string{"   1.5s     cilium 1.17.0 Ready"}},
+		"it was ready":                     {ready, waiting, []string{"   1.5s     cilium 1.17.0 Waiting: 2 of 6 pods"}},
+		"it fails":                         {installing, failing, []string{"   1.5s   ✗ cilium 1.17.0 Failing: connection refused"}},
+		"it fails as before":               {failing, failing, nil},
+		"it fails for another reason":      {failing, addon(v1alpha1.AddonFailing, "no such version"), []string{"   1.5s   ✗ cilium 1.17.0 Failing: no such version"}},
+		"it was not seen before and fails": {State{Phase: pending.Phase}, failing, []string{"   1.5s   ✗ cilium 1.17.0 Failing: connection refused"}},
+	} {
+		var got []string
+		for _, e := range Changes(c.before, c.after) {
+			if e.Type != EventAddon || e.Addon == nil || *e.Addon != c.after.Addons[0] {
+				t.Errorf("%s: %+v", reason, e)
+			}
+			e.Elapsed = 1.5
+			got = append(got, Plain(e))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s:\n%s", reason, diff)
+		}
+	}
+}
+
 func TestPlainFitsIntoEightyColumns(t *testing.T) {
 	e := Event{Type: EventWaiting, Elapsed: 1234.5, Message: "machine butler-mgmt-cp-0 is Creating: the disk butler-mgmt-cp-0-root waits for storage class longhorn-image-5rs6d,\nwhich does not exist \x1b[31mred"}
 	want := `1234.5s   … machine butler-mgmt-cp-0 is Creating: the disk butler-mgmt-cp-0-root

@@ -42,18 +42,7 @@ func Render(v View, s Screen, now time.Time) string {
 	if !v.End.IsZero() {
 		now = v.End
 	}
-	head := append([]string{s.title(v, now), ""}, s.phases(v, now, false)...)
-	foot := s.foot(v, false)
-	table := s.machines(v, now, 0)
-	if s.Height > 0 {
-		room := s.Height - 1
-		if len(head)+len(table)+len(foot) > room {
-			head = append([]string{s.title(v, now)}, s.phases(v, now, true)...)
-			foot = s.foot(v, true)
-		}
-		table = s.machines(v, now, max(room-len(head)-len(foot), 1))
-	}
-	lines := slices.Concat(head, table, foot)
+	lines := s.lay(v, now)
 	if s.Height > 0 && len(lines) >= s.Height {
 		lines = lines[:max(s.Height-1, 1)]
 	}
@@ -61,6 +50,27 @@ func Render(v View, s Screen, now time.Time) string {
 		lines[i] = strings.TrimRight(Clip(line, s.Width), " ")
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// lay puts the parts below each other. Where they do not fit, first the phases
+// that lie behind and ahead go, then addons and machines of which there is
+// little to say.
+func (s Screen) lay(v View, now time.Time) []string {
+	head := append([]string{s.title(v, now), ""}, s.phases(v, now, false)...)
+	foot := s.foot(v, false)
+	machines, addons := s.machines(v, now, 0), s.addons(v, now, 0)
+	room := s.Height - 1
+	if s.Height == 0 || len(head)+len(machines)+len(addons)+len(foot) <= room {
+		return slices.Concat(head, machines, addons, foot)
+	}
+	head = append([]string{s.title(v, now)}, s.phases(v, now, true)...)
+	foot = s.foot(v, true)
+	room = max(room-len(head)-len(foot), 1)
+	if least := s.leastAddons(v, now); len(machines)+len(addons) > room {
+		machines = s.machines(v, now, max(room-least, 1))
+		addons = s.addons(v, now, max(room-len(machines), 1))
+	}
+	return slices.Concat(head, machines, addons, foot)
 }
 
 func (s Screen) title(v View, now time.Time) string {

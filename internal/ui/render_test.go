@@ -40,6 +40,41 @@ func six(phase v1alpha1.MachinePhase, addressed, configured, ready int) (out []v
 	return out
 }
 
+const unreachable = "chart metallb 0.14.9 cannot be fetched from https://metallb.github.io/metallb: connection refused; check the connection, or name a directory or a registry that has it with --charts"
+
+// fourteen are the addons of an HA cluster on their way: some are ready, some at
+// work, one fails, some wait for others.
+func fourteen() []v1alpha1.BootstrapAddonStatus {
+	addon := func(name, version string, phase v1alpha1.AddonPhase, message string) v1alpha1.BootstrapAddonStatus {
+		return v1alpha1.BootstrapAddonStatus{Name: name, Version: version, Phase: phase, Message: message}
+	}
+	return []v1alpha1.BootstrapAddonStatus{
+		addon("kube-vip", "v0.8.7", v1alpha1.AddonReady, ""),
+		addon("cilium", "1.17.0", v1alpha1.AddonReady, ""),
+		addon("butler-crds", "0.1.0", v1alpha1.AddonReady, ""),
+		addon("cert-manager", "v1.16.2", v1alpha1.AddonWaiting, "the webhook cert-manager-webhook does not answer"),
+		addon("longhorn", "1.7.2", v1alpha1.AddonInstalling, ""),
+		addon("metallb", "0.14.9", v1alpha1.AddonFailing, unreachable),
+		addon("flux", "2.14.1", v1alpha1.AddonWaiting, "Deployment flux-system/source-controller:\n0 of 1 pods are ready"),
+		addon("butler-controller", "0.1.0", v1alpha1.AddonWaiting, ""),
+		addon("butler-bootstrap", "0.1.0", v1alpha1.AddonReady, ""),
+		addon("butler-provider-harvester", "0.1.0", v1alpha1.AddonReady, ""),
+		addon("traefik", "34.3.0", v1alpha1.AddonPending, "waits for metallb"),
+		addon("steward", "0.4.0", v1alpha1.AddonPending, "waits for cert-manager, longhorn"),
+		addon("capi", "v1.9.4", v1alpha1.AddonPending, "waits for cert-manager, steward"),
+		addon("console", "0.14.2", v1alpha1.AddonPending, "waits for butler-controller, traefik"),
+	}
+}
+
+// installed are the same addons, all of them ready.
+func installed() []v1alpha1.BootstrapAddonStatus {
+	out := fourteen()
+	for i := range out {
+		out[i].Phase, out[i].Message = v1alpha1.AddonReady, ""
+	}
+	return out
+}
+
 // story is a bootstrap from its first to its last state.
 func story() []View {
 	v := View{Title: "butler-mgmt on harvester (rehearsal)", Begin: begin}
@@ -53,8 +88,8 @@ func story() []View {
 		Obstacle: "machine butler-mgmt-cp-2 is Creating: the disk butler-mgmt-cp-2-root waits for storage class longhorn-image-5rs6d, which does not exist"})
 	see(40, State{Phase: v1alpha1.BootstrapConfiguringTalos, Machines: six(v1alpha1.MachineCreating, 6, 1, 0), Obstacle: "butler-mgmt-cp-1 (10.40.0.11) restarts to take its configuration"})
 	see(50, State{Phase: v1alpha1.BootstrapBootstrappingCluster, Machines: six("", 6, 3, 0), Obstacle: "the API server does not answer yet: connection refused"})
-	see(80, State{Phase: v1alpha1.BootstrapInstallingAddons, Machines: six("", 6, 6, 2), Obstacle: "node butler-mgmt-cp-2 is not Ready"})
-	see(95, State{Phase: v1alpha1.BootstrapReady, Machines: six("", 6, 6, 6)})
+	see(80, State{Phase: v1alpha1.BootstrapInstallingAddons, Machines: six("", 6, 6, 2), Addons: fourteen(), Obstacle: "node butler-mgmt-cp-2 is not Ready"})
+	see(95, State{Phase: v1alpha1.BootstrapReady, Machines: six("", 6, 6, 6), Addons: installed()})
 	return all
 }
 
@@ -68,6 +103,8 @@ func TestRenderIsGolden(t *testing.T) {
 			Obstacle: "Talos v9.9.9 is newer than this version knows; choose v1.13 or older"}, after(41)).Ended(Failed, after(41)),
 		"paused": all[3].Next(State{Phase: v1alpha1.BootstrapBootstrappingCluster, Machines: six("", 6, 3, 0), Paused: true,
 			Obstacle: "spec.paused is true: nothing is changed"}, after(60)),
+		"obstacle-of-an-addon": all[4].Next(State{Phase: v1alpha1.BootstrapInstallingAddons, Machines: six("", 6, 6, 6), Addons: fourteen(),
+			Obstacle: "metallb: " + unreachable}, after(96)),
 		"warning": all[1].Warned("2 control planes tolerate the loss of none, as 1 does; choose an odd number").Warned("2 control planes tolerate the loss of none, as 1 does; choose an odd number"),
 		"resumed": View{Title: "butler-mgmt on harvester (rehearsal)", Begin: begin}.Next(all[4].State, after(2)),
 	}
@@ -77,10 +114,12 @@ func TestRenderIsGolden(t *testing.T) {
 		}
 	}
 	golden(t, "colour", Render(views["warning"], Screen{Width: 80, Colour: true}, after(20)), 80, 0)
-	for _, height := range []int{24, 14, 11, 8, 3} {
+	golden(t, "colour-addons", Render(all[4], Screen{Width: 80, Colour: true}, after(90)), 80, 0)
+	golden(t, "addons-36-height-30", Render(all[4], Screen{Width: 36, Height: 30}, after(90)), 36, 30)
+	for _, height := range []int{40, 30, 24, 20, 14, 11, 8, 3} {
 		golden(t, fmt.Sprintf("height-%d", height), Render(all[4], Screen{Width: 80, Height: height}, after(90)), 80, height)
 	}
-	warned := all[4].Warned("this version does not install cilium, longhorn, metallb, cert-manager, traefik, steward, Cluster API, butler-controller, flux")
+	warned := all[4].Warned("Longhorn keeps 3 copies of a volume on different nodes, and only 2 take volumes: set spec.addons.storage.replicaCount to 2, or volumes stay degraded")
 	golden(t, "warning-height-15", Render(warned, Screen{Width: 60, Height: 15}, after(90)), 60, 15)
 	golden(t, "warning-height-10", Render(warned, Screen{Width: 40, Height: 10}, after(90)), 40, 10)
 }
@@ -139,6 +178,37 @@ func TestNextKeepsTheTimesOfWhatDidNotChange(t *testing.T) {
 	}
 	if one.Machines[2].Since != after(4) {
 		t.Error("the earlier view has changed")
+	}
+}
+
+func TestNextKeepsTheTimeOfAnAddonInItsPhase(t *testing.T) {
+	one := story()[4]
+	addons := fourteen()
+	addons[3].Message, addons[4].Phase = "something else", v1alpha1.AddonWaiting
+	two := one.Next(State{Phase: one.Phase, Addons: addons}, after(120))
+	if two.Addons[3].Since != after(80) || two.Addons[4].Since != after(120) {
+		t.Errorf("since %s and %s", two.Addons[3].Since, two.Addons[4].Since)
+	}
+}
+
+// TestAddonsShowWhenThereIsSomethingToSay: a plan alone is nothing to look at.
+func TestAddonsShowWhenThereIsSomethingToSay(t *testing.T) {
+	pending := []v1alpha1.BootstrapAddonStatus{{Name: "cilium", Phase: v1alpha1.AddonPending}}
+	working := []v1alpha1.BootstrapAddonStatus{{Name: "cilium", Phase: v1alpha1.AddonInstalling}}
+	for _, c := range []struct {
+		phase  v1alpha1.ClusterBootstrapPhase
+		addons []v1alpha1.BootstrapAddonStatus
+		want   bool
+	}{
+		{v1alpha1.BootstrapBootstrappingCluster, pending, false},
+		{v1alpha1.BootstrapBootstrappingCluster, working, true},
+		{v1alpha1.BootstrapInstallingAddons, pending, true},
+		{v1alpha1.BootstrapInstallingAddons, nil, false},
+	} {
+		v := View{Begin: begin}.Next(State{Phase: c.phase, Addons: c.addons}, begin)
+		if got := strings.Contains(Render(v, Screen{Width: 80}, begin), "ADDON"); got != c.want {
+			t.Errorf("%s with %v: shown %t", c.phase, c.addons, got)
+		}
 	}
 }
 

@@ -19,11 +19,12 @@ type State struct {
 	Obstacle string
 	Paused   bool
 	Machines []v1alpha1.BootstrapMachineStatus
+	Addons   []v1alpha1.BootstrapAddonStatus
 }
 
 // StateOf is the state that a ClusterBootstrap reports.
 func StateOf(cb *v1alpha1.ClusterBootstrap) State {
-	s := State{Phase: cb.Status.Phase, Machines: cb.Status.Machines, Paused: cb.Spec.Paused}
+	s := State{Phase: cb.Status.Phase, Machines: cb.Status.Machines, Addons: cb.Status.Addons, Paused: cb.Spec.Paused}
 	if s.Phase == "" {
 		s.Phase = v1alpha1.BootstrapPending
 	}

@@ -14,16 +14,16 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// column of the table of machines. On a narrow screen the one of the highest
-// rank is given up first.
-type column struct {
+// column of a table. On a narrow screen the one of the highest rank is given up
+// first.
+type column[T any] struct {
 	name string
-	text func(Machine) string
+	text func(T) string
 	rank int
 }
 
-func columns(now time.Time) []column {
-	return []column{
+func machineColumns(now time.Time) []column[Machine] {
+	return []column[Machine]{
 		{"MACHINE", func(m Machine) string { return m.Name }, 0},
 		{"ROLE", func(m Machine) string { return string(m.Role) }, 4},
 		{"PHASE", func(m Machine) string { return string(m.Phase) }, 1},
@@ -56,11 +56,10 @@ func (s Screen) machines(v View, now time.Time, room int) []string {
 	if room > 0 && len(shown)+2 > room {
 		shown, hidden = choose(v.Machines, room-3)
 	}
-	cols, widths := s.fit(columns(now), v.Machines)
-	out := []string{"", s.paint(faint, line(cols, widths, func(c column) string { return c.name }))}
+	cols, widths := fit(machineColumns(now), v.Machines, s.Width)
+	out := []string{"", s.paint(faint, "  "+header(cols, widths))}
 	for _, m := range shown {
-		text := line(cols, widths, func(c column) string { return c.text(m) })
-		out = append(out, s.paint(colourOf(m), text))
+		out = append(out, s.paint(colourOf(m), "  "+line(cols, widths, m)))
 	}
 	if len(hidden) > 0 {
 		out = append(out, s.paint(faint, fmt.Sprintf("   and %d more, %d of them Ready", len(hidden), countReady(hidden))))
@@ -110,29 +109,39 @@ func colourOf(m Machine) string {
 	return ""
 }
 
-// fit gives up columns until the rest fits, and lastly cuts the names.
-func (s Screen) fit(cols []column, all []Machine) ([]column, []int) {
+// fit gives up columns until the rest fits into a width, and lastly cuts the
+// first.
+func fit[T any](cols []column[T], all []T, width int) ([]column[T], []int) {
 	for {
 		widths := make([]int, len(cols))
 		total := 1
 		for i, c := range cols {
 			widths[i] = len(c.name)
-			for _, m := range all {
-				widths[i] = max(widths[i], ansi.StringWidth(c.text(m)))
+			for _, item := range all {
+				widths[i] = max(widths[i], ansi.StringWidth(c.text(item)))
 			}
 			total += widths[i] + 2
 		}
-		if total <= s.Width || len(cols) == 1 {
+		if total <= width || len(cols) == 1 {
 			return cols, widths
 		}
-		worst := slices.MaxFunc(cols, func(a, b column) int { return a.rank - b.rank })
-		cols = slices.DeleteFunc(slices.Clone(cols), func(c column) bool { return c.rank == worst.rank })
+		worst := slices.MaxFunc(cols, func(a, b column[T]) int { return a.rank - b.rank })
+		cols = slices.DeleteFunc(slices.Clone(cols), func(c column[T]) bool { return c.rank == worst.rank })
 	}
 }
 
-func line(cols []column, widths []int, text func(column) string) string {
+// header is the first line of a table.
+func header[T any](cols []column[T], widths []int) string {
+	return cells(cols, widths, func(c column[T]) string { return c.name })
+}
+
+// line is one of the others.
+func line[T any](cols []column[T], widths []int, item T) string {
+	return cells(cols, widths, func(c column[T]) string { return c.text(item) })
+}
+
+func cells[T any](cols []column[T], widths []int, text func(column[T]) string) string {
 	var b strings.Builder
-	b.WriteString("  ")
 	for i, c := range cols {
 		b.WriteString(" " + pad(text(c), widths[i]) + " ")
 	}

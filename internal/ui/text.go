@@ -38,6 +38,15 @@ func fold(text string, width int) (out []string) {
 	return out
 }
 
+// foldTo is fold for a number of lines; the last one shows what was cut off.
+func foldTo(text string, width, most int) []string {
+	lines := fold(text, width)
+	if len(lines) > most {
+		lines = append(lines[:most-1], Clip(strings.Join(lines[most-1:], " "), width))
+	}
+	return lines
+}
+
 // hang is a wrapped text whose further lines are indented.
 func hang(text string, width, indent int) string {
 	return strings.Join(Wrap(text, width), "\n"+strings.Repeat(" ", indent))

@@ -32,6 +32,7 @@ type View struct {
 	Since    time.Time
 	Phases   []Span
 	Machines []Machine
+	Addons   []Addon
 	Warnings []string
 	Outcome  Outcome
 	// End is when there was an outcome.
@@ -47,6 +48,13 @@ type Span struct {
 // Machine is a machine and since when it has been as it is.
 type Machine struct {
 	v1alpha1.BootstrapMachineStatus
+	Since time.Time
+}
+
+// Addon is an addon and since when it has been in its phase: what it waits for
+// in there may change often.
+type Addon struct {
+	v1alpha1.BootstrapAddonStatus
 	Since time.Time
 }
 
@@ -68,8 +76,22 @@ func (v View) Next(s State, now time.Time) View {
 		}
 		v.Machines = append(v.Machines, Machine{m, since})
 	}
+	v.Addons = follow(v.Addons, s.Addons, now)
 	v.State = s
 	return v
+}
+
+func follow(known []Addon, seen []v1alpha1.BootstrapAddonStatus, now time.Time) []Addon {
+	out := make([]Addon, 0, len(seen))
+	for _, a := range seen {
+		since := now
+		same := func(k Addon) bool { return k.Name == a.Name && k.Version == a.Version && k.Phase == a.Phase }
+		if i := slices.IndexFunc(known, same); i >= 0 {
+			since = known[i].Since
+		}
+		out = append(out, Addon{a, since})
+	}
+	return out
 }
 
 // entered ends the present phase and begins another. A phase that is entered

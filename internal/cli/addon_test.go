@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+const exampleGateway = "../../configs/examples/harvester-ha-gateway.yaml"
+
+// The addons of the examples, and the Helm releases among them.
+var (
+	addonsSingle = []string{
+		"butler-controller", "butler-crds", "butler-provider-harvester", "capi", "cert-manager", "cilium", "flux", "longhorn", "steward", "traefik",
+	}
+	addonsHA      = slices.Sorted(slices.Values(append([]string{"butler-bootstrap", "kube-vip", "metallb"}, addonsSingle...)))
+	addonsGateway = slices.Sorted(slices.Values(append([]string{"console", "gateway-api"}, addonsHA...)))
+	releasesHA    = slices.DeleteFunc(slices.Clone(addonsHA), func(key string) bool { return key == "capi" || key == "kube-vip" })
+)
+
+// status is what the command says of a cluster.
+func (a adm) status(cluster string) v1alpha1.ClusterBootstrapStatus {
+	a.Helper()
+	var cb v1alpha1.ClusterBootstrap
+	if err := json.Unmarshal([]byte(a.ok("status", cluster, "-o", "json").out), &cb); err != nil {
+		a.Fatal(err)
+	}
+	return cb.Status
+}
+
+// expectAddons: these and no others, each seen to work.
+func expectAddons(t *testing.T, a adm, cluster string, want ...string) {
+	t.Helper()
+	s := a.status(cluster)
+	var names []string
+	for _, addon := range s.Addons {
+		names = append(names, addon.Name)
+		if addon.Phase != v1alpha1.AddonReady || addon.Message != "" || addon.Version == "" {
+			t.Errorf("addon %+v", addon)
+		}
+		if !s.AddonsInstalled[addon.Name] {
+			t.Errorf("%s is %s, and not installed", addon.Name, addon.Phase)
+		}
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("addons (-want +got)\n%s", diff)
+	}
+	if len(s.AddonsInstalled) != len(want) {
+		t.Errorf("addonsInstalled %v", s.AddonsInstalled)
+	}
+}
+
+// expectOneReleaseEach asks Helm's own record: of each release one revision is
+// deployed, and none is under way. Revisions that somebody was killed at have
+// failed.
+func expectOneReleaseEach(t *testing.T, a adm, cluster string, want ...string) {
+	t.Helper()
+	config := a.config([]byte(a.ok("kubeconfig", cluster).out))
+	secrets, err := kubernetes.NewForConfigOrDie(config).CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{LabelSelector: "owner=helm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var deployed []string
+	for _, s := range secrets.Items {
+		switch status := s.Labels["status"]; {
+		case !strings.HasPrefix(s.Name, "sh.helm.release.v1."+s.Labels["name"]+".v"):
+			t.Errorf("%s is no record of %s", s.Name, s.Labels["name"])
+		case status == "deployed":
+			deployed = append(deployed, s.Labels["name"])
+		case status != "superseded" && status != "failed":
+			t.Errorf("%s is %s", s.Name, status)
+		}
+	}
+	slices.Sort(deployed)
+	if diff := cmp.Diff(want, deployed); diff != "" {
+		t.Errorf("releases (-want +got)\n%s", diff)
+	}
+}
+
+func TestGatewayRehearsal(t *testing.T) {
+	a := newAdm(t)
+	a.ok("bootstrap", "harvester", "-c", exampleGateway, "--rehearse")
+	expectAddons(t, a, "butler-mgmt", addonsGateway...)
+	if url := a.status("butler-mgmt").ConsoleURL; url != "https://butler.platform.example.com" {
+		t.Errorf("the console is at %q", url)
+	}
+	if out := a.ok("status", "butler-mgmt").out; !strings.Contains(out, "console:   https://butler.platform.example.com\n") {
+		t.Errorf("status says\n%s", out)
+	}
+	a.ok("destroy", "butler-mgmt", "--yes")
+}
+
+// chartFaults goes wrong with one addon each way, until half a minute has passed.
+const chartFaults = `faults:
+- {kind: chartUnavailable, addon: longhorn, for: 30s}
+- {kind: addonNotReady, addon: cert-manager, for: 30s}
+- {kind: webhookRefuses, addon: metallb, for: 30s}
+- {kind: hookFails, addon: flux, for: 30s}
+`
+
+func TestChartFaultsShowTheirCauseAndHeal(t *testing.T) {
+	a := newAdm(t)
+	manifest := file(t, "c.yaml", edited(t, example, `    vip: "10.40.0.100"`, `    vip: "10.40.0.100"
+    loadBalancerPool: {start: "10.40.0.210", end: "10.40.0.250"}`))
+	faults := file(t, "faults.yaml", chartFaults)
+	cmd, term := a.onTerminal([]string{"NO_COLOR=1"}, "bootstrap", "harvester", "-c", manifest, "--rehearse", "--faults", faults)
+	term.until(t, "InstallingAddons")
+	api := a.planeClient(filepath.Join(a.home, "rehearsals", "dev-cluster", "plane"))
+	causes := map[string]string{
+		"longhorn":     "chart longhorn 1.7.2 cannot be fetched from https://charts.longhorn.io",
+		"cert-manager": "Deployment cert-manager/cert-manager",
+		"metallb":      "the fault plan has the webhooks of metallb refuse everything",
+		"flux":         "the fault plan has the hooks of flux fail",
+	}
+	for name, cause := range causes {
+		waitFor(t, func() bool { return obstacleOf(t, api, name, cause) })
+	}
+	for _, shown := range []string{"✗ longhorn", "… cert-manager", "✗ metallb", "✗ flux"} {
+		term.until(t, shown)
+	}
+	if code, shown := term.end(cmd); code != 0 {
+		t.Fatalf("exit %d\n%s", code, shown)
+	}
+	expectAddons(t, a, "dev-cluster", slices.Sorted(slices.Values(append([]string{"metallb"}, addonsSingle...)))...)
+	a.ok("destroy", "dev-cluster", "--yes")
+}
+
+// obstacleOf reports whether the status names a cause why an addon is not ready.
+func obstacleOf(t *testing.T, api client.Client, name, cause string) bool {
+	t.Helper()
+	var clusters v1alpha1.ClusterBootstrapList
+	if err := api.List(t.Context(), &clusters); err != nil || len(clusters.Items) != 1 {
+		t.Fatalf("%d clusters, %v", len(clusters.Items), err)
+	}
+	return slices.ContainsFunc(clusters.Items[0].Status.Addons, func(a v1alpha1.BootstrapAddonStatus) bool {
+		return a.Name == name && a.Phase != v1alpha1.AddonReady && strings.Contains(a.Message, cause)
+	})
+}
+
+func TestAddonsListsWhatWouldBeInstalled(t *testing.T) {
+	a := newAdm(t)
+	lines := strings.Split(a.ok("addons", "-c", exampleGateway).out, "\n")
+	for _, want := range []string{
+		"ADDON VERSION SOURCE AFTER",
+		"gateway-api v1.2.1 https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.2.1/experimental-install.yaml -",
+		"cilium 1.17.0 https://helm.cilium.io/ gateway-api",
+		"steward 0.4.0 oci://ghcr.io/butlerdotdev/charts/steward cert-manager, longhorn, gateway-api, cilium",
+		"harvester-harvester v0.2.9 github.com/rancher-sandbox/cluster-api-provider-harvester",
+	} {
+		if !slices.ContainsFunc(lines, func(line string) bool { return oneLine(line) == want }) {
+			t.Errorf("%q is not in\n%s", want, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// TestChartsOfADirectoryComeFromThereAlone: what is not there is missing, and
+// nobody asks elsewhere.
+func TestChartsOfADirectoryComeFromThereAlone(t *testing.T) {
+	a := newAdm(t)
+	dir := t.TempDir()
+	cmd, _, said := a.command(a.bootstrap("--charts", dir)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return strings.Contains(said.String(), "✗ cilium 1.17.0 Failing: ") })
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if !strings.Contains(oneLine(said.String()), dir) || strings.Contains(said.String(), "stand-ins") {
+		t.Errorf("said\n%s", said)
+	}
+}
+
+// TestControllerEndsWithItsInput: that is how those of a simulated cluster end
+// when their simulator does.
+func TestControllerEndsWithItsInput(t *testing.T) {
+	a := newAdm(t)
+	if r := a.ok("controller", "--network", "127.0.0.1:1", "butler-provider-harvester", "--version"); !strings.HasPrefix(r.out, "butler-provider-harvester v") {
+		t.Errorf("said %s", r.out)
+	}
+	dir := filepath.Join(a.home, "plane")
+	a.withPlane(dir, func(client.Client) {
+		cmd, _, said := a.command("controller", "butler-controller", "--kubeconfig", filepath.Join(dir, "kubeconfig"))
+		input, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, func() bool { return strings.Contains(said.String(), "Starting workers") })
+		if err := input.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v\n%s", err, said)
+		}
+	})
+}
+
+// TestPulledAddonsAreWhatAnAirGappedSiteNeeds: what was pulled can be pulled
+// from again, unchanged.
+func TestPulledAddonsAreWhatAnAirGappedSiteNeeds(t *testing.T) {
+	a := newAdm(t)
+	manifest := file(t, "c.yaml", edited(t, example)+addonsNone+"  controlPlaneExposure: {mode: Gateway, hostname: '*.example.com', gatewayRef: a/b}\n")
+	from := filepath.Dir(file(t, "gateway-api-v1.2.1.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: gateway}\n"))
+	to := filepath.Join(t.TempDir(), "a b")
+	first := a.ok("addons", "pull", "-c", manifest, "--charts", from, "--to", to)
+	for _, want := range []string{"gateway-api v1.2.1\n  from " + from + "\n  sha256:", "--charts '" + to + "'\n"} {
+		if !strings.Contains(first.out+first.err, want) {
+			t.Errorf("%q is not in\n%s%s", want, first.out, first.err)
+		}
+	}
+	again := a.ok("addons", "pull", "-c", manifest, "--charts", to, "--to", t.TempDir())
+	if _, digest, _ := strings.Cut(first.out, "sha256:"); digest == "" || !strings.HasSuffix(again.out, digest) {
+		t.Errorf("pulled\n%s, then\n%s", first.out, again.out)
+	}
+	if r := a.run("addons", "pull", "-c", example, "--charts", from, "--to", to); r.code != 1 || !strings.Contains(r.err, "cilium 1.17.0") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+}

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/butlerdotdev/butler/charts"
+	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/addon/source"
+	"github.com/butlerdotdev/butler/internal/manifest"
+)
+
+func (a App) addonsCommand() *cobra.Command {
+	var config string
+	c := &cobra.Command{
+		Use:   "addons -c FILE",
+		Short: "List the addons of a cluster, or fetch them for later",
+		Long: `List the addons that the ClusterBootstrap in FILE asks for: their versions,
+where they come from, and which others have to be ready first.`,
+		Example: "  butleradm addons -c cluster.yaml\n  butleradm addons pull -c cluster.yaml --to ./charts",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			addons, err := loadAddons(config)
+			if err != nil {
+				return err
+			}
+			return a.listAddons(addons)
+		},
+	}
+	registerConfig(c, &config)
+	c.AddCommand(a.addonsPullCommand())
+	return c
+}
+
+func (a App) addonsPullCommand() *cobra.Command {
+	var config, to, from string
+	c := &cobra.Command{
+		Use:   "pull -c FILE --to DIR",
+		Short: "Fetch the addons of a cluster into a directory",
+		Long: `Fetch everything that the addons of the ClusterBootstrap in FILE need from
+elsewhere into a directory: charts, manifests and the components of Cluster API
+providers. bootstrap --charts DIR takes them from there, without any network.
+The images of the addons are no part of it.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if to == "" {
+				return usage("--to is missing: name a directory for the addons")
+			}
+			if err := checkCharts(from); err != nil {
+				return err
+			}
+			addons, err := loadAddons(config)
+			if err != nil {
+				return err
+			}
+			return interrupted(cmd.Context(), a.pullAddons(cmd.Context(), addons, to, from))
+		},
+	}
+	registerConfig(c, &config)
+	c.Flags().StringVar(&to, "to", "", "`DIR` that the addons are written to")
+	registerCharts(c, &from, "upstream")
+	return c
+}
+
+func registerConfig(c *cobra.Command, to *string) {
+	c.Flags().StringVarP(to, "config", "c", "", "manifest `FILE` with ClusterBootstrap and ProviderConfig")
+}
+
+// loadAddons are the addons of a manifest that can be had.
+func loadAddons(path string) ([]addon.Addon, error) {
+	if path == "" {
+		return nil, usage("which manifest? name it with -c FILE")
+	}
+	m, err := manifest.Load(path, plannable)
+	if err != nil {
+		return nil, &exit{exitUsage, err}
+	}
+	return addonsOf(m)
+}
+
+func (a App) listAddons(addons []addon.Addon) error {
+	out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(out, "ADDON\tVERSION\tSOURCE\tAFTER")
+	for _, x := range addons {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", x.Key, x.Version, origin(x), cmp.Or(strings.Join(x.Needs, ", "), "-"))
+		for _, p := range x.Providers {
+			fmt.Fprintf(out, "  %s\t%s\t%s\t\n", p.Name, p.Version, "github.com/"+p.Repository)
+		}
+	}
+	return out.Flush()
+}
+
+// origin is where an addon comes from unless --charts leads elsewhere.
+func origin(a addon.Addon) string {
+	switch a.Source.Kind {
+	case addon.ChartCarried, addon.Objects:
+		return "butleradm"
+	case addon.Manifest:
+		return strings.ReplaceAll(a.Source.URL, "%s", a.Version)
+	case addon.Components:
+		return "Cluster API"
+	case addon.ChartRepository, addon.ChartOCI:
+	}
+	return a.Source.URL
+}
+
+// pullAddons writes what is fetched for addons to a directory, and reads it
+// back from there as a bootstrap would.
+func (a App) pullAddons(ctx context.Context, addons []addon.Addon, to, from string) error {
+	far, err := source.New(source.Options{Charts: from, Carried: charts.FS})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return fmt.Errorf("make the directory for the addons: %w", err)
+	}
+	near, err := source.New(source.Options{Charts: to})
+	if err != nil {
+		return err
+	}
+	for _, x := range addons {
+		if x.Source.Kind == addon.ChartCarried || x.Source.Kind == addon.Objects {
+			continue
+		}
+		if err := far.Save(ctx, x, to); err != nil {
+			return err
+		}
+		saved, err := near.Fetch(ctx, x, anything)
+		if err != nil {
+			return fmt.Errorf("read back what was saved: %w", err)
+		}
+		place := origin(x)
+		if from != "" && from != source.Upstream {
+			place = from
+		}
+		fmt.Fprintf(a.Out, "%s %s\n  from %s\n  %s\n", x.Key, x.Version, place, saved.Digest)
+	}
+	fmt.Fprintf(a.Err, "\nUse them with: butleradm bootstrap PROVIDER -c FILE --charts %s\n", quoted(to))
+	return nil
+}
+
+// anything completes components that nobody applies.
+func anything(p addon.Provider) (map[string]string, error) {
+	values := map[string]string{}
+	for _, v := range p.Variables {
+		values[v.Name] = "any"
+	}
+	return values, nil
+}

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/registry"
+	"github.com/butlerdotdev/butler/internal/talos"
+	"github.com/butlerdotdev/butler/internal/version"
+)
+
+// addonsOf are the addons that a manifest asks for.
+func addonsOf(m *manifest.Manifest) ([]addon.Addon, error) {
+	spec := m.Cluster.Spec
+	kubernetes, err := talos.KubernetesVersion(spec.Talos.Version, spec.Cluster.KubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	return addon.For(spec, addon.Facts{
+		Endpoint: spec.Network.VIP, KubernetesVersion: kubernetes, Version: version.Version, Platform: m.Provider.Spec,
+	})
+}
+
+// artifacts are what will be fetched for addons, wherever from. What this
+// program carries or makes itself is none of it.
+func artifacts(addons []addon.Addon) (out []registry.Artifact) {
+	for _, a := range addons {
+		switch a.Source.Kind {
+		case addon.ChartRepository, addon.ChartOCI:
+			out = append(out, registry.Artifact{Addon: a.Key, Kind: registry.Chart, URL: a.Source.URL, Name: a.Source.Chart, Version: a.Version})
+		case addon.Manifest:
+			url := strings.ReplaceAll(a.Source.URL, "%s", a.Version)
+			out = append(out, registry.Artifact{Addon: a.Key, Kind: registry.Manifest, URL: url, Version: a.Version})
+		case addon.Components:
+			for _, p := range a.Providers {
+				out = append(out, registry.Artifact{Addon: a.Key, Kind: registry.Provider, URL: p.Download(p.File), Version: p.Version})
+			}
+		case addon.ChartCarried, addon.Objects:
+		}
+	}
+	return out
+}
+
+// idle tells of faults of addons that will not happen: no stand-in fits them.
+func idle(s sim.Setup) []string {
+	var keys []string
+	for _, a := range s.Seed.Artifacts {
+		if !slices.Contains(keys, a.Addon) {
+			keys = append(keys, a.Addon)
+		}
+	}
+	return s.Faults.Idle(map[fault.Kind][]string{
+		fault.ChartUnavailable: keys, fault.AddonNotReady: keys, fault.WebhookRefuses: keys, fault.HookFails: keys,
+	})
+}

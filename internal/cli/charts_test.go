@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/registry"
+)
+
+func TestArtifactsAreAllThatIsFetched(t *testing.T) {
+	got := artifacts([]addon.Addon{
+		{Key: "a", Version: "1", Source: addon.Source{Kind: addon.ChartRepository, URL: "https://a.example.com", Chart: "ay"}},
+		{Key: "b", Version: "2", Source: addon.Source{Kind: addon.ChartOCI, URL: "oci://b.example.com/bee", Chart: "bee"}},
+		{Key: "c", Version: "v3", Source: addon.Source{Kind: addon.Manifest, URL: "https://c.example.com/%s/install.yaml"}},
+		{Key: "d", Version: "v4", Source: addon.Source{Kind: addon.Components}, Providers: []addon.Provider{
+			{Name: "core", Version: "v4", Repository: "o/core", File: "core.yaml"}, {Name: "infra", Version: "v5", Repository: "o/infra", File: "infra.yaml"},
+		}},
+		{Key: "e", Version: "5", Source: addon.Source{Kind: addon.ChartCarried, Chart: "e"}},
+		{Key: "f", Version: "6", Source: addon.Source{Kind: addon.Objects}},
+	})
+	want := []registry.Artifact{
+		{Addon: "a", Kind: registry.Chart, URL: "https://a.example.com", Name: "ay", Version: "1"},
+		{Addon: "b", Kind: registry.Chart, URL: "oci://b.example.com/bee", Name: "bee", Version: "2"},
+		{Addon: "c", Kind: registry.Manifest, URL: "https://c.example.com/v3/install.yaml", Version: "v3"},
+		{Addon: "d", Kind: registry.Provider, URL: "https://github.com/o/core/releases/download/v4/core.yaml", Version: "v4"},
+		{Addon: "d", Kind: registry.Provider, URL: "https://github.com/o/infra/releases/download/v5/infra.yaml", Version: "v5"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestOnlyAPlaceThatTheUserNamesIsReachedForReal: everything else of a rehearsal
+// stays on the simulated network.
+func TestOnlyAPlaceThatTheUserNamesIsReachedForReal(t *testing.T) {
+	for where, want := range map[string]bool{"": false, "./charts": false, "upstream": true, "oci://registry.example.com/x": true} {
+		if got := remote(where); got != want {
+			t.Errorf("%q: %t", where, got)
+		}
+	}
+}
+
+func TestStandInsAreServedWithAnAuthorityOfTheirOwn(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	// Names lead where the simulated network says, whatever the surroundings say.
+	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+	var dialled []string
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		dialled = append(dialled, addr)
+		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+	}
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	get := func(ca string) error {
+		c, err := simulatedHTTP(dial, ca)
+		if err != nil {
+			return err
+		}
+		defer c.CloseIdleConnections()
+		r, err := c.Get("https://example.com/index.yaml")
+		if err != nil {
+			return err
+		}
+		return r.Body.Close()
+	}
+	if err := get(ca); err != nil || len(dialled) != 1 || dialled[0] != "example.com:443" {
+		t.Errorf("%v, dialled %v", err, dialled)
+	}
+	if err := get(""); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a stranger's certificate: %v", err)
+	}
+	if err := get(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no authority: %v", err)
+	}
+}
+
+func TestFaultsThatNoStandInHasAreTold(t *testing.T) {
+	plan, err := fault.Parse([]byte("faults: [{kind: chartUnavailable, addon: cilium}, {kind: addonNotReady, addon: celium}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sim.Setup{Faults: plan, Seed: sim.Seed{Artifacts: []registry.Artifact{{Addon: "cilium"}, {Addon: "capi"}, {Addon: "capi"}}}}
+	if got := idle(s); len(got) != 1 || !strings.Contains(got[0], `"celium"; there are cilium, capi`) {
+		t.Errorf("told %q", got)
+	}
+	s.Seed.Artifacts = nil
+	if got := idle(s); len(got) != 2 {
+		t.Errorf("with the real charts told %q", got)
+	}
+}

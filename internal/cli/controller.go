@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/butlerdotdev/butler/charts"
+	"github.com/butlerdotdev/butler/internal/addon/source"
+	"github.com/butlerdotdev/butler/internal/controller/butlerconfig"
+	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
+	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/serve"
+)
+
+// surroundings are what a controller of this project finds where it runs.
+type surroundings struct {
+	// network is the address of a simulated network; empty means the real one.
+	network string
+	// ca is a file with an authority for the servers of that network.
+	ca string
+}
+
+// controllerCommand is how a simulated cluster runs the pods of this project.
+func (a App) controllerCommand() *cobra.Command {
+	var s surroundings
+	c := &cobra.Command{
+		Use:    "controller NAME [ARGS]",
+		Short:  "Run a controller of this project until the input ends",
+		Hidden: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("which controller? name it")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.runController(cmd.Context(), s, args[0], args[1:])
+		},
+	}
+	// What follows the name is the controller's own.
+	c.Flags().SetInterspersed(false)
+	c.Flags().StringVar(&s.network, "network", "", "`ADDRESS` of a simulated network that all connections but those to Kubernetes go through")
+	c.Flags().StringVar(&s.ca, "charts-ca", "", "`FILE` with the authority of that network's charts")
+	return c
+}
+
+func (a App) runController(ctx context.Context, s surroundings, name string, args []string) error {
+	all, err := a.controllers(s)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(p program.Program) bool { return p.Name == name })
+	if i < 0 {
+		var names []string
+		for _, p := range all {
+			names = append(names, p.Name)
+		}
+		return usage("there is no controller %q; there are %s", name, strings.Join(names, ", "))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		// Whoever has started this process holds the other end.
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	return all[i].Run(ctx, args, program.Streams{Out: a.Out, Err: a.Err})
+}
+
+// controllers are all of this project that this executable has.
+func (a App) controllers(s surroundings) ([]program.Program, error) {
+	dial := (&net.Dialer{}).DialContext
+	addons := source.Options{Carried: charts.FS}
+	if s.network != "" {
+		dial = network.Dialer(s.network)
+		var err error
+		if addons.HTTP, err = simulatedHTTP(dial, s.ca); err != nil {
+			return nil, err
+		}
+	}
+	out := []program.Program{
+		clusterbootstrap.Program(dial, addons),
+		{Name: "butler-controller", Register: butlerconfig.Register},
+	}
+	for _, p := range a.Providers {
+		served := serve.Program(p)
+		served.Register = func(m manager.Manager) error {
+			return serve.Register(m, p, serve.Options{Transport: provider.Transport{DialContext: dial}})
+		}
+		out = append(out, served)
+	}
+	return out, nil
+}
