@@ -45,6 +45,9 @@ type Addon struct {
 	// Namespace that it is installed to; without a name it brings its own, or
 	// has none.
 	Namespace Namespace
+	// Beside are further namespaces that must be there before it: the source
+	// expects them, or brings them with a level that its own pods do not meet.
+	Beside []Namespace
 	// Needs are the keys of addons of the same cluster that must be ready first.
 	Needs []string
 	// Values of the chart.

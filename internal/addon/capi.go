@@ -43,7 +43,8 @@ type Provider struct {
 	// of the cluster's ProviderConfig, or none.
 	Credentials *v1alpha1.SecretReference
 
-	prefix   string // of its objects' names
+	prefix   string      // of its objects' names
+	level    PodSecurity // that its pods need, where that is not baseline and the components do not say so
 	crd      string
 	webhooks []Ref
 	beside   []string // further Deployments
@@ -85,6 +86,9 @@ func capi(c cluster, a *Addon) {
 	a.Providers = append(coreProviders(a.Version), hostedProviders(c)...)
 	a.Providers = append(a.Providers, infrastructure(c)...)
 	for _, p := range a.Providers {
+		if p.level != "" {
+			a.Beside = append(a.Beside, Namespace{p.Namespace, p.level})
+		}
 		r := p.ready()
 		a.Ready.Workloads = append(a.Ready.Workloads, r.Workloads...)
 		a.Ready.CRDs = append(a.Ready.CRDs, r.CRDs...)
@@ -161,7 +165,7 @@ func infrastructureOf(platform v1alpha1.ProviderType) Provider {
 	switch platform {
 	case v1alpha1.ProviderHarvester:
 		named("caphv", "rancher-sandbox/cluster-api-provider-harvester", "v0.2.9", "harvesterclusters")
-		p.Name = "harvester-harvester"
+		p.Name, p.level = "harvester-harvester", Privileged
 		p.webhooks = validating("caphv-validating-webhook-configuration")
 	case v1alpha1.ProviderNutanix:
 		named("capx", "nutanix-cloud-native/cluster-api-provider-nutanix", "v1.4.0", "nutanixclusters")

@@ -31,7 +31,9 @@ func (c cluster) consoleHost() string {
 	return cmp.Or(c.Addons.Console.Ingress.Host, "butler."+c.Cluster.Name+".local")
 }
 
+// console has a Role in Steward's namespace, whether there is Steward or not.
 func console(c cluster, a *Addon) {
+	a.Beside = []Namespace{{stewardSystem, Baseline}}
 	server := map[string]any{}
 	if c.facts.Endpoint != "" {
 		server["cliAuth"] = map[string]any{"externalAPIURL": "https://" + net.JoinHostPort(c.facts.Endpoint, "6443")}

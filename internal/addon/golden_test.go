@@ -28,6 +28,7 @@ type view struct {
 	Release     string           `json:"release,omitempty"`
 	Namespace   string           `json:"namespace,omitempty"`
 	PodSecurity PodSecurity      `json:"podSecurity,omitempty"`
+	Beside      []string         `json:"beside,omitempty"`
 	Needs       []string         `json:"needs,omitempty"`
 	Values      map[string]any   `json:"values,omitempty"`
 	Objects     []map[string]any `json:"objects,omitempty"`
@@ -57,6 +58,9 @@ func viewOf(a Addon) view {
 		Addon: a.Key, Version: a.Version, Release: a.Release, Needs: a.Needs, Values: a.Values,
 		Source:      strings.Join(slices.DeleteFunc([]string{string(a.Source.Kind), a.Source.URL, a.Source.Chart}, func(s string) bool { return s == "" }), " "),
 		WithoutCRDs: a.Source.WithoutCRDs, Namespace: a.Namespace.Name, PodSecurity: a.Namespace.PodSecurity,
+	}
+	for _, n := range a.Beside {
+		v.Beside = append(v.Beside, n.Name+" "+string(n.PodSecurity))
 	}
 	for _, o := range a.Objects {
 		v.Objects = append(v.Objects, o.Object)

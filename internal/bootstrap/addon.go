@@ -47,10 +47,10 @@ func (s *Session) targetID() string {
 // recordAddons takes over how addons stand. kube-vip is known from elsewhere.
 func (s *Session) recordAddons(states []install.State) {
 	all := s.kubeVIPStatus()
+	s.fresh = true
 	for _, state := range states {
-		all = append(all, v1alpha1.BootstrapAddonStatus{
-			Name: state.Key, Version: state.Version, Phase: state.Phase, Message: state.Message, Digest: state.Digest,
-		})
+		s.fresh = s.fresh && state.Phase != ""
+		all = append(all, s.addonStatus(state))
 	}
 	s.Status.Addons = all
 	s.Status.AddonsInstalled = map[string]bool{}
@@ -60,6 +60,18 @@ func (s *Session) recordAddons(states []install.State) {
 	s.Status.ConsoleURL = ""
 	if s.Status.AddonsInstalled[addon.Console] {
 		s.Status.ConsoleURL = addon.ConsoleURL(s.Spec)
+	}
+}
+
+// addonStatus is what is known of an addon: as long as nobody has looked, what
+// was known before.
+func (s *Session) addonStatus(state install.State) v1alpha1.BootstrapAddonStatus {
+	i := slices.IndexFunc(s.Status.Addons, func(a v1alpha1.BootstrapAddonStatus) bool { return a.Name == state.Key && a.Version == state.Version })
+	if state.Phase == "" && i >= 0 {
+		return s.Status.Addons[i]
+	}
+	return v1alpha1.BootstrapAddonStatus{
+		Name: state.Key, Version: state.Version, Phase: cmp.Or(state.Phase, v1alpha1.AddonPending), Message: state.Message, Digest: state.Digest,
 	}
 }
 
@@ -96,7 +108,10 @@ func (s *Session) markKubeVIP(phase v1alpha1.AddonPhase, message string) {
 // awaitAddons follows the addons until all are ready. The installer reports when
 // one of them stands differently.
 func awaitAddons(_ context.Context, s *Session) (*Obstacle, error) {
-	return AddonObstacle(s.Status.Addons), nil
+	if o := AddonObstacle(s.Status.Addons); o != nil || s.fresh {
+		return o, nil
+	}
+	return &Obstacle{Reason: "WaitingForAddons", Message: "it is being looked whether the addons are still ready"}, nil
 }
 
 // AddonObstacle is what addons wait for: those that fail are told before those

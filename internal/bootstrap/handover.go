@@ -70,7 +70,9 @@ func (s *Session) handOverCredentials(ctx context.Context) error {
 	return err
 }
 
-func applied() metav1.PatchOptions { return metav1.PatchOptions{FieldManager: fieldOwner, Force: new(true)} }
+func applied() metav1.PatchOptions {
+	return metav1.PatchOptions{FieldManager: fieldOwner, Force: new(true)}
+}
 
 // metaFor is what an object keeps of its metadata on another API server.
 func metaFor(m metav1.ObjectMeta) metav1.ObjectMeta {

@@ -124,7 +124,8 @@ type Session struct {
 	nodes       *talos.Client // of the Talos API
 	cluster     *newCluster   // of the new API server, by way of one control plane
 	provider    *v1alpha1.ProviderConfig
-	looked      bool          // at the nodes of the new cluster
+	looked      bool // at the nodes of the new cluster
+	fresh       bool // what is known of the addons, of all of them
 }
 
 // Progress is where a walk ended.

@@ -155,5 +155,6 @@ func (o *operation) openLog() (err error) {
 	handler := slog.NewTextHandler(o.logFile, nil)
 	ctrllog.SetLogger(logr.FromSlogHandler(handler))
 	klog.SetSlogLogger(slog.New(handler))
+	slog.SetDefault(slog.New(handler)) // Helm has a few words to say, too
 	return nil
 }

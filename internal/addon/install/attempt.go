@@ -79,18 +79,26 @@ func (w *worker) mark(ctx context.Context, t task) (string, error) {
 	return addonMark(t.Addon, more...)
 }
 
-// install fetches the addon, applies it and writes the record of it.
-func (w *worker) install(ctx context.Context, t task, mark string) (record, error) {
-	w.reach(preparing, "is prepared")
+// bring prepares the addon and fetches it, also while it still waits for others:
+// what cannot be had is known early, and then nothing is left to wait for.
+func (w *worker) bring(ctx context.Context, t task) (source.Content, error) {
+	ahead := w.waits(t)
+	if !ahead {
+		w.reach(preparing, "is being prepared")
+	}
 	if err := t.prepare(ctx); err != nil {
-		return record{}, w.at(preparing, err)
+		return source.Content{}, w.at(preparing, err)
 	}
-	w.reach(fetching, "is fetched")
-	content, err := w.fetch(ctx, t)
-	if err != nil {
-		return record{}, w.at(fetching, err)
+	if !ahead {
+		w.reach(fetching, "is being fetched")
 	}
-	w.reach(applying, "is applied")
+	content, err := w.fetch(ctx, t, ahead)
+	return content, w.at(fetching, err)
+}
+
+// install applies the addon and writes the record of it.
+func (w *worker) install(ctx context.Context, t task, content source.Content, mark string) (record, error) {
+	w.reach(applying, "is being applied")
 	listed, err := w.apply(ctx, t, content)
 	if err != nil {
 		return record{}, w.at(applying, err)
@@ -111,12 +119,12 @@ func (t task) prepare(ctx context.Context) error {
 	return t.provide(ctx)
 }
 
-func (w *worker) fetch(ctx context.Context, t task) (source.Content, error) {
+func (w *worker) fetch(ctx context.Context, t task, ahead bool) (source.Content, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("it has not arrived within %s", fetchTimeout))
 	defer cancel()
-	known := w.failedAt >= fetching // its cause stays visible
+	quiet := ahead || w.failedAt >= fetching // others are waited for, or the last cause stays visible
 	slow := time.AfterFunc(slowFetch, func() {
-		if known {
+		if quiet {
 			return
 		}
 		w.set(v1alpha1.AddonInstalling, "is still being fetched: "+origin(t.Addon)+" is slow or does not answer; another source can be named with --charts")

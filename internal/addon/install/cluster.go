@@ -102,7 +102,7 @@ func (c *cluster) drop(addons []addon.Addon) {
 func (c *cluster) hire(a addon.Addon) *worker {
 	w := &worker{
 		cluster: c, key: a.Key, wake: make(chan struct{}, 1), log: c.installer.log.With("cluster", c.id, "addon", a.Key),
-		wanted: a, generation: 1, state: State{Key: a.Key, Version: a.Version, Phase: v1alpha1.AddonPending, Since: time.Now()},
+		wanted: a, generation: 1, state: State{Key: a.Key, Version: a.Version, Since: time.Now()},
 	}
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(c.ctx)

@@ -49,7 +49,8 @@ type Target struct {
 type State struct {
 	Key     string
 	Version string
-	Phase   v1alpha1.AddonPhase
+	// Phase is empty as long as the cluster was not looked at.
+	Phase v1alpha1.AddonPhase
 	// Message is the present obstacle: what it waits for, or why it was not taken.
 	// It has no times and no request ids.
 	Message string

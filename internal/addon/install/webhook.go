@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -115,10 +116,21 @@ func (c *connection) silent(ctx context.Context, s *admissionv1.ServiceReference
 	}
 	said := metav1.Status{}
 	if json.Unmarshal(data, &said) == nil && said.Kind == "Status" && said.APIVersion == "v1" {
-		return said.Message, nil
+		return silence(said.Message), nil
 	}
 	if answer := apierrors.APIStatus(nil); errors.As(err, &answer) && answer.Status().Code >= http.StatusBadRequest {
 		return "", nil
 	}
 	return "", err
+}
+
+// silence is what an API server says about a service that does not answer,
+// without the pod that it tried this time, and without its own way there.
+func silence(said string) string {
+	for _, why := range []string{"no endpoints available", "connection refused", "no route to host", "timeout", "certificate"} {
+		if strings.Contains(said, why) {
+			return why
+		}
+	}
+	return said
 }

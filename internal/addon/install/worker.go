@@ -171,10 +171,14 @@ func (w *worker) pass(ctx context.Context, t task) error {
 		return err
 	}
 	if r.Mark != mark || w.again {
+		content, err := w.bring(ctx, t)
+		if err != nil {
+			return err
+		}
 		if !w.awaitNeeds(ctx, t) {
 			return nil
 		}
-		if r, err = w.install(ctx, t, mark); err != nil {
+		if r, err = w.install(ctx, t, content, mark); err != nil {
 			return err
 		}
 		w.again = false
@@ -187,11 +191,9 @@ func (w *worker) pass(ctx context.Context, t task) error {
 // addon is wanted differently by then.
 func (w *worker) awaitNeeds(ctx context.Context, t task) bool {
 	for {
-		missing := w.cluster.unready(t.Needs)
-		if len(missing) == 0 {
+		if !w.waits(t) {
 			return true
 		}
-		w.set(v1alpha1.AddonPending, "waits for "+strings.Join(missing, ", "))
 		select {
 		case <-ctx.Done():
 			return false
@@ -201,6 +203,15 @@ func (w *worker) awaitNeeds(ctx context.Context, t task) bool {
 			return false
 		}
 	}
+}
+
+// waits tells which addons this one still needs, if there are any.
+func (w *worker) waits(t task) bool {
+	missing := w.cluster.unready(t.Needs)
+	if len(missing) > 0 {
+		w.set(v1alpha1.AddonPending, "waits for "+strings.Join(missing, ", "))
+	}
+	return len(missing) > 0
 }
 
 // keep looks at an addon that was applied, whenever something may have changed,

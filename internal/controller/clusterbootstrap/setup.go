@@ -85,7 +85,10 @@ func installer(m manager.Manager, s *source.Source, woken chan<- event.TypedGene
 		Source: s,
 		Wake: func(id string) {
 			namespace, name, _ := strings.Cut(id, "/")
-			woken <- event.TypedGenericEvent[types.NamespacedName]{Object: types.NamespacedName{Namespace: namespace, Name: name}}
+			select {
+			case woken <- event.TypedGenericEvent[types.NamespacedName]{Object: types.NamespacedName{Namespace: namespace, Name: name}}:
+			default: // the walks that are due will see it
+			}
 		},
 		Log: slog.New(logr.ToSlogHandler(m.GetLogger().WithName("addons"))),
 	})
