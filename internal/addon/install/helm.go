@@ -4,13 +4,17 @@
 package install
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
 	helmkube "helm.sh/helm/v4/pkg/kube"
 	release "helm.sh/helm/v4/pkg/release/v1"
+	admissionregistration "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/resource"
@@ -82,6 +86,21 @@ func (g *getter) ToRawKubeConfigLoader() clientcmd.ClientConfig {
 type helmClient struct {
 	*helmkube.Client
 	hooks hookWaiter
+}
+
+// Build implements kube.Interface. Webhooks come last: as long as nobody answers
+// them, they refuse objects of the same chart, without which he may not even start.
+func (c helmClient) Build(manifest io.Reader, validate bool) (helmkube.ResourceList, error) {
+	all, err := c.Client.Build(manifest, validate)
+	slices.SortStableFunc(all, func(a, b *resource.Info) int { return cmp.Compare(rank(a), rank(b)) })
+	return all, err
+}
+
+func rank(i *resource.Info) int {
+	if i.Mapping.GroupVersionKind.Group == admissionregistration.GroupName {
+		return 1
+	}
+	return 0
 }
 
 // Create implements kube.Interface. A Job that an earlier run has left would be

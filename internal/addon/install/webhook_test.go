@@ -4,6 +4,7 @@
 package install
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -197,4 +198,33 @@ func TestAnswerOfTheFarSideCounts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWebhookDoesNotRefuseWhatComesWithIt has a chart with an object that its own
+// webhook judges, and nobody who answers for that.
+func TestWebhookDoesNotRefuseWhatComesWithIt(t *testing.T) {
+	l := newLab(t)
+	group := l.namespace + ".example.com"
+	l.stock(l.key("gate"), "1.0.0", map[string]string{
+		"crds/tea.yaml":      definitionFile(group, "kind: {type: string}"),
+		"templates/tea.yaml": "apiVersion: " + group + "/v1\nkind: Tea\nmetadata: {name: green}\n",
+		"templates/gate.yaml": `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: "{{ .Release.Namespace }}"}
+webhooks:
+- name: gate.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: Fail
+  clientConfig: {service: {namespace: "{{ .Release.Namespace }}", name: gate, path: /judge}}
+  rules: [{apiGroups: ["` + group + `"], apiVersions: [v1], resources: [teas], operations: [CREATE, UPDATE]}]
+`,
+	})
+	t.Cleanup(func() {
+		_ = l.client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(context.Background(), l.namespace, metav1.DeleteOptions{})
+	})
+	a := l.chart("gate", "1.0.0", func(a *addon.Addon) { a.Ready.Workloads = nil })
+	l.awaitReady(a)
+	l.wantReleases("gate", 1)
 }

@@ -50,7 +50,8 @@ type worker struct {
 
 	// The lock of the cluster guards these.
 	wanted     addon.Addon
-	generation int
+	generation int // of what is wanted
+	taken      int // of what is worked on
 	state      State
 	interest   map[string]bool
 }
@@ -95,6 +96,7 @@ func (w *worker) take() (task, error) {
 	connection, target, err := w.cluster.current()
 	w.cluster.mu.Lock()
 	defer w.cluster.mu.Unlock()
+	w.taken = w.generation
 	return task{Addon: w.wanted, Target: target, connection: connection, generation: w.generation}, err
 }
 
@@ -294,8 +296,8 @@ func (w *worker) update(phase v1alpha1.AddonPhase, message string) bool {
 	w.cluster.mu.Lock()
 	defer w.cluster.mu.Unlock()
 	before := w.state
-	if before.Phase == phase && before.Message == message {
-		return false
+	if before.Phase == phase && before.Message == message || w.taken != w.generation {
+		return false // no news, or none about what is wanted by now
 	}
 	w.state.Phase, w.state.Message, w.state.Since = phase, message, time.Now()
 	if before.Phase != phase || phase == v1alpha1.AddonFailing {

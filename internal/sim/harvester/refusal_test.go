@@ -166,6 +166,8 @@ func TestLimitedUserMayDoWhatIsDocumented(t *testing.T) {
 		if err := shared.admin.Create(t.Context(), withdrawn); err != nil {
 			t.Error(err)
 		}
+		// The tests that follow have these rights.
+		eventually(t, "return of the rights", func() error { return shared.limited.List(t.Context(), &storagev1.StorageClassList{}) })
 	}()
 	eventually(t, "withdrawal", func() error {
 		err := shared.limited.List(t.Context(), &storagev1.StorageClassList{})
