@@ -107,16 +107,26 @@ func (w *worker) install(ctx context.Context, t task, content source.Content, ma
 	return r, w.at(applying, t.keepRecord(ctx, t.Key, r))
 }
 
-// prepare makes the namespace and the Secret that the addon expects.
+// prepare makes the namespaces and the Secret that the addon expects.
 func (t task) prepare(ctx context.Context) error {
-	if n := t.Namespace; n.Name != "" && n.PodSecurity != "" {
-		space := applycorev1.Namespace(n.Name).WithLabels(levels(n.PodSecurity))
-		options := metav1.ApplyOptions{FieldManager: levelManager, Force: true}
-		if _, err := t.kubernetes.CoreV1().Namespaces().Apply(ctx, space, options); err != nil {
-			return fmt.Errorf("make namespace %s: %w", n.Name, err)
+	for _, n := range append([]addon.Namespace{t.Namespace}, t.Beside...) {
+		if err := t.makeNamespace(ctx, n); err != nil {
+			return err
 		}
 	}
 	return t.provide(ctx)
+}
+
+func (t task) makeNamespace(ctx context.Context, n addon.Namespace) error {
+	if n.Name == "" || n.PodSecurity == "" {
+		return nil
+	}
+	space := applycorev1.Namespace(n.Name).WithLabels(levels(n.PodSecurity))
+	options := metav1.ApplyOptions{FieldManager: levelManager, Force: true}
+	if _, err := t.kubernetes.CoreV1().Namespaces().Apply(ctx, space, options); err != nil {
+		return fmt.Errorf("make namespace %s: %w", n.Name, err)
+	}
+	return nil
 }
 
 func (w *worker) fetch(ctx context.Context, t task, ahead bool) (source.Content, error) {

@@ -97,7 +97,7 @@ func (d definitionState) obstacle() string {
 	case names.Status == apiextensionsv1.ConditionFalse:
 		return "its names are not accepted: " + names.Message
 	case names.Status != apiextensionsv1.ConditionTrue, state[apiextensionsv1.Established].Status != apiextensionsv1.ConditionTrue:
-		return "is not established yet"
+		return "is not established yet" + because(state[apiextensionsv1.Established].Message)
 	}
 	return ""
 }

@@ -70,6 +70,7 @@ func (l *lab) teahouse(version string) addon.Addon {
 	l.stock(l.key("teahouse"), version, files)
 	return l.chart("teahouse", version, func(a *addon.Addon) {
 		a.Namespace.PodSecurity = addon.Baseline
+		a.Beside = []addon.Namespace{{Name: l.namespace + "-beside", PodSecurity: addon.Privileged}}
 		a.Secret = &addon.Secret{Namespace: l.namespace, Name: "login", Copy: []string{"token"}}
 		a.Ready.CRDs = []string{"teas." + group}
 		a.Ready.Workloads = []addon.Ref{{APIVersion: "apps/v1", Kind: deploymentKind, Namespace: l.namespace, Name: "house"}}
@@ -168,6 +169,10 @@ func (l *lab) wantTeahouse() {
 	n, err := l.client.CoreV1().Namespaces().Get(l.Context(), l.namespace, metav1.GetOptions{})
 	if err != nil || n.Labels["pod-security.kubernetes.io/enforce"] != "baseline" {
 		l.Errorf("the namespace enforces %q: %v", n.Labels["pod-security.kubernetes.io/enforce"], err)
+	}
+	n, err = l.client.CoreV1().Namespaces().Get(l.Context(), l.namespace+"-beside", metav1.GetOptions{})
+	if err != nil || n.Labels["pod-security.kubernetes.io/enforce"] != "privileged" {
+		l.Errorf("the namespace beside it enforces %q: %v", n.Labels["pod-security.kubernetes.io/enforce"], err)
 	}
 	j, err := l.client.BatchV1().Jobs(l.namespace).Get(l.Context(), "before", metav1.GetOptions{})
 	if err != nil || j.Status.Succeeded != 1 {

@@ -4,6 +4,7 @@
 package install
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,7 +56,7 @@ func (l *looker) webhook(v *view, ref addon.Ref, h webhook, answered map[string]
 	switch {
 	case s == nil:
 		return nil
-	case len(h.client.CABundle) == 0:
+	case len(bytes.TrimSpace(h.client.CABundle)) == 0: // some hold the place with a line feed
 		v.add(ref, "webhook "+h.name+" has no CA bundle yet")
 		return nil
 	case len(v.obstacles) > 0 || answered[servicePath(s)]:

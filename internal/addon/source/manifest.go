@@ -71,8 +71,7 @@ func complete(objects []*unstructured.Unstructured) error {
 // what a cluster alone may say about them.
 func inOrder(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	for _, o := range objects {
-		unstructured.RemoveNestedField(o.Object, "status")
-		unstructured.RemoveNestedField(o.Object, "metadata", "creationTimestamp")
+		mend(o)
 	}
 	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
 	return objects
