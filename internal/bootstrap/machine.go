@@ -18,8 +18,8 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// requestMachines makes the MachineRequests, side by side, and follows them
-// until all run.
+// requestMachines makes the MachineRequests, side by side, and sees how far they
+// are. It waits for none: there is something to do while they come up.
 func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 	statuses := make([]v1alpha1.BootstrapMachineStatus, len(s.Plan.Machines))
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
@@ -35,8 +35,12 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 		return nil, err
 	}
 	s.Status.Machines = statuses
-	return joined(obstacles), nil
+	s.coming = joined(obstacles)
+	return nil, nil
 }
+
+// awaitMachines follows the machines until all run.
+func awaitMachines(_ context.Context, s *Session) (*Obstacle, error) { return s.coming, nil }
 
 // requestMachine reports how far a machine is. A request that was there and is
 // gone is not made again: its machine may hold the cluster's only data.

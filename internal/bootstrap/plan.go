@@ -74,6 +74,11 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, Carrier: carrier(spec),
 		Talos: cluster, Warnings: warnings(spec),
 	}
+	for _, m := range plan.Machines {
+		if _, err := talos.ExtraDisks(spec.Talos.InstallDisk, len(m.Pool.ExtraDisks)); err != nil {
+			return Plan{}, &Failure{Reason: "InvalidSpec", Message: "spec.talos.installDisk: " + err.Error()}
+		}
+	}
 	if plan.Addons, err = plan.addons(spec, addon.Facts{}); err != nil {
 		return Plan{}, &Failure{Reason: "InvalidAddons", Message: err.Error()}
 	}
@@ -253,6 +258,9 @@ func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine, provi
 		ProviderID: providerID,
 	})
 }
+
+// patched reports whether the user changes configurations.
+func (p Plan) patched() bool { return len(p.Talos.JSONPatches)+len(p.Talos.MergePatches) > 0 }
 
 // check makes one configuration per role, so that patches which cannot be
 // applied are found before there are machines. Where a load balancer is to come,

@@ -224,9 +224,13 @@ func TestWhatCannotBeHadIsAFailureWithItsReason(t *testing.T) {
 			*s = ha(s.Provider, "10.40.0.100")
 			s.Remediation = v1alpha1.RemediationReplaceWorkers
 		}, "RemediationNotSupported", "later version"},
-		"unknown Talos":          {func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Version = "v9.9.9" }, "InvalidSpec", "newer than"},
-		"HA without an endpoint": {func(s *v1alpha1.ClusterBootstrapSpec) { *s = ha(s.Provider, "") }, "InvalidSpec", "spec.network.vip is required"},
-		"label of workers":       {func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.Workers.Labels = map[string]string{"a b": ""} }, "InvalidSpec", "spec.cluster.workers.labels"},
+		"unknown Talos": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Version = "v9.9.9" }, "InvalidSpec", "newer than"},
+		"disks without names": {func(s *v1alpha1.ClusterBootstrapSpec) {
+			s.Talos.InstallDisk, s.Cluster.ControlPlane.ExtraDisks = "/dev/nvme0n1", []v1alpha1.DiskSpec{{SizeGB: 10}}
+		}, "InvalidSpec", "cannot name 1 disks"},
+		"addons that do not fit together": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Addons.CertManager.Enabled = new(false) }, "InvalidAddons", "cert-manager"},
+		"HA without an endpoint":          {func(s *v1alpha1.ClusterBootstrapSpec) { *s = ha(s.Provider, "") }, "InvalidSpec", "spec.network.vip is required"},
+		"label of workers":                {func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.Workers.Labels = map[string]string{"a b": ""} }, "InvalidSpec", "spec.cluster.workers.labels"},
 	} {
 		s := spec()
 		tc.change(&s)

@@ -29,23 +29,47 @@ const (
 // SecretName is the name of a cluster's Secret.
 func SecretName(cluster, suffix string) string { return cluster + "-" + suffix }
 
-// makeSecrets makes the keys of the new cluster, once. With them it can be seen
-// whether configurations come of the spec, before there are machines.
+// checkSecrets sees, before there are machines, that the cluster's keys are its
+// own, and that configurations come of its patches. Keys take a second or two to
+// make: where there is nothing to try them on, they are made while machines come up.
+func checkSecrets(ctx context.Context, s *Session) (*Obstacle, error) {
+	_, err := s.readSecret(ctx, SecretTalosSecrets)
+	if apierrors.IsNotFound(err) && !s.Plan.patched() {
+		return s.secretsLost(s.hadSecrets(ctx))
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, err
+	}
+	if o, err := makeSecrets(ctx, s); o != nil || err != nil {
+		return o, err
+	}
+	if len(s.Status.Machines) > 0 {
+		return nil, nil
+	}
+	return nil, s.Plan.check(s.secrets)
+}
+
+// makeSecrets makes the keys of the new cluster, once.
 func makeSecrets(ctx context.Context, s *Session) (_ *Obstacle, err error) {
+	if s.secrets != nil {
+		return nil, nil
+	}
 	s.secrets, err = s.keepSecret(ctx, SecretTalosSecrets, func() ([]byte, error) {
 		if err := s.hadSecrets(ctx); err != nil {
 			return nil, err
 		}
 		return talos.NewSecrets(s.Spec.Talos.Version)
 	})
-	if errors.Is(err, errSecretsLost) {
-		name := SecretName(s.Spec.Cluster.Name, SecretTalosSecrets)
-		return &Obstacle{Reason: "SecretDeleted", Message: fmt.Sprintf("Secret %s %v; restore it, or destroy the cluster", name, err)}, nil
+	return s.secretsLost(err)
+}
+
+// secretsLost turns keys that were deleted into something that can be mended.
+func (s *Session) secretsLost(err error) (*Obstacle, error) {
+	if !errors.Is(err, errSecretsLost) {
+		return nil, err
 	}
-	if err == nil && len(s.Status.Machines) == 0 {
-		err = s.Plan.check(s.secrets)
-	}
-	return nil, err
+	name := SecretName(s.Spec.Cluster.Name, SecretTalosSecrets)
+	return &Obstacle{Reason: "SecretDeleted", Message: fmt.Sprintf("Secret %s %v; restore it, or destroy the cluster", name, err)}, nil
 }
 
 var errSecretsLost = errors.New("was deleted and is not made again: machines have its keys")

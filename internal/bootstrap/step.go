@@ -79,8 +79,10 @@ type Step struct {
 func Steps() []Step {
 	return []Step{
 		{v1alpha1.BootstrapPending, checkProvider},
-		{v1alpha1.BootstrapProvisioningMachines, makeSecrets},
+		{v1alpha1.BootstrapProvisioningMachines, checkSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, requestMachines},
+		{v1alpha1.BootstrapProvisioningMachines, makeSecrets},
+		{v1alpha1.BootstrapProvisioningMachines, awaitMachines},
 		{v1alpha1.BootstrapProvisioningMachines, requestLoadBalancer},
 		{v1alpha1.BootstrapConfiguringTalos, settleEndpoint},
 		{v1alpha1.BootstrapConfiguringTalos, issueTalosconfig},
@@ -93,8 +95,8 @@ func Steps() []Step {
 		{v1alpha1.BootstrapInstallingAddons, awaitEndpoint},
 		{v1alpha1.BootstrapInstallingAddons, finishNodes},
 		{v1alpha1.BootstrapInstallingAddons, awaitNodes},
-		{v1alpha1.BootstrapInstallingAddons, awaitHealth},
 		{v1alpha1.BootstrapInstallingAddons, awaitAddons},
+		{v1alpha1.BootstrapInstallingAddons, awaitHealth},
 		{v1alpha1.BootstrapInstallingAddons, handOver},
 	}
 }
@@ -119,6 +121,7 @@ type Session struct {
 	secrets     []byte
 	talosconfig []byte
 	kubeconfig  []byte
+	coming      *Obstacle     // what the machines wait for
 	providerIDs []string      // of the machines, as far as they are known
 	balancer    string        // endpoint of the load balancer, if there is one
 	nodes       *talos.Client // of the Talos API

@@ -90,12 +90,12 @@ func (l *lab) withToken(t Target) Target {
 // TestKilledAtAnyWriteGoesOn kills an installation after each of its writes; the
 // next process ends with the same cluster as one that was left alone.
 func TestKilledAtAnyWriteGoesOn(t *testing.T) {
-	killedAtEach(t, 18, func(*lab) {})
+	killedAtEach(t, 19, func(*lab) {})
 }
 
 // TestKilledUpgradeGoesOn does the same with a change of the version.
 func TestKilledUpgradeGoesOn(t *testing.T) {
-	killedAtEach(t, 19, func(l *lab) {
+	killedAtEach(t, 20, func(l *lab) {
 		l.awaitReady(l.teahouse("0.9.0"))
 		l.Close()
 	})

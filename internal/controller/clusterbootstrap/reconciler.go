@@ -156,13 +156,13 @@ func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
 
 // pollAfter is when to ask again where nobody reports a change: soon while
 // things move, ever less often while they do not. What took 20 seconds is seen
-// within one.
+// within a quarter of one.
 func (r *Reconciler) pollAfter(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress) time.Duration {
 	if p.Obstacle == nil || !p.Obstacle.Poll {
 		return upkeep
 	}
 	still := r.Clock().Sub(cb.Status.LastUpdated.Time)
-	return min(max(still/40, 250*time.Millisecond), 5*time.Second)
+	return min(max(still/80, 250*time.Millisecond), 5*time.Second)
 }
 
 // remove releases the ClusterBootstrap when everything it made is gone.

@@ -28,6 +28,10 @@ import (
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
+// wakeLag makes one walk of what happens to several addons at about the same
+// time: they go on by themselves, and the walk only tells.
+const wakeLag = 200 * time.Millisecond
+
 // workers is how many clusters are looked after at once; they mostly wait for
 // answers.
 const workers = 4
@@ -98,7 +102,7 @@ func wake(woken <-chan event.TypedGenericEvent[types.NamespacedName]) ctrlsource
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return ctrlsource.TypedChannel(woken, handler.TypedFuncs[types.NamespacedName, reconcile.Request]{
 		GenericFunc: func(_ context.Context, e event.TypedGenericEvent[types.NamespacedName], q queue) {
-			q.Add(reconcile.Request{NamespacedName: e.Object})
+			q.AddAfter(reconcile.Request{NamespacedName: e.Object}, wakeLag)
 		},
 	})
 }

@@ -29,6 +29,8 @@ const (
 	probeTimeout = time.Second
 	// usualGrace is how long a container has to end if its pod does not say.
 	usualGrace = 30 * time.Second
+	// niceness of the controllers' processes.
+	niceness = 10
 )
 
 var errMoved = errors.New("the API server is at another address")
@@ -62,6 +64,8 @@ func (p *process) run(ctx context.Context) (wasReady bool, err error) {
 	if err := cmd.Start(); err != nil {
 		return false, err
 	}
+	// On its own machine it would not be in anybody's way.
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, niceness)
 	p.kubelet.Log.Info("controller starts", "node", p.kubelet.Node.Name, "pod", keyOf(p.pod), "output", log.Name())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
