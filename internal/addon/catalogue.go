@@ -42,9 +42,13 @@ func after(keys ...string) (out []need) {
 
 func requires(key string, more ...need) []need { return append([]need{{key, true}}, more...) }
 
+// PlatformNamespace is where the controllers of this project and the platform's own
+// configuration are.
+const PlatformNamespace = "butler-system"
+
 const (
 	kubeSystem    = "kube-system"
-	butlerSystem  = "butler-system"
+	butlerSystem  = PlatformNamespace
 	stewardSystem = "steward-system"
 	kamajiSystem  = "kamaji-system"
 )

@@ -6,6 +6,8 @@ package bootstrap
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -30,7 +32,7 @@ func installAddons(ctx context.Context, s *Session) (*Obstacle, error) {
 		return nil, err
 	}
 	states := s.Addons.Advance(install.Target{
-		ID: s.targetID(), Config: config, Platform: s.provider.Spec,
+		ID: s.targetID(), Config: config, Platform: s.provider.Spec, Revision: s.credentialsRevision(ctx, addons),
 		Credentials: func(ref *v1alpha1.SecretReference) (map[string][]byte, error) {
 			return s.credentials(context.WithoutCancel(ctx), ref)
 		},
@@ -177,6 +179,32 @@ func (s *Session) credentials(ctx context.Context, ref *v1alpha1.SecretReference
 		return nil, fmt.Errorf("secret %s with credentials does not exist; create it", key)
 	}
 	return secret.Data, err
+}
+
+// credentialsRevision is a hash of all credentials that addons are made from. It
+// never leaves the process. As long as one cannot be read it is empty.
+func (s *Session) credentialsRevision(ctx context.Context, addons []addon.Addon) string {
+	refs := []*v1alpha1.SecretReference{nil}
+	for _, a := range addons {
+		for _, p := range a.Providers {
+			if p.Credentials != nil {
+				refs = append(refs, p.Credentials)
+			}
+		}
+	}
+	var all []map[string][]byte
+	for _, ref := range refs {
+		data, err := s.credentials(ctx, ref)
+		if err != nil {
+			return ""
+		}
+		all = append(all, data)
+	}
+	document, err := json.Marshal(all)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(document))
 }
 
 // credentialsKey is which Secret is meant: nil is that of the ProviderConfig,

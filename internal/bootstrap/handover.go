@@ -44,7 +44,7 @@ func (s *Session) handOver(ctx context.Context) error {
 	if err := s.cluster.applyOwn(ctx, "providerconfigs", p.Namespace, p.Name, p); err != nil {
 		return err
 	}
-	b := butlerConfig(s.Spec)
+	b := butlerConfig(s.Spec, s.provider)
 	return s.cluster.applyOwn(ctx, "butlerconfigs", "", b.Name, b)
 }
 
@@ -66,7 +66,21 @@ func (s *Session) handOverCredentials(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.cluster.CoreV1().Secrets(key.Namespace).Patch(ctx, key.Name, types.ApplyPatchType, data, applied())
+	return s.cluster.replaceSecret(ctx, key, data)
+}
+
+// replaceSecret applies a Secret. One that is immutable, or of another type, has
+// to make way for what somebody made in its place on the plane.
+func (c *newCluster) replaceSecret(ctx context.Context, key types.NamespacedName, data []byte) error {
+	secrets := c.CoreV1().Secrets(key.Namespace)
+	_, err := secrets.Patch(ctx, key.Name, types.ApplyPatchType, data, applied())
+	if !apierrors.IsInvalid(err) {
+		return err
+	}
+	if err := secrets.Delete(ctx, key.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	_, err = secrets.Patch(ctx, key.Name, types.ApplyPatchType, data, applied())
 	return err
 }
 
@@ -96,18 +110,20 @@ func providerConfigFor(p *v1alpha1.ProviderConfig) *v1alpha1.ProviderConfig {
 }
 
 // butlerConfig is the platform's configuration as the spec of its cluster has it.
-func butlerConfig(spec v1alpha1.ClusterBootstrapSpec) *v1alpha1.ButlerConfig {
+// A ProviderConfig of another namespace than the platform's cannot be its default.
+func butlerConfig(spec v1alpha1.ClusterBootstrapSpec, p *v1alpha1.ProviderConfig) *v1alpha1.ButlerConfig {
 	exposure := spec.ControlPlaneExposure.DeepCopy()
 	if exposure == nil {
 		exposure = &v1alpha1.ControlPlaneExposureSpec{Mode: v1alpha1.ExposureLoadBalancer}
 	}
+	var provider *v1alpha1.LocalReference
+	if p.Namespace == addon.PlatformNamespace {
+		provider = &v1alpha1.LocalReference{Name: p.Name}
+	}
 	return &v1alpha1.ButlerConfig{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: "ButlerConfig"},
 		ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.ButlerConfigName},
-		Spec: v1alpha1.ButlerConfigSpec{
-			ControlPlaneExposure:     exposure,
-			DefaultProviderConfigRef: &v1alpha1.LocalReference{Name: spec.ProviderRef.Name},
-		},
+		Spec:       v1alpha1.ButlerConfigSpec{ControlPlaneExposure: exposure, DefaultProviderConfigRef: provider},
 	}
 }
 

@@ -141,3 +141,53 @@ func get(t *testing.T, c client.Client, named, into client.Object) {
 		t.Fatal(err)
 	}
 }
+
+// TestOtherCredentialsAreHandedOver replaces a Secret that nobody may change, as
+// somebody does who changes such credentials.
+func TestOtherCredentialsAreHandedOver(t *testing.T) {
+	admission := plane.Options{AdmissionOff: []string{"ServiceAccount"}}
+	here, there := planetest.Start(t, admission), planetest.Start(t, admission)
+	from, to := clientOf(t, here), clientOf(t, there)
+	s := sessionOn(t, there, from)
+	s.provider = &v1alpha1.ProviderConfig{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cloud"},
+		Spec: v1alpha1.ProviderConfigSpec{
+			Provider: v1alpha1.ProviderGCP, GCP: &v1alpha1.GCPSpec{ProjectID: "project", Region: "region"},
+			CredentialsRef: &v1alpha1.SecretReference{Name: "credentials"},
+		},
+	}
+	login := func(key string) *corev1.Secret {
+		return &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "credentials"}, Immutable: new(true), Data: map[string][]byte{"key": []byte(key)},
+		}
+	}
+	revisions := map[string]bool{}
+	for _, key := range []string{"one", "two", "two"} {
+		if err := client.IgnoreNotFound(from.Delete(t.Context(), login(""))); err != nil {
+			t.Fatal(err)
+		}
+		create(t, from, login(key))
+		revisions[s.credentialsRevision(t.Context(), nil)] = true
+		if o, err := handOver(t.Context(), s); o != nil || err != nil {
+			t.Fatalf("%s: %+v, %v", key, o, err)
+		}
+		copied := &corev1.Secret{}
+		if get(t, to, login(""), copied); string(copied.Data["key"]) != key {
+			t.Errorf("the new cluster has another key than %s", key)
+		}
+	}
+	if len(revisions) != 2 || revisions[""] {
+		t.Errorf("%d revisions of two credentials", len(revisions))
+	}
+	config := &v1alpha1.ButlerConfig{}
+	get(t, to, &v1alpha1.ButlerConfig{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.ButlerConfigName}}, config)
+	if config.Spec.DefaultProviderConfigRef != nil {
+		t.Error("a ProviderConfig is the default that is not where defaults are looked for")
+	}
+	if err := from.Delete(t.Context(), login("")); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.credentialsRevision(t.Context(), nil); got != "" {
+		t.Errorf("credentials that are away have revision %s", got)
+	}
+}

@@ -4,13 +4,13 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
@@ -29,10 +29,11 @@ type cluster struct {
 	connection *connection
 	refusal    error // why there is no connection
 	workers    map[string]*worker
+	leaving    map[string]<-chan struct{} // closed when the last worker of a key has ended
 }
 
 func newCluster(i *Installer, id string) *cluster {
-	c := &cluster{id: id, installer: i, workers: map[string]*worker{}}
+	c := &cluster{id: id, installer: i, workers: map[string]*worker{}, leaving: map[string]<-chan struct{}{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -58,7 +59,8 @@ func (c *cluster) advance(t Target, addons []addon.Addon) []State {
 // What the platform is may differ too: addons that are made from it are looked
 // at again.
 func (c *cluster) reach(t Target) {
-	moved := !reflect.DeepEqual(c.target.Platform, t.Platform)
+	t.Revision = cmp.Or(t.Revision, c.target.Revision)
+	moved := t.Revision != c.target.Revision || !reflect.DeepEqual(c.target.Platform, t.Platform)
 	c.target = t
 	for _, w := range c.workers {
 		if moved && fromCredentials(w.wanted) {
@@ -94,20 +96,31 @@ func (c *cluster) drop(addons []addon.Addon) {
 	for key, w := range c.workers {
 		if !slices.ContainsFunc(addons, func(a addon.Addon) bool { return a.Key == key }) {
 			w.cancel()
+			c.leaving[key] = w.ended
 			delete(c.workers, key)
 		}
 	}
 }
 
+// hire has a worker for an addon. It begins when one that had the same addon
+// before has ended: two would take each other's releases for abandoned ones.
 func (c *cluster) hire(a addon.Addon) *worker {
 	w := &worker{
 		cluster: c, key: a.Key, wake: make(chan struct{}, 1), log: c.installer.log.With("cluster", c.id, "addon", a.Key),
-		wanted: a, generation: 1, state: State{Key: a.Key, Version: a.Version, Since: time.Now()},
+		wanted: a, generation: 1, state: State{Key: a.Key, Version: a.Version}, ended: make(chan struct{}),
 	}
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(c.ctx)
 	c.workers[a.Key] = w
-	c.running.Go(func() { w.run(ctx) })
+	former := c.leaving[a.Key]
+	delete(c.leaving, a.Key)
+	c.running.Go(func() {
+		defer close(w.ended)
+		if former != nil {
+			<-former
+		}
+		w.run(ctx)
+	})
 	return w
 }
 

@@ -4,13 +4,17 @@
 package install
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +22,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/addon/source"
 )
 
 func connected(t *testing.T, host string) *connection {
@@ -139,4 +144,116 @@ func TestRequestsEndWithTheContextTheyAreTiedTo(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the request ended with %v", err)
 	}
+}
+
+// TestAttemptThatIsCutOffIsNoFailure has other credentials for the cluster arrive
+// while an addon is fetched.
+func TestAttemptThatIsCutOffIsNoFailure(t *testing.T) {
+	l := newLab(t)
+	said := &bytes.Buffer{}
+	l.Installer = newInstaller(Options{Log: slog.New(slog.NewTextHandler(said, nil))}, l.shelf)
+	t.Cleanup(l.Close)
+	l.kubelet(start)
+	a := l.stocked("tea", "1.0.0")
+	content, fetching, moved := l.contents[a.Key+" "+a.Version], make(chan struct{}, 9), make(chan struct{})
+	l.put(a.Key, a.Version, func() source.Content {
+		fetching <- struct{}{}
+		<-moved
+		return content()
+	})
+	l.Advance(l.target(), []addon.Addon{a})
+	<-fetching
+	l.config = rest.CopyConfig(l.config)
+	l.config.Impersonate = rest.ImpersonationConfig{UserName: "other", Groups: []string{"system:masters"}}
+	l.Advance(l.target(), []addon.Addon{a})
+	close(moved)
+	l.awaitReady(a)
+	l.Close()
+	if strings.Contains(said.String(), "failing") {
+		t.Error(said.String())
+	}
+}
+
+// counted is a context that knows how many others end with it.
+type counted struct {
+	context.Context
+	children atomic.Int32
+}
+
+func (*counted) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (c *counted) AfterFunc(func()) func() bool {
+	c.children.Add(1)
+	return func() bool { c.children.Add(-1); return true }
+}
+
+func TestRequestsThatHaveEndedLeaveNothing(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	long := &counted{Context: t.Context()}
+	for _, query := range []string{"", "?watch=true"} {
+		request, err := http.NewRequestWithContext(long, http.MethodGet, server.URL+query, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := tied{t.Context(), http.DefaultTransport}.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if long.children.Load() == 0 {
+			t.Error("the request does not end with its context")
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := long.children.Load(); n != 0 {
+			t.Errorf("%q leaves %d behind", query, n)
+		}
+	}
+}
+
+// TestOneWorkerOfAnAddonAtATime switches an addon off and on again while a fetch
+// of it does not end.
+func TestOneWorkerOfAnAddonAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slow{end: make(chan struct{})}
+		i := newInstaller(Options{}, store)
+		config := &rest.Config{Host: "http://cluster.example.com", WrapTransport: func(next http.RoundTripper) http.RoundTripper { return empty{next} }}
+		to := Target{ID: "dev", Config: config}
+		tea := addon.Addon{Key: "tea", Version: "1", Source: addon.Source{Kind: addon.ChartRepository}}
+		for _, addons := range [][]addon.Addon{{tea}, nil, {tea}} {
+			i.Advance(to, addons)
+			synctest.Wait()
+			if n := store.inside.Load(); n != 1 {
+				t.Errorf("%d are at work", n)
+			}
+		}
+		close(store.end)
+		synctest.Wait()
+		i.Close()
+		if n := store.inside.Load(); n < 2 {
+			t.Error("the second one never began")
+		}
+	})
+}
+
+// slow fetches until it is told to end.
+type slow struct {
+	inside atomic.Int32
+	end    chan struct{}
+}
+
+func (s *slow) Fetch(context.Context, addon.Addon, source.Variables) (source.Content, error) {
+	s.inside.Add(1)
+	<-s.end
+	return source.Content{}, errors.New("it is slow")
+}
+
+// empty is an API server that has nothing.
+type empty struct{ next http.RoundTripper }
+
+func (e empty) WrappedRoundTripper() http.RoundTripper { return e.next }
+
+func (empty) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 }

@@ -70,6 +70,8 @@ func (h hookWaiter) await(ctx context.Context, i *resource.Info, timeout time.Du
 			return fmt.Errorf("hook %s has not ended within %s%s", refName(ref), timeout, because(s.obstacle))
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case h.worker.outdated(h.task):
+			return fmt.Errorf("hook %s is not waited for: the addon is wanted differently by now", refName(ref))
 		case err != nil:
 			s.obstacle = err.Error() // it is asked again
 		case s.done:

@@ -94,3 +94,13 @@ func TestRefusedPodsOfAHookAreTold(t *testing.T) {
 		t.Errorf("%q names one pod of many", s[0].Message)
 	}
 }
+
+// TestHookIsNotWaitedForOnceAnotherVersionIsWanted has a hook whose pods never
+// run, and a spec that leads out of it.
+func TestHookIsNotWaitedForOnceAnotherVersionIsWanted(t *testing.T) {
+	l := newLab(t)
+	l.stock(l.key("tea"), "1.0.0", map[string]string{"templates/hook.yaml": hookFile("brew", "pre-install", "", 6)})
+	l.stock(l.key("tea"), "1.0.1", nil)
+	l.awaitMessage(v1alpha1.AddonInstalling, "brew has not ended", l.chart("tea", "1.0.0"))
+	l.awaitReady(l.chart("tea", "1.0.1"))
+}

@@ -11,7 +11,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"time"
 
 	"helm.sh/helm/v4/pkg/kube"
 	"k8s.io/client-go/rest"
@@ -43,6 +42,9 @@ type Target struct {
 	// Credentials reads a Secret of the plane; nil means that of the cluster's
 	// own ProviderConfig. It is called outside of Advance.
 	Credentials func(*v1alpha1.SecretReference) (map[string][]byte, error)
+	// Revision tells credentials from other ones, so that what was made from them
+	// is made again; empty means that this is not known at the moment.
+	Revision string
 }
 
 // State is how one addon of a cluster stands.
@@ -56,8 +58,6 @@ type State struct {
 	Message string
 	// Digest is the checksum of what was fetched for it; empty where nothing was.
 	Digest string
-	// Since is when the phase or the message last changed.
-	Since time.Time
 }
 
 // fetcher brings addons in.
@@ -102,7 +102,7 @@ func (i *Installer) Advance(t Target, addons []addon.Addon) []State {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.closed {
-		return nil
+		return unknown(addons)
 	}
 	c, known := i.clusters[t.ID]
 	if !known {
@@ -110,6 +110,14 @@ func (i *Installer) Advance(t Target, addons []addon.Addon) []State {
 		i.clusters[t.ID] = c
 	}
 	return c.advance(t, addons)
+}
+
+// unknown is how addons stand that nobody looks at.
+func unknown(addons []addon.Addon) (out []State) {
+	for _, a := range addons {
+		out = append(out, State{Key: a.Key, Version: a.Version})
+	}
+	return out
 }
 
 // Forget ends all work on a cluster and returns when it has ended.

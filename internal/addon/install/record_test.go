@@ -99,10 +99,28 @@ func TestCredentialsAreToldToNobody(t *testing.T) {
 	}
 }
 
+// TestOtherCredentialsAreTakenUp while the installer goes on.
+func TestOtherCredentialsAreTakenUp(t *testing.T) {
+	l := newLab(t)
+	a := addon.Addon{
+		Key: l.key("tea"), Version: "1", Source: addon.Source{Kind: addon.Objects}, Objects: []*unstructured.Unstructured{objectOf(
+			"{apiVersion: v1, kind: ConfigMap, metadata: {name: tea, namespace: " + l.namespace + "}}")},
+		Secret: &addon.Secret{Namespace: l.namespace, Name: "login", Copy: []string{"NUTANIX_PASSWORD"}},
+	}
+	l.put(a.Key, a.Version, func() source.Content { return source.Content{} })
+	l.awaitStates(a, "one")
+	l.awaitStates(a, "two")
+	s, err := l.client.CoreV1().Secrets(l.namespace).Get(t.Context(), "login", metav1.GetOptions{})
+	if err != nil || string(s.Data["NUTANIX_PASSWORD"]) != "two" {
+		t.Errorf("the Secret has %q, %v", s.Data, err)
+	}
+}
+
 // awaitStates waits for an addon to be ready that has a password.
 func (l *lab) awaitStates(a addon.Addon, password string) []State {
 	l.Helper()
 	target := l.target()
+	target.Revision = password
 	target.Credentials = func(*v1alpha1.SecretReference) (map[string][]byte, error) {
 		return map[string][]byte{"NUTANIX_PASSWORD": []byte(password)}, nil
 	}

@@ -26,10 +26,7 @@ func (t tied) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	if r.URL.Query().Get("watch") == "" {
-		ctx, cancel = context.WithTimeout(r.Context(), requestTimeout)
-	}
+	ctx, cancel := bounded(r)
 	untie := context.AfterFunc(t.ctx, cancel)
 	end := func() {
 		untie()
@@ -42,6 +39,13 @@ func (t tied) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response.Body = &body{response.Body, end}
 	return response, nil
+}
+
+func bounded(r *http.Request) (context.Context, context.CancelFunc) {
+	if r.URL.Query().Get("watch") != "" {
+		return context.WithCancel(r.Context())
+	}
+	return context.WithTimeout(r.Context(), requestTimeout)
 }
 
 // WrappedRoundTripper is what client-go asks for to find the transport.

@@ -42,6 +42,7 @@ type worker struct {
 	log     *slog.Logger
 	wake    chan struct{} // something may have changed
 	cancel  context.CancelFunc
+	ended   chan struct{}
 
 	// Only the worker itself has these.
 	failures int
@@ -79,7 +80,7 @@ func (w *worker) want(a addon.Addon) {
 func (w *worker) change() {
 	w.generation++
 	if w.state.Phase == v1alpha1.AddonReady {
-		w.state.Phase, w.state.Message, w.state.Since = v1alpha1.AddonPending, "is wanted differently by now", time.Now()
+		w.state.Phase, w.state.Message = v1alpha1.AddonPending, "is wanted differently by now"
 	}
 	w.nudge()
 }
@@ -123,6 +124,8 @@ func (w *worker) run(ctx context.Context) {
 			return
 		case w.outdated(t):
 			w.failures, w.failedAt = 0, 0
+		case t.connection != nil && t.ctx.Err() != nil:
+			// It was cut off for another connection, and goes on by way of that.
 		case err != nil:
 			w.fail(err)
 			w.pause(ctx, t, backOff(w.failures))
@@ -299,7 +302,7 @@ func (w *worker) update(phase v1alpha1.AddonPhase, message string) bool {
 	if before.Phase == phase && before.Message == message || w.taken != w.generation {
 		return false // no news, or none about what is wanted by now
 	}
-	w.state.Phase, w.state.Message, w.state.Since = phase, message, time.Now()
+	w.state.Phase, w.state.Message = phase, message
 	if before.Phase != phase || phase == v1alpha1.AddonFailing {
 		w.log.Info("addon is "+strings.ToLower(string(phase)), "version", w.wanted.Version, "message", message)
 	}

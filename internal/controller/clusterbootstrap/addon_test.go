@@ -212,6 +212,29 @@ func TestFaultsOfAddonsShowTheirCauseAndHeal(t *testing.T) {
 	}
 }
 
+// TestPausedWhileAddonsInstallIsTakenUpAgain pauses when some addons are ready and
+// one waits for a chart.
+func TestPausedWhileAddonsInstallIsTakenUpAgain(t *testing.T) {
+	cb := small()
+	s := siteWith(t, v1alpha1.ProviderHarvester, true, siteOptions{
+		addons: wanted(t, cb.Spec),
+		faults: fault.Plan{Faults: []fault.Fault{{Kind: fault.ChartUnavailable, Addon: "steward", For: metav1.Duration{Duration: time.Millisecond}}}},
+	})
+	s.create(cb)
+	s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
+		return cb.Status.AddonsInstalled["metallb"] && addonOf(cb, "steward").Phase == v1alpha1.AddonFailing
+	})
+	s.change("dev", pause)
+	held := s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return progressing(cb).Reason == reasonPaused })
+	if !held.Status.AddonsInstalled["metallb"] || addonOf(held, "steward").Phase != v1alpha1.AddonFailing {
+		t.Errorf("what is known of addons is lost: %+v", held.Status.Addons)
+	}
+	s.faults.Begin()
+	s.change("dev", resume)
+	s.ready("dev")
+	s.checkReleases(map[string]string{"cilium": "1", "cert-manager": "1", "metallb": "1", "steward": "1"})
+}
+
 func conditionOf(cb *v1alpha1.ClusterBootstrap, name string) metav1.Condition {
 	if c := meta.FindStatusCondition(cb.Status.Conditions, name); c != nil {
 		return *c

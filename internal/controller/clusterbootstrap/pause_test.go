@@ -5,23 +5,33 @@ package clusterbootstrap
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/addon/install"
 )
 
 // change updates the spec of a ClusterBootstrap.
 func (w *world) change(name string, do func(*v1alpha1.ClusterBootstrapSpec)) {
 	w.Helper()
-	cb := w.get(name)
-	do(&cb.Spec)
-	if err := w.Update(w.Context(), cb); err != nil {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		cb := w.get(name)
+		do(&cb.Spec)
+		return w.Update(w.Context(), cb)
+	})
+	if err != nil {
 		w.Fatal(err)
 	}
 }
@@ -111,6 +121,69 @@ func TestPausedInTheMiddleOfAWalkEndsIt(t *testing.T) {
 	w.Reconciler.Client = w.Client
 	if c := progressing(w.reconcile("dev")); c.Reason != "Paused" {
 		t.Errorf("%+v", c)
+	}
+}
+
+// silent is an API server that does not answer.
+type silent struct{ asked, left chan struct{} }
+
+func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	close(s.asked)
+	<-r.Context().Done()
+	close(s.left)
+	return nil, r.Context().Err()
+}
+
+// work has an addon installed on a cluster that does not answer. The channel is
+// closed when nobody works on it any more.
+func (w *world) work(name string) <-chan struct{} {
+	s := silent{make(chan struct{}), make(chan struct{})}
+	config := &rest.Config{Host: "http://cluster.invalid", WrapTransport: func(http.RoundTripper) http.RoundTripper { return s }}
+	w.Addons.Advance(install.Target{ID: w.namespace + "/" + name, Config: config}, []addon.Addon{{
+		Key: "tea", Source: addon.Source{Kind: addon.ChartRepository},
+	}})
+	<-s.asked
+	return s.left
+}
+
+func TestNobodyWorksOnAClusterThatIsNotWantedToChange(t *testing.T) {
+	for reason, then := range map[string]func(*world) error{
+		"paused": func(w *world) error {
+			w.change("dev", pause)
+			return nil
+		},
+		"deleted": func(w *world) error { return w.Delete(w.Context(), w.get("dev")) },
+		"gone without its finalizer": func(w *world) error {
+			cb := w.get("dev")
+			cb.Finalizers = nil
+			return errors.Join(w.Update(w.Context(), cb), w.Delete(w.Context(), cb))
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			w := newWorld(t)
+			w.create(providerConfig())
+			w.create(clusterBootstrap())
+			w.reconcile("dev")
+			left := w.work("dev")
+			select {
+			case <-left:
+				t.Fatal("nobody works on it to begin with")
+			default:
+			}
+			dev := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: w.namespace, Name: "dev"}}
+			err := then(w)
+			if err == nil {
+				_, err = w.byName(t.Context(), dev)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-left:
+			default:
+				t.Error("somebody works on it")
+			}
+		})
 	}
 }
 

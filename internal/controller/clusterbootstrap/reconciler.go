@@ -57,6 +57,8 @@ func (r *Reconciler) reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstra
 	case !cb.DeletionTimestamp.IsZero():
 		return r.remove(ctx, cb)
 	case cb.Spec.Paused:
+		// What was begun is taken up again afterwards, as after a crash.
+		r.Addons.Forget(client.ObjectKeyFromObject(cb).String())
 		return reconcile.Result{}, r.report(ctx, cb, paused(cb))
 	}
 	if err := r.claim(ctx, cb); err != nil {

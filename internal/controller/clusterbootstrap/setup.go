@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -80,7 +81,22 @@ func Register(m manager.Manager, o Options) error {
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
 		}).
-		Complete(reconcile.AsReconciler(m.GetClient(), r))
+		Complete(reconcile.Func(r.byName))
+}
+
+// byName reconciles what is there under a name. Nothing is, where somebody took
+// the finalizer off: then nobody works on its cluster any more.
+func (r *Reconciler) byName(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	cb := &v1alpha1.ClusterBootstrap{}
+	err := r.Client.Get(ctx, request.NamespacedName, cb)
+	if apierrors.IsNotFound(err) {
+		r.Addons.Forget(request.String())
+		return reconcile.Result{}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return r.Reconcile(ctx, cb)
 }
 
 // installer tells of addons that stand differently by way of woken.
