@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 func For(spec v1alpha1.ClusterBootstrapSpec, facts Facts) ([]Addon, error) {
 	c := cluster{spec, facts}
 	rows := slices.DeleteFunc(catalogue(), func(r row) bool { return !r.installed(c) })
-	if err := errors.Join(unmet(rows), c.checkPool(), c.checkVersion(), c.checkCredentials()); err != nil {
+	if err := errors.Join(unmet(rows), c.checkPool(), c.checkVersion(), c.checkVersions(rows), c.checkCredentials()); err != nil {
 		return nil, err
 	}
 	var addons []Addon
@@ -100,4 +101,31 @@ func (c cluster) checkVersion() error {
 		return errors.New("the version of this program is not known, so that its charts cannot be installed: build it with a version, or set spec.addons.butlerController.enabled to false")
 	}
 	return nil
+}
+
+// release is how versions look that charts, manifests and images are found by.
+var release = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
+
+// checkVersions refuses what names no version, such as latest: nobody could tell
+// what was installed.
+func (c cluster) checkVersions(rows []row) error {
+	var errs []error
+	for _, r := range rows {
+		if r.override == nil {
+			continue
+		}
+		if v := r.override(c.Addons); v != "" && !release.MatchString(v) {
+			errs = append(errs, fmt.Errorf("%s has no version %q: set one such as %s, or leave it out", r.key, v, r.version))
+		}
+	}
+	if !on(c.Addons.CAPI.Enabled) {
+		return errors.Join(errs...)
+	}
+	for _, p := range infrastructure(c) {
+		if !release.MatchString(p.Version) {
+			errs = append(errs, fmt.Errorf("spec.addons.capi.infrastructureProviders: %s has no version %q: set one such as %s, or leave it out",
+				p.Platform, p.Version, infrastructureOf(p.Platform).Version))
+		}
+	}
+	return errors.Join(errs...)
 }

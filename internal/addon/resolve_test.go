@@ -131,6 +131,16 @@ func TestAddonsThatCannotWorkAreRefusedWithWhatToSet(t *testing.T) {
 			},
 			[]string{`spec.addons.loadBalancer.addressPool "10.40.0.250-10.40.0.210" must be`},
 		},
+		"a version that is none": {
+			func(s *v1alpha1.ClusterBootstrapSpec) {
+				s.Addons.Storage.Version = "latest"
+				s.Addons.CAPI.InfrastructureProviders = []v1alpha1.CAPIInfraProviderSpec{{Name: v1alpha1.ProviderHarvester, Version: "main"}}
+			},
+			[]string{
+				`longhorn has no version "latest": set one such as 1.7.2, or leave it out`,
+				`harvester has no version "main": set one such as v0.2.9, or leave it out`,
+			},
+		},
 		"a foreign cloud without credentials": {
 			func(s *v1alpha1.ClusterBootstrapSpec) {
 				s.Addons.CAPI.InfrastructureProviders = []v1alpha1.CAPIInfraProviderSpec{{Name: v1alpha1.ProviderGCP}, {Name: v1alpha1.ProviderAzure}}
@@ -165,9 +175,9 @@ func TestAddonsThatCannotWorkAreRefusedWithWhatToSet(t *testing.T) {
 func TestVersionsAreWrittenAsTheirSourceDoes(t *testing.T) {
 	s := onPrem(v1alpha1.ProviderHarvester)
 	s.Addons.CNI.Version, s.Addons.CertManager.Version, s.Addons.ControlPlaneHA.Version = "v1.17.5", "1.16.5", "0.8.9"
-	s.Addons.CAPI.Version = "main"
+	s.Addons.CAPI.Version = "1.9.5-rc.1"
 	addons := resolve(t, s, facts("10.40.0.200"))
-	for key, want := range map[string]string{Cilium: "1.17.5", CertManager: "v1.16.5", KubeVIP: "v0.8.9", CAPI: "main", Longhorn: "1.7.2", ButlerCRDs: "0.1.0"} {
+	for key, want := range map[string]string{Cilium: "1.17.5", CertManager: "v1.16.5", KubeVIP: "v0.8.9", CAPI: "v1.9.5-rc.1", Longhorn: "1.7.2", ButlerCRDs: "0.1.0"} {
 		if got := find(t, addons, key).Version; got != want {
 			t.Errorf("%s: got %s, want %s", key, got, want)
 		}

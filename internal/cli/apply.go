@@ -42,6 +42,10 @@ func (o *operation) try(ctx context.Context, m *manifest.Manifest, known *v1alph
 		}
 		problems = append(problems, refusals(m, object, err)...)
 	}
+	if known != nil && len(problems) > 0 {
+		problems = append(problems, manifest.Problem{Message: fmt.Sprintf(
+			"there is a cluster %s already, which it would change; if it is meant for another one, give that another name, or remove the first: %s", o.name, o.command("destroy"))})
+	}
 	if err := m.Refuse(problems...); err != nil {
 		return &exit{exitUsage, err}
 	}

@@ -38,6 +38,9 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	if err != nil {
 		return err
 	}
+	if err := checkStock(ctx, f.charts, m); err != nil {
+		return err
+	}
 	given, err := f.given(m, a.Err)
 	if err != nil {
 		return err

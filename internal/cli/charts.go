@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -17,7 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/butlerdotdev/butler/charts"
+	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/addon/source"
+	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
 // dialer opens connections.
@@ -32,6 +35,35 @@ func registerCharts(c *cobra.Command, to *string, otherwise string) {
 func checkCharts(where string) error {
 	if _, err := source.New(source.Options{Charts: where}); err != nil {
 		return usage("--charts: %w", err)
+	}
+	return nil
+}
+
+// checkStock refuses a directory that lacks addons of a manifest: nobody would
+// put them there while machines wait for them. What is elsewhere may come yet.
+func checkStock(ctx context.Context, where string, m *manifest.Manifest) error {
+	if where == "" || remote(where) {
+		return nil
+	}
+	addons, err := addonsOf(m)
+	if err != nil {
+		return err
+	}
+	stock, err := source.New(source.Options{Charts: where, Carried: charts.FS})
+	if err != nil {
+		return usage("--charts: %w", err)
+	}
+	var missing []error
+	for _, a := range addons {
+		if a.Source.Kind == addon.Objects {
+			continue
+		}
+		if _, err := stock.Fetch(ctx, a, anything); err != nil {
+			missing = append(missing, err)
+		}
+	}
+	if err := errors.Join(missing...); err != nil {
+		return usage("%w\nbutleradm addons pull fetches what is missing; nothing was changed", err)
 	}
 	return nil
 }

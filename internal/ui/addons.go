@@ -15,7 +15,7 @@ import (
 )
 
 // remark is how wide the room for a message must be that stands beside an addon,
-// and complaint how many lines may say why one fails.
+// and complaint how many lines below it may say why it fails or waits.
 const remark, complaint = 16, 3
 
 func addonColumns(now time.Time) []column[Addon] {
@@ -86,7 +86,8 @@ func (s Screen) addonTable(v View, now time.Time) addonTable {
 }
 
 // lines are those of one addon. An obstacle that does not fit beside it stands
-// below; if that must be short, only why an addon fails.
+// below, with its cause, which comes last; if that must be short, only why an
+// addon fails, in one line.
 func (t addonTable) lines(r addonRow, short bool) []string {
 	failing := r.Phase == v1alpha1.AddonFailing
 	clipped := short && !failing || strings.Contains(t.known, r.message)
@@ -97,7 +98,7 @@ func (t addonTable) lines(r addonRow, short bool) []string {
 		return []string{r.text + "  " + t.paint(notice, r.beside)}
 	}
 	most := 1
-	if failing && !short {
+	if !short {
 		most = complaint
 	}
 	out := []string{r.text}

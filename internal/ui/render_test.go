@@ -55,7 +55,7 @@ func fourteen() []v1alpha1.BootstrapAddonStatus {
 		addon("cert-manager", "v1.16.2", v1alpha1.AddonWaiting, "the webhook cert-manager-webhook does not answer"),
 		addon("longhorn", "1.7.2", v1alpha1.AddonInstalling, ""),
 		addon("metallb", "0.14.9", v1alpha1.AddonFailing, unreachable),
-		addon("flux", "2.14.1", v1alpha1.AddonWaiting, "Deployment flux-system/source-controller:\n0 of 1 pods are ready"),
+		addon("flux", "2.14.1", v1alpha1.AddonWaiting, "Deployment flux-system/source-controller:\n0 of 1 pods are ready: container manager ended with exit code 1"),
 		addon("butler-controller", "0.1.0", v1alpha1.AddonWaiting, ""),
 		addon("butler-bootstrap", "0.1.0", v1alpha1.AddonReady, ""),
 		addon("butler-provider-harvester", "0.1.0", v1alpha1.AddonReady, ""),

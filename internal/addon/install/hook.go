@@ -88,7 +88,11 @@ func (h hookWaiter) await(ctx context.Context, i *resource.Info, timeout time.Du
 // tell shows what keeps a hook. One that fails and is tried again may take
 // minutes to fail for good.
 func (h hookWaiter) tell(ref addon.Ref, s hookState) {
-	message := tidy("hook " + refName(ref) + " has not ended" + because(s.obstacle))
+	how := " has not ended"
+	if s.failing {
+		how = " fails and is tried again"
+	}
+	message := tidy("hook " + refName(ref) + how + because(s.obstacle))
 	if s.failing {
 		h.worker.failedAt = applying
 		h.worker.set(v1alpha1.AddonFailing, message)
