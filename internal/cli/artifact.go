@@ -4,13 +4,11 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/sim"
-	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/registry"
 	"github.com/butlerdotdev/butler/internal/talos"
 	"github.com/butlerdotdev/butler/internal/version"
@@ -48,15 +46,12 @@ func artifacts(addons []addon.Addon) (out []registry.Artifact) {
 	return out
 }
 
-// idle tells of faults of addons that will not happen: no stand-in fits them.
+// idle tells of faults of addons that will not happen: no stand-in has what would
+// go wrong. What has no stand-in at all is told when the platform starts.
 func idle(s sim.Setup) []string {
-	var keys []string
-	for _, a := range s.Seed.Artifacts {
-		if !slices.Contains(keys, a.Addon) {
-			keys = append(keys, a.Addon)
-		}
+	out, err := registry.Idle(s.Faults, s.Seed.Artifacts)
+	if err != nil {
+		return nil
 	}
-	return s.Faults.Idle(map[fault.Kind][]string{
-		fault.ChartUnavailable: keys, fault.AddonNotReady: keys, fault.WebhookRefuses: keys, fault.HookFails: keys,
-	})
+	return out
 }

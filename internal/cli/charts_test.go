@@ -94,16 +94,19 @@ func TestStandInsAreServedWithAnAuthorityOfTheirOwn(t *testing.T) {
 }
 
 func TestFaultsThatNoStandInHasAreTold(t *testing.T) {
-	plan, err := fault.Parse([]byte("faults: [{kind: chartUnavailable, addon: cilium}, {kind: addonNotReady, addon: celium}]"))
+	plan, err := fault.Parse([]byte("faults: [{kind: chartUnavailable, addon: cilium}, {kind: addonNotReady, addon: celium}, {kind: hookFails, addon: cilium}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sim.Setup{Faults: plan, Seed: sim.Seed{Artifacts: []registry.Artifact{{Addon: "cilium"}, {Addon: "capi"}, {Addon: "capi"}}}}
-	if got := idle(s); len(got) != 1 || !strings.Contains(got[0], `"celium"; there are cilium, capi`) {
+	s := sim.Setup{Faults: plan, Seed: sim.Seed{Artifacts: []registry.Artifact{
+		{Addon: "cilium", Kind: registry.Chart, URL: "https://helm.cilium.io/", Name: "cilium", Version: "1.17.0"},
+		{Addon: "flux", Kind: registry.Chart, URL: "https://fluxcd-community.github.io/helm-charts", Name: "flux2", Version: "2.14.1"},
+	}}}
+	if got := idle(s); len(got) != 2 || !strings.Contains(got[0], `"celium"; there are cilium, flux`) || !strings.Contains(got[1], `there are flux`) {
 		t.Errorf("told %q", got)
 	}
 	s.Seed.Artifacts = nil
-	if got := idle(s); len(got) != 2 {
+	if got := idle(s); len(got) != 3 {
 		t.Errorf("with the real charts told %q", got)
 	}
 }

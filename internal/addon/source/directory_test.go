@@ -150,6 +150,7 @@ func TestPlacesThatCannotBe(t *testing.T) {
 		"oci://":                                "is no address of a registry: " + allowed,
 		"oci://registry.example.com/charts:1.0": "is no address of a registry: " + allowed,
 		"oci://registry.example.com/UPPER":      "is no address of a registry: " + allowed,
+		"oci://Bad_Host!/charts":                "is no address of a registry: " + allowed,
 		file:                                    "which is no directory: " + allowed,
 		file + "-missing":                       "which does not exist: " + allowed,
 	} {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"oras.land/oras-go/v2/registry"
@@ -30,6 +31,9 @@ func placeOf(charts string, c *client) (place, error) {
 	return directoryAt(charts)
 }
 
+// host is a name or an address, possibly with a port.
+var host = regexp.MustCompile(`^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(:[0-9]+)?$`)
+
 func mirrorAt(address string, c *client) (place, error) {
 	base := strings.TrimSuffix(address, "/")
 	if strings.Contains(base, "@") {
@@ -37,7 +41,7 @@ func mirrorAt(address string, c *client) (place, error) {
 	}
 	// A registry alone is no repository yet; the name of a chart makes it one.
 	ref, err := registry.ParseReference(base + "/chart")
-	if err != nil || ref.Reference != "" {
+	if err != nil || ref.Reference != "" || !host.MatchString(ref.Registry) {
 		return nil, fmt.Errorf("charts cannot come from %s%s, which is no address of a registry: %s", ociScheme, address, allowed)
 	}
 	return mirror{base: base, client: c}, nil
