@@ -51,4 +51,6 @@ type LoadBalancer struct {
 	Registered int32
 	// Message is the present obstacle on the way to StateRunning, for people.
 	Message string
+	// Parts are all objects that the platform holds for it. Only List fills them in.
+	Parts []Part
 }

@@ -35,6 +35,10 @@ type Owner struct {
 	ID string
 	// ClusterID is the cluster's; empty for a machine outside any cluster.
 	ClusterID string
+	// Cluster is the cluster's name, for people and for whoever has lost the id:
+	// several clusters may share it. It stands on what the platform holds, and List
+	// selects by it; what belongs to whom is decided by the ids alone.
+	Cluster string
 }
 
 // MachineRef names a machine. The owner decides: the name is only where to look.
@@ -75,6 +79,17 @@ type Machine struct {
 	// Message is the present obstacle on the way to StateRunning, for people.
 	// It has no request ids and no times.
 	Message string
+	// Parts are all objects that the platform holds for the machine, the machine
+	// proper included. Only List fills them in.
+	Parts []Part
+}
+
+// Part is one object on the platform.
+type Part struct {
+	// Kind is a word for people: machine, disk, secret, address, load balancer.
+	Kind string
+	// Name is how the platform's own tools show it.
+	Name string
 }
 
 // MachineSpec is the machine that is wanted.

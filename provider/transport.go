@@ -17,6 +17,9 @@ import (
 type Transport struct {
 	// DialContext opens connections; nil means the operating system's network.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error) `json:"-"`
+	// Agent names the sender to the platform in every request, as its User-Agent:
+	// the platform's own records then tell which of several writers it was.
+	Agent string
 }
 
 // Dial opens a connection.

@@ -147,6 +147,9 @@ const (
 	ConditionProgressing = "Progressing"
 	ConditionFailed      = "Failed"
 	ConditionAddonsReady = "AddonsReady"
+	// ConditionPivoted says whether the cluster manages itself, and if it does not
+	// yet, why the last try to move its plane came to nothing.
+	ConditionPivoted = "Pivoted"
 )
 
 // BootstrapMachineStatus is a machine of the cluster.

@@ -22,6 +22,34 @@ const (
 	AnnotationClusterID = Group + "/cluster-id"
 )
 
+// Annotations that say which plane is in charge of a cluster. All stand on its
+// ClusterBootstrap; only a move of the plane changes them.
+const (
+	// AnnotationPlane is what kind of plane the ClusterBootstrap lies on: PlaneLocal
+	// or PlaneSelf. Without it the plane is a cluster of somebody else's, from which
+	// nothing moves.
+	AnnotationPlane = Group + "/plane"
+	// AnnotationEpoch counts the moves of the plane. Of two planes that hold the
+	// cluster, the one with the higher epoch may be in charge, the other never.
+	AnnotationEpoch = Group + "/plane-epoch"
+	// AnnotationFenced says why this plane is not in charge of the cluster. No
+	// controller acts on a ClusterBootstrap that has it, nor on its requests.
+	AnnotationFenced = Group + "/fenced"
+)
+
+// AnnotationReplace on a ClusterBootstrap names one of its machines that is lost
+// and is to be made anew, a control plane too.
+const AnnotationReplace = Group + "/replace"
+
+// The kinds of planes.
+const (
+	// PlaneLocal is a plane on the operator's machine, from which a cluster with
+	// several control planes takes over its own management.
+	PlaneLocal = "local"
+	// PlaneSelf is the cluster itself.
+	PlaneSelf = "self"
+)
+
 // Finalizers of the kinds that are not bound to a provider.
 const (
 	FinalizerClusterBootstrap = "clusterbootstrap." + Group + "/finalizer"

@@ -24,7 +24,7 @@ var rules = []Rule{
 		May: []string{
 			"provider",
 			"internal/controller/loadbalancerrequest", "internal/controller/machinerequest", "internal/controller/program",
-			"internal/controller/providerconfig", "internal/controller/session",
+			"internal/controller/orphan", "internal/controller/providerconfig", "internal/controller/session",
 		},
 		InTests: []string{"provider/inmemory"},
 	},
@@ -65,6 +65,11 @@ var rules = []Rule{
 		},
 	},
 
+	{
+		Packages: "internal/controller/orphan", May: []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/controller/session"},
+		InTests: []string{"provider/inmemory"},
+	},
+
 	{Packages: "internal/controller/butlerconfig", May: []string{"api/v1alpha1"}},
 
 	{Packages: "internal/controller/program", May: []string{"api/v1alpha1", "internal/version"}},
@@ -75,6 +80,9 @@ var rules = []Rule{
 	{Packages: "internal/addon/source", May: []string{"api/v1alpha1", "internal/addon"}, InTests: []string{"charts"}},
 	{Packages: "internal/addon/install", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/source"}, InTests: []string{"charts"}},
 	{Packages: "charts", InTests: []string{"internal/addon/..."}},
+	// Moving a plane is between two API servers; what controllers and platforms have
+	// to do in it comes from outside.
+	{Packages: "internal/pivot", May: []string{"api/v1alpha1", "config/crd"}, InTests: []string{"config/admission"}},
 	{Packages: "internal/talos", InTests: []string{"internal/pki", "internal/sim/..."}},
 
 	// The local plane. Only main packages link the components, so that no test
@@ -91,13 +99,14 @@ var rules = []Rule{
 		Packages: "internal/sim",
 		May: []string{
 			"api/v1alpha1", "internal/lock", "internal/plane",
-			"internal/sim/boot", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/harvester", "internal/sim/network", "internal/sim/registry",
+			"internal/sim/audit", "internal/sim/boot", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/harvester", "internal/sim/network", "internal/sim/registry",
 			"internal/sim/talos",
 		},
 	},
 	{Packages: "internal/sim/network"},
 	{Packages: "internal/sim/fault"},
 	{Packages: "internal/sim/standin"},
+	{Packages: "internal/sim/audit", May: []string{"internal/sim/fault"}},
 	{
 		Packages: "internal/sim/registry",
 		May:      []string{"internal/sim/fault", "internal/sim/network", "internal/sim/standin", "internal/pki", "internal/plane"},
@@ -107,12 +116,12 @@ var rules = []Rule{
 	{Packages: "internal/sim/datacenter", May: []string{"internal/sim/network"}},
 	{
 		Packages: "internal/sim/harvester/...",
-		May:      []string{"internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/plane", "internal/pki"},
+		May:      []string{"internal/sim/audit", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/plane", "internal/pki"},
 	},
 	{
 		Packages: "internal/sim/talos",
 		May: []string{
-			"internal/sim/cluster", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/sim/standin",
+			"internal/sim/audit", "internal/sim/cluster", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/sim/standin",
 			"internal/plane", "internal/pki",
 		},
 		InTests: []string{"internal/talos"},
@@ -130,7 +139,7 @@ var rules = []Rule{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
-			"internal/lock", "internal/manifest", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
+			"internal/lock", "internal/manifest", "internal/pivot", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
 			"internal/version",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -40,6 +41,25 @@ type App struct {
 	// returns its exit code.
 	Component func(args []string) int
 	Out, Err  io.Writer
+	// Hooks are for tests; the zero value has none.
+	Hooks Hooks
+}
+
+// Hooks let a test take hold of a command where nothing outside can.
+type Hooks struct {
+	// At is called at each boundary of what a command writes down, with its name,
+	// for example "pivot/copy" or "destroy/listed".
+	At func(boundary string)
+	// Clock is what the controllers take the time from; nil is the machine's.
+	Clock func() time.Time
+	// Quota is how many bytes the store of the local plane may take; 0 is the usual.
+	Quota int64
+}
+
+func (h Hooks) at(boundary string) {
+	if h.At != nil {
+		h.At(boundary)
+	}
 }
 
 // exit is an error with an exit code of its own.
