@@ -62,6 +62,9 @@ const (
 	StateRunning State = "Running"
 	// StateDeleting: the platform is removing it.
 	StateDeleting State = "Deleting"
+	// StateStopped: complete, but off, and the platform does not start it again by
+	// itself.
+	StateStopped State = "Stopped"
 	// StateBroken: the platform says that it will not run without help.
 	StateBroken State = "Broken"
 )

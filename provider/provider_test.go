@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -92,5 +93,29 @@ func TestTransportSendsEveryByteThroughItsDialer(t *testing.T) {
 	}
 	if u, err := transport.Proxy(&http.Request{}); u != nil || err != nil {
 		t.Errorf("proxy is %v, %v", u, err)
+	}
+}
+
+func TestTheClientNamesTheAgentUnlessTheRequestNamesAnother(t *testing.T) {
+	var seen []string
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = append(seen, r.UserAgent()) }))
+	defer s.Close()
+	c := Transport{Agent: "butler-test/v1 (0a1b2c3d)"}.HTTPClient()
+	for _, own := range []string{"", "sdk/2"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own != "" {
+			r.Header.Set("User-Agent", own)
+		}
+		answer, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+	}
+	if len(seen) != 2 || seen[0] != "butler-test/v1 (0a1b2c3d)" || seen[1] != "sdk/2" {
+		t.Errorf("the server saw %q", seen)
 	}
 }

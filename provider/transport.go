@@ -40,7 +40,8 @@ func (t Transport) Proxy(r *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(r)
 }
 
-// RoundTripper returns an HTTP transport of its own; config may be nil.
+// RoundTripper returns an HTTP transport of its own; config may be nil. Whoever
+// uses it without HTTPClient has to send the Agent himself.
 func (t Transport) RoundTripper(config *tls.Config) *http.Transport {
 	return &http.Transport{
 		DialContext:         t.Dial,
@@ -53,7 +54,22 @@ func (t Transport) RoundTripper(config *tls.Config) *http.Transport {
 	}
 }
 
-// HTTPClient returns an HTTP client of its own.
+// HTTPClient returns an HTTP client of its own, which names the Agent.
 func (t Transport) HTTPClient() *http.Client {
-	return &http.Client{Transport: t.RoundTripper(nil)}
+	return &http.Client{Transport: named{t.RoundTripper(nil), t.Agent}}
+}
+
+// named sends requests in the name of an agent, unless they have one already.
+type named struct {
+	*http.Transport
+	agent string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (n named) RoundTrip(r *http.Request) (*http.Response, error) {
+	if n.agent != "" && r.Header.Get("User-Agent") == "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("User-Agent", n.agent)
+	}
+	return n.Transport.RoundTrip(r)
 }

@@ -162,6 +162,39 @@ type ProviderCapacity struct {
 	EstimatedTenants int32 `json:"estimatedTenants,omitempty"`
 }
 
+// OrphanKind is what kind of thing was left on a platform.
+// +kubebuilder:validation:Enum=machine;loadBalancer
+type OrphanKind string
+
+// The kinds of orphans.
+const (
+	OrphanMachine      OrphanKind = "machine"
+	OrphanLoadBalancer OrphanKind = "loadBalancer"
+)
+
+// Orphan is something on the platform that carries the id of a cluster which this
+// plane is in charge of, while no request owns it.
+type Orphan struct {
+	// Kind is machine or loadBalancer.
+	Kind OrphanKind `json:"kind"`
+	// ID is that of the request that it was made for.
+	// +kubebuilder:validation:MinLength=1
+	ID string `json:"id"`
+	// Name on the platform.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// ClusterID is the id of its cluster.
+	ClusterID string `json:"clusterID"`
+	// Cluster is the name of its cluster.
+	// +optional
+	Cluster string `json:"cluster,omitempty"`
+	// Parts counts the objects that it consists of.
+	// +optional
+	Parts int32 `json:"parts,omitempty"`
+	// FirstSeen is when it was first seen without a request.
+	FirstSeen metav1.Time `json:"firstSeen"`
+}
+
 // ProviderConfigStatus is what the provider's controller has found out.
 type ProviderConfigStatus struct {
 	// Validated is true when the platform has accepted the credentials.
@@ -182,6 +215,13 @@ type ProviderConfigStatus struct {
 	// LastProbeTime is when the platform was last asked.
 	// +optional
 	LastProbeTime *metav1.Time `json:"lastProbeTime,omitempty"`
+	// Orphans are on the platform without a request, at most fifty of them.
+	// +listType=map
+	// +listMapKey=kind
+	// +listMapKey=id
+	// +kubebuilder:validation:MaxItems=50
+	// +optional
+	Orphans []Orphan `json:"orphans,omitempty"`
 	// Conditions of the ProviderConfig.
 	// +listType=map
 	// +listMapKey=type

@@ -52,6 +52,9 @@ func (m *machines) labels(s provider.MachineSpec) map[string]string {
 	if s.Owner.ClusterID != "" {
 		l[labelCluster] = s.Owner.ClusterID
 	}
+	if s.Owner.Cluster != "" {
+		l[labelName] = s.Owner.Cluster
+	}
 	return l
 }
 

@@ -67,6 +67,8 @@ type proxyBed struct {
 	mu    sync.Mutex
 	fault providertest.Fault
 	over  chan struct{} // closed when the fault is lifted
+
+	agents map[string]bool
 }
 
 func newProxyBed(t *testing.T) *proxyBed {
@@ -84,7 +86,7 @@ func newProxyBed(t *testing.T) *proxyBed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &proxyBed{over: make(chan struct{})}
+	b := &proxyBed{over: make(chan struct{}), agents: map[string]bool{}}
 	b.upstream = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
@@ -134,6 +136,20 @@ func (b *proxyBed) Inject(_ context.Context, f providertest.Fault) (func(), erro
 	}, nil
 }
 
+// Agents implements providertest.AgentBed.
+func (b *proxyBed) Agents() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer clear(b.agents)
+	return sorted(b.agents)
+}
+
+func (b *proxyBed) note(agent string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.agents[agent] = true
+}
+
 func (b *proxyBed) current() (providertest.Fault, chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -142,6 +158,7 @@ func (b *proxyBed) current() (providertest.Fault, chan struct{}) {
 
 // serve answers as the fault says, or as Harvester does.
 func (b *proxyBed) serve(w http.ResponseWriter, r *http.Request) {
+	b.note(r.UserAgent())
 	fault, over := b.current()
 	machine := strings.Contains(r.URL.Path, "/virtualmachines")
 	listing := r.Method == http.MethodGet && r.URL.Query().Has("labelSelector")

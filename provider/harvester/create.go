@@ -109,5 +109,9 @@ func (m *machines) refuse(op string, s provider.MachineSpec) error {
 			return invalid(op, "LabelReserved", errors.New("spec.labels sets "+l), "remove it: the driver sets it itself")
 		}
 	}
+	if name, set := s.Labels[labelName]; set && s.Owner.Cluster != "" && name != s.Owner.Cluster {
+		return invalid(op, "LabelReserved", fmt.Errorf("spec.labels sets %s to %q, but the cluster is %q", labelName, name, s.Owner.Cluster),
+			"remove it: the driver sets it itself")
+	}
 	return nil
 }

@@ -4,6 +4,7 @@
 package harvester
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -36,7 +37,7 @@ func restConfig(op string, c provider.Config) (*rest.Config, error) {
 	}
 	rc.QPS = -1
 	rc.Wrap(func(rt http.RoundTripper) http.RoundTripper { return impatient{rt} })
-	rc.UserAgent = "butler-provider-harvester"
+	rc.UserAgent = cmp.Or(c.Transport.Agent, "butler-provider-harvester")
 	return rc, nil
 }
 

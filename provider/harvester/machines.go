@@ -9,9 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -23,6 +21,9 @@ import (
 const (
 	labelOwner   = v1alpha1.AnnotationOwnerID
 	labelCluster = v1alpha1.AnnotationClusterID
+	// labelName is the cluster's name: it finds what belongs to it, and decides
+	// nothing.
+	labelName = v1alpha1.LabelCluster
 	// labelMachine names the machine that a disk or Secret belongs to.
 	labelMachine = v1alpha1.Group + "/machine"
 )
@@ -46,7 +47,8 @@ func owned(o client.Object, owner provider.Owner) bool {
 }
 
 func ownerOf(o client.Object) provider.Owner {
-	return provider.Owner{ID: o.GetLabels()[labelOwner], ClusterID: o.GetLabels()[labelCluster]}
+	l := o.GetLabels()
+	return provider.Owner{ID: l[labelOwner], ClusterID: l[labelCluster], Cluster: l[labelName]}
 }
 
 func (m *machines) meta(name string) metav1.ObjectMeta {
@@ -66,71 +68,6 @@ func get[T client.Object](ctx context.Context, m *machines, o T, owner provider.
 	return o, nil
 }
 
-// List reports every machine of the owner, also those of which only disks or
-// cloud-init data are left.
-func (m *machines) List(ctx context.Context, owner provider.Owner) ([]provider.Machine, error) {
-	op := "list machines on " + m.config
-	match := client.MatchingLabels{}
-	if owner.ID != "" {
-		match[labelOwner] = owner.ID
-	}
-	if owner.ClusterID != "" {
-		match[labelCluster] = owner.ClusterID
-	}
-	if len(match) == 0 {
-		return nil, invalid(op, "OwnerMissing", nil, "name a request or a cluster")
-	}
-	refs, err := m.refs(ctx, match)
-	if err != nil {
-		return nil, apiError(op, err)
-	}
-	found := make([]provider.Machine, 0, len(refs))
-	for _, ref := range refs {
-		one, err := m.Observe(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
-		if one.State != provider.StateAbsent {
-			found = append(found, one)
-		}
-	}
-	return found, nil
-}
+func sorted(m map[string]bool) []string { return sortedKeys(m) }
 
-// refs collects the machines that labelled objects belong to, by owner.
-func (m *machines) refs(ctx context.Context, match client.MatchingLabels) ([]provider.MachineRef, error) {
-	in := client.InNamespace(m.place.Namespace)
-	vms, claims, secrets := &kubevirtv1.VirtualMachineList{}, &corev1.PersistentVolumeClaimList{}, &corev1.SecretList{}
-	if err := m.api.List(ctx, vms, in, match); err != nil {
-		return nil, err
-	}
-	if err := m.api.List(ctx, claims, in, match); err != nil {
-		return nil, err
-	}
-	// Without the permission to list Secrets, one that was made before its disks
-	// is not found here; its own request still finds it by name.
-	if err := m.api.List(ctx, secrets, in, match); err != nil && !forbidden(err) {
-		return nil, err
-	}
-	byOwner := map[string]provider.MachineRef{}
-	note := func(o client.Object, name string) {
-		byOwner[ownerOf(o).ID] = provider.MachineRef{Name: name, Owner: ownerOf(o)}
-	}
-	for i := range secrets.Items {
-		note(&secrets.Items[i], secrets.Items[i].Labels[labelMachine])
-	}
-	for i := range claims.Items {
-		note(&claims.Items[i], claims.Items[i].Labels[labelMachine])
-	}
-	for i := range vms.Items {
-		note(&vms.Items[i], vms.Items[i].Name)
-	}
-	keys := slices.Sorted(maps.Keys(byOwner))
-	refs := make([]provider.MachineRef, 0, len(keys))
-	for _, k := range keys {
-		refs = append(refs, byOwner[k])
-	}
-	return refs, nil
-}
-
-func sorted(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

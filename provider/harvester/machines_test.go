@@ -187,6 +187,117 @@ func TestListFindsMachinesByOwnerAndByCluster(t *testing.T) {
 	}
 }
 
+func TestListTellsPartsAndFindsWhatAnOlderDriverMade(t *testing.T) {
+	m := connected(t).Machines
+	s := wanted("older", func(s *provider.MachineSpec) {
+		s.Owner.Cluster = "older-cluster"
+		s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 3}}
+		s.UserData = provider.Sensitive(strings.Repeat("u", 3000))
+	})
+	create(t, m, s)
+	t.Cleanup(func() { tidy(t, m, s.MachineRef) })
+	for _, o := range objectsNamed(t, s.Owner.Cluster) {
+		if _, machine := o.(*kubevirtv1.VirtualMachine); machine {
+			continue
+		}
+		base := o.DeepCopyObject().(client.Object)
+		delete(o.GetLabels(), labelName)
+		if err := shared.admin.Patch(t.Context(), o, client.MergeFrom(base)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parts := []provider.Part{{Kind: "machine", Name: "older"}, {Kind: "disk", Name: "older-disk-1"}, {Kind: "disk", Name: "older-root"}, {Kind: "secret", Name: "older-cloudinit"}}
+	for _, by := range []provider.Owner{{Cluster: "older-cluster"}, {ClusterID: s.Owner.ClusterID}} {
+		found, err := m.List(t.Context(), by)
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%+v: %+v, %v", by, found, err)
+		}
+		if diff := cmp.Diff(parts, found[0].Parts); diff != "" || found[0].Ref != s.MachineRef {
+			t.Errorf("%+v: %+v, parts (-want +got)\n%s", by, found[0].Ref, diff)
+		}
+	}
+	vm := &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: s.Name}}
+	if err := shared.admin.Delete(t.Context(), vm); err != nil {
+		t.Fatal(err)
+	}
+	await(t, m, s.MachineRef, provider.StatePartial)
+	left, err := m.List(t.Context(), provider.Owner{ClusterID: s.Owner.ClusterID})
+	if err != nil || len(left) != 1 {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	if diff := cmp.Diff(parts[1:], left[0].Parts); diff != "" || left[0].State != provider.StatePartial {
+		t.Errorf("left over is %s, parts (-want +got)\n%s", left[0].State, diff)
+	}
+}
+
+// objectsNamed are all parts of machines whose cluster has the name.
+func objectsNamed(t *testing.T, cluster string) []client.Object {
+	t.Helper()
+	vms, claims, secrets := &kubevirtv1.VirtualMachineList{}, &corev1.PersistentVolumeClaimList{}, &corev1.SecretList{}
+	for _, list := range []client.ObjectList{vms, claims, secrets} {
+		if err := shared.admin.List(t.Context(), list, client.MatchingLabels{labelName: cluster}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all []client.Object
+	for i := range vms.Items {
+		all = append(all, &vms.Items[i])
+	}
+	for i := range claims.Items {
+		all = append(all, &claims.Items[i])
+	}
+	for i := range secrets.Items {
+		all = append(all, &secrets.Items[i])
+	}
+	if len(vms.Items) != 1 || len(claims.Items) != 2 || len(secrets.Items) != 1 {
+		t.Fatalf("%d machines, %d disks and %d Secrets carry the cluster's name", len(vms.Items), len(claims.Items), len(secrets.Items))
+	}
+	return all
+}
+
+func TestAMachineThatIsDeletedOrSwitchedOffIsPushed(t *testing.T) {
+	p := connected(t)
+	halted := kubevirtv1.RunStrategyHalted
+	blows := map[string]struct {
+		blow func(*kubevirtv1.VirtualMachine) error
+		want provider.State
+	}{
+		"deleted": {func(vm *kubevirtv1.VirtualMachine) error { return shared.admin.Delete(t.Context(), vm) }, provider.StatePartial},
+		"off": {func(vm *kubevirtv1.VirtualMachine) error {
+			base := vm.DeepCopy()
+			vm.Spec.RunStrategy = &halted
+			return shared.admin.Patch(t.Context(), vm, client.MergeFrom(base))
+		}, provider.StateStopped},
+	}
+	for name, c := range blows {
+		t.Run(name, func(t *testing.T) {
+			s := wanted("blow-" + name)
+			create(t, p.Machines, s)
+			t.Cleanup(func() { tidy(t, p.Machines, s.MachineRef) })
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			changes := p.Changes(ctx)
+			vm := &kubevirtv1.VirtualMachine{}
+			if err := shared.admin.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: s.Name}, vm); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.blow(vm); err != nil {
+				t.Fatal(err)
+			}
+			// The reconciler looks at each push; one of them must come late enough.
+			for ref := range changes {
+				if ref.Owner.ID != s.Owner.ID {
+					continue
+				}
+				if seen, err := p.Machines.Observe(t.Context(), s.MachineRef); err == nil && seen.State == c.want {
+					return
+				}
+			}
+			t.Errorf("no push showed the machine as %s", c.want)
+		})
+	}
+}
+
 func TestChangesArePushed(t *testing.T) {
 	p := connected(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -235,6 +346,11 @@ func TestWhatCannotBeMadeIsRefusedWithAHint(t *testing.T) {
 		"reserved label": {
 			spec:   func(s *provider.MachineSpec) { s.Labels = map[string]string{labelOwner: "me"} },
 			reason: "LabelReserved", says: labelOwner},
+		"another cluster's name": {
+			spec: func(s *provider.MachineSpec) {
+				s.Owner.Cluster, s.Labels = "mine", map[string]string{labelName: "yours"}
+			},
+			reason: "LabelReserved", says: labelName},
 		"label that is none": {
 			spec:   func(s *provider.MachineSpec) { s.Labels = map[string]string{"a": "not a label!"} },
 			reason: "HarvesterRefused", says: "metadata.labels"},

@@ -31,8 +31,13 @@ func (m *machines) Observe(ctx context.Context, ref provider.MachineRef) (provid
 	if err != nil && !forbidden(err) {
 		return provider.Machine{}, apiError(op, err)
 	}
+	return m.examine(ctx, op, ref, vm, vmi)
+}
+
+// examine reports on a machine; its parts are looked at unless it is up.
+func (m *machines) examine(ctx context.Context, op string, ref provider.MachineRef, vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) (provider.Machine, error) {
 	seen := report(vm, ref, vmi)
-	if seen.State != provider.StatePending || scheduled(vmi) {
+	if seen.State != provider.StatePending && seen.State != provider.StateStopped || scheduled(vmi) {
 		return seen, nil
 	}
 	missing, waiting, err := m.claims(ctx, vm)
@@ -41,7 +46,7 @@ func (m *machines) Observe(ctx context.Context, ref provider.MachineRef) (provid
 	}
 	if missing != "" {
 		seen.State, seen.Message = provider.StatePartial, missing+" is missing"
-	} else if waiting != "" {
+	} else if waiting != "" && seen.State == provider.StatePending {
 		seen.Message = waiting
 	}
 	return seen, nil

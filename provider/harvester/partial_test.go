@@ -145,8 +145,8 @@ func TestAMissingSecretOfAStoppedMachineIsMadeAgain(t *testing.T) {
 	if err := shared.admin.Patch(t.Context(), vm, client.MergeFrom(base)); err != nil {
 		t.Fatal(err)
 	}
-	if seen := await(t, m, s.MachineRef, provider.StatePending); seen.Message == "" {
-		t.Error("a stopped machine has no obstacle")
+	if seen := await(t, m, s.MachineRef, provider.StateStopped); !strings.Contains(seen.Message, "Halted") {
+		t.Errorf("a stopped machine says %q", seen.Message)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: secretName(s.Name)}}
 	if err := shared.admin.Delete(t.Context(), secret); err != nil {
@@ -158,5 +158,5 @@ func TestAMissingSecretOfAStoppedMachineIsMadeAgain(t *testing.T) {
 	if _, err := m.Create(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	await(t, m, s.MachineRef, provider.StatePending)
+	await(t, m, s.MachineRef, provider.StateStopped)
 }

@@ -29,6 +29,8 @@ func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevir
 		m.State = provider.StateDeleting
 	case vm.Status.PrintableStatus == kubevirtv1.VirtualMachineStatusCrashLoopBackOff:
 		m.State, m.Message = provider.StateBroken, "the virtual machine crashes again and again"
+	case stopped(vm, vmi) != "":
+		m.State, m.Message = provider.StateStopped, stopped(vm, vmi)
 	case running(vmi) && len(m.Addresses) > 0:
 		m.State = provider.StateRunning
 	case running(vmi):
@@ -37,6 +39,23 @@ func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevir
 		m.Message = obstacle(vm, vmi)
 	}
 	return m
+}
+
+// stopped explains a virtual machine that is off and that KubeVirt does not start
+// again by itself; the text is empty for every other. The status in one word does
+// not tell: KubeVirt shows Stopped between two starts as well.
+func stopped(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) string {
+	off := vmi == nil || vmi.IsFinal()
+	strategy, err := vm.RunStrategy()
+	switch {
+	case err != nil || !off:
+		return ""
+	case strategy == kubevirtv1.RunStrategyHalted:
+		return "the virtual machine was switched off: its runStrategy is Halted"
+	case vmi != nil && vmi.Status.Phase == kubevirtv1.Succeeded && strategy != kubevirtv1.RunStrategyAlways:
+		return "the guest has shut itself down"
+	}
+	return ""
 }
 
 func running(vmi *kubevirtv1.VirtualMachineInstance) bool {

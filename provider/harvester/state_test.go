@@ -52,6 +52,33 @@ func TestARunningGuestWithoutAddressIsAnExplainedWait(t *testing.T) {
 	}
 }
 
+func TestOnlyAMachineThatStaysOffIsStopped(t *testing.T) {
+	ended := func(p kubevirtv1.VirtualMachineInstancePhase) *kubevirtv1.VirtualMachineInstance {
+		return &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{Phase: p}}
+	}
+	cases := map[string]struct {
+		strategy kubevirtv1.VirtualMachineRunStrategy
+		vmi      *kubevirtv1.VirtualMachineInstance
+		want     provider.State
+	}{
+		"switched off":            {kubevirtv1.RunStrategyHalted, nil, provider.StateStopped},
+		"being switched off":      {kubevirtv1.RunStrategyHalted, ended(kubevirtv1.Running), provider.StatePending},
+		"shut down from within":   {kubevirtv1.RunStrategyRerunOnFailure, ended(kubevirtv1.Succeeded), provider.StateStopped},
+		"crashed":                 {kubevirtv1.RunStrategyRerunOnFailure, ended(kubevirtv1.Failed), provider.StatePending},
+		"about to start":          {kubevirtv1.RunStrategyRerunOnFailure, nil, provider.StatePending},
+		"ended, but always again": {kubevirtv1.RunStrategyAlways, ended(kubevirtv1.Succeeded), provider.StatePending},
+	}
+	for name, c := range cases {
+		vm := strangersMachine("a")
+		vm.Spec.RunStrategy = &c.strategy
+		vm.Status.PrintableStatus = kubevirtv1.VirtualMachineStatusStopped // KubeVirt shows it in all these cases
+		m := report(vm, provider.MachineRef{}, c.vmi)
+		if m.State != c.want || m.Message == "" {
+			t.Errorf("%s: %s (%q), want %s", name, m.State, m.Message, c.want)
+		}
+	}
+}
+
 func TestUserDataIsInlineUpToTheLimitOfKubeVirt(t *testing.T) {
 	for length, inline := range map[int]bool{1: true, 2048: true, 2049: false} {
 		s := provider.MachineSpec{UserData: provider.Sensitive(strings.Repeat("x", length))}

@@ -5,6 +5,7 @@ package inmemory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,6 +18,29 @@ import (
 type link struct {
 	p      *Platform
 	config provider.Config
+	login  int
+}
+
+// logIn begins the life of a connection, which Expire ends.
+func (l *link) logIn() {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	l.login = l.p.logins
+}
+
+// admit notes who calls, and refuses credentials that are not accepted any more.
+func (l *link) admit(what string) error {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	l.p.agents[l.config.Transport.Agent]++
+	revoked := l.p.accepted != "" && string(l.config.Credentials.Get("kubeconfig")) != l.p.accepted
+	if !revoked && l.login == l.p.logins {
+		return nil
+	}
+	return &provider.Error{
+		Kind: provider.Unauthorized, Reason: "CredentialsRefused", Op: what,
+		Err: errors.New("the credentials are not valid any more"), Hint: "renew them",
+	}
 }
 
 // linkedMachines are the machines as a connection reaches them.
@@ -70,13 +94,12 @@ func (l *link) reach(ctx context.Context, op Op, what string) error {
 			return &provider.Error{Kind: provider.Unavailable, Reason: "Cancelled", Op: what, Err: ctx.Err()}
 		}
 	}
-	if !l.p.options.Wire {
-		return nil
+	if l.p.options.Wire {
+		if err := l.exchange(ctx); err != nil {
+			return &provider.Error{Kind: provider.Unavailable, Reason: "Unreachable", Op: what, Err: err}
+		}
 	}
-	if err := l.exchange(ctx); err != nil {
-		return &provider.Error{Kind: provider.Unavailable, Reason: "Unreachable", Op: what, Err: err}
-	}
-	return nil
+	return l.admit(what)
 }
 
 // exchange sends a byte and waits for it to come back.

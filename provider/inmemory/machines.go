@@ -94,7 +94,9 @@ func (p *Platform) List(ctx context.Context, o provider.Owner) ([]provider.Machi
 	var found []provider.Machine
 	for _, r := range p.machines {
 		if matches(r.ref.Owner, o) {
-			found = append(found, p.report(r, now))
+			m := p.report(r, now)
+			m.Parts = parts(r)
+			found = append(found, m)
 		}
 	}
 	return found, done()
@@ -120,7 +122,20 @@ func (p *Platform) key(name string) string {
 }
 
 func matches(have, want provider.Owner) bool {
-	return (want.ID == "" || want.ID == have.ID) && (want.ClusterID == "" || want.ClusterID == have.ClusterID)
+	return (want.ID == "" || want.ID == have.ID) && (want.ClusterID == "" || want.ClusterID == have.ClusterID) &&
+		(want.Cluster == "" || want.Cluster == have.Cluster)
+}
+
+// parts are the objects of a machine; half a machine is a disk.
+func parts(r *record) []provider.Part {
+	disks := []provider.Part{{Kind: "disk", Name: r.ref.Name + "-root"}}
+	if r.partial {
+		return disks
+	}
+	for i := range r.spec.ExtraDisks {
+		disks = append(disks, provider.Part{Kind: "disk", Name: fmt.Sprintf("%s-disk-%d", r.ref.Name, i+1)})
+	}
+	return append([]provider.Part{{Kind: "machine", Name: r.ref.Name}}, disks...)
 }
 
 func identifier(n uint32) string { return fmt.Sprintf("machine-%d", n) }

@@ -51,6 +51,9 @@ type Platform struct {
 	silent    map[Op]chan struct{}
 	calls     map[Op]int
 	watchers  map[chan provider.MachineRef]struct{}
+	agents    map[string]int
+	accepted  string
+	logins    int
 }
 
 // record is a machine as the platform keeps it.
@@ -62,6 +65,7 @@ type record struct {
 	deleted time.Time
 	partial bool
 	broken  string
+	stopped string
 	// unremovable lets the removal under way come to nothing.
 	unremovable bool
 }
@@ -77,6 +81,7 @@ func New(o Options) *Platform {
 		silent:    map[Op]chan struct{}{},
 		calls:     map[Op]int{},
 		watchers:  map[chan provider.MachineRef]struct{}{},
+		agents:    map[string]int{},
 	}
 }
 
@@ -88,6 +93,7 @@ func (p *Platform) Provider(t v1alpha1.ProviderType) provider.Provider {
 func (p *Platform) connect(ctx context.Context, c provider.Config) (provider.Platform, error) {
 	l := &link{p: p, config: c}
 	const what = "connect to the in-memory platform"
+	l.logIn()
 	if err := l.reach(ctx, Connect, what); err != nil {
 		return provider.Platform{}, err
 	}
@@ -116,6 +122,8 @@ func (p *Platform) report(r *record, now time.Time) provider.Machine {
 		return m
 	case r.broken != "":
 		m.State, m.Message = provider.StateBroken, r.broken
+	case r.stopped != "":
+		m.State, m.Message = provider.StateStopped, r.stopped
 	case now.Sub(r.created) >= p.options.AddressDelay:
 		m.State, m.Message = provider.StateRunning, ""
 		m.Addresses = []netip.Addr{address(r.number)}

@@ -89,6 +89,47 @@ func (p *Platform) Break(name, message string) {
 	}
 }
 
+// Stop switches a machine off for good; an empty message switches it on.
+func (p *Platform) Stop(name, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r, ok := p.machines[name]; ok {
+		r.stopped = message
+		p.announce(r.ref)
+	}
+}
+
+// PlantLoadBalancer puts a load balancer of somebody else in place.
+func (p *Platform) PlantLoadBalancer(ref provider.LoadBalancerRef) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.made++
+	p.balancers[ref.Name] = &balancer{spec: provider.LoadBalancerSpec{LoadBalancerRef: ref}, number: p.made}
+}
+
+// Agents returns who has called since the last time, and how often.
+func (p *Platform) Agents() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := p.agents
+	p.agents = map[string]int{}
+	return seen
+}
+
+// Accept revokes all credentials but those whose key kubeconfig has this value.
+func (p *Platform) Accept(kubeconfig string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.accepted = kubeconfig
+}
+
+// Expire ends all connections: whoever wants to go on has to connect anew.
+func (p *Platform) Expire() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.logins++
+}
+
 // changes pushes references until the context ends.
 func (p *Platform) changes(ctx context.Context) <-chan provider.MachineRef {
 	in, out := make(chan provider.MachineRef, 1024), make(chan provider.MachineRef)

@@ -88,3 +88,10 @@ type SeenBalancer struct {
 	// Targets are the registered machines, by ID or address.
 	Targets []string
 }
+
+// AgentBed is a bed that sees who sends the requests which reach its platform.
+type AgentBed interface {
+	// Agents reports, for all requests since it was last asked, what they named as
+	// their sender, each name once.
+	Agents() []string
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -113,6 +114,40 @@ func (t *trap) seen() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.addresses
+}
+
+func agentOnly(t *trial) {
+	bed, ok := t.suite.Bed.(AgentBed)
+	if !ok {
+		t.fatalf("the test bed does not see who sends a request; argue in Unexercised why not")
+	}
+	c := t.config()
+	c.Transport.Agent = "butler-conformance/v1 (" + newName() + ")"
+	bed.Agents() // those before
+	p := t.connect(c)
+	s := t.spec()
+	if _, err := p.Machines.Create(t.ctx, s); err != nil {
+		t.fatalf("create: %v", err)
+	}
+	if p.Changes != nil {
+		t.firstChange(p)
+	}
+	_, _ = p.Machines.Observe(t.ctx, s.MachineRef)
+	_, _ = p.Machines.List(t.ctx, s.Owner)
+	_ = p.Machines.Delete(t.ctx, s.MachineRef)
+	if seen := bed.Agents(); !slices.Equal(seen, []string{c.Transport.Agent}) {
+		t.errorf("the requests came from %q, want %q", seen, c.Transport.Agent)
+	}
+}
+
+// firstChange waits until the platform has pushed something.
+func (t *trial) firstChange(p provider.Platform) {
+	ctx, cancel := context.WithTimeout(t.ctx, t.suite.Patience)
+	defer cancel()
+	select {
+	case <-p.Changes(ctx):
+	case <-ctx.Done():
+	}
 }
 
 func noSecret(t *trial) {

@@ -85,7 +85,7 @@ func furtherBreakages() []breakage {
 func byRequestOnly(b bench) {
 	b.bend(func(m *bent) {
 		m.list = func(ctx context.Context, o provider.Owner) ([]provider.Machine, error) {
-			if o.ID == "" && o.ClusterID != "" {
+			if o.ID == "" && o.ClusterID != "" && o.Cluster == "" {
 				return nil, nil
 			}
 			return m.Machines.List(ctx, o)

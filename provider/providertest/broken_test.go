@@ -134,7 +134,7 @@ type leaky struct {
 
 func (l *leaky) Look(ctx context.Context, name string) (Sight, error) {
 	s, err := l.bed.Look(ctx, name)
-	if len(s.Machines) == 0 && l.made.has(name) {
+	if len(s.Machines) == 0 && len(s.Parts) == 0 && l.made.has(name) {
 		s.Parts = append(s.Parts, "disk of "+name)
 	}
 	return s, err

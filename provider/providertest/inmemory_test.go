@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,6 +63,9 @@ func (b *bed) Look(_ context.Context, name string) (Sight, error) {
 	for _, m := range b.p.Sightings(name) {
 		s.Parts = append(s.Parts, "disk of "+name)
 		if m.State != provider.StatePartial {
+			for i := range m.Spec.ExtraDisks {
+				s.Parts = append(s.Parts, fmt.Sprintf("disk %d of %s", i+1, name))
+			}
 			s.Machines = append(s.Machines, seen(m))
 		}
 	}
@@ -123,6 +128,8 @@ func (b *bed) Inject(_ context.Context, f Fault) (func(), error) {
 func refusal(k provider.Kind, reason string) error {
 	return &provider.Error{Kind: k, Reason: reason, Op: "use the in-memory platform", Err: errors.New("not now"), Hint: "ask its operator"}
 }
+
+func (b *bed) Agents() []string { return slices.Sorted(maps.Keys(b.p.Agents())) }
 
 func (b *bed) LookBalancers(_ context.Context, name string) (BalancerSight, error) {
 	var s BalancerSight

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -48,10 +46,8 @@ func (t *trial) targets(n int) []provider.Target {
 func (t *trial) balancer(targets []provider.Target) provider.LoadBalancerSpec {
 	_ = t.balancers()
 	s := provider.LoadBalancerSpec{
-		LoadBalancerRef: provider.LoadBalancerRef{
-			Name: newName(), Owner: provider.Owner{ID: uuid.NewString(), ClusterID: uuid.NewString()},
-		},
-		Port: balancerPort, HealthCheckPort: balancerPort, Targets: targets,
+		LoadBalancerRef: provider.LoadBalancerRef{Name: newName(), Owner: newOwner()},
+		Port:            balancerPort, HealthCheckPort: balancerPort, Targets: targets,
 	}
 	t.cleanups = append(t.cleanups, func() {
 		if err := t.dropBalancer(s.LoadBalancerRef); err != nil {

@@ -22,7 +22,7 @@ type bench struct {
 }
 
 func TestEveryRuleIsCaughtBreaking(t *testing.T) {
-	broken := append(breakages(), secondWays()...)
+	broken := slices.Concat(breakages(), secondWays(), listBreakages())
 	for _, rule := range Rules() {
 		if !slices.ContainsFunc(broken, func(b breakage) bool { return b.rule == rule }) {
 			t.Errorf("no platform breaks the rule %q", rule)
@@ -124,6 +124,14 @@ type bentBalancers struct {
 	provider.LoadBalancers
 	ensure func(context.Context, provider.LoadBalancerSpec) (provider.LoadBalancer, error)
 	remove func(context.Context, provider.LoadBalancerRef) error
+	list   func(context.Context, provider.Owner) ([]provider.LoadBalancer, error)
+}
+
+func (b *bentBalancers) List(ctx context.Context, o provider.Owner) ([]provider.LoadBalancer, error) {
+	if b.list != nil {
+		return b.list(ctx, o)
+	}
+	return b.LoadBalancers.List(ctx, o)
 }
 
 func (b *bentBalancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (provider.LoadBalancer, error) {

@@ -104,12 +104,16 @@ func (t *trial) tryConnect(c provider.Config) (provider.Platform, error) {
 func (t *trial) spec(change ...func(*provider.MachineSpec)) provider.MachineSpec {
 	s := t.suite.Machine
 	s.Labels, s.ExtraDisks = maps.Clone(s.Labels), slices.Clone(s.ExtraDisks)
-	s.Name, s.Owner = newName(), provider.Owner{ID: uuid.NewString(), ClusterID: uuid.NewString()}
+	s.Name, s.Owner = newName(), newOwner()
 	for _, f := range change {
 		f(&s)
 	}
 	t.cleanups = append(t.cleanups, func() { t.discard(s.MachineRef) })
 	return s
+}
+
+func newOwner() provider.Owner {
+	return provider.Owner{ID: uuid.NewString(), ClusterID: uuid.NewString(), Cluster: newName()}
 }
 
 func newName() string {

@@ -6,13 +6,21 @@
 package serve
 
 import (
+	"cmp"
+	"flag"
+	"fmt"
+	"time"
+
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/butlerdotdev/butler/internal/controller/loadbalancerrequest"
 	"github.com/butlerdotdev/butler/internal/controller/machinerequest"
+	"github.com/butlerdotdev/butler/internal/controller/orphan"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/controller/providerconfig"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/internal/version"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -21,30 +29,69 @@ type Options struct {
 	// Transport carries every byte that the driver sends; the zero value is the
 	// ordinary network.
 	Transport provider.Transport
+	// CredentialsNamespaces are those that credentials are read from; none means
+	// all.
+	CredentialsNamespaces []string
+	// Clock tells the reconcilers the time; nil is the machine's own.
+	Clock func() time.Time
+	// DeleteOrphans removes from the platform what no request owns, once it was
+	// seen for OrphanGrace; otherwise it is reported only.
+	DeleteOrphans bool
+	// OrphanGrace is DefaultOrphanGrace where it is zero.
+	OrphanGrace time.Duration
+	// OrphanEvery is how often to look for orphans; zero is once a minute.
+	OrphanEvery time.Duration
 }
 
+// DefaultOrphanGrace is how long an orphan stays before it may be deleted.
+const DefaultOrphanGrace = orphan.DefaultGrace
+
 // Program is the main body of a provider's binary.
-func Program(p provider.Provider) program.Program {
+func Program(p provider.Provider) program.Program { return ProgramWith(p, Options{}) }
+
+// ProgramWith is a Program that is served differently. Its flags count before
+// the options.
+func ProgramWith(p provider.Provider, o Options) program.Program {
+	namespaces := program.Namespaces(o.CredentialsNamespaces)
 	return program.Program{
-		Name:     "butler-provider-" + string(p.Type),
-		Register: func(m manager.Manager) error { return Register(m, p, Options{}) },
+		Name:        name(p),
+		Credentials: &namespaces,
+		Flags: func(f *flag.FlagSet) {
+			f.BoolVar(&o.DeleteOrphans, "delete-orphans", o.DeleteOrphans, "delete what has a cluster's id on the platform, but no request; it is reported in any case")
+			f.DurationVar(&o.OrphanGrace, "orphan-grace", cmp.Or(o.OrphanGrace, DefaultOrphanGrace), "how long after it was first seen an orphan may be deleted")
+		},
+		Register: func(m manager.Manager) error {
+			o.CredentialsNamespaces = namespaces
+			if o.OrphanGrace <= 0 {
+				return fmt.Errorf("--orphan-grace is %s: a request needs time to appear, so it must be more than nothing", o.OrphanGrace)
+			}
+			return Register(m, p, o)
+		},
 	}
 }
 
 // Register adds all reconcilers of a provider to a manager, whose scheme must
 // hold what program.Scheme returns.
 func Register(m manager.Manager, p provider.Provider, o Options) error {
+	if o.Transport.Agent == "" {
+		o.Transport.Agent = version.Agent(name(p))
+	}
 	s := session.New(session.Options{
 		Provider: p, Transport: o.Transport, Cache: m.GetClient(), Live: m.GetAPIReader(),
+		Namespaces: o.CredentialsNamespaces,
 	})
 	if err := m.Add(s); err != nil {
 		return err
 	}
-	if err := machinerequest.Register(m, p.Type, s); err != nil {
-		return err
+	shared := request.Options{Type: p.Type, Sessions: s, Clock: o.Clock}
+	for _, register := range []func(manager.Manager, request.Options) error{
+		machinerequest.Register, loadbalancerrequest.Register, providerconfig.Register,
+	} {
+		if err := register(m, shared); err != nil {
+			return err
+		}
 	}
-	if err := loadbalancerrequest.Register(m, p.Type, s); err != nil {
-		return err
-	}
-	return providerconfig.Register(m, p.Type, s)
+	return orphan.Register(m, orphan.Options{Options: shared, Delete: o.DeleteOrphans, Grace: o.OrphanGrace, Every: o.OrphanEvery})
 }
+
+func name(p provider.Provider) string { return "butler-provider-" + string(p.Type) }

@@ -42,6 +42,14 @@ func (p *pass) observe(ctx context.Context) (provider.LoadBalancer, error) {
 	return p.platform.LoadBalancers.Observe(ctx, p.ref())
 }
 
+// observeAnew asks again over a new connection.
+func (p *pass) observeAnew(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.LoadBalancer, error) {
+	if err := p.connect(ctx, config); err != nil {
+		return provider.LoadBalancer{}, err
+	}
+	return p.observe(ctx)
+}
+
 // act asks the platform for what was decided and takes its answer as the facts.
 func (p *pass) act(ctx context.Context, a action) error {
 	absent := p.facts.balancer.State == provider.StateAbsent

@@ -28,6 +28,7 @@ type Reconciler struct {
 	Type     v1alpha1.ProviderType
 	Sessions *session.Sessions
 	Events   events.EventRecorder
+	Fence    request.Fence
 
 	memory request.Memory
 	now    func() time.Time
@@ -54,6 +55,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, l *v1alpha1.LoadBalancerRequ
 	p := r.pass(l)
 	if !request.Concerns(r.Type, config, p.claim) {
 		return reconcile.Result{}, nil
+	}
+	if fenced, err := r.Fence.Holds(ctx, l); err != nil || fenced {
+		r.memory.Forget(l.UID) // what was seen before the fence says nothing after it
+		return reconcile.Result{}, err
 	}
 	p.note = r.memory.Of(l.UID)
 	p.claim.Note = p.note
@@ -104,6 +109,9 @@ func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) erro
 	b := provider.LoadBalancer{Ref: p.ref(), State: provider.StateAbsent}
 	if err == nil && !minted {
 		b, err = p.observe(ctx)
+		if p.Sessions.Refused(configName(p.request), p.platform, err) {
+			b, err = p.observeAnew(ctx, config)
+		}
 	}
 	p.remember(b, err)
 	return nil

@@ -18,26 +18,24 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/request"
-	"github.com/butlerdotdev/butler/internal/controller/session"
 )
 
 // workers is how many requests are reconciled at once; a cluster has one.
 const workers = 4
 
 // Register adds the reconciler of a provider to a manager.
-func Register(m manager.Manager, t v1alpha1.ProviderType, s *session.Sessions) error {
+func Register(m manager.Manager, o request.Options) error {
 	r := &Reconciler{
-		Client: m.GetClient(), Type: t, Sessions: s,
-		Events: m.GetEventRecorder("butler-provider-" + string(t)),
+		Client: m.GetClient(), Type: o.Type, Sessions: o.Sessions,
+		Events: m.GetEventRecorder("butler-provider-" + string(o.Type)),
+		now:    o.Now,
 	}
 	return r.register(m)
 }
 
 func (r *Reconciler) register(m manager.Manager) error {
-	err := m.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.LoadBalancerRequest{}, r.byConfig(), func(o client.Object) []string {
-		return []string{configName(o.(*v1alpha1.LoadBalancerRequest)).String()}
-	})
-	if err != nil {
+	r.Fence = request.Fence{Cache: m.GetClient(), Live: m.GetAPIReader()}
+	if err := r.index(m.GetFieldIndexer()); err != nil {
 		return err
 	}
 	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
@@ -45,6 +43,7 @@ func (r *Reconciler) register(m manager.Manager) error {
 		Named("loadbalancerrequest-"+string(r.Type)).
 		For(&v1alpha1.LoadBalancerRequest{}, builder.WithPredicates(r.relevant())).
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.ofConfig), changed).
+		Watches(&v1alpha1.ClusterBootstrap{}, handler.EnqueueRequestsFromMapFunc(r.ofBootstrap), builder.WithPredicates(request.FenceMoved())).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(request.OfSecret(r.Client, r.ofConfig)),
 			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
@@ -62,9 +61,30 @@ func (r *Reconciler) relevant() predicate.Predicate {
 	})
 }
 
-// The index carries the provider's name, so that one manager can hold several.
+// The indexes carry the provider's name, so that one manager can hold several.
 func (r *Reconciler) byConfig() string { return string(r.Type) + ".providerConfigRef" }
 
+func (r *Reconciler) byBootstrap() string { return string(r.Type) + ".bootstrap" }
+
+func (r *Reconciler) index(i client.FieldIndexer) error {
+	ctx := context.Background()
+	err := i.IndexField(ctx, &v1alpha1.LoadBalancerRequest{}, r.byConfig(), func(o client.Object) []string {
+		return []string{configName(o.(*v1alpha1.LoadBalancerRequest)).String()}
+	})
+	if err != nil {
+		return err
+	}
+	return request.IndexBootstrap(ctx, i, &v1alpha1.LoadBalancerRequest{}, r.byBootstrap())
+}
+
 func (r *Reconciler) ofConfig(ctx context.Context, config client.Object) []reconcile.Request {
-	return request.Matching(ctx, r.Client, &v1alpha1.LoadBalancerRequestList{}, r.byConfig(), client.ObjectKeyFromObject(config).String())
+	return r.matching(ctx, r.byConfig(), client.ObjectKeyFromObject(config).String())
+}
+
+func (r *Reconciler) ofBootstrap(ctx context.Context, cb client.Object) []reconcile.Request {
+	return r.matching(ctx, r.byBootstrap(), client.ObjectKeyFromObject(cb).String())
+}
+
+func (r *Reconciler) matching(ctx context.Context, index, value string) []reconcile.Request {
+	return request.Matching(ctx, r.Client, &v1alpha1.LoadBalancerRequestList{}, index, value)
 }

@@ -92,7 +92,7 @@ func (w *world) start() {
 		Provider: w.platform.Provider(v1alpha1.ProviderHarvester), Cache: m.GetClient(), Live: m.GetAPIReader(),
 	})
 	w.must(m.Add(s))
-	w.must(Register(m, v1alpha1.ProviderHarvester, s))
+	w.must(Register(m, request.Options{Type: v1alpha1.ProviderHarvester, Sessions: s}))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Start(ctx) }()

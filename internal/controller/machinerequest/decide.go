@@ -63,6 +63,8 @@ func decide(f facts) decision {
 		return decideRunning(f)
 	case provider.StatePending:
 		return decidePending(f)
+	case provider.StateStopped:
+		return decideStopped(f)
 	case provider.StateBroken:
 		return failed(reasonBroken, "the platform reports: "+f.machine.Message, request.Steady)
 	case provider.StateDeleting:
@@ -93,6 +95,16 @@ func decidePending(f facts) decision {
 		}
 	}
 	return creating(obstacle(f, "Virtual machine is starting"))
+}
+
+// decideStopped reports a machine as lost that is off and stays off: whoever waits
+// for it waits in vain, unless somebody starts it.
+func decideStopped(f facts) decision {
+	if !f.ran {
+		return failed(reasonBroken, "the platform reports: "+f.machine.Message, request.Steady)
+	}
+	return failed(reasonLost, obstacle(f, "Virtual machine is off")+
+		"; the platform does not start it again: start it there, or delete this request and create a new one", request.Steady)
 }
 
 func decidePartial(f facts) decision {

@@ -89,6 +89,15 @@ func TestDecide(t *testing.T) {
 		"running again after unknown: recovers": {
 			facts{attempted: true, known: true, phase: "Unknown", machine: running},
 			want{phase: "Running", ready: "True", reason: "VMRunning", pace: request.Steady}},
+		"off for good after it ran: lost": {
+			facts{attempted: true, known: true, ran: true, phase: "Running", machine: in(provider.StateStopped)},
+			want{phase: "Failed", ready: "False", reason: "VMLost", pace: request.Steady}},
+		"off for good before it ever ran: broken": {
+			facts{attempted: true, known: true, phase: "Creating", machine: in(provider.StateStopped)},
+			want{phase: "Failed", ready: "False", reason: "VMBroken", pace: request.Steady}},
+		"deleting one that is off: delete": {
+			facts{deleting: true, attempted: true, known: true, ran: true, machine: in(provider.StateStopped)},
+			want{act: remove, phase: "Deleting", ready: "False", reason: "VMDeleting", pace: request.Young}},
 		"broken": {
 			facts{attempted: true, phase: "Creating", machine: in(provider.StateBroken)},
 			want{phase: "Failed", ready: "False", reason: "VMBroken", pace: request.Steady}},

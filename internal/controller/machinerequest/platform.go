@@ -23,6 +23,16 @@ func (p *pass) observe(ctx context.Context) (provider.Machine, error) {
 	return p.platform.Machines.Observe(ctx, p.ref())
 }
 
+// observeAnew asks again over a new connection.
+func (p *pass) observeAnew(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Machine, error) {
+	platform, err := p.claim.Connect(ctx, p.Sessions, config, configName(p.request))
+	if err != nil {
+		return provider.Machine{}, err
+	}
+	p.platform = platform
+	return p.observe(ctx)
+}
+
 // act asks the platform for what was decided and takes its answer as the facts.
 func (p *pass) act(ctx context.Context, a action) error {
 	if a == create && p.facts.machine.State == provider.StateAbsent && !p.facts.fresh {

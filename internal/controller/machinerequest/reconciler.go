@@ -27,6 +27,7 @@ type Reconciler struct {
 	Type     v1alpha1.ProviderType
 	Sessions *session.Sessions
 	Events   events.EventRecorder
+	Fence    request.Fence
 
 	memory request.Memory
 	now    func() time.Time
@@ -53,6 +54,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, m *v1alpha1.MachineRequest) 
 	p := r.pass(m)
 	if !request.Concerns(r.Type, config, p.claim) {
 		return reconcile.Result{}, nil
+	}
+	if fenced, err := r.Fence.Holds(ctx, m); err != nil || fenced {
+		r.memory.Forget(m.UID) // what was seen before the fence says nothing after it
+		return reconcile.Result{}, err
 	}
 	p.note = r.memory.Of(m.UID)
 	p.claim.Note = p.note
@@ -104,6 +109,9 @@ func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) erro
 	m := provider.Machine{Ref: p.ref(), State: provider.StateAbsent}
 	if err == nil && !minted {
 		m, err = p.observe(ctx)
+		if p.Sessions.Refused(configName(p.request), p.platform, err) {
+			m, err = p.observeAnew(ctx, config)
+		}
 	}
 	p.remember(m, err)
 	return nil

@@ -204,6 +204,21 @@ func TestAMachineThatVanishedIsReportedAndNotMadeAgain(t *testing.T) {
 	w.gone(r)
 }
 
+func TestAMachineThatIsSwitchedOffIsLostUntilItRunsAgain(t *testing.T) {
+	w := newWorld(t, inmemory.Options{Push: true})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	w.platform.Stop("a", "the virtual machine was switched off")
+	w.phase(r, v1alpha1.MachineFailed)
+	if r.Status.FailureReason != "VMLost" || r.Status.IPAddress == "" {
+		t.Errorf("failure is %s: %s, address %q", r.Status.FailureReason, r.Status.FailureMessage, r.Status.IPAddress)
+	}
+	w.platform.Stop("a", "")
+	w.phase(r, v1alpha1.MachineRunning)
+	w.event(r, "VMRecovered")
+}
+
 func TestPushedChangesReachTheStatusWithinASecond(t *testing.T) {
 	w := newWorld(t, inmemory.Options{Push: true})
 	w.configure()
@@ -224,7 +239,7 @@ func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
-	for range 2 {
+	for range 3 { // the first is asked again at once, over a new connection
 		w.platform.Fail(inmemory.Observe, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "observe"})
 	}
 	w.nudge()

@@ -21,7 +21,6 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/request"
-	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -33,15 +32,17 @@ const gathering = 50 * time.Millisecond
 const workers = 16
 
 // Register adds the reconciler of a provider to a manager.
-func Register(m manager.Manager, t v1alpha1.ProviderType, s *session.Sessions) error {
+func Register(m manager.Manager, o request.Options) error {
 	r := &Reconciler{
-		Client: m.GetClient(), Type: t, Sessions: s,
-		Events: m.GetEventRecorder("butler-provider-" + string(t)),
+		Client: m.GetClient(), Type: o.Type, Sessions: o.Sessions,
+		Events: m.GetEventRecorder("butler-provider-" + string(o.Type)),
+		now:    o.Now,
 	}
 	return r.register(m)
 }
 
 func (r *Reconciler) register(m manager.Manager) error {
+	r.Fence = request.Fence{Cache: m.GetClient(), Live: m.GetAPIReader()}
 	if err := r.index(m.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -50,6 +51,7 @@ func (r *Reconciler) register(m manager.Manager) error {
 		Named("machinerequest-"+string(r.Type)).
 		For(&v1alpha1.MachineRequest{}, builder.WithPredicates(r.relevant())).
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.ofConfig), changed).
+		Watches(&v1alpha1.ClusterBootstrap{}, handler.EnqueueRequestsFromMapFunc(r.ofBootstrap), builder.WithPredicates(request.FenceMoved())).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(request.OfSecret(r.Client, r.ofConfig)),
 			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.Sessions.Changes(), handler.TypedFuncs[provider.MachineRef, reconcile.Request]{
@@ -75,12 +77,17 @@ func (r *Reconciler) byConfig() string { return string(r.Type) + ".providerRef" 
 
 func (r *Reconciler) byOwner() string { return string(r.Type) + ".owner" }
 
+func (r *Reconciler) byBootstrap() string { return string(r.Type) + ".bootstrap" }
+
 func (r *Reconciler) index(i client.FieldIndexer) error {
 	ctx := context.Background()
 	err := i.IndexField(ctx, &v1alpha1.MachineRequest{}, r.byConfig(), func(o client.Object) []string {
 		return []string{configName(o.(*v1alpha1.MachineRequest)).String()}
 	})
 	if err != nil {
+		return err
+	}
+	if err := request.IndexBootstrap(ctx, i, &v1alpha1.MachineRequest{}, r.byBootstrap()); err != nil {
 		return err
 	}
 	return i.IndexField(ctx, &v1alpha1.MachineRequest{}, r.byOwner(), func(o client.Object) []string {
@@ -90,6 +97,10 @@ func (r *Reconciler) index(i client.FieldIndexer) error {
 
 func (r *Reconciler) ofConfig(ctx context.Context, config client.Object) []reconcile.Request {
 	return r.matching(ctx, r.byConfig(), client.ObjectKeyFromObject(config).String())
+}
+
+func (r *Reconciler) ofBootstrap(ctx context.Context, cb client.Object) []reconcile.Request {
+	return r.matching(ctx, r.byBootstrap(), client.ObjectKeyFromObject(cb).String())
 }
 
 func (r *Reconciler) pushed(ctx context.Context, e event.TypedGenericEvent[provider.MachineRef], q workqueue.TypedRateLimitingInterface[reconcile.Request]) {

@@ -69,6 +69,7 @@ type world struct {
 	testing.TB
 	client.Client
 	ctx      context.Context
+	api      *rest.Config
 	ns       string
 	platform *inmemory.Platform
 	clock    *clock
@@ -94,22 +95,29 @@ func (c *clock) advance(d time.Duration) {
 
 func newWorld(tb testing.TB, o inmemory.Options) *world {
 	tb.Helper()
+	w := idleWorld(tb, api, inmemory.New(o))
+	w.stop = w.start()
+	return w
+}
+
+// idleWorld is a world without a reconciler so far.
+func idleWorld(tb testing.TB, api *rest.Config, p *inmemory.Platform) *world {
+	tb.Helper()
 	c, err := client.New(api, client.Options{Scheme: scheme()})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w := &world{TB: tb, Client: c, ctx: tb.Context(), platform: inmemory.New(o), clock: &clock{}}
+	w := &world{TB: tb, Client: c, ctx: tb.Context(), api: api, platform: p, clock: &clock{}}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	w.must(c.Create(w.ctx, ns))
 	w.ns = ns.Name
-	w.stop = w.start()
 	return w
 }
 
 // start runs a reconciler until the test ends or the returned function is called.
 func (w *world) start() (stop func()) {
 	w.Helper()
-	m, err := manager.New(api, manager.Options{
+	m, err := manager.New(w.api, manager.Options{
 		Scheme: scheme(), Metrics: server.Options{BindAddress: "0"},
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{w.ns: {}}},
 		Controller: config.Controller{SkipNameValidation: new(true)},
@@ -170,12 +178,15 @@ func (w *world) config(t v1alpha1.ProviderType) *v1alpha1.ProviderConfig {
 	return c
 }
 
-func (w *world) request(name string) *v1alpha1.MachineRequest {
+func (w *world) request(name string, change ...func(*v1alpha1.MachineRequest)) *v1alpha1.MachineRequest {
 	w.Helper()
 	r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
 	r.Spec = v1alpha1.MachineRequestSpec{
 		ProviderRef: v1alpha1.ProviderReference{Name: "config"}, MachineName: name,
 		Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
+	}
+	for _, f := range change {
+		f(r)
 	}
 	w.must(w.Create(w.ctx, r))
 	return r
@@ -249,6 +260,16 @@ func (w *world) event(r *v1alpha1.MachineRequest, reason string) {
 		}
 		return fmt.Errorf("no event %s among %d", reason, len(list.Items))
 	}))
+}
+
+// asked waits until the platform was called so often.
+func (w *world) asked(op inmemory.Op, n int) error {
+	return await(func() error {
+		if got := w.platform.Calls(op); got < n {
+			return fmt.Errorf("%d calls of %s, want %d", got, op, n)
+		}
+		return nil
+	})
 }
 
 // machines checks how many machines exist.

@@ -35,6 +35,9 @@ type Program struct {
 	Name string
 	// Flags, if set, adds flags of the program's own.
 	Flags func(*flag.FlagSet)
+	// Credentials, if set, is a flag with the namespaces that Secrets are watched
+	// in.
+	Credentials *Namespaces
 	// Register adds the controller's reconcilers to a manager with the kinds of
 	// Scheme.
 	Register func(manager.Manager) error
@@ -83,7 +86,7 @@ func (p Program) Run(ctx context.Context, args []string, out Streams) error {
 		return err
 	}
 	log(s.level, out.Err)
-	m, err := s.manager(p.Name)
+	m, err := s.manager(p)
 	if err != nil {
 		return err
 	}
@@ -112,6 +115,9 @@ func (p Program) parse(args []string, errOut io.Writer) (settings, error) {
 	f.StringVar(&s.health, "health-probe-bind-address", "0", "`address` of /healthz and /readyz, 0 for none")
 	f.TextVar(&s.level, "log-level", slog.LevelInfo, "`level` of the log: debug, info, warn or error")
 	f.BoolVar(&s.version, "version", false, "print the version and exit")
+	if p.Credentials != nil {
+		f.Var(p.Credentials, "credentials-namespaces", "`list` of the namespaces that credentials are read from, separated by commas (default: all)")
+	}
 	if p.Flags != nil {
 		p.Flags(f)
 	}
@@ -131,7 +137,7 @@ func log(level slog.Level, w io.Writer) {
 	klog.SetLogger(l)
 }
 
-func (s settings) manager(name string) (manager.Manager, error) {
+func (s settings) manager(p Program) (manager.Manager, error) {
 	config, err := s.config()
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster that holds the requests: %w", err)
@@ -142,10 +148,11 @@ func (s settings) manager(name string) (manager.Manager, error) {
 	}
 	m, err := manager.New(config, manager.Options{
 		Scheme:                        scheme,
+		Cache:                         p.Credentials.cache(),
 		Metrics:                       server.Options{BindAddress: s.metrics},
 		HealthProbeBindAddress:        s.health,
 		LeaderElection:                s.leaderElect,
-		LeaderElectionID:              name + ".butler.butlerlabs.dev",
+		LeaderElectionID:              p.Name + ".butler.butlerlabs.dev",
 		LeaderElectionNamespace:       s.namespace(),
 		LeaderElectionReleaseOnCancel: true,
 	})

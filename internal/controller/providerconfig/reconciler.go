@@ -35,6 +35,7 @@ type Reconciler struct {
 	Type     v1alpha1.ProviderType
 	Sessions *session.Sessions
 
+	now    func() time.Time
 	mu     sync.Mutex
 	checks map[types.UID]check
 }
@@ -132,4 +133,11 @@ func retryAfter(err error, failures int) time.Duration {
 		return retryMost
 	}
 	return min(retryFirst<<min(failures-1, 10), retryMost)
+}
+
+func (r *Reconciler) clock() time.Time {
+	if r.now != nil {
+		return r.now()
+	}
+	return time.Now()
 }

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
@@ -88,7 +89,7 @@ func newWorld(t *testing.T) *world {
 	w.must(err)
 	s := session.New(session.Options{Provider: w.platform.Provider(v1alpha1.ProviderHarvester), Cache: m.GetClient(), Live: m.GetAPIReader()})
 	w.must(m.Add(s))
-	w.must(Register(m, v1alpha1.ProviderHarvester, s))
+	w.must(Register(m, request.Options{Type: v1alpha1.ProviderHarvester, Sessions: s}))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Start(ctx) }()

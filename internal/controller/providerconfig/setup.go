@@ -16,17 +16,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 )
 
 // Register adds the reconciler of a provider to a manager.
-func Register(m manager.Manager, t v1alpha1.ProviderType, s *session.Sessions) error {
-	r := &Reconciler{Client: m.GetClient(), Type: t, Sessions: s}
+func Register(m manager.Manager, o request.Options) error {
+	r := &Reconciler{Client: m.GetClient(), Type: o.Type, Sessions: o.Sessions, now: o.Now}
 	if err := r.index(m.GetFieldIndexer()); err != nil {
 		return err
 	}
 	b := builder.ControllerManagedBy(m).
-		Named("providerconfig-"+string(t)).
+		Named("providerconfig-"+string(r.Type)).
 		For(&v1alpha1.ProviderConfig{}, builder.WithPredicates(r.relevant())).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.ofSecret),
 			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{}))

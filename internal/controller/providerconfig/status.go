@@ -88,11 +88,11 @@ func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig
 // stamp sets the time of the validation and reports whether there is anything to
 // write: a change, or a time that has grown old.
 func (r *Reconciler) stamp(before v1alpha1.ProviderConfigStatus, s *v1alpha1.ProviderConfigStatus, err error) bool {
-	old := s.LastValidationTime == nil || time.Since(s.LastValidationTime.Time) > stampEvery
+	old := s.LastValidationTime == nil || r.clock().Sub(s.LastValidationTime.Time) > stampEvery
 	if equality.Semantic.DeepEqual(before, *s) && (!old || !answered(err)) {
 		return false
 	}
-	now := &metav1.Time{Time: time.Now()}
+	now := &metav1.Time{Time: r.clock()}
 	s.LastProbeTime = now
 	if answered(err) {
 		s.LastValidationTime = now

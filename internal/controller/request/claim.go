@@ -78,7 +78,10 @@ func (c *Claim) Report(ctx context.Context, base client.Object) error {
 // Owner is whom platform objects of the request belong to.
 func (c *Claim) Owner() provider.Owner {
 	a := c.Object.GetAnnotations()
-	return provider.Owner{ID: a[v1alpha1.AnnotationOwnerID], ClusterID: a[v1alpha1.AnnotationClusterID]}
+	return provider.Owner{
+		ID: a[v1alpha1.AnnotationOwnerID], ClusterID: a[v1alpha1.AnnotationClusterID],
+		Cluster: c.Object.GetLabels()[v1alpha1.LabelCluster],
+	}
 }
 
 // Attempted returns the time of the last attempt, zero if there was none. A time

@@ -115,7 +115,9 @@ func (n *Note) Settled(attempt time.Time, settle time.Duration, now time.Time) b
 	if settle == 0 {
 		return true
 	}
-	return !n.missing.IsZero() && now.Sub(n.missing) >= settle && now.Sub(attempt) >= settle
+	// An attempt that lies ahead was recorded by a clock that was put back since.
+	passed := now.Sub(attempt) >= settle || attempt.After(now)
+	return passed && !n.missing.IsZero() && now.Sub(n.missing) >= settle
 }
 
 // Window is how long to wait before something counts as gone for good: a call
@@ -135,8 +137,10 @@ func (n *Note) FailingFor(now time.Time) time.Duration {
 	return now.Sub(n.failing)
 }
 
+// first is when something began. A beginning that lies ahead was told by a clock
+// that was put back since: it counts from now on.
 func first(t, now time.Time) time.Time {
-	if t.IsZero() {
+	if t.IsZero() || t.After(now) {
 		return now
 	}
 	return t

@@ -134,3 +134,25 @@ func TestTroubleOfAnotherKindBeginsWithItsShortestWait(t *testing.T) {
 		t.Errorf("looks again after %v, want at most %v", got, attentionFirst)
 	}
 }
+
+func TestAClockThatIsPutBackHoldsNothingUp(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	n := &Note{}
+	n.Asking()
+	attempt := now
+	n.Saw(false, nil, now)
+	now = now.Add(-time.Hour)
+	n.Saw(false, nil, now)
+	if n.Settled(attempt, time.Minute, now.Add(time.Minute-1)) {
+		t.Error("settled before the window was over")
+	}
+	if !n.Settled(attempt, time.Minute, now.Add(time.Minute)) {
+		t.Error("not settled a window after the clock was put back")
+	}
+	n.Saw(false, errors.New("down"), now)
+	now = now.Add(-time.Hour)
+	n.Saw(false, errors.New("down"), now)
+	if got := n.FailingFor(now.Add(time.Minute)); got != time.Minute {
+		t.Errorf("failing for %v", got)
+	}
+}

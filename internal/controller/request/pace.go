@@ -57,7 +57,7 @@ type Outlook struct {
 
 // Next is when to look again.
 func (n *Note) Next(o Outlook, now time.Time) time.Duration {
-	if n.since.IsZero() || n.expecting != o.Pace || n.deleting != o.Deleting {
+	if n.since.IsZero() || n.since.After(now) || n.expecting != o.Pace || n.deleting != o.Deleting {
 		n.since, n.expecting, n.deleting = now, o.Pace, o.Deleting
 		n.failures = min(n.failures, 1) // those before were of another kind
 	}

@@ -6,6 +6,8 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,6 +38,9 @@ func (s *Sessions) Version(ctx context.Context, config *v1alpha1.ProviderConfig)
 	if name.Name == "" {
 		return key(config, metav1.ObjectMeta{}), nil
 	}
+	if err := s.allow(config, name); err != nil {
+		return "", err
+	}
 	m := &metav1.PartialObjectMetadata{}
 	m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err := s.cache.Get(ctx, name, m); err != nil {
@@ -50,6 +55,9 @@ func (s *Sessions) credentials(ctx context.Context, config *v1alpha1.ProviderCon
 	if name.Name == "" {
 		return provider.Credentials{}, key(config, metav1.ObjectMeta{}), nil
 	}
+	if err := s.allow(config, name); err != nil {
+		return provider.Credentials{}, "", err
+	}
 	secret := &corev1.Secret{}
 	if err := s.live.Get(ctx, name, secret); err != nil {
 		return provider.Credentials{}, "", missing(config, name, err)
@@ -57,22 +65,43 @@ func (s *Sessions) credentials(ctx context.Context, config *v1alpha1.ProviderCon
 	return provider.NewCredentials(secret.Data), key(config, secret.ObjectMeta), nil
 }
 
+// allow refuses a Secret that lies where this program is not to read any.
+func (s *Sessions) allow(config *v1alpha1.ProviderConfig, name types.NamespacedName) error {
+	if len(s.allowed) == 0 || slices.Contains(s.allowed, name.Namespace) {
+		return nil
+	}
+	return &provider.Error{
+		Kind: provider.Unavailable, Reason: reasonUnreadable, Op: readCredentials(config),
+		Err:  fmt.Errorf("secret %s lies outside of the namespaces that this controller reads credentials from: %s", name, strings.Join(s.allowed, ", ")),
+		Hint: fmt.Sprintf("move it, or add %s to credentialsNamespaces of the provider's chart (--credentials-namespaces)", name.Namespace),
+	}
+}
+
 // key changes with the spec, which the generation stands for, and with the Secret.
 func key(config *v1alpha1.ProviderConfig, secret metav1.ObjectMeta) string {
 	return fmt.Sprintf("%s/%d/%s/%s", config.UID, config.Generation, secret.UID, secret.ResourceVersion)
+}
+
+// reasonUnreadable is given where a Secret may be there and cannot be read.
+const reasonUnreadable = "CredentialsUnreadable"
+
+func readCredentials(config *v1alpha1.ProviderConfig) string {
+	return fmt.Sprintf("read credentials of ProviderConfig %q", config.Name)
 }
 
 // missing explains a Secret that cannot be read. It may still be on its way, so
 // this is nothing that makes a request fail.
 func missing(config *v1alpha1.ProviderConfig, name types.NamespacedName, err error) error {
 	e := &provider.Error{
-		Kind: provider.Unavailable, Reason: "CredentialsUnreadable",
-		Op: fmt.Sprintf("read credentials of ProviderConfig %q", config.Name), Err: err,
+		Kind: provider.Unavailable, Reason: reasonUnreadable, Op: readCredentials(config), Err: err,
 	}
 	if apierrors.IsNotFound(err) {
 		e.Reason = "CredentialsNotFound"
 		e.Err = fmt.Errorf("secret %s does not exist", name)
 		e.Hint = "create it, or correct spec.credentialsRef"
+	}
+	if apierrors.IsForbidden(err) {
+		e.Hint = fmt.Sprintf("add namespace %s to credentialsNamespaces of the provider's chart, or give its ServiceAccount a Role there", name.Namespace)
 	}
 	return e
 }

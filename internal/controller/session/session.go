@@ -31,6 +31,7 @@ type Sessions struct {
 	transport provider.Transport
 	cache     client.Reader
 	live      client.Reader
+	allowed   []string // namespaces of credentials; none means all
 	changes   chan event.TypedGenericEvent[provider.MachineRef]
 
 	base context.Context
@@ -40,6 +41,10 @@ type Sessions struct {
 	held map[types.NamespacedName]*session
 }
 
+// renewEvery is how often a connection is given up for an answer that it got: many
+// requests of one ProviderConfig may get the same.
+const renewEvery = 5 * time.Second
+
 // session is the connection of one ProviderConfig; its mutex is held during Connect.
 type session struct {
 	mu       sync.Mutex
@@ -48,6 +53,7 @@ type session struct {
 	cancel   context.CancelFunc
 	err      error
 	failed   time.Time
+	renewed  time.Time // when it was last given up for an answer
 }
 
 // Options say what connections are made of.
@@ -58,13 +64,15 @@ type Options struct {
 	Cache client.Reader
 	// Live reads a Secret that has changed, so that no Secret is cached.
 	Live client.Reader
+	// Namespaces are those that Secrets may be read from; none means all.
+	Namespaces []string
 }
 
 // New returns an empty set of connections.
 func New(o Options) *Sessions {
 	base, stop := context.WithCancel(context.Background())
 	return &Sessions{
-		provider: o.Provider, transport: o.Transport, cache: o.Cache, live: o.Live,
+		provider: o.Provider, transport: o.Transport, cache: o.Cache, live: o.Live, allowed: o.Namespaces,
 		changes: make(chan event.TypedGenericEvent[provider.MachineRef]),
 		base:    base, stop: stop,
 		held: map[types.NamespacedName]*session{},
@@ -128,6 +136,27 @@ func (s *Sessions) Platform(ctx context.Context, config *v1alpha1.ProviderConfig
 	c.platform, c.err = s.connect(ctx, config, credentials)
 	s.begin(c)
 	return c.platform, c.err
+}
+
+// Refused reports whether a connection that got this answer has been given up, so
+// that it is worth asking again over a new one: a login may have run out that a new
+// one renews.
+func (s *Sessions) Refused(name types.NamespacedName, p *provider.Platform, err error) bool {
+	if err == nil || provider.KindOf(err) != provider.Unauthorized {
+		return false
+	}
+	c := s.of(name)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.platform != p {
+		return c.platform != nil
+	}
+	if time.Since(c.renewed) < renewEvery {
+		return false
+	}
+	c.renewed = time.Now()
+	c.close()
+	return true
 }
 
 // Probe makes a connection of its own, whether or not there is one already, and

@@ -6,6 +6,7 @@ package session
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,6 +124,26 @@ func TestAMissingSecretPassesByItself(t *testing.T) {
 	}
 }
 
+func TestASecretOutsideOfTheNamespacesIsNotAskedFor(t *testing.T) {
+	d := &driver{}
+	s, _ := sessions(t, d, secret("a"))
+	s.allowed = []string{"butler-system", "other"}
+	_, err := s.Platform(t.Context(), config())
+	if provider.KindOf(err) != provider.Unavailable || provider.ReasonOf(err) != "CredentialsUnreadable" {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{"ns/secret", "butler-system, other", "add ns to credentialsNamespaces"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+	if err := s.Probe(t.Context(), config(), nil); provider.ReasonOf(err) != "CredentialsUnreadable" || d.connected != 0 {
+		t.Errorf("probe: %v, connected %d times", err, d.connected)
+	}
+	s.allowed = append(s.allowed, "ns")
+	ask(t, s, config())
+}
+
 func TestAProbeConnectsAnewAndCloses(t *testing.T) {
 	d := &driver{}
 	s, _ := sessions(t, d, secret("a"))
@@ -164,4 +185,38 @@ func TestTheNamespaceOfTheSecretIsThatOfTheProviderConfig(t *testing.T) {
 	if got := SecretName(c); got.Name != "" {
 		t.Error(got)
 	}
+}
+
+func TestAConnectionThatIsRefusedIsGivenUpOnceInAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &driver{}
+		s, _ := sessions(t, d, secret("a"))
+		name := client.ObjectKeyFromObject(config())
+		refused := &provider.Error{Kind: provider.Unauthorized}
+		platform := func() *provider.Platform {
+			p, err := s.Platform(t.Context(), config())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		first := platform()
+		if s.Refused(name, first, nil) || s.Refused(name, first, &provider.Error{Kind: provider.Unavailable}) || d.closed != 0 {
+			t.Error("given up for another answer")
+		}
+		if !s.Refused(name, first, refused) || d.closed != 1 {
+			t.Error("not given up")
+		}
+		second := platform()
+		if d.connected != 2 || !s.Refused(name, first, refused) || d.closed != 1 {
+			t.Errorf("a later answer over the old connection: %+v", d)
+		}
+		if s.Refused(name, second, refused) || d.closed != 1 {
+			t.Error("given up again at once")
+		}
+		time.Sleep(renewEvery)
+		if !s.Refused(name, second, refused) || d.closed != 2 {
+			t.Error("not given up after a while")
+		}
+	})
 }

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package machinerequest
+
+import (
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+)
+
+// rotate replaces the credentials of the ProviderConfig.
+func (w *world) rotate(value string) {
+	w.Helper()
+	s := w.secret()
+	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(s), s))
+	s.StringData = map[string]string{"kubeconfig": value}
+	w.must(w.Update(w.ctx, s))
+}
+
+func TestRotatedCredentialsArePickedUp(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	before := w.request("before")
+	w.phase(before, v1alpha1.MachineRunning)
+	w.platform.Accept("y")
+	during := w.request("during")
+	w.reason(during, "CredentialsRefused")
+	w.rotate("y")
+	w.phase(during, v1alpha1.MachineRunning)
+	w.must(w.Delete(w.ctx, before))
+	w.gone(before)
+	w.machines(1)
+}
+
+func TestALoginThatRunsOutIsRenewed(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	w.platform.Expire()
+	w.must(w.Delete(w.ctx, r)) // what is refused here is tried again after a minute
+	w.gone(r)
+	w.machines(0)
+}

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package orphan
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// The reasons of the events.
+const (
+	reasonOrphaned = "Orphaned"
+	reasonGone     = "OrphanGone"
+)
+
+// gaugeIn returns the gauge of orphans of a registry. Several providers in one
+// process share it.
+func gaugeIn(r prometheus.Registerer) (*prometheus.GaugeVec, error) {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "butler_orphans", Help: "Things on a platform that carry the id of a cluster but belong to no request.",
+	}, []string{"provider", "provider_config"})
+	err := r.Register(g)
+	if there, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+		if g, ok := there.ExistingCollector.(*prometheus.GaugeVec); ok {
+			return g, nil
+		}
+	}
+	return g, err
+}
+
+// report writes the status if the decision changes it, and tells what has changed.
+func (s *Sweeper) report(ctx context.Context, config *v1alpha1.ProviderConfig, charges map[string]*v1alpha1.ClusterBootstrap, d decision, m *memory) error {
+	if err := s.write(ctx, config, d.orphans); err != nil {
+		return err
+	}
+	m.seen = d.seen
+	s.gauge.WithLabelValues(string(s.Type), client.ObjectKeyFromObject(config).String()).Set(float64(d.total))
+	for _, o := range d.appeared {
+		s.tell(ctx, charges[o.ClusterID], o, reasonOrphaned, "%s %q is on the platform, but no request owns it since %s; see status.orphans of ProviderConfig "+config.Name)
+	}
+	for _, o := range d.gone {
+		delete(m.asked, keyOf(o))
+		s.tell(ctx, charges[o.ClusterID], o, reasonGone, "%s %q, an orphan since %s, is gone or has a request again")
+	}
+	return nil
+}
+
+// write replaces the orphans in the status, and nothing else.
+func (s *Sweeper) write(ctx context.Context, config *v1alpha1.ProviderConfig, orphans []v1alpha1.Orphan) error {
+	if equality.Semantic.DeepEqual(config.Status.Orphans, orphans) {
+		return nil
+	}
+	// The conditions of the same status are written by others.
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		now := &v1alpha1.ProviderConfig{}
+		if err := s.Live.Get(ctx, client.ObjectKeyFromObject(config), now); err != nil {
+			return err
+		}
+		base := now.DeepCopy()
+		now.Status.Orphans = orphans
+		return s.Client.Status().Patch(ctx, now, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	})
+}
+
+// tell records an event about a cluster, and a line in the log. The format takes
+// the orphan's kind, its name and since when it is one.
+func (s *Sweeper) tell(ctx context.Context, cb *v1alpha1.ClusterBootstrap, o v1alpha1.Orphan, reason, format string) {
+	kind := corev1.EventTypeNormal
+	if reason == reasonOrphaned {
+		kind = corev1.EventTypeWarning
+	}
+	s.Events.Eventf(cb, nil, kind, reason, "Sweep", format, word(o.Kind), o.Name, o.FirstSeen.UTC().Format(time.RFC3339))
+	log.FromContext(ctx).Info("orphan", "reason", reason, "kind", o.Kind, "name", o.Name, "id", o.ID, "cluster", o.Cluster, "clusterID", o.ClusterID)
+}
+
+func word(k v1alpha1.OrphanKind) string {
+	if k == v1alpha1.OrphanLoadBalancer {
+		return "load balancer"
+	}
+	return string(k)
+}

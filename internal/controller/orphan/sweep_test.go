@@ -1,0 +1,329 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package orphan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+)
+
+var api *rest.Config
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	os.Exit(planetest.Run(m, plane.Options{AdmissionOff: []string{"ServiceAccount"}}, func(p *plane.Plane) { api = p.Config() }))
+}
+
+const clusterID = "7c1f5a52-0000-4000-8000-000000000001"
+
+// world is a namespace with a ClusterBootstrap, and a sweeper that a test drives.
+type world struct {
+	*testing.T
+	client.WithWatch
+	*Sweeper
+	ns       string
+	platform *inmemory.Platform
+	told     *events.FakeRecorder
+	ahead    time.Duration
+	sick     error // what the API server says about itself
+	failing  error // what it answers to a live list
+	listed   func()
+	cb       *v1alpha1.ClusterBootstrap
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	s := runtime.NewScheme()
+	w := &world{T: t, platform: inmemory.New(inmemory.Options{LoadBalancers: true})}
+	w.must(errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s)))
+	c, err := client.NewWithWatch(api, client.Options{Scheme: s})
+	w.must(err)
+	w.WithWatch = c
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	w.must(c.Create(t.Context(), ns))
+	w.ns = ns.Name
+	w.must(c.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "credentials"}}))
+	w.must(c.Create(t.Context(), w.config()))
+	w.bootstrap()
+	w.restart(false)
+	return w
+}
+
+// restart begins with a sweeper that remembers nothing.
+func (w *world) restart(remove bool) {
+	live := interceptor.NewClient(w.WithWatch, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if w.listed != nil {
+				w.listed()
+			}
+			if w.failing != nil {
+				return w.failing
+			}
+			return c.List(ctx, list, opts...)
+		},
+	})
+	gauge, err := gaugeIn(prometheus.NewRegistry())
+	w.must(err)
+	w.told = events.NewFakeRecorder(100)
+	sessions := session.New(session.Options{Provider: w.platform.Provider(v1alpha1.ProviderHarvester), Cache: w.WithWatch, Live: w.WithWatch})
+	w.Sweeper = &Sweeper{
+		Options: Options{
+			Options: request.Options{
+				Type: v1alpha1.ProviderHarvester, Sessions: sessions, Clock: func() time.Time { return time.Now().Add(w.ahead) },
+			},
+			Delete: remove, Grace: DefaultGrace, Every: time.Nanosecond,
+		},
+		Client: w.WithWatch, Live: live, Events: w.told, gauge: gauge,
+		Healthy: func(context.Context) error { return w.sick },
+	}
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) config() *v1alpha1.ProviderConfig {
+	c := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "config"}}
+	c.Spec.Provider = v1alpha1.ProviderHarvester
+	c.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "credentials"}
+	c.Spec.Harvester = &v1alpha1.HarvesterSpec{NetworkName: "default/workloads"}
+	return c
+}
+
+func (w *world) bootstrap() {
+	w.Helper()
+	cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: w.ns, Name: "mgmt", Annotations: map[string]string{v1alpha1.AnnotationClusterID: clusterID},
+		Finalizers: []string{v1alpha1.FinalizerClusterBootstrap},
+	}}
+	cb.Spec.Provider, cb.Spec.ProviderRef.Name = v1alpha1.ProviderHarvester, "config"
+	cb.Spec.Cluster = v1alpha1.ClusterSpec{
+		Name: "mgmt", Topology: v1alpha1.TopologySingleNode,
+		ControlPlane: v1alpha1.NodePool{Replicas: 1, CPU: 4, MemoryMB: 8192, DiskGB: 50},
+	}
+	cb.Spec.Network = v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12", VIP: "10.40.0.100"}
+	cb.Spec.Talos = v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "abc"}
+	w.must(w.Create(w.Context(), cb))
+	w.cb = cb
+}
+
+// annotate changes an annotation of the ClusterBootstrap.
+func (w *world) annotate(key, value string) {
+	w.Helper()
+	base := w.cb.DeepCopy()
+	w.cb.Annotations[key] = value
+	w.must(w.Patch(w.Context(), w.cb, client.MergeFrom(base)))
+}
+
+// orphans sweeps as often, and returns what the status says then.
+func (w *world) orphans(sweeps int) []v1alpha1.Orphan {
+	w.Helper()
+	c := w.config()
+	for range sweeps {
+		w.must(w.Get(w.Context(), client.ObjectKeyFromObject(c), c))
+		if r, err := w.Reconcile(w.Context(), c); err != nil || r.RequeueAfter == 0 {
+			w.Fatalf("%+v, %v", r, err)
+		}
+	}
+	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(c), c))
+	return c.Status.Orphans
+}
+
+// events are what was told since the last time.
+func (w *world) events() []string {
+	var all []string
+	for {
+		select {
+		case e := <-w.told.Events:
+			all = append(all, e)
+		default:
+			return all
+		}
+	}
+}
+
+// gauged is what the metric says.
+func (w *world) gauged() float64 {
+	w.Helper()
+	m := &dto.Metric{}
+	w.must(w.gauge.WithLabelValues("harvester", w.ns+"/config").Write(m))
+	return m.GetGauge().GetValue()
+}
+
+// plant puts a machine of the cluster in place that no request owns.
+func (w *world) plant(name string) {
+	w.platform.Plant(provider.MachineRef{Name: name, Owner: owner(name)})
+}
+
+func owner(id string) provider.Owner {
+	return provider.Owner{ID: id, ClusterID: clusterID, Cluster: "mgmt"}
+}
+
+func TestOrphansAreToldAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
+	w := newWorld(t)
+	w.plant("a")
+	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: owner("b")})
+	w.platform.Plant(provider.MachineRef{Name: "stranger", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
+	w.platform.Plant(provider.MachineRef{Name: "nobodys"})
+	if got := w.orphans(1); len(got) != 0 || len(w.events()) != 0 {
+		t.Fatalf("after one sighting: %+v", got)
+	}
+	got := w.orphans(1)
+	if len(got) != 2 || got[0].Name != "b" || got[1].Name != "a" || got[1].Parts != 2 || got[1].Cluster != "mgmt" || got[1].FirstSeen.IsZero() {
+		t.Errorf("after two sightings: %+v", got)
+	}
+	if told := w.events(); len(told) != 2 || told[1] != fmt.Sprintf("Warning Orphaned machine \"a\" is on the platform, but no request owns it since %s; see status.orphans of ProviderConfig config", got[1].FirstSeen.UTC().Format(time.RFC3339)) {
+		t.Errorf("told %q", told)
+	}
+	if n := w.gauged(); n != 2 {
+		t.Errorf("the metric says %v", n)
+	}
+	w.restart(false)
+	c := w.config()
+	w.must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	w.orphans(3)
+	version := c.ResourceVersion
+	w.must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	if told := w.events(); len(told) != 0 || c.ResourceVersion != version {
+		t.Errorf("nothing has changed, but told %q, and version %s became %s", told, version, c.ResourceVersion)
+	}
+	w.platform.Remove("a")
+	if got := w.orphans(1); len(got) != 1 || got[0].Kind != v1alpha1.OrphanLoadBalancer || w.gauged() != 1 {
+		t.Errorf("after one is gone: %+v", got)
+	}
+	if told := w.events(); len(told) != 1 || told[0][:len("Normal OrphanGone")] != "Normal OrphanGone" {
+		t.Errorf("told %q", told)
+	}
+	if w.platform.Calls(inmemory.Delete) != 0 {
+		t.Error("something was deleted without the flag")
+	}
+}
+
+func TestWhatARequestAsksForMeanwhileIsNoOrphan(t *testing.T) {
+	w := newWorld(t)
+	n := 0
+	// A request comes while the sweep is under way: after the platform was listed.
+	w.listed = func() {
+		n++
+		r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.ns, Name: fmt.Sprint("r", n), Annotations: map[string]string{v1alpha1.AnnotationOwnerID: fmt.Sprint("r", n)},
+		}, Spec: v1alpha1.MachineRequestSpec{
+			ProviderRef: v1alpha1.ProviderReference{Name: "config"}, MachineName: fmt.Sprint("r", n),
+			Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
+		}}
+		w.must(w.Create(t.Context(), r))
+		w.plant(r.Name)
+	}
+	if got := w.orphans(4); len(got) != 0 || n < 4 {
+		t.Errorf("%d requests came, and these are orphans: %+v", n, got)
+	}
+}
+
+func TestOrphansAreDeletedAfterTheGraceOnly(t *testing.T) {
+	w := newWorld(t)
+	w.restart(true)
+	w.plant("a")
+	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: owner("b")})
+	w.platform.Plant(provider.MachineRef{Name: "stranger", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
+	if got := w.orphans(4); len(got) != 2 || w.platform.Calls(inmemory.Delete) != 0 {
+		t.Fatalf("%+v, %d deletes", got, w.platform.Calls(inmemory.Delete))
+	}
+	w.ahead = DefaultGrace + time.Second
+	w.restart(true) // the grace outlasts a restart, the sightings do not
+	if w.orphans(1); w.platform.Calls(inmemory.Delete) != 0 {
+		t.Error("deleted at the first sighting")
+	}
+	if got := w.orphans(2); len(got) != 0 {
+		t.Errorf("left: %+v", got)
+	}
+	if left := w.platform.Machines(); len(left) != 1 || left[0].Ref.Name != "stranger" || len(w.platform.LoadBalancers()) != 0 {
+		t.Errorf("left on the platform: %+v, %+v", left, w.platform.LoadBalancers())
+	}
+	if told := w.events(); len(told) != 4 {
+		t.Errorf("told %q", told)
+	}
+}
+
+func TestNothingIsDeletedInDoubt(t *testing.T) {
+	gone := &provider.Error{Kind: provider.Unavailable, Reason: "Down", Op: "list"}
+	doubts := map[string]func(*world){
+		"the API server is not ready":      func(w *world) { w.sick = errors.New("not ready") },
+		"the requests cannot be listed":    func(w *world) { w.failing = errors.New("etcd has no leader") },
+		"the platform cannot be listed":    func(w *world) { w.platform.Refuse(gone, inmemory.List) },
+		"the balancers cannot be listed":   func(w *world) { w.platform.Refuse(gone, inmemory.ListLoadBalancers) },
+		"another plane is in charge":       func(w *world) { w.annotate(v1alpha1.AnnotationFenced, "moved") },
+		"the fence comes during the sweep": func(w *world) { w.listed = func() { w.annotate(v1alpha1.AnnotationFenced, "moved") } },
+		"the cluster is being deleted":     func(w *world) { w.must(w.Delete(w.Context(), w.cb)) },
+		"the deletion comes during the sweep": func(w *world) {
+			w.listed = func() { w.must(w.Delete(w.Context(), w.cb)) }
+		},
+	}
+	for name, doubt := range doubts {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.plant("a")
+			w.orphans(2)
+			w.ahead = DefaultGrace + time.Second
+			w.restart(true)
+			w.orphans(1)
+			doubt(w)
+			w.orphans(3)
+			if n := w.platform.Calls(inmemory.Delete); n != 0 {
+				t.Errorf("%d deletes were sent", n)
+			}
+			if len(w.platform.Machines()) != 1 {
+				t.Error("the machine is gone")
+			}
+		})
+	}
+}
+
+func TestTwoLooksAreATimeApart(t *testing.T) {
+	w := newWorld(t)
+	w.Every = time.Hour
+	w.plant("a")
+	w.orphans(3)
+	if n := w.platform.Calls(inmemory.List); n != 1 {
+		t.Errorf("the platform was listed %d times", n)
+	}
+}
+
+func TestProvidersOfOneProcessShareTheMetric(t *testing.T) {
+	r := prometheus.NewRegistry()
+	a, err := gaugeIn(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := gaugeIn(r); err != nil || a != b {
+		t.Errorf("another gauge, %v", err)
+	}
+}

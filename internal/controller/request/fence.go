@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// Fence tells which requests another plane is in charge of. Nothing is done about
+// those, also not when they are being deleted.
+type Fence struct {
+	Cache client.Reader
+	// Live is asked for what the cache does not have: a request and its
+	// ClusterBootstrap come by different watches.
+	Live client.Reader
+}
+
+// Fenced reports whether another plane is in charge of a ClusterBootstrap.
+func Fenced(cb *v1alpha1.ClusterBootstrap) bool {
+	_, fenced := cb.Annotations[v1alpha1.AnnotationFenced]
+	return fenced
+}
+
+// Holds reports whether a request must be left alone. One without a
+// ClusterBootstrap is nobody else's.
+func (f Fence) Holds(ctx context.Context, o client.Object) (bool, error) {
+	name, ok := BootstrapOf(o)
+	if !ok {
+		return false, nil
+	}
+	id := o.GetAnnotations()[v1alpha1.AnnotationClusterID]
+	for _, from := range []client.Reader{f.Cache, f.Live} {
+		cb := &v1alpha1.ClusterBootstrap{}
+		err := from.Get(ctx, name, cb)
+		if err == nil && cb.Annotations[v1alpha1.AnnotationClusterID] == id {
+			return Fenced(cb), nil
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// BootstrapOf names the ClusterBootstrap of a request, if its label does.
+func BootstrapOf(o client.Object) (types.NamespacedName, bool) {
+	name := o.GetLabels()[v1alpha1.LabelClusterBootstrap]
+	return types.NamespacedName{Namespace: o.GetNamespace(), Name: name}, name != ""
+}
+
+// IndexBootstrap lets the requests of a kind be found by their ClusterBootstrap.
+func IndexBootstrap(ctx context.Context, i client.FieldIndexer, kind client.Object, index string) error {
+	return i.IndexField(ctx, kind, index, func(o client.Object) []string {
+		name, ok := BootstrapOf(o)
+		if !ok {
+			return nil
+		}
+		return []string{name.String()}
+	})
+}
+
+// FenceMoved lets a ClusterBootstrap pass whose fence has come or gone, with it
+// or without it: its requests have to be looked at.
+func FenceMoved() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		_, before := e.ObjectOld.GetAnnotations()[v1alpha1.AnnotationFenced]
+		_, now := e.ObjectNew.GetAnnotations()[v1alpha1.AnnotationFenced]
+		return before != now
+	}}
+}

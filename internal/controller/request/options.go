@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"time"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+)
+
+// Options are what the reconcilers of one provider are made with.
+type Options struct {
+	// Type is the provider's.
+	Type v1alpha1.ProviderType
+	// Sessions are the connections to its platforms.
+	Sessions *session.Sessions
+	// Clock tells the time; nil is the machine's own.
+	Clock func() time.Time
+}
+
+// Now is the time by the clock of the options.
+func (o Options) Now() time.Time {
+	if o.Clock == nil {
+		return time.Now()
+	}
+	return o.Clock()
+}
