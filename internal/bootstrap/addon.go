@@ -23,7 +23,10 @@ import (
 // installAddons sets the addons going and takes over how they stand. It waits
 // for none: they need what later steps bring about, and those need them.
 func installAddons(ctx context.Context, s *Session) (*Obstacle, error) {
-	addons, err := s.Plan.addons(s.Spec, addon.Facts{Endpoint: s.Status.ControlPlaneEndpoint, Platform: s.provider.Spec})
+	addons, err := s.Plan.addons(s.Spec, addon.Facts{
+		Endpoint: s.Status.ControlPlaneEndpoint, Platform: s.provider.Spec,
+		Namespace: s.Namespace, ProviderNamespace: s.provider.Namespace,
+	})
 	if err != nil {
 		return nil, &Failure{"InvalidAddons", err.Error()}
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +58,7 @@ type reply[T any] struct {
 func fromAny[T any](ctx context.Context, s *Session, ask func(ctx context.Context, address string) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	all := s.controlPlanes()
+	all := slices.DeleteFunc(s.controlPlanes(), func(m v1alpha1.BootstrapMachineStatus) bool { return m.IPAddress == "" })
 	replies := make(chan reply[T], len(all))
 	for i, m := range all {
 		go func() {

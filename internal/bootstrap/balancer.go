@@ -86,7 +86,11 @@ func (s *Session) createBalancer(ctx context.Context, name string, targets []v1a
 func (s *Session) targets(ctx context.Context) (out []v1alpha1.LoadBalancerTarget, err error) {
 	for _, m := range s.controlPlanes() {
 		r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: m.Name}}
-		if err := s.find(ctx, r); err != nil {
+		err := s.find(ctx, r)
+		if apierrors.IsNotFound(err) || err == nil && m.IPAddress == "" {
+			continue // it is lost, or comes
+		}
+		if err != nil {
 			return nil, err
 		}
 		out = append(out, v1alpha1.LoadBalancerTarget{IP: m.IPAddress, InstanceID: r.Status.ProviderID, InstanceName: r.Spec.MachineName})

@@ -20,9 +20,10 @@ import (
 )
 
 // handOver writes to the new cluster what its controllers work with: the
-// ProviderConfig, its credentials, and the ButlerConfig.
+// ProviderConfig, its credentials, and the ButlerConfig. A cluster that manages
+// itself has its own, which are not written again.
 func handOver(ctx context.Context, s *Session) (*Obstacle, error) {
-	if !s.Status.AddonsInstalled[addon.ButlerCRDs] {
+	if !s.Status.AddonsInstalled[addon.ButlerCRDs] || s.selfHosted() {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)

@@ -21,6 +21,9 @@ import (
 // awaitKubernetes finds a control plane whose API server answers, at its own
 // address: the endpoint may answer only later. The steps that follow use it.
 func awaitKubernetes(ctx context.Context, s *Session) (*Obstacle, error) {
+	if s.cluster != nil {
+		return nil, nil
+	}
 	address, err := fromAny(ctx, s, func(ctx context.Context, address string) (string, error) {
 		c, err := s.connect(address)
 		if err != nil {

@@ -23,12 +23,19 @@ import (
 func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 	statuses := make([]v1alpha1.BootstrapMachineStatus, len(s.Plan.Machines))
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
+	s.known, s.requests = s.Status.Machines, make([]*v1alpha1.MachineRequest, len(s.Plan.Machines))
 	s.providerIDs = make([]string, len(s.Plan.Machines))
 	var group errgroup.Group
 	for i, m := range s.Plan.Machines {
 		group.Go(func() (err error) {
-			statuses[i], obstacles[i], err = s.requestMachine(ctx, m, &s.providerIDs[i])
-			return err
+			if s.requests[i], err = s.request(ctx, m); err != nil {
+				return err
+			}
+			statuses[i], obstacles[i] = s.follow(m, s.requests[i])
+			if r := s.requests[i]; r != nil {
+				s.providerIDs[i] = r.Status.ProviderID
+			}
+			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -39,34 +46,63 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 	return nil, nil
 }
 
-// awaitMachines follows the machines until all run.
-func awaitMachines(_ context.Context, s *Session) (*Obstacle, error) { return s.coming, nil }
+// awaitMachines follows the machines until all run. Once the cluster is Ready, one
+// that does not run is no reason to leave the others alone.
+func awaitMachines(_ context.Context, s *Session) (*Obstacle, error) {
+	if s.Status.Phase != v1alpha1.BootstrapReady {
+		return s.coming, nil
+	}
+	if s.aside == nil {
+		s.aside = s.coming
+	}
+	return nil, nil
+}
 
-// requestMachine reports how far a machine is. A request that was there and is
-// gone is not made again: its machine may hold the cluster's only data.
-func (s *Session) requestMachine(ctx context.Context, m Machine, providerID *string) (v1alpha1.BootstrapMachineStatus, *Obstacle, error) {
-	status := s.machineStatus(m)
+// request is that of a machine, made if it never was there, or nil: one that was
+// there and is gone is not made again by itself, since its machine may hold the
+// cluster's only data.
+func (s *Session) request(ctx context.Context, m Machine) (*v1alpha1.MachineRequest, error) {
 	request := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: m.Name}}
 	err := s.find(ctx, request)
 	switch {
-	case apierrors.IsNotFound(err) && status.Phase != "":
-		message := fmt.Sprintf("MachineRequest %s was deleted and is not made again; destroy the cluster and start anew", m.Name)
-		return status, &Obstacle{Reason: "MachineRequestDeleted", Message: message, urgent: true}, nil
+	case apierrors.IsNotFound(err) && s.machineStatus(m).Phase != "":
+		return nil, nil
 	case apierrors.IsNotFound(err):
-		request, err = s.createRequest(ctx, m)
+		request, err = s.createRequest(ctx, m, "")
 	}
 	if err != nil {
-		return status, nil, err
+		return nil, err
 	}
 	if request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
-		return status, nil, &Failure{"NameTaken", fmt.Sprintf("MachineRequest %s/%s belongs to another cluster; delete it if that cluster is gone, or start anew with another spec.cluster.name", request.Namespace, request.Name)}
+		return nil, nameTaken(request)
 	}
-	*providerID = request.Status.ProviderID
-	status.Phase = cmp.Or(request.Status.Phase, v1alpha1.MachinePending)
-	if request.Status.IPAddress != "" {
-		status.IPAddress = request.Status.IPAddress
+	return request, nil
+}
+
+func nameTaken(r *v1alpha1.MachineRequest) error {
+	return &Failure{"NameTaken", fmt.Sprintf("MachineRequest %s/%s belongs to another cluster; delete it if that cluster is gone, or start anew with another spec.cluster.name", r.Namespace, r.Name)}
+}
+
+// follow reports how far a machine is, and what it waits for.
+func (s *Session) follow(m Machine, r *v1alpha1.MachineRequest) (v1alpha1.BootstrapMachineStatus, *Obstacle) {
+	status := s.machineStatus(m)
+	if m.Name == s.replaced() && !s.isReplacement(r) {
+		status = blank(m) // what is known is about a machine that goes
 	}
-	return status, obstacleOf(request, status), nil
+	if r == nil {
+		message := fmt.Sprintf("MachineRequest %s was deleted and is not made again%s", m.Name, cmp.Or(s.howToReplace(m), "; destroy the cluster and start anew"))
+		return status, &Obstacle{Reason: "MachineRequestDeleted", Message: message, urgent: true}
+	}
+	status.Phase = cmp.Or(r.Status.Phase, v1alpha1.MachinePending)
+	switch {
+	case m.Name != s.replaced() && r.Status.IPAddress != "", s.isReplacement(r):
+		status.IPAddress = r.Status.IPAddress
+	}
+	o := obstacleOf(r, status)
+	if o != nil && isLost(r) {
+		o.Message += s.howToReplace(m)
+	}
+	return status, o
 }
 
 // find reads from the cache, and from the API server what the cache lacks.
@@ -79,7 +115,9 @@ func (s *Session) find(ctx context.Context, o client.Object) error {
 	return err
 }
 
-func (s *Session) createRequest(ctx context.Context, m Machine) (*v1alpha1.MachineRequest, error) {
+// createRequest asks for a machine: for the first time, or as the replacement that
+// is named.
+func (s *Session) createRequest(ctx context.Context, m Machine, replacement string) (*v1alpha1.MachineRequest, error) {
 	key := s.providerKey()
 	r := &v1alpha1.MachineRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: m.Name},
@@ -101,6 +139,9 @@ func (s *Session) createRequest(ctx context.Context, m Machine) (*v1alpha1.Machi
 	}
 	s.mark(r)
 	r.Annotations[v1alpha1.AnnotationOwnerID] = uuid.NewString()
+	if replacement != "" {
+		r.Annotations[annotationReplacement] = replacement
+	}
 	return r, s.Client.Create(ctx, r)
 }
 
@@ -113,10 +154,16 @@ func (s *Session) machineStatus(m Machine) v1alpha1.BootstrapMachineStatus {
 	return v1alpha1.BootstrapMachineStatus{Name: m.Name, Role: m.Role}
 }
 
+// isThere reports whether a machine runs, or ran when its platform could last be
+// asked.
+func isThere(m v1alpha1.BootstrapMachineStatus) bool {
+	return (m.Phase == v1alpha1.MachineRunning || m.Phase == v1alpha1.MachineUnknown) && m.IPAddress != ""
+}
+
 // obstacleOf lets a machine pass that runs, and one that ran when its platform
 // could last be asked: the node itself tells how it is.
 func obstacleOf(r *v1alpha1.MachineRequest, status v1alpha1.BootstrapMachineStatus) *Obstacle {
-	if (status.Phase == v1alpha1.MachineRunning || status.Phase == v1alpha1.MachineUnknown) && status.IPAddress != "" {
+	if isThere(status) {
 		return nil
 	}
 	message := fmt.Sprintf("machine %s is %s", r.Name, status.Phase)

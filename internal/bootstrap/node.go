@@ -42,7 +42,7 @@ func (s *Session) configure(ctx context.Context, which func(v1alpha1.BootstrapMa
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
 	var group errgroup.Group
 	for i := range s.Plan.Machines {
-		if !which(s.Status.Machines[i]) {
+		if m := s.Status.Machines[i]; !which(m) || !isThere(m) {
 			continue
 		}
 		group.Go(func() (err error) {
@@ -72,8 +72,8 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 	case talos.StateMaintenance:
 	}
 	switch {
-	case s.Status.Phase == v1alpha1.BootstrapReady:
-		return talosObstacle(status, true, "has lost its disk; it is not taken back by itself"), nil
+	case s.Status.Phase == v1alpha1.BootstrapReady && s.replaced() != status.Name:
+		return talosObstacle(status, true, "has lost its disk; it is not taken back by itself"+s.howToReplace(s.Plan.Machines[i])), nil
 	case status.TalosConfigured && s.sinceChange() < bootPatience:
 		return nil, nil // it is about to restart; a second push would hold it up
 	}

@@ -35,6 +35,8 @@ type Plan struct {
 	Talos talos.Cluster
 	// Addons of the cluster, as far as the spec alone tells.
 	Addons []addon.Addon
+	// Moves says that the cluster takes over its own management.
+	Moves bool
 	// Warnings about what can be had, but is hardly what somebody wants.
 	Warnings []Warning
 }
@@ -72,7 +74,7 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	}
 	plan := Plan{
 		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, Carrier: carrier(spec),
-		Talos: cluster, Warnings: warnings(spec),
+		Talos: cluster, Moves: Moves(spec), Warnings: warnings(spec),
 	}
 	for _, m := range plan.Machines {
 		if _, err := talos.ExtraDisks(spec.Talos.InstallDisk, len(m.Pool.ExtraDisks)); err != nil {
@@ -104,8 +106,6 @@ func refuse(spec v1alpha1.ClusterBootstrapSpec) error {
 	switch {
 	case spec.Remediation == v1alpha1.RemediationReplaceWorkers && single:
 		return &Failure{Reason: "RemediationNotSupported", Message: "spec.remediation ReplaceWorkers has no workers to replace on a single node; remove it"}
-	case spec.Remediation == v1alpha1.RemediationReplaceWorkers:
-		return &Failure{Reason: "RemediationNotSupported", Message: "spec.remediation ReplaceWorkers comes with a later version; remove it"}
 	case spec.Provider.OnPrem() && !single && spec.Network.VIP == "":
 		return &Failure{Reason: "InvalidSpec", Message: fmt.Sprintf("spec.network.vip is required for topology ha on %s: the address or name of the control plane", spec.Provider)}
 	}

@@ -220,11 +220,7 @@ func TestWhatCannotBeHadIsAFailureWithItsReason(t *testing.T) {
 		says   string
 	}{
 		"no workers to replace": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Remediation = v1alpha1.RemediationReplaceWorkers }, "RemediationNotSupported", "single node"},
-		"remediation comes late": {func(s *v1alpha1.ClusterBootstrapSpec) {
-			*s = ha(s.Provider, "10.40.0.100")
-			s.Remediation = v1alpha1.RemediationReplaceWorkers
-		}, "RemediationNotSupported", "later version"},
-		"unknown Talos": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Version = "v9.9.9" }, "InvalidSpec", "newer than"},
+		"unknown Talos":         {func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Version = "v9.9.9" }, "InvalidSpec", "newer than"},
 		"disks without names": {func(s *v1alpha1.ClusterBootstrapSpec) {
 			s.Talos.InstallDisk, s.Cluster.ControlPlane.ExtraDisks = "/dev/nvme0n1", []v1alpha1.DiskSpec{{SizeGB: 10}}
 		}, "InvalidSpec", "cannot name 1 disks"},
@@ -312,7 +308,7 @@ func TestWalkEndsAtTheFirstStepThatIsNotFinished(t *testing.T) {
 func TestPhasesOfTheStepsNeverGoBack(t *testing.T) {
 	order := map[v1alpha1.ClusterBootstrapPhase]int{
 		v1alpha1.BootstrapPending: 0, v1alpha1.BootstrapProvisioningMachines: 1, v1alpha1.BootstrapConfiguringTalos: 2, v1alpha1.BootstrapBootstrappingCluster: 3,
-		v1alpha1.BootstrapInstallingAddons: 4,
+		v1alpha1.BootstrapInstallingAddons: 4, v1alpha1.BootstrapPivoting: 5,
 	}
 	last := 0
 	for _, s := range Steps() {

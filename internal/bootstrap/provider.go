@@ -31,6 +31,11 @@ func checkProvider(ctx context.Context, s *Session) (*Obstacle, error) {
 	if scope := config.Spec.Scope; scope != nil && scope.Type == v1alpha1.ScopeTeam {
 		return nil, &Failure{"ProviderScope", fmt.Sprintf("ProviderConfig %s belongs to a team; a management cluster needs one of scope platform", key)}
 	}
+	if s.plane() == v1alpha1.PlaneLocal {
+		if err := CheckCredentials(s.Spec, config); err != nil {
+			return nil, err
+		}
+	}
 	s.provider = config
 	return nil, nil
 }

@@ -9,6 +9,7 @@ package bootstrap
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -60,6 +61,10 @@ func because(err error) string {
 	return ": " + text
 }
 
+// ErrChanged ends a walk that is about a ClusterBootstrap of the past. Another one
+// is due at once.
+var ErrChanged = errors.New("the ClusterBootstrap has changed")
+
 // Failure is what no retry mends; a changed spec may.
 type Failure struct{ Reason, Message string }
 
@@ -81,6 +86,7 @@ func Steps() []Step {
 		{v1alpha1.BootstrapPending, checkProvider},
 		{v1alpha1.BootstrapProvisioningMachines, checkSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, requestMachines},
+		{v1alpha1.BootstrapProvisioningMachines, replaceMachine},
 		{v1alpha1.BootstrapProvisioningMachines, makeSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, awaitMachines},
 		{v1alpha1.BootstrapProvisioningMachines, requestLoadBalancer},
@@ -98,6 +104,7 @@ func Steps() []Step {
 		{v1alpha1.BootstrapInstallingAddons, awaitAddons},
 		{v1alpha1.BootstrapInstallingAddons, awaitHealth},
 		{v1alpha1.BootstrapInstallingAddons, handOver},
+		{v1alpha1.BootstrapPivoting, awaitPivot},
 	}
 }
 
@@ -117,15 +124,20 @@ type Session struct {
 	Clock  func() time.Time
 	// Interrupted, if set, is asked before each step; its error ends the walk.
 	Interrupted func(context.Context) error
+	// Tell, if set, is told what happened to a machine, besides what the status says.
+	Tell func(Event)
 
 	secrets     []byte
 	talosconfig []byte
 	kubeconfig  []byte
-	coming      *Obstacle     // what the machines wait for
-	providerIDs []string      // of the machines, as far as they are known
-	balancer    string        // endpoint of the load balancer, if there is one
-	nodes       *talos.Client // of the Talos API
-	cluster     *newCluster   // of the new API server, by way of one control plane
+	known       []v1alpha1.BootstrapMachineStatus // machines, as they were at the beginning
+	requests    []*v1alpha1.MachineRequest        // of the machines of the plan; nil is one that is gone
+	coming      *Obstacle                         // what the machines wait for
+	aside       *Obstacle                         // what stands in the way of a machine, but of no step
+	providerIDs []string                          // of the machines, as far as they are known
+	balancer    string                            // endpoint of the load balancer, if there is one
+	nodes       *talos.Client                     // of the Talos API
+	cluster     *newCluster                       // of the new API server, by way of one control plane
 	provider    *v1alpha1.ProviderConfig
 	looked      bool // at the nodes of the new cluster
 	fresh       bool // what is known of the addons, of all of them
@@ -148,10 +160,21 @@ func (s *Session) Walk(ctx context.Context, steps []Step) (Progress, error) {
 		}
 		if obstacle != nil {
 			s.lookAtNodes(ctx)
-			return Progress{step.Phase, s.worst(obstacle)}, nil
+			return Progress{step.Phase, s.worst(s.rather(obstacle))}, nil
 		}
 	}
-	return Progress{Phase: v1alpha1.BootstrapReady}, nil
+	return Progress{v1alpha1.BootstrapReady, s.aside}, nil
+}
+
+// rather is what to tell of an obstacle and of what was set aside: a machine that
+// is lost explains most of what comes after.
+func (s *Session) rather(o *Obstacle) *Obstacle {
+	if s.aside == nil || o.urgent && !s.aside.urgent {
+		return o
+	}
+	told := *s.aside
+	told.Poll = told.Poll || o.Poll
+	return &told
 }
 
 func (s *Session) take(ctx context.Context, step Step) (*Obstacle, error) {

@@ -5,6 +5,7 @@ package talos
 
 import (
 	"context"
+	"net/url"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/client"
@@ -13,8 +14,9 @@ import (
 // Member is a member of the etcd cluster.
 type Member struct {
 	ID       uint64
-	Hostname string
-	Learner  bool // not voting yet
+	Hostname string // empty: it was added, and has never run
+	Address  string // where other members find it
+	Learner  bool   // not voting yet
 }
 
 // Members asks a control plane for the members of etcd.
@@ -24,12 +26,31 @@ func (c *Client) Members(ctx context.Context, address string) ([]Member, error) 
 		reply, err := api.EtcdMemberList(ctx, &machine.EtcdMemberListRequest{QueryLocal: true})
 		for _, message := range reply.GetMessages() {
 			for _, m := range message.GetMembers() {
-				members = append(members, Member{ID: m.GetId(), Hostname: m.GetHostname(), Learner: m.GetIsLearner()})
+				members = append(members, member(m))
 			}
 		}
 		return err
 	})
 	return members, failed("list etcd members", address, err)
+}
+
+func member(m *machine.EtcdMember) Member {
+	out := Member{ID: m.GetId(), Hostname: m.GetHostname(), Learner: m.GetIsLearner()}
+	for _, peer := range m.GetPeerUrls() {
+		if u, err := url.Parse(peer); err == nil {
+			out.Address = u.Hostname()
+		}
+	}
+	return out
+}
+
+// RemoveMember takes a member off the list of etcd, by way of another control
+// plane: one whose machine will not come back counts for the majority until then.
+func (c *Client) RemoveMember(ctx context.Context, address string, id uint64) error {
+	err := c.call(address, c.mutual(), func(api *client.Client) error {
+		return api.EtcdRemoveMemberByID(ctx, &machine.EtcdRemoveMemberByIDRequest{MemberId: id})
+	})
+	return failed("remove etcd member", address, err)
 }
 
 // Service is a service of Talos itself, such as etcd or kubelet.

@@ -79,12 +79,15 @@ func (s Screen) title(v View, now time.Time) string {
 	return s.paint(strong, pad(Clip(v.Title, room), room)) + " " + elapsed
 }
 
-// way is what a bootstrap goes through. Pivoting and failing show when they
-// happen.
+// way is what a bootstrap goes through. Pivoting shows where it is to come,
+// failing when it happens.
 func way(v View) []v1alpha1.ClusterBootstrapPhase {
 	out := []v1alpha1.ClusterBootstrapPhase{
 		v1alpha1.BootstrapPending, v1alpha1.BootstrapProvisioningMachines, v1alpha1.BootstrapConfiguringTalos,
 		v1alpha1.BootstrapBootstrappingCluster, v1alpha1.BootstrapInstallingAddons,
+	}
+	if v.Moves {
+		out = append(out, v1alpha1.BootstrapPivoting)
 	}
 	for _, span := range v.Phases {
 		if !slices.Contains(out, span.Phase) {

@@ -105,6 +105,9 @@ func TestRenderIsGolden(t *testing.T) {
 			Obstacle: "spec.paused is true: nothing is changed"}, after(60)),
 		"obstacle-of-an-addon": all[4].Next(State{Phase: v1alpha1.BootstrapInstallingAddons, Machines: six("", 6, 6, 6), Addons: fourteen(),
 			Obstacle: "metallb: " + unreachable}, after(96)),
+		"pivot-ahead": all[1].Next(State{Phase: v1alpha1.BootstrapProvisioningMachines, Machines: six(v1alpha1.MachineCreating, 2, 0, 0), Moves: true}, after(5)),
+		"pivoting": all[4].Next(State{Phase: v1alpha1.BootstrapPivoting, Machines: six("", 6, 6, 6), Addons: installed(), Moves: true,
+			Obstacle: "everything is ready for the cluster to manage itself"}, after(92)),
 		"warning": all[1].Warned("2 control planes tolerate the loss of none, as 1 does; choose an odd number").Warned("2 control planes tolerate the loss of none, as 1 does; choose an odd number"),
 		"resumed": View{Title: "butler-mgmt on harvester (rehearsal)", Begin: begin}.Next(all[4].State, after(2)),
 	}
@@ -218,6 +221,30 @@ func TestDurationIsShort(t *testing.T) {
 	} {
 		if got := Duration(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestPivotIsAheadOnlyOfClustersThatMove(t *testing.T) {
+	for reason, tc := range map[string]struct {
+		topology   v1alpha1.Topology
+		plane      string
+		controller *bool
+		want       bool
+	}{
+		"HA":                            {v1alpha1.TopologyHA, v1alpha1.PlaneLocal, nil, true},
+		"HA that has moved":             {v1alpha1.TopologyHA, v1alpha1.PlaneSelf, new(true), true},
+		"HA without its controllers":    {v1alpha1.TopologyHA, v1alpha1.PlaneLocal, new(false), false},
+		"HA on a cluster of somebody's": {v1alpha1.TopologyHA, "", nil, false},
+		"single node":                   {v1alpha1.TopologySingleNode, v1alpha1.PlaneLocal, nil, false},
+	} {
+		cb := &v1alpha1.ClusterBootstrap{}
+		cb.Spec.Cluster.Topology, cb.Spec.Addons.ButlerController.Enabled = tc.topology, tc.controller
+		if tc.plane != "" {
+			cb.Annotations = map[string]string{v1alpha1.AnnotationPlane: tc.plane}
+		}
+		if got := StateOf(cb).Moves; got != tc.want {
+			t.Errorf("%s: %v", reason, got)
 		}
 	}
 }

@@ -18,13 +18,23 @@ type State struct {
 	// Obstacle is what the bootstrap waits for, or why it failed.
 	Obstacle string
 	Paused   bool
+	// Moves says that the cluster takes over its own management in the end.
+	Moves    bool
 	Machines []v1alpha1.BootstrapMachineStatus
 	Addons   []v1alpha1.BootstrapAddonStatus
 }
 
+// moves reports whether a cluster pivots: not on a single node, not without this
+// project's controllers, and only from a plane that was begun by butleradm.
+func moves(cb *v1alpha1.ClusterBootstrap) bool {
+	enabled := cb.Spec.Addons.ButlerController.Enabled
+	return cb.Annotations[v1alpha1.AnnotationPlane] != "" && cb.Spec.Cluster.Topology != v1alpha1.TopologySingleNode &&
+		(enabled == nil || *enabled)
+}
+
 // StateOf is the state that a ClusterBootstrap reports.
 func StateOf(cb *v1alpha1.ClusterBootstrap) State {
-	s := State{Phase: cb.Status.Phase, Machines: cb.Status.Machines, Addons: cb.Status.Addons, Paused: cb.Spec.Paused}
+	s := State{Phase: cb.Status.Phase, Machines: cb.Status.Machines, Addons: cb.Status.Addons, Paused: cb.Spec.Paused, Moves: moves(cb)}
 	if s.Phase == "" {
 		s.Phase = v1alpha1.BootstrapPending
 	}

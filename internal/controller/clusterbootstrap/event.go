@@ -38,7 +38,7 @@ func (r *Reconciler) announce(before, after *v1alpha1.ClusterBootstrap) {
 	r.announceAddons(before, after)
 	was, is := obstacle(before), obstacle(after)
 	kind := corev1.EventTypeNormal
-	if meta.IsStatusConditionTrue(after.Status.Conditions, v1alpha1.ConditionFailed) {
+	if meta.IsStatusConditionTrue(after.Status.Conditions, v1alpha1.ConditionFailed) || is.Reason == reasonHeld {
 		kind = corev1.EventTypeWarning
 	}
 	switch {

@@ -152,6 +152,10 @@ func TestNobodyWorksOnAClusterThatIsNotWantedToChange(t *testing.T) {
 			w.change("dev", pause)
 			return nil
 		},
+		"fenced": func(w *world) error {
+			w.annotate("dev", v1alpha1.AnnotationFenced, "it has moved")
+			return nil
+		},
 		"deleted": func(w *world) error { return w.Delete(w.Context(), w.get("dev")) },
 		"gone without its finalizer": func(w *world) error {
 			cb := w.get("dev")

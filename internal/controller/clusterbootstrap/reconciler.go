@@ -46,7 +46,7 @@ const cacheLag = 25 * time.Millisecond
 // Reconcile takes one ClusterBootstrap as far as it gets.
 func (r *Reconciler) Reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
 	result, err := r.reconcile(ctx, cb)
-	if apierrors.IsConflict(err) || errors.Is(err, errChanged) {
+	if apierrors.IsConflict(err) || errors.Is(err, bootstrap.ErrChanged) {
 		return reconcile.Result{RequeueAfter: cacheLag}, nil
 	}
 	return result, err
@@ -54,6 +54,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstra
 
 func (r *Reconciler) reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
 	switch {
+	case bootstrap.Fenced(cb):
+		// Another plane is in charge: not even the status is this one's to write.
+		r.Addons.Forget(client.ObjectKeyFromObject(cb).String())
+		return reconcile.Result{}, nil
 	case !cb.DeletionTimestamp.IsZero():
 		return r.remove(ctx, cb)
 	case cb.Spec.Paused:
@@ -113,7 +117,7 @@ func (r *Reconciler) advance(ctx context.Context, cb *v1alpha1.ClusterBootstrap)
 	if ctx.Err() != nil {
 		return reconcile.Result{}, ctx.Err()
 	}
-	if errors.Is(err, errChanged) || apierrors.IsConflict(err) {
+	if errors.Is(err, bootstrap.ErrChanged) || apierrors.IsConflict(err) {
 		return reconcile.Result{}, err
 	}
 	settle(next, progress, err)
@@ -134,20 +138,18 @@ func (r *Reconciler) walk(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (b
 	}
 	s := r.session(cb)
 	s.Plan = plan
+	s.Tell = func(e bootstrap.Event) { r.Recorder.Eventf(cb, nil, e.Type, e.Reason, action, "%s", note(e.Message)) }
 	s.Interrupted = func(ctx context.Context) error { return r.changed(ctx, cb) }
 	return s.Walk(ctx, bootstrap.Steps())
 }
 
-// errChanged ends a walk for a spec that is not wanted any more.
-var errChanged = errors.New("the ClusterBootstrap has changed")
-
-// changed looks whether somebody paused, deleted or changed a ClusterBootstrap
-// while it is walked.
+// changed looks whether somebody paused, deleted, changed or fenced a
+// ClusterBootstrap while it is walked.
 func (r *Reconciler) changed(ctx context.Context, cb *v1alpha1.ClusterBootstrap) error {
 	now := &v1alpha1.ClusterBootstrap{}
 	err := r.Client.Get(ctx, client.ObjectKeyFromObject(cb), now)
-	if apierrors.IsNotFound(err) || err == nil && now.Generation > cb.Generation {
-		return errChanged
+	if apierrors.IsNotFound(err) || err == nil && (now.Generation > cb.Generation || bootstrap.Fenced(now)) {
+		return bootstrap.ErrChanged
 	}
 	return err
 }
@@ -167,10 +169,15 @@ func (r *Reconciler) pollAfter(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progre
 	return min(max(still/80, 250*time.Millisecond), 5*time.Second)
 }
 
-// remove releases the ClusterBootstrap when everything it made is gone.
+// remove releases the ClusterBootstrap when everything it made is gone. On the
+// cluster itself nothing goes: the machines would be deleted from under those who
+// delete them.
 func (r *Reconciler) remove(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
 	if !slices.Contains(cb.Finalizers, v1alpha1.FinalizerClusterBootstrap) {
 		return reconcile.Result{}, nil
+	}
+	if bootstrap.SelfHosted(cb) {
+		return reconcile.Result{}, r.report(ctx, cb, held(cb))
 	}
 	if err := r.claim(ctx, cb); err != nil {
 		return reconcile.Result{}, err

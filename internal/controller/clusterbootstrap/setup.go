@@ -49,6 +49,8 @@ type Options struct {
 	Dial talos.Dialer
 	// Addons is where addons come from.
 	Addons *source.Source
+	// Clock tells the time; nil is time.Now.
+	Clock func() time.Time
 }
 
 // Register adds the reconciler to a manager.
@@ -60,7 +62,10 @@ func Register(m manager.Manager, o Options) error {
 		Dial:     o.Dial,
 		Addons:   installer(m, o.Addons, woken),
 		Recorder: m.GetEventRecorder("butler-bootstrap"),
-		Clock:    time.Now,
+		Clock:    o.Clock,
+	}
+	if r.Clock == nil {
+		r.Clock = time.Now
 	}
 	if err := m.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		<-ctx.Done()

@@ -6,6 +6,7 @@ package clusterbootstrap
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -57,6 +58,7 @@ type site struct {
 
 	mu  sync.Mutex
 	off map[string]bool // machines that stay off, and endpoints that lead somewhere
+	on  map[string]bool // machines that were powered on
 }
 
 // newSite is a site with a provider. With bootstrap, the reconciler runs too;
@@ -81,7 +83,7 @@ type siteOptions struct {
 
 func siteWith(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, o siteOptions) *site {
 	t.Helper()
-	s := &site{world: newWorld(t), network: network.New(), dir: t.TempDir(), off: map[string]bool{}}
+	s := &site{world: newWorld(t), network: network.New(), dir: t.TempDir(), off: map[string]bool{}, on: map[string]bool{}}
 	s.platform = inmemory.New(inmemory.Options{LoadBalancers: !p.OnPrem(), Push: true})
 	s.faults = fault.NewCourse(o.faults)
 	s.charts = s.serveCharts(o.addons)
@@ -146,17 +148,28 @@ func (s *site) start(p v1alpha1.ProviderType, bootstrap bool) {
 	s.Cleanup(func() { cancel(); running.Wait() })
 }
 
-// powerOn boots every machine of the platform that has an address.
+// powerOn boots every machine of the platform that has an address, and ends those
+// that the platform does not have any more.
 func (s *site) powerOn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	gone := maps.Clone(s.on)
 	for _, m := range s.platform.Machines() {
+		delete(gone, m.ID)
 		if _, on := s.datacenter.Running(m.ID); on || m.State != provider.StateRunning || s.off[m.ID] {
 			continue
 		}
 		_, err := s.datacenter.PowerOn(datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0]})
 		if err != nil {
 			s.off[m.ID] = true
+			s.Error(err)
+		}
+		s.on[m.ID] = true
+	}
+	for id := range gone {
+		delete(s.on, id)
+		s.datacenter.PowerOff(id)
+		if err := s.datacenter.Remove(id); err != nil {
 			s.Error(err)
 		}
 	}
@@ -204,13 +217,6 @@ func (s *site) balance() {
 	}, true)
 	if err != nil {
 		s.Error(err)
-	}
-}
-
-func (s *site) must(err error) {
-	s.Helper()
-	if err != nil {
-		s.Fatal(err)
 	}
 }
 

@@ -24,16 +24,19 @@ const (
 	reasonComplete = "BootstrapComplete"
 	reasonRetrying = "Retrying"
 	reasonPaused   = "Paused"
+	reasonHeld     = "SelfHosted"
+	reasonPivoted  = "Pivoted"
 )
 
 // settle turns the end of a walk into a status. Once Ready the phase stays:
-// later trouble shows in the conditions.
+// later trouble shows in the conditions. So it does once Pivoting: another plane
+// that takes over has to look at everything anew.
 func settle(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress, err error) {
 	var failure *bootstrap.Failure
 	s := &cb.Status
 	s.ObservedGeneration = cb.Generation
 	s.FailureReason, s.FailureMessage = "", ""
-	wasReady := s.Phase == v1alpha1.BootstrapReady
+	was := s.Phase
 	switch {
 	case errors.As(err, &failure):
 		s.FailureReason, s.FailureMessage = failure.Reason, failure.Message
@@ -50,8 +53,12 @@ func settle(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress, err error) {
 		conditions(cb, reasonComplete, "all nodes and addons are Ready")
 	}
 	addonsReady(cb)
-	if wasReady {
-		s.Phase = v1alpha1.BootstrapReady
+	pivoted(cb)
+	switch {
+	case was == v1alpha1.BootstrapReady:
+		s.Phase = was
+	case was == v1alpha1.BootstrapPivoting && s.Phase != v1alpha1.BootstrapReady && s.FailureReason == "":
+		s.Phase = was
 	}
 }
 
@@ -76,6 +83,18 @@ func addonsReady(cb *v1alpha1.ClusterBootstrap) {
 	set(cb, v1alpha1.ConditionAddonsReady, true, "AddonsReady", fmt.Sprintf("%d addons are ready", len(cb.Status.Addons)))
 }
 
+// pivoted says whether the cluster manages itself. What a move that failed has
+// left to be read stays.
+func pivoted(cb *v1alpha1.ClusterBootstrap) {
+	switch {
+	case bootstrap.SelfHosted(cb):
+		message := fmt.Sprintf("the cluster manages itself; its plane has moved (epoch %s)", cb.Annotations[v1alpha1.AnnotationEpoch])
+		set(cb, v1alpha1.ConditionPivoted, true, reasonPivoted, message)
+	case meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionPivoted):
+		meta.RemoveStatusCondition(&cb.Status.Conditions, v1alpha1.ConditionPivoted)
+	}
+}
+
 func set(cb *v1alpha1.ClusterBootstrap, kind string, is bool, reason, message string) {
 	status := metav1.ConditionFalse
 	if is {
@@ -95,6 +114,16 @@ func paused(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {
 		set(next, v1alpha1.ConditionReady, false, reasonPaused, message)
 	}
 	set(next, v1alpha1.ConditionProgressing, false, reasonPaused, message)
+	return next
+}
+
+// held is a ClusterBootstrap that was deleted on the cluster it is about.
+func held(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {
+	next := cb.DeepCopy()
+	next.Status.ObservedGeneration = cb.Generation
+	message := fmt.Sprintf("the cluster manages itself and cannot delete its own machines: nothing is deleted; run butleradm destroy %s, which takes its management back first", cb.Spec.Cluster.Name)
+	set(next, v1alpha1.ConditionReady, false, reasonHeld, message)
+	set(next, v1alpha1.ConditionProgressing, false, reasonHeld, message)
 	return next
 }
 

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// reasonLost is what a provider says of a machine that it had and that is gone.
+const reasonLost = "VMLost"
+
+// isLost reports whether a machine is gone for good: its platform does not have it
+// any more, or its request was deleted, which is gone after the machine. One whose
+// platform cannot be asked is not meant, nor one that is merely broken.
+func isLost(r *v1alpha1.MachineRequest) bool {
+	return r == nil || r.DeletionTimestamp.IsZero() && r.Status.Phase == v1alpha1.MachineFailed && r.Status.FailureReason == reasonLost
+}
+
+// lostWorker is the first worker that is to be replaced without anybody's asking.
+func (s *Session) lostWorker() int {
+	if s.Spec.Remediation != v1alpha1.RemediationReplaceWorkers {
+		return -1
+	}
+	for i, m := range s.Plan.Machines {
+		if m.Role == v1alpha1.RoleWorker && isLost(s.requests[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// howToReplace tells how somebody gets a new machine in place of a lost one;
+// nothing, where there is no way, or it comes by itself.
+func (s *Session) howToReplace(m Machine) string {
+	ask := fmt.Sprintf("annotate the ClusterBootstrap with %s=%s", v1alpha1.AnnotationReplace, m.Name)
+	switch {
+	case s.Status.Phase != v1alpha1.BootstrapReady:
+		return ""
+	case m.Role == v1alpha1.RoleControlPlane && s.spareControlPlanes():
+		return "; to have it replaced, " + ask
+	case m.Role == v1alpha1.RoleWorker && s.Spec.Remediation != v1alpha1.RemediationReplaceWorkers:
+		return "; to have it replaced, set spec.remediation to ReplaceWorkers, or " + ask
+	case m.Role == v1alpha1.RoleWorker:
+		return "; to have it replaced, " + ask
+	}
+	return ""
+}
+
+// spareControlPlanes reports whether etcd can do without one of its members.
+func (s *Session) spareControlPlanes() bool { return len(s.controlPlanesOfPlan()) > 2 }
+
+func (s *Session) controlPlanesOfPlan() []Machine {
+	return slices.DeleteFunc(slices.Clone(s.Plan.Machines), func(m Machine) bool { return m.Role != v1alpha1.RoleControlPlane })
+}
+
+// hindrance is why a machine cannot be replaced now: whoever replaces machines
+// while the platform or the cluster is in trouble as a whole soon has none left.
+func (s *Session) hindrance(ctx context.Context, i int) string {
+	if u := slices.IndexFunc(s.requests, isUnknown); u >= 0 {
+		return "the platform cannot be asked about " + s.Plan.Machines[u].Name
+	}
+	nodes, err := s.liveNodes(ctx)
+	if err != nil {
+		return "no control plane answers" + because(err)
+	}
+	if why := s.tooFewNodes(nodes, s.Plan.Machines[i].Name); why != "" {
+		return why
+	}
+	if s.Plan.Machines[i].Role == v1alpha1.RoleControlPlane {
+		return s.etcdNeeds(ctx, i)
+	}
+	return ""
+}
+
+func isUnknown(r *v1alpha1.MachineRequest) bool {
+	return r != nil && r.Status.Phase == v1alpha1.MachineUnknown
+}
+
+// tooFewNodes wants most of the nodes Ready, and the one that is to go not: the
+// word of the platform alone does not do.
+func (s *Session) tooFewNodes(nodes []corev1.Node, goes string) string {
+	ready := 0
+	for _, m := range s.Plan.Machines {
+		if isReadyNode(nodes, m.Name) {
+			ready++
+		}
+	}
+	switch all := len(s.Plan.Machines); {
+	case isReadyNode(nodes, goes):
+		return "its node is still Ready"
+	case ready*2 <= all:
+		return fmt.Sprintf("only %d of %d nodes are Ready, which may be more than the loss of a machine", ready, all)
+	}
+	return ""
+}
+
+func isReadyNode(nodes []corev1.Node, name string) bool {
+	return slices.ContainsFunc(nodes, func(n corev1.Node) bool { return n.Name == name && notReady(n) == "" })
+}
+
+// liveNodes are those of the new cluster, by way of any control plane.
+func (s *Session) liveNodes(ctx context.Context) ([]corev1.Node, error) {
+	if err := s.reach(ctx); err != nil {
+		return nil, err
+	}
+	return s.cluster.nodes(ctx)
+}

@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+const (
+	// annotationReplacing on a ClusterBootstrap names the machine that is being
+	// replaced, and since when. It is written before anything is deleted, and taken
+	// off when the new node is Ready: who finds it goes on with it.
+	annotationReplacing = v1alpha1.Group + "/replacing"
+	// annotationReplacement on a MachineRequest repeats it: this is the new one.
+	annotationReplacement = v1alpha1.Group + "/replacement"
+
+	// replacePatience is how long a new machine has to become Ready before it is
+	// replaced itself.
+	replacePatience = 10 * time.Minute
+
+	reasonMachineLost = "MachineLost"
+	reasonReplacing   = "ReplacingMachine"
+	reasonReplaced    = "MachineReplaced"
+	reasonRefused     = "ReplacementRefused"
+)
+
+// Event is something that happened, for people.
+type Event struct{ Type, Reason, Message string }
+
+// replacing is which machine is being replaced, and since when, if one is.
+func (s *Session) replacing() (name string, begun time.Time) {
+	name, at, _ := strings.Cut(s.Annotations[annotationReplacing], " ")
+	begun, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return "", time.Time{}
+	}
+	return name, begun
+}
+
+func (s *Session) replaced() string {
+	name, _ := s.replacing()
+	return name
+}
+
+// isReplacement tells a new request from the one that has to go.
+func (s *Session) isReplacement(r *v1alpha1.MachineRequest) bool {
+	return r != nil && s.replaced() == r.Name && r.Annotations[annotationReplacement] == s.Annotations[annotationReplacing]
+}
+
+// blank is a machine of which nothing is known yet.
+func blank(m Machine) v1alpha1.BootstrapMachineStatus {
+	return v1alpha1.BootstrapMachineStatus{Name: m.Name, Role: m.Role, Phase: v1alpha1.MachinePending}
+}
+
+// replaceMachine makes a lost machine anew, one at a time: a worker if the spec
+// wants it, any machine if somebody asks. No step waits for it.
+func replaceMachine(ctx context.Context, s *Session) (*Obstacle, error) {
+	asked := s.Annotations[v1alpha1.AnnotationReplace]
+	if s.Status.Phase != v1alpha1.BootstrapReady {
+		if asked != "" {
+			return nil, s.refuseReplacement(ctx, asked, "machines are replaced once the cluster was Ready; before that, destroy it and start anew")
+		}
+		return nil, nil
+	}
+	if name := s.replaced(); name != "" {
+		return nil, s.goOn(ctx, s.indexOf(name))
+	}
+	return nil, s.chooseMachine(ctx)
+}
+
+func (s *Session) indexOf(name string) int {
+	return slices.IndexFunc(s.Plan.Machines, func(m Machine) bool { return m.Name == name })
+}
+
+// chooseMachine begins with the machine that somebody asks for, or with the first
+// worker that is lost.
+func (s *Session) chooseMachine(ctx context.Context) error {
+	if asked := s.Annotations[v1alpha1.AnnotationReplace]; asked != "" {
+		return s.takeRequest(ctx, asked)
+	}
+	if i := s.lostWorker(); i >= 0 {
+		return s.beginReplacement(ctx, i)
+	}
+	return nil
+}
+
+// takeRequest refuses what somebody asks for, where no patience helps.
+func (s *Session) takeRequest(ctx context.Context, name string) error {
+	i := s.indexOf(name)
+	switch {
+	case i < 0:
+		return s.refuseReplacement(ctx, name, "the cluster has no machine of that name")
+	case s.Plan.Machines[i].Role == v1alpha1.RoleControlPlane && !s.spareControlPlanes():
+		return s.refuseReplacement(ctx, name, "etcd has no majority without it: destroy the cluster and start anew")
+	case !isLost(s.requests[i]) && s.works(ctx, name):
+		return s.refuseReplacement(ctx, name, "its node is Ready; only a machine that is lost is replaced")
+	}
+	return s.beginReplacement(ctx, i)
+}
+
+func (s *Session) works(ctx context.Context, name string) bool {
+	nodes, err := s.liveNodes(ctx)
+	return err == nil && isReadyNode(nodes, name)
+}
+
+// beginReplacement writes down what is going to be done, as soon as nothing
+// stands in its way. The next walk does it.
+func (s *Session) beginReplacement(ctx context.Context, i int) error {
+	m := s.Plan.Machines[i]
+	if why := s.hindrance(ctx, i); why != "" {
+		s.putAside(reasonMachineLost, fmt.Sprintf("machine %s is lost, and is not replaced yet: %s", m.Name, why))
+		return nil
+	}
+	mark := m.Name + " " + s.Clock().UTC().Format(time.RFC3339)
+	return s.annotate(ctx, nil, func(a map[string]string) { a[annotationReplacing] = mark })
+}
+
+// goOn takes a replacement one step further, whoever began it.
+func (s *Session) goOn(ctx context.Context, i int) error {
+	if i < 0 {
+		return s.endReplacement(ctx, nil)
+	}
+	r := &v1alpha1.MachineRequest{}
+	err := s.Live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: s.Plan.Machines[i].Name}, r)
+	switch {
+	case apierrors.IsNotFound(err):
+		return s.renew(ctx, i)
+	case err != nil:
+		return err
+	case r.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID():
+		return nameTaken(r)
+	case s.isReplacement(r):
+		return s.seeReplacement(ctx, i, r)
+	case r.DeletionTimestamp.IsZero():
+		return s.discard(ctx, i, r)
+	}
+	s.replacementWaits(i, "its MachineRequest is being deleted"+whyStill(r))
+	return nil
+}
+
+// discard deletes the request of a machine that is lost, its member of etcd first.
+// One that has turned up again in the meantime is kept.
+func (s *Session) discard(ctx context.Context, i int, r *v1alpha1.MachineRequest) error {
+	name := s.Plan.Machines[i].Name
+	asked := s.Annotations[v1alpha1.AnnotationReplace] == name
+	if !isLost(r) && (!asked || s.works(ctx, name)) {
+		return s.endReplacement(ctx, &Event{corev1.EventTypeNormal, reasonRefused, fmt.Sprintf("machine %s is not replaced: it is there again", name)})
+	}
+	if why := s.hindrance(ctx, i); why != "" {
+		s.replacementWaits(i, why)
+		return nil
+	}
+	if done := s.leaveEtcd(ctx, i); !done {
+		return nil
+	}
+	if err := s.current(ctx); err != nil {
+		return err
+	}
+	same := client.Preconditions{UID: &r.UID}
+	if err := s.Client.Delete(ctx, r, same); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	s.replacementWaits(i, "its MachineRequest is being deleted")
+	return nil
+}
+
+// leaveEtcd takes a control plane off the list of etcd, and tells if it could not.
+func (s *Session) leaveEtcd(ctx context.Context, i int) bool {
+	m := s.Plan.Machines[i]
+	if m.Role != v1alpha1.RoleControlPlane {
+		return true
+	}
+	if err := s.removeMember(ctx, i); err != nil {
+		s.replacementWaits(i, "its member of etcd cannot be removed: "+stable(err))
+		return false
+	}
+	return true
+}
+
+// renew asks for the new machine once nothing of the old one is left: neither in
+// etcd, nor as a node, nor in the status, which is written first.
+func (s *Session) renew(ctx context.Context, i int) error {
+	m := s.Plan.Machines[i]
+	if done := s.leaveEtcd(ctx, i); !done {
+		return nil
+	}
+	if err := s.removeNode(ctx, m.Name); err != nil {
+		s.replacementWaits(i, "its node cannot be removed: "+stable(err))
+		return nil
+	}
+	s.replacementWaits(i, "the new one is asked for")
+	if !slices.Contains(s.known, blank(m)) {
+		return nil
+	}
+	if err := s.current(ctx); err != nil {
+		return err
+	}
+	_, err := s.createRequest(ctx, m, s.Annotations[annotationReplacing])
+	return err
+}
+
+func (s *Session) removeNode(ctx context.Context, name string) error {
+	if err := s.reach(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
+	defer cancel()
+	return client.IgnoreNotFound(s.cluster.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}))
+}
+
+// seeReplacement follows the new machine, which the other steps look after like
+// any other, until it is Ready. If it is lost as well, it is replaced in its turn,
+// but not at once.
+func (s *Session) seeReplacement(ctx context.Context, i int, r *v1alpha1.MachineRequest) error {
+	name, begun := s.replacing()
+	if slices.ContainsFunc(s.known, func(m v1alpha1.BootstrapMachineStatus) bool { return m.Name == name && m.Ready && m.TalosConfigured }) {
+		return s.endReplacement(ctx, &Event{corev1.EventTypeNormal, reasonReplaced, fmt.Sprintf("machine %s was replaced, and its node is Ready", name)})
+	}
+	asked := s.Annotations[v1alpha1.AnnotationReplace]
+	switch {
+	case asked != "" && asked != name:
+		return s.takeRequest(ctx, asked)
+	case !isLost(r):
+		return nil
+	case s.Clock().Sub(begun) < replacePatience:
+		s.putAside(reasonMachineLost, fmt.Sprintf("machine %s was replaced and is lost again; it is not replaced within %d minutes of the last time", name, int(replacePatience.Minutes())))
+		return nil
+	}
+	return s.beginReplacement(ctx, i)
+}
+
+// endReplacement forgets a replacement, and that somebody asked for it.
+func (s *Session) endReplacement(ctx context.Context, e *Event) error {
+	name := s.replaced()
+	return s.annotate(ctx, e, func(a map[string]string) {
+		delete(a, annotationReplacing)
+		if a[v1alpha1.AnnotationReplace] == name {
+			delete(a, v1alpha1.AnnotationReplace)
+		}
+	})
+}
+
+// refuseReplacement takes back what somebody asks for: left standing, it would
+// take effect when nobody expects it any more.
+func (s *Session) refuseReplacement(ctx context.Context, name, why string) error {
+	e := &Event{corev1.EventTypeWarning, reasonRefused, fmt.Sprintf("machine %s is not replaced: %s", name, why)}
+	return s.annotate(ctx, e, func(a map[string]string) { delete(a, v1alpha1.AnnotationReplace) })
+}
+
+// annotate changes annotations of the ClusterBootstrap, unless that has changed
+// meanwhile, tells why, and ends the walk.
+func (s *Session) annotate(ctx context.Context, e *Event, change func(map[string]string)) error {
+	after := s.DeepCopy()
+	after.Annotations = maps.Clone(s.Annotations)
+	change(after.Annotations)
+	lock := client.MergeFromWithOptions(s.ClusterBootstrap, client.MergeFromWithOptimisticLock{})
+	if err := s.Client.Patch(ctx, after, lock); err != nil {
+		return err
+	}
+	if e != nil && s.Tell != nil {
+		s.Tell(*e)
+	}
+	return ErrChanged
+}
+
+func (s *Session) replacementWaits(i int, why string) {
+	s.putAside(reasonReplacing, fmt.Sprintf("machine %s is being replaced: %s", s.Plan.Machines[i].Name, why))
+}
+
+// putAside tells of a machine without stopping the walk.
+func (s *Session) putAside(reason, message string) {
+	s.aside = &Obstacle{Reason: reason, Message: message, Poll: true, urgent: true}
+}

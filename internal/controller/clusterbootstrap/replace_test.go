@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterbootstrap
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+// mortal dies after each of its writes, once: what was written stands, and nobody
+// has seen that it does. Of its writes of the status every other one is lost.
+type mortal struct {
+	*forgetful
+	seen             map[string]bool
+	created, deleted []string
+}
+
+func (m *mortal) die(what string) error {
+	if m.seen[what] {
+		return nil
+	}
+	m.seen[what] = true
+	return errKilled
+}
+
+func (m *mortal) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
+	if err := m.Client.Create(ctx, o, opts...); err != nil {
+		return err
+	}
+	m.created = append(m.created, o.GetName())
+	return m.die("create " + o.GetName())
+}
+
+func (m *mortal) Delete(ctx context.Context, o client.Object, opts ...client.DeleteOption) error {
+	if err := m.Client.Delete(ctx, o, opts...); err != nil {
+		return err
+	}
+	m.deleted = append(m.deleted, o.GetName())
+	return m.die("delete " + o.GetName())
+}
+
+func (m *mortal) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+	if err := m.Client.Patch(ctx, o, p, opts...); err != nil {
+		return err
+	}
+	return m.die("patch " + o.GetResourceVersion())
+}
+
+// walkUntil walks, again after every death, until done says so, and collects what
+// is told. The phase never leaves Ready once it was.
+func (s *site) walkUntil(what string, done func(*v1alpha1.ClusterBootstrap) bool) (told []string) {
+	s.Helper()
+	wasReady := s.get("dev").Status.Phase == v1alpha1.BootstrapReady
+	var cb *v1alpha1.ClusterBootstrap
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if _, err := s.Reconcile(s.Context(), s.get("dev")); err != nil && !errors.Is(err, errKilled) {
+			s.Fatal(err)
+		}
+		told = append(told, s.told()...)
+		cb = s.get("dev")
+		if wasReady && cb.Status.Phase != v1alpha1.BootstrapReady {
+			s.Fatalf("phase %s", cb.Status.Phase)
+		}
+		if done(cb) {
+			return told
+		}
+	}
+	s.Fatalf("gave up: %s: %s\n%+v\n%v", what, progressing(cb).Message, cb.Status.Machines, cb.Annotations)
+	return nil
+}
+
+func says(text string) func(*v1alpha1.ClusterBootstrap) bool {
+	return func(cb *v1alpha1.ClusterBootstrap) bool { return strings.Contains(progressing(cb).Message, text) }
+}
+
+// lose takes a machine off the platform behind everybody's back.
+func (s *site) lose(name string) {
+	s.Helper()
+	s.platform.Remove(name)
+	s.eventually(name+" lost", func() bool {
+		r, err := s.request(name)
+		return err == nil && r.Status.FailureReason == "VMLost"
+	})
+}
+
+// forsake is what the node lifecycle controller does when a kubelet has been
+// silent for a while.
+func (s *site) forsake(name string) {
+	s.Helper()
+	api := s.kubernetes("dev").CoreV1().Nodes()
+	s.eventually(name+" forsaken", func() bool {
+		node, err := api.Get(s.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return false
+		}
+		for i := range node.Status.Conditions {
+			if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+				c.Status, c.Reason, c.Message = corev1.ConditionUnknown, "NodeStatusUnknown", "Kubelet stopped posting node status."
+			}
+		}
+		_, err = api.UpdateStatus(s.Context(), node, metav1.UpdateOptions{})
+		return err == nil
+	})
+}
+
+// identities are what requests and machines are known by.
+func (s *site) identities() map[string]string {
+	s.Helper()
+	all := map[string]string{}
+	for _, r := range s.requests() {
+		all[r.Name] = r.Annotations[v1alpha1.AnnotationOwnerID] + " " + r.Status.ProviderID
+	}
+	return all
+}
+
+// isNew checks that one machine is another one, and all others are the same.
+func (s *site) isNew(name string, before map[string]string) {
+	s.Helper()
+	after := s.identities()
+	if before[name] == after[name] || after[name] == "" {
+		s.Errorf("%s is the same: %s", name, after[name])
+	}
+	delete(before, name)
+	delete(after, name)
+	if diff := cmp.Diff(before, after); diff != "" {
+		s.Error(diff)
+	}
+	if n := len(s.platform.Machines()); n != len(after)+1 {
+		s.Errorf("%d machines on the platform, want %d", n, len(after)+1)
+	}
+	for key := range s.get("dev").Annotations {
+		if strings.Contains(key, "replac") {
+			s.Errorf("annotation %s is still there", key)
+		}
+	}
+}
+
+// voters are the members of etcd that vote, by name and id.
+func (s *site) voters() map[string]uint64 {
+	s.Helper()
+	secret := &corev1.Secret{}
+	s.must(s.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: "dev-talosconfig"}, secret))
+	c, err := talos.NewClient(secret.Data["talosconfig"], s.network.Dial)
+	s.must(err)
+	cb := s.get("dev")
+	members, err := c.Members(s.Context(), cb.Status.Machines[0].IPAddress)
+	s.must(err)
+	out := map[string]uint64{}
+	for _, m := range members {
+		if !m.Learner {
+			out[m.Hostname] = m.ID
+		}
+	}
+	return out
+}
+
+const replaceKey = v1alpha1.AnnotationReplace
+
+// TestLostMachinesAreReplaced goes through what may happen to the machines of a
+// cluster that is Ready; every write of every replacement is followed by a death.
+func TestLostMachinesAreReplaced(t *testing.T) {
+	s := newSite(t, v1alpha1.ProviderHarvester, false)
+	s.create(haBootstrap(v1alpha1.ProviderHarvester, 1))
+	s.walkUntil("Ready", isReady)
+	writes := func() *mortal {
+		m := &mortal{forgetful: &forgetful{Client: s.Client}, seen: map[string]bool{}}
+		s.Reconciler.Client = m
+		return m
+	}
+	replaced := func(cb *v1alpha1.ClusterBootstrap) bool {
+		return isReady(cb) && cb.Annotations["butler.butlerlabs.dev/replacing"] == "" && cb.Annotations[replaceKey] == ""
+	}
+
+	before := s.identities()
+	s.lose("dev-worker-0")
+	s.walkUntil("what to do", says("set spec.remediation to ReplaceWorkers"))
+	s.change("dev", func(spec *v1alpha1.ClusterBootstrapSpec) { spec.Remediation = v1alpha1.RemediationReplaceWorkers })
+	s.walkUntil("the node's word", says("machine dev-worker-0 is lost, and is not replaced yet: its node is still Ready"))
+	s.forsake("dev-worker-0")
+	m := writes()
+	s.walkUntil("a new worker", replaced)
+	s.isNew("dev-worker-0", before)
+	if diff := cmp.Diff([]string{"dev-worker-0", "dev-worker-0"}, append(m.created, m.deleted...)); diff != "" {
+		t.Error(diff)
+	}
+	s.Reconciler.Client = s.Client
+
+	t.Run("a worker whose request somebody deleted", func(t *testing.T) {
+		before := s.identities()
+		r, err := s.request("dev-worker-0")
+		s.must(err)
+		s.must(s.Delete(t.Context(), r))
+		s.walkUntil("the node's word", says("its node is still Ready"))
+		s.forsake("dev-worker-0")
+		told := s.walkUntil("a new worker", replaced)
+		s.isNew("dev-worker-0", before)
+		for _, want := range []string{"Normal ReplacingMachine", "Normal MachineReplaced"} {
+			if !slices.Contains(told, want) {
+				t.Errorf("no %q in %v", want, told)
+			}
+		}
+	})
+	t.Run("a new worker that is lost as well, but not at once", func(t *testing.T) {
+		before := s.identities()
+		s.lose("dev-worker-0")
+		s.forsake("dev-worker-0")
+		s.walkUntil("the new one", func(*v1alpha1.ClusterBootstrap) bool {
+			r, err := s.request("dev-worker-0")
+			return err == nil && r.Status.Phase == v1alpha1.MachineRunning
+		})
+		s.lose("dev-worker-0")
+		between := s.identities()
+		s.walkUntil("patience", says("is not replaced within 10 minutes of the last time"))
+		if diff := cmp.Diff(between, s.identities()); diff != "" {
+			t.Error(diff)
+		}
+		s.Clock = func() time.Time { return time.Now().Add(11 * time.Minute) }
+		s.walkUntil("another new worker", replaced)
+		s.isNew("dev-worker-0", before)
+	})
+	t.Run("not what works, nor what is not there", func(t *testing.T) {
+		before := s.identities()
+		for _, name := range []string{"dev-cp-1", "dev-worker-7"} {
+			s.annotate("dev", replaceKey, name)
+			told := s.walkUntil("refusal", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Annotations[replaceKey] == "" })
+			if !slices.Contains(told, "Warning ReplacementRefused") {
+				t.Errorf("%s: told %v", name, told)
+			}
+		}
+		if diff := cmp.Diff(before, s.identities()); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a control plane, and only when somebody asks", func(t *testing.T) {
+		before, voters := s.identities(), s.voters()
+		s.lose("dev-cp-2")
+		s.forsake("dev-cp-2")
+		s.walkUntil("what to do", says("annotate the ClusterBootstrap with "+replaceKey+"=dev-cp-2"))
+		if diff := cmp.Diff(before, s.identities()); diff != "" {
+			t.Error(diff)
+		}
+		s.annotate("dev", replaceKey, "dev-cp-2")
+		m := writes()
+		s.walkUntil("a new control plane", replaced)
+		s.isNew("dev-cp-2", before)
+		if len(m.created) != 1 || len(m.deleted) != 1 {
+			t.Errorf("created %v, deleted %v", m.created, m.deleted)
+		}
+		s.Reconciler.Client = s.Client
+		after := s.voters()
+		if len(after) != 3 || after["dev-cp-2"] == voters["dev-cp-2"] || after["dev-cp-0"] != voters["dev-cp-0"] {
+			t.Errorf("etcd had %v, and has %v", voters, after)
+		}
+		if n := s.bootstraps(); n != 1 {
+			t.Errorf("%d etcd clusters were begun", n)
+		}
+	})
+	t.Run("no second control plane while etcd would not survive it", func(t *testing.T) {
+		before := s.identities()
+		s.lose("dev-cp-2")
+		s.forsake("dev-cp-2")
+		s.powerOff("dev-cp-1")
+		s.annotate("dev", replaceKey, "dev-cp-2")
+		s.walkUntil("etcd's needs", says("is not replaced yet: "))
+		if diff := cmp.Diff(before, s.identities()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
