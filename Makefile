@@ -82,10 +82,11 @@ generate: ## Write deepcopy functions and everything behind go:generate.
 	go generate ./...
 
 .PHONY: manifests
-manifests: ## Write the CRDs, and what charts have copies of.
+manifests: ## Write the CRDs, what charts have copies of, and the charts as plain objects.
 	$(TOOL) controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	charts/butler-crds/hack/sync-crds.sh
 	charts/butler-lib/hack/sync-lib.sh
+	go run ./hack/render
 
 .PHONY: verify
 verify: generate manifests ## Check go.mod, generated files, formatting, import rules; needs a committed tree.

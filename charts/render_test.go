@@ -4,6 +4,7 @@
 package charts_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/lint"
 	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -36,6 +38,9 @@ const (
 // controllers are the charts with a Deployment.
 var controllers = []string{"butler-bootstrap", "butler-controller", "butler-provider-harvester"}
 
+// provides reports whether a chart is that of a provider.
+func provides(name string) bool { return strings.HasPrefix(name, "butler-provider-") }
+
 // load brings a chart in as the program does that carries it.
 func load(t testing.TB, name string) *chart.Chart {
 	t.Helper()
@@ -47,8 +52,17 @@ func load(t testing.TB, name string) *chart.Chart {
 	return content.Chart
 }
 
-// render returns the objects of a chart with values.
-func render(c *chart.Chart, values map[string]any) ([]*unstructured.Unstructured, error) {
+// render returns the objects of a chart with values, which are as if they had been
+// read from a file.
+func render(c *chart.Chart, given map[string]any) ([]*unstructured.Unstructured, error) {
+	document, err := yaml.Marshal(given)
+	if err != nil {
+		return nil, err
+	}
+	values, err := common.ReadValues(document)
+	if err != nil {
+		return nil, err
+	}
 	release := common.ReleaseOptions{Name: c.Name(), Namespace: namespace, Revision: 1, IsInstall: true}
 	all, err := util.ToRenderValues(c, values, release, nil)
 	if err != nil {
@@ -128,11 +142,21 @@ func TestCopiesAreLikeWhatTheyAreCopiesOf(t *testing.T) {
 	if diff := cmp.Diff(tree(t, "../config/crd/bases"), tree(t, crds+"/definitions")); diff != "" {
 		t.Errorf("run `make manifests`: the definitions of %s differ from config/crd/bases:\n%s", crds, diff)
 	}
+	policies := tree(t, "../config/admission")
+	maps.DeleteFunc(policies, func(name, _ string) bool { return !strings.HasSuffix(name, ".yaml") })
+	if diff := cmp.Diff(policies, tree(t, crds+"/policies")); diff != "" {
+		t.Errorf("run `make manifests`: the policies of %s differ from config/admission:\n%s", crds, diff)
+	}
 	library := tree(t, "butler-lib")
+	schema := library["/provider.schema.json"]
 	delete(library, "/hack/sync-lib.sh")
+	delete(library, "/provider.schema.json")
 	for _, name := range controllers {
 		if diff := cmp.Diff(library, tree(t, name+"/charts/butler-lib")); diff != "" {
 			t.Errorf("run `make manifests`: the library in %s differs:\n%s", name, diff)
+		}
+		if provides(name) && string(load(t, name).Schema) != schema {
+			t.Errorf("run `make manifests`: the schema of %s is not that of the library", name)
 		}
 	}
 }
@@ -173,10 +197,13 @@ func TestAControllerConsistsOfThis(t *testing.T) {
 			"ClusterRole " + name, "ClusterRoleBinding " + name, "Deployment " + name,
 			"Role " + name + "-leader-election", "RoleBinding " + name + "-leader-election", "ServiceAccount " + name,
 		}
-		if name == "butler-bootstrap" {
-			want = append(want, "Role "+name, "RoleBinding "+name)
-			slices.Sort(want)
+		switch {
+		case provides(name):
+			want = append(want, "Role "+name+"-credentials", "RoleBinding "+name+"-credentials")
+		case name == "butler-bootstrap":
+			want = append(want, "Role "+name+"-clusters", "RoleBinding "+name+"-clusters")
 		}
+		slices.Sort(want)
 		if diff := cmp.Diff(want, kinds(objects(t, name, nil))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
@@ -238,7 +265,7 @@ func TestWhatIsNoValueIsRefused(t *testing.T) {
 	for _, values := range []string{
 		"replicas: 2", "replicaCount: two", "replicaCount: -1", "image: {tag: latest}", "image: {tag: 'a b'}", "image: {name: x}", "image: {repository: ''}",
 		"image: {pullPolicy: Sometimes}", "imagePullSecrets: [x]", "logLevel: loud", "extraArgs: [x]", "resources: {cpu: 1}",
-		"rbac: {create: 'yes'}", "serviceAccount: {name: x}", "podAnnotations: {x: 1}", "nodeSelector: {x: true}", "tolerations: [x]",
+		"rbac: {create: 'yes'}", "clusterNamespaces: [Upper]", "credentialsNamespaces: x", "credentialsNamespaces: ['*']", "serviceAccount: {name: x}", "podAnnotations: {x: 1}", "nodeSelector: {x: true}", "tolerations: [x]",
 	} {
 		for _, name := range controllers {
 			set := map[string]any{}
@@ -253,41 +280,143 @@ func TestWhatIsNoValueIsRefused(t *testing.T) {
 	}
 }
 
+func TestSecretsAreReachedInTheNamespacesOfTheValuesAlone(t *testing.T) {
+	read, keep := "get", "get list create delete"
+	watch := "get list watch"
+	cases := map[string]struct {
+		chart, values string
+		want          map[string]string // verbs by namespace
+	}{
+		"provider by default":  {"butler-provider-harvester", "{}", map[string]string{namespace: watch}},
+		"provider":             {"butler-provider-harvester", "credentialsNamespaces: [b, a, b]", map[string]string{"a": watch, "b": watch}},
+		"bootstrap by default": {"butler-bootstrap", "{}", map[string]string{namespace: keep}},
+		"bootstrap, credentials elsewhere": {
+			"butler-bootstrap", "credentialsNamespaces: [a]", map[string]string{namespace: keep, "a": read},
+		},
+		"bootstrap, clusters elsewhere": {
+			"butler-bootstrap", "clusterNamespaces: [a, b]", map[string]string{"a": keep, "b": keep, namespace: read},
+		},
+		"bootstrap, all in one": {
+			"butler-bootstrap", "{clusterNamespaces: [a], credentialsNamespaces: [a]}", map[string]string{"a": keep},
+		},
+		"controller": {"butler-controller", "{}", map[string]string{}},
+	}
+	for name, c := range cases {
+		values := map[string]any{}
+		must(t, yaml.Unmarshal([]byte(c.values), &values))
+		all := objects(t, c.chart, values)
+		got := map[string]string{}
+		for _, g := range grants(t, all) {
+			if g.Resource == "secrets" {
+				got[g.Namespace] = strings.TrimSpace(got[g.Namespace] + " " + g.Verb)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if !provides(c.chart) {
+			continue
+		}
+		flag := "- --credentials-namespaces=" + strings.Join(slices.Sorted(maps.Keys(c.want)), ",") + "\n"
+		if got := text(t, all); !strings.Contains(got, flag) {
+			t.Errorf("%s: the program is not told %q", name, flag)
+		}
+	}
+}
+
+// TestAnotherProviderIsAScreen makes the chart of a provider from nothing but its
+// name, an image and one line.
+func TestAnotherProviderIsAScreen(t *testing.T) {
+	const model, next = "butler-provider-harvester", "butler-provider-next"
+	c := load(t, model)
+	c.Metadata.Name = next
+	if len(c.Templates) != 1 || strings.Count(string(c.Templates[0].Data), "\n") != 1 {
+		t.Errorf("%d templates, the first of them:\n%s", len(c.Templates), c.Templates[0].Data)
+	}
+	got, err := render(c, map[string]any{"image": map[string]any{"repository": "example.com/" + next}})
+	must(t, err)
+	want := strings.ReplaceAll(text(t, objects(t, model, nil)), "ghcr.io/butlerdotdev/", "example.com/")
+	if diff := cmp.Diff(strings.ReplaceAll(want, model, next), text(t, got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestReleasesAreRefusedWhereKubernetesIsTooOld has Helm itself judge.
+func TestReleasesAreRefusedWhereKubernetesIsTooOld(t *testing.T) {
+	c := load(t, crds)
+	for kubernetes, want := range map[string]bool{"v1.30.9": false, "v1.31.0": true, "v1.32.0": true, "v1.36.3": true, "v1.33.1-eks-1": true} {
+		if got := chartutil.IsCompatibleRange(c.Metadata.KubeVersion, kubernetes); got != want {
+			t.Errorf("%s %s on %s: %v", crds, c.Metadata.KubeVersion, kubernetes, got)
+		}
+	}
+}
+
 func TestEveryValueIsOnThePageOfItsChart(t *testing.T) {
 	for _, name := range controllers {
 		page, err := os.ReadFile(filepath.Join(name, "README.md"))
 		must(t, err)
-		for _, path := range paths("", load(t, name).Values) {
-			if !strings.Contains(string(page), "| `"+path+"` |") {
-				t.Errorf("the page of %s does not have `%s`", name, path)
+		all := values("", load(t, name).Values)
+		for path, value := range all {
+			if !strings.Contains(string(page), "\n| `"+path+"` | "+value) {
+				t.Errorf("the page of %s does not say that `%s` is %s", name, path, value)
 			}
+		}
+		if rows := strings.Count(string(page), "\n| `"); rows != len(all) {
+			t.Errorf("the page of %s has %d values, the chart %d", name, rows, len(all))
 		}
 	}
 }
 
-// paths of values; quantities are together on one line.
-func paths(prefix string, values map[string]any) (out []string) {
-	for key, value := range values {
+// values by their paths, as they stand on a page; quantities are together on one
+// line.
+func values(prefix string, all map[string]any) map[string]string {
+	out := map[string]string{}
+	for key, value := range all {
 		inner, ok := value.(map[string]any)
-		if ok && len(inner) > 0 && key != "requests" && key != "limits" {
-			out = append(out, paths(prefix+key+".", inner)...)
-			continue
+		switch {
+		case ok && (key == "requests" || key == "limits"):
+			out[prefix+key] = quantities(inner)
+		case ok && len(inner) > 0:
+			maps.Copy(out, values(prefix+key+".", inner))
+		case key == "tag":
+			out[prefix+key] = "the version of the chart |"
+		case value == "":
+			out[prefix+key] = "|"
+		case ok:
+			out[prefix+key] = "`{}` |"
+		default:
+			out[prefix+key] = fmt.Sprintf("`%v` |", value)
 		}
-		out = append(out, prefix+key)
 	}
 	return out
 }
 
-// TestTheProviderMayDoWhatEveryProviderMay: config/rbac is what the binary's own
-// tests run with.
-func TestTheProviderMayDoWhatEveryProviderMay(t *testing.T) {
-	var want map[string]any
-	data, err := os.ReadFile("../config/rbac/provider_role.yaml")
-	must(t, err)
-	must(t, yaml.Unmarshal(data, &want))
-	got := find(t, objects(t, "butler-provider-harvester", nil), "ClusterRole")
-	if diff := cmp.Diff(want["rules"], got.Object["rules"]); diff != "" {
-		t.Error(diff)
+func quantities(all map[string]any) string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, fmt.Sprintf("`%s: %v`", key, all[key]))
+	}
+	return strings.Join(out, ", ") + " |"
+}
+
+// TestEveryRightIsOnThePageOfItsChart is about the kinds; what may be done with
+// them is said in words.
+func TestEveryRightIsOnThePageOfItsChart(t *testing.T) {
+	kinds := map[string]string{
+		"machinerequests": "MachineRequest", "loadbalancerrequests": "LoadBalancerRequest", "providerconfigs": "ProviderConfig",
+		"clusterbootstraps": "ClusterBootstrap", "butlerconfigs": "ButlerConfig", "ingressclasses": "IngressClass", "gateways": "Gateway",
+		"secrets": "Secret", "events": "Event", "leases": "Lease",
+	}
+	for _, name := range controllers {
+		page, err := os.ReadFile(filepath.Join(name, "README.md"))
+		must(t, err)
+		_, rights, _ := strings.Cut(string(page), "\n## Rights\n")
+		for _, g := range grants(t, objects(t, name, nil)) {
+			resource, _, _ := strings.Cut(g.Resource, "/")
+			if kind := kinds[resource]; kind == "" || !strings.Contains(rights, kind) {
+				t.Errorf("the page of %s does not have %s among the rights", name, resource)
+			}
+		}
 	}
 }
 
@@ -299,7 +428,10 @@ func ha(t testing.TB) []addon.Addon {
 	spec.Cluster.ControlPlane.Replicas, spec.Cluster.Workers = 3, &v1alpha1.NodePool{Replicas: 2}
 	spec.Network.VIP = "10.40.0.200"
 	spec.Network.LoadBalancerPool = &v1alpha1.AddressRange{Start: "10.40.0.210", End: "10.40.0.250"}
-	all, err := addon.For(spec, addon.Facts{Endpoint: "10.40.0.200", KubernetesVersion: "v1.32.0", Version: version})
+	all, err := addon.For(spec, addon.Facts{
+		Endpoint: "10.40.0.200", KubernetesVersion: "v1.32.0", Version: version,
+		Platform: v1alpha1.ProviderConfigSpec{CredentialsRef: &v1alpha1.SecretReference{Name: "credentials", Namespace: vault}},
+	})
 	must(t, err)
 	return slices.DeleteFunc(all, func(a addon.Addon) bool { return a.Source.Kind != addon.ChartCarried })
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
@@ -170,7 +170,7 @@ func platform(t testing.TB) *sim.Harvester {
 func cluster(t testing.TB, p *plane.Plane) client.WithWatch {
 	t.Helper()
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, eventsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, eventsv1.AddToScheme, v1alpha1.AddToScheme} {
 		must(t, add(s))
 	}
 	c, err := client.NewWithWatch(p.Config(), client.Options{Scheme: s})
@@ -179,36 +179,22 @@ func cluster(t testing.TB, p *plane.Plane) client.WithWatch {
 	return c
 }
 
-// limited returns a kubeconfig with no more than config/rbac grants.
+// limited returns a kubeconfig of the ServiceAccount in config/rbac: with the rights
+// of the chart alone.
 func limited(t testing.TB, p *plane.Plane, c client.Client) string {
 	t.Helper()
-	user := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "provider"}}
-	everywhere, here := &rbacv1.ClusterRole{}, &rbacv1.Role{}
-	manifest(t, "provider_role.yaml", everywhere)
-	manifest(t, "leader_election_role.yaml", here)
-	here.Namespace = namespace
-	must(t, c.Create(t.Context(), everywhere))
-	must(t, c.Create(t.Context(), here))
-	must(t, c.Create(t.Context(), &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "provider"}, Subjects: user,
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: everywhere.Name},
-	}))
-	must(t, c.Create(t.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "provider"}, Subjects: user,
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: here.Name},
-	}))
-	config, err := p.Issue(pki.Request{CommonName: "provider"})
+	data, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", "butler-provider-harvester.yaml"))
+	must(t, err)
+	for part := range bytes.SplitSeq(data, []byte("\n---\n")) {
+		o := &unstructured.Unstructured{}
+		must(t, yaml.Unmarshal(part, &o.Object))
+		must(t, c.Create(t.Context(), o))
+	}
+	config, err := p.Issue(pki.Request{CommonName: "system:serviceaccount:" + namespace + ":butler-provider-harvester"})
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, plane.WriteKubeconfig(path, config))
 	return path
-}
-
-func manifest(t testing.TB, name string, into any) {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", name))
-	must(t, err)
-	must(t, yaml.UnmarshalStrict(data, into))
 }
 
 func adminOf(t testing.TB, h *sim.Harvester) client.Client {
@@ -239,7 +225,7 @@ func count(t testing.TB, c client.Client) int {
 func started(t testing.TB, path, kubeconfig string) *output {
 	t.Helper()
 	out := &output{}
-	cmd := exec.Command(path, "--kubeconfig", kubeconfig, "--leader-elect")
+	cmd := exec.Command(path, "--kubeconfig", kubeconfig, "--leader-elect", "--credentials-namespaces", namespace)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Dir = filepath.Dir(kubeconfig)
 	must(t, cmd.Start())

@@ -98,8 +98,8 @@ const (
 	Baseline   PodSecurity = "baseline"
 )
 
-// Namespace of an addon and the level that it enforces; no level means that
-// the namespace is there already and stays as it is.
+// Namespace of an addon and the level that it enforces; without a level it is
+// made if it is missing, and otherwise stays as it is.
 type Namespace struct {
 	Name        string
 	PodSecurity PodSecurity

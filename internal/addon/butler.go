@@ -3,7 +3,10 @@
 
 package addon
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 const images = "ghcr.io/butlerdotdev/"
 
@@ -25,9 +28,55 @@ func butlerController(c cluster, a *Addon) {
 	own(c, a, cmp.Or(b.Image, images+ButlerController), cmp.Or(version, c.facts.Version))
 }
 
-func butlerBootstrap(c cluster, a *Addon) { own(c, a, images+a.Key, c.facts.Version) }
+// butlerBootstrap keeps the keys of the cluster beside its ClusterBootstrap, and
+// reads the credentials of all its platforms.
+func butlerBootstrap(c cluster, a *Addon) {
+	own(c, a, images+a.Key, c.facts.Version)
+	c.reaches(a, "clusterNamespaces", c.namespace())
+	c.reaches(a, "credentialsNamespaces", append(c.foreignNamespaces(), c.credentialsNamespace())...)
+}
 
-func butlerProvider(c cluster, a *Addon) { own(c, a, images+a.Key, c.facts.Version) }
+func butlerProvider(c cluster, a *Addon) {
+	own(c, a, images+a.Key, c.facts.Version)
+	c.reaches(a, "credentialsNamespaces", c.credentialsNamespace())
+}
+
+func (c cluster) namespace() string { return cmp.Or(c.facts.Namespace, butlerSystem) }
+
+// credentialsNamespace is where the credentials of the ProviderConfig lie.
+func (c cluster) credentialsNamespace() string {
+	beside := cmp.Or(c.facts.ProviderNamespace, c.namespace())
+	if ref := c.facts.Platform.CredentialsRef; ref != nil {
+		return cmp.Or(ref.Namespace, beside)
+	}
+	return beside
+}
+
+// foreignNamespaces are where the credentials of further platforms lie.
+func (c cluster) foreignNamespaces() (out []string) {
+	for _, p := range c.Addons.CAPI.InfrastructureProviders {
+		if p.CredentialsSecretRef != nil {
+			out = append(out, cmp.Or(p.CredentialsSecretRef.Namespace, c.namespace()))
+		}
+	}
+	return out
+}
+
+// reaches has a controller read Secrets in these namespaces, which then must be
+// there: its Roles lie in them. Without the value it is the chart's own.
+func (c cluster) reaches(a *Addon, value string, namespaces ...string) {
+	slices.Sort(namespaces)
+	namespaces = slices.Compact(namespaces)
+	if slices.Equal(namespaces, []string{butlerSystem}) {
+		return
+	}
+	a.Values[value] = namespaces
+	for _, name := range namespaces {
+		if n := (Namespace{Name: name}); name != butlerSystem && !slices.Contains(a.Beside, n) {
+			a.Beside = append(a.Beside, n)
+		}
+	}
+}
 
 // own fills in a controller of this project. Two of them elect a leader.
 func own(c cluster, a *Addon, repository, tag string) {

@@ -24,6 +24,9 @@ type Facts struct {
 	Version string
 	// Platform is the spec of the cluster's ProviderConfig.
 	Platform v1alpha1.ProviderConfigSpec
+	// Namespace of the ClusterBootstrap, and ProviderNamespace that of its
+	// ProviderConfig; empty means PlatformNamespace.
+	Namespace, ProviderNamespace string
 }
 
 // cluster is what all of this package is a function of. A field that was left

@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"time"
 
-	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
-
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
@@ -118,13 +119,30 @@ func (t task) prepare(ctx context.Context) error {
 }
 
 func (t task) makeNamespace(ctx context.Context, n addon.Namespace) error {
-	if n.Name == "" || n.PodSecurity == "" {
+	switch {
+	case n.Name == "":
 		return nil
+	case n.PodSecurity == "":
+		return t.makeMissing(ctx, n.Name)
 	}
 	space := applycorev1.Namespace(n.Name).WithLabels(levels(n.PodSecurity))
 	options := metav1.ApplyOptions{FieldManager: levelManager, Force: true}
 	if _, err := t.kubernetes.CoreV1().Namespaces().Apply(ctx, space, options); err != nil {
 		return fmt.Errorf("make namespace %s: %w", n.Name, err)
+	}
+	return nil
+}
+
+// makeMissing leaves a namespace as it is, if it is there.
+func (t task) makeMissing(ctx context.Context, name string) error {
+	_, err := t.kubernetes.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err = t.kubernetes.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{FieldManager: manager})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("make namespace %s: %w", name, err)
 	}
 	return nil
 }

@@ -155,6 +155,27 @@ func (l *lab) wantProperties(name string, number int) {
 	}
 }
 
+func TestNamespaceWithoutALevelIsMadeOrLeftAsItIs(t *testing.T) {
+	l := newLab(t)
+	kept, made := l.namespace+"-kept", l.namespace+"-made"
+	mine := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: kept, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "privileged"}}}
+	if _, err := l.client.CoreV1().Namespaces().Create(t.Context(), mine, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	l.kubelet(start)
+	l.stock(l.key("tea"), "1.0.0", map[string]string{"templates/tea.yaml": deploymentFile("tea")})
+	l.awaitReady(l.chart("tea", "1.0.0", func(a *addon.Addon) { a.Beside = []addon.Namespace{{Name: kept}, {Name: made}} }))
+	for name, want := range map[string]string{kept: "privileged", made: ""} {
+		n, err := l.client.CoreV1().Namespaces().Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := n.Labels["pod-security.kubernetes.io/enforce"]; got != want {
+			t.Errorf("%s has level %q", name, got)
+		}
+	}
+}
+
 func TestFetchThatFailsTellsWhyAndHeals(t *testing.T) {
 	l := newLab(t)
 	l.kubelet(start)

@@ -2,9 +2,8 @@
 SPDX-FileCopyrightText: 2026 The Butler Authors
 SPDX-License-Identifier: Apache-2.0
 
-A controller of this project, but for what it may do: its ClusterRole, named
-like the chart, is the chart's own. All objects are named like the chart, since
-a cluster has one of each controller.
+A controller of this project, but for its own rights: see _rights.tpl. All
+objects are named like the chart, since a cluster has one of each controller.
 */ -}}
 
 {{- define "butler-lib.controller" -}}
@@ -111,6 +110,9 @@ args:
   - --health-probe-bind-address=:8081
   - --metrics-bind-address=:8080
   - --log-level={{ .Values.logLevel }}
+  {{- if hasPrefix "butler-provider-" .Chart.Name }}
+  - --credentials-namespaces={{ include "butler-lib.credentialsNamespaces" . }}
+  {{- end }}
   {{- with .Values.extraArgs }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -134,60 +136,6 @@ securityContext:
   readOnlyRootFilesystem: true
   capabilities:
     drop: [ALL]
-{{- end }}
-
-{{- define "butler-lib.clusterRoleBinding" -}}
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: {{ .Chart.Name }}
-  labels:
-    {{- include "butler-lib.labels" . | nindent 4 }}
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: {{ .Chart.Name }}
-subjects:
-  {{- include "butler-lib.subjects" . | nindent 2 }}
-{{- end }}
-
-{{- /* The lease of the leader. A name cannot be asked for where it is created. */ -}}
-{{- define "butler-lib.leaderElection" -}}
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata:
-  name: {{ .Chart.Name }}-leader-election
-  namespace: {{ .Release.Namespace }}
-  labels:
-    {{- include "butler-lib.labels" . | nindent 4 }}
-rules:
-  - apiGroups: [coordination.k8s.io]
-    resources: [leases]
-    verbs: [create]
-  - apiGroups: [coordination.k8s.io]
-    resources: [leases]
-    resourceNames: [{{ .Chart.Name }}.butler.butlerlabs.dev]
-    verbs: [get, update]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata:
-  name: {{ .Chart.Name }}-leader-election
-  namespace: {{ .Release.Namespace }}
-  labels:
-    {{- include "butler-lib.labels" . | nindent 4 }}
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: Role
-  name: {{ .Chart.Name }}-leader-election
-subjects:
-  {{- include "butler-lib.subjects" . | nindent 2 }}
-{{- end }}
-
-{{- define "butler-lib.subjects" -}}
-- kind: ServiceAccount
-  name: {{ .Chart.Name }}
-  namespace: {{ .Release.Namespace }}
 {{- end }}
 
 {{- define "butler-lib.metadata" -}}

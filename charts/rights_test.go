@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// TestRightsAreAllThatIsNeededAndNoMore lets every controller live its life as the
+// account of its chart, and compares what it asked for with what it may.
+func TestRightsAreAllThatIsNeededAndNoMore(t *testing.T) {
+	c := installed(t)
+	granted := grantedTo(t, c)
+	t.Run("butler-controller", func(t *testing.T) { lifeOfAButlerConfig(t, c) })
+	t.Run("butler-bootstrap and a provider", func(t *testing.T) { lifeOfACluster(t, c) })
+	if t.Failed() {
+		return
+	}
+	done, forbidden := asked(t)
+	for g := range forbidden {
+		t.Errorf("%s asked in vain to %s %s %q in %q", g.Account, g.Verb, g.Resource, g.Name, g.Namespace)
+	}
+	for _, g := range granted {
+		if !used(g, done) && !byChance(g) {
+			t.Errorf("%s may %s %s in %q and never does", g.Account, g.Verb, g.Resource, g.Namespace)
+		}
+	}
+}
+
+// grantedTo installs the cloud's provider too and returns what all accounts of
+// this test may do.
+func grantedTo(t *testing.T, c client.Client) (out []grant) {
+	t.Helper()
+	for _, a := range ha(t) {
+		switch {
+		case a.Source.Chart == crds:
+		case !provides(a.Source.Chart):
+			out = append(out, grants(t, objects(t, a.Source.Chart, a.Values))...)
+		default:
+			// What it may do is the same for all providers, but for its name.
+			chart := load(t, a.Source.Chart)
+			chart.Metadata.Name = cloud
+			all, err := render(chart, a.Values)
+			must(t, err)
+			for _, o := range all {
+				apply(t, c, o)
+			}
+			out = append(out, grants(t, all)...)
+		}
+	}
+	return out
+}
+
+// byChance are grants that are used now and then: two like events of one version
+// of an object become a series.
+func byChance(g grant) bool {
+	return g.Group == "events.k8s.io" && g.Resource == "events" && g.Verb == "patch"
+}
+
+// used reports whether somebody has made use of a grant. Whoever may list may as
+// well watch, which older API servers need a list for, and get: neither tells more.
+// Whoever may not list gets what it has a grant for alone.
+func used(g grant, done map[grant]bool) bool {
+	verbs := []string{g.Verb}
+	switch {
+	case g.Verb == "list", g.Verb == "watch":
+		verbs = []string{"list", "watch"}
+	case g.Verb == "get" && g.Resource != "secrets":
+		verbs = []string{"get", "list", "watch"}
+	}
+	for d := range done {
+		for _, g.Verb = range verbs {
+			if g.covers(d) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lifeOfAButlerConfig runs the binary through all that it can say.
+func lifeOfAButlerConfig(t *testing.T, c client.Client) {
+	logs := started(t, c, "butler-controller")
+	config := &v1alpha1.ButlerConfig{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.ButlerConfigName}}
+	config.Spec.ControlPlaneExposure = &v1alpha1.ControlPlaneExposureSpec{Mode: v1alpha1.ExposureIngress, Hostname: "*.k8s.example.com"}
+	must(t, c.Create(t.Context(), config))
+	ready := func(reason string) {
+		t.Helper()
+		await(t, logs, func() error {
+			must(t, c.Get(t.Context(), client.ObjectKeyFromObject(config), config))
+			if r := meta.FindStatusCondition(config.Status.Conditions, v1alpha1.ConditionReady); r == nil || r.Reason != reason {
+				return fmt.Errorf("no %s: %+v", reason, config.Status)
+			}
+			return nil
+		})
+	}
+	ready("IngressClassMissing")
+	config.Spec.ControlPlaneExposure.Mode, config.Spec.ControlPlaneExposure.GatewayRef = v1alpha1.ExposureGateway, namespace+"/tenants"
+	must(t, c.Update(t.Context(), config))
+	ready("GatewayAPIMissing")
+	withGateways(t, c)
+	config.Spec.ControlPlaneExposure.GatewayRef = namespace + "/others"
+	must(t, c.Update(t.Context(), config))
+	ready("GatewayMissing")
+	config.Spec.ControlPlaneExposure = nil
+	must(t, c.Update(t.Context(), config))
+	ready("InForce")
+	awaitEvents(t, c, logs, "IngressClassMissing", "GatewayAPIMissing", "GatewayMissing", "InForce")
+	content(t, logs)
+}
+
+// withGateways defines the kind, as the Gateway API does.
+func withGateways(t *testing.T, c client.Client) {
+	t.Helper()
+	apply(t, c, &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": map[string]any{
+			"name":        "gateways.gateway.networking.k8s.io",
+			"annotations": map[string]any{"api-approved.kubernetes.io": "https://github.com/kubernetes-sigs/gateway-api/pull/891"},
+		},
+		"spec": map[string]any{
+			"group": "gateway.networking.k8s.io", "scope": "Namespaced",
+			"names": map[string]any{"kind": "Gateway", "plural": "gateways"},
+			"versions": []any{map[string]any{
+				"name": "v1", "served": true, "storage": true,
+				"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}},
+			}},
+		},
+	}})
+}
+
+func TestWhatAControllerNeedNotDoIsForbidden(t *testing.T) {
+	c := installed(t)
+	const bootstrap, controller, harvester = "butler-bootstrap", "butler-controller", "butler-provider-harvester"
+	const lease = "." + v1alpha1.Group
+	own := func(resource string) string { return v1alpha1.Group + "/" + resource }
+	cases := []struct {
+		accounts, verbs, resource, name, namespace string
+	}{
+		// Secrets elsewhere, and more than is needed with those that are.
+		{"*", "get list watch create update patch delete", "/secrets", "", "kube-system"},
+		{"*", "get list watch", "/secrets", "", ""},
+		{controller, "get list watch", "/secrets", "", namespace},
+		{bootstrap, "watch update patch", "/secrets", "", namespace},
+		{bootstrap, "list watch create update patch delete", "/secrets", "", vault},
+		{harvester, "get list watch create", "/secrets", "", namespace},
+		{harvester, "create update patch delete", "/secrets", "", vault},
+		// Own kinds: what others do with them.
+		{harvester, "create update delete deletecollection", own("machinerequests"), "", namespace},
+		{harvester, "create update delete deletecollection", own("loadbalancerrequests"), "", namespace},
+		{harvester, "create update delete", own("providerconfigs"), "", namespace},
+		{harvester, "create update patch delete", own("clusterbootstraps"), "", namespace},
+		{harvester, "patch", own("clusterbootstraps/status"), "", namespace},
+		{bootstrap, "update patch deletecollection", own("machinerequests"), "", namespace},
+		{bootstrap, "patch", own("machinerequests/status"), "", namespace},
+		{bootstrap, "patch", own("loadbalancerrequests/status"), "", namespace},
+		{bootstrap, "create update patch delete", own("providerconfigs"), "", namespace},
+		{bootstrap, "create update delete", own("clusterbootstraps"), "", namespace},
+		{controller, "create update patch delete", own("butlerconfigs"), "", ""},
+		{controller, "patch", own("providerconfigs"), "", namespace},
+		{controller, "get list watch", own("clusterbootstraps"), "", namespace},
+		{controller, "get list watch", own("machinerequests"), "", namespace},
+		{bootstrap + " " + harvester, "get list patch", own("butlerconfigs"), "", ""},
+		// Leases of others.
+		{bootstrap, "get update", "coordination.k8s.io/leases", controller + lease, namespace},
+		{controller, "get update", "coordination.k8s.io/leases", harvester + lease, namespace},
+		{harvester, "get update", "coordination.k8s.io/leases", bootstrap + lease, namespace},
+		{"*", "create get update", "coordination.k8s.io/leases", "", "kube-system"},
+		{"*", "delete", "coordination.k8s.io/leases", bootstrap + lease, namespace},
+		// The rest of a cluster.
+		{"*", "get list watch create update patch delete", "/configmaps", "", namespace},
+		{"*", "get list create delete", "/pods", "", namespace},
+		{"*", "create", "/pods/exec", "", namespace},
+		{"*", "get list patch", "/nodes", "", ""},
+		{"*", "get list create patch", "/namespaces", "", ""},
+		{"*", "get patch", "apps/deployments", "", namespace},
+		{"*", "patch", "apps/deployments/scale", "", namespace},
+		{"*", "create", "/serviceaccounts/token", "", namespace},
+		{"*", "impersonate", "/serviceaccounts", "", namespace},
+		{"*", "impersonate", "/users", "", ""},
+		{"*", "impersonate", "/groups", "system:masters", ""},
+		{"*", "get create update patch delete escalate bind", "rbac.authorization.k8s.io/clusterroles", "", ""},
+		{"*", "get create update patch delete escalate bind", "rbac.authorization.k8s.io/roles", "", namespace},
+		{"*", "create update patch", "rbac.authorization.k8s.io/clusterrolebindings", "", ""},
+		{"*", "create update patch", "rbac.authorization.k8s.io/rolebindings", "", namespace},
+		{"*", "get create update patch delete", "apiextensions.k8s.io/customresourcedefinitions", "", ""},
+		{"*", "create patch", "admissionregistration.k8s.io/validatingwebhookconfigurations", "", ""},
+		{"*", "delete", "/events", "", namespace},
+		{"*", "get list", "/events", "", namespace},
+	}
+	for _, x := range cases {
+		accounts := strings.Fields(x.accounts)
+		if x.accounts == "*" {
+			accounts = controllers
+		}
+		group, resource, _ := strings.Cut(x.resource, "/")
+		for _, account := range accounts {
+			for verb := range strings.FieldsSeq(x.verbs) {
+				g := grant{Account: account, Namespace: x.namespace, Group: group, Resource: resource, Name: x.name, Verb: verb}
+				if allowed(t, c, g) {
+					t.Errorf("%s may %s %s %q in %q", account, verb, x.resource, x.name, x.namespace)
+				}
+			}
+		}
+	}
+	for _, name := range controllers {
+		if !allowed(t, c, grant{Account: name, Namespace: namespace, Group: "coordination.k8s.io", Resource: "leases", Name: name + lease, Verb: "update"}) {
+			t.Errorf("%s may nothing at all: its lease is not its own", name)
+		}
+	}
+}
+
+// allowed asks the API server itself.
+func allowed(t *testing.T, c client.Client, g grant) bool {
+	t.Helper()
+	resource, sub, _ := strings.Cut(g.Resource, "/")
+	r := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: "system:serviceaccount:" + namespace + ":" + g.Account,
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: g.Verb, Group: g.Group, Resource: resource, Subresource: sub, Name: g.Name, Namespace: g.Namespace,
+		},
+	}}
+	must(t, c.Create(t.Context(), r))
+	return r.Status.Allowed
+}
+
+// TestARoleIsBoundToTheAccountOfItsChartAlone: no group, no other account.
+func TestARoleIsBoundToTheAccountOfItsChartAlone(t *testing.T) {
+	for _, name := range controllers {
+		for _, o := range objects(t, name, nil) {
+			subjects, ok, _ := unstructured.NestedSlice(o.Object, "subjects")
+			if !ok {
+				continue
+			}
+			want := map[string]any{"kind": "ServiceAccount", "name": name, "namespace": namespace}
+			if len(subjects) != 1 || !maps.Equal(subjects[0].(map[string]any), want) {
+				t.Errorf("%s %s is for %v", o.GetKind(), o.GetName(), subjects)
+			}
+		}
+	}
+}

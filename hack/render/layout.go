@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// layout adds what ties the rendered files together for kustomize.
+func layout(root string, files map[string]string) error {
+	definitions, err := filepath.Glob(filepath.Join(root, "config", "crd", "bases", "*.yaml"))
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, path := range definitions {
+		names = append(names, "bases/"+filepath.Base(path))
+	}
+	files["config/crd/kustomization.yaml"] = kustomization(names...)
+	files["config/default/kustomization.yaml"] = kustomization("namespace.yaml", "../crd", "../rbac", "../manager")
+	files["config/default/namespace.yaml"] = header + `apiVersion: v1
+kind: Namespace
+metadata:
+  labels:
+    pod-security.kubernetes.io/enforce: restricted
+  name: ` + namespace + "\n"
+	return nil
+}
+
+func kustomization(resources ...string) string {
+	return header + "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - " + strings.Join(resources, "\n  - ") + "\n"
+}

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// reach is what an addon may read Secrets in, and what must be there for that.
+type reach struct {
+	Clusters, Credentials any
+	Beside                []Namespace
+}
+
+func reachOf(t *testing.T, spec v1alpha1.ClusterBootstrapSpec, f Facts, key string) reach {
+	t.Helper()
+	all, err := For(spec, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		if a.Key == key {
+			return reach{a.Values["clusterNamespaces"], a.Values["credentialsNamespaces"], a.Beside}
+		}
+	}
+	t.Fatalf("no %s", key)
+	return reach{}
+}
+
+func TestControllersReachTheSecretsOfTheirClusterAndNoOthers(t *testing.T) {
+	foreign := v1alpha1.CAPIInfraProviderSpec{Name: v1alpha1.ProviderAWS, CredentialsSecretRef: &v1alpha1.SecretReference{Name: "aws", Namespace: "clouds"}}
+	cases := map[string]struct {
+		cluster, provider, secret string
+		foreign                   bool
+		bootstrap, harvester      reach
+	}{
+		"all in the platform's namespace": {"butler-system", "butler-system", "", false, reach{}, reach{}},
+		"nothing is known":                {"", "", "", false, reach{}, reach{}},
+		"the cluster elsewhere, all beside it": {
+			"prod", "prod", "", false,
+			reach{[]string{"prod"}, []string{"prod"}, []Namespace{{Name: "prod"}}},
+			reach{nil, []string{"prod"}, []Namespace{{Name: "prod"}}},
+		},
+		"each elsewhere": {
+			"prod", "providers", "vault", false,
+			reach{[]string{"prod"}, []string{"vault"}, []Namespace{{Name: "prod"}, {Name: "vault"}}},
+			reach{nil, []string{"vault"}, []Namespace{{Name: "vault"}}},
+		},
+		"the ProviderConfig elsewhere": {
+			"", "providers", "", false,
+			reach{nil, []string{"providers"}, []Namespace{{Name: "providers"}}},
+			reach{nil, []string{"providers"}, []Namespace{{Name: "providers"}}},
+		},
+		"credentials of another platform": {
+			"", "", "", true,
+			reach{nil, []string{"butler-system", "clouds"}, []Namespace{{Name: "clouds"}}},
+			reach{},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			spec, f := onPrem(v1alpha1.ProviderHarvester), facts("10.40.0.200")
+			f.Namespace, f.ProviderNamespace = c.cluster, c.provider
+			f.Platform.CredentialsRef = &v1alpha1.SecretReference{Name: "a", Namespace: c.secret}
+			if c.foreign {
+				spec.Addons.CAPI.InfrastructureProviders = []v1alpha1.CAPIInfraProviderSpec{foreign}
+			}
+			if diff := cmp.Diff(c.bootstrap, reachOf(t, spec, f, ButlerBootstrap)); diff != "" {
+				t.Errorf("bootstrap: %s", diff)
+			}
+			if diff := cmp.Diff(c.harvester, reachOf(t, spec, f, "butler-provider-harvester")); diff != "" {
+				t.Errorf("provider: %s", diff)
+			}
+		})
+	}
+}
