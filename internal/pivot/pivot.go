@@ -11,7 +11,9 @@ package pivot
 import (
 	"context"
 	"fmt"
+	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -66,27 +68,42 @@ type Move struct {
 	Bootstrap types.NamespacedName
 	From, To  Side
 	Scope     Scope
-	// Quiesce ends the controllers of From, and returns once none of them works.
+	// Quiesce ends the controllers of From, and returns once none of them works. It
+	// may be called when they have ended already.
 	Quiesce func(context.Context) error
-	// Resume sets the controllers of From to work again after a roll back.
+	// Resume sets the controllers of From to work again after a roll back. It may be
+	// called while they work, and also when an earlier run has ended them. Where the
+	// context of Run has ended it is called for a cluster's own controllers only:
+	// those of the operator's machine are about to end.
 	Resume func(context.Context) error
 	// Admitted returns nil once the controllers of To have authenticated to the
 	// platform.
 	Admitted func(context.Context) error
 	// Inventory is what the platform holds of the cluster.
 	Inventory func(context.Context) ([]Item, error)
-	// At, if set, is called after each stage is written to the journals. Its error
-	// ends the move as a crash would: nothing is rolled back.
+	// At, if set, is called after each stage is written to the journals; for Switch
+	// later, between its two halves: From is fenced, and To is not in charge yet. Its
+	// error ends the move as a crash would: nothing is rolled back.
 	At func(Stage) error
 	// Tell, if set, is told what is being done.
 	Tell func(Stage, string)
+	// AdmitWithin is how long To may take until Admitted has nothing to say; 0 means
+	// two minutes.
+	AdmitWithin time.Duration
+	// AnswerWithin is how long, before the switch, a plane that does not answer is
+	// asked again; 0 means one minute. After the switch there is no such bound.
+	AnswerWithin time.Duration
+
+	// definitions are those of this project, but in tests.
+	definitions []*apiextensionsv1.CustomResourceDefinition
 }
 
 // Stopped is a move that ended before it was done.
 type Stopped struct {
 	Stage Stage
-	// RolledBack says that From is in charge as before, and To holds nothing of the
-	// move.
+	// RolledBack says that From is in charge as before. To holds nothing of the move,
+	// or, where it did not answer, something that is fenced and that the next run
+	// removes.
 	RolledBack bool
 	Err        error
 }

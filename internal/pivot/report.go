@@ -3,6 +3,13 @@
 
 package pivot
 
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
 // Report is the proof that both planes hold the same.
 type Report struct {
 	// Epoch that the move leads to.
@@ -22,4 +29,73 @@ type Report struct {
 	// Changes of the platform during the move, one line each; none in a move that
 	// goes on.
 	Changes []string `json:"changes"`
+}
+
+// columns is the width of the lines of a report.
+const columns = 80
+
+// String is the report in one sentence.
+func (r Report) String() string {
+	total := 0
+	var kinds []string
+	for _, kind := range slices.SortedFunc(maps.Keys(r.Objects), byRank) {
+		total += r.Objects[kind]
+		kinds = append(kinds, counted(r.Objects[kind], kind))
+	}
+	equal, verb := "equal", "are"
+	if n := len(r.Differences); n > 0 {
+		equal = fmt.Sprintf("compared, with %s", counted(n, "difference"))
+	}
+	if total == 1 {
+		verb = "is"
+	}
+	changed := "none changed"
+	if n := len(r.Changes); n > 0 {
+		changed = counted(n, "change")
+	}
+	return fmt.Sprintf("%s %s %s (%s); %s, %s; %s, %s", counted(total, "object"), verb, equal, strings.Join(kinds, ", "),
+		counted(r.ProviderIDs, "provider ID"), plural(r.Addresses, "address", "addresses"), counted(r.Platform, "platform object"), changed)
+}
+
+// Lines are the report for a terminal: the sentence, then each difference and
+// each change.
+func (r Report) Lines() []string {
+	out := wrap(r.String(), columns)
+	for _, line := range slices.Concat(r.Differences, r.Changes) {
+		out = append(out, wrap("- "+line, columns)...)
+	}
+	return out
+}
+
+func byRank(a, b string) int {
+	if d := rank(a) - rank(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+func counted(n int, noun string) string { return plural(n, noun, noun+"s") }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// wrap breaks text between words.
+func wrap(text string, width int) (out []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) > width:
+			out = append(out, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(out, line)
 }

@@ -1,0 +1,369 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pivot
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// copy makes To equal to From. What it makes there is written down first.
+func (r *run) copy(ctx context.Context) error {
+	s, err := r.read(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.movable(s); err != nil {
+		return err
+	}
+	there, err := r.there(ctx, s)
+	if err != nil {
+		return err
+	}
+	r.planned(s, there)
+	if err := r.enter(ctx, Copy); err != nil {
+		return err
+	}
+	r.copied, r.uids = s, uidsOf(s, there)
+	if err := r.makeNamespaces(ctx, s); err != nil {
+		return err
+	}
+	waves, err := s.waves()
+	if err != nil {
+		return err
+	}
+	for _, wave := range waves {
+		replaced, err := r.copyWave(ctx, s, there, wave)
+		if err != nil {
+			return err
+		}
+		if replaced { // and with it perhaps others
+			if there, err = r.there(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	r.tell(counted(len(s), "object") + " are copied")
+	return r.removeLeft(ctx, s)
+}
+
+// copyWave tells whether an object had to be replaced by another.
+func (r *run) copyWave(ctx context.Context, s, there set, wave []ref) (replaced bool, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(abreast)
+	var lock sync.Mutex
+	fresh := map[types.UID]types.UID{}
+	for _, key := range wave {
+		group.Go(func() error {
+			uid, err := r.copyOne(ctx, s[key], there[key])
+			lock.Lock()
+			defer lock.Unlock()
+			fresh[s[key].GetUID()] = uid
+			return err
+		})
+	}
+	err = group.Wait()
+	for from, to := range fresh {
+		known, ok := r.uids[from]
+		replaced = replaced || ok && known != to
+		r.uids[from] = to
+	}
+	return replaced, err
+}
+
+// copyOne makes one object equal. After an error it looks at what To has now.
+func (r *run) copyOne(ctx context.Context, from, live *unstructured.Unstructured) (types.UID, error) {
+	known := true
+	err := r.retry(ctx, func() (err error) {
+		if !known {
+			if live, err = get(ctx, r.To, from.GroupVersionKind(), client.ObjectKeyFromObject(from)); err != nil {
+				return err
+			}
+		}
+		live, err = r.makeEqual(ctx, from, live)
+		known = err == nil
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return live.GetUID(), nil
+}
+
+// makeEqual goes from the outside to the inside: the object, its deletion, its
+// status, and who has written what. Writes happen only where something differs.
+func (r *run) makeEqual(ctx context.Context, from, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	live, err := r.putContent(ctx, from, live)
+	if err != nil {
+		return live, r.refused("copy", r.To, from, err)
+	}
+	if shared(from) {
+		err = r.putManagers(ctx, from, live, true)
+		return live, r.refused("copy managed fields of", r.To, from, err)
+	}
+	if live, err = r.putDeletion(ctx, from, live); err != nil {
+		return live, r.refused("pass on the deletion of", r.To, from, err)
+	}
+	if err := r.putStatus(ctx, from, live); err != nil {
+		return live, r.refused("copy the status of", r.To, from, err)
+	}
+	return live, r.refused("copy managed fields of", r.To, from, r.putManagers(ctx, from, live, false))
+}
+
+func (r *run) putContent(ctx context.Context, from, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	want := r.wanted(from, live)
+	if live == nil {
+		return want, r.To.Client.Create(ctx, want, fieldOwner)
+	}
+	if err := r.strange(from, live); err != nil {
+		return live, err
+	}
+	if !shared(from) && from.GetDeletionTimestamp().IsZero() && !live.GetDeletionTimestamp().IsZero() {
+		return r.replace(ctx, from, live)
+	}
+	if sameContent(want, live) {
+		return live, nil
+	}
+	err := r.To.Client.Update(ctx, want, fieldOwner)
+	if apierrors.IsInvalid(err) && from.GetKind() != providerKind && from.GetKind() != butlerKind {
+		return r.replace(ctx, from, live)
+	}
+	return want, err
+}
+
+// replace makes an object anew that may not be changed into what is wanted. All
+// that a ClusterBootstrap fences has to go before it.
+func (r *run) replace(ctx context.Context, from, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if from.GetKind() == bootstrapKind {
+		if err := r.removeFollowers(ctx); err != nil {
+			return live, err
+		}
+	}
+	if err := r.remove(ctx, r.To, live); err != nil {
+		return live, err
+	}
+	want := r.wanted(from, nil)
+	return want, r.To.Client.Create(ctx, want, fieldOwner)
+}
+
+// putDeletion has To delete what From is deleting; the finalizers hold it.
+func (r *run) putDeletion(ctx context.Context, from, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if from.GetDeletionTimestamp().IsZero() || !live.GetDeletionTimestamp().IsZero() {
+		return live, nil
+	}
+	if err := r.To.Client.Delete(ctx, live, client.Preconditions{UID: new(live.GetUID())}); err != nil {
+		return live, err
+	}
+	now := &unstructured.Unstructured{}
+	now.SetGroupVersionKind(live.GroupVersionKind())
+	return now, r.To.Client.Get(ctx, client.ObjectKeyFromObject(live), now)
+}
+
+func (r *run) putStatus(ctx context.Context, from, live *unstructured.Unstructured) error {
+	have, _ := live.Object["status"].(map[string]any)
+	want := status(from, live.GetGeneration())
+	if reflect.DeepEqual(orEmpty(want), orEmpty(have)) {
+		return nil
+	}
+	if want == nil {
+		delete(live.Object, "status")
+	} else {
+		live.Object["status"] = want
+	}
+	return r.To.Client.Status().Update(ctx, live, fieldOwner)
+}
+
+func (r *run) putManagers(ctx context.Context, from, live *unstructured.Unstructured, appliedOnly bool) error {
+	want := r.managers(from)
+	have, _, _ := unstructured.NestedSlice(live.Object, "metadata", "managedFields")
+	if len(want) == 0 || reflect.DeepEqual(timeless(want, appliedOnly), timeless(have, appliedOnly)) {
+		return nil
+	}
+	if err := unstructured.SetNestedSlice(live.Object, want, "metadata", "managedFields"); err != nil {
+		return err
+	}
+	return r.To.Client.Update(ctx, live, fieldOwner)
+}
+
+// makeNamespaces makes those that To lacks, as From has them.
+func (r *run) makeNamespaces(ctx context.Context, s set) error {
+	for _, name := range s.namespaces() {
+		if err := r.makeNamespace(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) makeNamespace(ctx context.Context, name string) error {
+	key := types.NamespacedName{Name: name}
+	return r.retry(ctx, func() error {
+		live, err := get(ctx, r.To, core("Namespace"), key)
+		if err != nil {
+			return err
+		}
+		if live != nil {
+			if !live.GetDeletionTimestamp().IsZero() {
+				return finalf("namespace %s is being deleted on %s; let that end first", name, r.To.Name)
+			}
+			return nil
+		}
+		from, err := get(ctx, r.From, core("Namespace"), key)
+		if err != nil {
+			return err
+		}
+		live = &unstructured.Unstructured{}
+		live.SetGroupVersionKind(core("Namespace"))
+		live.SetName(name)
+		if from != nil {
+			live.SetLabels(from.GetLabels())
+			live.SetAnnotations(from.GetAnnotations())
+		}
+		return r.refused("make", r.To, live, r.To.Client.Create(ctx, live, fieldOwner))
+	})
+}
+
+// removeLeft removes what an earlier try has made, and From does not have any
+// more. Keys that lay on To before any move stay.
+func (r *run) removeLeft(ctx context.Context, s set) error {
+	left, err := r.left(ctx, s)
+	if err != nil {
+		return err
+	}
+	return r.removeAll(ctx, left)
+}
+
+// left are the objects of the cluster that To has and From has not.
+func (r *run) left(ctx context.Context, s set) (set, error) {
+	out := set{}
+	err := r.retry(ctx, func() error {
+		clear(out)
+		all, err := r.followers(ctx, r.To)
+		if err != nil {
+			return err
+		}
+		for key, o := range all {
+			if s[key] == nil {
+				out.add(o)
+			}
+		}
+		for _, key := range r.journal.Made {
+			if s[key] != nil {
+				continue
+			}
+			o, err := get(ctx, r.To, r.kindOf(key), types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
+			if err != nil {
+				return err
+			}
+			if o != nil {
+				out.add(o)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// followers are the objects that a fence of the ClusterBootstrap holds for.
+func (r *run) followers(ctx context.Context, side Side) (set, error) {
+	out := set{}
+	for _, k := range r.kinds {
+		if k.Kind == bootstrapKind || k.Kind == providerKind || k.Kind == butlerKind {
+			continue
+		}
+		all, err := r.list(ctx, side, k, client.InNamespace(r.Bootstrap.Namespace),
+			client.MatchingLabels{v1alpha1.LabelClusterBootstrap: r.Bootstrap.Name})
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range all {
+			if r.belongs(o) {
+				out.add(o)
+			}
+		}
+	}
+	return out, nil
+}
+
+func (r *run) removeFollowers(ctx context.Context) error {
+	all, err := r.followers(ctx, r.To)
+	if err != nil {
+		return err
+	}
+	return r.removeAll(ctx, all)
+}
+
+// removeAll takes objects off To. Whether To is in charge is asked anew.
+func (r *run) removeAll(ctx context.Context, s set) error {
+	if len(s) == 0 {
+		return nil
+	}
+	if err := r.stillFenced(ctx); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(abreast)
+	for _, o := range s {
+		group.Go(func() error {
+			return r.retry(ctx, func() error {
+				now, err := get(ctx, r.To, o.GroupVersionKind(), client.ObjectKeyFromObject(o))
+				if err != nil || now == nil {
+					return err
+				}
+				return r.refused("remove", r.To, now, r.remove(ctx, r.To, now))
+			})
+		})
+	}
+	return group.Wait()
+}
+
+// stillFenced is an error if To is in charge: then nothing may be removed there.
+func (r *run) stillFenced(ctx context.Context) error {
+	cb, err := r.bootstrap(ctx, r.To)
+	if err != nil || cb == nil {
+		return err
+	}
+	if clusterID(cb) != r.clusterID || cb.GetAnnotations()[v1alpha1.AnnotationFenced] != "" {
+		return nil
+	}
+	return finalf("%s is in charge of ClusterBootstrap %s; nothing is removed there", r.To.Name, r.Bootstrap)
+}
+
+// remove takes an object away without anybody acting on its deletion: finalizers
+// go first.
+func (r *run) remove(ctx context.Context, side Side, o *unstructured.Unstructured) error {
+	if len(o.GetFinalizers()) > 0 {
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": nil, "resourceVersion": o.GetResourceVersion()}})
+		if err != nil {
+			return err
+		}
+		o = o.DeepCopy()
+		if err := side.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch), fieldOwner); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+	}
+	err := side.Client.Delete(ctx, o, client.Preconditions{UID: new(o.GetUID())}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	return client.IgnoreNotFound(err)
+}
+
+func (r *run) kindOf(key ref) schema.GroupVersionKind {
+	for _, k := range r.kinds {
+		if k.Kind == key.Kind {
+			return k.GroupVersionKind
+		}
+	}
+	return core(key.Kind)
+}

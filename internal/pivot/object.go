@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pivot
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// transfer says what becomes of an object on its way from one plane to another.
+type transfer struct {
+	// uids are those of To by those of From.
+	uids map[types.UID]types.UID
+	// fence and plane are what the ClusterBootstrap is marked with.
+	fence, plane string
+}
+
+// wanted is what To is to hold of an object, but for its status; live is what it
+// holds now, if anything. Of what is shared, To's own additions stay.
+func (t transfer) wanted(from, live *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{}}
+	for field, v := range from.Object {
+		if field != "metadata" && field != "status" {
+			out.Object[field] = runtime.DeepCopyJSONValue(v)
+		}
+	}
+	out.SetNamespace(from.GetNamespace())
+	out.SetName(from.GetName())
+	out.SetLabels(from.GetLabels())
+	out.SetAnnotations(t.annotations(from))
+	out.SetFinalizers(from.GetFinalizers())
+	out.SetOwnerReferences(t.owners(from))
+	if live == nil {
+		return out
+	}
+	out.SetUID(live.GetUID())
+	out.SetResourceVersion(live.GetResourceVersion())
+	if shared(from) {
+		keepOwn(out, from, live)
+	}
+	return out
+}
+
+func (t transfer) annotations(from *unstructured.Unstructured) map[string]string {
+	out := maps.Clone(from.GetAnnotations())
+	if from.GetKind() != bootstrapKind {
+		return out
+	}
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[v1alpha1.AnnotationFenced], out[v1alpha1.AnnotationPlane] = t.fence, t.plane
+	return out
+}
+
+// owners have the UIDs of To. What owns a shared object on From alone, such as an
+// operator that writes credentials, does not own the copy.
+func (t transfer) owners(from *unstructured.Unstructured) (out []metav1.OwnerReference) {
+	for _, o := range from.GetOwnerReferences() {
+		if uid, ok := t.uids[o.UID]; ok {
+			o.UID = uid
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// keepOwn adds what To has in its own right to a shared object. The finalizer of
+// a ProviderConfig follows the requests that refer to it, on each plane by itself.
+func keepOwn(out, from, live *unstructured.Unstructured) {
+	out.SetLabels(merged(live.GetLabels(), from.GetLabels()))
+	out.SetAnnotations(merged(live.GetAnnotations(), from.GetAnnotations()))
+	owners := out.GetOwnerReferences()
+	for _, o := range live.GetOwnerReferences() {
+		if !slices.ContainsFunc(owners, func(known metav1.OwnerReference) bool { return known.UID == o.UID }) {
+			owners = append(owners, o)
+		}
+	}
+	out.SetOwnerReferences(owners)
+	finalizers := live.GetFinalizers()
+	for _, f := range from.GetFinalizers() {
+		if f != v1alpha1.FinalizerProviderConfig && !slices.Contains(finalizers, f) {
+			finalizers = append(finalizers, f)
+		}
+	}
+	out.SetFinalizers(finalizers)
+}
+
+func merged(under, over map[string]string) map[string]string {
+	if under == nil {
+		return over
+	}
+	maps.Copy(under, over)
+	return under
+}
+
+// status is what To is to hold, for an object of the given generation there.
+// Generations start anew: a status that was about the present one is so again,
+// any other is about none.
+func status(from *unstructured.Unstructured, generation int64) map[string]any {
+	s, ok := from.Object["status"].(map[string]any)
+	if !ok {
+		return nil
+	}
+	out := runtime.DeepCopyJSON(s)
+	observe := func(m map[string]any) {
+		if seen, ok := m["observedGeneration"].(int64); ok {
+			m["observedGeneration"] = int64(0)
+			if seen == from.GetGeneration() {
+				m["observedGeneration"] = generation
+			}
+		}
+	}
+	observe(out)
+	conditions, _ := out["conditions"].([]any)
+	for _, c := range conditions {
+		if m, ok := c.(map[string]any); ok {
+			observe(m)
+		}
+	}
+	return out
+}
+
+// managers say who has written which field. Server-side apply needs them to tell
+// a field that is wanted no longer from one of somebody else's.
+func (t transfer) managers(from *unstructured.Unstructured) []any {
+	all, _, _ := unstructured.NestedSlice(from.Object, "metadata", "managedFields")
+	for _, entry := range all {
+		if m, ok := entry.(map[string]any); ok {
+			m["fieldsV1"] = t.renamed(m["fieldsV1"])
+		}
+	}
+	return all
+}
+
+// renamed has the fields of owner references, which are known by UID, follow.
+func (t transfer) renamed(fields any) any {
+	m, ok := fields.(map[string]any)
+	if !ok {
+		return fields
+	}
+	out := make(map[string]any, len(m))
+	for key, v := range m {
+		if strings.HasPrefix(key, "k:{\"uid\":") {
+			for from, to := range t.uids {
+				key = strings.ReplaceAll(key, string(from), string(to))
+			}
+		}
+		out[key] = t.renamed(v)
+	}
+	return out
+}
+
+// timeless are managers without the time of their last write, by name and way.
+// With appliedOnly those are left out that did not apply: on a shared object they
+// are To's own.
+func timeless(managers []any, appliedOnly bool) map[string]any {
+	out := map[string]any{}
+	for _, entry := range managers {
+		m, ok := entry.(map[string]any)
+		if !ok || appliedOnly && m["operation"] != string(metav1.ManagedFieldsOperationApply) {
+			continue
+		}
+		out[fmt.Sprintf("%v/%v/%v/%v", m["manager"], m["operation"], m["subresource"], m["apiVersion"])] = m["fieldsV1"]
+	}
+	return out
+}
+
+// content is all of an object that To must have as wanted, but for the status.
+func content(o *unstructured.Unstructured) map[string]any {
+	out := map[string]any{}
+	for field, v := range o.Object {
+		if field != "metadata" && field != "status" {
+			out[field] = v
+		}
+	}
+	metadata := map[string]any{}
+	all, _ := o.Object["metadata"].(map[string]any)
+	for _, field := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
+		if v := reflect.ValueOf(all[field]); v.IsValid() && v.Len() > 0 {
+			metadata[field] = all[field]
+		}
+	}
+	out["metadata"] = metadata
+	return out
+}
+
+func sameContent(a, b *unstructured.Unstructured) bool {
+	return reflect.DeepEqual(content(a), content(b))
+}
+
+// unequal are the fields in which To differs from what is wanted of it: names of
+// fields only, never what they hold.
+func (t transfer) unequal(from, live *unstructured.Unstructured) []string {
+	out := differing("", content(t.wanted(from, live)), content(live))
+	if shared(from) {
+		return out
+	}
+	have, _ := live.Object["status"].(map[string]any)
+	out = append(out, differing("status", orEmpty(status(from, live.GetGeneration())), orEmpty(have))...)
+	if from.GetDeletionTimestamp().IsZero() != live.GetDeletionTimestamp().IsZero() {
+		out = append(out, "metadata.deletionTimestamp")
+	}
+	there, _, _ := unstructured.NestedSlice(live.Object, "metadata", "managedFields")
+	if !reflect.DeepEqual(timeless(t.managers(from), false), timeless(there, false)) {
+		out = append(out, "metadata.managedFields")
+	}
+	return out
+}
+
+func orEmpty(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+// differing are the paths at which two values are not the same.
+func differing(path string, a, b any) []string {
+	left, ok := a.(map[string]any)
+	right, also := b.(map[string]any)
+	if !ok || !also {
+		if reflect.DeepEqual(a, b) {
+			return nil
+		}
+		return []string{path}
+	}
+	fields := map[string]bool{}
+	for f := range left {
+		fields[f] = true
+	}
+	for f := range right {
+		fields[f] = true
+	}
+	var out []string
+	for _, f := range slices.Sorted(maps.Keys(fields)) {
+		out = append(out, differing(strings.TrimPrefix(path+"."+f, "."), left[f], right[f])...)
+	}
+	return out
+}

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pivot
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// prepare finds all that stands in the way of a move while the old controllers
+// still work.
+func (r *run) prepare(ctx context.Context) error {
+	r.tell("looking for what stands in the way")
+	if err := r.onlyOne(ctx); err != nil {
+		return err
+	}
+	s, err := r.read(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.movable(s); err != nil {
+		return err
+	}
+	if _, err := r.there(ctx, s); err != nil {
+		return err
+	}
+	return r.admitted(ctx)
+}
+
+var definitionKind = schema.GroupVersionKind{Group: apiextensionsv1.GroupName, Version: "v1", Kind: "CustomResourceDefinition"}
+
+// served sees that To knows all kinds, and stores them in the version that is
+// copied.
+func (r *run) served(ctx context.Context) error {
+	for _, k := range r.kinds {
+		err := r.retry(ctx, func() error {
+			d, err := get(ctx, r.To, definitionKind, types.NamespacedName{Name: k.definition})
+			if err != nil {
+				return err
+			}
+			return stores(d, k, r.To.Name)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stores(d *unstructured.Unstructured, k kind, on string) error {
+	if d == nil {
+		return finalf("%s does not know the kind %s; install the chart butler-crds there", on, k.Kind)
+	}
+	versions, _, _ := unstructured.NestedSlice(d.Object, "spec", "versions")
+	for _, v := range versions {
+		if m, ok := v.(map[string]any); ok && m["name"] == k.Version && m["storage"] == true && m["served"] == true {
+			return nil
+		}
+	}
+	return finalf("%s does not store the kind %s as %s; install the chart butler-crds of this version there", on, k.Kind, k.Version)
+}
+
+// onlyOne refuses to take other clusters along, or to leave them behind.
+func (r *run) onlyOne(ctx context.Context) error {
+	if r.Scope != Everything {
+		return nil
+	}
+	return r.retry(ctx, func() error {
+		all, err := list(ctx, r.From, v1alpha1.GroupVersion().WithKind(bootstrapKind))
+		if err != nil {
+			return err
+		}
+		for _, o := range all {
+			if !r.moves(o) {
+				return finalf("%s also has %s; a plane moves with one cluster only: destroy that one, or make it on a plane of its own", r.From.Name, refOf(o))
+			}
+		}
+		return nil
+	})
+}
+
+// follow settles the epoch, and sees that To is not in charge itself.
+func (r *run) follow(ctx context.Context) error {
+	to, err := r.bootstrap(ctx, r.To)
+	if err != nil || to == nil {
+		return err
+	}
+	if err := r.stranger(ref{bootstrapKind, r.Bootstrap.Namespace, r.Bootstrap.Name}, r.clusterID, to); err != nil {
+		return err
+	}
+	if to.GetAnnotations()[v1alpha1.AnnotationFenced] == "" {
+		return finalf("ClusterBootstrap %s on %s is not fenced: that plane takes itself to be in charge as well; remove what put it there", r.Bootstrap, r.To.Name)
+	}
+	n, err := epoch(to)
+	if err != nil {
+		return err
+	}
+	r.journal.Epoch = max(r.journal.Epoch, n+1)
+	return nil
+}
+
+// movable refuses what could not be moved, or not be fenced.
+func (r *run) movable(s set) error {
+	uids := map[types.UID]bool{}
+	for _, o := range s {
+		uids[o.GetUID()] = true
+	}
+	for _, key := range s.refs() {
+		o := s[key]
+		if (key.Kind == machineKind || key.Kind == balancerKind) && !r.belongs(o) {
+			return finalf("%s is not of ClusterBootstrap %s, and nothing would keep two planes from working on it; delete it first", key, r.Bootstrap)
+		}
+		if key.Kind == providerKind && r.To.Kind == v1alpha1.PlaneSelf && len(references(o, isSecretReference)) == 0 {
+			return finalf("%s uses the credentials of this machine, which do not travel; put credentials into a Secret and name it in spec.credentialsRef", key)
+		}
+		for _, owner := range o.GetOwnerReferences() {
+			if !uids[owner.UID] && !shared(o) {
+				return finalf("%s is owned by %s %s, which does not move; remove that from its metadata.ownerReferences", key, owner.Kind, owner.Name)
+			}
+		}
+	}
+	_, err := s.waves()
+	return err
+}
+
+// there is what To has of a set already. What is not of this cluster is refused.
+func (r *run) there(ctx context.Context, s set) (set, error) {
+	var out set
+	err := r.retry(ctx, func() (err error) {
+		out, err = r.thereOnce(ctx, s)
+		return err
+	})
+	return out, err
+}
+
+func (r *run) thereOnce(ctx context.Context, s set) (set, error) {
+	all := set{}
+	for _, k := range r.kinds {
+		items, err := list(ctx, r.To, k.GroupVersionKind)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range items {
+			all.add(o)
+		}
+	}
+	out := set{}
+	for key, from := range s {
+		live := all[key]
+		if key.Kind == secretKind {
+			var err error
+			if live, err = get(ctx, r.To, core(secretKind), types.NamespacedName{Namespace: key.Namespace, Name: key.Name}); err != nil {
+				return nil, err
+			}
+		}
+		if live == nil {
+			continue
+		}
+		if err := r.strange(from, live); err != nil {
+			return nil, err
+		}
+		out.add(live)
+	}
+	return out, nil
+}
+
+// strange refuses an object of To that has the name of one that moves, and is not
+// the same.
+func (r *run) strange(from, live *unstructured.Unstructured) error {
+	key := refOf(from)
+	if !shared(from) {
+		return r.stranger(key, clusterID(from), live)
+	}
+	if !live.GetDeletionTimestamp().IsZero() && from.GetDeletionTimestamp().IsZero() {
+		return finalf("%s is being deleted on %s; let that end first, or take its finalizers off", key, r.To.Name)
+	}
+	return nil
+}
+
+func (r *run) stranger(key ref, id string, live *unstructured.Unstructured) error {
+	if clusterID(live) != id {
+		return finalf("%s on %s is not of this cluster and stands in the way; delete it there if nobody needs it", key, r.To.Name)
+	}
+	return nil
+}
+
+// admitted waits until the new controllers have shown that the platform takes
+// them, and tells what they wait for.
+func (r *run) admitted(ctx context.Context) error {
+	within := cmp.Or(r.AdmitWithin, 2*time.Minute)
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("not within %s", within))
+	defer cancel()
+	obstacle := ""
+	for {
+		err := r.Admitted(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil && err.Error() != obstacle {
+			obstacle = err.Error()
+			r.tell("the controllers of " + r.To.Name + " are not admitted by the platform yet: " + obstacle)
+		}
+		if wait(ctx, 200*time.Millisecond) != nil {
+			return fmt.Errorf("the controllers of %s are not admitted by the platform: %s (%w)", r.To.Name, cmp.Or(obstacle, err.Error()), context.Cause(ctx))
+		}
+	}
+}
+
+// planned adds to what this move makes: what To does not have.
+func (r *run) planned(s, there set) {
+	known := map[ref]bool{}
+	for _, key := range r.journal.Made {
+		known[key] = true
+	}
+	for _, key := range s.refs() {
+		if there[key] == nil && !known[key] {
+			r.journal.Made = append(r.journal.Made, key)
+		}
+	}
+}
+
+func uidsOf(from, to set) map[types.UID]types.UID {
+	out := map[types.UID]types.UID{}
+	for key, o := range from {
+		if copied := to[key]; copied != nil {
+			out[o.GetUID()] = copied.GetUID()
+		}
+	}
+	return out
+}

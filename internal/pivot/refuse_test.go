@@ -1,0 +1,322 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pivot
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/config/crd"
+	"github.com/butlerdotdev/butler/internal/plane"
+)
+
+// Each of these is found before the old controllers are ended.
+func TestRefusals(t *testing.T) {
+	cases := map[string]struct {
+		spoil func(*world, *Move)
+		says  string
+	}{
+		"another cluster on the plane": {
+			func(w *world, _ *Move) { w.apply(local, strings.ReplaceAll(clusterBootstrap, "mgmt", "other")) },
+			"this machine also has ClusterBootstrap butler-system/other; a plane moves with one cluster only",
+		},
+		"a request that no fence holds for": {
+			func(w *world, _ *Move) {
+				r := w.machine(9)
+				r.Labels = nil
+				w.must(local.Create(w.ctx, r))
+			},
+			"MachineRequest butler-system/mgmt-cp-9 is not of ClusterBootstrap butler-system/mgmt",
+		},
+		"a stranger's request of the same name": {
+			func(w *world, _ *Move) {
+				r := w.machine(0)
+				r.Annotations[v1alpha1.AnnotationClusterID] = "another"
+				w.must(cluster.Create(w.ctx, r))
+			},
+			"MachineRequest butler-system/mgmt-cp-0 on cluster mgmt is not of this cluster and stands in the way",
+		},
+		"a Secret of the same name that nobody manages": {
+			func(w *world, _ *Move) {
+				w.must(cluster.Create(w.ctx, w.secret(system, "mgmt-kubeconfig", false)))
+			},
+			"Secret butler-system/mgmt-kubeconfig on cluster mgmt is not of this cluster",
+		},
+		"ambient credentials": {
+			func(w *world, _ *Move) {
+				w.apply(local, "{apiVersion: butler.butlerlabs.dev/v1alpha1, kind: ProviderConfig, metadata: {name: aws}, spec: {provider: aws, aws: {region: eu-1, subnetIDs: [a], vpcID: v}}}")
+			},
+			"ProviderConfig butler-system/aws uses the credentials of this machine, which do not travel; put credentials into a Secret and name it in spec.credentialsRef",
+		},
+		"credentials that are not there": {
+			func(w *world, _ *Move) { w.delete(local, ref{secretKind, "elsewhere", "harvester"}) },
+			"ProviderConfig butler-system/harvester-prod refers to Secret elsewhere/harvester, which is not there",
+		},
+		"an owner that does not move": {
+			func(w *world, _ *Move) {
+				w.change(local, machineRef(0), func(o *unstructured.Unstructured) {
+					o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "b"}})
+				})
+			},
+			"MachineRequest butler-system/mgmt-cp-0 is owned by ConfigMap a, which does not move",
+		},
+		"a kind that the cluster does not know": {
+			func(w *world, m *Move) { m.definitions = append(definitions(w), laterKind()) },
+			"cluster mgmt does not know the kind Later; install the chart butler-crds there",
+		},
+		"a version that the cluster does not store": {
+			func(w *world, m *Move) {
+				m.definitions = definitions(w)
+				m.definitions[0].Spec.Versions[0].Name = "v2"
+			},
+			"cluster mgmt does not store the kind ButlerConfig as v2",
+		},
+		"a platform that does not admit the new controllers": {
+			func(_ *world, m *Move) {
+				m.Admitted = func(context.Context) error { return errors.New("token expired") }
+			},
+			"the controllers of cluster mgmt are not admitted by the platform: token expired (not within 200ms)",
+		},
+		"two planes in charge": {
+			func(w *world, _ *Move) {
+				o := w.everything(local)[bootstrapRef]
+				o.SetResourceVersion("")
+				o.SetUID("")
+				w.must(cluster.Create(w.ctx, o))
+			},
+			"that plane takes itself to be in charge as well",
+		},
+		"a ProviderConfig that is on its way out": {
+			func(w *world, _ *Move) {
+				w.change(cluster, ref{providerKind, system, "harvester-prod"}, func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"a/b"}) })
+				w.delete(cluster, ref{providerKind, system, "harvester-prod"})
+			},
+			"ProviderConfig butler-system/harvester-prod is being deleted on cluster mgmt",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			m := w.move()
+			c.spoil(w, m)
+			before, there := essence(w.everything(local)), w.everything(cluster).versions()
+			stopped := w.stops(m)
+			if !strings.Contains(stopped.Error(), c.says) {
+				t.Errorf("said:\n%s\nnot:\n%s", stopped, c.says)
+			}
+			if !stopped.RolledBack || stopped.Stage != Prepare {
+				t.Errorf("stopped: %+v", stopped)
+			}
+			if diff := cmp.Diff([]string{"resume"}, w.calls); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(before, essence(w.everything(local))); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(there, w.everything(cluster).versions()); diff != "" {
+				t.Errorf("the cluster was changed: %s", diff)
+			}
+		})
+	}
+}
+
+func TestMoveFromAPlaneThatIsNotInCharge(t *testing.T) {
+	w := newWorld(t)
+	if stopped := w.stops(w.back()); stopped.RolledBack || !strings.Contains(stopped.Error(), "ClusterBootstrap butler-system/mgmt is not on cluster mgmt") {
+		t.Errorf("from a plane without it: %v", stopped)
+	}
+	w.run(w.move())
+	w.crash(w.back(), Verify)
+	if stopped := w.stops(w.move()); stopped.RolledBack || !strings.Contains(stopped.Error(), "this machine is not in charge of the cluster: being moved here from cluster mgmt") {
+		t.Errorf("from a plane that the cluster is moved to: %v", stopped)
+	}
+	if got := w.inCharge(); got != "cluster" {
+		t.Errorf("in charge: %s", got)
+	}
+}
+
+// An admission on the new plane that changes objects is found out.
+func TestDifferenceStopsTheMove(t *testing.T) {
+	w := newWorld(t)
+	before := essence(w.everything(local))
+	m := w.move()
+	m.To.Client = interceptor.NewClient(cluster, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if u, ok := o.(*unstructured.Unstructured); ok && u.GetKind() == machineKind {
+				w.must(unstructured.SetNestedField(u.Object, int64(64), "spec", "cpu"))
+			}
+			return c.Create(ctx, o, opts...)
+		},
+	})
+	stopped := w.stops(m)
+	if !errors.Is(stopped, ErrDifferent) || !strings.Contains(stopped.Error(), "MachineRequest butler-system/mgmt-cp-0 differs in spec.cpu; MachineRequest butler-system/mgmt-cp-1 differs") {
+		t.Errorf("stopped: %v", stopped)
+	}
+	w.expectBack(before)
+	w.expectHandedOver()
+}
+
+func TestChangeDuringTheMoveIsCopied(t *testing.T) {
+	w := newWorld(t)
+	m := w.move()
+	quiet := false
+	m.At = func(s Stage) error {
+		if s == Verify && !quiet {
+			quiet = true
+			w.change(local, machineRef(0), func(o *unstructured.Unstructured) {
+				o.SetLabels(merged(o.GetLabels(), map[string]string{"late": "yes"}))
+			})
+			w.must(local.Create(w.ctx, w.machine(8)))
+		}
+		return nil
+	}
+	w.run(m)
+	there := w.everything(cluster)
+	if there[machineRef(0)].GetLabels()["late"] != "yes" || there[machineRef(8)] == nil {
+		t.Error("what was written late is not on the cluster")
+	}
+}
+
+func TestPlaneThatIsNeverStillDoesNotMove(t *testing.T) {
+	w := newWorld(t)
+	m := w.move()
+	copies := 0
+	m.At = func(s Stage) error {
+		if s == Verify {
+			copies++
+			w.change(local, bootstrapRef, func(o *unstructured.Unstructured) {
+				o.SetLabels(map[string]string{"copy": strings.Repeat("x", copies)})
+			})
+		}
+		return nil
+	}
+	stopped := w.stops(m)
+	if !errors.Is(stopped, errChanged) || copies != 3 || !stopped.RolledBack {
+		t.Errorf("%d copies, stopped: %v", copies, stopped)
+	}
+	if got := w.inCharge(); got != "local" {
+		t.Errorf("in charge: %s", got)
+	}
+	w.expectHandedOver()
+}
+
+// Two operators may both have begun to move a cluster, to planes of their own. The
+// one that began last goes on.
+func TestMoveGivesWayToAnother(t *testing.T) {
+	w := newWorld(t)
+	m := w.move()
+	m.At = func(s Stage) error {
+		if s == Copy {
+			j, o, err := readJournal(w.ctx, local, w.key)
+			w.must(err)
+			j.Move = "another"
+			data, err := j.data()
+			w.must(err)
+			w.must(unstructured.SetNestedStringMap(o.Object, data, "data"))
+			w.must(local.Update(w.ctx, o))
+		}
+		return nil
+	}
+	if stopped := w.stops(m); !errors.Is(stopped, errTaken) {
+		t.Errorf("stopped: %v", stopped)
+	}
+	w.expectHandedOver()
+	if diff := cmp.Diff([]string{"quiesce"}, w.calls); diff != "" {
+		t.Errorf("controllers that the other move has ended: %s", diff)
+	}
+	if s := w.standing(local); s.Move != "another" || !s.InCharge() {
+		t.Errorf("local plane: %+v", s)
+	}
+}
+
+// A cluster that has lost what was moved to it is not given up silently.
+func TestClusterThatLostItsPlaneIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.crash(w.move(), Switch)
+	old := w.everything(cluster)[bootstrapRef]
+	old.SetFinalizers(nil)
+	w.must(cluster.Update(w.ctx, old))
+	w.delete(cluster, bootstrapRef)
+	if stopped := w.stops(w.move()); stopped.RolledBack || !strings.Contains(stopped.Error(), "so no plane is in charge; restore cluster mgmt from a backup") {
+		t.Errorf("stopped: %v", stopped)
+	}
+}
+
+func definitions(w *world) []*apiextensionsv1.CustomResourceDefinition {
+	w.Helper()
+	all, err := crd.All()
+	w.must(err)
+	return all
+}
+
+// laterKind is one that this project does not have yet.
+func laterKind() *apiextensionsv1.CustomResourceDefinition {
+	anything := apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "laters." + v1alpha1.Group},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: v1alpha1.Group, Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "laters", Singular: "later", Kind: "Later", ListKind: "LaterList"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1alpha1", Served: true, Storage: true,
+				Schema:       &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": anything, "status": anything}}},
+				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
+			}},
+		},
+	}
+}
+
+func TestLaterKindsMoveToo(t *testing.T) {
+	w := newWorld(t)
+	w.define(laterKind())
+	m := w.move()
+	m.definitions = append(definitions(w), laterKind())
+
+	later := w.apply(local, "{apiVersion: butler.butlerlabs.dev/v1alpha1, kind: Later, metadata: {name: a}, spec: {kubeconfigSecretRef: {name: extra}, any: {thing: 1}}}")
+	w.mark(later)
+	w.must(local.Update(w.ctx, later))
+	w.setStatus(local, later, "later", map[string]any{"ready": true})
+	w.must(local.Create(w.ctx, w.secret(system, "extra", false)))
+	w.run(m)
+
+	got, err := get(w.ctx, Side{Client: cluster}, later.GroupVersionKind(), client.ObjectKeyFromObject(later))
+	w.must(err)
+	if got == nil || got.Object["status"] == nil {
+		t.Fatalf("on the cluster: %v", got)
+	}
+	if diff := cmp.Diff(later.Object["spec"], got.Object["spec"]); diff != "" {
+		t.Error(diff)
+	}
+	if w.everything(cluster)[ref{secretKind, system, "extra"}] == nil {
+		t.Error("the Secret that it refers to did not move")
+	}
+	if old, err := get(w.ctx, Side{Client: local}, later.GroupVersionKind(), client.ObjectKeyFromObject(later)); err != nil || old != nil {
+		t.Errorf("on the local plane: %v, %v", old, err)
+	}
+}
+
+// define has both planes serve a kind until the test ends.
+func (w *world) define(d *apiextensionsv1.CustomResourceDefinition) {
+	w.Helper()
+	for config, c := range map[*rest.Config]client.Client{localConfig: local, clusterConfig: cluster} {
+		w.must(plane.Define(w.ctx, config, []*apiextensionsv1.CustomResourceDefinition{d}))
+		w.Cleanup(func() {
+			o := &unstructured.Unstructured{}
+			o.SetGroupVersionKind(definitionKind)
+			o.SetName(d.Name)
+			w.must(c.Delete(context.Background(), o))
+		})
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pivot
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// retire takes the requests off From, whose fence keeps everybody from acting on
+// that. The ClusterBootstrap, ProviderConfigs and Secrets stay, to be read.
+func (r *run) retire(ctx context.Context) error {
+	r.tell("retiring " + r.From.Name)
+	var all set
+	err := r.retry(ctx, func() (err error) {
+		all, err = r.followers(ctx, r.From)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	cb, err := r.bootstrap(ctx, r.From)
+	if err != nil {
+		return err
+	}
+	if cb != nil {
+		if err := r.retry(ctx, func() error { return r.passOn(ctx, cb) }); err != nil {
+			return err
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(abreast)
+	for _, o := range all {
+		group.Go(func() error { return r.retry(ctx, func() error { return r.retireOne(ctx, o) }) })
+	}
+	return group.Wait()
+}
+
+func (r *run) retireOne(ctx context.Context, o *unstructured.Unstructured) error {
+	now, err := get(ctx, r.From, o.GroupVersionKind(), client.ObjectKeyFromObject(o))
+	if err != nil || now == nil {
+		return err
+	}
+	if err := r.passOn(ctx, now); err != nil {
+		return err
+	}
+	return r.refused("retire", r.From, now, r.remove(ctx, r.From, now))
+}
+
+// passOn has To delete what somebody has deleted on From after it was copied. An
+// object that To has made anew since is another one.
+func (r *run) passOn(ctx context.Context, o *unstructured.Unstructured) error {
+	if o.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	to, err := get(ctx, r.To, o.GroupVersionKind(), client.ObjectKeyFromObject(o))
+	if err != nil || to == nil || !to.GetDeletionTimestamp().IsZero() {
+		return err
+	}
+	if clusterID(to) != r.clusterID || ownerID(to) != ownerID(o) {
+		return nil
+	}
+	return r.refused("delete", r.To, to, client.IgnoreNotFound(r.To.Client.Delete(ctx, to, client.Preconditions{UID: new(to.GetUID())})))
+}
+
+func ownerID(o *unstructured.Unstructured) string {
+	return o.GetAnnotations()[v1alpha1.AnnotationOwnerID]
+}

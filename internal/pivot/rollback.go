@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pivot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// stopped ends a move that did not get to the switch: it is taken back, unless it
+// crashed, or nobody knows whether it got there.
+func (r *run) stopped(ctx context.Context, cause error) error {
+	out := &Stopped{Stage: r.stage, Err: cause}
+	if _, ok := errors.AsType[*crash](cause); ok {
+		return out
+	}
+	if _, ok := errors.AsType[*unsure](cause); ok {
+		return out
+	}
+	out.RolledBack = true
+	interrupted := ctx.Err() != nil
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackWithin)
+	defer cancel()
+	r.tell("taking the move back: " + cause.Error())
+	if err := r.takeBack(ctx, cause); err != nil {
+		out.Err = fmt.Errorf("%w (what was copied to %s is still there, fenced, and the next run removes it: %w)", cause, r.To.Name, err)
+	}
+	if errors.Is(cause, errTaken) || interrupted && r.From.Kind != v1alpha1.PlaneSelf {
+		return out
+	}
+	if err := r.Resume(ctx); err != nil {
+		out.Err = fmt.Errorf("%w; and the controllers of %s could not be set to work again: %w", out.Err, r.From.Name, err)
+	}
+	return out
+}
+
+// takeBack removes from To what the move has made there. Safety does not depend
+// on it: To is fenced.
+func (r *run) takeBack(ctx context.Context, cause error) error {
+	if !r.opened {
+		return nil
+	}
+	r.patience = min(r.patience, takeBackWithin/3)
+	err := r.removeMade(ctx)
+	r.journal.Stage, r.journal.Cause = RolledBack, cause.Error()
+	short := r.journal
+	short.Made, short.Report = nil, nil
+	if err == nil {
+		err = r.retry(ctx, func() error { return r.write(ctx, r.To, short, false) })
+	}
+	failed := r.retry(ctx, func() error { return r.write(ctx, r.From, short, true) })
+	if errors.Is(failed, errTaken) { // the journal is another move's by now
+		failed = nil
+	}
+	return errors.Join(err, failed)
+}
+
+// removeMade takes the ClusterBootstrap last: its fence holds for all the others.
+func (r *run) removeMade(ctx context.Context) error {
+	requests, others, cb := set{}, set{}, set{}
+	for _, key := range r.journal.Made {
+		var o *unstructured.Unstructured
+		err := r.retry(ctx, func() (err error) {
+			o, err = get(ctx, r.To, r.kindOf(key), types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		switch {
+		case o == nil:
+		case key.Kind == bootstrapKind:
+			cb.add(o)
+		case shared(o) || key.Kind == secretKind:
+			others.add(o)
+		default:
+			requests.add(o)
+		}
+	}
+	for _, s := range []set{requests, others, cb} {
+		if err := r.removeAll(ctx, s); err != nil {
+			return err
+		}
+	}
+	return r.explain(ctx)
+}
+
+// explain says on a ClusterBootstrap that lay on To before why it is fenced now.
+func (r *run) explain(ctx context.Context) error {
+	return r.retry(ctx, func() error {
+		cb, err := readBootstrap(ctx, r.To.Client, r.Bootstrap)
+		if err != nil || cb == nil || cb.GetAnnotations()[v1alpha1.AnnotationFenced] != r.fence {
+			return err
+		}
+		patch, err := annotate(cb, map[string]any{
+			v1alpha1.AnnotationFenced: fmt.Sprintf("in charge is %s; a move here for epoch %d was taken back", r.From.Name, r.journal.Epoch),
+		})
+		if err != nil {
+			return err
+		}
+		return r.refused("fence", r.To, cb, r.To.Client.Patch(ctx, cb, patch, fieldOwner))
+	})
+}

@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pivot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+const (
+	// fieldOwner is who writes, as API servers are told.
+	fieldOwner = client.FieldOwner("butler-pivot")
+	// tries is how often a move copies when somebody writes to From meanwhile.
+	tries = 3
+	// abreast is how many objects are written at the same time.
+	abreast = 16
+	// takeBackWithin bounds a roll back.
+	takeBackWithin = 30 * time.Second
+)
+
+// run is one call of Run.
+type run struct {
+	*Move
+	transfer
+	kinds     []kind
+	clusterID string
+	journal   journal
+	stage     Stage
+	// opened says that To may hold something of this move.
+	opened bool
+	// patience is how long something is tried again; 0 is without end.
+	patience time.Duration
+	// copied are the objects of From that To was made equal to.
+	copied set
+	before []Item
+}
+
+// Run moves the plane, or goes on with a move that was begun. The report is that
+// of the comparison before the switch.
+func (m *Move) Run(ctx context.Context) (*Report, error) {
+	r := &run{Move: m, stage: Prepare, patience: cmp.Or(m.AnswerWithin, time.Minute)}
+	var err error
+	if r.kinds, err = kinds(m.definitions); err != nil {
+		return nil, err
+	}
+	passed, err := r.begin(ctx)
+	if err != nil {
+		return nil, &Stopped{Stage: r.stage, Err: err}
+	}
+	if !passed {
+		if err := r.toSwitch(ctx); err != nil {
+			return nil, r.stopped(ctx, err)
+		}
+	}
+	r.patience = 0
+	if err := r.finish(ctx); err != nil {
+		return nil, &Stopped{Stage: r.stage, Err: err}
+	}
+	return r.journal.Report, nil
+}
+
+// begin finds out which of the planes is in charge, and whether a move is under
+// way. It tells whether the point of no return has passed.
+func (r *run) begin(ctx context.Context) (passed bool, err error) {
+	from, err := r.bootstrap(ctx, r.From)
+	if err != nil {
+		return false, err
+	}
+	if from == nil {
+		return false, finalf("ClusterBootstrap %s is not on %s; nothing can be moved from there", r.Bootstrap, r.From.Name)
+	}
+	if r.clusterID = clusterID(from); r.clusterID == "" {
+		return false, finalf("ClusterBootstrap %s has no annotation %s yet; let its controller see it first", r.Bootstrap, v1alpha1.AnnotationClusterID)
+	}
+	if fence := from.GetAnnotations()[v1alpha1.AnnotationFenced]; fence != "" {
+		return true, r.goOn(ctx, fence)
+	}
+	n, err := epoch(from)
+	r.journal = journal{Move: uuid.NewString(), From: r.From.Kind, To: r.To.Kind, Epoch: n + 1}
+	return false, err
+}
+
+func (r *run) bootstrap(ctx context.Context, s Side) (cb *unstructured.Unstructured, err error) {
+	err = r.retry(ctx, func() error {
+		cb, err = readBootstrap(ctx, s.Client, r.Bootstrap)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return cb, nil
+}
+
+// open takes up the move that To remembers, or a new one, unless To is in charge
+// itself. Nothing is written before that.
+func (r *run) open(ctx context.Context) error {
+	var known *journal
+	err := r.retry(ctx, func() (err error) {
+		known, _, err = readJournal(ctx, r.To.Client, r.Bootstrap)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.To.Name, err)
+	}
+	if known != nil && !known.ended() && r.sameWay(known) {
+		r.journal.Move, r.journal.Made = known.Move, known.Made
+	}
+	if err := r.served(ctx); err != nil {
+		return err
+	}
+	if err := r.follow(ctx); err != nil {
+		return err
+	}
+	r.mark()
+	r.opened = true
+	return r.makeNamespace(ctx, r.Bootstrap.Namespace)
+}
+
+func (r *run) sameWay(j *journal) bool { return j.From == r.From.Kind && j.To == r.To.Kind }
+
+// mark settles what both ClusterBootstraps are fenced with. The move's id is part
+// of it, so that a fence tells whose it is.
+func (r *run) mark() {
+	r.plane = r.To.Kind
+	r.fence = fmt.Sprintf("being moved here from %s for epoch %d (move %s)", r.From.Name, r.journal.Epoch, r.journal.Move)
+}
+
+// away is the fence of From.
+func (r *run) away() string {
+	return fmt.Sprintf("moved to %s at epoch %d (move %s)", r.To.Name, r.journal.Epoch, r.journal.Move)
+}
+
+// goOn takes up a move whose From is fenced already. It must have led to To.
+func (r *run) goOn(ctx context.Context, fence string) error {
+	r.patience, r.stage = 0, Switch
+	var known *journal
+	err := r.retry(ctx, func() (err error) {
+		known, _, err = readJournal(ctx, r.To.Client, r.Bootstrap)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.To.Name, err)
+	}
+	if known == nil || !r.sameWay(known) || !strings.Contains(fence, known.Move) {
+		return finalf("%s is not in charge of the cluster: %s; start from the plane that is", r.From.Name, fence)
+	}
+	r.journal = *known
+	r.mark()
+	return nil
+}
+
+// toSwitch is all of a move that can be taken back.
+func (r *run) toSwitch(ctx context.Context) error {
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	if err := r.enter(ctx, Prepare); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	if err := r.quiesce(ctx); err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		err := r.transferAndFence(ctx)
+		if !errors.Is(err, errChanged) || try == tries {
+			return err
+		}
+		r.tell("somebody has written to " + r.From.Name + " meanwhile; copying again")
+	}
+}
+
+func (r *run) transferAndFence(ctx context.Context) error {
+	if err := r.copy(ctx); err != nil {
+		return err
+	}
+	if err := r.enter(ctx, Verify); err != nil {
+		return err
+	}
+	if err := r.verify(ctx); err != nil {
+		return err
+	}
+	if err := r.enter(ctx, Switch); err != nil {
+		return err
+	}
+	return r.fenceOff(ctx)
+}
+
+// finish is what is left to be done once From is fenced. Each part finds out by
+// itself whether it was done already.
+func (r *run) finish(ctx context.Context) error {
+	r.stage = Switch
+	if err := r.putInCharge(ctx); err != nil {
+		return err
+	}
+	if known, _, err := readJournal(ctx, r.From.Client, r.Bootstrap); err == nil && known != nil && known.Move == r.journal.Move && known.Stage == Done {
+		return nil
+	}
+	if err := r.enter(ctx, Retire); err != nil {
+		return err
+	}
+	if err := r.retire(ctx); err != nil {
+		return err
+	}
+	r.journal.Made = nil
+	return r.enter(ctx, Done)
+}
+
+// quiesce ends the old controllers, and takes down what the platform holds from
+// then on: nobody may change it.
+func (r *run) quiesce(ctx context.Context) error {
+	r.tell("ending the controllers of " + r.From.Name)
+	if err := r.Quiesce(ctx); err != nil {
+		return fmt.Errorf("end the controllers of %s: %w", r.From.Name, err)
+	}
+	var err error
+	r.before, err = r.inventory(ctx)
+	return err
+}
+
+func (r *run) inventory(ctx context.Context) (items []Item, err error) {
+	err = r.retry(ctx, func() error {
+		items, err = r.Inventory(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list what the platform holds of the cluster: %w", err)
+	}
+	return items, nil
+}
+
+func (r *run) tell(text string) {
+	if r.Tell != nil {
+		r.Tell(r.stage, text)
+	}
+}
+
+func (r *run) refused(did string, s Side, o *unstructured.Unstructured, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &refused{did, refOf(o), s.Name, err}
+}

@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pivot
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// set is what moves, as one plane has it.
+type set map[ref]*unstructured.Unstructured
+
+func (s set) add(o *unstructured.Unstructured) { s[refOf(o)] = o }
+
+// refs are in an order that is always the same.
+func (s set) refs() []ref { return slices.SortedFunc(maps.Keys(s), compareRefs) }
+
+func compareRefs(a, b ref) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// versions tell whether anything was written since.
+func (s set) versions() map[ref]string {
+	out := make(map[ref]string, len(s))
+	for r, o := range s {
+		out[r] = string(o.GetUID()) + "/" + o.GetResourceVersion()
+	}
+	return out
+}
+
+func (s set) namespaces() []string {
+	names := map[string]bool{}
+	for r := range s {
+		if r.Namespace != "" {
+			names[r.Namespace] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// waves order the objects: each wave needs only those before it. The
+// ClusterBootstrap is the first, because its fence holds for all the others; then
+// what requests refer to; owners come before what they own.
+func (s set) waves() ([][]ref, error) {
+	owners := map[types.UID]ref{}
+	for r, o := range s {
+		owners[o.GetUID()] = r
+	}
+	level := map[ref]int{}
+	var out [][]ref
+	for _, r := range s.refs() {
+		n, err := s.level(r, owners, level, nil)
+		if err != nil {
+			return nil, err
+		}
+		for len(out) <= n {
+			out = append(out, nil)
+		}
+		out[n] = append(out[n], r)
+	}
+	return out, nil
+}
+
+func (s set) level(r ref, owners map[types.UID]ref, known map[ref]int, path []ref) (int, error) {
+	if n, ok := known[r]; ok {
+		return n, nil
+	}
+	if slices.Contains(path, r) {
+		return 0, finalf("the owner references of %s lead back to itself; remove one of them", r)
+	}
+	n := rank(r.Kind)
+	for _, reference := range s[r].GetOwnerReferences() {
+		owner, ok := owners[reference.UID]
+		if !ok {
+			continue
+		}
+		above, err := s.level(owner, owners, known, append(path, r))
+		if err != nil {
+			return 0, err
+		}
+		n = max(n, above+1)
+	}
+	known[r] = n
+	return n, nil
+}
+
+func rank(kind string) int {
+	switch kind {
+	case bootstrapKind:
+		return 0
+	case providerKind:
+		return 1
+	case secretKind:
+		return 2
+	}
+	return 3
+}
+
+// read collects what is to move.
+func (r *run) read(ctx context.Context) (set, error) {
+	var out set
+	err := r.retry(ctx, func() (err error) {
+		out, err = r.readOnce(ctx)
+		return err
+	})
+	return out, err
+}
+
+func (r *run) readOnce(ctx context.Context) (set, error) {
+	out, rest := set{}, set{}
+	for _, k := range r.kinds {
+		all, err := r.list(ctx, r.From, k)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range all {
+			if r.moves(o) {
+				out.add(o)
+			} else {
+				rest.add(o)
+			}
+		}
+	}
+	for _, o := range slices.Collect(maps.Values(out)) {
+		for _, key := range references(o, isProviderReference) {
+			if p, ok := rest[ref{providerKind, key.Namespace, key.Name}]; ok {
+				out.add(p)
+			}
+		}
+	}
+	return out, r.addSecrets(ctx, out)
+}
+
+// moves tells what the scope takes along. Another ClusterBootstrap never is.
+func (r *run) moves(o *unstructured.Unstructured) bool {
+	if o.GetKind() == bootstrapKind {
+		return client.ObjectKeyFromObject(o) == r.Bootstrap
+	}
+	return r.Scope == Everything || r.belongs(o)
+}
+
+// belongs tells what the ClusterBootstrap made.
+func (r *run) belongs(o *unstructured.Unstructured) bool {
+	return o.GetLabels()[v1alpha1.LabelClusterBootstrap] == r.Bootstrap.Name && o.GetNamespace() == r.Bootstrap.Namespace &&
+		clusterID(o) == r.clusterID
+}
+
+// addSecrets takes along the cluster's own Secrets, and those that anything refers to.
+func (r *run) addSecrets(ctx context.Context, s set) error {
+	own, err := r.secrets(ctx, r.From)
+	if err != nil {
+		return err
+	}
+	objects := slices.Collect(maps.Values(s))
+	for _, o := range own {
+		s.add(o)
+	}
+	for _, o := range objects {
+		for _, key := range references(o, isSecretReference) {
+			secret, err := get(ctx, r.From, core(secretKind), key)
+			if err != nil {
+				return err
+			}
+			if secret != nil {
+				s.add(secret)
+			} else if o.GetKind() == providerKind {
+				return finalf("%s refers to %s, which is not there; make it, or name another in spec.credentialsRef", refOf(o), ref{secretKind, key.Namespace, key.Name})
+			}
+		}
+	}
+	return nil
+}
+
+// secrets are the cluster's own.
+func (r *run) secrets(ctx context.Context, side Side) ([]*unstructured.Unstructured, error) {
+	all, err := list(ctx, side, core(secretKind),
+		client.InNamespace(r.Bootstrap.Namespace), client.MatchingLabels{v1alpha1.LabelClusterBootstrap: r.Bootstrap.Name})
+	return slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool { return !r.belongs(o) }), err
+}
+
+func isProviderReference(field string) bool {
+	return field == "providerRef" || field == "providerConfigRef"
+}
+
+func isSecretReference(field string) bool {
+	return field == "credentialsRef" || strings.HasSuffix(strings.ToLower(field), "secretref")
+}
+
+// references are what the spec of an object names in fields of the given kind. A
+// reference without a namespace is to the object's own.
+func references(o *unstructured.Unstructured, is func(field string) bool) (out []types.NamespacedName) {
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for _, field := range slices.Sorted(maps.Keys(v)) {
+				if m, ok := v[field].(map[string]any); ok && is(field) {
+					name, _ := m["name"].(string)
+					namespace, _ := m["namespace"].(string)
+					out = append(out, types.NamespacedName{Namespace: cmp.Or(namespace, o.GetNamespace()), Name: name})
+				}
+				walk(v[field])
+			}
+		}
+	}
+	walk(o.Object["spec"])
+	return slices.DeleteFunc(out, func(key types.NamespacedName) bool { return key.Name == "" })
+}
+
+// list is empty where a plane does not know the kind; that it does not is seen from
+// its definitions, not from a list that went wrong.
+func (r *run) list(ctx context.Context, s Side, k kind, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
+	all, err := list(ctx, s, k.GroupVersionKind, options...)
+	if !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+		return all, err
+	}
+	definition, failed := get(ctx, s, definitionKind, types.NamespacedName{Name: k.definition})
+	if failed != nil || definition != nil {
+		return nil, err
+	}
+	return nil, nil
+}
+
+func list(ctx context.Context, s Side, k schema.GroupVersionKind, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
+	all := &unstructured.UnstructuredList{}
+	all.SetGroupVersionKind(k)
+	if err := s.Client.List(ctx, all, options...); err != nil {
+		return nil, err
+	}
+	out := make([]*unstructured.Unstructured, len(all.Items))
+	for i := range all.Items {
+		out[i] = &all.Items[i]
+		out[i].SetGroupVersionKind(k)
+	}
+	return out, nil
+}
+
+// get returns nil for what is not there.
+func get(ctx context.Context, s Side, k schema.GroupVersionKind, key types.NamespacedName) (*unstructured.Unstructured, error) {
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(k)
+	err := s.Client.Get(ctx, key, o)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return o, err
+}

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pivot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// unsure is an end of the move at which nobody knows whether From is fenced. Both
+// planes hold still until the move is run again.
+type unsure struct{ error }
+
+func (u *unsure) Unwrap() error { return u.error }
+
+// fenceOff fences From, unless anything there has been written to since it was
+// copied. This one write is the point of no return.
+func (r *run) fenceOff(ctx context.Context) error {
+	from, err := r.read(ctx)
+	if err != nil {
+		return err
+	}
+	if !maps.Equal(from.versions(), r.copied.versions()) {
+		return errChanged
+	}
+	key := ref{bootstrapKind, r.Bootstrap.Namespace, r.Bootstrap.Name}
+	cb := r.copied[key]
+	patch, err := annotate(cb, map[string]any{
+		v1alpha1.AnnotationFenced: r.away(), v1alpha1.AnnotationEpoch: strconv.FormatInt(r.journal.Epoch, 10),
+	})
+	if err != nil {
+		return err
+	}
+	r.tell("fencing " + r.From.Name)
+	err = r.retry(ctx, func() error { return r.fenceOnce(ctx, cb, patch) })
+	if err == nil || isFinal(err) {
+		return err
+	}
+	return &unsure{fmt.Errorf("%w; it is not known whether that took place: run this again", err)}
+}
+
+// fenceOnce looks what became of a write that was not answered by a plain yes or
+// no. One that may still be on its way is overtaken by writing it again: both hold
+// for the same version of the object.
+func (r *run) fenceOnce(ctx context.Context, was *unstructured.Unstructured, patch client.Patch) error {
+	err := r.refused("fence", r.From, was, r.From.Client.Patch(ctx, was.DeepCopy(), patch, fieldOwner))
+	if err == nil || isFinal(err) {
+		return err
+	}
+	now, failed := readBootstrap(ctx, r.From.Client, r.Bootstrap)
+	switch {
+	case failed != nil:
+		return err
+	case now != nil && now.GetAnnotations()[v1alpha1.AnnotationFenced] == r.away():
+		return nil
+	case now == nil || now.GetResourceVersion() != was.GetResourceVersion():
+		return final{errChanged}
+	}
+	return err
+}
+
+// putInCharge takes the fence off To. There is no other way to go, so it is tried
+// until To answers.
+func (r *run) putInCharge(ctx context.Context) error {
+	reached := false
+	return r.retry(ctx, func() error {
+		cb, err := readBootstrap(ctx, r.To.Client, r.Bootstrap)
+		if err != nil {
+			return err
+		}
+		if cb == nil || clusterID(cb) != r.clusterID {
+			return finalf("%s has lost ClusterBootstrap %s after %s was fenced, so no plane is in charge; restore %s from a backup, or take the annotation %s off on %s to go on from there",
+				r.To.Name, r.Bootstrap, r.From.Name, r.To.Name, v1alpha1.AnnotationFenced, r.From.Name)
+		}
+		if cb.GetAnnotations()[v1alpha1.AnnotationFenced] == "" {
+			return nil
+		}
+		if !reached {
+			if err := r.at(Switch); err != nil {
+				return err
+			}
+			reached = true
+			r.tell("putting " + r.To.Name + " in charge")
+		}
+		patch, err := annotate(cb, map[string]any{
+			v1alpha1.AnnotationFenced: nil, v1alpha1.AnnotationPlane: r.To.Kind,
+			v1alpha1.AnnotationEpoch: strconv.FormatInt(r.journal.Epoch, 10),
+		})
+		if err != nil {
+			return err
+		}
+		return r.refused("put in charge", r.To, cb, r.To.Client.Patch(ctx, cb, patch, fieldOwner))
+	})
+}
+
+// annotate is a patch of annotations that fails if the object is not as it was read.
+func annotate(o *unstructured.Unstructured, annotations map[string]any) (client.Patch, error) {
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": o.GetResourceVersion(), "annotations": annotations,
+	}})
+	return client.RawPatch(types.MergePatchType, data), err
+}
