@@ -14,6 +14,7 @@ func (p *Plane) etcdArgs(f certFiles) []string {
 		"--cert-file=" + f.cert("etcd"),
 		"--key-file=" + f.key("etcd"),
 		"--trusted-ca-file=" + f.cert("etcd-ca"),
+		"--quota-backend-bytes=" + strconv.FormatInt(p.options.Quota, 10),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -112,11 +113,14 @@ func (c *child) ready(ctx context.Context) (string, error) {
 	}
 }
 
-// failure waits for the end of the child and explains it: by its own report,
-// else by the last line of its log.
+// failure waits for the end of the child and explains it: by its own report, else
+// by the signal that ended it, else by the last line of its log.
 func (c *child) failure() error {
 	<-c.ended
 	cause, ok := strings.CutPrefix(c.report, "error ")
+	if status, known := c.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok && known && status.Signaled() {
+		cause, ok = "somebody ended it, "+c.cmd.ProcessState.String(), true
+	}
 	if !ok {
 		cause = LastLine(c.log)
 	}
@@ -130,6 +134,16 @@ func (c *child) stop() {
 	case <-time.After(stopGrace):
 		_ = c.cmd.Process.Kill()
 		<-c.ended
+	}
+}
+
+// Kill ends a component without warning, as a crash does: the plane ends with it. One
+// that the plane does not have is no error.
+func (p *Plane) Kill(component string) {
+	for _, c := range p.children {
+		if c.name == component {
+			_ = c.cmd.Process.Kill() // fails if it has ended
+		}
 	}
 }
 

@@ -54,6 +54,8 @@ type Options struct {
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 	// Args are further flags of kube-apiserver.
 	Args []string
+	// Quota is how many bytes the store may take; 0 means the usual 2 GiB.
+	Quota int64
 }
 
 // Plane is a control plane that runs.

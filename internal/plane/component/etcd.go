@@ -12,6 +12,7 @@ import (
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/storage"
 )
 
 // runEtcd serves a single member on a loopback port of its own choice.
@@ -22,26 +23,44 @@ func runEtcd(ctx context.Context, args []string) error {
 	flags.StringVar(&tls.CertFile, "cert-file", "", "")
 	flags.StringVar(&tls.KeyFile, "key-file", "", "")
 	flags.StringVar(&tls.TrustedCAFile, "trusted-ca-file", "", "")
+	quota := flags.Int64("quota-backend-bytes", 0, "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	e, err := embed.StartEtcd(etcdConfig(*dir, tls))
+	config := etcdConfig(*dir, tls)
+	if *quota > 0 {
+		config.QuotaBackendBytes = *quota
+	}
+	e, err := embed.StartEtcd(config)
 	if err != nil {
 		return err
 	}
+	defer e.Close()
 	select {
 	case <-e.Server.ReadyNotify():
-		ready(e.Clients[0].Addr().String())
 	case err := <-e.Err():
 		return err
 	case <-ctx.Done():
+		return nil
 	}
+	if err := makeRoom(ctx, e.Server); err != nil {
+		return err
+	}
+	ready(e.Clients[0].Addr().String())
+	return serve(ctx, e)
+}
+
+// serve returns when etcd has ended, or has to.
+func serve(ctx context.Context, e *embed.Etcd) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	full := make(chan error, 1)
+	go func() { full <- awaitFull(ctx, e.Server) }()
 	select {
 	case err := <-e.Err():
 		return fmt.Errorf("etcd ended: %w", err)
-	case <-ctx.Done():
-		e.Close()
-		return nil
+	case err := <-full:
+		return err
 	}
 }
 
@@ -59,6 +78,8 @@ func etcdConfig(dir string, tls transport.TLSInfo) *embed.Config {
 	c.ListenPeerUrls = []url.URL{{Scheme: "unix", Host: "peer:0"}}
 	c.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:1"}}
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	// What etcd would take for 0, so that it can be told.
+	c.QuotaBackendBytes = storage.DefaultQuotaBytes
 	// There is nobody to lose an election against.
 	c.TickMs, c.ElectionMs = 10, 50
 	return c

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/server/v3/etcdserver"
+)
+
+// alarmPeriod is how soon a full store is noticed: etcd tells nobody by itself.
+const alarmPeriod = 500 * time.Millisecond
+
+// makeRoom has a store that was full take writes again: without the history of its
+// objects, and in as little space as they need. Any other store is left alone.
+func makeRoom(ctx context.Context, s *etcdserver.EtcdServer) error {
+	if !isFull(s) {
+		return nil
+	}
+	if now := s.KV().Rev(); now > s.KV().FirstRev() {
+		if _, err := s.Compact(ctx, &pb.CompactionRequest{Revision: now, Physical: true}); err != nil {
+			return fmt.Errorf("make room in a full store: forget old revisions: %w", err)
+		}
+	}
+	if err := s.Backend().Defrag(); err != nil {
+		return fmt.Errorf("make room in a full store: shrink it: %w", err)
+	}
+	alarm := &pb.AlarmRequest{Action: pb.AlarmRequest_DEACTIVATE, MemberID: uint64(s.MemberID()), Alarm: pb.AlarmType_NOSPACE}
+	if _, err := s.Alarm(ctx, alarm); err != nil {
+		return fmt.Errorf("make room in a full store: let it take writes again: %w", err)
+	}
+	return nil
+}
+
+func isFull(s *etcdserver.EtcdServer) bool {
+	return slices.ContainsFunc(s.Alarms(), func(a *pb.AlarmMember) bool { return a.Alarm == pb.AlarmType_NOSPACE })
+}
+
+// awaitFull returns when the store takes no more writes, with what to do, or with
+// ctx. Whoever writes is told so by etcd too, but in words for nobody.
+func awaitFull(ctx context.Context, s *etcdserver.EtcdServer) error {
+	tick := time.NewTicker(alarmPeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if isFull(s) {
+			return fmt.Errorf("the store is full (%d KiB of %d KiB are used); nothing in it is lost, but nothing new fits in: "+
+				"start again, and it makes room by itself", s.Backend().Size()>>10, s.Cfg.QuotaBackendBytes>>10)
+		}
+	}
+}
