@@ -28,12 +28,12 @@ import (
 func (a App) simCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sim",
-		Short: "Run, list and stop simulated platforms",
+		Short: "Run, list, check and stop simulated platforms",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usage("what to do? see %s --help", cmd.CommandPath())
 		},
 	}
-	c.AddCommand(a.simRunCommand(v1alpha1.ProviderHarvester), a.simListCommand(), a.simStopCommand())
+	c.AddCommand(a.simRunCommand(v1alpha1.ProviderHarvester), a.simListCommand(), a.simStopCommand(), a.simCheckCommand(), a.simFaultCommand())
 	return c
 }
 
@@ -153,7 +153,7 @@ func (a App) simStopCommand() *cobra.Command {
 		Long: `Stop the simulated platform of a rehearsed cluster, or all of $BUTLER_HOME.
 What they hold stays on disk; the bootstrap command starts them again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := c.simulated(args)
+			all, err := c.simulated("stop", args)
 			if err != nil {
 				return err
 			}
@@ -173,7 +173,7 @@ What they hold stays on disk; the bootstrap command starts them again.`,
 }
 
 // simulated are the rehearsals that are meant by a command's arguments.
-func (c choice) simulated(args []string) ([]workspace, error) {
+func (c choice) simulated(verb string, args []string) ([]workspace, error) {
 	switch {
 	case len(args) == 0 && c.stateDir != "":
 		dir, err := filepath.Abs(c.stateDir)
@@ -185,7 +185,7 @@ func (c choice) simulated(args []string) ([]workspace, error) {
 		w, err := c.find(args[0])
 		return []workspace{w}, err
 	}
-	return nil, usage("sim stop takes the name of one cluster, or none")
+	return nil, usage("sim %s takes the name of one cluster, or none", verb)
 }
 
 func simulated() (out []workspace, err error) {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/internal/sim/registry"
@@ -36,12 +37,19 @@ type Seed struct {
 	// Artifacts that clusters will ask for, and that stand-ins are served for;
 	// without any, the simulated network has no charts.
 	Artifacts []registry.Artifact `json:"artifacts,omitempty"`
+	// Desired is how many machines there are to be, and no more.
+	Desired []audit.Desired `json:"desired,omitempty"`
+	// Shared addresses belong to a cluster, and to none of its machines.
+	Shared []string `json:"shared,omitempty"`
 }
 
 // SeedFor takes from a manifest what its platform has to have. Credentials are
 // no part of it.
 func SeedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) Seed {
-	s := Seed{Reserved: reserved(cb.Spec.Network)}
+	s := Seed{Reserved: reserved(cb.Spec.Network), Desired: desired(cb.Spec.Cluster)}
+	if _, err := netip.ParseAddr(cb.Spec.Network.VIP); err == nil {
+		s.Shared = []string{cb.Spec.Network.VIP}
+	}
 	if n := pc.Spec.Network; n != nil {
 		s.Subnet, s.Gateway = n.Subnet, n.Gateway
 	}
@@ -80,6 +88,18 @@ func harvesterSeed(cb *v1alpha1.ClusterBootstrap, h *v1alpha1.HarvesterSpec) har
 		}
 	}
 	return s
+}
+
+// desired is how many machines a manifest has.
+func desired(c v1alpha1.ClusterSpec) []audit.Desired {
+	d := audit.Desired{Cluster: c.Name, Machines: 1}
+	if c.Topology != v1alpha1.TopologySingleNode {
+		d.Machines = int(c.ControlPlane.Replicas)
+		if c.Workers != nil {
+			d.Machines += int(c.Workers.Replicas)
+		}
+	}
+	return []audit.Desired{d}
 }
 
 func reserved(n v1alpha1.NetworkSpec) (out []v1alpha1.AddressRange) {

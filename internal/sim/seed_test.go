@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/harvester"
 )
 
@@ -55,6 +56,15 @@ func TestMachinesLiveAroundTheVIPAndLeaveItAlone(t *testing.T) {
 	}
 }
 
+func TestASingleNodeIsOneMachine(t *testing.T) {
+	cb, pc := manifest()
+	cb.Spec.Cluster.Name, cb.Spec.Cluster.Topology = "edge", v1alpha1.TopologySingleNode
+	cb.Spec.Cluster.ControlPlane.Replicas = 1
+	if diff := cmp.Diff([]audit.Desired{{Cluster: "edge", Machines: 1}}, SeedFor(cb, pc).Desired); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestSubnetOfTheProviderConfigCounts(t *testing.T) {
 	cb, pc := manifest()
 	pc.Spec.Network = &v1alpha1.ProviderNetworkSpec{Subnet: "10.7.0.0/16", Gateway: "10.7.0.254"}
@@ -90,6 +100,8 @@ func TestExampleHasItsWorld(t *testing.T) {
 		},
 		Subnet:   "10.40.0.0/24",
 		Reserved: []v1alpha1.AddressRange{{Start: "10.40.0.200", End: "10.40.0.200"}, {Start: "10.40.0.210", End: "10.40.0.250"}},
+		Desired:  []audit.Desired{{Cluster: "butler-mgmt", Machines: 6}},
+		Shared:   []string{"10.40.0.200"},
 	}
 	if diff := cmp.Diff(want, SeedFor(cb, pc)); diff != "" {
 		t.Error(diff)

@@ -51,6 +51,8 @@ type Info struct {
 	// repositories and registries; empty where there are none.
 	CA    string `json:"ca,omitempty"`
 	Setup Setup  `json:"setup"`
+	// Control is where SetFaults and Left ask. It is a secret.
+	Control string `json:"control"`
 	// PID of the process that wrote this: an older file tells nothing.
 	PID int `json:"pid"`
 }
@@ -87,7 +89,11 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeRegistry()) }()
-	w := world{network: net, proxy: socks.Addr().String(), ca: ca, profile: profile, faults: faults}
+	auditor, err := o.openAuditor()
+	if err != nil {
+		return err
+	}
+	w := world{network: net, proxy: socks.Addr().String(), ca: ca, profile: profile, faults: faults, auditor: auditor}
 	dc, err := o.openDatacenter(w)
 	if err != nil {
 		return err
@@ -95,16 +101,27 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 	defer dc.Close()
 	h, err := harvester.Start(ctx, harvester.Options{
 		Dir: o.Dir, Executable: o.Executable, Datacenter: dc, Network: net, Seed: o.Setup.Seed.Harvester,
-		Create: profile.Create, Faults: faults, Log: o.Log,
+		Create: profile.Create, Faults: faults, Auditor: auditor, Log: o.Log,
 	})
 	if err != nil {
 		return err
 	}
-	info := Info{o.Provider, h.Kubeconfig(), h.AdminKubeconfig(), w.proxy, w.ca, o.Setup, os.Getpid()}
-	if err := remember(o.Dir, info); err != nil {
-		return errors.Join(err, h.Stop())
+	info := Info{o.Provider, h.Kubeconfig(), h.AdminKubeconfig(), w.proxy, w.ca, o.Setup, "", os.Getpid()}
+	return errors.Join(o.answer(ctx, w, h, info, ready), h.Stop())
+}
+
+// answer has the platform answer until ctx or the platform ends.
+func (o Options) answer(ctx context.Context, w world, h *harvester.Harvester, i Info, ready func(Info)) error {
+	c, err := openControl(w.faults, w.auditor, o.Log)
+	if err != nil {
+		return err
 	}
-	ready(info)
+	defer c.close()
+	i.Control = c.url
+	if err := remember(o.Dir, i); err != nil {
+		return err
+	}
+	ready(i)
 	return until(ctx, h)
 }
 
@@ -115,7 +132,7 @@ func until(ctx context.Context, h *harvester.Harvester) error {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
-		return h.Stop()
+		return nil
 	}
 }
 

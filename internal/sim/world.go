@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/boot"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
@@ -32,6 +33,7 @@ type world struct {
 	ca      string
 	profile datacenter.Profile
 	faults  *fault.Course
+	auditor *audit.Auditor
 }
 
 // openRegistry serves stand-ins for charts, if any are wanted, until end is
@@ -58,6 +60,8 @@ func (o Options) openDatacenter(w world) (*datacenter.Datacenter, error) {
 	d := datacenter.Options{
 		Dir: filepath.Join(o.Dir, "datacenter"), Network: w.network, Log: o.Log,
 		Subnets: map[string]datacenter.Subnet{"": subnet}, Hold: hold(w.faults),
+		PoweredOn:  func(s datacenter.Spec, address netip.Addr) { w.auditor.PoweredOn(s.ID, s.Name, address) },
+		PoweredOff: w.auditor.PoweredOff,
 	}
 	if o.Setup.BootCommand != "" {
 		// A real machine takes the time that it takes.
@@ -81,7 +85,7 @@ func (o Options) emulate(w world, d *datacenter.Options) error {
 	}
 	nodes := talos.New(talos.Options{
 		Dir: filepath.Join(o.Dir, "clusters"), Executable: o.Executable, Network: w.network, Profile: w.profile, Log: o.Log,
-		Faults: w.faults, Controllers: controllers,
+		Faults: w.faults, Auditor: w.auditor, Controllers: controllers,
 	})
 	d.Boot, d.Removed, d.Profile = nodes.Boot, nodes.Removed, w.profile
 	return nil
@@ -122,31 +126,62 @@ func mortal(faults *fault.Course, next datacenter.Boot) datacenter.Boot {
 		if faults.Stillborn(m.Name) {
 			return fmt.Errorf("machine %s fails at its start, as the fault plan has it", m.Name)
 		}
-		after, dies := faults.Death(m.Name)
-		if !dies {
-			return next(ctx, m)
-		}
-		life, cancel := context.WithTimeoutCause(ctx, after, datacenter.ErrPowerLoss)
-		defer cancel()
+		life, kill := context.WithCancelCause(ctx)
+		defer kill(nil)
+		go perish(life, faults, m.Name, kill)
 		err := next(life, m)
-		if life.Err() != nil {
+		if ctx.Err() == nil && life.Err() != nil {
 			return fmt.Errorf("machine %s dies, as the fault plan has it", m.Name)
 		}
 		return err
 	}
 }
 
+// perish kills a machine when its time has come. A plan that takes the place of
+// another counts from then on.
+func perish(life context.Context, faults *fault.Course, machine string, kill context.CancelCauseFunc) {
+	for {
+		replaced := faults.Replaced()
+		var due <-chan time.Time
+		if after, dies := faults.Death(machine); dies {
+			due = time.After(after)
+		}
+		select {
+		case <-life.Done():
+			return
+		case <-due:
+			kill(datacenter.ErrPowerLoss)
+			return
+		case <-replaced:
+		}
+	}
+}
+
 // hold keeps machines without an address, as the fault plan has it.
 func hold(faults *fault.Course) func(datacenter.Spec) <-chan struct{} {
 	return func(s datacenter.Spec) <-chan struct{} {
+		replaced := faults.Replaced()
 		d, held := faults.Addressless(s.Name)
 		if !held {
 			return nil
 		}
 		given := make(chan struct{})
-		if d > 0 {
-			time.AfterFunc(d, func() { close(given) })
-		}
+		go func() {
+			defer close(given)
+			for held {
+				var due <-chan time.Time
+				if d > 0 {
+					due = time.After(d)
+				}
+				select {
+				case <-due:
+					return
+				case <-replaced:
+				}
+				replaced = faults.Replaced()
+				d, held = faults.Addressless(s.Name)
+			}
+		}()
 		return given
 	}
 }

@@ -33,6 +33,7 @@ func (d *Datacenter) connect(m *Machine) error {
 
 func (d *Datacenter) connectFixed(m *Machine, s Subnet) error {
 	address := m.Spec.Address.Unmap()
+	d.options.PoweredOn(m.Spec, address)
 	if !s.usable(address) {
 		return fmt.Errorf("%v is not the address of a machine in %v of network %q", address, s.Prefix, m.Network)
 	}
@@ -50,6 +51,7 @@ func (d *Datacenter) reserve(m *Machine, s Subnet, address netip.Addr) (err erro
 		return err
 	}
 	m.Address = netip.PrefixFrom(address, s.Prefix.Bits())
+	d.options.PoweredOn(m.Spec, address)
 	return nil
 }
 

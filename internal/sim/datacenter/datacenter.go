@@ -68,7 +68,11 @@ type Options struct {
 	Hold func(Spec) <-chan struct{}
 	// Removed is told the ID of each machine whose disk is gone.
 	Removed func(id string)
-	Log     *slog.Logger
+	// PoweredOn, if set, is told of each machine that is switched on, with the address
+	// that it gets, or asks for in vain; PoweredOff that it is off, however that came.
+	PoweredOn  func(s Spec, address netip.Addr)
+	PoweredOff func(id string)
+	Log        *slog.Logger
 }
 
 // Datacenter holds machines. It is safe for concurrent use.
@@ -109,6 +113,12 @@ func New(o Options) (*Datacenter, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.PoweredOn == nil {
+		o.PoweredOn = func(Spec, netip.Addr) {}
+	}
+	if o.PoweredOff == nil {
+		o.PoweredOff = func(string) {}
+	}
 	leases, err := openLedger(filepath.Join(o.Dir, "leases"), o.Subnets)
 	if err != nil {
 		return nil, fmt.Errorf("open datacenter: %w", err)
@@ -132,6 +142,7 @@ func (d *Datacenter) PowerOn(s Spec) (Machine, error) {
 	}
 	m, err := d.prepare(s)
 	if err != nil {
+		d.options.PoweredOff(s.ID)
 		return Machine{}, fmt.Errorf("power on machine %q: %w", s.Name, err)
 	}
 	return d.start(m).view(), nil

@@ -156,6 +156,38 @@ func TestTwoPowerOnsAreOneMachine(t *testing.T) {
 	}
 }
 
+// TestAddressesAreToldAlsoWhenTheyAreRefused: somebody wanted that one.
+func TestAddressesAreToldAlsoWhenTheyAreRefused(t *testing.T) {
+	on := map[string]netip.Addr{}
+	var wanted []string
+	d := open(t, datacenter.Options{
+		Dir: t.TempDir(),
+		PoweredOn: func(s datacenter.Spec, a netip.Addr) {
+			on[s.ID] = a
+			if !slices.Contains(wanted, s.ID+" "+a.String()) {
+				wanted = append(wanted, s.ID+" "+a.String())
+			}
+		},
+		PoweredOff: func(id string) { delete(on, id) },
+	})
+	a := powerOn(t, d, spec("a")).Address.Addr()
+	second := spec("b")
+	second.Address = a
+	if _, err := d.PowerOn(second); err == nil {
+		t.Error("two machines have one address")
+	}
+	if diff := cmp.Diff([]string{"a " + a.String(), "b " + a.String()}, wanted); diff != "" {
+		t.Error(diff)
+	}
+	if len(on) != 1 || on["a"] != a {
+		t.Errorf("on: %v", on)
+	}
+	d.PowerOff("a")
+	if len(on) != 0 {
+		t.Errorf("on at the end: %v", on)
+	}
+}
+
 func TestPowerOffWaitsForBoot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := network.New()

@@ -41,6 +41,7 @@ func (d *Datacenter) run(ctx context.Context, p *power, hold <-chan struct{}) {
 	p.machine.Host.Detach()
 	d.mu.Lock()
 	delete(d.machines, p.machine.ID)
+	d.options.PoweredOff(p.machine.ID)
 	d.mu.Unlock()
 	close(p.done)
 	if switchedOff {

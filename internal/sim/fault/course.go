@@ -4,6 +4,7 @@
 package fault
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -12,15 +13,18 @@ import (
 // happened. Both are forgotten with the process. It is safe for concurrent use; a
 // nil one has no faults.
 type Course struct {
-	plan Plan
-
-	mu    sync.Mutex
-	began time.Time // zero: not yet
-	used  []int     // by place in the plan
+	mu       sync.Mutex
+	plan     Plan
+	began    time.Time     // zero: not yet
+	used     []int         // by place in the plan
+	replaced chan struct{} // closed when another plan takes the place of this one
+	moved    chan struct{} // closed when the clock begins, or begins anew
 }
 
 // NewCourse returns a plan whose clock stands at zero until it begins.
-func NewCourse(p Plan) *Course { return &Course{plan: p, used: make([]int, len(p.Faults))} }
+func NewCourse(p Plan) *Course {
+	return &Course{plan: p, used: make([]int, len(p.Faults)), replaced: make(chan struct{}), moved: make(chan struct{})}
+}
 
 // Begin starts the plan's clock. It is called when the platform answers.
 func (c *Course) Begin() {
@@ -29,11 +33,78 @@ func (c *Course) Begin() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.began = time.Now()
+	c.begin()
 }
 
-// AffectsCalls says whether anything in the plan happens to API calls.
-func (c *Course) AffectsCalls() bool { return c != nil && c.plan.AffectsCalls() }
+// begin is called under lock.
+func (c *Course) begin() {
+	c.began = time.Now()
+	close(c.moved)
+	c.moved = make(chan struct{})
+}
+
+// Replace has another plan take the place of this one. Its clock begins at once.
+func (c *Course) Replace(p Plan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.plan, c.used = p, make([]int, len(p.Faults))
+	close(c.replaced)
+	c.replaced = make(chan struct{})
+	c.begin()
+}
+
+// Replaced is closed when another plan has taken the place of the present one.
+func (c *Course) Replaced() <-chan struct{} {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.replaced
+}
+
+// Await returns when something is so that depends on the plan, which it asks whenever
+// a fault begins or ends; it is false if ctx ended before.
+func (c *Course) Await(ctx context.Context, so func() bool) bool {
+	for ctx.Err() == nil {
+		moved, next := c.next()
+		if so() {
+			return true
+		}
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+		case <-moved:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	return false
+}
+
+// never is longer than any plan.
+const never = 1000 * time.Hour
+
+// next is when a fault begins or ends, unless the clock moves before.
+func (c *Course) next() (moved <-chan struct{}, in time.Duration) {
+	if c == nil {
+		return nil, never
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	in = never
+	if c.began.IsZero() {
+		return c.moved, in
+	}
+	for _, f := range c.plan.Faults {
+		for _, at := range []time.Duration{f.After.Duration, f.After.Duration + f.For.Duration} {
+			if left := at - c.elapsed(); left > 0 {
+				in = min(in, left)
+			}
+		}
+	}
+	return c.moved, in
+}
 
 // Strike is the fault that happens to a call, if any. It counts.
 func (c *Course) Strike(call Call) (Fault, bool) {
@@ -68,6 +139,12 @@ func (c *Course) Crowded(machine string) (time.Duration, bool) {
 	return c.lasting(func(f Fault) bool { return f.Kind == NoCapacity && f.names(machine) })
 }
 
+// Silenced says whether the API server of a control plane has ended, and for how long
+// it stays so.
+func (c *Course) Silenced(machine string) (time.Duration, bool) {
+	return c.lasting(func(f Fault) bool { return f.Kind == APIServerDies && f.names(machine) })
+}
+
 // Ails says whether something goes wrong with an addon now, and for how long; 0
 // means for ever.
 func (c *Course) Ails(k Kind, addon string) (time.Duration, bool) {
@@ -85,15 +162,14 @@ func (c *Course) Plan() Plan {
 	if c == nil {
 		return Plan{}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.plan
 }
 
 // Strangers are the machines that take somebody's name.
 func (c *Course) Strangers() (all []Fault) {
-	if c == nil {
-		return nil
-	}
-	for _, f := range c.plan.Faults {
+	for _, f := range c.Plan().Faults {
 		if f.Kind == Stranger {
 			all = append(all, f)
 		}

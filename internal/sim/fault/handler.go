@@ -21,17 +21,38 @@ type API struct {
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, message string)
 	// Pretend answers as if the request had been carried out.
 	Pretend func(w http.ResponseWriter, r *http.Request)
+	// Past is what the platform remembers of itself. A platform that has none does
+	// not know faults that need it.
+	Past Past
+}
+
+// Past is what a platform remembers of itself, by moments.
+type Past interface {
+	// Note has the platform remember the moment, unless it does.
+	Note(moment time.Time)
+	// Answer answers a request as it would have been answered then.
+	Answer(w http.ResponseWriter, r *http.Request, moment time.Time)
 }
 
 // Handler lets the faults of API calls happen in front of next.
 func (c *Course) Handler(api API, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f, hit := c.Strike(api.Classify(r))
-		if !hit {
-			next.ServeHTTP(w, r)
-			return
+		call := api.Classify(r)
+		for _, moment := range c.stale() {
+			api.Past.Note(moment)
 		}
-		f.answer(api, next, w, r)
+		if call.Verb == Watch {
+			w = &heldBack{ResponseWriter: w, course: c, ctx: r.Context(), call: call}
+		}
+		f, hit := c.Strike(call)
+		switch {
+		case !hit:
+			next.ServeHTTP(w, r)
+		case f.Kind == StaleList:
+			api.Past.Answer(w, r, c.beginning(f))
+		default:
+			f.answer(api, next, w, r)
+		}
 	})
 }
 

@@ -43,12 +43,16 @@ faults:
   addon: cilium
 - kind: addonNotReady
   machine: mgmt-cp-0
+- kind: staleList
+  for: 5m
+- kind: apiServerDies
+  times: 1
 `))
 	if err == nil {
 		t.Fatal("accepted")
 	}
 	for _, part := range []string{
-		`faults[0].kind: there is no "thunder"; take one of addonNotReady, chartUnavailable, deny, failedTask`,
+		`faults[0].kind: there is no "thunder"; take one of addonNotReady, apiServerDies, chartUnavailable, deny, failedTask`,
 		`faults[1].machines is unknown; there are addon, after, delay`,
 		`faults[1].for: "soon" is not a time such as "30s"`,
 		`faults[1].times: "many" is not a whole number`,
@@ -65,6 +69,9 @@ faults:
 		`faults[7].times has no effect on hookFails, which takes addon, after, for; remove it`,
 		`faults[8].addon has no effect on deny`,
 		`faults[9].machine has no effect on addonNotReady, which takes addon, after, for; remove it`,
+		`faults[10].for: nobody remembers what was there more than 4m0s ago`,
+		`faults[11].times has no effect on apiServerDies, which takes machine, after, for; remove it`,
+		`faults[11].for is missing: apiServerDies needs it`,
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("missing: %s", part)
@@ -128,7 +135,7 @@ func TestReference(t *testing.T) {
 	}
 	for _, kind := range []fault.Kind{
 		fault.Throttle, fault.Deny, fault.TokenExpiry, fault.SlowList, fault.LostResponse,
-		fault.FailedTask, fault.NoCapacity, fault.Stranger, fault.MachineDies, fault.NoAddress,
+		fault.FailedTask, fault.NoCapacity, fault.Stranger, fault.MachineDies, fault.NoAddress, fault.StaleList, fault.APIServerDies,
 		fault.ChartUnavailable, fault.AddonNotReady, fault.WebhookRefuses, fault.HookFails,
 	} {
 		if !shown[kind] || !strings.Contains(string(page), "| `"+string(kind)+"` |") {

@@ -26,6 +26,9 @@ const (
 	Stranger     Kind = "stranger"     // a machine's name is taken
 	MachineDies  Kind = "machineDies"  // a machine ends by itself
 	NoAddress    Kind = "noAddress"    // a machine gets no address
+	StaleList    Kind = "staleList"    // what is read is not what is there, but what was
+
+	APIServerDies Kind = "apiServerDies" // the API server of a control plane ends
 
 	ChartUnavailable Kind = "chartUnavailable" // an addon's chart or manifest cannot be fetched
 	AddonNotReady    Kind = "addonNotReady"    // an addon's pods do not get ready
@@ -95,19 +98,9 @@ type Call struct {
 	Name     string // of the object, empty for a list
 }
 
-// AffectsCalls says whether anything in the plan happens to API calls.
-func (p Plan) AffectsCalls() bool {
-	for _, f := range p.Faults {
-		if f.affectsCalls() {
-			return true
-		}
-	}
-	return false
-}
-
 func (f Fault) affectsCalls() bool {
 	switch f.Kind {
-	case Throttle, Deny, TokenExpiry, SlowList, LostResponse:
+	case Throttle, Deny, TokenExpiry, SlowList, StaleList, LostResponse:
 		return true
 	case FailedTask:
 		return f.Verb == Delete
@@ -122,7 +115,9 @@ func (f Fault) matches(c Call) bool {
 		return false
 	case f.Kind == SlowList && c.Verb != List:
 		return false
-	case f.Kind == LostResponse && !c.writes():
+	case f.Kind == StaleList && c.Verb != List && c.Verb != Get:
+		return false
+	case f.Kind == LostResponse && !c.Writes():
 		return false
 	case f.Kind == FailedTask && c.Resource != Machine:
 		return false
@@ -131,7 +126,8 @@ func (f Fault) matches(c Call) bool {
 		(f.Machine == "" || c.Name != "" && f.names(c.Name))
 }
 
-func (c Call) writes() bool { return c.Verb == Create || c.Verb == Update || c.Verb == Delete }
+// Writes says whether a call changes the platform.
+func (c Call) Writes() bool { return c.Verb == Create || c.Verb == Update || c.Verb == Delete }
 
 // names says whether the fault is about the machine of this name.
 func (f Fault) names(machine string) bool { return fits(f.Machine, machine) }

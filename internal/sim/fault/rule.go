@@ -14,6 +14,9 @@ import (
 	"time"
 )
 
+// maxStale is how long the past can be told: stores forget it after some minutes.
+const maxStale = 4 * time.Minute
+
 // rule is which fields a kind takes besides its own name, and which it needs.
 type rule struct{ takes, needs []string }
 
@@ -25,12 +28,15 @@ func rules() map[Kind]rule {
 		Deny:         {takes: call},
 		TokenExpiry:  {takes: []string{"after", "for", "times"}},
 		SlowList:     {takes: []string{"resource", "after", "for", "times", "delay"}, needs: []string{"delay"}},
+		StaleList:    {takes: []string{"resource", "after", "for"}, needs: []string{"for"}},
 		LostResponse: {takes: call},
 		FailedTask:   {takes: []string{"machine", "verb", "after", "for", "times"}, needs: []string{"verb"}},
 		NoCapacity:   {takes: []string{"machine", "after", "for"}},
 		Stranger:     {takes: []string{"machine", "after", "for"}, needs: []string{"machine"}},
 		MachineDies:  {takes: []string{"machine", "after", "times"}},
 		NoAddress:    {takes: []string{"machine", "for"}},
+
+		APIServerDies: {takes: []string{"machine", "after", "for"}, needs: []string{"for"}},
 
 		ChartUnavailable: {takes: append(slices.Clone(addon), "times")},
 		AddonNotReady:    {takes: addon},
@@ -98,6 +104,9 @@ func (f Fault) checkNumbers(entry map[string]json.RawMessage, complain func(stri
 		if _, there := entry[name]; there && (d < 0 || d == 0 && name != "after") {
 			complain(".%s: %s is not a time that can pass", name, d)
 		}
+	}
+	if f.Kind == StaleList && f.For.Duration > maxStale {
+		complain(".for: nobody remembers what was there more than %s ago", maxStale)
 	}
 	if _, there := entry["times"]; there && f.Times < 1 {
 		complain(".times: %d is not a number of times; leave it out for no limit", f.Times)

@@ -43,7 +43,7 @@ func classify(r *http.Request) fault.Call {
 		call.Resource = fault.Secret
 	}
 	if call.Verb == fault.Create && call.Name == "" {
-		call.Name = nameInBody(r)
+		call.Name = objectIn(body(r)).name
 	}
 	return call
 }
@@ -67,31 +67,46 @@ func verbOf(verb string) fault.Verb {
 	return fault.Verb(verb)
 }
 
-// nameInBody is the name of the object that a request brings. The body stays.
-func nameInBody(r *http.Request) string {
+// body is what a request brings. It stays.
+func body(r *http.Request) []byte {
 	if r.Body == nil {
-		return ""
+		return nil
 	}
 	data, err := io.ReadAll(io.LimitReader(r.Body, bodyLimit))
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(data), r.Body))
 	if err != nil {
-		return ""
+		return nil
 	}
+	return data
+}
+
+// identity is what is asked of the object in a request.
+type identity struct {
+	name   string
+	labels map[string]string
+}
+
+// objectIn reads what a request brings, in either encoding of the API server. What is
+// no object has no identity.
+func objectIn(data []byte) identity {
 	var object struct {
-		Metadata struct{ Name string } `json:"metadata"`
+		Metadata struct {
+			Name   string
+			Labels map[string]string
+		} `json:"metadata"`
 	}
 	if json.Unmarshal(data, &object) == nil {
-		return object.Metadata.Name
+		return identity{object.Metadata.Name, object.Metadata.Labels}
 	}
 	decoded, _, err := clientgoscheme.Codecs.UniversalDeserializer().Decode(data, nil, nil)
 	if err != nil {
-		return ""
+		return identity{}
 	}
 	named, err := meta.Accessor(decoded)
 	if err != nil {
-		return ""
+		return identity{}
 	}
-	return named.GetName()
+	return identity{named.GetName(), named.GetLabels()}
 }
 
 // refuse answers as an API server does.

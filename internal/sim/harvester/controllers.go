@@ -68,12 +68,47 @@ func (h *Harvester) addControllers(ctx context.Context, m manager.Manager) error
 		noAgent: h.options.NoGuestAgent, faults: h.options.Faults, powered: map[string]poweredOn{}, failures: map[string]failure{},
 	}
 	go vms.forward(ctx, news)
+	go h.followPlans(ctx, m.GetClient(), news)
 	return errors.Join(
 		indexMachines(ctx, m.GetFieldIndexer()),
 		addImages(m),
 		addClaims(m),
 		addMachines(m, vms, news),
+		h.tellObjects(ctx, m),
 	)
+}
+
+// followPlans has a plan that takes the place of another have its effect on what is
+// there: its strangers come, and machines look for a place again.
+func (h *Harvester) followPlans(ctx context.Context, c client.Client, news chan<- event.GenericEvent) {
+	faults := h.options.Faults
+	for replaced := faults.Replaced(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-replaced:
+		}
+		replaced = faults.Replaced()
+		if err := errors.Join(h.addStrangers(ctx, c), lookAgain(ctx, c, news)); err != nil && ctx.Err() == nil {
+			h.options.Log.Error("a new fault plan has not all of its effect", "err", err)
+		}
+	}
+}
+
+// lookAgain has all machines looked at.
+func lookAgain(ctx context.Context, c client.Client, news chan<- event.GenericEvent) error {
+	all := &kubevirtv1.VirtualMachineList{}
+	if err := c.List(ctx, all); err != nil {
+		return err
+	}
+	for i := range all.Items {
+		select {
+		case news <- event.GenericEvent{Object: &all.Items[i]}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 func addImages(m manager.Manager) error {

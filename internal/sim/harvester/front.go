@@ -18,18 +18,15 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-// front stands before the API server while its answers are to be late or wrong. The
-// limited user knows the front alone; administrator and controllers go past it.
+// front stands before the API server: it tells the auditor who writes, and has answers
+// be late or wrong. The limited user knows the front alone; administrator and
+// controllers go past it.
 type front struct {
 	listener net.Listener
 	server   *http.Server
 }
 
-// openFront serves the front if anything is for it to do.
 func (h *Harvester) openFront() error {
-	if h.options.Create == 0 && !h.options.Faults.AffectsCalls() {
-		return nil
-	}
 	security, err := h.frontTLS()
 	if err != nil {
 		return err
@@ -79,7 +76,12 @@ func (h *Harvester) frontHandler() (http.Handler, error) {
 		return nil, err
 	}
 	slow := fault.Delay(h.options.Create, createsMachine, forward)
-	return h.options.Faults.Handler(fault.API{Classify: classify, Refuse: refuse, Pretend: pretend}, slow), nil
+	past, err := newPast(h.plane.Config(), forward, h.options.Log)
+	if err != nil {
+		return nil, err
+	}
+	faulty := h.options.Faults.Handler(fault.API{Classify: classify, Refuse: refuse, Pretend: pretend, Past: past}, slow)
+	return tellWrites(h.options.Auditor, faulty), nil
 }
 
 func createsMachine(r *http.Request) bool {

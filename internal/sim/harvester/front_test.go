@@ -21,6 +21,7 @@ import (
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/harvester"
 	harvesterv1beta1 "github.com/butlerdotdev/butler/internal/sim/harvester/harvesterhci/v1beta1"
@@ -47,8 +48,12 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{dir: t.TempDir()}
-	if err := w.start(harvester.Options{Create: 300 * time.Millisecond, Faults: fault.NewCourse(parsed), Seed: harvester.Seed{Hosts: []string{"harvester.example.com"}}}); err != nil {
+	w := &world{dir: t.TempDir(), course: fault.NewCourse(parsed)}
+	w.auditor, err = audit.Open(audit.Options{Dir: w.dir, Desired: []audit.Desired{{Cluster: "audited", Machines: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.start(harvester.Options{Create: 300 * time.Millisecond, Faults: w.course, Auditor: w.auditor, Seed: harvester.Seed{Hosts: []string{"harvester.example.com"}}}); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
@@ -74,6 +79,9 @@ func TestFaults(t *testing.T) {
 		{"impersonation", impersonation},
 		{"watch", watchStreams},
 		{"administrator", administratorIsFree},
+		{"audit", auditOfUse},
+		{"stale reads", staleReads},
+		{"another plan", plansChange},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, w) })
 	}
@@ -176,7 +184,7 @@ func lostResponse(t *testing.T, w *world) {
 }
 
 func slowList(t *testing.T, w *world) {
-	impatient, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	impatient, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	if err := w.limited.List(impatient, &harvesterv1beta1.VirtualMachineImageList{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the list was fast: %v", err)

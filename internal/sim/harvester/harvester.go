@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/harvester/crd"
@@ -41,14 +42,16 @@ type Options struct {
 	Create time.Duration
 	// Faults are what goes wrong; nil: nothing.
 	Faults *fault.Course
-	Log    *slog.Logger
+	// Auditor is told what is there and who writes; nil: nobody is.
+	Auditor *audit.Auditor
+	Log     *slog.Logger
 }
 
 // Harvester is a simulated Harvester that runs.
 type Harvester struct {
 	options Options
 	plane   *plane.Plane
-	front   *front // nil: everybody talks to the API server itself
+	front   *front
 	cancel  context.CancelFunc
 	ended   chan struct{} // closed when the controllers have ended
 	err     error         // why, valid after ended
@@ -87,12 +90,7 @@ func (h *Harvester) Kubeconfig() string { return filepath.Join(h.options.Dir, "k
 func (h *Harvester) AdminKubeconfig() string { return filepath.Join(h.options.Dir, "admin.yaml") }
 
 // Address is where the API is served to the limited user, on loopback.
-func (h *Harvester) Address() string {
-	if h.front != nil {
-		return h.front.listener.Addr().String()
-	}
-	return h.plane.Address()
-}
+func (h *Harvester) Address() string { return h.front.listener.Addr().String() }
 
 // Wait returns when the simulation has ended: nil after Stop, else the cause.
 func (h *Harvester) Wait() error {

@@ -37,7 +37,13 @@ func (h *Harvester) addStranger(ctx context.Context, c client.Client, namespace 
 	if f.After.Duration == 0 {
 		return h.createStranger(ctx, c, namespace, f)
 	}
+	replaced := h.options.Faults.Replaced()
 	h.later(f.After.Duration, func(ctx context.Context) {
+		select {
+		case <-replaced: // another plan holds by now
+			return
+		default:
+		}
 		if err := h.createStranger(ctx, c, namespace, f); err != nil {
 			h.options.Log.Error("a stranger does not come", "machine", f.Machine, "err", err)
 		}

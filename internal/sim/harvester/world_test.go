@@ -28,7 +28,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/harvester"
 	harvesterv1beta1 "github.com/butlerdotdev/butler/internal/sim/harvester/harvesterhci/v1beta1"
 	"github.com/butlerdotdev/butler/internal/sim/network"
@@ -43,6 +45,8 @@ type world struct {
 	harvester  *harvester.Harvester
 	admin      client.WithWatch
 	limited    client.WithWatch
+	course     *fault.Course
+	auditor    *audit.Auditor
 
 	mu    sync.Mutex
 	specs map[string]datacenter.Spec // the last boot, by name

@@ -118,6 +118,27 @@ func (h *Host) Forward(port uint16, target string) {
 	h.forwards[port] = target
 }
 
+// Cut closes the connections that were made to a port, as the end of whoever served it
+// does.
+func (h *Host) Cut(port uint16) {
+	at := func(a net.Addr) bool {
+		tcp, ok := a.(*net.TCPAddr)
+		return ok && tcp.Port == int(port)
+	}
+	h.mu.Lock()
+	var cut []*hostConn
+	for c := range h.conns {
+		if at(c.local) || at(c.remote) {
+			cut = append(cut, c)
+			delete(h.conns, c)
+		}
+	}
+	h.mu.Unlock()
+	for _, c := range cut {
+		_ = c.Conn.Close()
+	}
+}
+
 // Detach takes the host off the network: its listeners and live connections are
 // closed, and its address is free again. A second call does nothing.
 func (h *Host) Detach() {

@@ -20,11 +20,13 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/butlerdotdev/butler/config/crd"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
+	"github.com/butlerdotdev/butler/internal/talos"
 )
 
 const (
@@ -95,6 +97,56 @@ func TestControllersRunForReal(t *testing.T) {
 		s.powerOn(t, "cp-0")
 		awaitPods(t, client, ownController, 1, func(p *corev1.Pod) bool { return podReady(p) && lastPID(t, command) != before })
 	})
+	t.Run("it has ended when its pod is gone", func(t *testing.T) { scaledDown(t, client, command) })
+	t.Run("another takes over when its machine dies", func(t *testing.T) { takenOver(t, s, client) })
+}
+
+// scaledDown: whoever sees no pods any more may be sure that nobody works.
+func scaledDown(t *testing.T, client *kubernetes.Clientset, command string) {
+	before := lastPID(t, command)
+	none := []byte(`{"spec": {"replicas": 0}}`)
+	_, err := client.AppsV1().Deployments(ownNamespace).Patch(t.Context(), ownController, types.MergePatchType, none, metav1.PatchOptions{})
+	check(t, err)
+	awaitPods(t, client, ownController, 0, podReady)
+	if !ended(before) {
+		t.Error("its pod is gone, and it goes on")
+	}
+}
+
+// takenOver: a second one, on another machine, waits for the lease of the first.
+func takenOver(t *testing.T, s *site, client *kubernetes.Clientset) {
+	s.join(t, talos.Node{Name: "w-0", Role: talos.Worker})
+	awaitNode(t, client, "w-0")
+	before := present(t.Context(), client)
+	createProgram(t, client, "leader", "w-0")
+	awaitPods(t, client, "leader", 1, podReady)
+	leader := holder(t, client, before)
+	createProgram(t, client, "standby", "cp-0")
+	awaitPods(t, client, "standby", 1, podReady)
+	if now := present(t.Context(), client); now != leader {
+		t.Fatalf("%s leads, and nothing happened to %s", now, leader)
+	}
+	s.datacenter.Kill("w-0")
+	holder(t, client, leader)
+}
+
+// holder waits until somebody leads, another than the one before.
+func holder(t *testing.T, client *kubernetes.Clientset, before string) (name string) {
+	t.Helper()
+	eventually(t, func(ctx context.Context) bool {
+		name = present(ctx, client)
+		return name != "" && name != before
+	}, func() any { return fmt.Sprintf("%q leads, as before", name) })
+	return name
+}
+
+// present is who leads now, if anybody does.
+func present(ctx context.Context, client *kubernetes.Clientset) string {
+	leases, err := client.CoordinationV1().Leases(ownNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil || len(leases.Items) != 1 || leases.Items[0].Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *leases.Items[0].Spec.HolderIdentity
 }
 
 // define creates the kinds that a controller cannot do without.
@@ -181,7 +233,14 @@ func createController(t *testing.T, client *kubernetes.Clientset) {
 		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ownNamespace, Name: ownController}},
 	}, metav1.CreateOptions{})
 	check(t, err)
-	template := podTemplate(ownController, "")
+	createProgram(t, client, ownController, "cp-0")
+}
+
+// createProgram has the controller run on a node.
+func createProgram(t *testing.T, client *kubernetes.Clientset, name, node string) {
+	t.Helper()
+	template := podTemplate(name, "")
+	template.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
 	template.Spec.ServiceAccountName = ownController
 	template.Spec.Containers = []corev1.Container{{
 		Name: "controller", Image: "ghcr.io/butlerdotdev/" + ownController + ":v0.0.0",
@@ -190,8 +249,8 @@ func createController(t *testing.T, client *kubernetes.Clientset) {
 			FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"},
 		}}},
 	}}
-	_, err = client.AppsV1().Deployments(ownNamespace).Create(t.Context(), &appsv1.Deployment{
-		ObjectMeta: meta,
+	_, err := client.AppsV1().Deployments(ownNamespace).Create(t.Context(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ownNamespace},
 		Spec:       appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: template.Labels}, Template: template},
 	}, metav1.CreateOptions{})
 	check(t, err)

@@ -93,6 +93,7 @@ func (n *node) holdSharedIP(ctx context.Context, address netip.Addr) {
 			defer n.cluster.change(shared(nil))
 			n.cluster.whileOpen(ctx, n, func(ctx context.Context, target string) {
 				host.Forward(apiServerPort, target)
+				defer host.Cut(apiServerPort)
 				defer host.Forward(apiServerPort, "")
 				<-ctx.Done()
 			})

@@ -6,6 +6,8 @@ package talos
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -70,7 +72,9 @@ func (n *node) keepEtcd(data etcdData) error {
 	if !data.First {
 		return nil
 	}
-	return errors.Join(n.disk.writeEtcd(data), n.cluster.noteBootstrap(n.member(data.Member), n.machine.Name))
+	member := n.member(data.Member)
+	n.world.options.Auditor.Bootstrapped(filepath.Base(n.cluster.dir), fmt.Sprintf("%x", member.ID), n.machine.Name)
+	return errors.Join(n.disk.writeEtcd(data), n.cluster.noteBootstrap(member, n.machine.Name))
 }
 
 // enterEtcd returns the node's part in etcd: that on its disk, or a new one as soon as
@@ -155,11 +159,27 @@ func (n *node) runMemberWith(ctx context.Context, id uint64, p *plane.Plane, sta
 	})
 	parts.Go(func() {
 		if pause(ctx, time.Until(started.Add(profile.APIServer))) {
-			n.openAPIServer(p.Address())
-			defer n.openAPIServer("")
-			<-ctx.Done()
+			n.runAPIServer(ctx, p)
 		}
 	})
+}
+
+// runAPIServer has the node's API server answer, except while it has died.
+func (n *node) runAPIServer(ctx context.Context, p *plane.Plane) {
+	faults := n.world.options.Faults
+	for faults.Await(ctx, func() bool { return !n.silenced() }) {
+		n.openAPIServer(p.Address())
+		if faults.Await(ctx, n.silenced) {
+			n.log.Warn("the API server dies, as the fault plan has it")
+		}
+		n.openAPIServer("")
+	}
+}
+
+// silenced says whether the node's API server has died.
+func (n *node) silenced() bool {
+	_, on := n.world.options.Faults.Silenced(n.machine.Name)
+	return on
 }
 
 // runHealthy votes in etcd.
@@ -176,6 +196,9 @@ func (n *node) runHealthy(ctx context.Context, id uint64) {
 
 func (n *node) openAPIServer(target string) {
 	n.machine.Host.Forward(apiServerPort, target)
+	if target == "" {
+		n.machine.Host.Cut(apiServerPort)
+	}
 	n.cluster.setOpen(n, target)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/pki"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/cluster"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
 // formation is what the nodes of one cluster share. Its data belong to the members
@@ -21,6 +22,7 @@ type formation struct {
 	log   *slog.Logger
 	start func(context.Context) (*plane.Plane, error)
 
+	faults   *fault.Course
 	services *cluster.Services
 	ranges   sync.Mutex // held to give a node its pod addresses
 

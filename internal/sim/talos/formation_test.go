@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 
 	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
 
@@ -114,6 +115,13 @@ func founder(t *testing.T, f *formation, name, address string) *node {
 func TestSecondBootstrapIsNotedAndNotPlayed(t *testing.T) {
 	f := testFormation(t, t.TempDir())
 	first, second := founder(t, f, "cp-0", "10.0.0.1/24"), founder(t, f, "cp-1", "10.0.0.2/24")
+	audited := t.TempDir()
+	auditor, err := audit.Open(audit.Options{Dir: audited})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.world = New(Options{Auditor: auditor})
+	second.world = first.world
 	for range 2 { // again after a restart
 		data := etcdData{Member: 1, First: true}
 		if err := errors.Join(first.foundEtcd(data), first.keepEtcd(data)); err != nil {
@@ -132,6 +140,9 @@ func TestSecondBootstrapIsNotedAndNotPlayed(t *testing.T) {
 	}
 	if voters, _ := ids(f); !slices.Equal(voters, []uint64{1}) {
 		t.Errorf("members %v", voters)
+	}
+	if found, err := audit.Violations(audited); err != nil || len(found) != 1 || found[0].Invariant != audit.OneBootstrap {
+		t.Errorf("the auditor found %v, %v", found, err)
 	}
 }
 

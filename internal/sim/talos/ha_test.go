@@ -25,6 +25,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/sim/audit"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
@@ -34,6 +36,8 @@ import (
 type ha struct {
 	*site
 	address map[string]string // by name
+	faults  *fault.Course
+	auditor *audit.Auditor
 }
 
 var (
@@ -44,7 +48,11 @@ var (
 
 func newHA(t *testing.T) *ha {
 	t.Helper()
-	h := &ha{newSite(t, simtalos.Options{Executable: planetest.Executable(t)}), map[string]string{}}
+	h := &ha{address: map[string]string{}, faults: plan()}
+	var err error
+	h.auditor, err = audit.Open(audit.Options{Dir: t.TempDir()})
+	check(t, err)
+	h.site = newSite(t, simtalos.Options{Executable: planetest.Executable(t), Faults: h.faults, Auditor: h.auditor})
 	for _, name := range haNodes {
 		h.add(t, name)
 	}
@@ -152,6 +160,7 @@ func TestHighAvailability(t *testing.T) {
 	t.Logf("six nodes Ready %v after kube-vip had its rights", time.Since(start))
 	uid := clusterUID(t, h.through(t, ""))
 	t.Run("another cluster shares nothing", func(t *testing.T) { stranger(t, h, uid) })
+	t.Run("one API server dies, the others answer", func(t *testing.T) { oneSilent(t, h) })
 	t.Run("any quorum answers, whichever it is", func(t *testing.T) { quorum(t, h, uid) })
 	t.Run("a replaced control plane is a new member", func(t *testing.T) { replaced(t, h, uid) })
 	t.Run("one of the same name takes its place", func(t *testing.T) { renewed(t, h) })
@@ -161,6 +170,20 @@ func TestHighAvailability(t *testing.T) {
 	}
 	t.Run("the address goes with kube-vip", func(t *testing.T) { withoutKubeVIP(t, h) })
 	t.Run("the data go with the last member", func(t *testing.T) { removed(t, h) })
+}
+
+// oneSilent: its own address is silent, and that of the cluster is not for long.
+func oneSilent(t *testing.T, h *ha) {
+	dies := fault.Fault{Kind: fault.APIServerDies, Machine: "cp-1", For: metav1.Duration{Duration: time.Hour}}
+	h.faults.Replace(fault.Plan{Faults: []fault.Fault{dies}})
+	at := func(name string) string { return net.JoinHostPort(h.address[name], "6443") }
+	eventually(t, func(context.Context) bool { return !h.answers(t, at("cp-1")) }, func() any { return "cp-1 answers" })
+	eventually(t, func(ctx context.Context) bool {
+		_, err := h.at(t, "cp-0").CoreV1().Namespaces().Get(ctx, "default", metav1.GetOptions{})
+		return err == nil && h.answers(t, sharedIP+":6443")
+	}, func() any { return "the others are silent too" })
+	h.faults.Replace(fault.Plan{})
+	eventually(t, func(context.Context) bool { return h.answers(t, at("cp-1")) }, func() any { return "cp-1 stays silent" })
 }
 
 func alone(t *testing.T, h *ha) {
@@ -241,7 +264,7 @@ func formed(t *testing.T, h *ha) {
 func stranger(t *testing.T, h *ha, uid string) {
 	secrets, err := talos.NewSecrets("v1.9.2")
 	check(t, err)
-	other := &ha{&site{network: h.network, datacenter: h.datacenter, options: h.options, secrets: secrets}, map[string]string{}}
+	other := &ha{site: &site{network: h.network, datacenter: h.datacenter, options: h.options, secrets: secrets}, address: map[string]string{}}
 	other.client = other.newClient(t, secrets)
 	other.add(t, "cp-x")
 	other.awaitState(t, other.address["cp-x"], talos.StateConfigured)

@@ -82,6 +82,9 @@ func (f *formation) runPlane() {
 		defer cancel()
 		_ = f.await(ctx, func() bool { return !f.quorum() || f.plane == nil && f.restarts != restarts })
 	}()
+	if !f.faults.Await(ctx, func() bool { return !f.silenced() }) {
+		return
+	}
 	p, err := f.start(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -92,12 +95,30 @@ func (f *formation) runPlane() {
 	}
 	f.log.Info("control plane is up")
 	f.change(func() { f.plane = p })
+	go func() {
+		if f.faults.Await(ctx, f.silenced) {
+			p.Kill("kube-apiserver")
+		}
+	}()
 	select {
 	case <-p.Done():
 	case <-ctx.Done():
 	}
 	f.change(func() { f.plane = nil })
 	f.stop(p)
+}
+
+// silenced says whether the API servers of all members have died. One process stands
+// for them: while any of them answers, it goes on.
+func (f *formation) silenced() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, n := range f.running {
+		if !n.silenced() {
+			return false
+		}
+	}
+	return len(f.running) > 0
 }
 
 func (f *formation) stop(p *plane.Plane) {

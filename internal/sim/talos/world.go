@@ -20,6 +20,7 @@ import (
 
 	"github.com/siderolabs/talos/pkg/machinery/config"
 
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/network"
@@ -33,6 +34,7 @@ type Options struct {
 	Dir        string           // the clusters' data
 	Profile    datacenter.Profile
 	Faults     *fault.Course
+	Auditor    *audit.Auditor // is told of each etcd that begins; nil: nobody is
 	// Controllers is the command that runs a controller of this project, followed
 	// by its name and its arguments; without it their pods run nothing.
 	Controllers []string
@@ -155,7 +157,7 @@ func (w *World) cluster(id, name string) (*formation, error) {
 	sum := sha256.Sum256([]byte(id))
 	f, err := openFormation(filepath.Join(w.options.Dir, hex.EncodeToString(sum[:8])), w.options.Log.With("cluster", name))
 	if err == nil {
-		f.services.Faults = w.options.Faults
+		f.faults, f.services.Faults = w.options.Faults, w.options.Faults
 		w.clusters[id] = f
 	}
 	return f, err

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/sim/audit"
+)
+
+func (a App) simCheckCommand() *cobra.Command {
+	var c choice
+	var empty bool
+	cmd := &cobra.Command{
+		Use:   "check [CLUSTER]",
+		Short: "Tell what went wrong on a simulated platform, and what is left",
+		Long: `Tell what a simulated platform found wrong with how it was used: two machines
+with one owner, two writers at a time, a key in plain view. Then list what is
+left on it with an owner's tags. The exit code is 1 if anything was wrong; with
+--empty also if anything is left.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := c.simulated("check", args)
+			if err != nil {
+				return err
+			}
+			var problems []error
+			for _, w := range all {
+				problems = append(problems, a.checkSim(cmd.Context(), w, empty))
+			}
+			return interrupted(cmd.Context(), errors.Join(problems...))
+		},
+	}
+	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
+	cmd.Flags().BoolVar(&empty, "empty", false, "nothing with an owner's tags may be left")
+	return cmd
+}
+
+// checkSim prints what is known of one platform; what is wrong is an error.
+func (a App) checkSim(ctx context.Context, w workspace, empty bool) error {
+	violations, err := sim.Violations(w.sim())
+	if err != nil {
+		return err
+	}
+	for _, v := range violations {
+		fmt.Fprintf(a.Out, "%s\t%s: %s\n", v.Time.Local().Format(time.DateTime), v.Invariant, v.Message)
+	}
+	left, err := a.left(ctx, w, empty)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "%s: %d violations, %s\n", w.name, len(violations), left)
+	if len(violations) > 0 {
+		return fmt.Errorf("%d times something happened on the simulated platform of %s that must never happen", len(violations), w.name)
+	}
+	return nil
+}
+
+// left prints what is left and says how much that is. What a platform holds that does
+// not run is not known, which is an error if it has to be nothing.
+func (a App) left(ctx context.Context, w workspace, empty bool) (string, error) {
+	if _, _, running := sim.Running(w.sim()); !running && !empty {
+		return "does not run", nil
+	}
+	left, err := sim.Left(ctx, w.sim())
+	if err == nil {
+		err = a.printLeft(left)
+	}
+	if err == nil && empty && len(left) > 0 {
+		err = fmt.Errorf("%d objects are left on the simulated platform of %s", len(left), w.name)
+	}
+	return fmt.Sprintf("%d objects with an owner", len(left)), err
+}
+
+func (a App) printLeft(left []audit.Object) error {
+	if len(left) == 0 {
+		return nil
+	}
+	out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(out, "RESOURCE\tNAME\tCLUSTER\tID OF CLUSTER\tID OF OWNER")
+	for _, o := range left {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", o.Resource, o.Name, cmp.Or(o.Cluster, "-"), cmp.Or(o.ClusterID, "-"), o.OwnerID)
+	}
+	return out.Flush()
+}

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// PoweredOn is told of each machine that is switched on, with the address that it
+// has then, or wants.
+func (a *Auditor) PoweredOn(id, name string, address netip.Addr) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	address = address.Unmap()
+	if slices.Contains(a.options.Shared, address) {
+		a.report(OneAddress, "machine %s (%s) takes %s for itself, which its cluster shares", name, id, address)
+	}
+	for other, taken := range a.addresses {
+		if other != id && taken == address {
+			a.report(OneAddress, "machine %s (%s) takes %s, which %s (%s) has", name, id, address, a.machines[other], other)
+		}
+	}
+	a.addresses[id], a.machines[id] = address, name
+}
+
+// PoweredOff is told of each machine that is off again, however that came.
+func (a *Auditor) PoweredOff(id string) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.addresses, id)
+	delete(a.machines, id)
+}
+
+// Bootstrapped is told of each etcd that began anew, as often as one likes.
+func (a *Auditor) Bootstrapped(clusterID, member, machine string) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := bootstrap{Member: member, Machine: machine}
+	all := a.kept.Bootstraps[clusterID]
+	if slices.Contains(all, b) {
+		return
+	}
+	a.kept.Bootstraps[clusterID] = append(all, b)
+	a.keep()
+	if len(all) > 0 {
+		a.report(OneBootstrap, "etcd of cluster %s was bootstrapped on %s (member %s), and before on %s (member %s)",
+			clusterID, machine, member, all[len(all)-1].Machine, all[len(all)-1].Member)
+	}
+}

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/sim/audit"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
+)
+
+// TestPlatformThatRunsIsToldAndAsked: another plan for machines that are on, and what
+// is there, and was wrong.
+func TestPlatformThatRunsIsToldAndAsked(t *testing.T) {
+	ctrl.SetLogger(logr.Discard())
+	script := filepath.Join(t.TempDir(), "boot")
+	if err := os.WriteFile(script, []byte(machineScript), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := sim.SetFaults(t.Context(), dir, fault.Plan{}); err == nil || !strings.Contains(err.Error(), "no simulated platform runs") {
+		t.Errorf("nobody is told: %v", err)
+	}
+	p := start(t, dir, sim.Setup{BootCommand: script, Seed: sim.Seed{
+		Subnet: "10.77.0.0/24", Desired: []audit.Desired{{Cluster: "dev", Machines: 1}},
+	}})
+	p.create("mortal")
+	address := p.await("mortal", true)
+	p.shown("boot 1 of mortal at " + address + "/24 by 10.77.0.1")
+	if err := sim.SetFaults(t.Context(), dir, fault.Plan{Faults: []fault.Fault{{Kind: fault.MachineDies, Machine: "mortal"}}}); err != nil {
+		t.Fatal(err)
+	}
+	p.shown("boot 2 of mortal at " + address + "/24 by 10.77.0.1")
+
+	for i, name := range []string{"owned", "surplus"} {
+		p.create(name)
+		p.tag(name, fmt.Sprintf("o%d", i))
+	}
+	eventually(t, "what is there", func() error {
+		left, err := sim.Left(t.Context(), dir)
+		if err != nil || len(left) != 2 || left[0].Name != "owned" || left[1].Name != "surplus" {
+			return fmt.Errorf("%+v, %w", left, err)
+		}
+		return nil
+	})
+	violations, err := sim.Violations(dir)
+	if err != nil || len(violations) != 1 || violations[0].Invariant != audit.WithinDesired {
+		t.Errorf("violations: %v, %v", violations, err)
+	}
+	p.end()
+}
+
+// tag gives a machine an owner, as the platform's administrator.
+func (p *platform) tag(name, owner string) {
+	p.t.Helper()
+	p.connect(p.info.Admin)
+	defer p.connect(p.info.Kubeconfig)
+	vm := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}}
+	vm.SetNamespace("default")
+	vm.SetName(name)
+	labels := fmt.Appendf(nil, `{"metadata": {"labels": {%q: %q, %q: "c1", %q: "dev"}}}`, audit.TagOwnerID, owner, audit.TagClusterID, audit.TagCluster)
+	if err := p.Patch(p.t.Context(), vm, client.RawPatch("application/merge-patch+json", labels)); err != nil {
+		p.t.Fatal(err)
+	}
+}
