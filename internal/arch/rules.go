@@ -24,7 +24,8 @@ var rules = []Rule{
 		May: []string{
 			"provider",
 			"internal/controller/loadbalancerrequest", "internal/controller/machinerequest", "internal/controller/program",
-			"internal/controller/orphan", "internal/controller/providerconfig", "internal/controller/session",
+			"internal/controller/orphan", "internal/controller/providerconfig", "internal/controller/request", "internal/controller/session",
+			"internal/version",
 		},
 		InTests: []string{"provider/inmemory"},
 	},
@@ -79,7 +80,13 @@ var rules = []Rule{
 	{Packages: "internal/addon", May: []string{"api/v1alpha1"}},
 	{Packages: "internal/addon/source", May: []string{"api/v1alpha1", "internal/addon"}, InTests: []string{"charts"}},
 	{Packages: "internal/addon/install", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/source"}, InTests: []string{"charts"}},
-	{Packages: "charts", InTests: []string{"internal/addon/..."}},
+	{
+		Packages: "charts",
+		InTests: []string{
+			"config/admission", "internal/addon/...", "internal/controller/...", "internal/pki", "internal/sim/...",
+			"provider", "provider/inmemory", "provider/serve",
+		},
+	},
 	// Moving a plane is between two API servers; what controllers and platforms have
 	// to do in it comes from outside.
 	{Packages: "internal/pivot", May: []string{"api/v1alpha1", "config/crd"}, InTests: []string{"config/admission"}},
@@ -144,6 +151,8 @@ var rules = []Rule{
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},
 	},
+	// A butleradm with defects, for tests.
+	{Packages: "internal/cli/matrix/faulty", May: []string{"api/v1alpha1", "internal/cli", "internal/plane/component", "internal/sim/...", "internal/talos", "provider", "provider/harvester"}},
 	{Packages: "internal/version"},
 	{Packages: "cmd/...", May: []string{"api/v1alpha1", "charts", "provider/...", "internal/...", "config/crd"}},
 
@@ -152,7 +161,7 @@ var rules = []Rule{
 	{
 		Packages: "hack/...",
 		May: []string{
-			"hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/manifest", "internal/plane", "internal/sim/datacenter",
+			"charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/manifest", "internal/plane", "internal/sim/datacenter",
 			"internal/version",
 		},
 	},
@@ -165,7 +174,7 @@ var guards = []Guard{
 	{Prefix: "kubevirt.io", Importers: []string{"provider/harvester", "internal/sim/harvester/..."}},
 	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "github.com/cosi-project", Importers: []string{"internal/talos", "internal/sim/talos"}},
-	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts"}},
+	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts", "hack/render"}},
 	{Prefix: "sigs.k8s.io/cluster-api", Importers: []string{"internal/addon/source"}},
 	{Prefix: "github.com/stretchr/testify", Importers: nil},
 	{Prefix: "github.com/onsi", Importers: nil},

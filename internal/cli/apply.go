@@ -85,7 +85,17 @@ func (o *operation) apply(ctx context.Context, m *manifest.Manifest, secret *cor
 			return 0, err
 		}
 	}
-	return o.doubt(ctx, client.ObjectKeyFromObject(m.Cluster))
+	key := client.ObjectKeyFromObject(m.Cluster)
+	if o.client != o.local {
+		// Its own controllers work all the time: what they have found counts.
+		cb := &v1alpha1.ClusterBootstrap{}
+		err := o.client.Get(ctx, key, cb)
+		return cb.Generation, err
+	}
+	if err := o.markPlane(ctx, key); err != nil {
+		return 0, err
+	}
+	return o.doubt(ctx, key)
 }
 
 // doubt marks what an earlier run has found as not looked at yet, so that only

@@ -64,7 +64,7 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	defer cancel()
 	err = interrupted(timed, a.bootstrapIn(timed, w, p, making{m, setup, given, f.charts, f.yes, fresh}, t))
 	switch {
-	case err == nil || errors.Is(err, lock.ErrHeld):
+	case err == nil || errors.Is(err, lock.ErrHeld) || errors.Is(err, errGone):
 	case isRefusal(err) && fresh:
 		err = errors.Join(err, w.discard(ctx))
 	case !isRefusal(err):
@@ -104,7 +104,7 @@ func (f bootstrapFlags) setup(m *manifest.Manifest) (sim.Setup, error) {
 func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, m making, t *teller) (err error) {
 	t.starting("the local plane starts")
 	simulated := w.simulateAhead(ctx, p, m)
-	o, err := w.open(ctx, "butleradm bootstrap "+w.name)
+	o, err := a.open(ctx, w, "butleradm bootstrap "+w.name)
 	if err != nil {
 		_ = simulated.Wait() // what kept the plane kept the platform too
 		return err
@@ -112,8 +112,8 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	defer func() { err = errors.Join(err, o.close()) }()
 	o.charts = m.charts
 	t.step("local plane: " + o.plane.KubeconfigPath())
-	known, err := o.clusterOf(ctx, o.client)
-	if err == nil {
+	known, err := o.clusterOf(ctx, o.local)
+	if err == nil && !movedAway(known) {
 		err = o.try(o.ctx, m.Manifest, known)
 	}
 	if e := simulated.Wait(); err == nil {
@@ -125,17 +125,35 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	if err := w.link(); err != nil {
 		return err
 	}
-	if o.rehearsal {
-		t.starting(fmt.Sprintf("the simulated %s starts", p.Type))
-		if o.platform, err = w.simulate(ctx, p, &m.setup); err != nil {
+	if err := o.simulateFor(ctx, p, m, t); err != nil {
+		return err
+	}
+	if movedAway(known) {
+		t.step("this machine's plane is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
+		if known, err = o.settlePlane(p, known, t); err != nil {
 			return err
 		}
-		t.step(fmt.Sprintf("simulated %s: %s", p.Type, o.platform.Admin))
-		if len(m.setup.Seed.Artifacts) > 0 {
-			t.step("addons: stand-ins for the charts; --charts upstream takes the real ones")
+		if err := o.try(o.ctx, m.Manifest, known); err != nil {
+			return err
 		}
 	}
 	return a.bootstrapOn(o, p, m, known, t)
+}
+
+// simulateFor starts the platform of a rehearsal.
+func (o *operation) simulateFor(ctx context.Context, p provider.Provider, m making, t *teller) (err error) {
+	if !o.rehearsal {
+		return nil
+	}
+	t.starting(fmt.Sprintf("the simulated %s starts", p.Type))
+	if o.platform, err = o.simulate(ctx, p, &m.setup); err != nil {
+		return err
+	}
+	t.step(fmt.Sprintf("simulated %s: %s", p.Type, o.platform.Admin))
+	if len(m.setup.Seed.Artifacts) > 0 {
+		t.step("addons: stand-ins for the charts; --charts upstream takes the real ones")
+	}
+	return nil
 }
 
 // bootstrapOn makes the cluster once plane and platform are there.
@@ -160,14 +178,19 @@ func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1a
 	if err != nil {
 		return err
 	}
-	if err := o.start(p); err != nil {
-		return err
+	a.Hooks.at("bootstrap/applied")
+	here := o.client == o.local
+	if here {
+		if err := o.start(p); err != nil {
+			return err
+		}
 	}
 	t.watch(fmt.Sprintf("%s on %s (%s)", o.name, m.Provider.Name, kindOf(o.workspace)), m.warnings(plan))
-	err = o.follow(m.Manifest, t)
+	err = o.carryThrough(p, m.Manifest, t)
 	t.unwatch(outcome(o.ctx, err))
 	if err == nil {
-		t.finish(o.workspace, !wasReady(known, generation))
+		moved := here && o.client != o.local
+		t.finish(o.workspace, moved || !wasReady(known, generation))
 	}
 	return err
 }
@@ -210,21 +233,43 @@ func (w workspace) simulateAhead(ctx context.Context, p provider.Provider, m mak
 	return &group
 }
 
-// follow tells how the bootstrap goes until it is Ready or has failed.
-func (o *operation) follow(m *manifest.Manifest, t *teller) error {
-	cb := &v1alpha1.ClusterBootstrap{}
-	err := o.watch(client.ObjectKeyFromObject(m.Cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
+// carryThrough follows the bootstrap to its end. Where only the move of the plane
+// is left, it makes that, and follows the cluster's own controllers from there.
+func (o *operation) carryThrough(p provider.Provider, m *manifest.Manifest, t *teller) error {
+	books := &bookkeeper{operation: o, provider: p}
+	for tries := 1; ; tries++ {
+		cb, err := o.follow(m, books, t)
+		switch {
+		case errors.Is(err, errGone):
+			return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s", o.name, err, o.command("destroy"))
+		case err != nil:
+			return t.lastly(err)
+		case meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionFailed):
+			return fmt.Errorf("bootstrap of %s failed: %s: %s", o.name, cb.Status.FailureReason, cb.Status.FailureMessage)
+		case !readyToPivot(cb):
+			return nil
+		}
+		if err := o.pivot(p, cb, tries, t); err != nil {
+			return err
+		}
+	}
+}
+
+// follow tells how the bootstrap goes until it is Ready or has failed, or only
+// the move of its plane is left.
+func (o *operation) follow(m *manifest.Manifest, books *bookkeeper, t *teller) (cb *v1alpha1.ClusterBootstrap, err error) {
+	phase := v1alpha1.ClusterBootstrapPhase("")
+	err = o.watch(client.ObjectKeyFromObject(m.Cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
 		cb = object.(*v1alpha1.ClusterBootstrap)
+		if phase != cb.Status.Phase {
+			phase = cb.Status.Phase
+			o.hooks.at("bootstrap/" + string(phase))
+		}
+		books.see(cb)
 		t.show(cb)
-		return object.GetDeletionTimestamp() == nil && settled(cb)
+		return object.GetDeletionTimestamp() == nil && (settled(cb) || readyToPivot(cb))
 	})
-	if err != nil {
-		return t.lastly(err)
-	}
-	if meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionFailed) {
-		return fmt.Errorf("bootstrap of %s failed: %s: %s", o.name, cb.Status.FailureReason, cb.Status.FailureMessage)
-	}
-	return nil
+	return cb, err
 }
 
 // settled is a bootstrap that is Ready or has failed, as its spec now stands.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/butlerdotdev/butler/charts"
 	"github.com/butlerdotdev/butler/internal/addon/source"
@@ -95,11 +94,7 @@ func (a App) controllers(s surroundings) ([]program.Program, error) {
 		{Name: "butler-controller", Register: butlerconfig.Register},
 	}
 	for _, p := range a.Providers {
-		served := serve.Program(p)
-		served.Register = func(m manager.Manager) error {
-			return serve.Register(m, p, serve.Options{Transport: provider.Transport{DialContext: dial}})
-		}
-		out = append(out, served)
+		out = append(out, serve.ProgramWith(p, serve.Options{Transport: provider.Transport{DialContext: dial}, Clock: a.Hooks.Clock}))
 	}
 	return out, nil
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/sim"
 )
@@ -60,16 +61,13 @@ func (a App) credentialCommand(name, short, long, suffix string) *cobra.Command 
 
 // credential reads one of the Secrets that the bootstrap has written.
 func (w workspace) credential(ctx context.Context, suffix string) (data []byte, err error) {
-	err = w.read(ctx, func(c client.Client) error {
-		cb, err := w.clusterOf(ctx, c)
-		if err != nil {
-			return err
-		}
+	// A cluster that does not answer has left its credentials on this machine.
+	err = w.inCharge(ctx, func(c client.Client, cb *v1alpha1.ClusterBootstrap, _ error) error {
 		if cb == nil {
 			return w.absent()
 		}
 		secret := &corev1.Secret{}
-		err = c.Get(ctx, client.ObjectKey{Namespace: cb.Namespace, Name: bootstrap.SecretName(w.name, suffix)}, secret)
+		err := c.Get(ctx, client.ObjectKey{Namespace: cb.Namespace, Name: bootstrap.SecretName(w.name, suffix)}, secret)
 		if apierrors.IsNotFound(err) {
 			return fmt.Errorf("%s has no %s yet; see %s", w.name, suffix, w.command("status"))
 		}

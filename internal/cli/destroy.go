@@ -12,138 +12,213 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/controller/session"
-	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
 
+// destroyFlags say what is to go, and how.
+type destroyFlags struct {
+	choice
+	manifest    string
+	credentials string
+	clusterID   string
+	orphans     bool
+	yes         bool
+	dryRun      bool
+	timeout     time.Duration
+}
+
 func (a App) destroyCommand() *cobra.Command {
-	var c choice
-	var yes bool
-	var timeout time.Duration
+	var f destroyFlags
 	cmd := &cobra.Command{
-		Use:   "destroy CLUSTER",
+		Use:   "destroy CLUSTER | destroy -c FILE --orphans",
 		Short: "Delete a cluster and everything that was made for it",
-		Long: `Delete a cluster: its machines with their disks, its credentials and its
-requests. The command waits until the platform confirms. The same command after
-an interruption goes on where it was.`,
-		Args: oneCluster,
+		Long: `Delete a cluster: its machines with their disks, its load balancers, its
+credentials and its requests. The command asks the platform what it holds of the
+cluster, shows that, asks, deletes it, waits until the platform confirms, and
+ends with a ledger: created n, deleted n, left 0. The same command after an
+interruption goes on where it was. What does not carry the ids of this cluster
+is neither shown nor touched.
+
+A cluster that manages itself gives its management back to this machine first.
+
+With --orphans no plane takes part: everything on the platform that carries the
+name of the cluster in FILE is found by its tags and deleted directly. That is
+for a plane that is lost, or a cluster that managed itself and does not answer.
+Where the name stands for several cluster ids, --cluster-id says which.`,
+		Example: `  butleradm destroy dev-cluster --dry-run
+  butleradm destroy dev-cluster --credentials kubeconfig.yaml
+  butleradm destroy -c cluster.yaml --orphans`,
+		Args: f.arguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if timeout <= 0 {
-				return usage("--timeout is how long to wait, for example 30m, not %s", timeout)
-			}
-			w, err := c.find(args[0])
-			if err != nil {
+			if err := f.check(); err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeoutCause(cmd.Context(), timeout, errTimeout)
+			ctx, cancel := context.WithTimeoutCause(cmd.Context(), f.timeout, errTimeout)
 			defer cancel()
-			return interrupted(ctx, a.destroy(ctx, w, yes))
+			return interrupted(ctx, a.destroyNamed(ctx, f, args))
 		},
 	}
-	c.register(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Minute, "how long to wait until everything is gone")
+	f.register(cmd)
+	cmd.Flags().StringVarP(&f.manifest, "config", "c", "", "with --orphans: manifest `FILE` of the cluster, in place of its name")
+	cmd.Flags().StringVar(&f.credentials, "credentials", "", "`PATH` of the platform's credentials: they replace those that the plane has")
+	cmd.Flags().BoolVar(&f.orphans, "orphans", false, "delete what carries the cluster's tags, without a plane")
+	cmd.Flags().StringVar(&f.clusterID, "cluster-id", "", "with --orphans: the `ID` that is meant where several clusters share the name")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be deleted, and change nothing")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait until everything is gone")
 	return cmd
 }
 
-// doomed is what a plane knows of the cluster that is to go.
-type doomed struct {
-	cluster  *v1alpha1.ClusterBootstrap // nil: gone already
-	config   *v1alpha1.ProviderConfig   // nil: gone already
-	id       string                     // empty: nothing was ever made
-	machines int
-}
-
-func (a App) destroy(ctx context.Context, w workspace, yes bool) (err error) {
-	o, err := w.open(ctx, "butleradm destroy "+w.name)
-	if err != nil {
-		return err
+// arguments are the name of a cluster, unless a manifest has it.
+func (f *destroyFlags) arguments(cmd *cobra.Command, args []string) error {
+	if f.manifest != "" && len(args) > 0 {
+		return usage("name the cluster or its manifest, not both: %s -c %s --orphans", cmd.CommandPath(), quoted(f.manifest))
 	}
-	defer func() { err = errors.Join(err, o.close()) }()
-	d, err := o.doomed(ctx)
-	if err != nil {
-		return err
-	}
-	if d.config == nil && d.cluster == nil {
-		fmt.Fprintln(a.Err, w.absent())
+	if f.manifest != "" {
 		return nil
 	}
-	if !yes && !a.confirm(ctx, fmt.Sprintf("Delete cluster %s with %d machine(s)?", w.name, d.machines)) {
-		return usage("nothing was deleted; answer y, or pass --yes")
-	}
-	if err = a.destroyIn(ctx, o, d); err != nil {
-		fmt.Fprintf(a.Err, "\nWhat is not gone yet is left in place.\n\n  go on:      %s\n  look at it: %s\n\n", w.command("destroy"), w.command("status"))
-	}
-	return err
+	return oneCluster(cmd, args)
 }
 
-func (a App) destroyIn(ctx context.Context, o *operation, d *doomed) error {
-	t := newTeller(a, "plain")
-	p, err := a.provider(d.providerType())
-	if err != nil {
-		return err
-	}
-	if o.platform, err = o.simulate(ctx, p, nil); err != nil {
-		return err
-	}
-	if err := o.remove(d, p, t); err != nil {
-		return err
-	}
-	left, err := o.left(p, d)
-	if err != nil {
-		return fmt.Errorf("ask the platform what is left of %s: %w; run the same command again", o.name, err)
-	}
-	if len(left) > 0 {
-		return fmt.Errorf("%s of %s is left on the platform; run the same command again", strings.Join(left, ", "), o.name)
-	}
-	if err := o.removeConfig(d.config, t); err != nil {
-		return err
-	}
-	t.tell(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("%s is destroyed: %d machine(s) deleted, nothing is left on the platform", o.name, d.machines)})
-	if o.rehearsal {
-		fmt.Fprintf(a.Err, "\nThe simulated platform still runs; end it with: %s\n", o.command("sim stop"))
+// check refuses flags that do not fit together.
+func (f destroyFlags) check() error {
+	switch {
+	case f.timeout <= 0:
+		return usage("--timeout is how long to wait, for example 30m, not %s", f.timeout)
+	case f.manifest != "" && !f.orphans:
+		return usage("a cluster is destroyed by its name: butleradm destroy CLUSTER; to go by its manifest, without a plane, add --orphans")
+	case f.clusterID != "" && !f.orphans:
+		return usage("--cluster-id goes with --orphans: a plane knows the id of its cluster")
+	case f.clusterID != "" && uuid.Validate(f.clusterID) != nil:
+		return usage("--cluster-id is a UUID, as the label %s has it, not %q", v1alpha1.AnnotationClusterID, f.clusterID)
+	case f.rehearse && f.credentials != "":
+		return usage("a rehearsal reads no credentials; leave --credentials out")
 	}
 	return nil
 }
 
-// doomed collects what there is to destroy. The cluster's id is also kept on the
-// ProviderConfig, which outlives the ClusterBootstrap: with it an interrupted
-// destroy can still ask the platform what is left.
-func (o *operation) doomed(ctx context.Context) (*doomed, error) {
-	cb, err := o.clusterOf(ctx, o.client)
+func (a App) destroyNamed(ctx context.Context, f destroyFlags, args []string) error {
+	if f.manifest != "" {
+		return a.destroyByManifest(ctx, f)
+	}
+	w, err := f.find(args[0])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var configs v1alpha1.ProviderConfigList
-	var requests v1alpha1.MachineRequestList
-	if err := errors.Join(o.client.List(ctx, &configs), o.client.List(ctx, &requests)); err != nil {
-		return nil, err
+	if w.rehearsal && f.credentials != "" {
+		return usage("a rehearsal reads no credentials; leave --credentials out")
 	}
-	d := &doomed{cluster: cb, machines: len(requests.Items)}
-	for i := range configs.Items {
-		if config := &configs.Items[i]; cb == nil || config.Name == cb.Spec.ProviderRef.Name {
-			d.config = config
-			d.id = config.Annotations[v1alpha1.AnnotationClusterID]
-		}
+	switch {
+	case f.orphans:
+		return a.destroyByTags(ctx, w, f)
+	case f.dryRun:
+		return a.dryRun(ctx, w, f)
 	}
-	if cb != nil {
-		d.id = cb.Annotations[v1alpha1.AnnotationClusterID]
-	}
-	return d, nil
+	return a.destroy(ctx, w, f)
 }
 
-func (d *doomed) providerType() v1alpha1.ProviderType {
-	if d.config != nil {
-		return d.config.Spec.Provider
+// dryRun shows what destroy would delete. It also answers while another command
+// works on the cluster.
+func (a App) dryRun(ctx context.Context, w workspace, f destroyFlags) error {
+	quiet()
+	var x *destruction
+	var problem error
+	err := w.read(ctx, func(c client.Client) error {
+		d, err := w.doomed(ctx, c)
+		if err == nil && !d.gone() {
+			x, problem = a.destruction(&operation{workspace: w, hooks: a.Hooks, ctx: ctx}, c, d, f)
+		}
+		return err
+	})
+	switch {
+	case err != nil || problem != nil:
+		return errors.Join(err, problem)
+	case x == nil:
+		fmt.Fprintln(a.Err, w.absent())
+		return nil
+	case x.silence != nil:
+		fmt.Fprintf(a.Err, "note: %v\n", x.silence)
 	}
-	return d.cluster.Spec.Provider
+	found, err := x.list()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "%s\nNothing was changed. To delete all of it: %s\n", x.picture(found), x.how())
+	return nil
+}
+
+func (a App) destroy(ctx context.Context, w workspace, f destroyFlags) (err error) {
+	o, err := a.open(ctx, w, "butleradm destroy "+w.name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.close()) }()
+	d, err := w.doomed(ctx, o.local)
+	if err != nil {
+		return err
+	}
+	if d.gone() {
+		return a.destroyed(ctx, o)
+	}
+	x, err := a.destruction(o, o.local, d, f)
+	if err != nil {
+		return err
+	}
+	if x.silence != nil {
+		return fmt.Errorf("%w; nothing was deleted; if it is gone for good, delete what it has on the platform: %s", x.silence, x.how())
+	}
+	found, err := x.list()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Err, x.picture(found))
+	o.hooks.at("destroy/listed")
+	if !f.yes && !a.confirm(ctx, fmt.Sprintf("Delete cluster %s?", w.name)) {
+		return usage("nothing was deleted; answer y, or pass --yes")
+	}
+	if err = x.run(found); err != nil {
+		fmt.Fprintf(a.Err, "\nWhat is not gone yet is left in place.\n\n  go on:      %s\n  look at it: %s\n\n", w.command("destroy"), w.command("status"))
+		return err
+	}
+	a.sayGone(w, x.ledger)
+	return nil
+}
+
+// how is the command that deletes the cluster: through its plane, or without one
+// that does not answer any more.
+func (x *destruction) how() string {
+	if x.silence != nil {
+		return x.command("destroy") + " --orphans"
+	}
+	return x.command("destroy")
+}
+
+// destroyed is what there is to say of a cluster that its plane does not have: how
+// it was destroyed, if it was.
+func (a App) destroyed(ctx context.Context, o *operation) error {
+	l, err := readLedger(ctx, o.local, o.name, "")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Err, o.absent())
+	if l != nil {
+		fmt.Fprintln(a.Out, l.line("created"))
+	}
+	return nil
+}
+
+// sayGone ends with the ledger.
+func (a App) sayGone(w workspace, l *ledger) {
+	if w.rehearsal {
+		fmt.Fprintf(a.Err, "\nThe simulated platform still runs; end it with: %s", w.command("sim stop"))
+	}
+	fmt.Fprintf(a.Err, "\nIts state on this machine stays; remove that with: %s\n\n", w.command("forget"))
+	fmt.Fprintln(a.Out, l.line("created"))
 }
 
 func (a App) provider(t v1alpha1.ProviderType) (provider.Provider, error) {
@@ -153,91 +228,6 @@ func (a App) provider(t v1alpha1.ProviderType) (provider.Provider, error) {
 		}
 	}
 	return provider.Provider{}, fmt.Errorf("this build has no provider %q", t)
-}
-
-// remove deletes the ClusterBootstrap and waits until its controller has let it
-// go, which is when its machines are gone. It is deleted before the controllers
-// start, so that they make nothing new.
-func (o *operation) remove(d *doomed, p provider.Provider, t *teller) error {
-	if d.cluster != nil {
-		if err := errors.Join(o.keepID(d), client.IgnoreNotFound(o.client.Delete(o.ctx, d.cluster))); err != nil {
-			return err
-		}
-	}
-	if err := o.start(p); err != nil {
-		return err
-	}
-	if d.cluster == nil {
-		return nil
-	}
-	err := o.watch(client.ObjectKeyFromObject(d.cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
-		t.showDeletion(object.(*v1alpha1.ClusterBootstrap))
-		return false
-	})
-	if errors.Is(err, errGone) {
-		return nil
-	}
-	return t.lastly(err)
-}
-
-func (o *operation) keepID(d *doomed) error {
-	if d.config == nil || d.config.Annotations[v1alpha1.AnnotationClusterID] == d.id {
-		return nil
-	}
-	before := d.config.DeepCopy()
-	metav1.SetMetaDataAnnotation(&d.config.ObjectMeta, v1alpha1.AnnotationClusterID, d.id)
-	return o.client.Patch(o.ctx, d.config, client.MergeFrom(before))
-}
-
-// left asks the platform itself what it still holds of the cluster.
-func (o *operation) left(p provider.Provider, d *doomed) (names []string, err error) {
-	if d.id == "" {
-		return nil, nil
-	}
-	if d.config == nil {
-		return nil, errors.New("the ProviderConfig is gone")
-	}
-	secret := &corev1.Secret{}
-	if key := session.SecretName(d.config); key.Name != "" {
-		if err := o.client.Get(o.ctx, key, secret); err != nil {
-			return nil, err
-		}
-	}
-	ctx, cancel := context.WithTimeout(o.ctx, patience)
-	defer cancel()
-	platform, err := p.Connect(ctx, provider.Config{
-		ProviderConfig: d.config, Credentials: provider.NewCredentials(secret.Data), Transport: o.transport(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	if platform.Close != nil {
-		defer platform.Close()
-	}
-	machines, err := platform.Machines.List(ctx, provider.Owner{ClusterID: d.id})
-	for _, m := range machines {
-		names = append(names, m.Ref.Name)
-	}
-	return names, err
-}
-
-// removeConfig deletes the ProviderConfig, and only then its credentials.
-func (o *operation) removeConfig(config *v1alpha1.ProviderConfig, t *teller) error {
-	if config == nil {
-		return nil
-	}
-	if err := client.IgnoreNotFound(o.client.Delete(o.ctx, config)); err != nil {
-		return err
-	}
-	if err := o.awaitGone(config, t); err != nil {
-		return err
-	}
-	key := session.SecretName(config)
-	if key.Name == "" {
-		return nil
-	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	return client.IgnoreNotFound(o.client.Delete(o.ctx, secret))
 }
 
 // confirm asks; Ctrl-C is an answer too.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,4 +39,15 @@ func unreachable(err error) bool {
 	var operation *net.OpError
 	return errors.As(err, &operation) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
 		meta.IsNoMatchError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsForbidden(err)
+}
+
+// passing reports whether an API server that has answered before may well answer
+// again: it said nothing, or that it cannot at present.
+func passing(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return err != nil && !errors.Is(err, context.Canceled)
+	}
+	code := status.Status().Code
+	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
 }

@@ -155,8 +155,10 @@ func plannable(m *manifest.Manifest) []manifest.Problem {
 	if p := versions(m); len(p) > 0 {
 		return p
 	}
-	_, err := bootstrap.NewPlan(m.Cluster.Spec)
-	return m.Told(m.Cluster, err)
+	if _, err := bootstrap.NewPlan(m.Cluster.Spec); err != nil {
+		return m.Told(m.Cluster, err)
+	}
+	return m.Told(m.Provider, bootstrap.CheckCredentials(m.Cluster.Spec, m.Provider))
 }
 
 // versions finds those that this build cannot install, or not together.

@@ -53,6 +53,14 @@ func TestHARehearsal(t *testing.T) {
 
 	first := a.ok(append(bootstrap, "--output", "json")...)
 	t.Run("events tell the whole way", func(t *testing.T) { expectEvents(t, first.out) })
+	t.Run("it passes through the pivot and proves it", func(t *testing.T) {
+		for _, want := range []string{`"phase":"Pivoting"`, "the cluster manages itself: ", " provider IDs"} {
+			if !strings.Contains(first.out, want) {
+				t.Errorf("%q is not told", want)
+			}
+		}
+		expectSelfManaged(t, a, "butler-mgmt")
+	})
 	t.Run("six nodes are Ready", func(t *testing.T) { expectSixNodes(t, a) })
 	t.Run("all addons are Ready", func(t *testing.T) { expectAddons(t, a, "butler-mgmt", addonsHA...) })
 	t.Run("each chart is one release", func(t *testing.T) { expectOneReleaseEach(t, a, "butler-mgmt", releasesHA...) })
@@ -121,9 +129,11 @@ func TestHARehearsal(t *testing.T) {
 	})
 	t.Run("a rehearsal reaches nothing outside", func(t *testing.T) { outside.expectUnreachable(t, dir) })
 
-	if r := a.ok("destroy", "butler-mgmt", "--yes"); !strings.Contains(oneLine(r.err), "6 machine(s) deleted, nothing is left on the platform") {
-		t.Errorf("destroy said\n%s", r.err)
+	t.Run("the cluster serves requests by itself", func(t *testing.T) { expectRequestsServed(t, a, "butler-mgmt") })
+	if r := a.ok("destroy", "butler-mgmt", "--yes"); !strings.Contains(r.out, "left 0: 5 machines, 7 disks") {
+		t.Errorf("destroy said\n%s%s", r.out, r.err)
 	}
+	a.expectNothingOnThePlatform("butler-mgmt")
 }
 
 func expectEvents(t *testing.T, out string) {

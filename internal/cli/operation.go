@@ -14,31 +14,31 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/internal/version"
 	"github.com/butlerdotdev/butler/provider"
-	"github.com/butlerdotdev/butler/provider/serve"
 )
 
 // operation is a cluster's plane with all controllers at work on it.
 type operation struct {
 	workspace
+	hooks    Hooks
 	plane    *plane.Plane
 	platform sim.Info // of a rehearsal
 	charts   string   // where addons come from, as the user says
-	client   client.WithWatch
-	group    *errgroup.Group
-	ctx      context.Context // ends when a part of the operation does
-	cancel   context.CancelFunc
-	logFile  *os.File
+	// local is the plane on this machine, and client the one that is in charge of
+	// the cluster: the same, or the cluster itself.
+	local, client client.WithWatch
+	controllers   *controllers // of the local plane, while they work
+	group         *errgroup.Group
+	ctx           context.Context // ends when a part of the operation does
+	cancel        context.CancelFunc
+	logFile       *os.File
 }
 
 // dial opens all connections to the platform, the nodes and the new cluster.
@@ -51,13 +51,13 @@ func (o *operation) dial() func(ctx context.Context, network, addr string) (net.
 }
 
 // open starts the plane of a workspace. The operation has to be closed.
-func (w workspace) open(ctx context.Context, holder string) (*operation, error) {
-	o := &operation{workspace: w}
+func (a App) open(ctx context.Context, w workspace, holder string) (*operation, error) {
+	o := &operation{workspace: w, hooks: a.Hooks}
 	err := o.openLog()
 	if err != nil {
 		return nil, err
 	}
-	if o.plane, err = openPlane(ctx, w.plane(), holder, 0); err == nil {
+	if o.plane, err = openPlane(ctx, plane.Options{Dir: w.plane(), Holder: holder, Quota: a.Hooks.Quota}); err == nil {
 		err = o.connect(ctx)
 	}
 	if err != nil {
@@ -87,9 +87,10 @@ func (o *operation) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.client, err = client.NewWithWatch(o.plane.Config(), client.Options{Scheme: scheme}); err != nil {
+	if o.local, err = client.NewWithWatch(o.plane.Config(), client.Options{Scheme: scheme}); err != nil {
 		return err
 	}
+	o.client = o.local
 	ctx, o.cancel = context.WithCancel(ctx)
 	o.group, o.ctx = errgroup.WithContext(ctx)
 	o.group.Go(func() error {
@@ -103,31 +104,12 @@ func (o *operation) connect(ctx context.Context) error {
 	return nil
 }
 
-// start sets the controllers to work.
-func (o *operation) start(p provider.Provider) error {
-	m, err := manager.New(o.plane.Config(), manager.Options{
-		Scheme:     o.client.Scheme(),
-		Metrics:    server.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
-	if err != nil {
-		return err
-	}
-	addons, err := o.source()
-	if err != nil {
-		return err
-	}
-	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.dial(), Addons: addons}); err != nil {
-		return err
-	}
-	if err := serve.Register(m, p, serve.Options{Transport: o.transport()}); err != nil {
-		return err
-	}
-	o.group.Go(func() error { return m.Start(o.ctx) })
-	return nil
+func (o *operation) transport() provider.Transport {
+	return provider.Transport{DialContext: o.dial(), Agent: agent}
 }
 
-func (o *operation) transport() provider.Transport { return provider.Transport{DialContext: o.dial()} }
+// agent is how platforms know this process.
+var agent = version.Agent("butleradm")
 
 // close ends controllers and plane, in this order, and leaves everything else
 // as it is.

@@ -51,7 +51,7 @@ finds all objects again.`,
 
 func (a App) runPlane(ctx context.Context, dir string, port int) error {
 	begin := time.Now()
-	p, err := openPlane(ctx, dir, "butleradm plane", port)
+	p, err := openPlane(ctx, plane.Options{Dir: dir, Holder: "butleradm plane", Port: port, Quota: a.Hooks.Quota})
 	if err != nil {
 		return interrupted(ctx, err)
 	}
@@ -66,17 +66,13 @@ func (a App) runPlane(ctx context.Context, dir string, port int) error {
 
 // openPlane starts a plane with the kinds of this project. Somebody who is only
 // reading is waited for.
-func openPlane(ctx context.Context, dir, holder string, port int) (*plane.Plane, error) {
-	definitions, err := crd.All()
-	if err != nil {
+func openPlane(ctx context.Context, o plane.Options) (_ *plane.Plane, err error) {
+	if o.Definitions, err = crd.All(); err != nil {
 		return nil, err
 	}
-	p, err := startPlane(ctx, plane.Options{
-		Dir: dir, Holder: holder, Port: port,
-		Definitions:  definitions,
-		Controllers:  []string{"garbage-collector-controller", "namespace-controller"},
-		AdmissionOff: []string{"ServiceAccount"},
-	})
+	o.Controllers = []string{"garbage-collector-controller", "namespace-controller"}
+	o.AdmissionOff = []string{"ServiceAccount"}
+	p, err := startPlane(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 	}
 
 	r = a.ok("destroy", "dev-cluster", "--yes")
-	if !strings.Contains(oneLine(r.err), "1 machine(s) deleted, nothing is left on the platform") {
+	if !strings.Contains(oneLine(r.err), "dev-cluster is destroyed; nothing is left on the platform") {
 		t.Errorf("destroy said:\n%s", r.err)
 	}
 	a.expectNothingOnThePlatform("dev-cluster")

@@ -4,12 +4,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -59,17 +61,20 @@ while no bootstrap runs.`,
 }
 
 func (a App) status(ctx context.Context, w workspace, output string) error {
-	cb, err := w.cluster(ctx)
-	if err != nil {
-		return err
-	}
-	if cb == nil {
-		return w.absent()
-	}
-	if output == "json" {
-		return a.printJSON(withoutCredentials(cb))
-	}
-	return a.printStatus(cb)
+	return w.inCharge(ctx, func(c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
+		if cb == nil {
+			return w.absent()
+		}
+		if silent != nil {
+			fmt.Fprintf(a.Err, "note: %v; this is what was known when its plane moved there\n", silent)
+		}
+		if output == "json" {
+			return a.printJSON(withoutCredentials(cb))
+		}
+		orphans, err := orphansOf(ctx, c, cb)
+		plane, failed := w.planeOf(ctx, c, cb)
+		return errors.Join(a.printStatus(cb, plane, orphans), err, failed)
+	})
 }
 
 func (a App) statusOfAll(ctx context.Context, output string) error {
@@ -83,15 +88,17 @@ func (a App) statusOfAll(ctx context.Context, output string) error {
 	out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(out, "CLUSTER\tKIND\tPHASE\tENDPOINT")
 	for _, w := range all {
-		cb, err := w.cluster(ctx)
 		phase, endpoint := "none", ""
-		switch {
-		case err != nil:
+		err := w.inCharge(ctx, func(_ client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
+			if cb != nil {
+				list.Items = append(list.Items, *withoutCredentials(cb))
+				phase, endpoint = string(ui.StateOf(cb).Phase), cb.Status.ControlPlaneEndpoint
+			}
+			return silent
+		})
+		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", w.name, err))
 			phase = "unknown"
-		case cb != nil:
-			list.Items = append(list.Items, *withoutCredentials(cb))
-			phase, endpoint = string(ui.StateOf(cb).Phase), cb.Status.ControlPlaneEndpoint
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", w.name, kindOf(w), phase, endpoint)
 	}
@@ -129,26 +136,18 @@ func workspaces() (out []workspace, err error) {
 	return out, nil
 }
 
-// cluster reads the ClusterBootstrap of a workspace; nil means there is none.
-func (w workspace) cluster(ctx context.Context) (cb *v1alpha1.ClusterBootstrap, err error) {
-	err = w.read(ctx, func(c client.Client) (err error) {
-		cb, err = w.clusterOf(ctx, c)
-		return err
-	})
-	return cb, err
-}
-
-// clusterOf finds the workspace's ClusterBootstrap on its plane. A plane has
-// one; that of another cluster is never taken for it.
+// clusterOf finds the workspace's ClusterBootstrap on a plane. That of another
+// cluster is never taken for it: a cluster that manages itself may manage others.
 func (w workspace) clusterOf(ctx context.Context, c client.Reader) (*v1alpha1.ClusterBootstrap, error) {
 	var list v1alpha1.ClusterBootstrapList
 	if err := c.List(ctx, &list); err != nil || len(list.Items) == 0 {
 		return nil, err
 	}
-	cb := &list.Items[0]
-	if name := cb.Spec.Cluster.Name; name != w.name {
-		return nil, usage("%s holds the cluster %s, not %s", w.dir, name, w.name)
+	i := slices.IndexFunc(list.Items, func(cb v1alpha1.ClusterBootstrap) bool { return cb.Spec.Cluster.Name == w.name })
+	if i < 0 {
+		return nil, usage("the plane of %s holds the cluster %s, not %s", w.dir, list.Items[0].Spec.Cluster.Name, w.name)
 	}
+	cb := &list.Items[i]
 	cb.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("ClusterBootstrap"))
 	return cb, nil
 }
@@ -175,14 +174,16 @@ func (a App) printJSON(v any) error {
 	return err
 }
 
-func (a App) printStatus(cb *v1alpha1.ClusterBootstrap) error {
+func (a App) printStatus(cb *v1alpha1.ClusterBootstrap, plane, orphans string) error {
 	rows := [][2]string{
 		{"cluster", cb.Spec.Cluster.Name},
 		{"phase", string(ui.StateOf(cb).Phase)},
 		{"endpoint", cb.Status.ControlPlaneEndpoint},
 		{"console", cb.Status.ConsoleURL},
+		{"plane", plane},
 		{"addons", addonsReady(cb.Status.Addons)},
 		{"message", messageOf(cb)},
+		{"orphans", orphans},
 	}
 	if plan, err := bootstrap.NewPlan(cb.Spec); err == nil {
 		for _, w := range plan.Warnings {
@@ -218,6 +219,46 @@ func (a App) printMachines(machines []v1alpha1.BootstrapMachineStatus) error {
 			word(m.TalosConfigured, "configured"), word(m.Ready, "Ready"))
 	}
 	return out.Flush()
+}
+
+// planeOf says who manages the cluster, and whether it can.
+func (w workspace) planeOf(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap) (string, error) {
+	switch why := cb.Annotations[v1alpha1.AnnotationFenced]; {
+	case why != "" && bootstrap.SelfHosted(cb): // and this machine's is fenced, too
+		return "none is in charge; that of the cluster was " + why + ", which was interrupted: run the command again", nil
+	case why != "":
+		return why, nil
+	case cb.Annotations[v1alpha1.AnnotationPlane] == v1alpha1.PlaneLocal:
+		return "this machine", nil
+	case !bootstrap.SelfHosted(cb):
+		return "", nil
+	}
+	text := "the cluster itself, epoch " + cb.Annotations[v1alpha1.AnnotationEpoch]
+	asleep, err := anyAsleep(ctx, c)
+	if asleep {
+		text += fmt.Sprintf("; its controllers sleep since %s was interrupted: run that again, or the bootstrap command to wake them", w.command("destroy"))
+	}
+	return text, err
+}
+
+// orphansOf names what the platform holds of the cluster that no request owns.
+func orphansOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (string, error) {
+	config := &v1alpha1.ProviderConfig{}
+	ref := cb.Spec.ProviderRef
+	err := c.Get(ctx, client.ObjectKey{Namespace: cmp.Or(ref.Namespace, cb.Namespace), Name: ref.Name}, config)
+	if err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	var names []string
+	for _, o := range config.Status.Orphans {
+		if o.ClusterID == cb.Annotations[v1alpha1.AnnotationClusterID] {
+			names = append(names, o.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%d on the platform that nobody asked for: %s", len(names), strings.Join(names, ", ")), nil
 }
 
 // messageOf is what the bootstrap says about itself.

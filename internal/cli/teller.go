@@ -13,6 +13,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/pivot"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
@@ -27,6 +28,8 @@ type teller struct {
 	live  *live
 	// pending is a line on the terminal that the next one replaces.
 	pending bool
+	// moved is how the plane has moved, if that is to be told at the end.
+	moved *pivot.Report
 }
 
 func newTeller(a App, output string) *teller {
@@ -70,10 +73,9 @@ func (t *teller) step(message string) { t.tell(ui.Event{Type: ui.EventStep, Mess
 
 // waiting tells an obstacle, once.
 func (t *teller) waiting(message string) {
-	if t.state.Obstacle != message {
-		t.state.Obstacle = message
-		t.tell(ui.Event{Type: ui.EventWaiting, Phase: t.state.Phase, Message: message})
-	}
+	next := t.state
+	next.Obstacle = message
+	t.advance(next)
 }
 
 // watch begins to show a bootstrap, in place if there is a terminal to do so.
@@ -104,8 +106,24 @@ func (t *teller) unwatch(o ui.Outcome) {
 	}
 }
 
-func (t *teller) show(cb *v1alpha1.ClusterBootstrap) {
-	next := ui.StateOf(cb)
+func (t *teller) show(cb *v1alpha1.ClusterBootstrap) { t.advance(ui.StateOf(cb)) }
+
+// moving tells how far a move of the plane is.
+func (t *teller) moving(s pivot.Stage, message string) {
+	t.waiting(string(s) + ": " + message)
+}
+
+// report tells that both planes were the same when one took over. A view has no
+// room for it: it comes below.
+func (t *teller) report(r *pivot.Report) {
+	if t.live == nil {
+		t.step("the cluster manages itself: " + r.String())
+		return
+	}
+	t.moved = r
+}
+
+func (t *teller) advance(next ui.State) {
 	if t.live != nil {
 		t.live.change(func(v ui.View) ui.View { return v.Next(next, time.Now()) })
 	} else {
@@ -154,6 +172,9 @@ func (t *teller) finish(w workspace, changed bool) {
 	message := w.name + " is Ready"
 	if !changed {
 		message += " already; nothing was changed"
+	}
+	if t.moved != nil {
+		t.report(t.moved)
 	}
 	t.tell(ui.Event{Type: ui.EventReady, Phase: t.state.Phase, Message: message})
 	if t.json {

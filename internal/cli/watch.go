@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -37,9 +38,26 @@ func (o *operation) watch(key types.NamespacedName, list client.ObjectList, see 
 		if o.ctx.Err() != nil {
 			return o.ended()
 		}
-		if err != nil && !apierrors.IsResourceExpired(err) {
+		switch {
+		case err == nil || apierrors.IsResourceExpired(err):
+		case o.client != o.local && passing(err):
+			// The cluster goes on by itself, and is seen again when it answers.
+			if err := o.rest(knock); err != nil {
+				return err
+			}
+		default:
 			return fmt.Errorf("watch %s: %w", key, err)
 		}
+	}
+}
+
+// rest lets some time pass.
+func (o *operation) rest(d time.Duration) error {
+	select {
+	case <-o.ctx.Done():
+		return o.ended()
+	case <-time.After(d):
+		return nil
 	}
 }
 

@@ -102,6 +102,7 @@ func TestWrongManifestIsRefusedWithLineAndSuggestion(t *testing.T) {
 		"without name":                {"  name: harvester-dev\n  namespace", "  namespace", "c.yaml:6: metadata.name: is missing, but required"},
 		"name that is none":           {"name: harvester-dev\n  namespace", "name: Harvester_Dev\n  namespace", `c.yaml:7: metadata.name: "Harvester_Dev" does not do: a lowercase RFC 1123 subdomain`},
 		"generated name":              {"  name: dev-cluster\n  namespace", "  generateName: dev-\n  namespace", "c.yaml:21: metadata.generateName: has no effect here; set metadata.name"},
+		"who is in charge":            {"  name: dev-cluster\n  namespace", "  name: dev-cluster\n  annotations: {butler.butlerlabs.dev/fenced: x}\n  namespace", "c.yaml:22: metadata.annotations: butler.butlerlabs.dev/fenced says which plane is in charge, and only butleradm sets it; remove it"},
 		"foreign kind":                {"kind: ProviderConfig", "kind: Pod", `c.yaml:5: kind: a "Pod" of "butler.butlerlabs.dev/v1alpha1" does not belong here; `},
 		"misspelled kind":             {"kind: ProviderConfig", "kind: ProviderConf", `c.yaml:5: kind: there is no "ProviderConf"; did you mean ProviderConfig?`},
 		"other version":               {"v1alpha1\nkind: ProviderConfig", "v1\nkind: ProviderConfig", `c.yaml:4: apiVersion: is "butler.butlerlabs.dev/v1", but a ProviderConfig is of butler.butlerlabs.dev/v1alpha1`},

@@ -153,6 +153,11 @@ func checkMeta(o client.Object) (out []finding) {
 		out = append(out, finding{"metadata.generateName", "has no effect here; set metadata.name"})
 		o.SetGenerateName("")
 	}
+	for _, key := range []string{v1alpha1.AnnotationPlane, v1alpha1.AnnotationEpoch, v1alpha1.AnnotationFenced} {
+		if _, set := o.GetAnnotations()[key]; set {
+			out = append(out, finding{"metadata.annotations", key + " says which plane is in charge, and only butleradm sets it; remove it"})
+		}
+	}
 	if o.GetName() == "" {
 		return append(out, finding{"metadata.name", "is missing, but required"})
 	}

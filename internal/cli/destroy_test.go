@@ -1,0 +1,296 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/ui"
+)
+
+// another is the id of a second cluster of the same name.
+const another = "11111111-2222-4333-8444-555555555555"
+
+// plant puts a disk on the platform, labelled as the driver labels.
+func plant(t *testing.T, platform dynamic.Interface, name string, labels map[string]any) {
+	t.Helper()
+	disk := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+		"metadata": map[string]any{"name": name, "labels": labels},
+		"spec": map[string]any{
+			"accessModes": []any{"ReadWriteMany"}, "volumeMode": "Block",
+			"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}},
+		},
+	}}
+	if _, err := platform.Resource(volumeClaims).Namespace("default").Create(t.Context(), disk, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tags are the labels of what belongs to a cluster of the example's name.
+func tags(clusterID, machine string) map[string]any {
+	return map[string]any{
+		v1alpha1.AnnotationClusterID: clusterID, v1alpha1.LabelCluster: "dev-cluster",
+		v1alpha1.AnnotationOwnerID: "owner-of-" + machine, v1alpha1.Group + "/machine": machine,
+	}
+}
+
+// disks are the names of all disks on the platform.
+func disks(t *testing.T, platform dynamic.Interface) (out []string) {
+	t.Helper()
+	list, err := platform.Resource(volumeClaims).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range list.Items {
+		if item.GetDeletionTimestamp() == nil {
+			out = append(out, item.GetName())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// clusterID is that of the machine of a rehearsal.
+func clusterID(t *testing.T, platform dynamic.Interface) string {
+	t.Helper()
+	list, err := platform.Resource(virtualMachines).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("%d machines, %v", len(list.Items), err)
+	}
+	return list.Items[0].GetLabels()[v1alpha1.AnnotationClusterID]
+}
+
+// expect looks at how a command ended, and at what it said on standard error,
+// whose words are joined by single blanks.
+func (r result) expect(t *testing.T, code int, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if r.code != code || !strings.Contains(oneLine(r.err), w) {
+			t.Errorf("exit %d, want %d with %q:\n%s%s", r.code, code, w, r.out, r.err)
+		}
+	}
+}
+
+// expectLedger looks at the last line of standard output.
+func (r result) expectLedger(t *testing.T, want string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	if last := lines[len(lines)-1]; r.code != 0 || last != want {
+		t.Errorf("exit %d with %q, want %q\n%s", r.code, last, want, r.err)
+	}
+}
+
+func TestDestroyIsAccountedFor(t *testing.T) {
+	a := newAdm(t)
+	manifest := file(t, "single.yaml", edited(t, example)+addonsNone)
+	a.ok("bootstrap", "harvester", "-c", manifest, "--rehearse")
+	dir := filepath.Join(a.home, "rehearsals", "dev-cluster")
+	platform := a.platform("dev-cluster")
+	machine := a.expectOneMachine()
+
+	t.Run("a dry run shows it and changes nothing", func(t *testing.T) {
+		out := a.ok("destroy", "dev-cluster", "--dry-run").out
+		for _, want := range []string{"dev-cluster-cp-0  Running  machine, disk\n", "held by the platform: 1 machine, 1 disk\n", "To delete all of it: butleradm destroy dev-cluster\n"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
+		}
+		for line := range strings.Lines(out) {
+			if utf8.RuneCountInString(line) > ui.Columns+1 {
+				t.Errorf("too wide: %q", line)
+			}
+		}
+		if again := a.expectOneMachine(); again != machine {
+			t.Errorf("machine %s became %s", machine, again)
+		}
+	})
+	t.Run("no answer is no", func(t *testing.T) {
+		a.run("destroy", "dev-cluster").expect(t, 2, "Delete cluster dev-cluster? [y/N]", "nothing was deleted; answer y, or pass --yes")
+	})
+	t.Run("it is not forgotten while the platform holds it", func(t *testing.T) {
+		for _, args := range [][]string{{}, {"--yes"}, {"--even-if-left"}} {
+			a.run(append([]string{"forget", "dev-cluster"}, args...)...).expect(t, 1,
+				"the platform still holds 1 machine, 1 disk of dev-cluster; destroy it first: butleradm destroy dev-cluster", "pass --yes --even-if-left")
+		}
+		a.expectOneMachine()
+	})
+
+	// Somebody has cut a disk of ours off its request, and has one of their own.
+	plant(t, platform, "cut-off", tags(clusterID(t, platform), "lost"))
+	plant(t, platform, "strangers", tags(another, "strangers"))
+	plant(t, platform, "untagged", nil)
+	r := a.ok("destroy", "dev-cluster", "--yes")
+	r.expectLedger(t, "created 3, deleted 3, left 0: 1 machine, 2 disks")
+	r.expect(t, 0, "dev-cluster is destroyed; nothing is left on the platform", "end it with: butleradm sim stop dev-cluster")
+	if left := disks(t, platform); !slices.Equal(left, []string{"strangers", "untagged"}) {
+		t.Errorf("left: %v", left)
+	}
+	t.Run("the ledger stays", func(t *testing.T) {
+		r := a.ok("destroy", "dev-cluster", "--yes")
+		r.expectLedger(t, "created 3, deleted 3, left 0: 1 machine, 2 disks")
+		r.expect(t, 0, "dev-cluster does not exist")
+	})
+	a.ok("forget", "dev-cluster", "--yes")
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("%s: %v", dir, err)
+	}
+	if out := a.ok("sim", "list").out; strings.Contains(out, "dev-cluster") {
+		t.Errorf("still runs:\n%s", out)
+	}
+}
+
+func TestOrphansAreFoundByTheirTags(t *testing.T) {
+	a := newAdm(t)
+	manifest := file(t, "single.yaml", edited(t, example)+addonsNone)
+	a.ok("bootstrap", "harvester", "-c", manifest, "--rehearse")
+	platform := a.platform("dev-cluster")
+	id := clusterID(t, platform)
+	plane := filepath.Join(a.home, "rehearsals", "dev-cluster", "plane")
+	sweep := func(more ...string) result {
+		return a.run(append([]string{"destroy", "-c", manifest, "--orphans", "--rehearse"}, more...)...)
+	}
+
+	sweep("--yes").expect(t, 2, "is in charge of dev-cluster; let it do that: butleradm destroy dev-cluster", "--cluster-id "+id+" --yes")
+	a.run("destroy", "dev-cluster", "--orphans", "--yes").expect(t, 2, "is in charge of dev-cluster")
+	a.withPlane(plane, func(client.Client) {
+		sweep("--yes", "--cluster-id", id).expect(t, 1, "is in use by butleradm plane (pid ")
+	})
+	a.expectOneMachine()
+	if err := os.RemoveAll(plane); err != nil {
+		t.Fatal(err)
+	}
+
+	r := sweep("--dry-run")
+	if want := "dev-cluster-cp-0  Running  machine, disk\n"; r.code != 0 || !strings.Contains(r.out, want) {
+		t.Errorf("exit %d, no %q in\n%s%s", r.code, want, r.out, r.err)
+	}
+	a.expectOneMachine()
+	plant(t, platform, "of-another", tags(another, "of-another"))
+	sweep("--yes").expect(t, 2, "holds 2 clusters of the name dev-cluster: ", another+" 1 disk", id+" 1 machine, 1 disk", "say it with --cluster-id ID; nothing was deleted")
+	sweep("--yes", "--cluster-id", "x").expect(t, 2, "--cluster-id is a UUID")
+	sweep("--yes", "--cluster-id", id).expectLedger(t, "found 2, deleted 2, left 0: 1 machine, 1 disk")
+	if left := disks(t, platform); !slices.Equal(left, []string{"of-another"}) {
+		t.Errorf("left: %v", left)
+	}
+	sweep("--yes").expectLedger(t, "found 1, deleted 1, left 0: 1 disk")
+	r = sweep("--yes")
+	r.expectLedger(t, "found 0, deleted 0, left 0")
+	r.expect(t, 0, "harvester-dev holds nothing of dev-cluster; nothing was changed")
+	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "the local plane is lost, so nobody can say what the platform holds of dev-cluster")
+	a.ok("forget", "dev-cluster", "--yes", "--even-if-left")
+}
+
+func TestDestroyRefusesWhatDoesNotFit(t *testing.T) {
+	a := newAdm(t)
+	for reason, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"manifest without orphans":   {[]string{"destroy", "-c", example}, "without a plane, add --orphans"},
+		"name and manifest":          {[]string{"destroy", "x", "-c", example, "--orphans"}, "name the cluster or its manifest, not both"},
+		"id without orphans":         {[]string{"destroy", "x", "--cluster-id", another}, "--cluster-id goes with --orphans"},
+		"id that is none":            {[]string{"destroy", "x", "--orphans", "--cluster-id", "7"}, "--cluster-id is a UUID"},
+		"credentials of a rehearsal": {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--credentials", example}, "a rehearsal reads no credentials"},
+		"both kinds":                 {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--real"}, "exclude each other"},
+		"no manifest there":          {[]string{"destroy", "-c", "/no/such.yaml", "--orphans"}, "no such file"},
+		"no credentials":             {[]string{"destroy", "-c", example, "--orphans", "--yes"}, "there are no credentials for Harvester"},
+		"forget two":                 {[]string{"forget", "a", "b"}, "takes the name of one cluster"},
+	} {
+		t.Run(reason, func(t *testing.T) { a.run(c.args...).expect(t, 2, c.want) })
+	}
+	a.run("forget", "nobody", "--yes").expect(t, 1, `there is no cluster "nobody"`)
+	if left, err := filepath.Glob(filepath.Join(a.home, "*", "*")); err != nil || len(left) != 0 {
+		t.Errorf("state was left: %v, %v", left, err)
+	}
+}
+
+// TestRefusedCredentialsAreToldAtOnce goes the way of a real cluster whose login
+// has been taken away, and then that of one which is deleted with kubectl.
+func TestRefusedCredentialsAreToldAtOnce(t *testing.T) {
+	a := newAdm(t)
+	dir := a.startPlatform()
+	good := a.kubeconfig(dir, func(*clientcmdapi.Config) {})
+	wrong := a.kubeconfig(dir, func(c *clientcmdapi.Config) {
+		for _, u := range c.AuthInfos {
+			*u = clientcmdapi.AuthInfo{Token: "nobody"}
+		}
+	})
+	manifest := file(t, "real.yaml", edited(t, example)+addonsNone)
+	bootstrap := []string{"bootstrap", "harvester", "-c", manifest, "--yes", "--credentials", good}
+	plane := filepath.Join(a.home, "clusters", "dev-cluster", "plane")
+	data, err := os.ReadFile(filepath.Join(dir, "admin.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	platform := dynamic.NewForConfigOrDie(a.config(data))
+	cmd, out, problems := a.command(bootstrap...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return strings.Contains(problems.String(), "dev-cluster-cp-0 Running at 192.0.2.") })
+	// Nobody else sweeps while somebody works on it.
+	a.run("destroy", "-c", manifest, "--orphans", "--yes", "--credentials", good, "--cluster-id", clusterID(t, platform)).expect(t, 1, "is in use by butleradm bootstrap dev-cluster (pid ")
+	_ = cmd.Process.Signal(os.Interrupt)
+	_ = cmd.Wait()
+	if cmd.ProcessState.ExitCode() != 130 {
+		t.Fatalf("exit %d\n%s%s", cmd.ProcessState.ExitCode(), out, problems)
+	}
+
+	refused, err := os.ReadFile(wrong)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.withPlane(plane, func(api client.Client) {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "harvester-kubeconfig"}}
+		if err := api.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil {
+			t.Fatal(err)
+		}
+		secret.Data["kubeconfig"] = refused
+		if err := api.Update(t.Context(), secret); err != nil {
+			t.Fatal(err)
+		}
+	})
+	a.run("destroy", "dev-cluster", "--yes").expect(t, 1, "nothing was deleted; hand over others with: butleradm destroy dev-cluster --credentials FILE")
+	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "ask the platform what it holds of dev-cluster", "pass --yes --even-if-left")
+	if left := disks(t, platform); len(left) != 1 {
+		t.Errorf("left: %v", left)
+	}
+	a.run("destroy", "dev-cluster", "--yes", "--credentials", good).expectLedger(t, "created 2, deleted 2, left 0: 1 machine, 1 disk")
+	if left := disks(t, platform); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+
+	cmd, out, problems = a.command(bootstrap...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return strings.Contains(problems.String(), "dev-cluster-cp-0 Running at 192.0.2.") })
+	api := a.planeClient(plane)
+	if err := api.Delete(t.Context(), &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "dev-cluster"}}); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(problems.String(), "deleted") {
+		t.Errorf("exit %d\n%s%s", code, out, problems)
+	}
+	if left := disks(t, platform); len(left) != 0 {
+		t.Errorf("left after kubectl delete: %v", left)
+	}
+	// What remains is the login, and destroy takes that too.
+	a.run("destroy", "dev-cluster", "--yes").expect(t, 0, "dev-cluster is destroyed")
+}

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// doomed is what a plane knows of the cluster that is to go.
+type doomed struct {
+	cluster *v1alpha1.ClusterBootstrap // nil: gone already
+	config  *v1alpha1.ProviderConfig   // nil: gone already
+	secret  *corev1.Secret             // nil: the plane has none
+	id      string                     // empty: nothing was ever made
+	// requests are the names of what was asked for, by owner id.
+	requests map[string]string
+}
+
+// doomed collects what there is to destroy. The cluster's id is also kept on the
+// ProviderConfig, which outlives the ClusterBootstrap: with it an interrupted
+// destroy can still ask the platform what is left.
+func (w workspace) doomed(ctx context.Context, c client.Reader) (*doomed, error) {
+	cb, err := w.clusterOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var configs v1alpha1.ProviderConfigList
+	if err := c.List(ctx, &configs); err != nil {
+		return nil, err
+	}
+	d := &doomed{cluster: cb}
+	for i := range configs.Items {
+		if config := &configs.Items[i]; cb == nil || client.ObjectKeyFromObject(config) == configKey(cb) {
+			d.config = config
+			d.id = config.Annotations[v1alpha1.AnnotationClusterID]
+		}
+	}
+	if cb != nil {
+		d.id = cb.Annotations[v1alpha1.AnnotationClusterID]
+	}
+	if d.secret, err = secretOf(ctx, c, d.config); err != nil {
+		return nil, err
+	}
+	d.requests, err = requestsOf(ctx, c, d.id)
+	return d, err
+}
+
+// keepID writes a cluster's id to where it outlives the ClusterBootstrap.
+func (o *operation) keepID(ctx context.Context, config *v1alpha1.ProviderConfig, id string) error {
+	if config == nil || config.Annotations[v1alpha1.AnnotationClusterID] == id {
+		return nil
+	}
+	before := config.DeepCopy()
+	metav1.SetMetaDataAnnotation(&config.ObjectMeta, v1alpha1.AnnotationClusterID, id)
+	return o.local.Patch(ctx, config, client.MergeFrom(before))
+}
+
+// doomedBeyond is what a cluster that manages itself knows of itself: its plane is
+// newer than the one that was left on this machine.
+func (w workspace) doomedBeyond(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap, t *teller) (*doomed, error) {
+	return insist(ctx, t, func(ctx context.Context) (*doomed, error) {
+		there, _, err := w.beyond(ctx, c, cb)
+		if err != nil {
+			return nil, err
+		}
+		return w.doomed(ctx, there)
+	})
+}
+
+// secretOf reads the credentials of a ProviderConfig; nil means that there are
+// none on this plane.
+func secretOf(ctx context.Context, c client.Reader, config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
+	if config == nil {
+		return nil, nil
+	}
+	key := session.SecretName(config)
+	if key.Name == "" {
+		return nil, nil
+	}
+	secret := &corev1.Secret{}
+	err := c.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return secret, err
+}
+
+// requestsOf are the names of a cluster's requests by their owner id. One that
+// has none so far is found by its name.
+func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]string, error) {
+	var machines v1alpha1.MachineRequestList
+	var balancers v1alpha1.LoadBalancerRequestList
+	if err := errors.Join(c.List(ctx, &machines), c.List(ctx, &balancers)); err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	note := func(o client.Object) {
+		a := o.GetAnnotations()
+		if id == "" || a[v1alpha1.AnnotationClusterID] != id {
+			return
+		}
+		owner := a[v1alpha1.AnnotationOwnerID]
+		if owner == "" {
+			owner = string(o.GetUID())
+		}
+		out[owner] = o.GetName()
+	}
+	for i := range machines.Items {
+		note(&machines.Items[i])
+	}
+	for i := range balancers.Items {
+		note(&balancers.Items[i])
+	}
+	return out, nil
+}
+
+// gone reports whether the plane has nothing of the cluster any more.
+func (d *doomed) gone() bool { return d.config == nil && d.cluster == nil }
+
+func (d *doomed) providerType() v1alpha1.ProviderType {
+	if d.config != nil {
+		return d.config.Spec.Provider
+	}
+	return d.cluster.Spec.Provider
+}
+
+// site is a platform and what it is asked with.
+type site struct {
+	provider  provider.Provider
+	config    *v1alpha1.ProviderConfig
+	secret    *corev1.Secret
+	transport provider.Transport
+}
+
+// connect opens a connection; close it with the function that comes with it.
+func (s site) connect(ctx context.Context) (provider.Platform, func(), error) {
+	if key := session.SecretName(s.config); key.Name != "" && s.secret == nil {
+		return provider.Platform{}, nil, &provider.Error{
+			Kind: provider.Unauthorized, Reason: "CredentialsMissing", Op: "connect to " + s.config.Name,
+			Err: fmt.Errorf("there is no Secret %s", key),
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	platform, err := s.provider.Connect(ctx, provider.Config{
+		ProviderConfig: s.config, Credentials: provider.NewCredentials(secretData(s.secret)), Transport: s.transport,
+	})
+	end := platform.Close
+	if end == nil {
+		end = func() {}
+	}
+	return platform, end, err
+}
+
+// inventory asks the platform what it holds of an owner.
+func (s site) inventory(ctx context.Context, o provider.Owner) (inventory, error) {
+	platform, end, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return takeInventory(ctx, platform, o)
+}
+
+// insist asks a platform that cannot answer now again, for as long as patience
+// lasts.
+func insist[T any](ctx context.Context, t *teller, ask func(context.Context) (T, error)) (T, error) {
+	deadline := time.Now().Add(patience)
+	for wait := soonest; ; wait = longer(wait) {
+		answer, err := ask(ctx)
+		if err == nil || !passes(err) || ctx.Err() != nil || time.Now().After(deadline) {
+			return answer, err
+		}
+		t.waiting(err.Error())
+		if err := pause(ctx, nil, wait); err != nil {
+			return answer, err
+		}
+	}
+}
+
+// replacement are the credentials of a file, as the Secret of a ProviderConfig;
+// nil means that no file was named.
+func replacement(a App, config *v1alpha1.ProviderConfig, path string) (*corev1.Secret, error) {
+	if path == "" {
+		return nil, nil
+	}
+	key := session.SecretName(config)
+	if key.Name == "" {
+		return nil, usage("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", config.Name)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage("read the credentials: %w", err)
+	}
+	noteReadable(a.Err, path)
+	values, err := credentialValues(config, path, data)
+	return newSecret(key.Namespace, key.Name, values), err
+}
+
+// simulatorsOwn are the credentials that the simulated platform hands out.
+func (o *operation) simulatorsOwn(config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
+	key := session.SecretName(config)
+	data, err := os.ReadFile(o.platform.Kubeconfig)
+	return newSecret(key.Namespace, key.Name, map[string][]byte{keyOf(config): data}), err
+}

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/butlerdotdev/butler/internal/lock"
+)
+
+// forgetFlags say which state is to go.
+type forgetFlags struct {
+	choice
+	yes  bool
+	left bool
+}
+
+func (a App) forgetCommand() *cobra.Command {
+	var f forgetFlags
+	cmd := &cobra.Command{
+		Use:   "forget CLUSTER",
+		Short: "Remove the state of a cluster from this machine",
+		Long: `Remove what this machine has of a cluster: the local plane with all that it
+knows, the log, and of a rehearsal the simulated platform, which is stopped
+first. Nothing is deleted on a real platform.
+
+The platform is asked first. While it holds something of the cluster, or cannot
+be asked, the command refuses: without the state only the tags on the platform
+tell whose that is. To forget it all the same takes --yes and --even-if-left.
+
+A cluster that manages itself would go on without the state of this machine, but
+butleradm could not reach it by its name any more. Save its kubeconfig before
+you insist.`,
+		Args: oneCluster,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := f.locate(args[0])
+			if err != nil {
+				return err
+			}
+			return interrupted(cmd.Context(), a.forget(cmd.Context(), w, f))
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&f.left, "even-if-left", false, "with --yes: also while the platform holds something of the cluster")
+	return cmd
+}
+
+// locate is the workspace of a cluster, also where only the log or the simulated
+// platform is left of it.
+func (f forgetFlags) locate(name string) (workspace, error) {
+	w, err := f.find(name)
+	if err == nil || codeOf(err) == exitUsage {
+		return w, err
+	}
+	for _, rehearsal := range []bool{true, false} {
+		d := destroyFlags{choice: choice{stateDir: f.stateDir, rehearse: rehearsal}}
+		rest, problem := d.place(name)
+		if problem == nil && f.fits(rest) && (exists(rest.sim()) && rehearsal || exists(rest.log()) && !rehearsal) {
+			return rest, nil
+		}
+	}
+	return w, err
+}
+
+// farewell is what there is to say before the state of a cluster goes.
+type farewell struct {
+	question string
+	refusal  error // nil if nothing is lost
+}
+
+func (a App) forget(ctx context.Context, w workspace, f forgetFlags) error {
+	say, err := a.farewell(ctx, w)
+	if err != nil {
+		return err
+	}
+	switch {
+	case say.refusal != nil && f.yes && f.left:
+		fmt.Fprintf(a.Err, "note: %v\n", say.refusal)
+	case say.refusal != nil:
+		return fmt.Errorf("%w; to forget it all the same, pass --yes --even-if-left", say.refusal)
+	case !f.yes && !a.confirm(ctx, say.question):
+		return usage("nothing was removed; answer y, or pass --yes")
+	}
+	if err := w.clear(ctx); err != nil {
+		return fmt.Errorf("remove the state in %s: %w; run the same command again", w.dir, err)
+	}
+	fmt.Fprintf(a.Err, "%s is forgotten; its state in %s is removed\n", w.name, w.dir)
+	return nil
+}
+
+// clear removes the state, if nobody has begun to work with it meanwhile.
+func (w workspace) clear(ctx context.Context) error {
+	if !exists(w.plane()) {
+		return w.discard(ctx)
+	}
+	held, err := lock.Acquire(ctx, w.plane(), "butleradm forget "+w.name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.discard(ctx), held.Release())
+}
+
+// farewell looks at what would be lost with the state of a cluster.
+func (a App) farewell(ctx context.Context, w workspace) (say farewell, err error) {
+	say.question = fmt.Sprintf("Remove the state of %s in %s?", w.name, w.dir)
+	if !exists(w.plane()) {
+		say.refusal = fmt.Errorf("the local plane is lost, so nobody can say what the platform holds of %s; find that by its tags first: butleradm destroy -c FILE --orphans", w.name)
+		return say, nil
+	}
+	o, err := a.open(ctx, w, "butleradm forget "+w.name)
+	if errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
+		return say, err
+	}
+	if err != nil {
+		say.refusal = fmt.Errorf("the local plane does not start, so nobody can say what the platform holds of %s: %w", w.name, err)
+		return say, nil
+	}
+	defer func() { err = errors.Join(err, o.close()) }()
+	d, err := w.doomed(ctx, o.local)
+	if err != nil || d.gone() || d.id == "" {
+		return say, err
+	}
+	say.refusal = a.leftOf(o, d)
+	return say, nil
+}
+
+// leftOf tells what the platform holds of a cluster, or why it cannot be asked;
+// nil means that it holds nothing.
+func (a App) leftOf(o *operation, d *doomed) error {
+	x, err := a.destruction(o, o.local, d, destroyFlags{})
+	if err != nil {
+		return fmt.Errorf("nobody can say what the platform holds of %s: %w", o.name, err)
+	}
+	found, err := x.list()
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	fmt.Fprintln(a.Err, x.picture(found))
+	if movedAway(d.cluster) && x.silence == nil {
+		fmt.Fprintf(a.Err, "%s manages itself, and would go on doing so. Without the state of this machine\nbutleradm has no status, kubeconfig and destroy for it; save what leads to it:\n\n  %s > kubeconfig\n\n", o.name, o.command("kubeconfig"))
+	}
+	return fmt.Errorf("the platform still holds %s of %s; destroy it first: %s", split(found.parts()), o.name, x.how())
+}

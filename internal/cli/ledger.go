@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// ledger is the account of a destruction: everything that the platform was seen
+// to hold of a cluster, and what of it was there when it was last asked.
+type ledger struct {
+	namespace string // where it is kept
+	clusterID string
+	entries   []entry
+	left      int
+}
+
+// entry is one object on the platform. The request that it belongs to is part of
+// it: names come back.
+type entry struct {
+	Owner string `json:"owner"`
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+}
+
+// see takes in what the platform holds now, and reports whether some of it is
+// new.
+func (l *ledger) see(now inventory) (grown bool) {
+	l.left = 0
+	for _, h := range now {
+		for _, p := range h.parts {
+			l.left++
+			e := entry{h.owner.ID, p.Kind, p.Name}
+			if !slices.Contains(l.entries, e) {
+				l.entries = append(l.entries, e)
+				grown = true
+			}
+		}
+	}
+	return grown
+}
+
+// line sums up; first is what the entries are called, created or found.
+func (l *ledger) line(first string) string {
+	var parts []provider.Part
+	for _, e := range l.entries {
+		parts = append(parts, provider.Part{Kind: e.Kind, Name: e.Name})
+	}
+	text := fmt.Sprintf("%s %d, deleted %d, left %d", first, len(l.entries), len(l.entries)-l.left, l.left)
+	if len(parts) > 0 {
+		text += ": " + split(parts)
+	}
+	return text
+}
+
+// ledgerKey is where a ConfigMap holds a ledger.
+const ledgerKey = "objects.json"
+
+// ledgerName is the ConfigMap with the ledger of a cluster. It stays when the
+// cluster is gone: it is all that is left to tell of it.
+func ledgerName(cluster string) string { return cluster + "-ledger" }
+
+// readLedger returns what earlier runs have written down about a cluster; nil
+// means nothing. That of an earlier cluster of the name is not returned for
+// another id.
+func readLedger(ctx context.Context, c client.Reader, cluster, id string) (*ledger, error) {
+	var found corev1.ConfigMapList
+	if err := c.List(ctx, &found, byName(ledgerName(cluster))); err != nil {
+		return nil, err
+	}
+	for _, m := range found.Items {
+		l := &ledger{namespace: m.Namespace, clusterID: m.Annotations[v1alpha1.AnnotationClusterID]}
+		if l.clusterID == "" || id != "" && l.clusterID != id {
+			continue
+		}
+		if err := json.Unmarshal([]byte(m.Data[ledgerKey]), &l.entries); err != nil {
+			return nil, fmt.Errorf("read ConfigMap %s/%s: %w; delete it, and only what is left now is counted", m.Namespace, m.Name, err)
+		}
+		return l, nil
+	}
+	return nil, nil
+}
+
+// writeLedger keeps the ledger for the next run.
+func (o *operation) writeLedger(ctx context.Context, l *ledger) error {
+	data, err := json.Marshal(l.entries)
+	if err != nil {
+		return err
+	}
+	err = o.put(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: l.namespace, Name: ledgerName(o.name),
+			Labels:      map[string]string{v1alpha1.LabelCluster: o.name},
+			Annotations: map[string]string{v1alpha1.AnnotationClusterID: l.clusterID},
+		},
+		Data: map[string]string{ledgerKey: string(data)},
+	})
+	if err != nil {
+		return fmt.Errorf("write down what is to be deleted: %w", err)
+	}
+	return nil
+}
+
+// enter adds what the platform holds of a cluster to what is known of it already,
+// and keeps that. Of a cluster without an id nothing was ever made.
+func (o *operation) enter(ctx context.Context, namespace, id string, found inventory) (*ledger, error) {
+	l := &ledger{clusterID: id}
+	if id == "" {
+		return l, nil
+	}
+	known, err := readLedger(ctx, o.local, o.name, id)
+	if err != nil {
+		return nil, err
+	}
+	if known != nil {
+		l = known
+	}
+	l.namespace = namespace
+	l.see(found)
+	return l, o.writeLedger(ctx, l)
+}
+
+// bookkeeper sees to it that a cluster can be accounted for that somebody deletes
+// while it is being made, as with kubectl: its id is kept where it outlives the
+// ClusterBootstrap, and what the platform holds is written down when the deletion
+// begins.
+type bookkeeper struct {
+	*operation
+	provider      provider.Provider
+	kept, counted bool
+}
+
+// see is told of each change of the ClusterBootstrap. What fails is tried again at
+// the next one: it must not keep the bootstrap from going on.
+func (b *bookkeeper) see(cb *v1alpha1.ClusterBootstrap) {
+	id := cb.Annotations[v1alpha1.AnnotationClusterID]
+	if b.client != b.local || id == "" {
+		return
+	}
+	if !b.kept {
+		b.kept = b.keep(cb, id) == nil
+	}
+	if !b.counted && !cb.DeletionTimestamp.IsZero() {
+		b.counted = b.count(cb, id) == nil
+	}
+}
+
+func (b *bookkeeper) keep(cb *v1alpha1.ClusterBootstrap, id string) error {
+	config := &v1alpha1.ProviderConfig{}
+	if err := b.local.Get(b.ctx, configKey(cb), config); err != nil {
+		return err
+	}
+	return b.keepID(b.ctx, config, id)
+}
+
+func (b *bookkeeper) count(cb *v1alpha1.ClusterBootstrap, id string) error {
+	s, err := b.siteOf(b.ctx, b.provider, cb, b.local)
+	if err != nil {
+		return err
+	}
+	found, err := s.inventory(b.ctx, provider.Owner{ClusterID: id})
+	if err == nil {
+		_, err = b.enter(b.ctx, cb.Namespace, id, found)
+	}
+	return err
+}

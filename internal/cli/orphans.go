@@ -1,0 +1,324 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/internal/lock"
+	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// search is a cluster whose leavings are looked for by their tags.
+type search struct {
+	*operation // its plane is there only if this machine has one of the name
+	*doomed    // what that plane knows; nil without one
+	app        App
+	flags      destroyFlags
+	site       site
+	t          *teller
+	held       *lock.Lock // of a plane that does not start
+}
+
+// destroyByManifest deletes what carries the name of the cluster in a manifest.
+func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) {
+	m, err := manifest.Load(f.manifest)
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	given, err := bootstrapFlags{config: f.manifest, credentials: f.credentials, rehearse: f.rehearse}.given(m, a.Err)
+	if err != nil {
+		return err
+	}
+	w, err := f.place(m.Cluster.Spec.Cluster.Name)
+	if err != nil {
+		return err
+	}
+	s, err := a.search(ctx, w, f)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if s.site, err = s.siteFor(m, given); err != nil {
+		return err
+	}
+	return s.run()
+}
+
+// destroyByTags deletes what carries the cluster id that the plane of this machine
+// knows, whether or not that plane is in charge.
+func (a App) destroyByTags(ctx context.Context, w workspace, f destroyFlags) (err error) {
+	s, err := a.search(ctx, w, f)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if s.doomed == nil || s.config == nil {
+		return fmt.Errorf("the plane in %s does not know the platform of %s any more; go by its manifest: butleradm destroy -c FILE --orphans", w.dir, w.name)
+	}
+	secret, err := replacement(a, s.config, f.credentials)
+	if err != nil {
+		return err
+	}
+	if secret == nil {
+		secret = s.secret
+	}
+	if s.site, err = s.newSite(s.config, secret); err != nil {
+		return err
+	}
+	return s.run()
+}
+
+// place is where the state of a cluster would lie; nothing need be there.
+func (f destroyFlags) place(name string) (workspace, error) {
+	if f.rehearse && f.real {
+		return workspace{}, usage("--real and --rehearse exclude each other")
+	}
+	w := workspace{name: name, rehearsal: f.rehearse}
+	usual, err := w.usual()
+	if err != nil {
+		return w, err
+	}
+	if w.dir = resolve(usual); f.stateDir != "" {
+		w.dir, err = filepath.Abs(f.stateDir)
+	}
+	return w, err
+}
+
+// search opens what this machine has of a cluster. A plane that somebody works
+// with is refused; as long as the search lasts, nobody can.
+func (a App) search(ctx context.Context, w workspace, f destroyFlags) (*search, error) {
+	s := &search{app: a, flags: f, t: newTeller(a, "plain")}
+	if !exists(w.plane()) {
+		quiet()
+		s.operation = &operation{workspace: w, hooks: a.Hooks, ctx: ctx}
+		return s, nil
+	}
+	holder := "butleradm destroy " + w.name + " --orphans"
+	o, err := a.open(ctx, w, holder)
+	if err == nil {
+		s.operation = o
+		if s.doomed, err = w.doomed(ctx, o.local); err != nil {
+			return nil, errors.Join(err, o.close())
+		}
+		return s, nil
+	}
+	if errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
+		return nil, err
+	}
+	if !s.forced() {
+		return nil, fmt.Errorf("ask the plane in %s whether it is in charge: %w; if it is lost for good, say which cluster is meant with --cluster-id ID --yes", w.dir, err)
+	}
+	s.operation = &operation{workspace: w, hooks: a.Hooks, ctx: ctx}
+	s.held, err = lock.Acquire(ctx, w.plane(), holder)
+	return s, err
+}
+
+// close gives free what search has taken.
+func (s *search) close() error {
+	switch {
+	case s.held != nil:
+		return s.held.Release()
+	case s.plane != nil:
+		return s.operation.close()
+	}
+	return nil
+}
+
+// quiet keeps what libraries log off the terminal, where no plane has a log.
+func quiet() {
+	ctrllog.SetLogger(logr.Discard())
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
+}
+
+// forced reports whether the user has said twice which cluster is meant.
+func (s *search) forced() bool { return s.flags.clusterID != "" && s.flags.yes }
+
+// siteFor is the platform of a manifest, with the credentials that the user has
+// given, else those of the plane, else the ambient ones.
+func (s *search) siteFor(m *manifest.Manifest, given *corev1.Secret) (site, error) {
+	if _, referred := m.CredentialsKey(); !referred || given != nil || s.rehearsal {
+		return s.newSite(m.Provider, given)
+	}
+	if s.doomed != nil && s.secret != nil && s.config.Name == m.Provider.Name {
+		return s.newSite(m.Provider, s.secret)
+	}
+	values, source, err := ambient(m.Provider)
+	if err != nil {
+		return site{}, err
+	}
+	s.t.step("credentials: " + source)
+	key := session.SecretName(m.Provider)
+	return s.newSite(m.Provider, newSecret(key.Namespace, key.Name, values))
+}
+
+func (s *search) newSite(config *v1alpha1.ProviderConfig, secret *corev1.Secret) (site, error) {
+	p, err := s.app.provider(config.Spec.Provider)
+	if err != nil {
+		return site{}, err
+	}
+	if s.platform, err = s.simulate(s.ctx, p, nil); err != nil {
+		return site{}, err
+	}
+	if s.rehearsal {
+		if secret, err = s.simulatorsOwn(config); err != nil {
+			return site{}, err
+		}
+	}
+	return site{p, config, secret, s.transport()}, nil
+}
+
+// run finds one cluster, shows what is there of it, asks, and deletes it.
+func (s *search) run() error {
+	id, err := s.clusterID()
+	if err != nil || id == "" {
+		return err
+	}
+	found, err := s.ask(provider.Owner{ClusterID: id})
+	if err != nil {
+		return err
+	}
+	if err := s.ofThisName(id, found); err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		s.sayNothing()
+		return nil
+	}
+	text := fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n", s.name, id, s.site.config.Name, table(found.rows(nil)), split(found.parts()))
+	if s.flags.dryRun {
+		fmt.Fprintf(s.app.Out, "%s\nNothing was changed.\n", text)
+		return nil
+	}
+	if err := s.refuseBeside(id); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.app.Err, text)
+	s.hooks.at("destroy/listed")
+	if !s.flags.yes && !s.app.confirm(s.ctx, fmt.Sprintf("Delete all of this, without the plane of %s?", s.name)) {
+		return usage("nothing was deleted; answer y, or pass --yes")
+	}
+	return s.delete(id)
+}
+
+// delete sweeps the platform, and ends with the ledger.
+func (s *search) delete(id string) error {
+	l := &ledger{clusterID: id}
+	left, err := s.app.sweep(s.ctx, s.site, provider.Owner{ClusterID: id}, s.t, func(now inventory) error {
+		l.see(now)
+		return nil
+	})
+	if err != nil {
+		fmt.Fprintln(s.app.Out, l.line("found"))
+		return fmt.Errorf("%w; run the same command again%s", stillThere(s.name, left, err), s.remedy(err))
+	}
+	s.hooks.at("destroy/gone")
+	s.t.tell(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("nothing of %s is left on the platform", s.name)})
+	if exists(s.dir) {
+		fmt.Fprintf(s.app.Err, "\nIts state on this machine stays; remove that with: %s\n\n", s.command("forget"))
+	}
+	fmt.Fprintln(s.app.Out, l.line("found"))
+	return nil
+}
+
+// ask asks the platform, before anything is deleted.
+func (s *search) ask(o provider.Owner) (inventory, error) {
+	found, err := insist(s.ctx, s.t, func(ctx context.Context) (inventory, error) { return s.site.inventory(ctx, o) })
+	if err != nil {
+		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", s.name, err, s.remedy(err))
+	}
+	return found, nil
+}
+
+func (s *search) remedy(err error) string {
+	if provider.KindOf(err) != provider.Unauthorized || s.rehearsal {
+		return ""
+	}
+	return "; hand over others with --credentials FILE"
+}
+
+// clusterID is the id of the cluster that is meant: the user's, the one that the
+// plane knows, or the only one that has the name. It is empty if there is none.
+func (s *search) clusterID() (string, error) {
+	switch {
+	case s.flags.clusterID != "":
+		return s.flags.clusterID, nil
+	case s.flags.manifest == "" && s.id != "":
+		return s.id, nil
+	}
+	found, err := s.ask(provider.Owner{Cluster: s.name})
+	if err != nil {
+		return "", err
+	}
+	clusters := found.byCluster()
+	if nobodys := clusters[""]; len(nobodys) > 0 {
+		fmt.Fprintf(s.app.Err, "note: %s of the name %s carry no cluster id and are left alone\n", split(nobodys.parts()), s.name)
+		delete(clusters, "")
+	}
+	switch ids := slices.Sorted(maps.Keys(clusters)); len(ids) {
+	case 0:
+		s.sayNothing()
+		return "", nil
+	case 1:
+		return ids[0], nil
+	default:
+		return "", s.ambiguous(ids, clusters)
+	}
+}
+
+func (s *search) sayNothing() {
+	fmt.Fprintf(s.app.Err, "%s holds nothing of %s; nothing was changed\n", s.site.config.Name, s.name)
+	fmt.Fprintln(s.app.Out, (&ledger{}).line("found"))
+}
+
+// ambiguous shows the clusters that share a name.
+func (s *search) ambiguous(ids []string, clusters map[string]inventory) error {
+	var b strings.Builder
+	for _, id := range ids {
+		fmt.Fprintf(&b, "  %s  %s\n", id, split(clusters[id].parts()))
+	}
+	fmt.Fprintf(s.app.Err, "%s holds %d clusters of the name %s:\n\n%s\n", s.site.config.Name, len(ids), s.name, b.String())
+	return usage("which of them is meant? say it with --cluster-id ID; nothing was deleted")
+}
+
+// ofThisName refuses the id of a cluster that has another name.
+func (s *search) ofThisName(id string, found inventory) error {
+	for _, h := range found {
+		if h.owner.Cluster != "" && h.owner.Cluster != s.name {
+			return usage("the cluster with id %s is %s, not %s; nothing was deleted", id, h.owner.Cluster, s.name)
+		}
+	}
+	return nil
+}
+
+// refuseBeside refuses to work beside a plane that is in charge of the cluster: two
+// must never write at a time.
+func (s *search) refuseBeside(id string) error {
+	if s.doomed == nil || s.cluster == nil || s.id != id || s.forced() {
+		return nil
+	}
+	if !movedAway(s.cluster) {
+		return usage("the plane in %s is in charge of %s; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.dir, s.name, s.command("destroy"), id)
+	}
+	if _, err := s.doomedBeyond(s.ctx, s.local, s.cluster, s.t); err == nil {
+		return usage("%s manages itself, and answers; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.name, s.command("destroy"), id)
+	}
+	return s.ctx.Err()
+}

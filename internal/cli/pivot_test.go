@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/program"
+)
+
+const system = "butler-system"
+
+// within is a client of the cluster itself, as its administrator.
+func (a adm) within(cluster string) client.Client {
+	a.Helper()
+	scheme, err := program.Scheme()
+	if err != nil {
+		a.Fatal(err)
+	}
+	c, err := client.New(a.config([]byte(a.ok("kubeconfig", cluster).out)), client.Options{Scheme: scheme})
+	if err != nil {
+		a.Fatal(err)
+	}
+	return c
+}
+
+// machineNames are those of the platform.
+func (a adm) machineNames(cluster string) (out []string) {
+	a.Helper()
+	list, err := a.platform(cluster).Resource(virtualMachines).List(a.Context(), metav1.ListOptions{})
+	if err != nil {
+		a.Fatal(err)
+	}
+	for _, item := range list.Items {
+		out = append(out, item.GetName())
+	}
+	return out
+}
+
+// expectSelfManaged looks at both planes after a pivot.
+func expectSelfManaged(t *testing.T, a adm, cluster string) {
+	t.Helper()
+	a = adm{t, a.path, a.home}
+	key := client.ObjectKey{Namespace: system, Name: cluster}
+	there, c := &v1alpha1.ClusterBootstrap{}, a.within(cluster)
+	if err := c.Get(t.Context(), key, there); err != nil {
+		t.Fatal(err)
+	}
+	if there.Annotations[v1alpha1.AnnotationPlane] != v1alpha1.PlaneSelf || there.Annotations[v1alpha1.AnnotationFenced] != "" {
+		t.Errorf("the cluster has %v", there.Annotations)
+	}
+	if !meta.IsStatusConditionTrue(there.Status.Conditions, v1alpha1.ConditionPivoted) {
+		t.Errorf("the cluster has the conditions %+v", there.Status.Conditions)
+	}
+	report := &corev1.ConfigMap{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: system, Name: cluster + "-pivot"}, report); err != nil || !strings.Contains(report.Data["report"], `"differences"`) {
+		t.Errorf("the report is %v: %v", report.Data, err)
+	}
+	var requests v1alpha1.MachineRequestList
+	if err := c.List(t.Context(), &requests); err != nil || len(requests.Items) != 6 {
+		t.Errorf("%d requests on the cluster: %v", len(requests.Items), err)
+	}
+	a.withPlane(filepath.Join(a.home, "rehearsals", cluster, "plane"), func(local client.Client) {
+		here := &v1alpha1.ClusterBootstrap{}
+		var requests v1alpha1.MachineRequestList
+		if err := local.Get(t.Context(), key, here); err != nil || here.Annotations[v1alpha1.AnnotationFenced] == "" {
+			t.Errorf("this machine's plane is not fenced: %v, %v", here.Annotations, err)
+		}
+		if err := local.List(t.Context(), &requests); err != nil || len(requests.Items) != 0 {
+			t.Errorf("%d requests are left on this machine: %v", len(requests.Items), err)
+		}
+	})
+}
+
+// expectRequestsServed has the cluster's own controllers make a machine and
+// remove it, and remove one of the cluster's.
+func expectRequestsServed(t *testing.T, a adm, cluster string) {
+	t.Helper()
+	a = adm{t, a.path, a.home}
+	c := a.within(cluster)
+	extra := &v1alpha1.MachineRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "extra"},
+		Spec: v1alpha1.MachineRequestSpec{
+			MachineName: "extra", Role: v1alpha1.RoleWorker,
+			CPU: 2, MemoryMB: 2048, DiskGB: 20,
+		},
+	}
+	var worker v1alpha1.MachineRequest
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: system, Name: cluster + "-worker-2"}, &worker); err != nil {
+		t.Fatal(err)
+	}
+	extra.Spec.ProviderRef = worker.Spec.ProviderRef
+	if err := c.Create(t.Context(), extra); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(extra), extra)
+		return err == nil && extra.Status.Phase == v1alpha1.MachineRunning
+	})
+	if !slices.Contains(a.machineNames(cluster), "extra") {
+		t.Error("the platform has no machine extra")
+	}
+	for _, request := range []*v1alpha1.MachineRequest{extra, &worker} {
+		if err := c.Delete(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, func() bool {
+			return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(request), request))
+		})
+		if slices.Contains(a.machineNames(cluster), request.Spec.MachineName) {
+			t.Errorf("machine %s is still there", request.Spec.MachineName)
+		}
+	}
+}

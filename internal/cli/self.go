@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/sim/network"
+)
+
+const (
+	// dialPatience is how long one address of a cluster has to answer.
+	dialPatience = 3 * time.Second
+	// callPatience is how long a cluster has for an answer.
+	callPatience = 10 * time.Second
+	// knock is how often a cluster is asked that does not answer.
+	knock = 500 * time.Millisecond
+)
+
+// movedAway reports whether another plane than the one that holds the
+// ClusterBootstrap is in charge of its cluster.
+func movedAway(cb *v1alpha1.ClusterBootstrap) bool { return cb != nil && bootstrap.Fenced(cb) }
+
+// clusterConfig leads to the cluster that a ClusterBootstrap has made, as its
+// administrator: by its endpoint, or past it to a control plane.
+func clusterConfig(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap, dial dialer) (*rest.Config, error) {
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: cb.Namespace, Name: bootstrap.SecretName(cb.Spec.Cluster.Name, bootstrap.SecretKubeconfig)}
+	if err := c.Get(ctx, key, secret); err != nil {
+		return nil, fmt.Errorf("find the way to the cluster: %w", err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[bootstrap.SecretKubeconfig])
+	if err != nil {
+		return nil, fmt.Errorf("secret %s holds no kubeconfig", key)
+	}
+	var addresses []string
+	for _, m := range cb.Status.Machines {
+		if m.Role == v1alpha1.RoleControlPlane && m.IPAddress != "" {
+			addresses = append(addresses, m.IPAddress)
+		}
+	}
+	config.Dial = orElse(dial, addresses)
+	config.QPS = -1
+	return config, nil
+}
+
+// orElse dials what is asked for, and while that is silent the same port of other
+// addresses.
+func orElse(dial dialer, addresses []string) dialer {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dialFor(ctx, dialPatience, dial, network, addr)
+		_, port, _ := net.SplitHostPort(addr)
+		for _, a := range addresses {
+			if err == nil || ctx.Err() != nil {
+				break
+			}
+			var other error
+			if conn, other = dialFor(ctx, dialPatience, dial, network, net.JoinHostPort(a, port)); other == nil {
+				return conn, nil
+			}
+		}
+		return conn, err
+	}
+}
+
+func dialFor(ctx context.Context, d time.Duration, dial dialer, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return dial(ctx, network, addr)
+}
+
+// bounded is a client whose calls end after a while, which a watch must not.
+func bounded(config *rest.Config) (client.Client, error) {
+	config = rest.CopyConfig(config)
+	config.Timeout = callPatience
+	return newClient(config)
+}
+
+// turnTo makes the plane that is in charge of the cluster the one to work with,
+// and returns the ClusterBootstrap that lies there. It waits for the cluster to
+// answer.
+func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, t *teller) (*v1alpha1.ClusterBootstrap, error) {
+	o.client = o.local
+	if !movedAway(cb) {
+		return cb, nil
+	}
+	config, err := clusterConfig(ctx, o.local, cb, o.dial())
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := program.Scheme()
+	if err != nil {
+		return nil, err
+	}
+	quick, err := bounded(config)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		there, err := o.onItself(ctx, quick)
+		if err == nil {
+			o.client, err = client.NewWithWatch(config, client.Options{Scheme: scheme})
+			return there, err
+		}
+		t.waiting(err.Error())
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(knock):
+		}
+	}
+}
+
+// onItself is the ClusterBootstrap of a cluster that manages itself, as that has it.
+func (w workspace) onItself(ctx context.Context, c client.Reader) (*v1alpha1.ClusterBootstrap, error) {
+	cb, err := w.clusterOf(ctx, c)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s manages itself, and does not answer: %w", w.name, err)
+	case cb == nil:
+		return nil, fmt.Errorf("%s manages itself, and has lost its ClusterBootstrap; restore it from a backup", w.name)
+	}
+	return cb, nil
+}
+
+// dialer is the way from this machine to a workspace's nodes, whether or not a
+// command runs that has opened it.
+func (w workspace) dialer() (dialer, error) {
+	if !w.rehearsal {
+		return (&net.Dialer{}).DialContext, nil
+	}
+	proxy, err := os.ReadFile(filepath.Join(w.sim(), "proxy"))
+	if err != nil {
+		return nil, fmt.Errorf("find the simulated network: %w", err)
+	}
+	return network.Dialer(string(proxy)), nil
+}
+
+// inCharge calls f with a client of the plane that is in charge, and with the
+// ClusterBootstrap that lies there; nil is none. If that plane is a cluster that
+// cannot be asked, f gets what this machine's plane has, and why.
+func (w workspace) inCharge(ctx context.Context, f func(client.Client, *v1alpha1.ClusterBootstrap, error) error) error {
+	return w.read(ctx, func(c client.Client) error {
+		cb, err := w.clusterOf(ctx, c)
+		if err != nil {
+			return err
+		}
+		if !movedAway(cb) {
+			return f(c, cb, nil)
+		}
+		there, now, err := w.beyond(ctx, c, cb)
+		if err != nil {
+			return f(c, cb, err)
+		}
+		return f(there, now, nil)
+	})
+}
+
+// beyond is a client of the cluster that a ClusterBootstrap has moved to, and the
+// ClusterBootstrap that lies there.
+func (w workspace) beyond(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (client.Client, *v1alpha1.ClusterBootstrap, error) {
+	dial, err := w.dialer()
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := clusterConfig(ctx, c, cb, dial)
+	if err != nil {
+		return nil, nil, err
+	}
+	there, err := bounded(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	now, err := w.onItself(ctx, there)
+	return there, now, err
+}

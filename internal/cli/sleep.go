@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
+)
+
+// annotationReplicas keeps how many pods a Deployment had before it was put to
+// sleep.
+const annotationReplicas = v1alpha1.Group + "/replicas"
+
+// leaseMargin is how much longer than its duration a lease has to stand still
+// before nobody can hold it: clocks need not run alike.
+const leaseMargin = 5 * time.Second
+
+// workers of a cluster that manages itself: whoever acts on its requests.
+func acts(name string) bool {
+	return name == addon.ButlerBootstrap || strings.HasPrefix(name, addon.ButlerProvider)
+}
+
+// acting are the Deployments of a cluster whose controllers act on requests.
+func acting(ctx context.Context, c client.Client) ([]appsv1.Deployment, error) {
+	var all appsv1.DeploymentList
+	if err := c.List(ctx, &all, client.InNamespace(addon.PlatformNamespace)); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all.Items, func(d appsv1.Deployment) bool { return !acts(d.Name) }), nil
+}
+
+// putToSleep ends the controllers of a cluster, and returns when none of them can
+// act any more: their pods are gone, and nobody holds their leases.
+func (o *operation) putToSleep(ctx context.Context, c client.Client, t *teller) error {
+	all, err := acting(ctx, c)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := scaleDown(ctx, c, &all[i]); err != nil {
+			return err
+		}
+	}
+	still := stillness{}
+	for {
+		awake, err := o.awake(ctx, c, all, still)
+		if err == nil && awake == "" {
+			return nil
+		}
+		if err != nil {
+			awake = err.Error()
+		}
+		t.waiting(awake)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s", ctx.Err(), awake)
+		case <-time.After(knock):
+		}
+	}
+}
+
+func scaleDown(ctx context.Context, c client.Client, d *appsv1.Deployment) error {
+	if d.Spec.Replicas != nil && *d.Spec.Replicas == 0 {
+		return nil
+	}
+	before := d.DeepCopy()
+	n := int32(1)
+	if d.Spec.Replicas != nil {
+		n = *d.Spec.Replicas
+	}
+	metav1.SetMetaDataAnnotation(&d.ObjectMeta, annotationReplicas, strconv.Itoa(int(n)))
+	d.Spec.Replicas = new(int32(0))
+	return c.Patch(ctx, d, client.MergeFrom(before))
+}
+
+// awaken gives the controllers of a cluster their pods back, if somebody put them
+// to sleep.
+func (o *operation) awaken(ctx context.Context, c client.Client) error {
+	all, err := acting(ctx, c)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		d := &all[i]
+		n, err := strconv.Atoi(d.Annotations[annotationReplicas])
+		if err != nil {
+			continue
+		}
+		before := d.DeepCopy()
+		delete(d.Annotations, annotationReplicas)
+		d.Spec.Replicas = new(int32(n))
+		if err := c.Patch(ctx, d, client.MergeFrom(before)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// anyAsleep reports whether controllers of a cluster were put to sleep.
+func anyAsleep(ctx context.Context, c client.Client) (bool, error) {
+	all, err := acting(ctx, c)
+	return slices.ContainsFunc(all, func(d appsv1.Deployment) bool { return d.Annotations[annotationReplicas] != "" }), err
+}
+
+// atWork tells which controllers of a cluster have no pod that is ready, or nothing
+// if each has: what they found out before may be long ago.
+func atWork(ctx context.Context, c client.Client) error {
+	all, err := acting(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		if d.Status.ObservedGeneration < d.Generation || d.Status.ReadyReplicas == 0 {
+			return fmt.Errorf("the cluster's own %s has no pod that is ready", d.Name)
+		}
+	}
+	return nil
+}
+
+// stillness is since when leases stand still, by their last renewal.
+type stillness map[string]struct {
+	renewal string
+	since   time.Time
+}
+
+// awake tells who may still act, or nothing.
+func (o *operation) awake(ctx context.Context, c client.Client, all []appsv1.Deployment, still stillness) (string, error) {
+	lost, err := silentNodes(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range all {
+		var pods corev1.PodList
+		if err := c.List(ctx, &pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels)); err != nil {
+			return "", err
+		}
+		for _, pod := range pods.Items {
+			if !lost[pod.Spec.NodeName] {
+				return fmt.Sprintf("waiting for pod %s to end", pod.Name), nil
+			}
+		}
+		free, err := still.free(ctx, c, client.ObjectKey{Namespace: d.Namespace, Name: d.Name + "." + v1alpha1.Group})
+		if err != nil {
+			return "", err
+		}
+		if !free {
+			return fmt.Sprintf("waiting for the lease of %s to run out", d.Name), nil
+		}
+	}
+	return "", nil
+}
+
+// silentNodes are those whose kubelet does not report: pods on them stay listed,
+// whether or not they still run. Their leases tell.
+func silentNodes(ctx context.Context, c client.Client) (map[string]bool, error) {
+	var nodes corev1.NodeList
+	if err := c.List(ctx, &nodes); err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, n := range nodes.Items {
+		for _, condition := range n.Status.Conditions {
+			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionUnknown {
+				out[n.Name] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// free reports whether nobody holds a lease: it was given back, or has not been
+// renewed for longer than it lasts, by this machine's clock.
+func (s stillness) free(ctx context.Context, c client.Client, key client.ObjectKey) (bool, error) {
+	lease := &coordinationv1.Lease{}
+	if err := c.Get(ctx, key, lease); err != nil {
+		return client.IgnoreNotFound(err) == nil, client.IgnoreNotFound(err)
+	}
+	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
+		return true, nil
+	}
+	renewal := lease.ResourceVersion
+	seen, known := s[key.Name]
+	if !known || seen.renewal != renewal {
+		seen.renewal, seen.since = renewal, time.Now()
+		s[key.Name] = seen
+	}
+	lasts := 15 * time.Second
+	if d := lease.Spec.LeaseDurationSeconds; d != nil {
+		lasts = time.Duration(*d) * time.Second
+	}
+	return time.Since(seen.since) > lasts+leaseMargin, nil
+}

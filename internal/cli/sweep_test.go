@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+)
+
+// dirt is a platform with machines of several clusters.
+type dirt struct {
+	testing.TB
+	*inmemory.Platform
+	site site
+}
+
+func newDirt(t testing.TB, o inmemory.Options) *dirt {
+	p := inmemory.New(o)
+	return &dirt{t, p, site{provider: p.Provider(v1alpha1.ProviderHarvester), config: &v1alpha1.ProviderConfig{}}}
+}
+
+// make puts machines of a cluster in place.
+func (d *dirt) make(cluster, id string, n int) {
+	d.Helper()
+	platform, end, err := d.site.connect(d.Context())
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer end()
+	for i := range n {
+		name := fmt.Sprintf("%s-%s-%d", cluster, id, i)
+		ref := provider.MachineRef{Name: name, Owner: provider.Owner{ID: "owner-of-" + name, ClusterID: id, Cluster: cluster}}
+		if _, err := platform.Machines.Create(d.Context(), provider.MachineSpec{MachineRef: ref, Role: v1alpha1.RoleWorker, CPU: 1, MemoryMB: 2048, DiskGB: 20}); err != nil {
+			d.Fatal(err)
+		}
+	}
+}
+
+func (d *dirt) sweep(ctx context.Context, id string) (string, error) {
+	l := &ledger{}
+	a := App{Out: io.Discard, Err: io.Discard}
+	_, err := a.sweep(ctx, d.site, provider.Owner{ClusterID: id}, newTeller(a, "plain"), func(now inventory) error {
+		l.see(now)
+		return nil
+	})
+	return l.line("found"), err
+}
+
+func (d *dirt) owners() map[string]int {
+	out := map[string]int{}
+	for _, m := range d.Machines() {
+		out[m.Ref.Owner.ClusterID]++
+	}
+	return out
+}
+
+func TestSweepDeletesOneClusterWhateverThePlatformDoes(t *testing.T) {
+	unavailable := &provider.Error{Kind: provider.Unavailable, Op: "ask", Err: errors.New("try later")}
+	for reason, c := range map[string]struct {
+		options inmemory.Options
+		trouble func(*inmemory.Platform)
+	}{
+		"at once":              {inmemory.Options{}, func(*inmemory.Platform) {}},
+		"by push":              {inmemory.Options{Push: true, DeleteDelay: 50 * time.Millisecond}, func(*inmemory.Platform) {}},
+		"by polling":           {inmemory.Options{DeleteDelay: 50 * time.Millisecond}, func(*inmemory.Platform) {}},
+		"after a settle":       {inmemory.Options{Settle: 200 * time.Millisecond}, func(*inmemory.Platform) {}},
+		"throttled":            {inmemory.Options{}, func(p *inmemory.Platform) { p.Fail(inmemory.Delete, unavailable); p.Fail(inmemory.List, unavailable) }},
+		"not connected":        {inmemory.Options{}, func(p *inmemory.Platform) { p.Fail(inmemory.Connect, unavailable) }},
+		"answer lost":          {inmemory.Options{}, func(p *inmemory.Platform) { p.Lose(inmemory.Delete) }},
+		"task fails after 200": {inmemory.Options{}, func(p *inmemory.Platform) { p.FailLate(inmemory.Delete) }},
+		"login ends": {inmemory.Options{}, func(p *inmemory.Platform) {
+			p.Fail(inmemory.Delete, &provider.Error{Kind: provider.Unauthorized, Op: "delete", Err: errors.New("token expired")})
+		}},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			d := newDirt(t, c.options)
+			d.make("mgmt", "x", 5)
+			d.make("mgmt", "y", 2)
+			d.make("other", "z", 1)
+			c.trouble(d.Platform)
+			line, err := d.sweep(t.Context(), "x")
+			if want := "found 10, deleted 10, left 0: 5 machines, 5 disks"; err != nil || line != want {
+				t.Errorf("got  %s, %v\nwant %s", line, err, want)
+			}
+			if left := d.owners(); left["x"] != 0 || left["y"] != 2 || left["z"] != 1 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+func TestSweepEndsAtWhatOnlyPeopleCanMend(t *testing.T) {
+	d := newDirt(t, inmemory.Options{})
+	d.make("mgmt", "x", 3)
+	d.Refuse(&provider.Error{Kind: provider.Unauthorized, Op: "delete machine", Err: errors.New("forbidden")}, inmemory.Delete)
+	line, err := d.sweep(t.Context(), "x")
+	if provider.KindOf(err) != provider.Unauthorized || !strings.HasPrefix(line, "found 6, deleted 0, left 6") {
+		t.Errorf("%s, %v", line, err)
+	}
+	d.Lift()
+	if line, err := d.sweep(t.Context(), "x"); err != nil || !strings.HasPrefix(line, "found 6, deleted 6, left 0") {
+		t.Errorf("%s, %v", line, err)
+	}
+}
+
+func TestSweepGivesUpWhenItsTimeIsOver(t *testing.T) {
+	d := newDirt(t, inmemory.Options{})
+	d.make("mgmt", "x", 2)
+	d.Refuse(&provider.Error{Kind: provider.Unavailable, Op: "delete machine", Err: errors.New("try later")}, inmemory.Delete)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errTimeout)
+	defer cancel()
+	if _, err := d.sweep(ctx, "x"); !errors.Is(err, errTimeout) {
+		t.Errorf("ended with %v", err)
+	}
+	if left := d.owners()["x"]; left != 2 {
+		t.Errorf("%d are left", left)
+	}
+}
+
+// BenchmarkDestroy deletes machines without a plane on a platform that takes a
+// moment for each.
+func BenchmarkDestroy(b *testing.B) {
+	for _, n := range []int{10, 100} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				d := newDirt(b, inmemory.Options{Push: true, DeleteDelay: 20 * time.Millisecond})
+				d.make("mgmt", "x", n)
+				b.StartTimer()
+				if line, err := d.sweep(b.Context(), "x"); err != nil {
+					b.Fatal(line, err)
+				}
+			}
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N*n), "s/machine")
+		})
+	}
+}
