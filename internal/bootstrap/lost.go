@@ -4,6 +4,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,7 +26,7 @@ func isLost(r *v1alpha1.MachineRequest) bool {
 
 // lostWorker is the first worker that is to be replaced without anybody's asking.
 func (s *Session) lostWorker() int {
-	if s.Spec.Remediation != v1alpha1.RemediationReplaceWorkers {
+	if !s.replacesWorkers() {
 		return -1
 	}
 	for i, m := range s.Plan.Machines {
@@ -36,21 +37,37 @@ func (s *Session) lostWorker() int {
 	return -1
 }
 
-// howToReplace tells how somebody gets a new machine in place of a lost one;
-// nothing, where there is no way, or it comes by itself.
+// afterLoss says what becomes of a machine that is lost, or what somebody can do.
+func (s *Session) afterLoss(m Machine) string {
+	if s.Status.Phase == v1alpha1.BootstrapReady && m.Role == v1alpha1.RoleWorker && s.replacesWorkers() {
+		return "it is replaced" + s.afterAnother(m)
+	}
+	return cmp.Or(s.howToReplace(m), "it is not replaced: destroy the cluster and start anew")
+}
+
+// afterAnother names the machine whose replacement comes first, if there is one.
+func (s *Session) afterAnother(m Machine) string {
+	if name := s.replaced(); name != "" && name != m.Name {
+		return " after " + name
+	}
+	return ""
+}
+
+func (s *Session) replacesWorkers() bool {
+	return s.Spec.Remediation == v1alpha1.RemediationReplaceWorkers
+}
+
+// howToReplace tells how somebody gets a new machine in place of one that is there
+// no more; nothing, where there is no way.
 func (s *Session) howToReplace(m Machine) string {
 	ask := fmt.Sprintf("annotate the ClusterBootstrap with %s=%s", v1alpha1.AnnotationReplace, m.Name)
 	switch {
-	case s.Status.Phase != v1alpha1.BootstrapReady:
+	case s.Status.Phase != v1alpha1.BootstrapReady, m.Role == v1alpha1.RoleControlPlane && !s.spareControlPlanes():
 		return ""
-	case m.Role == v1alpha1.RoleControlPlane && s.spareControlPlanes():
-		return "; to have it replaced, " + ask
-	case m.Role == v1alpha1.RoleWorker && s.Spec.Remediation != v1alpha1.RemediationReplaceWorkers:
-		return "; to have it replaced, set spec.remediation to ReplaceWorkers, or " + ask
-	case m.Role == v1alpha1.RoleWorker:
-		return "; to have it replaced, " + ask
+	case m.Role == v1alpha1.RoleWorker && !s.replacesWorkers():
+		return "to have it replaced, set spec.remediation to ReplaceWorkers, or " + ask
 	}
-	return ""
+	return "to have it replaced, " + ask
 }
 
 // spareControlPlanes reports whether etcd can do without one of its members.

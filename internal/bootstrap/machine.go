@@ -90,7 +90,7 @@ func (s *Session) follow(m Machine, r *v1alpha1.MachineRequest) (v1alpha1.Bootst
 		status = blank(m) // what is known is about a machine that goes
 	}
 	if r == nil {
-		message := fmt.Sprintf("MachineRequest %s was deleted and is not made again%s", m.Name, cmp.Or(s.howToReplace(m), "; destroy the cluster and start anew"))
+		message := fmt.Sprintf("MachineRequest %s was deleted; %s", m.Name, s.afterLoss(m))
 		return status, &Obstacle{Reason: "MachineRequestDeleted", Message: message, urgent: true}
 	}
 	status.Phase = cmp.Or(r.Status.Phase, v1alpha1.MachinePending)
@@ -100,7 +100,7 @@ func (s *Session) follow(m Machine, r *v1alpha1.MachineRequest) (v1alpha1.Bootst
 	}
 	o := obstacleOf(r, status)
 	if o != nil && isLost(r) {
-		o.Message += s.howToReplace(m)
+		o.Message += "; " + s.afterLoss(m)
 	}
 	return status, o
 }

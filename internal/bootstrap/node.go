@@ -4,6 +4,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -72,8 +73,8 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 	case talos.StateMaintenance:
 	}
 	switch {
-	case s.Status.Phase == v1alpha1.BootstrapReady && s.replaced() != status.Name:
-		return talosObstacle(status, true, "has lost its disk; it is not taken back by itself"+s.howToReplace(s.Plan.Machines[i])), nil
+	case s.Status.Phase == v1alpha1.BootstrapReady && status.TalosConfigured && s.replaced() != status.Name:
+		return talosObstacle(status, true, "has lost its disk; "+cmp.Or(s.howToReplace(s.Plan.Machines[i]), "it is not taken back: destroy the cluster and start anew")), nil
 	case status.TalosConfigured && s.sinceChange() < bootPatience:
 		return nil, nil // it is about to restart; a second push would hold it up
 	}

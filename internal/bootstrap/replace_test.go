@@ -104,3 +104,31 @@ func TestNothingIsReplacedWhileThePlatformCannotBeAsked(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestALossSaysWhatBecomesOfTheMachine(t *testing.T) {
+	worker, first := Machine{Name: "worker", Role: v1alpha1.RoleWorker}, Machine{Name: "cp-0", Role: v1alpha1.RoleControlPlane}
+	three := []Machine{first, {Name: "cp-1", Role: v1alpha1.RoleControlPlane}, {Name: "cp-2", Role: v1alpha1.RoleControlPlane}, worker}
+	const anew, ask = "it is not replaced: destroy the cluster and start anew", "annotate the ClusterBootstrap with " + v1alpha1.AnnotationReplace + "="
+	for reason, tc := range map[string]struct {
+		lost      Machine
+		of        []Machine
+		phase     v1alpha1.ClusterBootstrapPhase
+		replaces  v1alpha1.Remediation
+		replacing string
+		want      string
+	}{
+		"before it was Ready":           {worker, three, v1alpha1.BootstrapInstallingAddons, v1alpha1.RemediationReplaceWorkers, "", anew},
+		"a worker":                      {worker, three, v1alpha1.BootstrapReady, v1alpha1.RemediationReplaceWorkers, "", "it is replaced"},
+		"a worker, after another":       {worker, three, v1alpha1.BootstrapReady, v1alpha1.RemediationReplaceWorkers, "other 2026-01-01T00:00:00Z", "it is replaced after other"},
+		"a worker, unless asked for":    {worker, three, v1alpha1.BootstrapReady, v1alpha1.RemediationNone, "", "to have it replaced, set spec.remediation to ReplaceWorkers, or " + ask + "worker"},
+		"a control plane":               {first, three, v1alpha1.BootstrapReady, v1alpha1.RemediationReplaceWorkers, "", "to have it replaced, " + ask + "cp-0"},
+		"the only control plane, alone": {first, three[:1], v1alpha1.BootstrapReady, v1alpha1.RemediationNone, "", anew},
+	} {
+		cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{annotationReplacing: tc.replacing}}}
+		cb.Status.Phase, cb.Spec.Remediation = tc.phase, tc.replaces
+		s := &Session{ClusterBootstrap: cb, Plan: Plan{Machines: tc.of}}
+		if got := s.afterLoss(tc.lost); got != tc.want {
+			t.Errorf("%s: %q", reason, got)
+		}
+	}
+}

@@ -125,7 +125,7 @@ func (s *Session) keepSecret(ctx context.Context, suffix string, content func() 
 func (s *Session) readSecret(ctx context.Context, suffix string) ([]byte, error) {
 	secret := s.secret(suffix)
 	if err := s.Live.Get(ctx, client.ObjectKeyFromObject(secret), secret); err != nil {
-		return nil, err
+		return nil, s.permit(err)
 	}
 	if secret.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
 		return nil, &Failure{"SecretTaken", fmt.Sprintf("Secret %s/%s belongs to another cluster; delete it if that cluster is gone", secret.Namespace, secret.Name)}
@@ -147,7 +147,16 @@ func (s *Session) createSecret(ctx context.Context, key string, content func() (
 	secret := s.secret(key)
 	s.mark(secret)
 	secret.Data = map[string][]byte{key: data}
-	return data, s.Client.Create(ctx, secret)
+	return data, s.permit(s.Client.Create(ctx, secret))
+}
+
+// permit adds to the refusal of a Secret who can mend it: the controller has rights
+// on those of the namespaces that its chart was told.
+func (s *Session) permit(err error) error {
+	if apierrors.IsForbidden(err) {
+		return fmt.Errorf("%w; add namespace %s to clusterNamespaces of chart butler-bootstrap", err, s.Namespace)
+	}
+	return err
 }
 
 // mark ties an object to this bootstrap by labels and by the cluster's id.

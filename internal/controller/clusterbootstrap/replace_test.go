@@ -173,7 +173,7 @@ const replaceKey = v1alpha1.AnnotationReplace
 // cluster that is Ready; every write of every replacement is followed by a death.
 func TestLostMachinesAreReplaced(t *testing.T) {
 	s := newSite(t, v1alpha1.ProviderHarvester, false)
-	s.create(haBootstrap(v1alpha1.ProviderHarvester, 1))
+	s.create(haBootstrap(v1alpha1.ProviderHarvester, 2))
 	s.walkUntil("Ready", isReady)
 	writes := func() *mortal {
 		m := &mortal{forgetful: &forgetful{Client: s.Client}, seen: map[string]bool{}}
@@ -266,6 +266,25 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 		}
 		if n := s.bootstraps(); n != 1 {
 			t.Errorf("%d etcd clusters were begun", n)
+		}
+	})
+	t.Run("a control plane while the new machine of a worker comes", func(t *testing.T) {
+		before := s.identities()
+		s.lose("dev-worker-0")
+		s.forsake("dev-worker-0")
+		s.walkUntil("the new request", func(*v1alpha1.ClusterBootstrap) bool {
+			r, err := s.request("dev-worker-0")
+			return err == nil && r.Annotations["butler.butlerlabs.dev/replacement"] != ""
+		})
+		s.lose("dev-cp-2")
+		s.forsake("dev-cp-2")
+		s.annotate("dev", replaceKey, "dev-cp-2")
+		s.walkUntil("both", replaced)
+		after := s.identities()
+		for _, name := range []string{"dev-worker-0", "dev-cp-2"} {
+			if before[name] == after[name] {
+				t.Errorf("%s is the same: %s", name, after[name])
+			}
 		}
 	})
 	t.Run("no second control plane while etcd would not survive it", func(t *testing.T) {

@@ -104,7 +104,7 @@ func decideStopped(f facts) decision {
 		return failed(reasonBroken, "the platform reports: "+f.machine.Message, request.Steady)
 	}
 	return failed(reasonLost, obstacle(f, "Virtual machine is off")+
-		"; the platform does not start it again: start it there, or delete this request and create a new one", request.Steady)
+		"; the platform does not start it again: start it there, or ask for another by a new request", request.Steady)
 }
 
 func decidePartial(f facts) decision {
@@ -139,7 +139,7 @@ func decideLost(f facts, message string) decision {
 	if !f.settled {
 		return decision{keep: true, pace: request.Young}
 	}
-	return failed(reasonLost, message+"; it is not made again: delete this request and create a new one", request.Steady)
+	return failed(reasonLost, message+"; it is not made again for this request", request.Steady)
 }
 
 func decideFailure(f facts) decision {

@@ -119,9 +119,9 @@ func (s *Sweeper) delete(ctx context.Context, p *provider.Platform, charges map[
 	return nil
 }
 
-// sure reports whether the plane is in charge of the cluster at this moment, and
-// its API server well: a garbage collector that trusts a sick one deletes what is
-// in use.
+// sure reports whether the plane is in charge of the cluster at this moment, which
+// is not paused, and its API server well: a garbage collector that trusts a sick
+// one deletes what is in use.
 func (s *Sweeper) sure(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (bool, error) {
 	if err := s.Healthy(ctx); err != nil {
 		return false, err
@@ -130,7 +130,7 @@ func (s *Sweeper) sure(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (bool
 	if err := s.Live.Get(ctx, client.ObjectKeyFromObject(cb), now); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
-	return now.UID == cb.UID && inCharge(now), nil
+	return now.UID == cb.UID && inCharge(now) && !now.Spec.Paused, nil
 }
 
 func remove(ctx context.Context, p *provider.Platform, o v1alpha1.Orphan) error {

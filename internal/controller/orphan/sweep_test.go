@@ -144,6 +144,14 @@ func (w *world) annotate(key, value string) {
 	w.must(w.Patch(w.Context(), w.cb, client.MergeFrom(base)))
 }
 
+// pause has nothing of the cluster changed.
+func (w *world) pause() {
+	w.Helper()
+	base := w.cb.DeepCopy()
+	w.cb.Spec.Paused = true
+	w.must(w.Patch(w.Context(), w.cb, client.MergeFrom(base)))
+}
+
 // orphans sweeps as often, and returns what the status says then.
 func (w *world) orphans(sweeps int) []v1alpha1.Orphan {
 	w.Helper()
@@ -283,6 +291,7 @@ func TestNothingIsDeletedInDoubt(t *testing.T) {
 		"another plane is in charge":       func(w *world) { w.annotate(v1alpha1.AnnotationFenced, "moved") },
 		"the fence comes during the sweep": func(w *world) { w.listed = func() { w.annotate(v1alpha1.AnnotationFenced, "moved") } },
 		"the cluster is being deleted":     func(w *world) { w.must(w.Delete(w.Context(), w.cb)) },
+		"the cluster is paused":            func(w *world) { w.pause() },
 		"the deletion comes during the sweep": func(w *world) {
 			w.listed = func() { w.must(w.Delete(w.Context(), w.cb)) }
 		},

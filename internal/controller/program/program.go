@@ -86,7 +86,7 @@ func (p Program) Run(ctx context.Context, args []string, out Streams) error {
 		return err
 	}
 	log(s.level, out.Err)
-	m, err := s.manager(p)
+	m, err := s.manager(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func log(level slog.Level, w io.Writer) {
 	klog.SetLogger(l)
 }
 
-func (s settings) manager(p Program) (manager.Manager, error) {
+func (s settings) manager(ctx context.Context, p Program) (manager.Manager, error) {
 	config, err := s.config()
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster that holds the requests: %w", err)
@@ -149,6 +149,7 @@ func (s settings) manager(p Program) (manager.Manager, error) {
 	m, err := manager.New(config, manager.Options{
 		Scheme:                        scheme,
 		Cache:                         p.Credentials.cache(),
+		NewCache:                      NewCache(ctx),
 		Metrics:                       server.Options{BindAddress: s.metrics},
 		HealthProbeBindAddress:        s.health,
 		LeaderElection:                s.leaderElect,

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"context"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+)
+
+// NewCache makes the cache of a manager that is started with ctx. A manager whose
+// context ends before its cache is in sync otherwise goes on waiting for that, and
+// turns around without a pause meanwhile: with an API server that does not come
+// back, until somebody kills the process.
+func NewCache(ctx context.Context) cache.NewCacheFunc {
+	return func(config *rest.Config, o cache.Options) (cache.Cache, error) {
+		c, err := cache.New(config, o)
+		return bounded{c, ctx}, err
+	}
+}
+
+// bounded is a cache that counts as being in sync once nobody needs it any more.
+type bounded struct {
+	cache.Cache
+	ctx context.Context
+}
+
+// WaitForCacheSync waits, but not for longer than the manager works.
+func (b bounded) WaitForCacheSync(ctx context.Context) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(b.ctx, cancel)()
+	return b.Cache.WaitForCacheSync(ctx) || b.ctx.Err() != nil
+}
