@@ -82,10 +82,19 @@ priorityClassName: {{ . | quote }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.tolerations }}
 tolerations:
+  {{- with .Values.tolerations }}
   {{- toYaml . | nindent 2 }}
-{{- end }}
+  {{- end }}
+  {{- /* Who looks after lost machines is not to wait for minutes on one. */}}
+  - key: node.kubernetes.io/not-ready
+    operator: Exists
+    effect: NoExecute
+    tolerationSeconds: 30
+  - key: node.kubernetes.io/unreachable
+    operator: Exists
+    effect: NoExecute
+    tolerationSeconds: 30
 topologySpreadConstraints:
   - topologyKey: kubernetes.io/hostname
     maxSkew: 1
