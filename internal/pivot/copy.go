@@ -268,7 +268,7 @@ func (r *run) left(ctx context.Context, s set) (set, error) {
 			if err != nil {
 				return err
 			}
-			if o != nil {
+			if o != nil && r.ours(o) {
 				out.add(o)
 			}
 		}

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 var errKilled = errors.New("killed")
@@ -369,5 +371,20 @@ func TestInterruptLeavesAClusterWithItsControllers(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"quiesce", "resume"}, w.calls); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A journal names what a try was about to make; somebody else may have made it.
+func TestRollBackLeavesWhatOthersHaveMadeMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	w.crash(w.move(), Copy)
+	stranger := w.machine(0)
+	stranger.Annotations[v1alpha1.AnnotationClusterID] = "another"
+	w.must(cluster.Create(w.ctx, stranger))
+	if stopped := w.stops(w.move()); !stopped.RolledBack {
+		t.Errorf("stopped: %+v", stopped)
+	}
+	if now := w.everything(cluster)[machineRef(0)]; now == nil || now.GetUID() != stranger.UID {
+		t.Errorf("the stranger's request became %v", now)
 	}
 }

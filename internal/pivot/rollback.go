@@ -28,8 +28,12 @@ func (r *run) stopped(ctx context.Context, cause error) error {
 	interrupted := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackWithin)
 	defer cancel()
-	r.tell("taking the move back: " + cause.Error())
-	if err := r.takeBack(ctx, cause); err != nil {
+	why := cause.Error()
+	if interrupted { // then the cause is only what was being done
+		why = "it was interrupted"
+	}
+	r.tell("taking the move back: " + why)
+	if err := r.takeBack(ctx, why); err != nil {
 		out.Err = fmt.Errorf("%w (what was copied to %s is still there, fenced, and the next run removes it: %w)", cause, r.To.Name, err)
 	}
 	if errors.Is(cause, errTaken) || interrupted && r.From.Kind != v1alpha1.PlaneSelf {
@@ -43,13 +47,13 @@ func (r *run) stopped(ctx context.Context, cause error) error {
 
 // takeBack removes from To what the move has made there. Safety does not depend
 // on it: To is fenced.
-func (r *run) takeBack(ctx context.Context, cause error) error {
+func (r *run) takeBack(ctx context.Context, why string) error {
 	if !r.opened {
 		return nil
 	}
 	r.patience = min(r.patience, takeBackWithin/3)
 	err := r.removeMade(ctx)
-	r.journal.Stage, r.journal.Cause = RolledBack, cause.Error()
+	r.journal.Stage, r.journal.Cause = RolledBack, why
 	short := r.journal
 	short.Made, short.Report = nil, nil
 	if err == nil {
@@ -75,7 +79,7 @@ func (r *run) removeMade(ctx context.Context) error {
 			return err
 		}
 		switch {
-		case o == nil:
+		case o == nil || !r.ours(o):
 		case key.Kind == bootstrapKind:
 			cb.add(o)
 		case shared(o) || key.Kind == secretKind:
@@ -90,6 +94,16 @@ func (r *run) removeMade(ctx context.Context) error {
 		}
 	}
 	return r.explain(ctx)
+}
+
+// ours tells what the move may have made from what somebody else has put in its
+// place meanwhile.
+func (r *run) ours(o *unstructured.Unstructured) bool {
+	switch o.GetKind() {
+	case bootstrapKind, machineKind, balancerKind:
+		return clusterID(o) == r.clusterID
+	}
+	return clusterID(o) == "" || clusterID(o) == r.clusterID
 }
 
 // explain says on a ClusterBootstrap that lay on To before why it is fenced now.
