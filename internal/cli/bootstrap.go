@@ -259,6 +259,7 @@ func (o *operation) carryThrough(p provider.Provider, m *manifest.Manifest, t *t
 // the move of its plane is left.
 func (o *operation) follow(m *manifest.Manifest, books *bookkeeper, t *teller) (cb *v1alpha1.ClusterBootstrap, err error) {
 	phase := v1alpha1.ClusterBootstrapPhase("")
+	o.unheard = func(error) { t.waiting(o.name + " manages itself, and does not answer at present") }
 	err = o.watch(client.ObjectKeyFromObject(m.Cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
 		cb = object.(*v1alpha1.ClusterBootstrap)
 		if phase != cb.Status.Phase {

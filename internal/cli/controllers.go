@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
+	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/serve"
 )
@@ -25,25 +26,12 @@ type controllers struct {
 
 // start sets the controllers of the local plane to work.
 func (o *operation) start(p provider.Provider) error {
-	m, err := manager.New(o.plane.Config(), manager.Options{
-		Scheme:     o.local.Scheme(),
-		Metrics:    server.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
-	if err != nil {
-		return err
-	}
-	addons, err := o.source()
-	if err != nil {
-		return err
-	}
-	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.dial(), Addons: addons, Clock: o.hooks.Clock}); err != nil {
-		return err
-	}
-	if err := serve.Register(m, p, serve.Options{Transport: o.transport(), Clock: o.hooks.Clock}); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancel(o.ctx)
+	m, err := o.manager(ctx, p)
+	if err != nil {
+		cancel()
+		return err
+	}
 	c := &controllers{cancel: cancel, ended: make(chan struct{})}
 	o.controllers = c
 	o.group.Go(func() error {
@@ -52,6 +40,27 @@ func (o *operation) start(p provider.Provider) error {
 		return c.err
 	})
 	return nil
+}
+
+// manager has all controllers of the local plane.
+func (o *operation) manager(ctx context.Context, p provider.Provider) (manager.Manager, error) {
+	m, err := manager.New(o.plane.Config(), manager.Options{
+		Scheme:     o.local.Scheme(),
+		NewCache:   program.NewCache(ctx),
+		Metrics:    server.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	addons, err := o.source()
+	if err != nil {
+		return nil, err
+	}
+	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.dial(), Addons: addons, Clock: o.hooks.Clock}); err != nil {
+		return nil, err
+	}
+	return m, serve.Register(m, p, serve.Options{Transport: o.transport(), Clock: o.hooks.Clock})
 }
 
 // resume sets the controllers to work that are not at work already.

@@ -94,12 +94,19 @@ func (f destroyFlags) check() error {
 		return usage("a cluster is destroyed by its name: butleradm destroy CLUSTER; to go by its manifest, without a plane, add --orphans")
 	case f.clusterID != "" && !f.orphans:
 		return usage("--cluster-id goes with --orphans: a plane knows the id of its cluster")
-	case f.clusterID != "" && uuid.Validate(f.clusterID) != nil:
+	case f.clusterID != "" && !isClusterID(f.clusterID):
 		return usage("--cluster-id is a UUID, as the label %s has it, not %q", v1alpha1.AnnotationClusterID, f.clusterID)
 	case f.rehearse && f.credentials != "":
 		return usage("a rehearsal reads no credentials; leave --credentials out")
 	}
 	return nil
+}
+
+// isClusterID reports whether a text can be the value of a cluster's label: a UUID
+// in the one form in which labels have it.
+func isClusterID(text string) bool {
+	id, err := uuid.Parse(text)
+	return err == nil && id.String() == text
 }
 
 func (a App) destroyNamed(ctx context.Context, f destroyFlags, args []string) error {

@@ -171,6 +171,13 @@ func TestOrphansAreFoundByTheirTags(t *testing.T) {
 		sweep("--yes", "--cluster-id", id).expect(t, 1, "is in use by butleradm plane (pid ")
 	})
 	a.expectOneMachine()
+	if err := os.WriteFile(filepath.Join(plane, "etcd", "data", "member", "snap", "db"), []byte("spoilt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sweep("--yes").expect(t, 1, "whether it is in charge: ", "butleradm destroy -c FILE --orphans, which tells the cluster's id with --dry-run")
+	if r := sweep("--dry-run"); r.code != 0 || !strings.Contains(r.out, "(cluster id "+id+")") {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
 	if err := os.RemoveAll(plane); err != nil {
 		t.Fatal(err)
 	}
@@ -205,6 +212,7 @@ func TestDestroyRefusesWhatDoesNotFit(t *testing.T) {
 		"name and manifest":          {[]string{"destroy", "x", "-c", example, "--orphans"}, "name the cluster or its manifest, not both"},
 		"id without orphans":         {[]string{"destroy", "x", "--cluster-id", another}, "--cluster-id goes with --orphans"},
 		"id that is none":            {[]string{"destroy", "x", "--orphans", "--cluster-id", "7"}, "--cluster-id is a UUID"},
+		"id in another form":         {[]string{"destroy", "x", "--orphans", "--cluster-id", "{" + another + "}"}, "--cluster-id is a UUID"},
 		"credentials of a rehearsal": {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--credentials", example}, "a rehearsal reads no credentials"},
 		"both kinds":                 {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--real"}, "exclude each other"},
 		"no manifest there":          {[]string{"destroy", "-c", "/no/such.yaml", "--orphans"}, "no such file"},
@@ -213,6 +221,7 @@ func TestDestroyRefusesWhatDoesNotFit(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) { a.run(c.args...).expect(t, 2, c.want) })
 	}
+	a.run("destroy", "-c", example, "--orphans", "--rehearse", "--yes").expect(t, 1, "there is no simulated platform in ")
 	a.run("forget", "nobody", "--yes").expect(t, 1, `there is no cluster "nobody"`)
 	if left, err := filepath.Glob(filepath.Join(a.home, "*", "*")); err != nil || len(left) != 0 {
 		t.Errorf("state was left: %v, %v", left, err)
@@ -291,6 +300,34 @@ func TestRefusedCredentialsAreToldAtOnce(t *testing.T) {
 	if left := disks(t, platform); len(left) != 0 {
 		t.Errorf("left after kubectl delete: %v", left)
 	}
-	// What remains is the login, and destroy takes that too.
-	a.run("destroy", "dev-cluster", "--yes").expect(t, 0, "dev-cluster is destroyed")
+	if !strings.Contains(problems.String(), "remove what is left of it: butleradm destroy dev-cluster") {
+		t.Errorf("said\n%s", problems)
+	}
+	// What remains is the login, and what nobody asked for; destroy takes both, and
+	// knows what went before.
+	plant(t, platform, "cut-off", tags(kept(t, a, plane), "lost"))
+	r := a.run("destroy", "dev-cluster", "--yes")
+	r.expect(t, 0, "dev-cluster is destroyed")
+	if !strings.Contains(r.out, "left 0: 1 machine, ") {
+		t.Errorf("the ledger is %s", r.out)
+	}
+	if left := disks(t, platform); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// kept is the cluster's id as it outlives its ClusterBootstrap.
+func kept(t *testing.T, a adm, plane string) (id string) {
+	t.Helper()
+	a.withPlane(plane, func(api client.Client) {
+		config := &v1alpha1.ProviderConfig{}
+		if err := api.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "harvester-dev"}, config); err != nil {
+			t.Fatal(err)
+		}
+		id = config.Annotations[v1alpha1.AnnotationClusterID]
+	})
+	if id == "" {
+		t.Error("the cluster's id is lost")
+	}
+	return id
 }

@@ -129,7 +129,12 @@ func TestHARehearsal(t *testing.T) {
 	})
 	t.Run("a rehearsal reaches nothing outside", func(t *testing.T) { outside.expectUnreachable(t, dir) })
 
+	t.Run("it is told from other clusters that it manages", func(t *testing.T) { expectFound(t, a, "butler-mgmt") })
 	t.Run("the cluster serves requests by itself", func(t *testing.T) { expectRequestsServed(t, a, "butler-mgmt") })
+	a.run("forget", "butler-mgmt", "--yes").expect(t, 1, "butler-mgmt manages itself, and would go on doing so", "the platform still holds 5 machines, 7 disks of butler-mgmt")
+	// The last word on what is deleted has the plane that is in charge, but for the
+	// login, which may have ended there.
+	spoilLogin(t, a, "butler-mgmt")
 	if r := a.ok("destroy", "butler-mgmt", "--yes"); !strings.Contains(r.out, "left 0: 5 machines, 7 disks") {
 		t.Errorf("destroy said\n%s%s", r.out, r.err)
 	}

@@ -113,11 +113,13 @@ func (o *operation) writeLedger(ctx context.Context, l *ledger) error {
 }
 
 // enter adds what the platform holds of a cluster to what is known of it already,
-// and keeps that. Of a cluster without an id nothing was ever made.
+// and keeps that. Of a cluster without an id nothing was ever made; the ledger of
+// an earlier one of its name must not be taken for its own.
 func (o *operation) enter(ctx context.Context, namespace, id string, found inventory) (*ledger, error) {
 	l := &ledger{clusterID: id}
 	if id == "" {
-		return l, nil
+		earlier := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: ledgerName(o.name)}}
+		return l, client.IgnoreNotFound(o.local.Delete(ctx, earlier))
 	}
 	known, err := readLedger(ctx, o.local, o.name, id)
 	if err != nil {

@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -35,6 +36,7 @@ type operation struct {
 	// the cluster: the same, or the cluster itself.
 	local, client client.WithWatch
 	controllers   *controllers // of the local plane, while they work
+	unheard       func(error)  // if set, told when the plane in charge does not answer
 	group         *errgroup.Group
 	ctx           context.Context // ends when a part of the operation does
 	cancel        context.CancelFunc
@@ -75,6 +77,9 @@ func (w workspace) simulate(ctx context.Context, p provider.Provider, s *sim.Set
 	executable, err := os.Executable()
 	if err != nil {
 		return sim.Info{}, err
+	}
+	if s == nil && !exists(w.sim()) {
+		return sim.Info{}, fmt.Errorf("there is no simulated platform in %s: it was not begun, or it was removed with all that it held", w.sim())
 	}
 	if s == nil {
 		return sim.Resume(ctx, w.sim(), executable, p.Type)

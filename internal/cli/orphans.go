@@ -123,8 +123,8 @@ func (a App) search(ctx context.Context, w workspace, f destroyFlags) (*search, 
 	if errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
 		return nil, err
 	}
-	if !s.forced() {
-		return nil, fmt.Errorf("ask the plane in %s whether it is in charge: %w; if it is lost for good, say which cluster is meant with --cluster-id ID --yes", w.dir, err)
+	if !s.forced() && !f.dryRun {
+		return nil, fmt.Errorf("ask the plane in %s whether it is in charge: %w; if it is lost for good, go by the manifest: butleradm destroy -c FILE --orphans, which tells the cluster's id with --dry-run, and deletes with --cluster-id ID --yes", w.dir, err)
 	}
 	s.operation = &operation{workspace: w, hooks: a.Hooks, ctx: ctx}
 	s.held, err = lock.Acquire(ctx, w.plane(), holder)

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -122,4 +124,52 @@ func expectRequestsServed(t *testing.T, a adm, cluster string) {
 			t.Errorf("machine %s is still there", request.Spec.MachineName)
 		}
 	}
+}
+
+// spoilLogin takes the credentials of the platform from the cluster's own
+// controllers.
+func spoilLogin(t *testing.T, a adm, cluster string) {
+	t.Helper()
+	c, secret := a.within(cluster), &corev1.Secret{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "harvester-kubeconfig"}, secret); err != nil {
+		t.Fatal(err)
+	}
+	secret.Data["kubeconfig"] = []byte("spoilt")
+	if err := c.Update(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectFound has a cluster that manages others too be told from them, and its
+// controllers that sleep from those that work.
+func expectFound(t *testing.T, a adm, cluster string) {
+	t.Helper()
+	a = adm{t, a.path, a.home}
+	c := a.within(cluster)
+	own := &v1alpha1.ClusterBootstrap{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: system, Name: cluster}, own); err != nil {
+		t.Fatal(err)
+	}
+	other := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "another"}, Spec: own.Spec}
+	other.Spec.Cluster.Name, other.Spec.Paused = "another", true
+	if err := c.Create(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if r := a.ok("status", cluster); !strings.Contains(r.out, "plane:     the cluster itself, epoch 1\n") || r.err != "" {
+		t.Errorf("beside another cluster, status says\n%s%s", r.out, r.err)
+	}
+	if err := c.Delete(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	controller := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "butler-bootstrap"}}
+	for _, asleep := range []string{`"2"`, "null"} {
+		patch := []byte(`{"metadata":{"annotations":{"butler.butlerlabs.dev/replicas":` + asleep + `}}}`)
+		if err := c.Patch(t.Context(), controller, client.RawPatch(types.MergePatchType, patch)); err != nil {
+			t.Fatal(err)
+		}
+		if r := a.ok("status", cluster); strings.Contains(r.out, "its controllers sleep") != (asleep != "null") {
+			t.Errorf("with replicas %s before, status says\n%s", asleep, r.out)
+		}
+	}
+	waitFor(t, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(other), other)) })
 }

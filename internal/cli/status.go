@@ -261,12 +261,17 @@ func orphansOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstr
 	return fmt.Sprintf("%d on the platform that nobody asked for: %s", len(names), strings.Join(names, ", ")), nil
 }
 
-// messageOf is what the bootstrap says about itself.
+// messageOf is what the bootstrap says about itself. Why a move was taken back is
+// known at once, and to the controllers only when they look again.
 func messageOf(cb *v1alpha1.ClusterBootstrap) string {
-	if c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionReady); c != nil {
-		return c.Message
+	c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionReady)
+	if c == nil {
+		return ""
 	}
-	return ""
+	if c.Reason == bootstrap.ReasonReadyToPivot && meta.IsStatusConditionFalse(cb.Status.Conditions, v1alpha1.ConditionPivoted) {
+		c = meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionPivoted)
+	}
+	return c.Message
 }
 
 // addonsReady says how many addons are.

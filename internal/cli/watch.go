@@ -42,6 +42,9 @@ func (o *operation) watch(key types.NamespacedName, list client.ObjectList, see 
 		case err == nil || apierrors.IsResourceExpired(err):
 		case o.client != o.local && passing(err):
 			// The cluster goes on by itself, and is seen again when it answers.
+			if o.unheard != nil {
+				o.unheard(err)
+			}
 			if err := o.rest(knock); err != nil {
 				return err
 			}
