@@ -68,6 +68,10 @@ test: build ## Run all tests. TESTFLAGS=-v names each of them.
 test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.
 	BUTLER_TEST_KILLS=20 go test -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 20m -v -run TestKilledRehearsalGoesOnWhereItWas ./internal/cli
 
+.PHONY: test-faults
+test-faults: ## Run the whole fault matrix: every fault in every operation, and builds that are broken on purpose.
+	BUTLER_TEST_FAULTS=all go test -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 60m -v ./internal/cli/matrix
+
 .PHONY: lint
 lint: ## Run the linters of .golangci.yml.
 	$(TOOL) golangci-lint run ./...

@@ -100,7 +100,7 @@ func (r *Reconciler) validate(ctx context.Context, config *v1alpha1.ProviderConf
 	next := check{version: version, err: err, due: time.Now().Add(recheck)}
 	if err != nil {
 		next.failures = last.failures + 1
-		next.due = time.Now().Add(retryAfter(err, next.failures))
+		next.due = time.Now().Add(retryAfter(next.failures))
 	}
 	r.keep(config.UID, next)
 	return next
@@ -128,12 +128,9 @@ func (r *Reconciler) forget(config client.Object) {
 	r.Sessions.Forget(client.ObjectKeyFromObject(config))
 }
 
-func retryAfter(err error, failures int) time.Duration {
-	if !request.Transient(err) {
-		return retryMost
-	}
-	return min(retryFirst<<min(failures-1, 10), retryMost)
-}
+// retryAfter grows with the failures. A login that is refused is asked for again
+// soon, too: it may be about to be renewed.
+func retryAfter(failures int) time.Duration { return min(retryFirst<<min(failures-1, 10), retryMost) }
 
 func (r *Reconciler) clock() time.Time {
 	if r.now != nil {

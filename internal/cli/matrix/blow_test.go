@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package matrix
+
+import (
+	"fmt"
+	"strings"
+)
+
+// operation is what a fault happens to.
+type operation string
+
+// The operations. A pivot is a part of the commands bootstrap and destroy.
+const (
+	bootstrap operation = "bootstrap"
+	pivot     operation = "pivot"
+	destroy   operation = "destroy"
+)
+
+// blow is one fault that happens during one command.
+type blow struct {
+	operation
+	// fault names it, for people.
+	fault string
+	// order brings it about; %s in it is the file of the plan.
+	order string
+	// plan is the fault plan that the order hands to the platform.
+	plan string
+	// fleeting says that its boundary may not show, but one of its command's.
+	fleeting bool
+	// rivals says that others try their luck while the order holds this command.
+	rivals bool
+	// ends is what a command has to say that does not survive it; empty is nothing,
+	// since it may survive.
+	ends string
+}
+
+// command is one call of butleradm and what happens to it.
+type command struct {
+	destroy bool
+	blows   []blow
+}
+
+// trial is what one cluster goes through, from nothing to nothing.
+type trial struct {
+	name     string
+	commands []command
+	// random is how many more times it is killed, at any time.
+	random int
+	// calledOff says that the operator wants the cluster after all, once its
+	// destruction was interrupted.
+	calledOff bool
+	// always says that it is part of every test run.
+	always bool
+}
+
+// killed is a SIGKILL at a boundary.
+func killed(o operation, boundary string) blow {
+	return blow{operation: o, fault: "SIGKILL at " + boundary, order: "kill@" + boundary}
+}
+
+// planned is a fault plan that holds from a boundary on.
+func planned(o operation, fault, boundary, plan string) blow {
+	return blow{operation: o, fault: fault, order: "faults=%s@" + boundary, plan: plan}
+}
+
+// orders are those of all blows, with the plans in files.
+func (a *adm) orders(c command) string {
+	var all []string
+	for i, b := range c.blows {
+		if strings.Contains(b.order, "%s") {
+			b.order = fmt.Sprintf(b.order, a.planFile(i, b))
+		}
+		all = append(all, b.order)
+	}
+	return strings.Join(all, ",")
+}
+
+// planFile is the file that an order names: with a plan, or one that is made and
+// waited for.
+func (a *adm) planFile(i int, b blow) string {
+	name := fmt.Sprintf("%s-%d", b.operation, i)
+	if b.plan == "" {
+		return a.tmp + "/" + name
+	}
+	return a.file(name+".yaml", "faults:\n"+b.plan+"\n")
+}
+
+// each gives every blow a command of its own, one after the other.
+func each(destroy bool, blows ...blow) (out []command) {
+	for _, b := range blows {
+		out = append(out, command{destroy, []blow{b}})
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package matrix
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/sim/audit"
+)
+
+// TestBrokenBuildsAreCaught shows for each rule that whoever breaks it is caught: a
+// check that finds nothing finds nothing wrong either.
+func TestBrokenBuildsAreCaught(t *testing.T) {
+	for _, p := range platforms() {
+		for defect, breaks := range map[string]audit.Invariant{
+			"twin": audit.WithinDesired, "double": audit.OneOwner, "oneaddress": audit.OneAddress,
+			"restless": audit.OneWriter, "expose": audit.NoSecret,
+		} {
+			broken(t, p, defect, breaks, func(a *adm) bool {
+				a.breaks = breaks
+				a.run("", a.bootstrap()...)
+				return a.violates(breaks)
+			})
+		}
+		broken(t, p.threeControlPlanes(), "bootstraptwice", audit.OneBootstrap, func(a *adm) bool {
+			a.breaks = audit.OneBootstrap
+			a.run("bootstraptwice", a.bootstrap()...)
+			return a.violates(audit.OneBootstrap)
+		})
+		broken(t, p, "keepdisk", "no-orphan", func(a *adm) bool {
+			made, unmade := a.run("", a.bootstrap()...), a.run("", a.destroy()...)
+			check := a.run("", "sim", "check", "--empty")
+			return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, "disk")
+		})
+		broken(t, p, "leak", "no-secret", func(a *adm) bool {
+			a.run("kill@bootstrap/ProvisioningMachines", a.bootstrap()...)
+			a.takeInPlatforms()
+			return len(a.leaks()) > 0
+		})
+		broken(t, p, "stubborn", "convergence", func(a *adm) bool {
+			plan := a.file("once.yaml", "faults:\n  - {kind: throttle, verb: create, times: 1}\n")
+			r := a.run("faults="+plan+"@bootstrap/applied", append(a.bootstrap(), "--timeout", "15s")...)
+			return r.code == 124
+		})
+	}
+}
+
+// broken runs a build with a defect, which has to be caught.
+func broken(t *testing.T, p platform, defect string, breaks audit.Invariant, caught func(*adm) bool) {
+	t.Run(p.name+"/"+defect, func(t *testing.T) {
+		t.Parallel()
+		found().lanes <- struct{}{}
+		defer func() { <-found().lanes }()
+		began := time.Now()
+		a := newAdm(t, p, defect)
+		r := row{operation: "broken", fault: "build with the defect " + defect, provider: p.name, what: fmt.Sprintf("caught: %s", breaks)}
+		if !caught(a) {
+			t.Errorf("nobody noticed:\n%s", a.said)
+			r.what, r.failed = "not caught", true
+		}
+		r.took = time.Since(began)
+		found().add(r)
+	})
+}
+
+// violates says whether the platform's record has a violation of a rule.
+func (a *adm) violates(i audit.Invariant) bool {
+	all, err := sim.Violations(a.state("sim"))
+	if err != nil {
+		a.Error(err)
+	}
+	for _, v := range all {
+		if v.Invariant == i {
+			return true
+		}
+	}
+	return false
+}

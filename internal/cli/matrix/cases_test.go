@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package matrix
+
+import (
+	"fmt"
+	"slices"
+)
+
+// kills are a SIGKILL at each boundary of what the commands write down. Phases that
+// are over before anybody looks come together with one that is seen for certain.
+func kills() (making, unmaking []command) {
+	const provisioning, configuring, etcd, addons = "bootstrap/ProvisioningMachines", "bootstrap/ConfiguringTalos", "bootstrap/BootstrappingCluster", "bootstrap/InstallingAddons"
+	for _, boundaries := range [][]string{{"bootstrap/applied"}, {provisioning}, {configuring, etcd, addons}, {etcd, addons}, {addons}, {"bootstrap/Pivoting"}} {
+		making = append(making, command{blows: killedAtFirst(boundaries...)})
+	}
+	for _, stage := range []string{"prepare", "copy", "verify", "switch", "retire", "done"} {
+		making = append(making, command{blows: []blow{killed(pivot, "pivot/"+stage)}})
+	}
+	unmaking = append(unmaking, command{true, []blow{killed(destroy, "destroy/listed")}})
+	// Once this machine is in charge, the next run leaves the rest of the move: what
+	// it would retire is about to be deleted.
+	for _, stage := range []string{"prepare", "copy", "verify", "switch", "retire"} {
+		unmaking = append(unmaking, command{true, []blow{killed(pivot, "pivot/"+stage)}})
+	}
+	for _, step := range []string{"recorded", "deleted", "gone", "config"} {
+		unmaking = append(unmaking, command{true, []blow{killed(destroy, "destroy/"+step)}})
+	}
+	return making, unmaking
+}
+
+// killedAtFirst is a SIGKILL at the first of some boundaries that shows.
+func killedAtFirst(boundaries ...string) (out []blow) {
+	for _, b := range boundaries {
+		one := killed(bootstrap, b)
+		one.fleeting = len(boundaries) > 1
+		out = append(out, one)
+	}
+	return out
+}
+
+// trials are all of them.
+func trials() []trial {
+	making, unmaking := kills()
+	all := []trial{
+		{name: "killed at every boundary", always: true, commands: slices.Concat(making, unmaking)},
+		{name: "killed at random", always: true, random: 3},
+	}
+	all = append(all, platformTrials()...)
+	all = append(all, planeTrials()...)
+	for _, c := range making {
+		all = append(all, trial{name: "only " + c.blows[0].fault, commands: []command{c}})
+	}
+	for _, c := range append(unmaking, command{true, []blow{killed(pivot, "pivot/done")}}) {
+		all = append(all, trial{name: "destroy, only " + c.blows[0].fault, commands: []command{c}})
+		if c.blows[0].operation == pivot {
+			all = append(all, trial{name: "destroy called off, " + c.blows[0].fault, commands: []command{c}, calledOff: true})
+		}
+	}
+	return all
+}
+
+// planeTrials are about planes, this machine and those who use it.
+func planeTrials() []trial {
+	const gone = "  - {kind: apiServerDies, for: 3s}"
+	return []trial{
+		{name: "API server of the new cluster killed", always: true, commands: []command{
+			{false, []blow{
+				planned(bootstrap, "SIGKILL of the new API server", "bootstrap/InstallingAddons", gone),
+				planned(pivot, "SIGKILL of the new API server", "pivot/copy", gone),
+			}},
+			{true, []blow{planned(destroy, "SIGKILL of the new API server", "pivot/copy", gone)}},
+		}},
+		{name: "API server killed at the switch", commands: []command{
+			{false, []blow{planned(pivot, "SIGKILL of the new API server, switch", "pivot/switch", gone)}},
+			{true, []blow{planned(destroy, "SIGKILL of the new API server, switch", "pivot/switch", gone)}},
+		}},
+		{name: "local etcd killed", always: true, commands: slices.Concat(
+			each(false, etcdKilled(bootstrap, "bootstrap/InstallingAddons"), etcdKilled(pivot, "pivot/copy"), etcdKilled(pivot, "pivot/switch")),
+			each(true, etcdKilled(destroy, "destroy/deleted")),
+		)},
+		{name: "disk full", always: true, commands: slices.Concat(
+			each(false, full(bootstrap, 8, "bootstrap/ProvisioningMachines"), full(pivot, 16, "pivot/copy")),
+			each(true, full(destroy, 24, "destroy/deleted")),
+		)},
+		{name: "two operators", always: true, commands: []command{
+			{false, []blow{rivalry(bootstrap, "bootstrap/InstallingAddons"), rivalry(pivot, "pivot/copy")}},
+			{true, []blow{rivalry(destroy, "destroy/deleted")}},
+		}},
+		{name: "clock jumps", always: true, commands: []command{
+			{false, []blow{
+				{operation: bootstrap, fault: "clock jumps by +1h", order: "clock=+1h@bootstrap/ProvisioningMachines"},
+				{operation: bootstrap, fault: "clock jumps by -3h", order: "clock=-3h@bootstrap/InstallingAddons"},
+				{operation: pivot, fault: "clock jumps by +2h", order: "clock=+2h@pivot/copy"},
+			}},
+			{true, []blow{{operation: destroy, fault: "clock jumps by -1h", order: "clock=-1h@destroy/deleted"}}},
+		}},
+	}
+}
+
+func etcdKilled(o operation, boundary string) blow {
+	return blow{operation: o, fault: "SIGKILL of the local etcd at " + boundary, order: "etcd@" + boundary, ends: "etcd ended: somebody ended it"}
+}
+
+// full is a store without room. What fills it stays, so that the next one has to be
+// larger.
+func full(o operation, megabytes int, boundary string) blow {
+	return blow{operation: o, fault: "disk full at " + boundary, order: fmt.Sprintf("fill=%d@%s", megabytes<<20, boundary), ends: "the store is full"}
+}
+
+// rivalry holds a command at a boundary while others try their luck.
+func rivalry(o operation, boundary string) blow {
+	return blow{operation: o, fault: "a second operator", order: "hold=%s@" + boundary, rivals: true}
+}
+
+// platformTrials are about the platform's API.
+func platformTrials() []trial {
+	const (
+		storm   = "  - {kind: throttle, for: 4s, retryAfter: 1s}"
+		stale   = "  - {kind: staleList, for: 4s}"
+		expired = "  - {kind: tokenExpiry, for: 4s}"
+		lost    = "  - {kind: lostResponse, times: 3}"
+		failed  = "  - {kind: failedTask, verb: delete, times: 2}"
+	)
+	throughout := func(fault, making, moving, unmaking string) []command {
+		return []command{
+			{false, []blow{planned(bootstrap, fault, "bootstrap/applied", making), planned(pivot, fault, "pivot/prepare", moving)}},
+			{true, []blow{planned(destroy, fault, "destroy/recorded", unmaking)}},
+		}
+	}
+	return []trial{
+		{name: "throttle storm", always: true, commands: throughout("throttle storm", storm, storm, storm)},
+		{name: "lost response", always: true, commands: []command{
+			{false, []blow{planned(bootstrap, "lost response", "bootstrap/applied", lost)}},
+			{true, []blow{planned(destroy, "lost response", "destroy/recorded", lost)}},
+		}},
+		{name: "failed delete task", always: true, commands: []command{
+			{true, []blow{planned(destroy, "delete task fails after 200", "destroy/recorded", failed)}},
+		}},
+		{name: "stale list", always: true, commands: throughout("stale list", stale, stale, stale)},
+		// Credentials that were refused are tried again after a minute.
+		{name: "token expiry", always: true, commands: each(false, planned(bootstrap, "token expiry", "bootstrap/applied", expired))},
+		{name: "token expiry throughout", commands: throughout("token expiry", expired, expired, expired)},
+	}
+}

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command faulty is butleradm with faults and defects to order, for tests alone:
+// it dies where it is told to, its clock jumps, its driver makes mistakes. Orders
+// stand in the variable BUTLER_FAULTY, separated by commas; those for the pods of a
+// simulated cluster, which see little of this process's environment, in the file
+// butler-faulty of the directory for temporary files.
+// docs/contributing/faults.md lists them.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/butlerdotdev/butler/internal/cli"
+	"github.com/butlerdotdev/butler/internal/plane/component"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/harvester"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	written, _ := os.ReadFile(filepath.Join(os.TempDir(), "butler-faulty")) // most have none
+	o, err := parse(os.Getenv("BUTLER_FAULTY") + "," + string(written))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faulty:", err)
+		return 2
+	}
+	m := &memory{}
+	app := cli.App{
+		Providers: []provider.Provider{o.spoil(harvester.Provider(), m)},
+		Component: component.Main,
+		Out:       os.Stdout,
+		Err:       os.Stderr,
+		Hooks:     o.hooks(m),
+	}
+	return app.Main(os.Args[1:])
+}

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package matrix
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// abreast is how many clusters go through trials at the same time.
+const abreast = 2
+
+// tries is how often a command is repeated that has to succeed now that nothing
+// goes wrong any more.
+const tries = 3
+
+// record is what the tests of this run have found.
+type record struct {
+	table
+	lanes chan struct{}
+	seed  int64
+}
+
+var found = sync.OnceValue(func() *record {
+	seed := time.Now().UnixNano()
+	if s, err := strconv.ParseInt(os.Getenv("BUTLER_TEST_SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	return &record{lanes: make(chan struct{}, abreast), seed: seed}
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	found().print(os.Stdout)
+	os.Exit(code)
+}
+
+// TestFaults has every cluster go through its trial. Without BUTLER_TEST_FAULTS=all
+// those are left out whose faults others meet too.
+func TestFaults(t *testing.T) {
+	all := os.Getenv("BUTLER_TEST_FAULTS") == "all"
+	t.Logf("BUTLER_TEST_SEED=%d", found().seed)
+	for _, p := range platforms() {
+		for _, tr := range trials() {
+			if !all && !tr.always {
+				continue
+			}
+			t.Run(p.name+"/"+tr.name, func(t *testing.T) {
+				t.Parallel()
+				found().lanes <- struct{}{}
+				defer func() { <-found().lanes }()
+				a := newAdm(t, p, "")
+				a.endure(tr)
+			})
+		}
+	}
+}
+
+// endure is a trial from nothing to nothing.
+func (a *adm) endure(tr trial) {
+	var rows []row
+	defer func() {
+		for i := range rows {
+			rows[i].failed = rows[i].failed || a.Failed()
+			a.Logf("%s, %s: %s", rows[i].operation, rows[i].fault, rows[i].what)
+		}
+		found().add(rows...)
+	}()
+	rows = append(rows, a.make(tr)...)
+	if a.Failed() {
+		return
+	}
+	a.expectReady()
+	rows = append(rows, a.unmake(tr)...)
+	if !a.Failed() {
+		a.expectNothingLeft()
+		a.expectNoSecret()
+	}
+}
+
+// make brings the cluster to Ready.
+func (a *adm) make(tr trial) (rows []row) {
+	for _, c := range tr.commands {
+		if !c.destroy && !a.Failed() {
+			rows = append(rows, a.suffer(c, a.bootstrap())...)
+		}
+	}
+	rows = append(rows, a.killAtRandom(bootstrap, tr.random, a.bootstrap())...)
+	a.carryThrough(a.bootstrap(), rows)
+	return rows
+}
+
+// unmake brings it to nothing.
+func (a *adm) unmake(tr trial) (rows []row) {
+	for _, c := range tr.commands {
+		if c.destroy && !a.Failed() {
+			rows = append(rows, a.suffer(c, a.destroy())...)
+		}
+	}
+	if tr.calledOff {
+		a.carryThrough(a.bootstrap(), rows)
+		a.expectReady()
+	}
+	rows = append(rows, a.killAtRandom(destroy, tr.random, a.destroy())...)
+	a.carryThrough(a.destroy(), rows)
+	return rows
+}
+
+// suffer runs a command while its faults happen.
+func (a *adm) suffer(c command, args []string) (rows []row) {
+	began := time.Now()
+	orders := a.orders(c)
+	p := a.start(orders, args...)
+	for i, b := range c.blows {
+		if b.rivals {
+			a.expectRefused(p, b, a.planFile(i, b))
+		}
+	}
+	r := a.wait(p)
+	a.expectNoViolation()
+	for i, b := range c.blows {
+		if what := a.judge(b, strings.Split(orders, ",")[i], r); what != "" {
+			rows = append(rows, row{operation: b.operation, fault: b.fault, provider: a.name, what: what, took: time.Since(began)})
+		}
+	}
+	if len(rows) == 0 {
+		a.Errorf("nothing happened to %s: exit %d\n%s%s", args[0], r.code, r.out, r.err)
+	}
+	return rows
+}
+
+// judge says what came of a fault, which has to have happened unless its moment
+// did not show.
+func (a *adm) judge(b blow, order string, r result) string {
+	struck := strings.Contains(r.err, "faulty: "+order+"\n") || !strings.Contains(order, "@")
+	switch {
+	case !struck && b.fleeting:
+		return ""
+	case !struck:
+		a.Errorf("%s did not happen: exit %d\n%s%s", b.fault, r.code, r.out, r.err)
+		return "did not happen"
+	case strings.HasPrefix(order, "kill@"):
+		if !r.killed {
+			a.Errorf("%s: exit %d\n%s", b.fault, r.code, r.err)
+		}
+		return "killed"
+	case b.ends != "" && (r.code == 0 || !strings.Contains(r.err, b.ends)):
+		a.Errorf("%s: exit %d without %q\n%s%s", b.fault, r.code, b.ends, r.out, r.err)
+		return "said nothing of it"
+	case r.code == 0:
+		return "came through"
+	case b.rivals:
+		a.Errorf("%s: exit %d\n%s", b.fault, r.code, r.err)
+	}
+	return "stopped: " + r.lastWords()
+}
+
+// expectRefused has others try the same while a command is held.
+func (a *adm) expectRefused(p *process, b blow, held string) {
+	defer os.Remove(held)
+	if err := await(a.Context(), func() bool { return exists(held) || p.over() }); err != nil || p.over() {
+		a.Errorf("%s: the command was not held: %v\n%s", b.fault, err, p.err.String())
+		return
+	}
+	for _, rival := range [][]string{a.bootstrap(), a.destroy()} {
+		r := a.run("", rival...)
+		if want := fmt.Sprintf("(pid %d", p.Process.Pid); r.code != 1 || !strings.Contains(r.err, want) {
+			a.Errorf("a second %s: exit %d without %q\n%s", rival[0], r.code, want, r.err)
+		}
+	}
+}
+
+func (p *process) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// killAtRandom kills a command some time after its start, a few times.
+func (a *adm) killAtRandom(o operation, times int, args []string) (rows []row) {
+	random := rand.New(rand.NewPCG(uint64(found().seed), uint64(len(o))))
+	for range times {
+		after := time.Duration(500+random.IntN(9500)) * time.Millisecond
+		if o == destroy {
+			after /= 2
+		}
+		began := time.Now()
+		p := a.start("", args...)
+		timer := time.AfterFunc(after, func() { _ = p.Process.Kill() })
+		r := a.wait(p)
+		timer.Stop()
+		a.expectNoViolation()
+		what := "killed"
+		if !r.killed {
+			what = "was done before"
+		}
+		rows = append(rows, row{o, fmt.Sprintf("SIGKILL after %s", after), a.name, what, time.Since(began), a.Failed()})
+	}
+	return rows
+}
+
+// carryThrough repeats a command until it succeeds: nothing goes wrong any more.
+func (a *adm) carryThrough(args []string, rows []row) {
+	if a.Failed() {
+		return
+	}
+	var r result
+	for n := 1; n <= tries; n++ {
+		if r = a.run("", args...); r.code == 0 {
+			break
+		}
+		a.expectNoViolation()
+	}
+	if r.code != 0 {
+		a.Errorf("%s does not come to its end: exit %d\n%s%s", args[0], r.code, r.out, r.err)
+	}
+	a.expectNoViolation()
+	for i := range rows {
+		rows[i].failed = a.Failed()
+		if rows[i].what == "killed" && r.code == 0 {
+			rows[i].what = "killed, then came through"
+		}
+	}
+}

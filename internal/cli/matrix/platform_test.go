@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package matrix
+
+import (
+	_ "embed"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+//go:embed testdata/harvester.yaml
+var harvester string
+
+// platform is a provider that takes part.
+type platform struct {
+	name     string
+	manifest string
+	// holds are the kinds of objects of which nothing may be left.
+	holds []schema.GroupVersionResource
+}
+
+// platforms are all of them: a line makes a provider meet every fault.
+func platforms() []platform {
+	return []platform{
+		{"harvester", harvester, []schema.GroupVersionResource{{Group: "kubevirt.io", Version: "v1", Resource: "virtualmachines"}, {Version: "v1", Resource: "persistentvolumeclaims"}}},
+	}
+}
+
+// threeControlPlanes is the platform's manifest with an etcd that has several
+// members.
+func (p platform) threeControlPlanes() platform {
+	p.manifest = strings.Replace(p.manifest, "controlPlane: {replicas: 1", "controlPlane: {replicas: 3", 1)
+	return p
+}
