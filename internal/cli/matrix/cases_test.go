@@ -45,7 +45,7 @@ func trials() []trial {
 	making, unmaking := kills()
 	all := []trial{
 		{name: "killed at every boundary", always: true, commands: slices.Concat(making, unmaking)},
-		{name: "killed at random", always: true, random: 3},
+		{name: "killed at random", random: 3},
 	}
 	all = append(all, platformTrials()...)
 	all = append(all, planeTrials()...)
@@ -76,19 +76,19 @@ func planeTrials() []trial {
 			{false, []blow{planned(pivot, "SIGKILL of the new API server, switch", "pivot/switch", gone)}},
 			{true, []blow{planned(destroy, "SIGKILL of the new API server, switch", "pivot/switch", gone)}},
 		}},
-		{name: "local etcd killed", always: true, commands: slices.Concat(
+		{name: "local etcd killed", commands: slices.Concat(
 			each(false, etcdKilled(bootstrap, "bootstrap/InstallingAddons"), etcdKilled(pivot, "pivot/copy"), etcdKilled(pivot, "pivot/switch")),
 			each(true, etcdKilled(destroy, "destroy/deleted")),
 		)},
-		{name: "disk full", always: true, commands: slices.Concat(
+		{name: "disk full", commands: slices.Concat(
 			each(false, full(bootstrap, 8, "bootstrap/ProvisioningMachines"), full(pivot, 16, "pivot/copy")),
 			each(true, full(destroy, 24, "destroy/deleted")),
 		)},
-		{name: "two operators", always: true, commands: []command{
+		{name: "two operators", commands: []command{
 			{false, []blow{rivalry(bootstrap, "bootstrap/InstallingAddons"), rivalry(pivot, "pivot/copy")}},
 			{true, []blow{rivalry(destroy, "destroy/deleted")}},
 		}},
-		{name: "clock jumps", always: true, commands: []command{
+		{name: "clock jumps", commands: []command{
 			{false, []blow{
 				{operation: bootstrap, fault: "clock jumps by +1h", order: "clock=+1h@bootstrap/ProvisioningMachines"},
 				{operation: bootstrap, fault: "clock jumps by -3h", order: "clock=-3h@bootstrap/InstallingAddons"},
@@ -130,7 +130,7 @@ func platformTrials() []trial {
 		}
 	}
 	return []trial{
-		{name: "throttle storm", always: true, commands: throughout("throttle storm", storm, storm, storm)},
+		{name: "throttle storm", commands: throughout("throttle storm", storm, storm, storm)},
 		{name: "lost response", always: true, commands: []command{
 			{false, []blow{planned(bootstrap, "lost response", "bootstrap/applied", lost)}},
 			{true, []blow{planned(destroy, "lost response", "destroy/recorded", lost)}},
@@ -138,9 +138,9 @@ func platformTrials() []trial {
 		{name: "failed delete task", always: true, commands: []command{
 			{true, []blow{planned(destroy, "delete task fails after 200", "destroy/recorded", failed)}},
 		}},
-		{name: "stale list", always: true, commands: throughout("stale list", stale, stale, stale)},
+		{name: "stale list", commands: throughout("stale list", stale, stale, stale)},
 		// Credentials that were refused are tried again after a minute.
-		{name: "token expiry", always: true, commands: each(false, planned(bootstrap, "token expiry", "bootstrap/applied", expired))},
+		{name: "token expiry", commands: each(false, planned(bootstrap, "token expiry", "bootstrap/applied", expired))},
 		{name: "token expiry throughout", commands: throughout("token expiry", expired, expired, expired)},
 	}
 }
