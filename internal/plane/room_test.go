@@ -93,8 +93,9 @@ func TestStoreFullOfHistoryMakesRoomByItself(t *testing.T) {
 	second := start(t, o)
 	defer stop(t, second)
 	one, err := configMaps(second).Get(t.Context(), "one", metav1.GetOptions{})
-	if want := fmt.Sprint(n - 2); err != nil || one.Data["count"] != want {
-		t.Fatalf("the last write is lost: %s, want %s, %v", one.Data["count"], want, err)
+	// The write that met the full store may have taken effect, unanswered.
+	if answered, last := fmt.Sprint(n-2), fmt.Sprint(n-1); err != nil || one.Data["count"] != answered && one.Data["count"] != last {
+		t.Fatalf("the last write is lost: %s, want %s, %v", one.Data["count"], answered, err)
 	}
 	for i := range n / 2 { // there is room for as much again
 		one.Data["count"] = fmt.Sprint("again-", i)

@@ -114,7 +114,7 @@ func (f *formation) silenced() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, n := range f.running {
-		if !n.silenced() {
+		if _, on := f.faults.Silenced(n.machine.Name); !on {
 			return false
 		}
 	}
