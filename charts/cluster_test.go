@@ -4,14 +4,12 @@
 package charts_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -149,7 +147,7 @@ func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 }
 
 // awaitEvents waits until there is an event of each reason.
-func awaitEvents(t *testing.T, c client.Client, logs *output, reasons ...string) {
+func awaitEvents(t *testing.T, c client.Client, logs *planetest.Output, reasons ...string) {
 	t.Helper()
 	await(t, logs, func() error {
 		var list corev1.EventList
@@ -168,29 +166,11 @@ func awaitEvents(t *testing.T, c client.Client, logs *output, reasons ...string)
 }
 
 // content fails if the log has errors.
-func content(t *testing.T, logs *output) {
+func content(t *testing.T, logs *planetest.Output) {
 	t.Helper()
 	if text := logs.String(); strings.Contains(text, "forbidden") || strings.Contains(text, `"level":"ERROR"`) {
 		t.Errorf("the log has errors:\n%s", text)
 	}
-}
-
-// output collects what a binary writes.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }
 
 // invocation is how a chart runs its program: the arguments, but for the ports,
@@ -207,12 +187,12 @@ func invocation(t *testing.T, c client.Client, name string) (args []string, acco
 
 // started runs a binary of this project until the test ends, as its
 // ServiceAccount and with the arguments of its chart, but for the ports.
-func started(t *testing.T, c client.Client, name string) *output {
+func started(t *testing.T, c client.Client, name string) *planetest.Output {
 	t.Helper()
 	path, err := planetest.Build(t.Context(), "github.com/butlerdotdev/butler/cmd/"+name)
 	must(t, err)
 	args, account := invocation(t, c, name)
-	out := &output{}
+	out := &planetest.Output{}
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig(t, c, account))
 	cmd.Stdout, cmd.Stderr = out, out
@@ -242,7 +222,7 @@ func kubeconfig(t *testing.T, c client.Client, account string) string {
 	return path
 }
 
-func await(t *testing.T, logs *output, check func() error) {
+func await(t *testing.T, logs *planetest.Output, check func() error) {
 	t.Helper()
 	err := tried(30*time.Second, check)
 	if err != nil && logs != nil {

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -40,24 +39,6 @@ import (
 )
 
 const namespace = "butler-system"
-
-// output collects what the binary writes.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
 
 func binary(t testing.TB) string {
 	t.Helper()
@@ -222,9 +203,9 @@ func count(t testing.TB, c client.Client) int {
 }
 
 // started runs the binary until the test ends.
-func started(t testing.TB, path, kubeconfig string) *output {
+func started(t testing.TB, path, kubeconfig string) *planetest.Output {
 	t.Helper()
-	out := &output{}
+	out := &planetest.Output{}
 	cmd := exec.Command(path, "--kubeconfig", kubeconfig, "--leader-elect", "--credentials-namespaces", namespace)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Dir = filepath.Dir(kubeconfig)
@@ -256,7 +237,7 @@ func events(t testing.TB, c client.Client, reasons ...string) {
 	})
 }
 
-func await(t testing.TB, logs *output, check func() error) {
+func await(t testing.TB, logs *planetest.Output, check func() error) {
 	t.Helper()
 	var err error
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {

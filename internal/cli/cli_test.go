@@ -4,7 +4,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -71,29 +70,11 @@ func newAdm(t *testing.T) adm {
 	return a
 }
 
-// output is what a running command has written so far.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
-
-func (a adm) command(args ...string) (*exec.Cmd, *output, *output) {
+func (a adm) command(args ...string) (*exec.Cmd, *planetest.Output, *planetest.Output) {
 	cmd := exec.Command(a.path, args...)
 	// The ambient credentials of whoever runs the tests are none of theirs.
 	cmd.Env = append(os.Environ(), "BUTLER_HOME="+a.home, "KUBECONFIG="+filepath.Join(a.home, "no-kubeconfig"))
-	var out, err output
+	var out, err planetest.Output
 	cmd.Stdout, cmd.Stderr = &out, &err
 	return cmd, &out, &err
 }

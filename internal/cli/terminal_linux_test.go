@@ -16,13 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 // terminal is one that a command runs on.
 type terminal struct {
 	*os.File
-	shown output
+	shown planetest.Output
 	ended chan struct{}
 }
 

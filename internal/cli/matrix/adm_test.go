@@ -4,7 +4,6 @@
 package matrix
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +42,7 @@ type adm struct {
 	// canaries are secrets that must not be told.
 	canaries []string
 	// said is everything that its commands have written.
-	said *output
+	said *planetest.Output
 }
 
 // result is how a command ended.
@@ -61,7 +60,7 @@ func newAdm(t *testing.T, p platform, defects string) *adm {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &adm{T: t, platform: p, path: path, home: t.TempDir(), tmp: t.TempDir(), said: &output{}}
+	a := &adm{T: t, platform: p, path: path, home: t.TempDir(), tmp: t.TempDir(), said: &planetest.Output{}}
 	a.manifest = a.file("cluster.yaml", p.manifest)
 	if defects != "" {
 		a.file("butler-faulty", defects)
@@ -89,28 +88,10 @@ func (a *adm) file(name, text string) string {
 
 func (a *adm) state(part string) string { return filepath.Join(a.home, "rehearsals", cluster, part) }
 
-// output is what a running command has written so far.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
-
 // process is a command that runs.
 type process struct {
 	*exec.Cmd
-	out, err output
+	out, err planetest.Output
 	ended    chan struct{}
 }
 
