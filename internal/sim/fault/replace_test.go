@@ -139,3 +139,22 @@ func TestStaleReadsShowThePastAndWatchesAreSilent(t *testing.T) {
 		}
 	})
 }
+
+func TestSilentWatchIsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := course(t, "- {kind: staleList, for: 10s}")
+		api := fault.API{Classify: func(*http.Request) fault.Call { return fault.Call{Verb: fault.Watch} }, Past: &memory{map[time.Time]string{}}}
+		handler := c.Handler(api, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "event") }))
+		w := httptest.NewRecorder()
+		go handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+		synctest.Wait()
+		if !w.Flushed || w.Body.Len() != 0 {
+			t.Errorf("header sent: %v, body: %q", w.Flushed, w.Body)
+		}
+		c.Replace(fault.Plan{})
+		synctest.Wait()
+		if w.Body.String() != "event" {
+			t.Errorf("after it all the watch tells of %q", w.Body)
+		}
+	})
+}

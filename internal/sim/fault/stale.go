@@ -39,7 +39,8 @@ func (c *Course) isStale(call Call) bool {
 	return on
 }
 
-// heldBack is the answer to a watch: whoever reads the past hears nothing new.
+// heldBack is the answer to a watch: whoever reads the past hears nothing new, but has
+// the watch.
 type heldBack struct {
 	http.ResponseWriter
 	course *Course
@@ -51,6 +52,10 @@ type heldBack struct {
 func (h *heldBack) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
 func (h *heldBack) Write(data []byte) (int, error) {
+	// Whoever writes may hold what it would flush the header under.
+	if err := http.NewResponseController(h.ResponseWriter).Flush(); err != nil {
+		return 0, err
+	}
 	if !h.course.Await(h.ctx, func() bool { return !h.course.isStale(h.call) }) {
 		return 0, h.ctx.Err()
 	}

@@ -126,9 +126,7 @@ func staleReads(t *testing.T, w *world) {
 	case <-time.After(200 * time.Millisecond):
 	}
 	w.course.Replace(fault.Plan{})
-	if e := <-watch.ResultChan(); e.Object.(*kubevirtv1.VirtualMachine).Name != "young" {
-		t.Errorf("after it all the watch tells of %v", e)
-	}
+	expectEvent(t, watch, "young")
 	if err := w.limited.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "old"}, machine("old", "x")); !apierrors.IsNotFound(err) {
 		t.Errorf("after it all: %v", err)
 	}

@@ -15,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -269,16 +270,21 @@ func impersonation(t *testing.T, w *world) {
 }
 
 func watchStreams(t *testing.T, w *world) {
-	watch, err := w.limited.Watch(t.Context(), &kubevirtv1.VirtualMachineList{}, client.InNamespace("default"), client.MatchingFields{"metadata.name": "watched"})
+	machines, err := w.limited.Watch(t.Context(), &kubevirtv1.VirtualMachineList{}, client.InNamespace("default"), client.MatchingFields{"metadata.name": "watched"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer watch.Stop()
+	defer machines.Stop()
 	create(t, w.limited, machine("watched", "x"))
+	expectEvent(t, machines, "watched")
+}
+
+func expectEvent(t *testing.T, w watch.Interface, machine string) {
+	t.Helper()
 	select {
-	case event := <-watch.ResultChan():
-		if vm, ok := event.Object.(*kubevirtv1.VirtualMachine); !ok || vm.Name != "watched" {
-			t.Errorf("got %+v", event)
+	case event := <-w.ResultChan():
+		if vm, ok := event.Object.(*kubevirtv1.VirtualMachine); !ok || vm.Name != machine {
+			t.Errorf("the watch tells of %+v", event)
 		}
 	case <-time.After(15 * time.Second):
 		t.Error("the watch is mute")
