@@ -8,7 +8,6 @@ const (
 	LabelCluster          = Group + "/cluster"
 	LabelRole             = Group + "/role"
 	LabelClusterBootstrap = Group + "/cluster-bootstrap"
-	LabelProviderConfig   = Group + "/provider-config"
 	LabelManagedBy        = Group + "/managed-by"
 )
 
@@ -33,7 +32,8 @@ const (
 	// cluster, the one with the higher epoch may be in charge, the other never.
 	AnnotationEpoch = Group + "/plane-epoch"
 	// AnnotationFenced says why this plane is not in charge of the cluster. No
-	// controller acts on a ClusterBootstrap that has it, nor on its requests.
+	// controller acts on a ClusterBootstrap that has such a reason, nor on its
+	// requests; an empty one is none.
 	AnnotationFenced = Group + "/fenced"
 )
 

@@ -12,6 +12,7 @@ type HarvesterSpec struct {
 	Endpoint string `json:"endpoint,omitempty"`
 	// Namespace that the machines are made in.
 	// +kubebuilder:default=default
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="harvester.namespace is immutable: what was made there would be out of sight; make another ProviderConfig"
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
@@ -31,6 +32,7 @@ type HarvesterSpec struct {
 }
 
 // NutanixSpec places machines on a Nutanix cluster.
+// +kubebuilder:validation:XValidation:rule="self.clusterUUID == oldSelf.clusterUUID",message="nutanix.clusterUUID is immutable: what was made there would be out of sight; make another ProviderConfig"
 type NutanixSpec struct {
 	// Endpoint of Prism Central.
 	// +kubebuilder:validation:Pattern=`^https?://`
@@ -122,6 +124,7 @@ type ProxmoxSpec struct {
 }
 
 // AWSSpec places machines in an AWS region.
+// +kubebuilder:validation:XValidation:rule="self.region == oldSelf.region",message="aws.region is immutable: what was made there would be out of sight; make another ProviderConfig"
 type AWSSpec struct {
 	// Region of the machines.
 	// +kubebuilder:validation:MinLength=1
@@ -166,6 +169,7 @@ type AWSSpec struct {
 }
 
 // GCPSpec places machines in a Google Cloud project.
+// +kubebuilder:validation:XValidation:rule="self.projectID == oldSelf.projectID && self.region == oldSelf.region && has(self.zone) == has(oldSelf.zone) && (!has(self.zone) || self.zone == oldSelf.zone)",message="gcp.projectID, gcp.region and gcp.zone are immutable: what was made there would be out of sight; make another ProviderConfig"
 type GCPSpec struct {
 	// ProjectID of the machines.
 	// +kubebuilder:validation:MinLength=1
@@ -224,6 +228,7 @@ type GCPSpec struct {
 }
 
 // AzureSpec places machines in an Azure resource group.
+// +kubebuilder:validation:XValidation:rule="self.subscriptionID == oldSelf.subscriptionID && self.resourceGroup == oldSelf.resourceGroup",message="azure.subscriptionID and azure.resourceGroup are immutable: what was made there would be out of sight; make another ProviderConfig"
 type AzureSpec struct {
 	// SubscriptionID of the machines.
 	// +kubebuilder:validation:MinLength=1

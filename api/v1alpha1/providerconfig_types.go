@@ -195,6 +195,9 @@ type Orphan struct {
 	FirstSeen metav1.Time `json:"firstSeen"`
 }
 
+// MaxOrphans is how many orphans a status holds.
+const MaxOrphans = 50
+
 // ProviderConfigStatus is what the provider's controller has found out.
 type ProviderConfigStatus struct {
 	// Validated is true when the platform has accepted the credentials.

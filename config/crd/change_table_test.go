@@ -15,6 +15,9 @@ func updateRules() map[string]rule {
 		frozenCluster = "spec.cluster is immutable once machines are requested"
 		frozenConfig  = "spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured"
 		frozenAddons  = "type of spec.addons.cni and of spec.addons.storage is immutable once a machine is configured"
+		elsewhere     = ": what was made there would be out of sight; make another ProviderConfig"
+		frozenGCP     = "gcp.projectID, gcp.region and gcp.zone are immutable" + elsewhere
+		frozenAzure   = "azure.subscriptionID and azure.resourceGroup are immutable" + elsewhere
 		frozenCarrier = "type and enabled of spec.addons.controlPlaneHA are immutable once a machine is configured"
 	)
 	return map[string]rule{
@@ -101,6 +104,42 @@ func updateRules() map[string]rule {
 		"provider of a ProviderConfig": {
 			file: harvester, accepted: fields{"spec.harvester.networkName": "default/other"},
 			refused: fields{"spec.provider": "nutanix", "spec.harvester": "null", "spec.nutanix": "{endpoint: 'https://p', clusterUUID: c, subnetUUID: s}"}, message: "provider is immutable",
+		},
+		"namespace on Harvester": {
+			file: harvester, accepted: fields{"spec.harvester.imageName": "default/other", "spec.harvester.endpoint": "https://other"},
+			refused: fields{"spec.harvester.namespace": "other"}, message: "harvester.namespace is immutable" + elsewhere,
+		},
+		"namespace on Harvester that is taken back": {
+			file: "full/providerconfig-harvester.yaml", accepted: fields{"spec.harvester.storageClassName": "other"},
+			refused: fields{"spec.harvester.namespace": "null"}, message: "harvester.namespace is immutable" + elsewhere,
+		},
+		"cluster of Nutanix": {
+			file: "full/providerconfig-nutanix.yaml", accepted: fields{"spec.nutanix.subnetUUID": "other"},
+			refused: fields{"spec.nutanix.clusterUUID": "other"}, message: "nutanix.clusterUUID is immutable" + elsewhere,
+		},
+		"region of AWS": {
+			file: "full/providerconfig-aws.yaml", accepted: fields{"spec.aws.ami": "other", "spec.aws.subnetIDs": "[other]"},
+			refused: fields{"spec.aws.region": "other"}, message: "aws.region is immutable" + elsewhere,
+		},
+		"project of Google Cloud": {
+			file: gcp, accepted: fields{"spec.gcp.machineType": "other"},
+			refused: fields{"spec.gcp.projectID": "other"}, message: frozenGCP,
+		},
+		"region of Google Cloud": {
+			file: gcp, accepted: fields{"spec.gcp.tags": "[other]"},
+			refused: fields{"spec.gcp.region": "other"}, message: frozenGCP,
+		},
+		"zone of Google Cloud": {
+			file: gcp, accepted: fields{"spec.gcp.publicIP": "false"},
+			refused: fields{"spec.gcp.zone": "null"}, message: frozenGCP,
+		},
+		"subscription of Azure": {
+			file: "full/providerconfig-azure.yaml", accepted: fields{"spec.azure.vmSize": "other"},
+			refused: fields{"spec.azure.subscriptionID": "other"}, message: frozenAzure,
+		},
+		"resource group of Azure": {
+			file: "full/providerconfig-azure.yaml", accepted: fields{"spec.azure.location": "other"},
+			refused: fields{"spec.azure.resourceGroup": "other"}, message: frozenAzure,
 		},
 		"clusterName": {
 			file: balancer, accepted: fields{"spec.targets": "[{ip: 10.0.0.11}]"},
