@@ -153,11 +153,7 @@ func checkMeta(o client.Object) (out []finding) {
 		out = append(out, finding{"metadata.generateName", "has no effect here; set metadata.name"})
 		o.SetGenerateName("")
 	}
-	for _, key := range []string{v1alpha1.AnnotationPlane, v1alpha1.AnnotationEpoch, v1alpha1.AnnotationFenced} {
-		if _, set := o.GetAnnotations()[key]; set {
-			out = append(out, finding{"metadata.annotations", key + " says which plane is in charge, and only butleradm sets it; remove it"})
-		}
-	}
+	out = append(out, reserved(o)...)
 	if o.GetName() == "" {
 		return append(out, finding{"metadata.name", "is missing, but required"})
 	}
@@ -167,6 +163,21 @@ func checkMeta(o client.Object) (out []finding) {
 	}
 	for _, e := range apivalidation.ValidateObjectMetaAccessor(meta.GetObjectMeta(), true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata")) {
 		out = append(out, finding{e.Field, quote(e) + "does not do: " + e.Detail})
+	}
+	return out
+}
+
+// reserved finds annotations of a live object that were copied with it. With the
+// id of another cluster this one would take that one's machines for its own.
+func reserved(o client.Object) (out []finding) {
+	const inCharge, given = " says which plane is in charge, and only butleradm sets it; remove it", " is given by the controllers, once; remove it"
+	for _, a := range []struct{ key, why string }{
+		{v1alpha1.AnnotationClusterID, given}, {v1alpha1.AnnotationOwnerID, given},
+		{v1alpha1.AnnotationPlane, inCharge}, {v1alpha1.AnnotationEpoch, inCharge}, {v1alpha1.AnnotationFenced, inCharge},
+	} {
+		if _, set := o.GetAnnotations()[a.key]; set {
+			out = append(out, finding{"metadata.annotations", a.key + a.why})
+		}
 	}
 	return out
 }
