@@ -14,12 +14,8 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-const (
-	// sightings is how often in a row something must be seen before it counts.
-	sightings = 2
-	// most is how many orphans a status holds.
-	most = 50
-)
+// sightings is how often in a row something must be seen before it counts.
+const sightings = 2
 
 // thing is what the platform holds for one owner.
 type thing struct {
@@ -35,17 +31,22 @@ type key struct {
 	id   string
 }
 
-// sighting is how often in a row something was seen without a request.
+// sighting is how often in a row something was seen without a request, and when
+// for the first time.
 type sighting struct {
 	times int
 	first time.Time
+	// since is first by the machine's own clock, which nobody can put forward.
+	since time.Time
 }
 
 func keyOf(o v1alpha1.Orphan) key { return key{o.Kind, o.ID} }
 
 // facts is all that a decision is made from.
 type facts struct {
-	now   time.Time
+	now time.Time
+	// own is now by the machine's own clock.
+	own   time.Time
 	grace time.Duration
 	// remove says that orphans are to be deleted.
 	remove bool
@@ -100,7 +101,7 @@ func (d *decision) see(f facts, t thing, before map[key]v1alpha1.Orphan) {
 	k := key{t.kind, t.owner.ID}
 	seen := f.seen[k]
 	if seen.times++; seen.times == 1 {
-		seen.first = f.now
+		seen.first, seen.since = f.now, f.own
 	}
 	d.seen[k] = seen
 	old, known := before[k]
@@ -115,9 +116,15 @@ func (d *decision) see(f facts, t thing, before map[key]v1alpha1.Orphan) {
 		o.FirstSeen = old.FirstSeen
 	}
 	d.orphans = append(d.orphans, o)
-	if f.remove && known && seen.times >= sightings && f.now.Sub(o.FirstSeen.Time) >= f.grace {
+	if f.remove && known && seen.times >= sightings && f.over(o, seen) {
 		d.remove = append(d.remove, o)
 	}
+}
+
+// over reports whether the grace of an orphan is, by both clocks: one that was put
+// forward ends no grace.
+func (f facts) over(o v1alpha1.Orphan, seen sighting) bool {
+	return f.now.Sub(o.FirstSeen.Time) >= f.grace && f.own.Sub(seen.since) >= f.grace
 }
 
 // limit keeps the oldest orphans, in an order that stays the same.
@@ -126,7 +133,7 @@ func (d *decision) limit(before map[key]v1alpha1.Orphan) {
 		return cmp.Or(a.FirstSeen.Compare(b.FirstSeen.Time), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
 	d.total = len(d.orphans)
-	d.orphans = d.orphans[:min(d.total, most)]
+	d.orphans = d.orphans[:min(d.total, v1alpha1.MaxOrphans)]
 	for _, o := range d.orphans {
 		if _, known := before[keyOf(o)]; !known {
 			d.appeared = append(d.appeared, o)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestDecide(t *testing.T) {
-	now := time.Unix(1_700_000_000, 0)
+	now, own := time.Unix(1_700_000_000, 0), time.Unix(1_600_000_000, 0)
 	ours, theirs := "ours", "theirs"
 	machine := func(id, cluster string) thing {
 		return thing{v1alpha1.OrphanMachine, "vm", provider.Owner{ID: id, ClusterID: cluster, Cluster: "mgmt"}, 2}
@@ -28,7 +28,7 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	seen := func(id string, times int) map[key]sighting {
-		return map[key]sighting{{v1alpha1.OrphanMachine, id}: {times, now.Add(-time.Minute)}}
+		return map[key]sighting{{v1alpha1.OrphanMachine, id}: {times, now.Add(-time.Minute), own.Add(-10 * time.Minute)}}
 	}
 	type want struct{ Orphans, Appeared, Gone, Remove []string }
 	a := []string{"a"}
@@ -78,6 +78,9 @@ func TestDecide(t *testing.T) {
 		"first said in this very sweep: not deleted with it": {
 			facts{remove: true, grace: -1, things: []thing{machine("a", ours)}, seen: seen("a", 1)},
 			want{Orphans: a, Appeared: a}},
+		"a clock that was put forward: not deleted": {
+			facts{remove: true, things: []thing{machine("a", ours)}, own: own.Add(-1), seen: seen("a", 5), known: []v1alpha1.Orphan{known("a", ours, time.Hour)}},
+			want{Orphans: a}},
 		"a clock that was put back: not deleted": {
 			facts{remove: true, things: []thing{machine("a", ours)}, seen: seen("a", 5), known: []v1alpha1.Orphan{known("a", ours, -time.Hour)}},
 			want{Orphans: a}},
@@ -86,6 +89,9 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := c.facts
 			f.now = now
+			if f.own.IsZero() {
+				f.own = own
+			}
 			if f.clusters == nil {
 				f.clusters = map[string]bool{ours: true}
 			}
@@ -128,7 +134,7 @@ func TestTheStatusHoldsFiftyAndTheNumberAll(t *testing.T) {
 	}
 	f.seen = decide(f).seen
 	d := decide(f)
-	if len(d.orphans) != most || d.total != 120 || len(d.appeared) != most {
+	if len(d.orphans) != v1alpha1.MaxOrphans || d.total != 120 || len(d.appeared) != v1alpha1.MaxOrphans {
 		t.Errorf("%d of %d in the status, %d told", len(d.orphans), d.total, len(d.appeared))
 	}
 }

@@ -5,6 +5,7 @@ package orphan
 
 import (
 	"context"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,16 +19,20 @@ const page = 500
 
 // charges are the ClusterBootstraps of a ProviderConfig that this plane is in
 // charge of, by the id of their cluster. One that is being deleted takes care of
-// its things itself.
+// its things itself. Of two with the same id nobody knows which has what: neither
+// counts.
 func (s *Sweeper) charges(ctx context.Context, config *v1alpha1.ProviderConfig) (map[string]*v1alpha1.ClusterBootstrap, error) {
 	list := &v1alpha1.ClusterBootstrapList{}
 	if err := s.Client.List(ctx, list); err != nil {
 		return nil, err
 	}
-	found := map[string]*v1alpha1.ClusterBootstrap{}
+	found, holders := map[string]*v1alpha1.ClusterBootstrap{}, map[string]int{}
+	for i := range list.Items {
+		holders[list.Items[i].Annotations[v1alpha1.AnnotationClusterID]]++
+	}
 	for i := range list.Items {
 		cb := &list.Items[i]
-		if request.ConfigName(cb, cb.Spec.ProviderRef) == client.ObjectKeyFromObject(config) && inCharge(cb) {
+		if holders[cb.Annotations[v1alpha1.AnnotationClusterID]] == 1 && request.ConfigName(cb, cb.Spec.ProviderRef) == client.ObjectKeyFromObject(config) && inCharge(cb) {
 			found[cb.Annotations[v1alpha1.AnnotationClusterID]] = cb
 		}
 	}
@@ -39,10 +44,17 @@ func inCharge(cb *v1alpha1.ClusterBootstrap) bool {
 }
 
 // things are all that the platform holds for a cluster, or an error: never a part.
-func things(ctx context.Context, p *provider.Platform, cluster string) ([]thing, error) {
+// What goes by the name of another cluster is that one's, whatever its id says: a
+// ClusterBootstrap may have come with an id that is not its own.
+func things(ctx context.Context, p *provider.Platform, cb *v1alpha1.ClusterBootstrap) ([]thing, error) {
+	all, err := listed(ctx, p, provider.Owner{ClusterID: cb.Annotations[v1alpha1.AnnotationClusterID]})
+	return slices.DeleteFunc(all, func(t thing) bool { return t.owner.Cluster != "" && t.owner.Cluster != cb.Spec.Cluster.Name }), err
+}
+
+// listed is all that the platform holds for an owner.
+func listed(ctx context.Context, p *provider.Platform, owner provider.Owner) ([]thing, error) {
 	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
 	defer cancel()
-	owner := provider.Owner{ClusterID: cluster}
 	machines, err := p.Machines.List(ctx, owner)
 	if err != nil {
 		return nil, err

@@ -22,6 +22,8 @@ import (
 const (
 	reasonOrphaned = "Orphaned"
 	reasonGone     = "OrphanGone"
+	reasonDeleting = "OrphanDeleting"
+	reasonKept     = "OrphanKept"
 )
 
 // gaugeIn returns the gauge of orphans of a registry. Several providers in one
@@ -51,6 +53,7 @@ func (s *Sweeper) report(ctx context.Context, config *v1alpha1.ProviderConfig, c
 	}
 	for _, o := range d.gone {
 		delete(m.asked, keyOf(o))
+		delete(m.refused, keyOf(o))
 		s.tell(ctx, charges[o.ClusterID], o, reasonGone, "%s %q, an orphan since %s, is gone or has a request again")
 	}
 	return nil
@@ -74,13 +77,14 @@ func (s *Sweeper) write(ctx context.Context, config *v1alpha1.ProviderConfig, or
 }
 
 // tell records an event about a cluster, and a line in the log. The format takes
-// the orphan's kind, its name and since when it is one.
-func (s *Sweeper) tell(ctx context.Context, cb *v1alpha1.ClusterBootstrap, o v1alpha1.Orphan, reason, format string) {
+// the orphan's kind, its name and since when it is one, and what is added.
+func (s *Sweeper) tell(ctx context.Context, cb *v1alpha1.ClusterBootstrap, o v1alpha1.Orphan, reason, format string, added ...any) {
 	kind := corev1.EventTypeNormal
-	if reason == reasonOrphaned {
+	if reason == reasonOrphaned || reason == reasonKept {
 		kind = corev1.EventTypeWarning
 	}
-	s.Events.Eventf(cb, nil, kind, reason, "Sweep", format, word(o.Kind), o.Name, o.FirstSeen.UTC().Format(time.RFC3339))
+	told := append([]any{word(o.Kind), o.Name, o.FirstSeen.UTC().Format(time.RFC3339)}, added...)
+	s.Events.Eventf(cb, nil, kind, reason, "Sweep", format, told...)
 	log.FromContext(ctx).Info("orphan", "reason", reason, "kind", o.Kind, "name", o.Name, "id", o.ID, "cluster", o.Cluster, "clusterID", o.ClusterID)
 }
 

@@ -63,7 +63,7 @@ func Register(m manager.Manager, o Options) error {
 		Options: o.withDefaults(), Client: m.GetClient(), Live: m.GetAPIReader(),
 		Events:  m.GetEventRecorder("butler-provider-" + string(o.Type)),
 		Healthy: func(ctx context.Context) error { return api.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error() },
-		gauge:   gauge,
+		gauge:   gauge, own: time.Now,
 	}
 	return builder.ControllerManagedBy(m).
 		Named("orphan-"+string(o.Type)).

@@ -5,6 +5,7 @@ package orphan
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -31,6 +32,9 @@ type Sweeper struct {
 	Healthy func(context.Context) error
 
 	gauge *prometheus.GaugeVec
+	// own is the machine's clock. It counts where one that was put forward must not
+	// make two sightings of one, nor end a grace.
+	own func() time.Time
 
 	mu     sync.Mutex
 	memory map[types.UID]*memory
@@ -41,7 +45,8 @@ type Sweeper struct {
 type memory struct {
 	looked time.Time
 	seen   map[key]sighting
-	asked  map[key]bool
+	// asked is what the platform was asked to delete, and refused what it did not.
+	asked, refused map[key]bool
 }
 
 // Reconcile makes one sweep of a ProviderConfig's platform, if it is time for one.
@@ -50,12 +55,10 @@ func (s *Sweeper) Reconcile(ctx context.Context, config *v1alpha1.ProviderConfig
 		return reconcile.Result{}, nil
 	}
 	m := s.of(config.UID)
-	// The machine's own clock counts here: one that was put forward must not make
-	// two sightings of one.
-	if early := s.Every - time.Since(m.looked); early > 0 {
+	if early := s.Every - s.own().Sub(m.looked); early > 0 {
 		return reconcile.Result{RequeueAfter: early}, nil
 	}
-	m.looked = time.Now()
+	m.looked = s.own()
 	if err := s.sweep(ctx, client.ObjectKeyFromObject(config), m); err != nil {
 		m.seen = nil // what was not seen twice in a row counts from the beginning
 		log.FromContext(ctx).Info("cannot look for orphans", "because", err.Error())
@@ -74,7 +77,7 @@ func (s *Sweeper) sweep(ctx context.Context, name types.NamespacedName, m *memor
 	if err != nil {
 		return err
 	}
-	f := facts{now: s.Now(), grace: s.Grace, remove: s.Delete, known: config.Status.Orphans, seen: m.seen, clusters: map[string]bool{}}
+	f := facts{now: s.Now(), own: s.own(), grace: s.Grace, remove: s.Delete, known: config.Status.Orphans, seen: m.seen, clusters: map[string]bool{}}
 	if len(charges) == 0 {
 		return s.report(ctx, config, charges, decide(f), m)
 	}
@@ -82,8 +85,8 @@ func (s *Sweeper) sweep(ctx context.Context, name types.NamespacedName, m *memor
 	if err != nil {
 		return err
 	}
-	for id := range charges {
-		found, err := things(ctx, platform, id)
+	for id, cb := range charges {
+		found, err := things(ctx, platform, cb)
 		if err != nil {
 			s.Sessions.Refused(name, platform, err)
 			log.FromContext(ctx).Info("cannot look for orphans of a cluster", "cluster", id, "because", err.Error())
@@ -97,35 +100,46 @@ func (s *Sweeper) sweep(ctx context.Context, name types.NamespacedName, m *memor
 	if err := s.report(ctx, config, charges, d, m); err != nil {
 		return err
 	}
-	return s.delete(ctx, platform, charges, d.remove, m)
-}
-
-// delete asks the platform to remove what may go. It is asked again with every
-// sweep, until nothing is left.
-func (s *Sweeper) delete(ctx context.Context, p *provider.Platform, charges map[string]*v1alpha1.ClusterBootstrap, all []v1alpha1.Orphan, m *memory) error {
-	for _, o := range all {
-		cb := charges[o.ClusterID]
-		if sure, err := s.sure(ctx, cb); err != nil || !sure {
-			return err
-		}
-		if !m.asked[keyOf(o)] {
-			m.asked[keyOf(o)] = true
-			s.tell(ctx, cb, o, "OrphanDeleting", "deleting %s %q from the platform: no request has owned it since %s")
-		}
-		if err := remove(ctx, p, o); err != nil {
-			return err
-		}
+	if err := s.delete(ctx, platform, charges, d.remove, m); err != nil {
+		log.FromContext(ctx).Info("cannot delete orphans", "because", err.Error())
 	}
 	return nil
 }
 
-// sure reports whether the plane is in charge of the cluster at this moment, which
-// is not paused, and its API server well: a garbage collector that trusts a sick
-// one deletes what is in use.
-func (s *Sweeper) sure(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (bool, error) {
-	if err := s.Healthy(ctx); err != nil {
-		return false, err
+// delete asks the platform to remove what may go. It is asked again with every
+// sweep, until nothing is left. What stays keeps nothing else from going, but an
+// API server that is not well keeps everything: a garbage collector that trusts a
+// sick one deletes what is in use.
+func (s *Sweeper) delete(ctx context.Context, p *provider.Platform, charges map[string]*v1alpha1.ClusterBootstrap, all []v1alpha1.Orphan, m *memory) error {
+	var failed []error
+	for _, o := range all {
+		if err := s.Healthy(ctx); err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+		failed = append(failed, s.deleteOne(ctx, p, charges[o.ClusterID], o, m))
 	}
+	return errors.Join(failed...)
+}
+
+func (s *Sweeper) deleteOne(ctx context.Context, p *provider.Platform, cb *v1alpha1.ClusterBootstrap, o v1alpha1.Orphan, m *memory) error {
+	if sure, err := s.sure(ctx, cb); err != nil || !sure {
+		return err
+	}
+	if !m.asked[keyOf(o)] {
+		m.asked[keyOf(o)] = true
+		s.tell(ctx, cb, o, reasonDeleting, "deleting %s %q from the platform: no request has owned it since %s")
+	}
+	err := remove(ctx, p, o)
+	if err != nil && !m.refused[keyOf(o)] {
+		m.refused[keyOf(o)] = true
+		s.tell(ctx, cb, o, reasonKept, "%s %q, an orphan since %s, cannot be deleted so far: %s", request.Short(err.Error()))
+	}
+	return err
+}
+
+// sure reports whether the plane is in charge of the cluster at this moment, which
+// is not paused.
+func (s *Sweeper) sure(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (bool, error) {
 	now := &v1alpha1.ClusterBootstrap{}
 	if err := s.Live.Get(ctx, client.ObjectKeyFromObject(cb), now); err != nil {
 		return false, client.IgnoreNotFound(err)
@@ -151,7 +165,7 @@ func (s *Sweeper) of(uid types.UID) *memory {
 	}
 	m, ok := s.memory[uid]
 	if !ok {
-		m = &memory{asked: map[key]bool{}}
+		m = &memory{asked: map[key]bool{}, refused: map[key]bool{}}
 		s.memory[uid] = m
 	}
 	return m

@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
@@ -40,19 +43,18 @@ func TestMain(m *testing.M) {
 	os.Exit(planetest.Run(m, plane.Options{AdmissionOff: []string{"ServiceAccount"}}, func(p *plane.Plane) { api = p.Config() }))
 }
 
-const clusterID = "7c1f5a52-0000-4000-8000-000000000001"
-
 // world is a namespace with a ClusterBootstrap, and a sweeper that a test drives.
 type world struct {
 	*testing.T
 	client.WithWatch
 	*Sweeper
-	ns       string
+	ns, id   string // the id is that of the cluster
 	platform *inmemory.Platform
 	told     *events.FakeRecorder
-	ahead    time.Duration
-	sick     error // what the API server says about itself
-	failing  error // what it answers to a live list
+	ahead    time.Duration // of the clock
+	later    time.Duration // by the machine's own clock
+	sick     error         // what the API server says about itself
+	failing  error         // what it answers to a live list
 	listed   func()
 	cb       *v1alpha1.ClusterBootstrap
 }
@@ -60,7 +62,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	s := runtime.NewScheme()
-	w := &world{T: t, platform: inmemory.New(inmemory.Options{LoadBalancers: true})}
+	w := &world{T: t, id: uuid.NewString(), platform: inmemory.New(inmemory.Options{LoadBalancers: true})}
 	w.must(errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s)))
 	c, err := client.NewWithWatch(api, client.Options{Scheme: s})
 	w.must(err)
@@ -70,7 +72,7 @@ func newWorld(t *testing.T) *world {
 	w.ns = ns.Name
 	w.must(c.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "credentials"}}))
 	w.must(c.Create(t.Context(), w.config()))
-	w.bootstrap()
+	w.cb = w.bootstrap("mgmt")
 	w.restart(false)
 	return w
 }
@@ -99,7 +101,7 @@ func (w *world) restart(remove bool) {
 			},
 			Delete: remove, Grace: DefaultGrace, Every: time.Nanosecond,
 		},
-		Client: w.WithWatch, Live: live, Events: w.told, gauge: gauge,
+		Client: w.WithWatch, Live: live, Events: w.told, gauge: gauge, own: func() time.Time { return time.Now().Add(w.later) },
 		Healthy: func(context.Context) error { return w.sick },
 	}
 }
@@ -119,21 +121,21 @@ func (w *world) config() *v1alpha1.ProviderConfig {
 	return c
 }
 
-func (w *world) bootstrap() {
+func (w *world) bootstrap(name string) *v1alpha1.ClusterBootstrap {
 	w.Helper()
 	cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: w.ns, Name: "mgmt", Annotations: map[string]string{v1alpha1.AnnotationClusterID: clusterID},
+		Namespace: w.ns, Name: name, Annotations: map[string]string{v1alpha1.AnnotationClusterID: w.id},
 		Finalizers: []string{v1alpha1.FinalizerClusterBootstrap},
 	}}
 	cb.Spec.Provider, cb.Spec.ProviderRef.Name = v1alpha1.ProviderHarvester, "config"
 	cb.Spec.Cluster = v1alpha1.ClusterSpec{
-		Name: "mgmt", Topology: v1alpha1.TopologySingleNode,
+		Name: name, Topology: v1alpha1.TopologySingleNode,
 		ControlPlane: v1alpha1.NodePool{Replicas: 1, CPU: 4, MemoryMB: 8192, DiskGB: 50},
 	}
 	cb.Spec.Network = v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12", VIP: "10.40.0.100"}
 	cb.Spec.Talos = v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "abc"}
 	w.must(w.Create(w.Context(), cb))
-	w.cb = cb
+	return cb
 }
 
 // annotate changes an annotation of the ClusterBootstrap.
@@ -189,17 +191,17 @@ func (w *world) gauged() float64 {
 
 // plant puts a machine of the cluster in place that no request owns.
 func (w *world) plant(name string) {
-	w.platform.Plant(provider.MachineRef{Name: name, Owner: owner(name)})
+	w.platform.Plant(provider.MachineRef{Name: name, Owner: w.owner(name)})
 }
 
-func owner(id string) provider.Owner {
-	return provider.Owner{ID: id, ClusterID: clusterID, Cluster: "mgmt"}
+func (w *world) owner(id string) provider.Owner {
+	return provider.Owner{ID: id, ClusterID: w.id, Cluster: "mgmt"}
 }
 
 func TestOrphansAreToldAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
 	w := newWorld(t)
 	w.plant("a")
-	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: owner("b")})
+	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: w.owner("b")})
 	w.platform.Plant(provider.MachineRef{Name: "stranger", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
 	w.platform.Plant(provider.MachineRef{Name: "nobodys"})
 	if got := w.orphans(1); len(got) != 0 || len(w.events()) != 0 {
@@ -260,16 +262,21 @@ func TestOrphansAreDeletedAfterTheGraceOnly(t *testing.T) {
 	w := newWorld(t)
 	w.restart(true)
 	w.plant("a")
-	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: owner("b")})
+	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: w.owner("b")})
 	w.platform.Plant(provider.MachineRef{Name: "stranger", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
 	if got := w.orphans(4); len(got) != 2 || w.platform.Calls(inmemory.Delete) != 0 {
 		t.Fatalf("%+v, %d deletes", got, w.platform.Calls(inmemory.Delete))
 	}
 	w.ahead = DefaultGrace + time.Second
-	w.restart(true) // the grace outlasts a restart, the sightings do not
-	if w.orphans(1); w.platform.Calls(inmemory.Delete) != 0 {
-		t.Error("deleted at the first sighting")
+	if w.orphans(2); w.platform.Calls(inmemory.Delete) != 0 {
+		t.Error("deleted as the clock was put forward")
 	}
+	w.later = DefaultGrace + time.Second
+	w.restart(true) // what this process has not seen for as long stays
+	if w.orphans(2); w.platform.Calls(inmemory.Delete) != 0 {
+		t.Error("deleted at first sight")
+	}
+	w.later += DefaultGrace
 	if got := w.orphans(2); len(got) != 0 {
 		t.Errorf("left: %+v", got)
 	}
@@ -278,6 +285,64 @@ func TestOrphansAreDeletedAfterTheGraceOnly(t *testing.T) {
 	}
 	if told := w.events(); len(told) != 4 {
 		t.Errorf("told %q", told)
+	}
+}
+
+func TestWhatGoesByTheNameOfAnotherClusterIsThatOnes(t *testing.T) {
+	w := newWorld(t)
+	w.restart(true)
+	w.platform.Plant(provider.MachineRef{Name: "other-cp-0", Owner: provider.Owner{ID: "o", ClusterID: w.id, Cluster: "other"}})
+	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "other-api", Owner: provider.Owner{ID: "l", ClusterID: w.id, Cluster: "other"}})
+	w.platform.Plant(provider.MachineRef{Name: "nameless", Owner: provider.Owner{ID: "n", ClusterID: w.id}})
+	if got := w.orphans(2); len(got) != 1 || got[0].Name != "nameless" {
+		t.Errorf("orphans are %+v", got)
+	}
+	w.ahead, w.later = DefaultGrace+time.Second, DefaultGrace+time.Second
+	w.orphans(2)
+	if len(w.platform.Machines()) != 1 || len(w.platform.LoadBalancers()) != 1 {
+		t.Errorf("left on the platform: %+v, %+v", w.platform.Machines(), w.platform.LoadBalancers())
+	}
+}
+
+func TestWhatCannotBeDeletedKeepsNothingElseFromGoing(t *testing.T) {
+	w := newWorld(t)
+	w.restart(true)
+	w.platform.Plant(provider.MachineRef{Name: "paused", Owner: w.owner("0")})
+	w.pause()
+	w.id = uuid.NewString()
+	w.cb = w.bootstrap("second")
+	at := provider.Owner{ClusterID: w.id, Cluster: "second"}
+	for _, id := range []string{"1", "2"} {
+		at.ID = id
+		w.platform.Plant(provider.MachineRef{Name: "m" + id, Owner: at})
+		w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b" + id, Owner: at})
+	}
+	w.orphans(2)
+	w.events()
+	w.ahead, w.later = DefaultGrace+time.Second, DefaultGrace+time.Second
+	w.platform.Refuse(&provider.Error{Kind: provider.Unavailable, Reason: "Locked", Op: "delete", Err: errors.New("100% locked")}, inmemory.DeleteLoadBalancer)
+	if got := w.orphans(3); len(got) != 3 {
+		t.Errorf("orphans are %+v", got)
+	}
+	if left := w.platform.Machines(); len(left) != 1 || left[0].Ref.Name != "paused" || len(w.platform.LoadBalancers()) != 2 {
+		t.Errorf("left on the platform: %+v, %+v", left, w.platform.LoadBalancers())
+	}
+	told := map[string]int{}
+	for _, e := range w.events() {
+		told[strings.Fields(e)[1]]++
+		if strings.Contains(e, "OrphanKept") && (!strings.HasPrefix(e, "Warning") || !strings.Contains(e, "cannot be deleted so far: delete: 100% locked")) {
+			t.Errorf("told %q", e)
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"OrphanDeleting": 4, "OrphanKept": 2, "OrphanGone": 2}, told); diff != "" {
+		t.Error(diff)
+	}
+	w.platform.Lift()
+	if w.orphans(1); len(w.platform.LoadBalancers()) != 0 {
+		t.Error("what was refused has to be seen anew")
+	}
+	if len(w.platform.Machines()) != 1 {
+		t.Error("the paused cluster's is gone")
 	}
 }
 
@@ -292,6 +357,7 @@ func TestNothingIsDeletedInDoubt(t *testing.T) {
 		"the fence comes during the sweep": func(w *world) { w.listed = func() { w.annotate(v1alpha1.AnnotationFenced, "moved") } },
 		"the cluster is being deleted":     func(w *world) { w.must(w.Delete(w.Context(), w.cb)) },
 		"the cluster is paused":            func(w *world) { w.pause() },
+		"another cluster has the same id":  func(w *world) { w.bootstrap("copy") },
 		"the deletion comes during the sweep": func(w *world) {
 			w.listed = func() { w.must(w.Delete(w.Context(), w.cb)) }
 		},
@@ -304,6 +370,7 @@ func TestNothingIsDeletedInDoubt(t *testing.T) {
 			w.ahead = DefaultGrace + time.Second
 			w.restart(true)
 			w.orphans(1)
+			w.later = DefaultGrace + time.Second
 			doubt(w)
 			w.orphans(3)
 			if n := w.platform.Calls(inmemory.Delete); n != 0 {

@@ -53,18 +53,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ProviderCon
 	if config.Spec.Provider != r.Type {
 		return reconcile.Result{}, nil
 	}
-	referenced, err := r.referenced(ctx, config)
+	used, err := r.use(ctx, config)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := r.hold(ctx, config, referenced); err != nil {
+	if err := r.hold(ctx, config, used.count > 0); err != nil {
 		return request.Outdated(err)
 	}
-	if !config.DeletionTimestamp.IsZero() && !referenced {
+	if !config.DeletionTimestamp.IsZero() && used.count == 0 {
 		return reconcile.Result{}, nil
 	}
 	last := r.validate(ctx, config)
-	if err := r.report(ctx, config, last.err); err != nil {
+	if err := r.report(ctx, config, last.err, used); err != nil {
 		return request.Outdated(err)
 	}
 	return reconcile.Result{RequeueAfter: max(time.Until(last.due), conflictWait)}, nil

@@ -138,6 +138,20 @@ func (w *world) ready(c *v1alpha1.ProviderConfig, reason string) {
 	}))
 }
 
+// says waits until the Ready condition has the message.
+func (w *world) says(c *v1alpha1.ProviderConfig, message string) {
+	w.Helper()
+	w.must(await(func() error {
+		if err := w.Get(w.Context(), client.ObjectKeyFromObject(c), c); err != nil {
+			return err
+		}
+		if r := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady); r.Message != message {
+			return fmt.Errorf("it says %q", r.Message)
+		}
+		return nil
+	}))
+}
+
 func (w *world) finalizer(c *v1alpha1.ProviderConfig, want bool) {
 	w.Helper()
 	w.must(await(func() error {
@@ -221,13 +235,19 @@ func TestItIsKeptWhileReferenced(t *testing.T) {
 		w.must(w.Delete(t.Context(), o))
 		w.finalizer(c, false)
 	}
-	r.ResourceVersion = ""
+	r.ResourceVersion, lb.ResourceVersion = "", ""
+	w.must(w.Create(t.Context(), lb))
 	w.must(w.Create(t.Context(), r))
 	w.finalizer(c, true)
 	w.must(w.Delete(t.Context(), c))
-	time.Sleep(200 * time.Millisecond)
-	w.finalizer(c, true)
+	w.ready(c, "InUse")
+	w.says(c, fmt.Sprintf(`delete ProviderConfig "config": MachineRequest %s/a and 1 more refer to it; it goes with the last of them`, w.ns))
+	if c.Status.Ready || !c.Status.Validated {
+		t.Errorf("status is %+v", c.Status)
+	}
 	w.must(w.Delete(t.Context(), r))
+	w.says(c, fmt.Sprintf(`delete ProviderConfig "config": LoadBalancerRequest %s/lb refers to it; it goes with the last of them`, w.ns))
+	w.must(w.Delete(t.Context(), lb))
 	w.must(await(func() error {
 		err := w.Get(t.Context(), client.ObjectKeyFromObject(c), c)
 		if err == nil {

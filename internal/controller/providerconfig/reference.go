@@ -5,20 +5,32 @@ package providerconfig
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
 )
 
-// referrers are the kinds that keep a ProviderConfig, each with an empty list.
-func referrers() map[client.Object]client.ObjectList {
-	return map[client.Object]client.ObjectList{
-		&v1alpha1.MachineRequest{}:      &v1alpha1.MachineRequestList{},
-		&v1alpha1.LoadBalancerRequest{}: &v1alpha1.LoadBalancerRequestList{},
-		&v1alpha1.ClusterBootstrap{}:    &v1alpha1.ClusterBootstrapList{},
+// referrer is a kind that keeps a ProviderConfig.
+type referrer struct {
+	kind string
+	one  client.Object
+	all  client.ObjectList
+}
+
+// referrers begin with the kind that makes the others.
+func referrers() []referrer {
+	return []referrer{
+		{"ClusterBootstrap", &v1alpha1.ClusterBootstrap{}, &v1alpha1.ClusterBootstrapList{}},
+		{"MachineRequest", &v1alpha1.MachineRequest{}, &v1alpha1.MachineRequestList{}},
+		{"LoadBalancerRequest", &v1alpha1.LoadBalancerRequest{}, &v1alpha1.LoadBalancerRequestList{}},
 	}
 }
 
@@ -43,8 +55,8 @@ func target(o client.Object) types.NamespacedName {
 func (r *Reconciler) byTarget() string { return string(r.Type) + ".target" }
 
 func (r *Reconciler) index(i client.FieldIndexer) error {
-	for kind := range referrers() {
-		err := i.IndexField(context.Background(), kind, r.byTarget(), func(o client.Object) []string {
+	for _, k := range referrers() {
+		err := i.IndexField(context.Background(), k.one, r.byTarget(), func(o client.Object) []string {
 			return []string{target(o).String()}
 		})
 		if err != nil {
@@ -54,30 +66,46 @@ func (r *Reconciler) index(i client.FieldIndexer) error {
 	return nil
 }
 
-// referenced reports whether any object refers to the ProviderConfig.
-func (r *Reconciler) referenced(ctx context.Context, config *v1alpha1.ProviderConfig) (bool, error) {
-	match := client.MatchingFields{r.byTarget(): client.ObjectKeyFromObject(config).String()}
-	for _, list := range referrers() {
-		if err := r.Client.List(ctx, list, match, client.Limit(1), client.UnsafeDisableDeepCopy); err != nil {
-			return false, err
-		}
-		if count(list) > 0 {
-			return true, nil
-		}
-	}
-	return false, nil
+// use is who refers to a ProviderConfig.
+type use struct {
+	first string // with its kind
+	count int
 }
 
-func count(list client.ObjectList) int {
-	switch l := list.(type) {
-	case *v1alpha1.MachineRequestList:
-		return len(l.Items)
-	case *v1alpha1.LoadBalancerRequestList:
-		return len(l.Items)
-	case *v1alpha1.ClusterBootstrapList:
-		return len(l.Items)
+// use counts who refers to the ProviderConfig.
+func (r *Reconciler) use(ctx context.Context, config *v1alpha1.ProviderConfig) (u use, err error) {
+	match := client.MatchingFields{r.byTarget(): client.ObjectKeyFromObject(config).String()}
+	for _, k := range referrers() {
+		if err := r.Client.List(ctx, k.all, match, client.UnsafeDisableDeepCopy); err != nil {
+			return use{}, err
+		}
+		names := namesOf(k.all)
+		if u.count == 0 && len(names) > 0 {
+			u.first = k.kind + " " + slices.Min(names)
+		}
+		u.count += len(names)
 	}
-	return 0
+	return u, nil
+}
+
+func namesOf(list client.ObjectList) (names []string) {
+	_ = meta.EachListItem(list, func(o runtime.Object) error { // fails for what is no list only
+		names = append(names, client.ObjectKeyFromObject(o.(client.Object)).String())
+		return nil
+	})
+	return names
+}
+
+// refused is why a ProviderConfig that is to be deleted is still there.
+func (u use) refused(config *v1alpha1.ProviderConfig) error {
+	others := "refers to it"
+	if u.count > 1 {
+		others = fmt.Sprintf("and %d more refer to it", u.count-1)
+	}
+	return &provider.Error{
+		Kind: provider.Invalid, Reason: "InUse", Op: fmt.Sprintf("delete ProviderConfig %q", config.Name),
+		Err: fmt.Errorf("%s %s", u.first, others), Hint: "it goes with the last of them",
+	}
 }
 
 func ofReferrer(_ context.Context, o client.Object) []reconcile.Request {

@@ -31,8 +31,8 @@ func Register(m manager.Manager, o request.Options) error {
 		For(&v1alpha1.ProviderConfig{}, builder.WithPredicates(r.relevant())).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.ofSecret),
 			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{}))
-	for kind := range referrers() {
-		b = b.Watches(kind, handler.EnqueueRequestsFromMapFunc(ofReferrer), builder.WithPredicates(comesOrGoes()))
+	for _, k := range referrers() {
+		b = b.Watches(k.one, handler.EnqueueRequestsFromMapFunc(ofReferrer), builder.WithPredicates(comesOrGoes()))
 	}
 	return b.Complete(reconcile.AsReconciler(m.GetClient(), r))
 }

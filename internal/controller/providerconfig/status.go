@@ -56,11 +56,16 @@ func preflight(ctx context.Context, p *provider.Platform) error {
 	return &provider.Error{Kind: provider.Invalid, Reason: reasonRefused, Op: "check the platform", Err: errors.New(strings.Join(refused, " | "))}
 }
 
-// report writes what the validation found, if that changes the status.
-func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig, err error) error {
+// report writes what the validation found, if that changes the status. Of one that
+// is being deleted it says who keeps it: nothing more is made with it.
+func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig, err error, used use) error {
 	base := config.DeepCopy()
 	s := &config.Status
-	s.Ready = err == nil
+	ready := err
+	if !config.DeletionTimestamp.IsZero() {
+		ready = used.refused(config)
+	}
+	s.Ready = ready == nil
 	credentials := err
 	if provider.ReasonOf(err) == reasonRefused {
 		credentials = nil
@@ -68,7 +73,7 @@ func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig
 	if answered(credentials) {
 		s.Validated = credentials == nil
 	}
-	r.condition(config, v1alpha1.ConditionReady, err)
+	r.condition(config, v1alpha1.ConditionReady, ready)
 	if answered(credentials) || meta.FindStatusCondition(s.Conditions, conditionValidated) == nil {
 		r.condition(config, conditionValidated, credentials)
 	}

@@ -24,10 +24,7 @@ type Fence struct {
 }
 
 // Fenced reports whether another plane is in charge of a ClusterBootstrap.
-func Fenced(cb *v1alpha1.ClusterBootstrap) bool {
-	_, fenced := cb.Annotations[v1alpha1.AnnotationFenced]
-	return fenced
-}
+func Fenced(cb client.Object) bool { return cb.GetAnnotations()[v1alpha1.AnnotationFenced] != "" }
 
 // Holds reports whether a request must be left alone. One without a
 // ClusterBootstrap is nobody else's.
@@ -71,8 +68,6 @@ func IndexBootstrap(ctx context.Context, i client.FieldIndexer, kind client.Obje
 // or without it: its requests have to be looked at.
 func FenceMoved() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		_, before := e.ObjectOld.GetAnnotations()[v1alpha1.AnnotationFenced]
-		_, now := e.ObjectNew.GetAnnotations()[v1alpha1.AnnotationFenced]
-		return before != now
+		return Fenced(e.ObjectOld) != Fenced(e.ObjectNew)
 	}}
 }

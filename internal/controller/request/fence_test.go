@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+func TestAFenceWithoutAReasonIsNone(t *testing.T) {
+	with := func(annotations map[string]string) *v1alpha1.ClusterBootstrap {
+		cb := &v1alpha1.ClusterBootstrap{}
+		cb.Annotations = annotations
+		return cb
+	}
+	none, empty := with(nil), with(map[string]string{v1alpha1.AnnotationFenced: ""})
+	fenced := with(map[string]string{v1alpha1.AnnotationFenced: "it has moved"})
+	if Fenced(none) || Fenced(empty) || !Fenced(fenced) {
+		t.Errorf("fenced: none %v, empty %v, with a reason %v", Fenced(none), Fenced(empty), Fenced(fenced))
+	}
+	moved := FenceMoved()
+	for reason, tc := range map[string]struct {
+		from, to *v1alpha1.ClusterBootstrap
+		want     bool
+	}{
+		"it comes":            {none, fenced, true},
+		"it goes":             {fenced, none, true},
+		"its reason is taken": {fenced, empty, true},
+		"it never was one":    {empty, none, false},
+	} {
+		if got := moved.Update(event.UpdateEvent{ObjectOld: tc.from, ObjectNew: tc.to}); got != tc.want {
+			t.Errorf("%s: %v", reason, got)
+		}
+	}
+}
