@@ -19,6 +19,14 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon"
 )
 
+// HandsOver reports whether a cluster is handed its ProviderConfig with the
+// credentials: where this project's controllers are installed, on a single node
+// too.
+func HandsOver(spec v1alpha1.ClusterBootstrapSpec) bool {
+	enabled := spec.Addons.ButlerController.Enabled
+	return enabled == nil || *enabled
+}
+
 // handOver writes to the new cluster what its controllers work with: the
 // ProviderConfig, its credentials, and the ButlerConfig. A cluster that manages
 // itself has its own, which are not written again.
@@ -49,8 +57,8 @@ func (s *Session) handOver(ctx context.Context) error {
 	return s.cluster.applyOwn(ctx, "butlerconfigs", "", b.Name, b)
 }
 
-// handOverCredentials copies the Secret of the ProviderConfig. Ambient
-// credentials belong to the machine that has them.
+// handOverCredentials copies the Secret of the ProviderConfig. Without one the
+// credentials are ambient, and belong to the machine that has them.
 func (s *Session) handOverCredentials(ctx context.Context) error {
 	key := s.credentialsKey(nil)
 	if key.Name == "" {

@@ -90,6 +90,9 @@ func (s *Session) hindrance(ctx context.Context, i int) string {
 	if why := s.tooFewNodes(nodes, s.Plan.Machines[i].Name); why != "" {
 		return why
 	}
+	if name := s.misjudged(nodes); name != "" {
+		return fmt.Sprintf("the platform does not have %s either, whose node is Ready: it may be another platform", name)
+	}
 	if s.Plan.Machines[i].Role == v1alpha1.RoleControlPlane {
 		return s.etcdNeeds(ctx, i)
 	}
@@ -114,6 +117,17 @@ func (s *Session) tooFewNodes(nodes []corev1.Node, goes string) string {
 		return "its node is still Ready"
 	case ready*2 <= all:
 		return fmt.Sprintf("only %d of %d nodes are Ready, which may be more than the loss of a machine", ready, all)
+	}
+	return ""
+}
+
+// misjudged is the first machine whose node is Ready although its platform has lost
+// it: with other credentials it may be a platform that never had any of them.
+func (s *Session) misjudged(nodes []corev1.Node) string {
+	for i, r := range s.requests {
+		if r != nil && isLost(r) && isReadyNode(nodes, s.Plan.Machines[i].Name) {
+			return s.Plan.Machines[i].Name
+		}
 	}
 	return ""
 }

@@ -118,6 +118,9 @@ func probe(ctx context.Context, client *talos.Client, address string) (talos.Sta
 
 // fetchKubeconfig takes the administrator's credentials from any control plane.
 func fetchKubeconfig(ctx context.Context, s *Session) (*Obstacle, error) {
+	if s.ranOut != "" {
+		return &Obstacle{Reason: "WaitingForKubeconfig", Message: s.ranOut, Poll: true}, nil
+	}
 	client, err := s.talos()
 	if err != nil {
 		return nil, err

@@ -32,8 +32,7 @@ func CheckCredentials(spec v1alpha1.ClusterBootstrapSpec, config *v1alpha1.Provi
 // Fenced reports whether another plane is in charge of a cluster. Nothing of it
 // may be changed from here then.
 func Fenced(cb *v1alpha1.ClusterBootstrap) bool {
-	_, fenced := cb.Annotations[v1alpha1.AnnotationFenced]
-	return fenced
+	return cb.Annotations[v1alpha1.AnnotationFenced] != ""
 }
 
 // SelfHosted reports whether a ClusterBootstrap lies on the cluster that it is

@@ -21,14 +21,15 @@ import (
 
 const (
 	// annotationReplacing on a ClusterBootstrap names the machine that is being
-	// replaced, and since when. It is written before anything is deleted, and taken
-	// off when the new node is Ready: who finds it goes on with it.
+	// replaced, since when, and whether somebody asked for it. It is written before
+	// anything is deleted, and taken off when the new node is Ready: who finds it goes
+	// on with it.
 	annotationReplacing = v1alpha1.Group + "/replacing"
 	// annotationReplacement on a MachineRequest repeats it: this is the new one.
 	annotationReplacement = v1alpha1.Group + "/replacement"
 
-	// replacePatience is how long a new machine has to become Ready before it is
-	// replaced itself.
+	// replacePatience is how long a new machine has to become Ready before it may be
+	// replaced itself: if it is lost, or if somebody asks again.
 	replacePatience = 10 * time.Minute
 
 	reasonMachineLost = "MachineLost"
@@ -40,9 +41,13 @@ const (
 // Event is something that happened, for people.
 type Event struct{ Type, Reason, Message string }
 
+// requested ends the mark of a replacement that somebody asked for. With the mark
+// the asking is taken off: to ask for the same machine once more is to ask again.
+const requested = " on request"
+
 // replacing is which machine is being replaced, and since when, if one is.
 func (s *Session) replacing() (name string, begun time.Time) {
-	name, at, _ := strings.Cut(s.Annotations[annotationReplacing], " ")
+	name, at, _ := strings.Cut(strings.TrimSuffix(s.Annotations[annotationReplacing], requested), " ")
 	begun, err := time.Parse(time.RFC3339, at)
 	if err != nil {
 		return "", time.Time{}
@@ -54,6 +59,9 @@ func (s *Session) replaced() string {
 	name, _ := s.replacing()
 	return name
 }
+
+// asked is the machine that somebody wants replaced, if any.
+func (s *Session) asked() string { return s.Annotations[v1alpha1.AnnotationReplace] }
 
 // isReplacement tells a new request from the one that has to go.
 func (s *Session) isReplacement(r *v1alpha1.MachineRequest) bool {
@@ -68,17 +76,41 @@ func blank(m Machine) v1alpha1.BootstrapMachineStatus {
 // replaceMachine makes a lost machine anew, one at a time: a worker if the spec
 // wants it, any machine if somebody asks. No step waits for it.
 func replaceMachine(ctx context.Context, s *Session) (*Obstacle, error) {
-	asked := s.Annotations[v1alpha1.AnnotationReplace]
 	if s.Status.Phase != v1alpha1.BootstrapReady {
-		if asked != "" {
-			return nil, s.refuseReplacement(ctx, asked, "machines are replaced once the cluster was Ready; before that, destroy it and start anew")
+		if s.asked() != "" {
+			return nil, s.refuseReplacement(ctx, s.asked(), "machines are replaced once the cluster was Ready; before that, destroy it and start anew")
 		}
 		return nil, nil
 	}
 	if name := s.replaced(); name != "" {
-		return nil, s.goOn(ctx, s.indexOf(name))
+		return nil, s.goOnUnless(ctx, s.indexOf(name))
 	}
 	return nil, s.chooseMachine(ctx)
+}
+
+// goOnUnless goes on with a replacement, unless somebody asks for another machine
+// that can be replaced now: what a worker waits for may never come. A worker that
+// is lost is found again afterwards; a control plane is not, so that another machine
+// waits until it has its new request.
+func (s *Session) goOnUnless(ctx context.Context, i int) error {
+	asked := s.asked()
+	if asked == "" || i < 0 || asked == s.Plan.Machines[i].Name {
+		return s.goOn(ctx, i)
+	}
+	if s.Plan.Machines[i].Role == v1alpha1.RoleControlPlane && !s.isReplacement(s.requests[i]) {
+		err := s.goOn(ctx, i)
+		if err == nil && s.aside != nil {
+			s.putAside(reasonMachineLost, fmt.Sprintf("machine %s is not replaced yet: %s", asked, s.aside.Message))
+		}
+		return err
+	}
+	if err := s.takeRequest(ctx, asked); err != nil {
+		return err
+	}
+	hindrance := s.aside
+	err := s.goOn(ctx, i)
+	s.aside = hindrance
+	return err
 }
 
 func (s *Session) indexOf(name string) int {
@@ -88,7 +120,7 @@ func (s *Session) indexOf(name string) int {
 // chooseMachine begins with the machine that somebody asks for, or with the first
 // worker that is lost.
 func (s *Session) chooseMachine(ctx context.Context) error {
-	if asked := s.Annotations[v1alpha1.AnnotationReplace]; asked != "" {
+	if asked := s.asked(); asked != "" {
 		return s.takeRequest(ctx, asked)
 	}
 	if i := s.lostWorker(); i >= 0 {
@@ -125,7 +157,28 @@ func (s *Session) beginReplacement(ctx context.Context, i int) error {
 		return nil
 	}
 	mark := m.Name + " " + s.Clock().UTC().Format(time.RFC3339)
-	return s.annotate(ctx, nil, func(a map[string]string) { a[annotationReplacing] = mark })
+	return s.annotate(ctx, s.givenUp(m.Name), func(a map[string]string) {
+		if a[v1alpha1.AnnotationReplace] == m.Name {
+			delete(a, v1alpha1.AnnotationReplace)
+			mark += requested
+		}
+		a[annotationReplacing] = mark
+	})
+}
+
+// givenUp tells of a machine that somebody asked for, and that is not replaced so
+// far because somebody asks for another.
+func (s *Session) givenUp(other string) *Event {
+	i := s.indexOf(s.replaced())
+	if i < 0 || s.replaced() == other || !s.onRequest() || s.isReplacement(s.requests[i]) {
+		return nil
+	}
+	return &Event{corev1.EventTypeWarning, reasonRefused, fmt.Sprintf("machine %s is not replaced for now: %s goes first; ask for it again if it is not replaced afterwards", s.replaced(), other)}
+}
+
+// onRequest reports whether somebody asked for the present replacement.
+func (s *Session) onRequest() bool {
+	return strings.HasSuffix(s.Annotations[annotationReplacing], requested)
 }
 
 // goOn takes a replacement one step further, whoever began it.
@@ -155,7 +208,7 @@ func (s *Session) goOn(ctx context.Context, i int) error {
 // One that has turned up again in the meantime is kept.
 func (s *Session) discard(ctx context.Context, i int, r *v1alpha1.MachineRequest) error {
 	name := s.Plan.Machines[i].Name
-	asked := s.Annotations[v1alpha1.AnnotationReplace] == name
+	asked := s.onRequest() || s.asked() == name
 	if !isLost(r) && (!asked || s.works(ctx, name)) {
 		return s.endReplacement(ctx, &Event{corev1.EventTypeNormal, reasonRefused, fmt.Sprintf("machine %s is not replaced: it is there again", name)})
 	}
@@ -222,27 +275,28 @@ func (s *Session) removeNode(ctx context.Context, name string) error {
 }
 
 // seeReplacement follows the new machine, which the other steps look after like
-// any other, until it is Ready. If it is lost as well, it is replaced in its turn,
-// but not at once.
+// any other, until it is Ready. If it is lost as well, or if somebody asks for it
+// again, it is replaced in its turn, but not at once.
 func (s *Session) seeReplacement(ctx context.Context, i int, r *v1alpha1.MachineRequest) error {
 	name, begun := s.replacing()
 	if slices.ContainsFunc(s.known, func(m v1alpha1.BootstrapMachineStatus) bool { return m.Name == name && m.Ready && m.TalosConfigured }) {
 		return s.endReplacement(ctx, &Event{corev1.EventTypeNormal, reasonReplaced, fmt.Sprintf("machine %s was replaced, and its node is Ready", name)})
 	}
-	asked := s.Annotations[v1alpha1.AnnotationReplace]
-	switch {
-	case asked != "" && asked != name:
-		return s.takeRequest(ctx, asked)
-	case !isLost(r):
-		return nil
-	case s.Clock().Sub(begun) < replacePatience:
-		s.putAside(reasonMachineLost, fmt.Sprintf("machine %s was replaced and is lost again; it is not replaced within %d minutes of the last time", name, int(replacePatience.Minutes())))
+	state := "is lost again"
+	if !isLost(r) {
+		if s.asked() != name || s.works(ctx, name) {
+			return nil
+		}
+		state = "its node is not Ready"
+	}
+	if s.Clock().Sub(begun) < replacePatience {
+		s.putAside(reasonMachineLost, fmt.Sprintf("machine %s was replaced and %s; it is not replaced within %d minutes of the last time", name, state, int(replacePatience.Minutes())))
 		return nil
 	}
 	return s.beginReplacement(ctx, i)
 }
 
-// endReplacement forgets a replacement, and that somebody asked for it.
+// endReplacement forgets a replacement, and that somebody asked for it again.
 func (s *Session) endReplacement(ctx context.Context, e *Event) error {
 	name := s.replaced()
 	return s.annotate(ctx, e, func(a map[string]string) {

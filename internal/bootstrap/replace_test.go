@@ -64,6 +64,30 @@ func TestMostNodesHaveToBeReadyAndTheLostOneNot(t *testing.T) {
 	}
 }
 
+func TestAPlatformThatHasLostWhatWorksIsNotBelieved(t *testing.T) {
+	node := func(name string, ready corev1.ConditionStatus) corev1.Node {
+		return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}}}
+	}
+	nodes := []corev1.Node{node("a", corev1.ConditionTrue), node("b", corev1.ConditionTrue), node("goes", corev1.ConditionUnknown)}
+	runs := &v1alpha1.MachineRequest{Status: v1alpha1.MachineRequestStatus{Phase: v1alpha1.MachineRunning}}
+	lost := &v1alpha1.MachineRequest{Status: v1alpha1.MachineRequestStatus{Phase: v1alpha1.MachineFailed, FailureReason: reasonLost}}
+	for reason, tc := range map[string]struct {
+		requests []*v1alpha1.MachineRequest
+		want     string
+	}{
+		"only the one that goes":        {[]*v1alpha1.MachineRequest{runs, runs, lost}, ""},
+		"one that works, too":           {[]*v1alpha1.MachineRequest{runs, lost, lost}, "b"},
+		"all of them":                   {[]*v1alpha1.MachineRequest{lost, lost, lost}, "a"},
+		"a request that was deleted":    {[]*v1alpha1.MachineRequest{nil, runs, lost}, ""},
+		"all but the request that goes": {[]*v1alpha1.MachineRequest{lost, lost, nil}, "a"},
+	} {
+		s := &Session{Plan: Plan{Machines: []Machine{{Name: "a"}, {Name: "b"}, {Name: "goes"}}}, requests: tc.requests}
+		if got := s.misjudged(nodes); got != tc.want {
+			t.Errorf("%s: %q", reason, got)
+		}
+	}
+}
+
 func TestEtcdKeepsItsMajorityWithoutAMember(t *testing.T) {
 	members := func(names ...string) (out []talos.Member) {
 		for _, name := range names {

@@ -86,21 +86,22 @@ func (s *Session) hadSecrets(ctx context.Context) error {
 
 func isConfigured(m v1alpha1.BootstrapMachineStatus) bool { return m.TalosConfigured }
 
-// issueTalosconfig makes the credentials for the nodes' Talos API, once.
-func issueTalosconfig(ctx context.Context, s *Session) (*Obstacle, error) {
-	var endpoints []string
-	for _, m := range s.controlPlanes() {
-		endpoints = append(endpoints, m.IPAddress)
-	}
-	var err error
-	s.talosconfig, err = s.keepSecret(ctx, SecretTalosconfig, func() ([]byte, error) {
-		return talos.Talosconfig(s.secrets, s.Spec.Cluster.Name, endpoints)
-	})
+// issueTalosconfig makes the credentials for the nodes' Talos API.
+func issueTalosconfig(ctx context.Context, s *Session) (_ *Obstacle, err error) {
+	s.talosconfig, err = s.keepSecret(ctx, SecretTalosconfig, func() ([]byte, error) { return s.newTalosconfig(s.secrets) })
 	if err != nil {
 		return nil, err
 	}
 	s.Status.Talosconfig = s.inline(s.talosconfig)
 	return nil, nil
+}
+
+func (s *Session) newTalosconfig(secrets []byte) ([]byte, error) {
+	var endpoints []string
+	for _, m := range s.controlPlanes() {
+		endpoints = append(endpoints, m.IPAddress)
+	}
+	return talos.Talosconfig(secrets, s.Spec.Cluster.Name, endpoints)
 }
 
 // inline is a credential as it stands in the status, unless that is not wanted.
@@ -113,7 +114,8 @@ func (s *Session) inline(credential []byte) string {
 
 // keepSecret reads one of the cluster's Secrets, or makes it. Only a create
 // that fails if the Secret exists can make it, so content is made at most once
-// whatever a cache says, and it is never replaced.
+// whatever a cache says. Of those that exist only credentials are ever replaced,
+// before they run out.
 func (s *Session) keepSecret(ctx context.Context, suffix string, content func() ([]byte, error)) ([]byte, error) {
 	data, err := s.readSecret(ctx, suffix)
 	if apierrors.IsNotFound(err) {
@@ -123,6 +125,14 @@ func (s *Session) keepSecret(ctx context.Context, suffix string, content func() 
 }
 
 func (s *Session) readSecret(ctx context.Context, suffix string) ([]byte, error) {
+	secret, err := s.ownSecret(ctx, suffix)
+	if err != nil {
+		return nil, err
+	}
+	return secret.Data[suffix], nil
+}
+
+func (s *Session) ownSecret(ctx context.Context, suffix string) (*corev1.Secret, error) {
 	secret := s.secret(suffix)
 	if err := s.Live.Get(ctx, client.ObjectKeyFromObject(secret), secret); err != nil {
 		return nil, s.permit(err)
@@ -130,7 +140,7 @@ func (s *Session) readSecret(ctx context.Context, suffix string) ([]byte, error)
 	if secret.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
 		return nil, &Failure{"SecretTaken", fmt.Sprintf("Secret %s/%s belongs to another cluster; delete it if that cluster is gone", secret.Namespace, secret.Name)}
 	}
-	return secret.Data[suffix], nil
+	return secret, nil
 }
 
 func (s *Session) secret(suffix string) *corev1.Secret {

@@ -83,6 +83,7 @@ type Step struct {
 // Ready with the pod network, which is an addon: addons are set going before.
 func Steps() []Step {
 	return []Step{
+		{v1alpha1.BootstrapPending, renewCredentials},
 		{v1alpha1.BootstrapPending, checkProvider},
 		{v1alpha1.BootstrapProvisioningMachines, checkSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, requestMachines},
@@ -130,6 +131,7 @@ type Session struct {
 	secrets     []byte
 	talosconfig []byte
 	kubeconfig  []byte
+	ranOut      string                            // why credentials that nobody takes any more are not renewed
 	known       []v1alpha1.BootstrapMachineStatus // machines, as they were at the beginning
 	requests    []*v1alpha1.MachineRequest        // of the machines of the plan; nil is one that is gone
 	coming      *Obstacle                         // what the machines wait for

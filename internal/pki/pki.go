@@ -5,6 +5,7 @@
 package pki
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -37,6 +38,7 @@ type Request struct {
 	Names         []string // DNS names and addresses of a server
 	Client        bool
 	Server        bool
+	Lifetime      time.Duration // zero: a year
 }
 
 // NewCA makes a self-signed authority.
@@ -69,7 +71,7 @@ func (ca CA) Issue(r Request) (Pair, error) {
 	if err != nil {
 		return Pair{}, err
 	}
-	t, err := template(r.CommonName, r.Organizations, certLifetime)
+	t, err := template(r.CommonName, r.Organizations, cmp.Or(r.Lifetime, certLifetime))
 	if err != nil {
 		return Pair{}, err
 	}

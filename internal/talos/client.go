@@ -55,6 +55,9 @@ func NewClient(talosconfig []byte, dial Dialer) (*Client, error) {
 	return &Client{dial: dial, roots: roots, certificate: *certificate}, nil
 }
 
+// Certificate is what the client shows of itself to nodes.
+func (c *Client) Certificate() *x509.Certificate { return c.certificate.Leaf }
+
 func certPool(encoded string) (*x509.CertPool, error) {
 	ca, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -142,7 +143,11 @@ func (w *world) work(name string) <-chan struct{} {
 	w.Addons.Advance(install.Target{ID: w.namespace + "/" + name, Config: config}, []addon.Addon{{
 		Key: "tea", Source: addon.Source{Kind: addon.ChartRepository},
 	}})
-	<-s.asked
+	select {
+	case <-s.asked:
+	case <-time.After(time.Minute):
+		w.Fatal("nobody works on it")
+	}
 	return s.left
 }
 

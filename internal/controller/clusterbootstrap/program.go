@@ -5,6 +5,7 @@ package clusterbootstrap
 
 import (
 	"flag"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -22,6 +23,9 @@ func Program(dial talos.Dialer, addons source.Options) program.Program {
 			f.StringVar(&addons.Charts, "charts", source.Upstream, "where charts come from: a directory, oci://registry/path, or upstream")
 		},
 		Register: func(m manager.Manager) error {
+			if strings.HasPrefix(addons.Charts, "oci://") {
+				addons.HTTP = nil // the user has named it: a rehearsal, too, reaches it for real
+			}
 			s, err := source.New(addons)
 			if err != nil {
 				return err

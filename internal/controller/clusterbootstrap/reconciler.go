@@ -132,6 +132,9 @@ func (r *Reconciler) advance(ctx context.Context, cb *v1alpha1.ClusterBootstrap)
 }
 
 func (r *Reconciler) walk(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (bootstrap.Progress, error) {
+	if err := r.unique(ctx, cb); err != nil {
+		return bootstrap.Progress{Phase: cmp.Or(cb.Status.Phase, v1alpha1.BootstrapPending)}, err
+	}
 	plan, err := bootstrap.NewPlan(cb.Spec)
 	if err != nil {
 		return bootstrap.Progress{}, err

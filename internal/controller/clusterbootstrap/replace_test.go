@@ -14,10 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/talos"
+	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
 // mortal dies after each of its writes, once: what was written stands, and nobody
@@ -167,7 +169,26 @@ func (s *site) voters() map[string]uint64 {
 	return out
 }
 
-const replaceKey = v1alpha1.AnnotationReplace
+// hold keeps a request from going by a finalizer, or lets it go.
+func (s *site) hold(name, finalizer string) {
+	s.Helper()
+	s.must(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		r, err := s.request(name)
+		if err != nil {
+			return err
+		}
+		r.Finalizers = slices.DeleteFunc(r.Finalizers, func(f string) bool { return strings.HasPrefix(f, "example.com/") })
+		if finalizer != "" {
+			r.Finalizers = append(r.Finalizers, finalizer)
+		}
+		return s.Update(s.Context(), r)
+	}))
+}
+
+const (
+	replaceKey   = v1alpha1.AnnotationReplace
+	replacingKey = v1alpha1.Group + "/replacing"
+)
 
 // TestLostMachinesAreReplaced goes through what may happen to the machines of a
 // cluster that is Ready; every write of every replacement is followed by a death.
@@ -181,7 +202,7 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 		return m
 	}
 	replaced := func(cb *v1alpha1.ClusterBootstrap) bool {
-		return isReady(cb) && cb.Annotations["butler.butlerlabs.dev/replacing"] == "" && cb.Annotations[replaceKey] == ""
+		return isReady(cb) && cb.Annotations[replacingKey] == "" && cb.Annotations[replaceKey] == ""
 	}
 
 	before := s.identities()
@@ -285,6 +306,80 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 			if before[name] == after[name] {
 				t.Errorf("%s is the same: %s", name, after[name])
 			}
+		}
+	})
+	t.Run("a control plane while the request of a worker cannot go", func(t *testing.T) {
+		before := s.identities()
+		s.hold("dev-worker-0", "example.com/hold")
+		s.lose("dev-worker-0")
+		s.forsake("dev-worker-0")
+		s.walkUntil("the deletion", says("machine dev-worker-0 is being replaced: its MachineRequest is being deleted"))
+		s.annotate("dev", replaceKey, "dev-cp-1")
+		told := s.walkUntil("refusal", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Annotations[replaceKey] == "" })
+		if !slices.Contains(told, "Warning ReplacementRefused") {
+			t.Errorf("told %v", told)
+		}
+		s.lose("dev-cp-2")
+		s.annotate("dev", replaceKey, "dev-cp-2")
+		told = s.walkUntil("the node's word", says("machine dev-cp-2 is lost, and is not replaced yet: its node is still Ready"))
+		if !slices.Contains(told, "Normal MachineLost") {
+			t.Errorf("told %v", told)
+		}
+		s.forsake("dev-cp-2")
+		told = s.walkUntil("a new control plane", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Annotations[replacingKey] == "" })
+		if !slices.Contains(told, "Normal MachineReplaced") {
+			t.Errorf("told %v", told)
+		}
+		s.hold("dev-worker-0", "")
+		s.walkUntil("the worker after it", replaced)
+		after := s.identities()
+		for _, name := range []string{"dev-worker-0", "dev-cp-2"} {
+			if before[name] == after[name] {
+				t.Errorf("%s is the same: %s", name, after[name])
+			}
+		}
+	})
+	t.Run("nothing else while the request of a control plane cannot go", func(t *testing.T) {
+		before := s.identities()
+		s.hold("dev-cp-2", "example.com/hold")
+		s.lose("dev-cp-2")
+		s.forsake("dev-cp-2")
+		s.annotate("dev", replaceKey, "dev-cp-2")
+		s.walkUntil("the deletion", says("machine dev-cp-2 is being replaced: its MachineRequest is being deleted"))
+		s.annotate("dev", replaceKey, "dev-worker-1")
+		told := s.walkUntil("the other", says("machine dev-worker-1 is not replaced yet: machine dev-cp-2 is being replaced: "))
+		if !slices.Contains(told, "Normal MachineLost") {
+			t.Errorf("told %v", told)
+		}
+		s.hold("dev-cp-2", "")
+		s.walkUntil("a new control plane", replaced)
+		s.isNew("dev-cp-2", before)
+	})
+	t.Run("a new worker that does not work, when somebody asks again", func(t *testing.T) {
+		before := s.identities()
+		s.lose("dev-worker-0")
+		s.forsake("dev-worker-0")
+		s.platform.FailLate(inmemory.Create)
+		s.walkUntil("the new one", func(*v1alpha1.ClusterBootstrap) bool {
+			r, err := s.request("dev-worker-0")
+			return err == nil && r.Status.FailureReason == "VMBroken"
+		})
+		between := s.identities()
+		s.annotate("dev", replaceKey, "dev-worker-0")
+		told := s.walkUntil("patience", says("machine dev-worker-0 was replaced and its node is not Ready; it is not replaced within 10 minutes of the last time"))
+		if !slices.Contains(told, "Normal MachineLost") {
+			t.Errorf("told %v", told)
+		}
+		if diff := cmp.Diff(between, s.identities()); diff != "" {
+			t.Error(diff)
+		}
+		s.Clock = func() time.Time { return time.Now().Add(22 * time.Minute) }
+		m := writes()
+		s.walkUntil("another new worker", replaced)
+		s.Reconciler.Client = s.Client
+		s.isNew("dev-worker-0", before)
+		if between["dev-worker-0"] == s.identities()["dev-worker-0"] || len(m.created) != 1 || len(m.deleted) != 1 {
+			t.Errorf("created %v, deleted %v", m.created, m.deleted)
 		}
 	})
 	t.Run("no second control plane while etcd would not survive it", func(t *testing.T) {

@@ -162,8 +162,13 @@ func TestChangesAreForwardedAndAllIsClosedInTheEnd(t *testing.T) {
 	s, _ := sessions(t, d, secret("a"))
 	ask(t, s, config())
 	d.pushed <- provider.MachineRef{Name: "a"}
-	if e := <-s.Changes(); e.Object.Name != "a" {
-		t.Errorf("forwarded %+v", e.Object)
+	select {
+	case e := <-s.Changes():
+		if e.Object.Name != "a" {
+			t.Errorf("forwarded %+v", e.Object)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("nothing is forwarded")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/audit"
@@ -165,9 +166,18 @@ func TestRepeatedBootstrapStartsOver(t *testing.T) {
 	if name := f.list()[0].GetHostname(); name != "renamed" {
 		t.Errorf("the member that started is called %q", name)
 	}
-	first := <-starts
+	next := func() context.Context {
+		select {
+		case ctx := <-starts:
+			return ctx
+		case <-time.After(time.Minute):
+			t.Fatal("nothing starts")
+			return nil
+		}
+	}
+	first := next()
 	f.restart()
-	second := <-starts
+	second := next()
 	if !errors.Is(first.Err(), context.Canceled) || second.Err() != nil {
 		t.Errorf("the first start goes on: %v, %v", first.Err(), second.Err())
 	}

@@ -43,6 +43,7 @@ func adminKubeconfig(cluster config.ClusterConfig) ([]byte, error) {
 		CommonName:    admin.CommonName(),
 		Organizations: []string{admin.CertOrganization()},
 		Client:        true,
+		Lifetime:      admin.CertLifetime(),
 	})
 	if err != nil {
 		return nil, err

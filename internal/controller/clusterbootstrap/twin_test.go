@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterbootstrap
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+func TestACopyWithTheIdOfAnotherClusterDoesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.create(providerConfig())
+	w.create(clusterBootstrap())
+	first := w.reconcile("dev")
+	made := w.made()
+	twin := clusterBootstrap()
+	twin.Name, twin.Spec.Cluster.Name = "dev-copy", "dev-copy"
+	twin.Annotations = map[string]string{v1alpha1.AnnotationClusterID: first.Annotations[v1alpha1.AnnotationClusterID]}
+	w.create(twin)
+	w.told()
+	got := w.reconcile("dev-copy")
+	if s := got.Status; s.FailureReason != "ClusterIDTaken" || !strings.Contains(s.FailureMessage, w.namespace+"/dev, which is older") || len(s.Machines) != 0 {
+		t.Errorf("status %+v", s)
+	}
+	if !meta.IsStatusConditionTrue(got.Status.Conditions, v1alpha1.ConditionFailed) {
+		t.Errorf("conditions %+v", got.Status.Conditions)
+	}
+	if told := w.told(); len(told) != 1 || told[0] != "Warning Failed" {
+		t.Errorf("told %v", told)
+	}
+	if now := w.made(); len(now) != len(made) {
+		t.Errorf("there was %v, and is %v", made, now)
+	}
+	if cb := w.reconcile("dev"); cb.Status.FailureReason != "" {
+		t.Errorf("the older one says %s", cb.Status.FailureMessage)
+	}
+	if err := w.Delete(t.Context(), got); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Reconcile(t.Context(), w.get("dev-copy")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Get(t.Context(), client.ObjectKeyFromObject(got), got); !apierrors.IsNotFound(err) {
+		t.Errorf("the copy is still there: %v", err)
+	}
+	for _, r := range w.requests() {
+		if !r.DeletionTimestamp.IsZero() {
+			t.Errorf("%s is being deleted", r.Name)
+		}
+	}
+}
