@@ -109,14 +109,15 @@ func readJournal(ctx context.Context, c client.Reader, bootstrap types.Namespace
 // journal names as the destination then knows of the move, and can clean up.
 func (r *run) enter(ctx context.Context, s Stage) error {
 	r.stage, r.journal.Stage = s, s
-	if err := r.retry(ctx, func() error { return r.write(ctx, r.To, r.journal, false) }); err != nil {
+	if err := r.retry(ctx, func() error { return r.write(ctx, r.To, r.journal, nil) }); err != nil {
 		return err
 	}
 	short := r.journal
 	short.Made, short.Report = nil, nil
-	if err := r.retry(ctx, func() error { return r.write(ctx, r.From, short, s != Prepare) }); err != nil {
+	if err := r.retry(ctx, func() error { return r.write(ctx, r.From, short, r.claim(s)) }); err != nil {
 		return err
 	}
+	r.begun = true
 	if s == Switch { // told between the two halves of the switch
 		return nil
 	}
@@ -142,15 +143,47 @@ func (c *crash) Unwrap() error { return c.error }
 // errTaken says that another move has begun on From, to another plane.
 var errTaken = finalf("another move of this cluster has begun meanwhile; let that one end, then run this again")
 
-// write puts the journal on a plane. With ours it must be the one that this move
-// has begun: of two moves that From takes part in, the one that began last goes on.
-func (r *run) write(ctx context.Context, s Side, j journal, ours bool) error {
+// claim is what gives this move the right to From's journal at a stage. Any move
+// may begin there that finds From in charge, and of several the one that began last
+// goes on. Once From is fenced, the fence says whose the journal is.
+func (r *run) claim(s Stage) func(context.Context, *journal) error {
+	if s == Prepare {
+		return r.unfenced
+	}
+	if s == Retire || s == Done {
+		return nil
+	}
+	return r.begunHere
+}
+
+// unfenced is an error if another move has led away from From.
+func (r *run) unfenced(ctx context.Context, _ *journal) error {
+	cb, err := readBootstrap(ctx, r.From.Client, r.Bootstrap)
+	if err != nil || cb == nil || !r.fencedByOther(cb) {
+		return err
+	}
+	return errTaken
+}
+
+// begunHere is an error if a journal is not the one that this move has begun.
+func (r *run) begunHere(_ context.Context, known *journal) error {
+	if known == nil || known.Move != r.journal.Move {
+		return errTaken
+	}
+	return nil
+}
+
+// write puts the journal on a plane, if what is there may be replaced by it. What
+// somebody else writes there meanwhile is looked at as well.
+func (r *run) write(ctx context.Context, s Side, j journal, may func(context.Context, *journal) error) error {
 	known, o, err := readJournal(ctx, s.Client, r.Bootstrap)
 	if err != nil {
 		return err
 	}
-	if ours && (known == nil || known.Move != j.Move) {
-		return errTaken
+	if may != nil {
+		if err := may(ctx, known); err != nil {
+			return err
+		}
 	}
 	data, err := j.data()
 	if err != nil {

@@ -76,6 +76,9 @@ type Move struct {
 	// context of Run has ended it is called for a cluster's own controllers only:
 	// those of the operator's machine are about to end.
 	Resume func(context.Context) error
+	// Awake, if set, names a controller of From that somebody else has set to work
+	// again; empty is nobody. It is asked last before From is fenced.
+	Awake func(context.Context) (string, error)
 	// Admitted returns nil once the controllers of To have authenticated to the
 	// platform.
 	Admitted func(context.Context) error
@@ -105,7 +108,9 @@ type Stopped struct {
 	// or, where it did not answer, something that is fenced and that the next run
 	// removes.
 	RolledBack bool
-	Err        error
+	// Refused says that the next run stops at the same, unless somebody mends it.
+	Refused bool
+	Err     error
 }
 
 func (s *Stopped) Error() string {

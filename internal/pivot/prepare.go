@@ -95,11 +95,8 @@ func (r *run) follow(ctx context.Context) error {
 	if err != nil || to == nil {
 		return err
 	}
-	if err := r.stranger(ref{bootstrapKind, r.Bootstrap.Namespace, r.Bootstrap.Name}, r.clusterID, to); err != nil {
+	if err := r.stranger(r.bootstrapRef(), r.clusterID, to); err != nil {
 		return err
-	}
-	if to.GetAnnotations()[v1alpha1.AnnotationFenced] == "" {
-		return finalf("ClusterBootstrap %s on %s is not fenced: that plane takes itself to be in charge as well; remove what put it there", r.Bootstrap, r.To.Name)
 	}
 	n, err := epoch(to)
 	if err != nil {
@@ -187,9 +184,14 @@ func (r *run) strange(from, live *unstructured.Unstructured) error {
 	return nil
 }
 
+// stranger refuses what is not of this cluster, and a plane that is in charge of it
+// already.
 func (r *run) stranger(key ref, id string, live *unstructured.Unstructured) error {
 	if clusterID(live) != id {
 		return finalf("%s on %s is not of this cluster and stands in the way; delete it there if nobody needs it", key, r.To.Name)
+	}
+	if key == r.bootstrapRef() && live.GetAnnotations()[v1alpha1.AnnotationFenced] == "" {
+		return finalf("%s on %s is not fenced: that plane takes itself to be in charge as well; remove what put it there", key, r.To.Name)
 	}
 	return nil
 }

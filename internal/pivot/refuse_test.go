@@ -116,7 +116,7 @@ func TestRefusals(t *testing.T) {
 			if !strings.Contains(stopped.Error(), c.says) {
 				t.Errorf("said:\n%s\nnot:\n%s", stopped, c.says)
 			}
-			if !stopped.RolledBack || stopped.Stage != Prepare {
+			if refused := !strings.Contains(c.says, "not admitted"); !stopped.RolledBack || stopped.Stage != Prepare || stopped.Refused != refused {
 				t.Errorf("stopped: %+v", stopped)
 			}
 			if diff := cmp.Diff([]string{"resume"}, w.calls); diff != "" {
@@ -161,7 +161,7 @@ func TestDifferenceStopsTheMove(t *testing.T) {
 		},
 	})
 	stopped := w.stops(m)
-	if !errors.Is(stopped, ErrDifferent) || !strings.Contains(stopped.Error(), "MachineRequest butler-system/mgmt-cp-0 differs in spec.cpu; MachineRequest butler-system/mgmt-cp-1 differs") {
+	if !errors.Is(stopped, errDifferent) || !stopped.Refused || !strings.Contains(stopped.Error(), "MachineRequest butler-system/mgmt-cp-0 differs in spec.cpu; MachineRequest butler-system/mgmt-cp-1 differs") {
 		t.Errorf("stopped: %v", stopped)
 	}
 	w.expectBack(before)
@@ -203,7 +203,7 @@ func TestPlaneThatIsNeverStillDoesNotMove(t *testing.T) {
 		return nil
 	}
 	stopped := w.stops(m)
-	if !errors.Is(stopped, errChanged) || copies != 3 || !stopped.RolledBack {
+	if !errors.Is(stopped, errChanged) || copies != 3 || !stopped.RolledBack || stopped.Refused {
 		t.Errorf("%d copies, stopped: %v", copies, stopped)
 	}
 	if got := w.inCharge(); got != "local" {
@@ -241,6 +241,25 @@ func TestMoveGivesWayToAnother(t *testing.T) {
 	}
 }
 
+// Nothing is fenced under controllers that somebody has set to work again.
+func TestControllersThatAreAwakeAgainStopTheMove(t *testing.T) {
+	w := newWorld(t)
+	w.run(w.move())
+	w.calls = nil
+	m := w.back()
+	m.Awake = func(context.Context) (string, error) { return "butler-bootstrap", nil }
+	stopped := w.stops(m)
+	if !stopped.RolledBack || !strings.Contains(stopped.Error(), "somebody has set butler-bootstrap of cluster mgmt to work again") {
+		t.Errorf("stopped: %v", stopped)
+	}
+	if got := w.inCharge(); got != "cluster" {
+		t.Errorf("in charge: %s", got)
+	}
+	if diff := cmp.Diff([]string{"quiesce", "resume"}, w.calls); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A cluster that has lost what was moved to it is not given up silently.
 func TestClusterThatLostItsPlaneIsTold(t *testing.T) {
 	w := newWorld(t)
@@ -249,7 +268,7 @@ func TestClusterThatLostItsPlaneIsTold(t *testing.T) {
 	old.SetFinalizers(nil)
 	w.must(cluster.Update(w.ctx, old))
 	w.delete(cluster, bootstrapRef)
-	if stopped := w.stops(w.move()); stopped.RolledBack || !strings.Contains(stopped.Error(), "so no plane is in charge; restore cluster mgmt from a backup") {
+	if stopped := w.stops(w.move()); stopped.RolledBack || !strings.Contains(stopped.Error(), "so no plane is in charge; restore cluster mgmt from a backup, or go on from this machine by taking the fence off there: kubectl -n butler-system annotate clusterbootstrap mgmt butler.butlerlabs.dev/fenced-") {
 		t.Errorf("stopped: %v", stopped)
 	}
 }

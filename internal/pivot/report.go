@@ -31,9 +31,6 @@ type Report struct {
 	Changes []string `json:"changes"`
 }
 
-// columns is the width of the lines of a report.
-const columns = 80
-
 // String is the report in one sentence.
 func (r Report) String() string {
 	total := 0
@@ -57,16 +54,6 @@ func (r Report) String() string {
 		counted(r.ProviderIDs, "provider ID"), plural(r.Addresses, "address", "addresses"), counted(r.Platform, "platform object"), changed)
 }
 
-// Lines are the report for a terminal: the sentence, then each difference and
-// each change.
-func (r Report) Lines() []string {
-	out := wrap(r.String(), columns)
-	for _, line := range slices.Concat(r.Differences, r.Changes) {
-		out = append(out, wrap("- "+line, columns)...)
-	}
-	return out
-}
-
 func byRank(a, b string) int {
 	if d := rank(a) - rank(b); d != 0 {
 		return d
@@ -81,21 +68,4 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
-}
-
-// wrap breaks text between words.
-func wrap(text string, width int) (out []string) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case len(line)+1+len(word) > width:
-			out = append(out, line)
-			line = word
-		default:
-			line += " " + word
-		}
-	}
-	return append(out, line)
 }

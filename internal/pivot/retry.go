@@ -28,6 +28,12 @@ func isFinal(err error) bool {
 		apierrors.IsMethodNotSupported(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
+// isRefusal tells what a move says no to from what went wrong on its way.
+func isRefusal(err error) bool {
+	_, ok := errors.AsType[final](err)
+	return ok && !errors.Is(err, errChanged)
+}
+
 // retry repeats what reads and writes anew each time, until it succeeds, cannot
 // succeed, or has failed for as long as the move is patient.
 func (r *run) retry(ctx context.Context, do func() error) error {

@@ -24,7 +24,7 @@ func (r *run) stopped(ctx context.Context, cause error) error {
 	if _, ok := errors.AsType[*unsure](cause); ok {
 		return out
 	}
-	out.RolledBack = true
+	out.RolledBack, out.Refused = true, isRefusal(cause)
 	interrupted := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackWithin)
 	defer cancel()
@@ -33,10 +33,11 @@ func (r *run) stopped(ctx context.Context, cause error) error {
 		why = "it was interrupted"
 	}
 	r.tell("taking the move back: " + why)
-	if err := r.takeBack(ctx, why); err != nil {
+	taken, err := r.takeBack(ctx, why)
+	if err != nil {
 		out.Err = fmt.Errorf("%w (what was copied to %s is still there, fenced, and the next run removes it: %w)", cause, r.To.Name, err)
 	}
-	if errors.Is(cause, errTaken) || interrupted && r.From.Kind != v1alpha1.PlaneSelf {
+	if taken || errors.Is(cause, errTaken) || interrupted && r.From.Kind != v1alpha1.PlaneSelf {
 		return out
 	}
 	if err := r.Resume(ctx); err != nil {
@@ -46,24 +47,25 @@ func (r *run) stopped(ctx context.Context, cause error) error {
 }
 
 // takeBack removes from To what the move has made there. Safety does not depend
-// on it: To is fenced.
-func (r *run) takeBack(ctx context.Context, why string) error {
+// on it: To is fenced. It tells whether another move has taken over From, and with
+// it the controllers there.
+func (r *run) takeBack(ctx context.Context, why string) (taken bool, err error) {
 	if !r.opened {
-		return nil
+		return false, nil
 	}
 	r.patience = min(r.patience, takeBackWithin/3)
-	err := r.removeMade(ctx)
+	err = r.removeMade(ctx)
 	r.journal.Stage, r.journal.Cause = RolledBack, why
 	short := r.journal
 	short.Made, short.Report = nil, nil
 	if err == nil {
-		err = r.retry(ctx, func() error { return r.write(ctx, r.To, short, false) })
+		err = r.retry(ctx, func() error { return r.write(ctx, r.To, short, nil) })
 	}
-	failed := r.retry(ctx, func() error { return r.write(ctx, r.From, short, true) })
+	failed := r.retry(ctx, func() error { return r.write(ctx, r.From, short, r.begunHere) })
 	if errors.Is(failed, errTaken) { // the journal is another move's by now
-		failed = nil
+		return r.begun, err
 	}
-	return errors.Join(err, failed)
+	return false, errors.Join(err, failed)
 }
 
 // removeMade takes the ClusterBootstrap last: its fence holds for all the others.

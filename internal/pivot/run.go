@@ -39,6 +39,8 @@ type run struct {
 	stage     Stage
 	// opened says that To may hold something of this move.
 	opened bool
+	// begun says that From's journal was that of this move.
+	begun bool
 	// patience is how long something is tried again; 0 is without end.
 	patience time.Duration
 	// copied are the objects of From that To was made equal to.
@@ -139,6 +141,18 @@ func (r *run) mark() {
 // away is the fence of From.
 func (r *run) away() string {
 	return fmt.Sprintf("moved to %s at epoch %d (move %s)", r.To.Name, r.journal.Epoch, r.journal.Move)
+}
+
+// bootstrapRef names the ClusterBootstrap, on both planes alike.
+func (r *run) bootstrapRef() ref {
+	return ref{bootstrapKind, r.Bootstrap.Namespace, r.Bootstrap.Name}
+}
+
+// fencedByOther tells that another move has led away from the plane of a
+// ClusterBootstrap.
+func (r *run) fencedByOther(cb *unstructured.Unstructured) bool {
+	fence := cb.GetAnnotations()[v1alpha1.AnnotationFenced]
+	return fence != "" && !strings.Contains(fence, r.journal.Move)
 }
 
 // goOn takes up a move whose From is fenced already. It must have led to To.

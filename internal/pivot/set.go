@@ -141,7 +141,23 @@ func (r *run) readOnce(ctx context.Context) (set, error) {
 			}
 		}
 	}
+	if err := r.stillThere(out); err != nil {
+		return nil, err
+	}
 	return out, r.addSecrets(ctx, out)
+}
+
+// stillThere is an error if what was read is not to move: the ClusterBootstrap is
+// gone, or another move has led it away from From.
+func (r *run) stillThere(s set) error {
+	cb := s[r.bootstrapRef()]
+	switch {
+	case cb == nil || clusterID(cb) != r.clusterID:
+		return finalf("ClusterBootstrap %s is gone from %s; nothing can be moved from there", r.Bootstrap, r.From.Name)
+	case r.fencedByOther(cb):
+		return errTaken
+	}
+	return nil
 }
 
 // moves tells what the scope takes along. Another ClusterBootstrap never is.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,7 +44,7 @@ func (s Standing) InCharge() bool { return s.Exists && s.Fenced == "" }
 // Forward tells a plane that a move has led away from, and that still has
 // something of it to do: Run goes on with it, and there is no way back.
 func (s Standing) Forward() bool {
-	return s.Exists && s.Fenced != "" && s.From == s.Kind && (s.Stage == Switch || s.Stage == Retire)
+	return s.Fenced != "" && strings.Contains(s.Fenced, s.Move) && s.From == s.Kind && (s.Stage == Switch || s.Stage == Retire)
 }
 
 // Read tells how a plane stands to a cluster.

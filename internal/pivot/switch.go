@@ -33,8 +33,10 @@ func (r *run) fenceOff(ctx context.Context) error {
 	if !maps.Equal(from.versions(), r.copied.versions()) {
 		return errChanged
 	}
-	key := ref{bootstrapKind, r.Bootstrap.Namespace, r.Bootstrap.Name}
-	cb := r.copied[key]
+	if err := r.nobodyAwake(ctx); err != nil {
+		return err
+	}
+	cb := r.copied[r.bootstrapRef()]
 	patch, err := annotate(cb, map[string]any{
 		v1alpha1.AnnotationFenced: r.away(), v1alpha1.AnnotationEpoch: strconv.FormatInt(r.journal.Epoch, 10),
 	})
@@ -47,6 +49,23 @@ func (r *run) fenceOff(ctx context.Context) error {
 		return err
 	}
 	return &unsure{fmt.Errorf("%w; it is not known whether that took place: run this again", err)}
+}
+
+// nobodyAwake is an error if somebody else has set the controllers of From to work
+// again since they were ended.
+func (r *run) nobodyAwake(ctx context.Context) error {
+	if r.Awake == nil {
+		return nil
+	}
+	var who string
+	err := r.retry(ctx, func() (err error) {
+		who, err = r.Awake(ctx)
+		return err
+	})
+	if err != nil || who == "" {
+		return err
+	}
+	return finalf("somebody has set %s of %s to work again; find out who, stop that, and run this again", who, r.From.Name)
 }
 
 // fenceOnce looks what became of a write that was not answered by a plain yes or
@@ -63,6 +82,8 @@ func (r *run) fenceOnce(ctx context.Context, was *unstructured.Unstructured, pat
 		return err
 	case now != nil && now.GetAnnotations()[v1alpha1.AnnotationFenced] == r.away():
 		return nil
+	case now != nil && r.fencedByOther(now):
+		return errTaken
 	case now == nil || now.GetResourceVersion() != was.GetResourceVersion():
 		return final{errChanged}
 	}
@@ -79,8 +100,8 @@ func (r *run) putInCharge(ctx context.Context) error {
 			return err
 		}
 		if cb == nil || clusterID(cb) != r.clusterID {
-			return finalf("%s has lost ClusterBootstrap %s after %s was fenced, so no plane is in charge; restore %s from a backup, or take the annotation %s off on %s to go on from there",
-				r.To.Name, r.Bootstrap, r.From.Name, r.To.Name, v1alpha1.AnnotationFenced, r.From.Name)
+			return finalf("%s has lost ClusterBootstrap %s after %s was fenced, so no plane is in charge; restore %s from a backup, or go on from %s by taking the fence off there: kubectl -n %s annotate clusterbootstrap %s %s-",
+				r.To.Name, r.Bootstrap, r.From.Name, r.To.Name, r.From.Name, r.Bootstrap.Namespace, r.Bootstrap.Name, v1alpha1.AnnotationFenced)
 		}
 		if cb.GetAnnotations()[v1alpha1.AnnotationFenced] == "" {
 			return nil

@@ -18,9 +18,9 @@ import (
 // it happens each time.
 var errChanged = errors.New("somebody writes to the plane that is moved; find out who, stop that, and run this again")
 
-// ErrDifferent says that To does not hold what From does, or that the platform has
-// changed. Running the move again finds the same, unless somebody mends it.
-var ErrDifferent = errors.New("the planes or the platform are not as they must be")
+// errDifferent says that To does not hold what From does, or that the platform has
+// changed.
+var errDifferent = errors.New("the planes or the platform are not as they must be")
 
 // verify reads both planes anew and compares them, and the platform with how it
 // was when the old controllers had ended. The proof is stored before anything
@@ -49,7 +49,7 @@ func (r *run) verify(ctx context.Context) error {
 	report.Platform, report.Changes = len(after), changes(r.before, after)
 	r.journal.Report = report
 	if len(report.Differences)+len(report.Changes) > 0 {
-		return finalf("%w: %s", ErrDifferent, some(slices.Concat(report.Differences, report.Changes)))
+		return finalf("%w: %s", errDifferent, some(slices.Concat(report.Differences, report.Changes)))
 	}
 	r.tell(report.String())
 	return nil

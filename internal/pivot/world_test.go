@@ -35,9 +35,10 @@ import (
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 )
 
-// The two planes of all tests; each test clears them when it ends.
+// The planes of all tests; each test clears them when it ends. The other one is that
+// of a second operator.
 var (
-	local, cluster             client.WithWatch
+	local, cluster, other      client.WithWatch
 	localConfig, clusterConfig *rest.Config
 )
 
@@ -46,17 +47,18 @@ func TestMain(m *testing.M) {
 	code := 1
 	options := plane.Options{AdmissionOff: []string{"ServiceAccount"}}
 	err := withPlane(options, func(second *plane.Plane) error {
-		var failed error
-		code = planetest.Run(m, options, func(first *plane.Plane) {
-			localConfig, clusterConfig = first.Config(), second.Config()
-			if local, failed = connect(localConfig); failed == nil {
-				cluster, failed = connect(clusterConfig)
-			}
-			if failed != nil {
-				panic(failed)
-			}
+		return withPlane(options, func(third *plane.Plane) error {
+			code = planetest.Run(m, options, func(first *plane.Plane) {
+				localConfig, clusterConfig = first.Config(), second.Config()
+				for c, config := range map[*client.WithWatch]*rest.Config{&local: localConfig, &cluster: clusterConfig, &other: third.Config()} {
+					var failed error
+					if *c, failed = connect(config); failed != nil {
+						panic(failed)
+					}
+				}
+			})
+			return nil
 		})
-		return nil
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -120,7 +122,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{TB: t, ctx: t.Context(), key: types.NamespacedName{Namespace: system, Name: "mgmt"}, clusterID: uuid.NewString()}
 	t.Cleanup(func() {
-		for _, c := range []client.Client{local, cluster} {
+		for _, c := range []client.Client{local, cluster, other} {
 			w.wipe(c)
 		}
 	})
