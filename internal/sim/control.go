@@ -35,6 +35,9 @@ func openControl(faults *fault.Course, a *audit.Auditor, log *slog.Logger) (*con
 	secret := "/" + rand.Text()
 	mux := http.NewServeMux()
 	mux.HandleFunc("PUT "+secret+"/faults", func(w http.ResponseWriter, r *http.Request) { replaceFaults(w, r, faults) })
+	mux.HandleFunc("GET "+secret+"/faults", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(faults.Tallies()) // the caller may be gone
+	})
 	mux.HandleFunc("GET "+secret+"/objects", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(a.Left()) // the caller may be gone
 	})
@@ -64,6 +67,16 @@ func SetFaults(ctx context.Context, dir string, p fault.Plan) error {
 	}
 	_, err = ask(ctx, dir, http.MethodPut, "/faults", data)
 	return err
+}
+
+// Tallies are how often the faults have happened of each plan that has held for the
+// platform that runs in dir, the present one last.
+func Tallies(ctx context.Context, dir string) (all []fault.Tally, err error) {
+	data, err := ask(ctx, dir, http.MethodGet, "/faults", nil)
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	return all, err
 }
 
 // Left are the objects with an owner's tags on the platform that runs in dir.

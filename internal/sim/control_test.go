@@ -42,6 +42,10 @@ func TestPlatformThatRunsIsToldAndAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.shown("boot 2 of mortal at " + address + "/24 by 10.77.0.1")
+	tallies, err := sim.Tallies(t.Context(), dir)
+	if err != nil || len(tallies) != 1 || len(tallies[0].Idle()) != 0 {
+		t.Errorf("the fault that happened is told as %+v, %v", tallies, err)
+	}
 
 	for i, name := range []string{"owned", "surplus"} {
 		p.create(name)

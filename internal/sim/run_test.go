@@ -64,6 +64,8 @@ func start(t *testing.T, dir string, s sim.Setup) *platform {
 		p.connect(p.info.Kubeconfig)
 	case err := <-p.ended:
 		t.Fatal(err)
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the platform does not start")
 	}
 	return p
 }
@@ -82,8 +84,13 @@ func (p *platform) connect(kubeconfig string) {
 func (p *platform) end() {
 	p.t.Helper()
 	p.stop()
-	if err := <-p.ended; err != nil {
-		p.t.Fatal(err)
+	select {
+	case err := <-p.ended:
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	case <-time.After(2 * time.Minute):
+		p.t.Fatal("the platform does not end")
 	}
 }
 

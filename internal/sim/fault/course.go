@@ -17,6 +17,7 @@ type Course struct {
 	plan     Plan
 	began    time.Time     // zero: not yet
 	used     []int         // by place in the plan
+	past     []Tally       // of the plans before it
 	replaced chan struct{} // closed when another plan takes the place of this one
 	moved    chan struct{} // closed when the clock begins, or begins anew
 }
@@ -47,6 +48,7 @@ func (c *Course) begin() {
 func (c *Course) Replace(p Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.past = c.tallies()
 	c.plan, c.used = p, make([]int, len(p.Faults))
 	close(c.replaced)
 	c.replaced = make(chan struct{})
@@ -106,12 +108,12 @@ func (c *Course) next() (moved <-chan struct{}, in time.Duration) {
 	return c.moved, in
 }
 
-// Strike is the fault that happens to a call, if any. It counts.
+// Strike is the fault that happens to a call, if any.
 func (c *Course) Strike(call Call) (Fault, bool) {
 	return c.take(func(f Fault) bool { return f.matches(call) && c.isOn(f) })
 }
 
-// Stillborn says whether the machine fails at this start. It counts.
+// Stillborn says whether the machine fails at this start.
 func (c *Course) Stillborn(machine string) bool {
 	_, hit := c.take(func(f Fault) bool {
 		return f.Kind == FailedTask && f.Verb == Create && f.names(machine) && c.isOn(f)
@@ -119,8 +121,8 @@ func (c *Course) Stillborn(machine string) bool {
 	return hit
 }
 
-// Death is how long after this start the machine ends by itself, if it does. It
-// counts; a machine dies once if the plan does not say how often.
+// Death is how long after this start the machine ends by itself, if it does. A
+// machine dies once if the plan does not say how often.
 func (c *Course) Death(machine string) (time.Duration, bool) {
 	f, hit := c.take(func(f Fault) bool { return f.Kind == MachineDies && f.names(machine) })
 	return f.After.Duration, hit
@@ -151,7 +153,7 @@ func (c *Course) Ails(k Kind, addon string) (time.Duration, bool) {
 	return c.lasting(func(f Fault) bool { return f.ails(k, addon) })
 }
 
-// Withheld says whether a request for what an addon is made of fails. It counts.
+// Withheld says whether a request for what an addon is made of fails.
 func (c *Course) Withheld(addon string) bool {
 	_, hit := c.take(func(f Fault) bool { return f.ails(ChartUnavailable, addon) && c.isOn(f) })
 	return hit
@@ -190,14 +192,10 @@ func (c *Course) elapsed() time.Duration {
 	return time.Since(c.began)
 }
 
-// take finds the first fault that is not used up and uses it once.
+// take finds the first fault that is not used up.
 func (c *Course) take(applies func(Fault) bool) (Fault, bool) {
 	return c.look(func(i int, f Fault) bool {
-		if f.limit() > 0 && c.used[i] >= f.limit() || !applies(f) {
-			return false
-		}
-		c.used[i]++
-		return true
+		return (f.limit() == 0 || c.used[i] < f.limit()) && applies(f)
 	})
 }
 
@@ -221,6 +219,7 @@ func (c *Course) find(applies func(Fault) bool) (Fault, bool) {
 	return c.look(func(_ int, f Fault) bool { return applies(f) })
 }
 
+// look finds the first fault that hits somebody. It counts.
 func (c *Course) look(hits func(int, Fault) bool) (Fault, bool) {
 	if c == nil {
 		return Fault{}, false
@@ -229,6 +228,7 @@ func (c *Course) look(hits func(int, Fault) bool) (Fault, bool) {
 	defer c.mu.Unlock()
 	for i, f := range c.plan.Faults {
 		if hits(i, f) {
+			c.used[i]++
 			return f, true
 		}
 	}

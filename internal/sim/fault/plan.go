@@ -117,7 +117,7 @@ func (f Fault) matches(c Call) bool {
 		return false
 	case f.Kind == StaleList && c.Verb != List && c.Verb != Get:
 		return false
-	case f.Kind == LostResponse && !c.Writes():
+	case f.Kind == LostResponse && f.Verb == "" && !c.Writes():
 		return false
 	case f.Kind == FailedTask && c.Resource != Machine:
 		return false

@@ -91,7 +91,7 @@ func (f Fault) verbs() []Verb {
 	case FailedTask:
 		return []Verb{Create, Delete}
 	case LostResponse:
-		return []Verb{Create, Update, Delete}
+		return []Verb{Get, List, Create, Update, Delete}
 	default:
 		return []Verb{Get, List, Watch, Create, Update, Delete}
 	}
