@@ -199,6 +199,8 @@ func started(t *testing.T, c client.Client, name string) *planetest.Output {
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		must(t, cmd.Process.Signal(syscall.SIGTERM))
+		hung := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
+		defer hung.Stop()
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%s ended with %v:\n%s", name, err, out)
 		}

@@ -5,6 +5,8 @@ package charts_test
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -17,6 +19,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -24,6 +28,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon/source"
 	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/pki"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/network"
@@ -145,7 +150,9 @@ func lifeOfACluster(t *testing.T, c client.Client) {
 		})
 	}
 	reached("Ready", func() bool { return cb.Status.Phase == v1alpha1.BootstrapReady })
+	age(t, c)
 	mended(t, c)
+	renewed(t, c)
 	must(t, c.Delete(t.Context(), cb))
 	awaitFor(t, time.Minute, func() error { return gone(t, c, cb) })
 	if left := len(s.platform.Machines()) + len(s.platform.LoadBalancers()); left != 0 {
@@ -227,6 +234,48 @@ func mended(t *testing.T, c client.Client) {
 		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(r), r))
 		if len(r.Spec.Targets) != 1 {
 			return fmt.Errorf("targets %v", r.Spec.Targets)
+		}
+		return nil
+	})
+}
+
+// kubeconfigOf is the Secret with the new cluster's kubeconfig, and that itself.
+func kubeconfigOf(t *testing.T, c client.Client) (*corev1.Secret, *clientcmdapi.Config) {
+	t.Helper()
+	secret := &corev1.Secret{}
+	must(t, c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "dev-kubeconfig"}, secret))
+	config, err := clientcmd.Load(secret.Data["kubeconfig"])
+	must(t, err)
+	return secret, config
+}
+
+// age gives the new cluster a kubeconfig whose certificate has run out.
+func age(t *testing.T, c client.Client) {
+	t.Helper()
+	ca, err := pki.NewCA("past")
+	must(t, err)
+	pair, err := ca.Issue(pki.Request{CommonName: "past", Client: true, Lifetime: -time.Minute})
+	must(t, err)
+	secret, config := kubeconfigOf(t, c)
+	for _, user := range config.AuthInfos {
+		user.ClientCertificateData, user.ClientKeyData = pair.Cert, pair.Key
+	}
+	secret.Data["kubeconfig"], err = clientcmd.Write(*config)
+	must(t, err)
+	must(t, c.Update(t.Context(), secret))
+}
+
+// renewed sees that the bootstrap replaces a kubeconfig that has run out.
+func renewed(t *testing.T, c client.Client) {
+	t.Helper()
+	awaitFor(t, time.Minute, func() error {
+		_, config := kubeconfigOf(t, c)
+		for _, user := range config.AuthInfos {
+			pair, err := tls.X509KeyPair(user.ClientCertificateData, user.ClientKeyData)
+			must(t, err)
+			if time.Now().After(pair.Leaf.NotAfter) {
+				return errors.New("the kubeconfig is that of the past")
+			}
 		}
 		return nil
 	})

@@ -142,10 +142,8 @@ func TestCopiesAreLikeWhatTheyAreCopiesOf(t *testing.T) {
 	if diff := cmp.Diff(tree(t, "../config/crd/bases"), tree(t, crds+"/definitions")); diff != "" {
 		t.Errorf("run `make manifests`: the definitions of %s differ from config/crd/bases:\n%s", crds, diff)
 	}
-	policies := tree(t, "../config/admission")
-	maps.DeleteFunc(policies, func(name, _ string) bool { return !strings.HasSuffix(name, ".yaml") })
-	if diff := cmp.Diff(policies, tree(t, crds+"/policies")); diff != "" {
-		t.Errorf("run `make manifests`: the policies of %s differ from config/admission:\n%s", crds, diff)
+	if diff := cmp.Diff(tree(t, "../config/admission/policies"), tree(t, crds+"/policies")); diff != "" {
+		t.Errorf("run `make manifests`: the policies of %s differ from config/admission/policies:\n%s", crds, diff)
 	}
 	library := tree(t, "butler-lib")
 	schema := library["/provider.schema.json"]
@@ -237,7 +235,7 @@ func TestEveryValueHasItsEffect(t *testing.T) {
 		"priorityClassName":  {"priorityClassName: own", "priorityClassName: own"},
 		"nodeSelector":       {"nodeSelector: {own: x}", "nodeSelector:\n        own: x"},
 		"tolerations":        {"tolerations: [{operator: Exists}]", "tolerations:\n      - operator: Exists"},
-		"butler-lib, global": {"{butler-lib: {}, global: {}}", "kind: Deployment"},
+		"butler-lib, global": {"{butler-lib: {}, global: {registry: x}}", "kind: Deployment"},
 	}
 	for _, name := range controllers {
 		for value, c := range cases {
@@ -265,7 +263,7 @@ func TestWhatIsNoValueIsRefused(t *testing.T) {
 	for _, values := range []string{
 		"replicas: 2", "replicaCount: two", "replicaCount: -1", "image: {tag: latest}", "image: {tag: 'a b'}", "image: {name: x}", "image: {repository: ''}",
 		"image: {pullPolicy: Sometimes}", "imagePullSecrets: [x]", "logLevel: loud", "extraArgs: [x]", "resources: {cpu: 1}",
-		"rbac: {create: 'yes'}", "clusterNamespaces: [Upper]", "credentialsNamespaces: x", "credentialsNamespaces: ['*']", "serviceAccount: {name: x}", "podAnnotations: {x: 1}", "nodeSelector: {x: true}", "tolerations: [x]",
+		"rbac: {create: 'yes'}", "clusterNamespaces: [Upper]", "credentialsNamespaces: x", "credentialsNamespaces: ['*']", "serviceAccount: {name: x}", "podAnnotations: {x: 1}", "nodeSelector: {x: true}", "tolerations: [x]", "butler-lib: {replicaCount: 2}",
 	} {
 		for _, name := range controllers {
 			set := map[string]any{}
@@ -281,7 +279,7 @@ func TestWhatIsNoValueIsRefused(t *testing.T) {
 }
 
 func TestSecretsAreReachedInTheNamespacesOfTheValuesAlone(t *testing.T) {
-	read, keep := "get", "get list create delete"
+	read, keep := "get", "get list create update delete"
 	watch := "get list watch"
 	cases := map[string]struct {
 		chart, values string

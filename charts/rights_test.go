@@ -153,7 +153,7 @@ func TestWhatAControllerNeedNotDoIsForbidden(t *testing.T) {
 		{"*", "get list watch create update patch delete", "/secrets", "", "kube-system"},
 		{"*", "get list watch", "/secrets", "", ""},
 		{controller, "get list watch", "/secrets", "", namespace},
-		{bootstrap, "watch update patch", "/secrets", "", namespace},
+		{bootstrap, "watch patch", "/secrets", "", namespace},
 		{bootstrap, "list watch create update patch delete", "/secrets", "", vault},
 		{harvester, "get list watch create", "/secrets", "", namespace},
 		{harvester, "create update patch delete", "/secrets", "", vault},

@@ -212,6 +212,8 @@ func started(t testing.TB, path, kubeconfig string) *planetest.Output {
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		must(t, cmd.Process.Signal(syscall.SIGTERM))
+		hung := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
+		defer hung.Stop()
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the binary ended with %v:\n%s", err, out)
 		}

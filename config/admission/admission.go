@@ -8,7 +8,7 @@ package admission
 import (
 	"bytes"
 	"context"
-	_ "embed" // for identity.yaml
+	_ "embed" // for the policy
 	"encoding/json"
 	"fmt"
 
@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed identity.yaml
+//go:embed policies/identity.yaml
 var identity []byte
 
 // Identity returns the policy that keeps the ids of objects, and its binding.

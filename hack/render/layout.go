@@ -10,16 +10,18 @@ import (
 
 // layout adds what ties the rendered files together for kustomize.
 func layout(root string, files map[string]string) error {
-	definitions, err := filepath.Glob(filepath.Join(root, "config", "crd", "bases", "*.yaml"))
-	if err != nil {
-		return err
+	for dir, folder := range map[string]string{"config/crd": "bases", "config/admission": "policies"} {
+		paths, err := filepath.Glob(filepath.Join(root, dir, folder, "*.yaml"))
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, path := range paths {
+			names = append(names, folder+"/"+filepath.Base(path))
+		}
+		files[dir+"/kustomization.yaml"] = kustomization(names...)
 	}
-	var names []string
-	for _, path := range definitions {
-		names = append(names, "bases/"+filepath.Base(path))
-	}
-	files["config/crd/kustomization.yaml"] = kustomization(names...)
-	files["config/default/kustomization.yaml"] = kustomization("namespace.yaml", "../crd", "../rbac", "../manager")
+	files["config/default/kustomization.yaml"] = kustomization("namespace.yaml", "../crd", "../admission", "../rbac", "../manager")
 	files["config/default/namespace.yaml"] = header + `apiVersion: v1
 kind: Namespace
 metadata:

@@ -121,17 +121,21 @@ func identities(t *testing.T, path string) (out []identity) {
 	return out
 }
 
-// TestTheLayoutHasEverythingOnce: the kinds, and all objects of all charts.
+// TestTheLayoutHasEverythingOnce: all objects of all charts, in their namespace.
 func TestTheLayoutHasEverythingOnce(t *testing.T) {
 	got := built(t, filepath.Join(repository, "config", "default"))
 	want := []identity{{"Namespace", "", namespace}}
-	for _, pattern := range []string{"manifests/controllers/*.yaml", "config/crd/bases/*.yaml"} {
-		paths, err := filepath.Glob(filepath.Join(repository, pattern))
-		if err != nil || len(paths) == 0 {
-			t.Fatalf("%s: %d files, %v", pattern, len(paths), err)
+	charts, err := filepath.Glob(filepath.Join(repository, "charts", "*", "values.yaml"))
+	if err != nil || len(charts) < 4 {
+		t.Fatalf("%d charts, %v", len(charts), err)
+	}
+	for _, path := range charts {
+		objects, err := objectsOf(filepath.Dir(path), "v0.0.0")
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, path := range paths {
-			want = append(want, identities(t, path)...)
+		for _, o := range objects {
+			want = append(want, identity{o.GetKind(), o.GetNamespace(), o.GetName()})
 		}
 	}
 	for _, list := range [][]identity{got, want} {

@@ -96,6 +96,7 @@ type PodSecurity string
 const (
 	Privileged PodSecurity = "privileged"
 	Baseline   PodSecurity = "baseline"
+	Restricted PodSecurity = "restricted"
 )
 
 // Namespace of an addon and the level that it enforces; without a level it is

@@ -5,6 +5,7 @@ package addon
 
 import (
 	"cmp"
+	"path"
 	"slices"
 )
 
@@ -28,16 +29,29 @@ func butlerController(c cluster, a *Addon) {
 	own(c, a, cmp.Or(b.Image, images+ButlerController), cmp.Or(version, c.facts.Version))
 }
 
+// beside is the image of a further controller: where that of butler-controller
+// comes from, in the version of this program.
+func (c cluster) beside(key string) string {
+	if image := c.Addons.ButlerController.Image; image != "" {
+		return path.Join(path.Dir(image), key)
+	}
+	return images + key
+}
+
 // butlerBootstrap keeps the keys of the cluster beside its ClusterBootstrap, and
-// reads the credentials of all its platforms.
+// reads the credentials of all its platforms. It goes on fetching addons from the
+// registry that the first of them came from.
 func butlerBootstrap(c cluster, a *Addon) {
-	own(c, a, images+a.Key, c.facts.Version)
+	own(c, a, c.beside(a.Key), c.facts.Version)
+	if r := c.facts.Registry; r != "" {
+		a.Values["extraArgs"] = []string{"--charts=" + r}
+	}
 	c.reaches(a, "clusterNamespaces", c.namespace())
 	c.reaches(a, "credentialsNamespaces", append(c.foreignNamespaces(), c.credentialsNamespace())...)
 }
 
 func butlerProvider(c cluster, a *Addon) {
-	own(c, a, images+a.Key, c.facts.Version)
+	own(c, a, c.beside(a.Key), c.facts.Version)
 	c.reaches(a, "credentialsNamespaces", c.credentialsNamespace())
 }
 

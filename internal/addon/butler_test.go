@@ -17,7 +17,7 @@ type reach struct {
 	Beside                []Namespace
 }
 
-func reachOf(t *testing.T, spec v1alpha1.ClusterBootstrapSpec, f Facts, key string) reach {
+func addonOf(t *testing.T, spec v1alpha1.ClusterBootstrapSpec, f Facts, key string) Addon {
 	t.Helper()
 	all, err := For(spec, f)
 	if err != nil {
@@ -25,11 +25,17 @@ func reachOf(t *testing.T, spec v1alpha1.ClusterBootstrapSpec, f Facts, key stri
 	}
 	for _, a := range all {
 		if a.Key == key {
-			return reach{a.Values["clusterNamespaces"], a.Values["credentialsNamespaces"], a.Beside}
+			return a
 		}
 	}
 	t.Fatalf("no %s", key)
-	return reach{}
+	return Addon{}
+}
+
+func reachOf(t *testing.T, spec v1alpha1.ClusterBootstrapSpec, f Facts, key string) reach {
+	t.Helper()
+	a := addonOf(t, spec, f, key)
+	return reach{a.Values["clusterNamespaces"], a.Values["credentialsNamespaces"], a.Beside}
 }
 
 func TestControllersReachTheSecretsOfTheirClusterAndNoOthers(t *testing.T) {
@@ -77,5 +83,52 @@ func TestControllersReachTheSecretsOfTheirClusterAndNoOthers(t *testing.T) {
 				t.Errorf("provider: %s", diff)
 			}
 		})
+	}
+}
+
+func TestImagesComeFromWhereThatOfTheControllerDoes(t *testing.T) {
+	for image, prefix := range map[string]string{
+		"":                                       "ghcr.io/butlerdotdev/",
+		"ghcr.io/butlerdotdev/butler-controller": "ghcr.io/butlerdotdev/",
+		"registry.example.com:5000/mine/own-controller": "registry.example.com:5000/mine/",
+		"butler-controller":                             "",
+	} {
+		spec := onPrem(v1alpha1.ProviderHarvester)
+		spec.Addons.ButlerController.Image, spec.Addons.ButlerController.Version = image, "v9.9.9"
+		for _, key := range []string{ButlerBootstrap, "butler-provider-harvester"} {
+			want := map[string]any{"repository": prefix + key, "tag": "v0.1.0"}
+			if diff := cmp.Diff(want, addonOf(t, spec, facts("10.40.0.200"), key).Values["image"]); diff != "" {
+				t.Errorf("%q: %s", image, diff)
+			}
+		}
+	}
+}
+
+func TestTheRegistryOfAddonsIsToldToTheCluster(t *testing.T) {
+	spec, f := onPrem(v1alpha1.ProviderHarvester), facts("10.40.0.200")
+	if args, told := addonOf(t, spec, f, ButlerBootstrap).Values["extraArgs"]; told {
+		t.Errorf("without one it is told %v", args)
+	}
+	f.Registry = "oci://registry.example.com/charts"
+	if diff := cmp.Diff(any([]string{"--charts=oci://registry.example.com/charts"}), addonOf(t, spec, f, ButlerBootstrap).Values["extraArgs"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestThePlatformRunsRestricted, but for the console, whose chart does not meet
+// that level. Addons that share a namespace agree on its level.
+func TestThePlatformRunsRestricted(t *testing.T) {
+	for console, want := range map[bool]PodSecurity{false: Restricted, true: Baseline} {
+		spec := onPrem(v1alpha1.ProviderHarvester)
+		spec.Addons.Console.Enabled = new(console)
+		all, err := For(spec, facts("10.40.0.200"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range all {
+			if a.Namespace.Name == PlatformNamespace && a.Namespace.PodSecurity != want {
+				t.Errorf("%s with console %t: %s", a.Key, console, a.Namespace.PodSecurity)
+			}
+		}
 	}
 }

@@ -194,22 +194,22 @@ func platform() []row {
 			on:       "spec.addons.gitOps.type to flux", off: "spec.addons.gitOps.type to none",
 		},
 		{
-			key: ButlerCRDs, source: carried(ButlerCRDs), release: ButlerCRDs, namespace: Namespace{butlerSystem, Baseline},
+			key: ButlerCRDs, source: carried(ButlerCRDs), release: ButlerCRDs, namespace: Namespace{butlerSystem, Restricted},
 			installed: cluster.butler, fill: butlerCRDs, on: butlerOn, off: butlerOff,
 		},
 		{
-			key: ButlerController, source: carried(ButlerController), release: ButlerController, namespace: Namespace{butlerSystem, Baseline},
+			key: ButlerController, source: carried(ButlerController), release: ButlerController, namespace: Namespace{butlerSystem, Restricted},
 			needs: requires(ButlerCRDs, usable()...), installed: cluster.butler, fill: butlerController, on: butlerOn, off: butlerOff,
 		},
 		{
 			// It takes over in the pivot, and a single node has none.
-			key: ButlerBootstrap, source: carried(ButlerBootstrap), release: ButlerBootstrap, namespace: Namespace{butlerSystem, Baseline},
+			key: ButlerBootstrap, source: carried(ButlerBootstrap), release: ButlerBootstrap, namespace: Namespace{butlerSystem, Restricted},
 			needs: requires(ButlerCRDs, usable()...), installed: func(c cluster) bool { return c.butler() && !c.single() }, fill: butlerBootstrap,
 			on: butlerOn, off: butlerOff,
 		},
 		{
 			key: Console, source: oci("oci://ghcr.io/butlerdotdev/charts/butler-console", "butler-console"), release: "butler-console", version: "0.14.2",
-			namespace: Namespace{butlerSystem, Baseline}, needs: requires(ButlerController, after(Traefik, IngressNginx)...),
+			namespace: Namespace{butlerSystem, Restricted}, needs: requires(ButlerController, after(Traefik, IngressNginx)...),
 			installed: cluster.console, fill: console,
 			on: "spec.addons.console.enabled to true", off: "spec.addons.console.enabled to false",
 		},
@@ -227,7 +227,7 @@ func providers() (out []row) {
 	} {
 		name := ButlerProvider + string(p)
 		out = append(out, row{
-			key: name, source: carried(name), release: name, namespace: Namespace{butlerSystem, Baseline},
+			key: name, source: carried(name), release: name, namespace: Namespace{butlerSystem, Restricted},
 			needs:     requires(ButlerCRDs, usable()...),
 			installed: func(c cluster) bool { return c.butler() && c.Provider == p }, fill: butlerProvider,
 			on: butlerOn, off: butlerOff,

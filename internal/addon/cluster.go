@@ -24,6 +24,9 @@ type Facts struct {
 	Version string
 	// Platform is the spec of the cluster's ProviderConfig.
 	Platform v1alpha1.ProviderConfigSpec
+	// Registry that addons come from, such as oci://registry.example.com/charts;
+	// empty means that each has a place of its own.
+	Registry string
 	// Namespace of the ClusterBootstrap, and ProviderNamespace that of its
 	// ProviderConfig; empty means PlatformNamespace.
 	Namespace, ProviderNamespace string

@@ -33,6 +33,9 @@ func For(spec v1alpha1.ClusterBootstrapSpec, facts Facts) ([]Addon, error) {
 // addon is what a row means for one cluster.
 func (r row) addon(c cluster, installed []row) Addon {
 	a := Addon{Key: r.key, Source: r.source, Release: r.release, Namespace: r.namespace, Version: r.version}
+	if a.Namespace.Name == butlerSystem && c.console() {
+		a.Namespace.PodSecurity = Baseline // the pods of the console meet no more
+	}
 	if r.source.Kind == ChartCarried {
 		a.Version = like("", c.facts.Version)
 	}

@@ -8,4 +8,4 @@ cd "$(dirname "$0")/.."
 rm -rf definitions policies
 mkdir definitions policies
 cp ../../config/crd/bases/*.yaml definitions
-cp ../../config/admission/*.yaml policies
+cp ../../config/admission/policies/*.yaml policies

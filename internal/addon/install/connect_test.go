@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -133,7 +134,9 @@ func TestRequestsEndWithTheContextTheyAreTiedTo(t *testing.T) {
 		<-asked
 		cancel()
 	}()
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server.URL, http.NoBody)
+	own, end := context.WithTimeout(context.Background(), time.Minute)
+	defer end()
+	request, err := http.NewRequestWithContext(own, http.MethodGet, server.URL, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +165,11 @@ func TestAttemptThatIsCutOffIsNoFailure(t *testing.T) {
 		return content()
 	})
 	l.Advance(l.target(), []addon.Addon{a})
-	<-fetching
+	select {
+	case <-fetching:
+	case <-time.After(time.Minute):
+		t.Fatal("nobody fetches it")
+	}
 	l.config = rest.CopyConfig(l.config)
 	l.config.Impersonate = rest.ImpersonationConfig{UserName: "other", Groups: []string{"system:masters"}}
 	l.Advance(l.target(), []addon.Addon{a})

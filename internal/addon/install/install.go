@@ -67,9 +67,10 @@ type fetcher interface {
 
 // Installer puts addons on clusters. It is safe for concurrent use.
 type Installer struct {
-	source fetcher
-	wake   func(id string)
-	log    *slog.Logger
+	source   fetcher
+	registry string
+	wake     func(id string)
+	log      *slog.Logger
 
 	mu       sync.Mutex
 	clusters map[string]*cluster
@@ -77,7 +78,16 @@ type Installer struct {
 }
 
 // New returns an installer that does nothing so far.
-func New(o Options) *Installer { return newInstaller(o, o.Source) }
+func New(o Options) *Installer {
+	i := newInstaller(o, o.Source)
+	if o.Source != nil {
+		i.registry = o.Source.Registry()
+	}
+	return i
+}
+
+// Registry is the one that addons come from, or empty: see source.Source.
+func (i *Installer) Registry() string { return i.registry }
 
 func newInstaller(o Options, source fetcher) *Installer {
 	claimFields()

@@ -145,3 +145,18 @@ func TestARegistryHasEverything(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOnlyARegistryIsThereForOthersToo: a directory is this machine's own, and
+// upstream needs no telling.
+func TestOnlyARegistryIsThereForOthersToo(t *testing.T) {
+	const registry = "oci://registry.example.com/charts"
+	for where, want := range map[string]string{"": "", Upstream: "", t.TempDir(): "", registry: registry} {
+		s, err := New(Options{Charts: where})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Registry(); got != want {
+			t.Errorf("from %q: %q", where, got)
+		}
+	}
+}

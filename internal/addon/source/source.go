@@ -35,8 +35,9 @@ type Options struct {
 
 // Source fetches addons. It is safe for concurrent use.
 type Source struct {
-	carried fs.FS
-	place   place
+	carried  fs.FS
+	place    place
+	registry string
 }
 
 // Variables are what a provider's components are completed with.
@@ -78,8 +79,16 @@ func New(o Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{carried: o.Carried, place: p}, nil
+	s := &Source{carried: o.Carried, place: p}
+	if _, ok := p.(mirror); ok {
+		s.registry = o.Charts
+	}
+	return s, nil
 }
+
+// Registry is the address that addons come from, if that is a registry, which
+// others reach as well; empty means another place.
+func (s *Source) Registry() string { return s.registry }
 
 // Fetch brings one addon in. Its error names the place, says why, and how to
 // redirect it.

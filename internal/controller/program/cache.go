@@ -5,10 +5,30 @@ package program
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 )
+
+// glance is how long a probe looks whether caches are in sync.
+const glance = 200 * time.Millisecond
+
+// synced is ready when all that is read from the cache is there. Whoever waits for
+// the lease reads nothing yet, and is ready to.
+func synced(c cache.Cache) healthz.Checker {
+	return func(r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), glance)
+		defer cancel()
+		if !c.WaitForCacheSync(ctx) {
+			return errors.New("the caches are not in sync yet")
+		}
+		return nil
+	}
+}
 
 // NewCache makes the cache of a manager that is started with ctx. A manager whose
 // context ends before its cache is in sync otherwise goes on waiting for that, and

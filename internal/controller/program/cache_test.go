@@ -5,8 +5,11 @@ package program
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,12 +33,42 @@ func TestManagerEndsBeforeItsCacheIsInSync(t *testing.T) {
 		http.Error(w, "the store is gone", http.StatusServiceUnavailable)
 	}))
 	defer api.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	m := newManager(ctx, t, api)
+	started := make(chan error, 1)
+	go func() { started <- m.Start(ctx) }()
+	informed := make(chan error, 1)
+	go func() {
+		_, err := m.GetCache().GetInformer(ctx, &corev1.Secret{})
+		informed <- err
+	}()
+	within(t, asked) // the cache is being filled, in vain
+	cancel()
+	if err := within(t, started); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	within(t, informed)
+}
+
+// within is what a channel has to tell before long.
+func within[T any](t *testing.T, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on")
+	}
+	return v
+}
+
+// newManager knows Secrets, and no other kind.
+func newManager(ctx context.Context, t *testing.T, api *httptest.Server) manager.Manager {
+	t.Helper()
 	scheme, err := Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	m, err := manager.New(&rest.Config{Host: api.URL}, manager.Options{
 		Scheme: scheme, Metrics: server.Options{BindAddress: "0"}, NewCache: NewCache(ctx),
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
@@ -47,22 +80,66 @@ func TestManagerEndsBeforeItsCacheIsInSync(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	started := make(chan error, 1)
-	go func() { started <- m.Start(ctx) }()
+	return m
+}
+
+// emptyStore has no Secrets, once it opens.
+func emptyStore(open *atomic.Bool, asked chan<- struct{}) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case !open.Load():
+			http.Error(w, "the store is closed", http.StatusServiceUnavailable)
+		case r.URL.Query().Get("watch") == "":
+			fmt.Fprint(w, `{"kind": "SecretList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": []}`)
+		default:
+			fmt.Fprint(w, `{"type": "BOOKMARK", "object": {"kind": "Secret", "apiVersion": "v1", "metadata": {"resourceVersion": "1", "annotations": {"k8s.io/initial-events-end": "true"}}}}`)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}
+	})
+}
+
+func TestReadyMeansThatWhatIsReadIsThere(t *testing.T) {
+	open, asked := &atomic.Bool{}, make(chan struct{}, 1)
+	api := httptest.NewServer(emptyStore(open, asked))
+	defer api.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	m := newManager(ctx, t, api)
+	ready := func() error { return synced(m.GetCache())(httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody)) }
+	within := func(why string) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ready() != nil; { // each try waits for a moment
+			if time.Now().After(deadline) {
+				t.Fatal(why)
+			}
+		}
+	}
+	if ready() == nil {
+		t.Error("it is ready before it has started")
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- m.Start(ctx) }()
+	within("it is not ready, and reads nothing")
 	informed := make(chan error, 1)
 	go func() {
 		_, err := m.GetCache().GetInformer(ctx, &corev1.Secret{})
 		informed <- err
 	}()
-	<-asked // the cache is being filled, in vain
-	cancel()
-	select {
-	case err := <-started:
-		if err != nil {
-			t.Errorf("it ended with %v", err)
-		}
-	case <-time.After(time.Minute):
-		t.Fatal("it goes on")
+	<-asked
+	if ready() == nil {
+		t.Error("it is ready without what it reads")
 	}
-	<-informed
+	open.Store(true)
+	within("it is not ready with all that it reads")
+	err := <-informed
+	cancel()
+	if err := errors.Join(err, <-ended); err != nil {
+		t.Error(err)
+	}
 }

@@ -4,7 +4,6 @@
 package program
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,5 +35,3 @@ func (s settings) namespace() string {
 	}
 	return usualNamespace
 }
-
-func ping(*http.Request) error { return nil }

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -160,10 +161,10 @@ func (s settings) manager(ctx context.Context, p Program) (manager.Manager, erro
 	if err != nil {
 		return nil, fmt.Errorf("reach the cluster that holds the requests: %w", err)
 	}
-	if err := m.AddHealthzCheck("ping", ping); err != nil {
+	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, err
 	}
-	return m, m.AddReadyzCheck("ping", ping)
+	return m, m.AddReadyzCheck("caches", synced(m.GetCache()))
 }
 
 // config prefers the flag, then $KUBECONFIG, then the cluster it runs in.

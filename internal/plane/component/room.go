@@ -54,7 +54,7 @@ func awaitFull(ctx context.Context, s *etcdserver.EtcdServer) error {
 		}
 		if isFull(s) {
 			return fmt.Errorf("the store is full (%d KiB of %d KiB are used); nothing in it is lost, but nothing new fits in: "+
-				"start again, and it makes room by itself", s.Backend().Size()>>10, s.Cfg.QuotaBackendBytes>>10)
+				"start again, and it makes room by forgetting old revisions; if it is full again at once, the objects themselves need more: delete some", s.Backend().Size()>>10, s.Cfg.QuotaBackendBytes>>10)
 		}
 	}
 }
