@@ -27,6 +27,7 @@ type destroyFlags struct {
 	credentials string
 	clusterID   string
 	orphans     bool
+	evenIfGone  bool
 	yes         bool
 	dryRun      bool
 	timeout     time.Duration
@@ -68,6 +69,7 @@ Where the name stands for several cluster ids, --cluster-id says which.`,
 	cmd.Flags().StringVar(&f.credentials, "credentials", "", "`PATH` of the platform's credentials: they replace those that the plane has")
 	cmd.Flags().BoolVar(&f.orphans, "orphans", false, "delete what carries the cluster's tags, without a plane")
 	cmd.Flags().StringVar(&f.clusterID, "cluster-id", "", "with --orphans: the `ID` that is meant where several clusters share the name")
+	cmd.Flags().BoolVar(&f.evenIfGone, "even-if-gone", false, "also if the platform has nothing of a cluster that is known to run there")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be deleted, and change nothing")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait until everything is gone")
@@ -96,6 +98,8 @@ func (f destroyFlags) check() error {
 		return usage("--cluster-id goes with --orphans: a plane knows the id of its cluster")
 	case f.clusterID != "" && !isClusterID(f.clusterID):
 		return usage("--cluster-id is a UUID, as the label %s has it, not %q", v1alpha1.AnnotationClusterID, f.clusterID)
+	case f.evenIfGone && f.orphans:
+		return usage("--even-if-gone goes with a plane: --orphans deletes what it finds")
 	case f.rehearse && f.credentials != "":
 		return usage("a rehearsal reads no credentials; leave --credentials out")
 	}
@@ -151,7 +155,7 @@ func (a App) dryRun(ctx context.Context, w workspace, f destroyFlags) error {
 	case x.silence != nil:
 		fmt.Fprintf(a.Err, "note: %v\n", x.silence)
 	}
-	found, err := x.list()
+	found, err := x.survey()
 	if err != nil {
 		return err
 	}
@@ -176,10 +180,13 @@ func (a App) destroy(ctx context.Context, w workspace, f destroyFlags) (err erro
 	if err != nil {
 		return err
 	}
+	if answered(x.silence) {
+		return fmt.Errorf("%w; nothing was deleted", x.silence)
+	}
 	if x.silence != nil {
 		return fmt.Errorf("%w; nothing was deleted; if it is gone for good, delete what it has on the platform: %s", x.silence, x.how())
 	}
-	found, err := x.list()
+	found, err := x.survey()
 	if err != nil {
 		return err
 	}
@@ -189,6 +196,7 @@ func (a App) destroy(ctx context.Context, w workspace, f destroyFlags) (err erro
 		return usage("nothing was deleted; answer y, or pass --yes")
 	}
 	if err = x.run(found); err != nil {
+		x.account()
 		fmt.Fprintf(a.Err, "\nWhat is not gone yet is left in place.\n\n  go on:      %s\n  look at it: %s\n\n", w.command("destroy"), w.command("status"))
 		return err
 	}
@@ -208,7 +216,7 @@ func (x *destruction) how() string {
 // destroyed is what there is to say of a cluster that its plane does not have: how
 // it was destroyed, if it was.
 func (a App) destroyed(ctx context.Context, o *operation) error {
-	l, err := readLedger(ctx, o.local, o.name, "")
+	l, err := o.unasked(ctx)
 	if err != nil {
 		return err
 	}
@@ -217,6 +225,17 @@ func (a App) destroyed(ctx context.Context, o *operation) error {
 		fmt.Fprintln(a.Out, l.line("created"))
 	}
 	return nil
+}
+
+// unasked refuses a cluster that is gone from its plane without the platform having
+// been asked at the end. Else it returns the ledger; nil means that there never was
+// anything to enter.
+func (o *operation) unasked(ctx context.Context) (*ledger, error) {
+	l, err := readLedger(ctx, o.local, o.name, "")
+	if err == nil && l != nil && !l.complete {
+		err = fmt.Errorf("%s is gone from its plane, but the platform was not asked at the end what is left of it; find that by its tags: butleradm destroy -c FILE --orphans --cluster-id %s", o.name, l.clusterID)
+	}
+	return l, err
 }
 
 // sayGone ends with the ledger.

@@ -4,6 +4,7 @@
 package cli_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,6 +131,31 @@ func TestDestroyIsAccountedFor(t *testing.T) {
 		a.expectOneMachine()
 	})
 
+	t.Run("what something else needs stays", func(t *testing.T) {
+		a.withPlane(filepath.Join(dir, "plane"), func(api client.Client) {
+			if err := api.Create(t.Context(), besides()); err != nil {
+				t.Fatal(err)
+			}
+			a.run("destroy", "dev-cluster", "--dry-run").expect(t, 2,
+				"ProviderConfig harvester-dev serves more than dev-cluster; nothing was deleted; delete that first: MachineRequest butler-system/beside")
+			if err := api.Delete(t.Context(), besides()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	})
+	t.Run("the id of another cluster deletes nothing of it", func(t *testing.T) {
+		copied := tags(clusterID(t, platform), "copied")
+		copied[v1alpha1.LabelCluster] = "first-cluster"
+		plant(t, platform, "copied", copied)
+		a.run("destroy", "dev-cluster", "--yes").expect(t, 2, "is not that of dev-cluster alone: first-cluster has 1 disk under it; nothing was deleted")
+		if left := disks(t, platform); len(left) != 2 {
+			t.Errorf("left: %v", left)
+		}
+		if err := platform.Resource(volumeClaims).Namespace("default").Delete(t.Context(), "copied", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+
 	// Somebody has cut a disk of ours off its request, and has one of their own.
 	plant(t, platform, "cut-off", tags(clusterID(t, platform), "lost"))
 	plant(t, platform, "strangers", tags(another, "strangers"))
@@ -145,13 +171,82 @@ func TestDestroyIsAccountedFor(t *testing.T) {
 		r.expectLedger(t, "created 3, deleted 3, left 0: 1 machine, 2 disks")
 		r.expect(t, 0, "dev-cluster does not exist")
 	})
-	a.ok("forget", "dev-cluster", "--yes")
+	t.Run("what is asked about is what goes", func(t *testing.T) {
+		cmd, _, said := a.command("forget", "dev-cluster")
+		answer, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, func() bool { return strings.Contains(said.String(), "[y/N]") })
+		a.run("bootstrap", "harvester", "-c", manifest, "--rehearse").expect(t, 1, "is in use by butleradm forget dev-cluster (pid ")
+		_ = answer.Close()
+		_ = cmd.Wait()
+		result{cmd.ProcessState.ExitCode(), "", said.String()}.expect(t, 2, "nothing was removed")
+	})
+	t.Run("only a ledger that came to its end is trusted", func(t *testing.T) {
+		a.withPlane(filepath.Join(dir, "plane"), func(api client.Client) {
+			ledger := &corev1.ConfigMap{}
+			if err := api.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "dev-cluster-ledger"}, ledger); err != nil {
+				t.Fatal(err)
+			}
+			delete(ledger.Data, "complete")
+			if err := api.Update(t.Context(), ledger); err != nil {
+				t.Fatal(err)
+			}
+		})
+		const want = "dev-cluster is gone from its plane, but the platform was not asked at the end what is left of it"
+		a.run("destroy", "dev-cluster", "--yes").expect(t, 1, want, "butleradm destroy -c FILE --orphans")
+		a.run("forget", "dev-cluster", "--yes").expect(t, 1, want, "pass --yes --even-if-left")
+	})
+	a.ok("forget", "dev-cluster", "--yes", "--even-if-left")
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("%s: %v", dir, err)
 	}
 	if out := a.ok("sim", "list").out; strings.Contains(out, "dev-cluster") {
 		t.Errorf("still runs:\n%s", out)
 	}
+}
+
+// besides is a request of a machine that is no cluster's.
+func besides() *v1alpha1.MachineRequest {
+	return &v1alpha1.MachineRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "beside"},
+		Spec: v1alpha1.MachineRequestSpec{
+			ProviderRef: v1alpha1.ProviderReference{Name: "harvester-dev"}, MachineName: "beside", Role: v1alpha1.RoleWorker,
+			CPU: 1, MemoryMB: 2048, DiskGB: 20,
+		},
+	}
+}
+
+// TestDestroyGoesOnWithoutTheClusterBootstrap has a cluster whose ClusterBootstrap
+// is gone, as after a destroy that was killed, in a namespace of its own.
+func TestDestroyGoesOnWithoutTheClusterBootstrap(t *testing.T) {
+	a := newAdm(t)
+	manifest := file(t, "single.yaml", edited(t, example, "namespace: butler-system", "namespace: elsewhere")+addonsNone)
+	bootstrap := []string{"bootstrap", "harvester", "-c", manifest, "--rehearse"}
+	a.ok(bootstrap...)
+	plane := filepath.Join(a.home, "rehearsals", "dev-cluster", "plane")
+	a.withPlane(plane, func(api client.Client) {
+		cb := &v1alpha1.ClusterBootstrap{}
+		if err := api.Get(t.Context(), client.ObjectKey{Namespace: "elsewhere", Name: "dev-cluster"}, cb); err != nil {
+			t.Fatal(err)
+		}
+		cb.Finalizers = nil
+		if err := errors.Join(api.Update(t.Context(), cb), api.Delete(t.Context(), cb)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	a.run(bootstrap...).expect(t, 2, "dev-cluster is not destroyed completely; finish that first: butleradm destroy dev-cluster")
+	a.run("status", "dev-cluster").expect(t, 1, "dev-cluster is not destroyed completely; finish that first: butleradm destroy dev-cluster")
+	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "the platform still holds 1 machine, 1 disk of dev-cluster")
+	a.ok("destroy", "dev-cluster", "--yes").expectLedger(t, "created 2, deleted 2, left 0: 1 machine, 1 disk")
+	a.expectNothingOnThePlatform("dev-cluster")
+	a.ok(bootstrap...)
+	a.ok("destroy", "dev-cluster", "--yes").expectLedger(t, "created 2, deleted 2, left 0: 1 machine, 1 disk")
+	a.ok("forget", "dev-cluster", "--yes")
 }
 
 func TestOrphansAreFoundByTheirTags(t *testing.T) {
@@ -214,6 +309,7 @@ func TestDestroyRefusesWhatDoesNotFit(t *testing.T) {
 		"id that is none":            {[]string{"destroy", "x", "--orphans", "--cluster-id", "7"}, "--cluster-id is a UUID"},
 		"id in another form":         {[]string{"destroy", "x", "--orphans", "--cluster-id", "{" + another + "}"}, "--cluster-id is a UUID"},
 		"credentials of a rehearsal": {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--credentials", example}, "a rehearsal reads no credentials"},
+		"gone without a plane":       {[]string{"destroy", "x", "--orphans", "--even-if-gone"}, "--even-if-gone goes with a plane"},
 		"both kinds":                 {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--real"}, "exclude each other"},
 		"no manifest there":          {[]string{"destroy", "-c", "/no/such.yaml", "--orphans"}, "no such file"},
 		"no credentials":             {[]string{"destroy", "-c", example, "--orphans", "--yes"}, "there are no credentials for Harvester"},
@@ -274,6 +370,11 @@ func TestRefusedCredentialsAreToldAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	// Those of another platform are taken there, but show nothing.
+	other := a.kubeconfig(a.startPlatformIn("another"), func(*clientcmdapi.Config) {})
+	a.run("destroy", "dev-cluster", "--yes", "--credentials", other).expect(t, 2,
+		"harvester-dev (https://", ", namespace default) has nothing of dev-cluster, but its plane knows of dev-cluster-cp-0 there; nothing was deleted; are these its credentials and its namespace?",
+		"butleradm destroy dev-cluster --even-if-gone")
 	a.run("destroy", "dev-cluster", "--yes").expect(t, 1, "nothing was deleted; hand over others with: butleradm destroy dev-cluster --credentials FILE")
 	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "ask the platform what it holds of dev-cluster", "pass --yes --even-if-left")
 	if left := disks(t, platform); len(left) != 1 {
@@ -289,45 +390,22 @@ func TestRefusedCredentialsAreToldAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, func() bool { return strings.Contains(problems.String(), "dev-cluster-cp-0 Running at 192.0.2.") })
+	plant(t, platform, "cut-off", tags(clusterID(t, platform), "lost"))
 	api := a.planeClient(plane)
 	if err := api.Delete(t.Context(), &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "dev-cluster"}}); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(problems.String(), "deleted") {
-		t.Errorf("exit %d\n%s%s", code, out, problems)
+	result{cmd.ProcessState.ExitCode(), out.String(), problems.String()}.expect(t, 1, "dev-cluster was deleted meanwhile, and is destroyed; nothing is left on the platform")
+	const account = "created 3, deleted 3, left 0: 1 machine, 2 disks"
+	if last := strings.TrimSpace(out.String()); last != account {
+		t.Errorf("the ledger is %q", last)
 	}
 	if left := disks(t, platform); len(left) != 0 {
 		t.Errorf("left after kubectl delete: %v", left)
 	}
-	if !strings.Contains(problems.String(), "remove what is left of it: butleradm destroy dev-cluster") {
-		t.Errorf("said\n%s", problems)
-	}
-	// What remains is the login, and what nobody asked for; destroy takes both, and
-	// knows what went before.
-	plant(t, platform, "cut-off", tags(kept(t, a, plane), "lost"))
 	r := a.run("destroy", "dev-cluster", "--yes")
-	r.expect(t, 0, "dev-cluster is destroyed")
-	if !strings.Contains(r.out, "left 0: 1 machine, ") {
-		t.Errorf("the ledger is %s", r.out)
-	}
-	if left := disks(t, platform); len(left) != 0 {
-		t.Errorf("left: %v", left)
-	}
-}
-
-// kept is the cluster's id as it outlives its ClusterBootstrap.
-func kept(t *testing.T, a adm, plane string) (id string) {
-	t.Helper()
-	a.withPlane(plane, func(api client.Client) {
-		config := &v1alpha1.ProviderConfig{}
-		if err := api.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "harvester-dev"}, config); err != nil {
-			t.Fatal(err)
-		}
-		id = config.Annotations[v1alpha1.AnnotationClusterID]
-	})
-	if id == "" {
-		t.Error("the cluster's id is lost")
-	}
-	return id
+	r.expect(t, 0, "dev-cluster does not exist")
+	r.expectLedger(t, account)
+	a.ok("forget", "dev-cluster", "--yes")
 }

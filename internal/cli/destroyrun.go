@@ -11,12 +11,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/session"
-	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -29,6 +30,7 @@ type destruction struct {
 	*operation
 	*doomed
 	app      App
+	flags    destroyFlags
 	provider provider.Provider
 	// given are credentials that replace those of the plane; nil means none.
 	given *corev1.Secret
@@ -41,13 +43,16 @@ type destruction struct {
 
 // destruction prepares to destroy a cluster, which the plane that local reads knows:
 // its platform can be asked after it.
-func (a App) destruction(o *operation, local client.Reader, d *doomed, f destroyFlags) (*destruction, error) {
-	x := &destruction{operation: o, doomed: d, app: a, t: newTeller(a, "plain")}
+func (a App) destruction(o *operation, local client.Client, d *doomed, f destroyFlags) (*destruction, error) {
+	x := &destruction{operation: o, doomed: d, app: a, flags: f, t: newTeller(a, "plain")}
 	var err error
 	if x.provider, err = a.provider(d.providerType()); err != nil {
 		return nil, err
 	}
 	if o.platform, err = o.simulate(o.ctx, x.provider, nil); err != nil {
+		return nil, err
+	}
+	if d.cluster, err = o.heedEpoch(d.cluster); err != nil {
 		return nil, err
 	}
 	x.silence = x.catchUp(local)
@@ -64,7 +69,7 @@ func (a App) destruction(o *operation, local client.Reader, d *doomed, f destroy
 
 // catchUp takes over what a cluster that manages itself knows better than the plane
 // of this machine: how to ask the platform, and for what it was asked.
-func (x *destruction) catchUp(local client.Reader) error {
+func (x *destruction) catchUp(local client.Client) error {
 	if !movedAway(x.cluster) {
 		return nil
 	}
@@ -75,7 +80,7 @@ func (x *destruction) catchUp(local client.Reader) error {
 	if now.config != nil {
 		x.config, x.secret = now.config, now.secret
 	}
-	x.requests = now.requests
+	x.requests, x.others = now.requests, now.others
 	return nil
 }
 
@@ -146,7 +151,17 @@ func (x *destruction) run(found inventory) error {
 		return err
 	}
 	x.hooks.at("destroy/gone")
+	return x.finish()
+}
+
+// finish deletes what no request stood for, the cluster's own Secrets if nobody has,
+// and then what the platform was asked with. That nothing is left is written down
+// in between: without a ProviderConfig nobody could ask again.
+func (x *destruction) finish() error {
 	if err := x.sweepRest(); err != nil {
+		return err
+	}
+	if err := errors.Join(x.removeMarked(&corev1.SecretList{}), x.conclude()); err != nil {
 		return err
 	}
 	if err := x.removeConfig(); err != nil {
@@ -155,6 +170,51 @@ func (x *destruction) run(found inventory) error {
 	x.hooks.at("destroy/config")
 	x.t.tell(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("%s is destroyed; nothing is left on the platform", x.name)})
 	return nil
+}
+
+// clearUp ends a bootstrap whose ClusterBootstrap somebody has deleted, as with
+// kubectl, and its controller has let go: it does what destroy would still do.
+func (a App) clearUp(o *operation, t *teller) error {
+	t.step(o.name + " was deleted; what is left of it goes, too")
+	if err := a.destroyRest(o, t); err != nil {
+		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; this stood in the way: %w", o.name, errGone, o.command("destroy"), err)
+	}
+	return fmt.Errorf("%s was %w meanwhile, and is destroyed; nothing is left on the platform", o.name, errGone)
+}
+
+// destroyRest goes on after the last request is gone.
+func (a App) destroyRest(o *operation, t *teller) error {
+	d, err := o.doomed(o.ctx, o.local)
+	if err != nil {
+		return err
+	}
+	if d.gone() {
+		_, err := o.unasked(o.ctx)
+		return err
+	}
+	x, err := a.destruction(o, o.local, d, destroyFlags{})
+	if err != nil {
+		return err
+	}
+	x.t = t
+	found, err := x.survey()
+	if err == nil {
+		err = x.record(found)
+	}
+	if err == nil {
+		err = x.removeRequests()
+	}
+	if err == nil {
+		err = x.finish()
+	}
+	switch {
+	case t.json: // its standard output has events alone
+	case err != nil:
+		x.account()
+	default:
+		fmt.Fprintln(a.Out, x.ledger.line("created"))
+	}
+	return err
 }
 
 // comeHome takes the management back from a cluster that manages itself. The
@@ -180,12 +240,38 @@ func (x *destruction) comeHome() error {
 
 // record writes down what will go before the first of it goes.
 func (x *destruction) record(found inventory) (err error) {
-	namespace := manifest.Namespace
-	if x.cluster != nil {
-		namespace = x.cluster.Namespace
-	}
-	x.ledger, err = x.enter(x.ctx, namespace, x.id, found)
+	x.ledger, err = x.enter(x.ctx, x.namespace(), x.id, found)
 	return err
+}
+
+// namespace is where the cluster was, as far as the plane still knows.
+func (x *destruction) namespace() string {
+	if x.cluster != nil {
+		return x.cluster.Namespace
+	}
+	return x.config.Namespace
+}
+
+// conclude writes down that the platform holds nothing any more.
+func (x *destruction) conclude() error {
+	if x.id == "" {
+		return nil
+	}
+	x.ledger.complete = true
+	return x.writeLedger(x.ctx, x.ledger)
+}
+
+// account asks the platform a last time after a failure, and says what is left.
+func (x *destruction) account() {
+	if x.ledger == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), lastWord)
+	defer cancel()
+	if x.id != "" && x.config != nil {
+		x.look(ctx, "")
+	}
+	fmt.Fprintln(x.app.Out, x.ledger.line("created"))
 }
 
 // remove deletes the ClusterBootstrap and waits until its controller has let it
@@ -200,6 +286,8 @@ func (x *destruction) remove() error {
 			return err
 		}
 		x.hooks.at("destroy/deleted")
+	} else if err := x.removeRequests(); err != nil {
+		return err
 	}
 	if err := x.start(x.provider); err != nil {
 		return err
@@ -217,6 +305,31 @@ func (x *destruction) remove() error {
 		return nil
 	}
 	return x.t.lastly(err)
+}
+
+// removeRequests deletes the requests that have lost their ClusterBootstrap: nobody
+// else does, and without a request the controllers make nothing.
+func (x *destruction) removeRequests() error {
+	return x.removeMarked(&v1alpha1.MachineRequestList{}, &v1alpha1.LoadBalancerRequestList{})
+}
+
+// removeMarked deletes what has the cluster's id on this machine's plane.
+func (x *destruction) removeMarked(kinds ...client.ObjectList) error {
+	for _, list := range kinds {
+		if err := x.local.List(x.ctx, list); err != nil {
+			return err
+		}
+		err := meta.EachListItem(list, func(item runtime.Object) error {
+			if object := item.(client.Object); x.isOurs(object) {
+				return client.IgnoreNotFound(x.local.Delete(x.ctx, object))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // witness looks at the platform while the controllers work: what appears only now
@@ -253,16 +366,24 @@ func (x *destruction) look(ctx context.Context, told string) string {
 	case ctx.Err() != nil:
 		return told
 	case err == nil:
-		if x.ledger.see(seen) {
-			// The next listing tries again what cannot be written now.
-			_ = x.writeLedger(ctx, x.ledger)
-		}
+		// The next look tries again what cannot be written now.
+		_ = x.see(ctx, seen)
 		return ""
 	case provider.KindOf(err) == provider.Unauthorized && err.Error() != told:
 		x.t.tell(ui.Event{Type: ui.EventWarning, Message: err.Error() + x.remedy(err)})
 		return err.Error()
 	}
 	return told
+}
+
+// see enters what the platform holds now.
+func (x *destruction) see(ctx context.Context, now inventory) error {
+	ours, _ := now.of(x.name)
+	x.ledger.see(ours)
+	if !x.ledger.grown {
+		return nil
+	}
+	return x.writeLedger(ctx, x.ledger)
 }
 
 // sweepRest deletes what no request stood for: it has the cluster's id, and
@@ -277,14 +398,8 @@ func (x *destruction) sweepRest() error {
 	} else if secret != nil {
 		s.secret = secret
 	}
-	left, err := x.app.sweep(x.ctx, s, x.owner(), x.t, func(now inventory) error {
-		if x.ledger.see(now) {
-			return x.writeLedger(x.ctx, x.ledger)
-		}
-		return nil
-	})
+	left, err := x.app.sweep(x.ctx, s, provider.Owner{ClusterID: x.id, Cluster: x.name}, x.t, func(now inventory) error { return x.see(x.ctx, now) })
 	if err != nil {
-		fmt.Fprintln(x.app.Out, x.ledger.line("created"))
 		return fmt.Errorf("%w; run the same command again%s", stillThere(x.name, left, err), x.remedy(err))
 	}
 	return nil

@@ -26,8 +26,24 @@ type doomed struct {
 	config  *v1alpha1.ProviderConfig   // nil: gone already
 	secret  *corev1.Secret             // nil: the plane has none
 	id      string                     // empty: nothing was ever made
-	// requests are the names of what was asked for, by owner id.
-	requests map[string]string
+	// requests are what was asked for, by owner id.
+	requests map[string]asked
+	// others are what else on the plane needs what is to go.
+	others []string
+	// settled says that the platform was asked at the end of a destroy, and held
+	// nothing.
+	settled bool
+}
+
+// reasonLost is what a provider says of a machine that it had and that is gone.
+const reasonLost = "VMLost"
+
+// asked is a request of a cluster.
+type asked struct {
+	name string
+	// made says that the platform has had something for it, and that nobody has seen
+	// that vanish; going, that it is being deleted.
+	made, going bool
 }
 
 // doomed collects what there is to destroy. The cluster's id is also kept on the
@@ -44,25 +60,82 @@ func (w workspace) doomed(ctx context.Context, c client.Reader) (*doomed, error)
 	}
 	d := &doomed{cluster: cb}
 	for i := range configs.Items {
-		if config := &configs.Items[i]; cb == nil || client.ObjectKeyFromObject(config) == configKey(cb) {
+		config := &configs.Items[i]
+		if cb != nil && client.ObjectKeyFromObject(config) == configKey(cb) || cb == nil && (d.config == nil || config.Annotations[v1alpha1.AnnotationClusterID] != "") {
 			d.config = config
-			d.id = config.Annotations[v1alpha1.AnnotationClusterID]
 		}
 	}
-	if cb != nil {
-		d.id = cb.Annotations[v1alpha1.AnnotationClusterID]
+	if d.id, err = w.idOf(ctx, c, d); err != nil {
+		return nil, err
 	}
 	if d.secret, err = secretOf(ctx, c, d.config); err != nil {
 		return nil, err
 	}
-	d.requests, err = requestsOf(ctx, c, d.id)
+	if d.requests, err = requestsOf(ctx, c, d.id); err != nil {
+		return nil, err
+	}
+	if d.others, err = d.othersOn(ctx, c); err != nil || d.id == "" {
+		return d, err
+	}
+	l, err := readLedger(ctx, c, w.name, d.id)
+	d.settled = l != nil && l.complete
 	return d, err
 }
 
-// keepID writes a cluster's id to where it outlives the ClusterBootstrap.
+// idOf is the id of a cluster: its own, else what was kept of it.
+func (w workspace) idOf(ctx context.Context, c client.Reader, d *doomed) (string, error) {
+	if d.cluster != nil && d.cluster.Annotations[v1alpha1.AnnotationClusterID] != "" {
+		return d.cluster.Annotations[v1alpha1.AnnotationClusterID], nil
+	}
+	if d.config == nil {
+		return "", nil
+	}
+	if id := d.config.Annotations[v1alpha1.AnnotationClusterID]; id != "" {
+		return id, nil
+	}
+	l, err := readLedger(ctx, c, w.name, "")
+	if err != nil || l == nil || l.complete {
+		return "", err
+	}
+	return l.clusterID, nil
+}
+
+// unfinished refuses to begin anew where an earlier cluster of the name is not
+// destroyed to its end: the new one would take the place of all that tells what is
+// left of it.
+func (o *operation) unfinished(ctx context.Context) error {
+	d, err := o.doomed(ctx, o.local)
+	if err != nil || d.cluster != nil || d.id == "" {
+		return err
+	}
+	return &exit{exitUsage, o.halfway()}
+}
+
+func (w workspace) halfway() error {
+	return fmt.Errorf("%s is not destroyed completely; finish that first: %s", w.name, w.command("destroy"))
+}
+
+// without is what there is to say of a cluster whose plane has no ClusterBootstrap.
+func (w workspace) without(ctx context.Context, c client.Reader) error {
+	d, err := w.doomed(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case d.id != "":
+		return w.halfway()
+	}
+	return w.absent()
+}
+
+// keepID writes a cluster's id to where it outlives the ClusterBootstrap. The id of
+// another cluster that stands there is all that is known of what is left of it.
 func (o *operation) keepID(ctx context.Context, config *v1alpha1.ProviderConfig, id string) error {
-	if config == nil || config.Annotations[v1alpha1.AnnotationClusterID] == id {
+	if config == nil || id == "" || config.Annotations[v1alpha1.AnnotationClusterID] == id {
 		return nil
+	}
+	if earlier := config.Annotations[v1alpha1.AnnotationClusterID]; earlier != "" {
+		return fmt.Errorf("ProviderConfig %s stands for the cluster id %s, of which something may be left; delete that first: butleradm destroy -c FILE --orphans --cluster-id %s; then take the annotation %s off it",
+			config.Name, earlier, earlier, v1alpha1.AnnotationClusterID)
 	}
 	before := config.DeepCopy()
 	metav1.SetMetaDataAnnotation(&config.ObjectMeta, v1alpha1.AnnotationClusterID, id)
@@ -71,7 +144,7 @@ func (o *operation) keepID(ctx context.Context, config *v1alpha1.ProviderConfig,
 
 // doomedBeyond is what a cluster that manages itself knows of itself: its plane is
 // newer than the one that was left on this machine.
-func (w workspace) doomedBeyond(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap, t *teller) (*doomed, error) {
+func (w workspace) doomedBeyond(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, t *teller) (*doomed, error) {
 	return insist(ctx, t, func(ctx context.Context) (*doomed, error) {
 		there, _, err := w.beyond(ctx, c, cb)
 		if err != nil {
@@ -99,16 +172,16 @@ func secretOf(ctx context.Context, c client.Reader, config *v1alpha1.ProviderCon
 	return secret, err
 }
 
-// requestsOf are the names of a cluster's requests by their owner id. One that
-// has none so far is found by its name.
-func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]string, error) {
+// requestsOf are a cluster's requests by their owner id. One that has none so far
+// goes by its own.
+func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]asked, error) {
 	var machines v1alpha1.MachineRequestList
 	var balancers v1alpha1.LoadBalancerRequestList
 	if err := errors.Join(c.List(ctx, &machines), c.List(ctx, &balancers)); err != nil {
 		return nil, err
 	}
-	out := map[string]string{}
-	note := func(o client.Object) {
+	out := map[string]asked{}
+	note := func(o client.Object, made bool) {
 		a := o.GetAnnotations()
 		if id == "" || a[v1alpha1.AnnotationClusterID] != id {
 			return
@@ -117,13 +190,14 @@ func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]str
 		if owner == "" {
 			owner = string(o.GetUID())
 		}
-		out[owner] = o.GetName()
+		out[owner] = asked{o.GetName(), made, !o.GetDeletionTimestamp().IsZero()}
 	}
 	for i := range machines.Items {
-		note(&machines.Items[i])
+		s := machines.Items[i].Status
+		note(&machines.Items[i], s.ProviderID != "" && s.FailureReason != reasonLost)
 	}
 	for i := range balancers.Items {
-		note(&balancers.Items[i])
+		note(&balancers.Items[i], balancers.Items[i].Status.ResourceID != "")
 	}
 	return out, nil
 }

@@ -75,11 +75,26 @@ type farewell struct {
 }
 
 func (a App) forget(ctx context.Context, w workspace, f forgetFlags) error {
-	say, err := a.farewell(ctx, w)
-	if err != nil {
+	if err := a.agree(ctx, w, f); err != nil {
 		return err
 	}
+	if err := w.clear(ctx); err != nil {
+		return fmt.Errorf("remove the state in %s: %w; run the same command again", w.dir, err)
+	}
+	fmt.Fprintf(a.Err, "%s is forgotten; its state in %s is removed\n", w.name, w.dir)
+	return nil
+}
+
+// agree has the user's word that the state may go. Until then nobody else gets the
+// plane: what was asked about is what goes.
+func (a App) agree(ctx context.Context, w workspace, f forgetFlags) (err error) {
+	o, say, err := a.farewell(ctx, w)
+	if o != nil {
+		defer func() { err = errors.Join(err, o.close()) }()
+	}
 	switch {
+	case err != nil:
+		return err
 	case say.refusal != nil && f.yes && f.left:
 		fmt.Fprintf(a.Err, "note: %v\n", say.refusal)
 	case say.refusal != nil:
@@ -87,10 +102,6 @@ func (a App) forget(ctx context.Context, w workspace, f forgetFlags) error {
 	case !f.yes && !a.confirm(ctx, say.question):
 		return usage("nothing was removed; answer y, or pass --yes")
 	}
-	if err := w.clear(ctx); err != nil {
-		return fmt.Errorf("remove the state in %s: %w; run the same command again", w.dir, err)
-	}
-	fmt.Fprintf(a.Err, "%s is forgotten; its state in %s is removed\n", w.name, w.dir)
 	return nil
 }
 
@@ -106,28 +117,32 @@ func (w workspace) clear(ctx context.Context) error {
 	return errors.Join(w.discard(ctx), held.Release())
 }
 
-// farewell looks at what would be lost with the state of a cluster.
-func (a App) farewell(ctx context.Context, w workspace) (say farewell, err error) {
+// farewell looks at what would be lost with the state of a cluster. The plane that
+// it has opened for that, if any, has to be closed.
+func (a App) farewell(ctx context.Context, w workspace) (o *operation, say farewell, err error) {
 	say.question = fmt.Sprintf("Remove the state of %s in %s?", w.name, w.dir)
 	if !exists(w.plane()) {
 		say.refusal = fmt.Errorf("the local plane is lost, so nobody can say what the platform holds of %s; find that by its tags first: butleradm destroy -c FILE --orphans", w.name)
-		return say, nil
+		return nil, say, nil
 	}
-	o, err := a.open(ctx, w, "butleradm forget "+w.name)
+	o, err = a.open(ctx, w, "butleradm forget "+w.name)
 	if errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
-		return say, err
+		return nil, say, err
 	}
 	if err != nil {
 		say.refusal = fmt.Errorf("the local plane does not start, so nobody can say what the platform holds of %s: %w", w.name, err)
-		return say, nil
+		return nil, say, nil
 	}
-	defer func() { err = errors.Join(err, o.close()) }()
 	d, err := w.doomed(ctx, o.local)
-	if err != nil || d.gone() || d.id == "" {
-		return say, err
+	switch {
+	case err != nil:
+		return o, say, err
+	case d.gone():
+		_, say.refusal = o.unasked(ctx)
+	case d.id != "":
+		say.refusal = a.leftOf(o, d)
 	}
-	say.refusal = a.leftOf(o, d)
-	return say, nil
+	return o, say, nil
 }
 
 // leftOf tells what the platform holds of a cluster, or why it cannot be asked;
@@ -137,7 +152,7 @@ func (a App) leftOf(o *operation, d *doomed) error {
 	if err != nil {
 		return fmt.Errorf("nobody can say what the platform holds of %s: %w", o.name, err)
 	}
-	found, err := x.list()
+	found, err := x.survey()
 	if err != nil {
 		return err
 	}

@@ -95,6 +95,19 @@ func (i inventory) byCluster() map[string]inventory {
 	return out
 }
 
+// of tells what a cluster has from what stands under its id with the name of
+// another one.
+func (i inventory) of(cluster string) (ours, strangers inventory) {
+	for _, h := range i {
+		if h.owner.Cluster == "" || h.owner.Cluster == cluster {
+			ours = append(ours, h)
+		} else {
+			strangers = append(strangers, h)
+		}
+	}
+	return ours, strangers
+}
+
 func (i inventory) parts() (out []provider.Part) {
 	for _, h := range i {
 		out = append(out, h.parts...)
@@ -177,14 +190,14 @@ const (
 )
 
 // rows has a line for each holding, and one for each request that has none.
-func (i inventory) rows(requests map[string]string) (out []row) {
+func (i inventory) rows(requests map[string]asked) (out []row) {
 	waiting := maps.Clone(requests)
 	for _, h := range i {
 		delete(waiting, h.owner.ID)
 		out = append(out, row{h.name, string(h.state), contents(h.parts)})
 	}
-	for _, name := range slices.Sorted(maps.Values(waiting)) {
-		out = append(out, row{name, "-", nothingYet})
+	for _, r := range slices.SortedFunc(maps.Values(waiting), func(a, b asked) int { return strings.Compare(a.name, b.name) }) {
+		out = append(out, row{r.name, "-", nothingYet})
 	}
 	return out
 }

@@ -66,7 +66,7 @@ func TestTableHasRequestsWithoutMachinesAndFits(t *testing.T) {
 		{name: "dev-cp-0", owner: provider.Owner{ID: "1"}, state: provider.StateRunning, parts: parts("machine/m", "disk/r", "disk/e")},
 		{name: long, owner: provider.Owner{ID: "2"}, state: provider.StateDeleting, parts: parts("machine/m", "disk/r", "secret/e", "address/1", "address/2", "load balancer/l")},
 	}
-	rows := all.rows(map[string]string{"1": "dev-cp-0", "9": "dev-cp-1"})
+	rows := all.rows(map[string]asked{"1": {name: "dev-cp-0"}, "9": {name: "dev-cp-1"}})
 	text := table(slices.Clone(rows))
 	for line := range strings.Lines(text) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > ui.Columns {

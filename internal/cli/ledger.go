@@ -24,6 +24,10 @@ type ledger struct {
 	clusterID string
 	entries   []entry
 	left      int
+	// grown says that there are entries which are not written down.
+	grown bool
+	// complete says that the platform was asked at the end, and held nothing.
+	complete bool
 }
 
 // entry is one object on the platform. The request that it belongs to is part of
@@ -34,9 +38,8 @@ type entry struct {
 	Name  string `json:"name"`
 }
 
-// see takes in what the platform holds now, and reports whether some of it is
-// new.
-func (l *ledger) see(now inventory) (grown bool) {
+// see takes in what the platform holds now.
+func (l *ledger) see(now inventory) {
 	l.left = 0
 	for _, h := range now {
 		for _, p := range h.parts {
@@ -44,11 +47,10 @@ func (l *ledger) see(now inventory) (grown bool) {
 			e := entry{h.owner.ID, p.Kind, p.Name}
 			if !slices.Contains(l.entries, e) {
 				l.entries = append(l.entries, e)
-				grown = true
+				l.grown = true
 			}
 		}
 	}
-	return grown
 }
 
 // line sums up; first is what the entries are called, created or found.
@@ -64,8 +66,12 @@ func (l *ledger) line(first string) string {
 	return text
 }
 
-// ledgerKey is where a ConfigMap holds a ledger.
-const ledgerKey = "objects.json"
+// A ConfigMap holds a ledger below ledgerKey. It has completeKey once the platform
+// was asked at the end, and held nothing.
+const (
+	ledgerKey   = "objects.json"
+	completeKey = "complete"
+)
 
 // ledgerName is the ConfigMap with the ledger of a cluster. It stays when the
 // cluster is gone: it is all that is left to tell of it.
@@ -80,7 +86,7 @@ func readLedger(ctx context.Context, c client.Reader, cluster, id string) (*ledg
 		return nil, err
 	}
 	for _, m := range found.Items {
-		l := &ledger{namespace: m.Namespace, clusterID: m.Annotations[v1alpha1.AnnotationClusterID]}
+		l := &ledger{namespace: m.Namespace, clusterID: m.Annotations[v1alpha1.AnnotationClusterID], complete: m.Data[completeKey] != ""}
 		if l.clusterID == "" || id != "" && l.clusterID != id {
 			continue
 		}
@@ -98,17 +104,22 @@ func (o *operation) writeLedger(ctx context.Context, l *ledger) error {
 	if err != nil {
 		return err
 	}
+	content := map[string]string{ledgerKey: string(data)}
+	if l.complete {
+		content[completeKey] = "true"
+	}
 	err = o.put(ctx, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: l.namespace, Name: ledgerName(o.name),
 			Labels:      map[string]string{v1alpha1.LabelCluster: o.name},
 			Annotations: map[string]string{v1alpha1.AnnotationClusterID: l.clusterID},
 		},
-		Data: map[string]string{ledgerKey: string(data)},
+		Data: content,
 	})
 	if err != nil {
 		return fmt.Errorf("write down what is to be deleted: %w", err)
 	}
+	l.grown = false
 	return nil
 }
 
@@ -125,10 +136,10 @@ func (o *operation) enter(ctx context.Context, namespace, id string, found inven
 	if err != nil {
 		return nil, err
 	}
-	if known != nil {
+	if l.namespace = namespace; known != nil {
 		l = known
 	}
-	l.namespace = namespace
+	l.complete = false
 	l.see(found)
 	return l, o.writeLedger(ctx, l)
 }
@@ -136,7 +147,7 @@ func (o *operation) enter(ctx context.Context, namespace, id string, found inven
 // bookkeeper sees to it that a cluster can be accounted for that somebody deletes
 // while it is being made, as with kubectl: its id is kept where it outlives the
 // ClusterBootstrap, and what the platform holds is written down when the deletion
-// begins.
+// begins. Without a ledger nothing was ever made.
 type bookkeeper struct {
 	*operation
 	provider      provider.Provider
@@ -163,7 +174,15 @@ func (b *bookkeeper) keep(cb *v1alpha1.ClusterBootstrap, id string) error {
 	if err := b.local.Get(b.ctx, configKey(cb), config); err != nil {
 		return err
 	}
-	return b.keepID(b.ctx, config, id)
+	if err := b.keepID(b.ctx, config, id); err != nil {
+		return err
+	}
+	known, err := readLedger(b.ctx, b.local, b.name, id)
+	if err != nil || known != nil && !known.complete {
+		return err
+	}
+	_, err = b.enter(b.ctx, cb.Namespace, id, nil)
+	return err
 }
 
 func (b *bookkeeper) count(cb *v1alpha1.ClusterBootstrap, id string) error {

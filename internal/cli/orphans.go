@@ -221,7 +221,7 @@ func (s *search) run() error {
 // delete sweeps the platform, and ends with the ledger.
 func (s *search) delete(id string) error {
 	l := &ledger{clusterID: id}
-	left, err := s.app.sweep(s.ctx, s.site, provider.Owner{ClusterID: id}, s.t, func(now inventory) error {
+	left, err := s.app.sweep(s.ctx, s.site, provider.Owner{ClusterID: id, Cluster: s.name}, s.t, func(now inventory) error {
 		l.see(now)
 		return nil
 	})
@@ -230,12 +230,29 @@ func (s *search) delete(id string) error {
 		return fmt.Errorf("%w; run the same command again%s", stillThere(s.name, left, err), s.remedy(err))
 	}
 	s.hooks.at("destroy/gone")
+	if err := s.conclude(id); err != nil {
+		return err
+	}
 	s.t.tell(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("nothing of %s is left on the platform", s.name)})
 	if exists(s.dir) {
 		fmt.Fprintf(s.app.Err, "\nIts state on this machine stays; remove that with: %s\n\n", s.command("forget"))
 	}
 	fmt.Fprintln(s.app.Out, l.line("found"))
 	return nil
+}
+
+// conclude writes to the ledger of the plane, if this machine has one of the
+// cluster, that nothing is left.
+func (s *search) conclude(id string) error {
+	if s.doomed == nil {
+		return nil
+	}
+	l, err := readLedger(s.ctx, s.local, s.name, id)
+	if err != nil || l == nil {
+		return err
+	}
+	l.complete = true
+	return s.writeLedger(s.ctx, l)
 }
 
 // ask asks the platform, before anything is deleted.
@@ -300,12 +317,14 @@ func (s *search) ambiguous(ids []string, clusters map[string]inventory) error {
 
 // ofThisName refuses the id of a cluster that has another name.
 func (s *search) ofThisName(id string, found inventory) error {
-	for _, h := range found {
-		if h.owner.Cluster != "" && h.owner.Cluster != s.name {
-			return usage("the cluster with id %s is %s, not %s; nothing was deleted", id, h.owner.Cluster, s.name)
-		}
+	ours, strangers := found.of(s.name)
+	switch {
+	case len(strangers) == 0:
+		return nil
+	case len(ours) > 0:
+		return sharedID(s.name, id, strangers)
 	}
-	return nil
+	return usage("the cluster with id %s is %s, not %s; nothing was deleted", id, strangers[0].owner.Cluster, s.name)
 }
 
 // refuseBeside refuses to work beside a plane that is in charge of the cluster: two
@@ -317,7 +336,7 @@ func (s *search) refuseBeside(id string) error {
 	if !movedAway(s.cluster) {
 		return usage("the plane in %s is in charge of %s; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.dir, s.name, s.command("destroy"), id)
 	}
-	if _, err := s.doomedBeyond(s.ctx, s.local, s.cluster, s.t); err == nil {
+	if _, err := s.doomedBeyond(s.ctx, s.local, s.cluster, s.t); err == nil || answered(err) {
 		return usage("%s manages itself, and answers; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.name, s.command("destroy"), id)
 	}
 	return s.ctx.Err()

@@ -24,7 +24,12 @@ import (
 // are nobody's (RFC 5737), because a real run dials them.
 func (a adm) startPlatform() string {
 	a.Helper()
-	dir := filepath.Join(a.home, "platform")
+	return a.startPlatformIn("platform")
+}
+
+func (a adm) startPlatformIn(name string) string {
+	a.Helper()
+	dir := filepath.Join(a.home, name)
 	setup := file(a.T, "setup.json", `{"seed": {"harvester": {}, "subnet": "192.0.2.0/24"}, "profile": "instant"}`)
 	cmd, out, problems := a.command("sim", "harvester", "--state-dir", dir, "--setup", setup)
 	if err := cmd.Start(); err != nil {
@@ -125,6 +130,9 @@ func TestRealRun(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	expect(result{cmd.ProcessState.ExitCode(), out.String(), problems.String()}, 130, "What is not gone yet is left in place. go on: butleradm destroy dev-cluster")
+	if !strings.HasPrefix(out.String(), "created ") {
+		t.Errorf("no ledger in %q", out)
+	}
 	expect(a.run(bootstrap("--yes")...), 2, "dev-cluster is being destroyed; finish that first")
 	a.withPlane(filepath.Join(a.home, "clusters", "dev-cluster", "plane"), func(api client.Client) { a.hold(api) })
 	expect(a.run("destroy", "dev-cluster", "--yes"), 0, "nothing is left on the platform")

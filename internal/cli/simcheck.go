@@ -32,6 +32,9 @@ left on it with an owner's tags. The exit code is 1 if anything was wrong; with
 			if err != nil {
 				return err
 			}
+			if len(all) == 0 {
+				fmt.Fprintln(a.Err, "there is no rehearsal in $BUTLER_HOME; nothing was checked")
+			}
 			var problems []error
 			for _, w := range all {
 				problems = append(problems, a.checkSim(cmd.Context(), w, empty))

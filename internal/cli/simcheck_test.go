@@ -11,6 +11,15 @@ import (
 	"testing"
 )
 
+func TestCheckSaysThatThereIsNothingToCheck(t *testing.T) {
+	t.Setenv("BUTLER_HOME", t.TempDir())
+	var said bytes.Buffer
+	code := App{Out: &said, Err: &said}.Main([]string{"sim", "check", "--empty"})
+	if want := "there is no rehearsal in $BUTLER_HOME; nothing was checked"; code != 0 || !strings.Contains(said.String(), want) {
+		t.Errorf("exit %d, want 0 with %q:\n%s", code, want, said.String())
+	}
+}
+
 // stopped is a rehearsal whose simulated platform does not run any more.
 func stopped(t *testing.T, violations string) {
 	t.Helper()

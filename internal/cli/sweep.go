@@ -20,11 +20,15 @@ const (
 	atOnce = 16
 	// soonest and latest are how long to wait before the platform is asked again.
 	soonest, latest = 100 * time.Millisecond, 2 * time.Second
+	// lastWord is how long the platform has to say what is left, when the time of a
+	// command is over.
+	lastWord = 3 * time.Second
 )
 
 // sweep deletes what the platform of a site holds of an owner, and returns what it
 // saw last of that. Each listing is shown to see first. A login that ends on the
-// way is renewed.
+// way is renewed. What stands under the owner's cluster id with the name of another
+// cluster is left alone.
 func (a App) sweep(ctx context.Context, s site, o provider.Owner, t *teller, see func(inventory) error) (left inventory, err error) {
 	stuck := func(err error) { t.tell(ui.Event{Type: ui.EventWaiting, Message: err.Error()}) }
 	broom := &sweep{
@@ -91,6 +95,23 @@ type sweep struct {
 // holds cannot be deleted until somebody has mended something. What passes by
 // itself is tried again until ctx ends.
 func (s *sweep) run(ctx context.Context) error {
+	err := s.removeUntilEmpty(ctx)
+	if err != nil {
+		s.account(ctx)
+	}
+	return err
+}
+
+// account asks a last time what is left, also if the time is over.
+func (s *sweep) account(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+	defer cancel()
+	if left, err := s.look(ctx); err == nil {
+		_ = s.see(left) // there is an error already
+	}
+}
+
+func (s *sweep) removeUntilEmpty(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.slots, s.ears, s.told = make(chan struct{}, atOnce), map[string]chan struct{}{}, map[string]bool{}
@@ -127,7 +148,7 @@ func (s *sweep) run(ctx context.Context) error {
 // list asks until the platform answers or refuses.
 func (s *sweep) list(ctx context.Context) (inventory, error) {
 	for wait := soonest; ; wait = longer(wait) {
-		left, err := takeInventory(ctx, s.platform, s.owner)
+		left, err := s.look(ctx)
 		if err == nil || !passes(err) {
 			return left, err
 		}
@@ -136,6 +157,15 @@ func (s *sweep) list(ctx context.Context) (inventory, error) {
 			return nil, errors.Join(context.Cause(ctx), err)
 		}
 	}
+}
+
+// look asks the platform once, for as long as it has for one answer.
+func (s *sweep) look(ctx context.Context) (inventory, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	left, err := takeInventory(ctx, s.platform, provider.Owner{ClusterID: s.owner.ClusterID})
+	ours, _ := left.of(s.owner.Cluster)
+	return ours, err
 }
 
 // removeAll deletes holdings side by side. What is refused does not keep the
@@ -184,6 +214,8 @@ func (s *sweep) try(ctx context.Context, h holding) (provider.State, string, err
 	case <-ctx.Done():
 		return "", "", ctx.Err()
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	if h.balancer {
 		ref := provider.LoadBalancerRef{Name: h.name, Owner: h.owner}
 		if err := s.platform.LoadBalancers.Delete(ctx, ref); err != nil {
@@ -238,7 +270,7 @@ func (s *sweep) complain(err error) {
 // passes reports whether a failure goes away by itself.
 func passes(err error) bool {
 	k := provider.KindOf(err)
-	return k == provider.Unavailable || k == provider.Exhausted
+	return (k == provider.Unavailable || k == provider.Exhausted) && !isLasting(err)
 }
 
 func longer(d time.Duration) time.Duration { return min(d*3/2, latest) }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -49,7 +50,7 @@ func (d *dirt) make(cluster, id string, n int) {
 func (d *dirt) sweep(ctx context.Context, id string) (string, error) {
 	l := &ledger{}
 	a := App{Out: io.Discard, Err: io.Discard}
-	_, err := a.sweep(ctx, d.site, provider.Owner{ClusterID: id}, newTeller(a, "plain"), func(now inventory) error {
+	_, err := a.sweep(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, newTeller(a, "plain"), func(now inventory) error {
 		l.see(now)
 		return nil
 	})
@@ -114,14 +115,65 @@ func TestSweepEndsAtWhatOnlyPeopleCanMend(t *testing.T) {
 	}
 }
 
+func TestSweepCountsWhatWentBesideARefusal(t *testing.T) {
+	d := newDirt(t, inmemory.Options{})
+	d.make("mgmt", "x", 3)
+	d.Platform.Fail(inmemory.Delete, &provider.Error{Kind: provider.Invalid, Op: "delete machine", Err: errors.New("it is protected")})
+	line, err := d.sweep(t.Context(), "x")
+	if want := "found 6, deleted 4, left 2: 3 machines, 3 disks"; provider.KindOf(err) != provider.Invalid || line != want {
+		t.Errorf("got  %s, %v\nwant %s", line, err, want)
+	}
+}
+
+func TestSweepLeavesAnotherClusterOfTheSameID(t *testing.T) {
+	d := newDirt(t, inmemory.Options{})
+	d.make("mgmt", "x", 2)
+	d.make("copied", "x", 1)
+	line, err := d.sweep(t.Context(), "x")
+	if want := "found 4, deleted 4, left 0: 2 machines, 2 disks"; err != nil || line != want {
+		t.Errorf("got  %s, %v\nwant %s", line, err, want)
+	}
+	if all := d.Machines(); len(all) != 1 || all[0].Ref.Owner.Cluster != "copied" {
+		t.Errorf("left: %v", all)
+	}
+}
+
+func TestSweepDoesNotWaitForAnAnswerThatNeverComes(t *testing.T) {
+	for _, op := range []inmemory.Op{inmemory.Delete, inmemory.Observe, inmemory.List} {
+		t.Run(string(op), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDirt(t, inmemory.Options{})
+				d.make("mgmt", "x", 2)
+				d.Silence(op)
+				platform, end, err := d.site.connect(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer end()
+				broom := &sweep{
+					platform: platform, owner: provider.Owner{ClusterID: "x", Cluster: "mgmt"},
+					see: func(inventory) error { return nil }, gone: func(holding) {},
+					stuck: func(error) { d.Lift() }, // that it is told at all is what counts
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				if err := broom.run(ctx); err != nil || d.owners()["x"] != 0 {
+					t.Errorf("%v; left: %v", err, d.owners())
+				}
+			})
+		})
+	}
+}
+
 func TestSweepGivesUpWhenItsTimeIsOver(t *testing.T) {
 	d := newDirt(t, inmemory.Options{})
 	d.make("mgmt", "x", 2)
 	d.Refuse(&provider.Error{Kind: provider.Unavailable, Op: "delete machine", Err: errors.New("try later")}, inmemory.Delete)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errTimeout)
 	defer cancel()
-	if _, err := d.sweep(ctx, "x"); !errors.Is(err, errTimeout) {
-		t.Errorf("ended with %v", err)
+	line, err := d.sweep(ctx, "x")
+	if want := "found 4, deleted 0, left 4: 2 machines, 2 disks"; !errors.Is(err, errTimeout) || line != want {
+		t.Errorf("ended with %s, %v", line, err)
 	}
 	if left := d.owners()["x"]; left != 2 {
 		t.Errorf("%d are left", left)

@@ -34,6 +34,9 @@ func (w workspace) command(verb string) string {
 	if usual, err := w.usual(); err != nil || w.dir != resolve(usual) {
 		return c + " --state-dir " + quoted(w.dir)
 	}
+	if strings.HasPrefix(verb, "sim ") {
+		return c // there are no simulated platforms but those of rehearsals
+	}
 	other := workspace{name: w.name, rehearsal: !w.rehearsal}
 	if usual, err := other.usual(); err == nil && exists(filepath.Join(usual, "plane")) {
 		c += " --" + map[bool]string{true: "rehearse", false: "real"}[w.rehearsal]

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/program"
+)
+
+// metaOf is the metadata of an object of the cluster with an id; the empty one is
+// nobody's.
+func metaOf(name, id string) metav1.ObjectMeta {
+	m := metav1.ObjectMeta{Namespace: "here", Name: name, UID: types.UID(name)}
+	if id != "" {
+		m.Annotations = map[string]string{v1alpha1.AnnotationClusterID: id}
+	}
+	return m
+}
+
+func bootstrapOf(name, id, plane string) *v1alpha1.ClusterBootstrap {
+	cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metaOf(name, id)}
+	cb.Spec.Cluster.Name, cb.Spec.ProviderRef.Name = name, "config"
+	metav1.SetMetaDataAnnotation(&cb.ObjectMeta, v1alpha1.AnnotationPlane, plane)
+	return cb
+}
+
+func machineOf(name, id, config string) *v1alpha1.MachineRequest {
+	r := &v1alpha1.MachineRequest{ObjectMeta: metaOf(name, id)}
+	r.Spec.ProviderRef.Name = config
+	return r
+}
+
+func ledgerOf(id string, data map[string]string) *corev1.ConfigMap {
+	data[ledgerKey] = "[]"
+	return &corev1.ConfigMap{ObjectMeta: metaOf(ledgerName("dev"), id), Data: data}
+}
+
+func indexedPlane(t *testing.T, objects ...client.Object) client.WithWatch {
+	t.Helper()
+	scheme, err := program.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&corev1.ConfigMap{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} }).Build()
+}
+
+func TestIDOutlivesTheClusterBootstrap(t *testing.T) {
+	config := func(id string) *v1alpha1.ProviderConfig {
+		return &v1alpha1.ProviderConfig{ObjectMeta: metaOf("config", id)}
+	}
+	for reason, c := range map[string]struct {
+		objects []client.Object
+		want    string
+	}{
+		"its own":                    {[]client.Object{bootstrapOf("dev", "x", "local"), config("x")}, "x"},
+		"its own before a kept one":  {[]client.Object{bootstrapOf("dev", "x", "local"), config("y")}, "x"},
+		"kept, with a new one":       {[]client.Object{bootstrapOf("dev", "", "local"), config("x")}, "x"},
+		"kept":                       {[]client.Object{config("x")}, "x"},
+		"kept beside another config": {[]client.Object{config("x"), &v1alpha1.ProviderConfig{ObjectMeta: metaOf("more", "")}}, "x"},
+		"in the ledger":              {[]client.Object{config(""), ledgerOf("x", map[string]string{})}, "x"},
+		"in a ledger at its end":     {[]client.Object{config(""), ledgerOf("x", map[string]string{completeKey: "true"})}, ""},
+		"never given":                {[]client.Object{bootstrapOf("dev", "", "local"), config("")}, ""},
+		"nothing there":              {nil, ""},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			plane := indexedPlane(t, c.objects...)
+			d, err := workspace{name: "dev"}.doomed(t.Context(), plane)
+			if err != nil || d.id != c.want {
+				t.Errorf("got %q, %v, want %q", d.id, err, c.want)
+			}
+			o := &operation{workspace: workspace{name: "dev"}, local: plane}
+			if err := o.unfinished(t.Context()); (err != nil) != (c.want != "" && d.cluster == nil) {
+				t.Errorf("a new one is refused: %v", err)
+			}
+		})
+	}
+}
+
+func TestKeptIDIsNeitherErasedNorReplaced(t *testing.T) {
+	for id, want := range map[string]string{"": "", "x": "", "y": "stands for the cluster id x, of which something may be left"} {
+		config := &v1alpha1.ProviderConfig{ObjectMeta: metaOf("config", "x")}
+		plane := indexedPlane(t, config)
+		err := (&operation{local: plane}).keepID(t.Context(), config, id)
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("keeping %q: %v", id, err)
+		}
+		if err := plane.Get(t.Context(), client.ObjectKeyFromObject(config), config); err != nil || config.Annotations[v1alpha1.AnnotationClusterID] != "x" {
+			t.Errorf("after %q it is %v, %v", id, config.Annotations, err)
+		}
+	}
+}
+
+func TestOthersOnThePlaneAreNamedWithTheirKinds(t *testing.T) {
+	config := &v1alpha1.ProviderConfig{ObjectMeta: metaOf("config", "x")}
+	going := machineOf("going", "", "config")
+	going.Finalizers, going.DeletionTimestamp = []string{"example.com/hold"}, &metav1.Time{Time: metav1.Now().Time}
+	objects := []client.Object{
+		config, machineOf("cp-0", "x", "config"), machineOf("beside", "", "config"), machineOf("elsewhere", "", "more"), going,
+		&v1alpha1.LoadBalancerRequest{ObjectMeta: metaOf("lb", "y"), Spec: v1alpha1.LoadBalancerRequestSpec{ProviderConfigRef: v1alpha1.ProviderReference{Name: "config"}}},
+		bootstrapOf("copy", "x", "local"),
+	}
+	for plane, want := range map[string][]string{
+		v1alpha1.PlaneLocal: {"ClusterBootstrap here/copy", "LoadBalancerRequest here/lb", "MachineRequest here/beside"},
+		v1alpha1.PlaneSelf:  {"ClusterBootstrap here/copy", "LoadBalancerRequest here/lb", "MachineRequest here/beside", "MachineRequest here/elsewhere", "MachineRequest here/going"},
+	} {
+		d, err := workspace{name: "dev"}.doomed(t.Context(), indexedPlane(t, append(slices.Clone(objects), bootstrapOf("dev", "x", plane))...))
+		if err != nil || !slices.Equal(d.others, want) {
+			t.Errorf("%s: got %q, %v", plane, d.others, err)
+		}
+		if err := d.refuseOthers("dev"); codeOf(err) != exitUsage || !strings.Contains(err.Error(), "delete that first: ClusterBootstrap here/copy, ") {
+			t.Errorf("%s: %v", plane, err)
+		}
+	}
+}

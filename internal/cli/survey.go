@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+)
+
+// survey finds out what will go, before anything is changed. It refuses where that
+// cannot be told from what is somebody else's, and where something else would be
+// left without what it needs.
+func (x *destruction) survey() (inventory, error) {
+	if err := x.doomed.refuseOthers(x.name); err != nil {
+		return nil, err
+	}
+	found, err := x.list()
+	if err == nil && x.lacks(found) != nil {
+		// One look may show what was there a moment ago.
+		if err = pause(x.ctx, nil, latest); err == nil {
+			found, err = x.list()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, strangers := found.of(x.name)
+	if len(strangers) > 0 {
+		return nil, sharedID(x.name, x.id, strangers)
+	}
+	return found, x.refuseElsewhere(found)
+}
+
+// refuseElsewhere refuses a platform that has nothing of what is known to run: with
+// the credentials of another one everything would seem to be gone.
+func (x *destruction) refuseElsewhere(found inventory) error {
+	missing := x.lacks(found)
+	if len(missing) == 0 || x.flags.evenIfGone {
+		return nil
+	}
+	return usage("%s has nothing of %s, but its plane knows of %s there; nothing was deleted; are these its credentials and its namespace? If they are, and all of that is gone for good: %s --even-if-gone",
+		x.site().place(), x.name, some(missing), x.command("destroy"))
+}
+
+// lacks are the requests that the platform once had something for, if it shows
+// nothing for any of them. What is being deleted may be gone already, and counts
+// only against credentials that nobody has used so far.
+func (x *destruction) lacks(found inventory) (missing []string) {
+	for _, h := range found {
+		if x.requests[h.owner.ID].made {
+			return nil
+		}
+	}
+	if x.settled {
+		return nil // it is known that they are gone
+	}
+	for _, r := range x.requests {
+		if r.made && (!r.going || x.flags.credentials != "") {
+			missing = append(missing, r.name)
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+// some are names, the first few of many.
+func some(names []string) string {
+	const few = 5
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}
+
+// place names a platform to people: by its ProviderConfig, and by where that and
+// the credentials lead.
+func (s site) place() string {
+	var at []string
+	if config, err := clientcmd.Load(secretData(s.secret)[keyOf(s.config)]); err == nil {
+		if current := config.Contexts[config.CurrentContext]; current != nil && config.Clusters[current.Cluster] != nil {
+			at = append(at, config.Clusters[current.Cluster].Server)
+		}
+	}
+	if h := s.config.Spec.Harvester; h != nil && h.Namespace != "" {
+		at = append(at, "namespace "+h.Namespace)
+	}
+	if len(at) == 0 {
+		return s.config.Name
+	}
+	return fmt.Sprintf("%s (%s)", s.config.Name, strings.Join(at, ", "))
+}
+
+// sharedID is why nothing is deleted by an id that another cluster has as well.
+func sharedID(name, id string, strangers inventory) error {
+	owners := map[string]bool{}
+	for _, h := range strangers {
+		owners[h.owner.Cluster] = true
+	}
+	return usage("the cluster id %s is not that of %s alone: %s has %s under it; nothing was deleted; an id is given once and is in no manifest: see docs/concepts/ownership.md",
+		id, name, strings.Join(slices.Sorted(maps.Keys(owners)), ", "), split(strangers.parts()))
+}
+
+// refuseOthers refuses to take away what others on the plane need: from a cluster
+// that manages itself its controllers, from a plane of this machine the
+// ProviderConfig.
+func (d *doomed) refuseOthers(name string) error {
+	switch {
+	case len(d.others) == 0:
+		return nil
+	case d.selfHosted() || movedAway(d.cluster):
+		return usage("%s manages more than itself; nothing was deleted; delete that first: %s", name, some(d.others))
+	}
+	return usage("ProviderConfig %s serves more than %s; nothing was deleted; delete that first: %s", d.config.Name, name, some(d.others))
+}
+
+// refuseOthers looks at the plane that is in charge.
+func (o *operation) refuseOthers() error {
+	d, err := o.doomed(o.ctx, o.client)
+	if err != nil {
+		return err
+	}
+	return d.refuseOthers(o.name)
+}
+
+// othersOn are what is on a plane beside a cluster and would be left alone by its
+// end. What is being deleted on a plane of this machine is no obstacle: the
+// controllers complete that first.
+func (d *doomed) othersOn(ctx context.Context, c client.Reader) (out []string, err error) {
+	for _, kind := range []struct {
+		name string
+		list client.ObjectList
+	}{
+		{"ClusterBootstrap", &v1alpha1.ClusterBootstrapList{}},
+		{"LoadBalancerRequest", &v1alpha1.LoadBalancerRequestList{}},
+		{"MachineRequest", &v1alpha1.MachineRequestList{}},
+	} {
+		if err := c.List(ctx, kind.list); err != nil {
+			return nil, err
+		}
+		items, err := meta.ExtractList(kind.list)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			object := item.(client.Object)
+			if !d.isOurs(object) && (d.selfHosted() || d.config != nil && object.GetDeletionTimestamp().IsZero() && target(object) == client.ObjectKeyFromObject(d.config)) {
+				out = append(out, fmt.Sprintf("%s %s/%s", kind.name, object.GetNamespace(), object.GetName()))
+			}
+		}
+	}
+	return out, nil
+}
+
+func (d *doomed) selfHosted() bool { return d.cluster != nil && bootstrap.SelfHosted(d.cluster) }
+
+// isOurs tells the cluster and its requests from everything else. An id that two
+// clusters have does not make one of them.
+func (d *doomed) isOurs(object client.Object) bool {
+	if _, ok := object.(*v1alpha1.ClusterBootstrap); ok {
+		return d.cluster != nil && object.GetUID() == d.cluster.UID
+	}
+	return d.id != "" && object.GetAnnotations()[v1alpha1.AnnotationClusterID] == d.id
+}
+
+// target is the ProviderConfig that an object refers to.
+func target(o client.Object) client.ObjectKey {
+	var ref v1alpha1.ProviderReference
+	switch o := o.(type) {
+	case *v1alpha1.MachineRequest:
+		ref = o.Spec.ProviderRef
+	case *v1alpha1.LoadBalancerRequest:
+		ref = o.Spec.ProviderConfigRef
+	case *v1alpha1.ClusterBootstrap:
+		ref = o.Spec.ProviderRef
+	}
+	if ref.Namespace == "" {
+		ref.Namespace = o.GetNamespace()
+	}
+	return client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}
+}

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+func TestPlatformWithNothingOfWhatRunsIsAnotherOne(t *testing.T) {
+	running, going, lost := asked{"cp-0", true, false}, asked{"cp-1", true, true}, asked{"cp-2", false, false}
+	nothing, one, orphan := inventory{}, inventory{{name: "cp-0", owner: provider.Owner{ID: "0"}}}, inventory{{name: "x", owner: provider.Owner{ID: "9"}}}
+	for reason, c := range map[string]struct {
+		requests map[string]asked
+		found    inventory
+		flags    destroyFlags
+		refused  bool
+		settled  bool
+	}{
+		"it runs, and is there":               {map[string]asked{"0": running}, one, destroyFlags{}, false, false},
+		"one of two is there":                 {map[string]asked{"0": running, "7": running}, one, destroyFlags{}, false, false},
+		"it runs, and is nowhere":             {map[string]asked{"0": running}, nothing, destroyFlags{}, true, false},
+		"something else is there":             {map[string]asked{"0": running}, orphan, destroyFlags{}, true, false},
+		"it is nowhere, and that is known":    {map[string]asked{"0": running}, nothing, destroyFlags{evenIfGone: true}, false, false},
+		"it is lost, or never was":            {map[string]asked{"2": lost}, nothing, destroyFlags{}, false, false},
+		"nothing was asked for":               {nil, nothing, destroyFlags{}, false, false},
+		"it was deleted without the plane":    {map[string]asked{"0": running}, nothing, destroyFlags{}, false, true},
+		"its deletion had begun":              {map[string]asked{"1": going}, nothing, destroyFlags{}, false, false},
+		"its deletion had begun elsewhere":    {map[string]asked{"1": going}, nothing, destroyFlags{credentials: "f"}, true, false},
+		"its deletion had begun here, partly": {map[string]asked{"1": going, "0": running}, one, destroyFlags{credentials: "f"}, false, false},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			x := &destruction{
+				operation: &operation{workspace: workspace{name: "dev"}}, flags: c.flags,
+				doomed: &doomed{requests: c.requests, settled: c.settled, config: &v1alpha1.ProviderConfig{}},
+			}
+			if err := x.refuseElsewhere(c.found); (err != nil) != c.refused || err != nil && codeOf(err) != exitUsage {
+				t.Errorf("refused: %v", err)
+			}
+		})
+	}
+}
+
+func TestPlaceIsNamedWithoutItsCredentials(t *testing.T) {
+	const kubeconfig = `{"current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],` +
+		`"clusters":[{"name":"k","cluster":{"server":"https://harvester.example.com"}}],"users":[{"name":"u","user":{"token":"canary"}}]}`
+	config := &v1alpha1.ProviderConfig{Spec: v1alpha1.ProviderConfigSpec{Harvester: &v1alpha1.HarvesterSpec{Namespace: "tenants"}}}
+	config.Name = "harvester-dev"
+	s := site{config: config, secret: &corev1.Secret{Data: map[string][]byte{kubeconfigKey: []byte(kubeconfig)}}}
+	if got, want := s.place(), "harvester-dev (https://harvester.example.com, namespace tenants)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s.secret = nil
+	if got, want := s.place(), "harvester-dev (namespace tenants)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestManyNamesAreCutShort(t *testing.T) {
+	for names, want := range map[string]string{"a": "a", "a b c d e": "a, b, c, d, e", "a b c d e f g": "a, b, c, d, e and 2 more"} {
+		if got := some(strings.Fields(names)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
