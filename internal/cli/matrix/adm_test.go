@@ -24,8 +24,15 @@ import (
 // cluster is the name of the only one in each home.
 const cluster = "faults"
 
-// patience bounds one command: what takes longer has stopped on its way.
-const patience = "2m"
+// patience bounds one command: what takes longer has stopped on its way. One that
+// does not end then hangs.
+const (
+	patience = "4m"
+	hanging  = 6 * time.Minute
+)
+
+// cannot is the exit code of a command whose orders could not be carried out.
+const cannot = 70
 
 var executable = sync.OnceValues(func() (string, error) {
 	return planetest.Build(context.Background(), "github.com/butlerdotdev/butler/internal/cli/matrix/faulty")
@@ -102,6 +109,7 @@ func (a *adm) start(orders string, args ...string) *process {
 	p.Env = append(os.Environ(),
 		"BUTLER_HOME="+a.home, "TMPDIR="+a.tmp, "KUBECONFIG="+filepath.Join(a.home, "none"), "BUTLER_FAULTY="+orders)
 	p.Stdout, p.Stderr = &p.out, &p.err
+	p.WaitDelay = 10 * time.Second // for what others write into its output
 	if err := p.Start(); err != nil {
 		a.Fatal(err)
 	}
@@ -116,7 +124,7 @@ func (a *adm) start(orders string, args ...string) *process {
 // happened that must never happen.
 func (a *adm) wait(p *process) result {
 	a.Helper()
-	tick := time.NewTicker(100 * time.Millisecond)
+	tick, deadline := time.NewTicker(100*time.Millisecond), time.After(hanging)
 	defer tick.Stop()
 	for running := true; running; {
 		select {
@@ -126,13 +134,31 @@ func (a *adm) wait(p *process) result {
 			if p.makes() && a.violated() {
 				_ = p.Process.Kill()
 			}
+		case <-deadline:
+			p.end()
+			a.Fatalf("%s does not end:\n%s%s", strings.Join(p.Args[1:], " "), p.out.String(), p.err.String())
 		}
 	}
 	if p.Args[1] != "kubeconfig" { // which is there to tell a secret
 		fmt.Fprint(a.said, p.out.String(), p.err.String())
 	}
 	status, _ := p.ProcessState.Sys().(syscall.WaitStatus)
-	return result{p.ProcessState.ExitCode(), status.Signaled() && status.Signal() == syscall.SIGKILL, p.out.String(), p.err.String()}
+	r := result{p.ProcessState.ExitCode(), status.Signaled() && status.Signal() == syscall.SIGKILL, p.out.String(), p.err.String()}
+	if r.code == cannot {
+		a.Errorf("the orders of %s were not carried out:\n%s%s", p.Args[1], r.out, r.err)
+	}
+	return r
+}
+
+// end has a process that hangs tell where, and kills it.
+func (p *process) end() {
+	_ = p.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-p.ended:
+	case <-time.After(10 * time.Second):
+		_ = p.Process.Kill()
+		<-p.ended
+	}
 }
 
 // makes says whether a command is one that changes a platform.
@@ -171,7 +197,7 @@ func (r result) lastWords() string {
 
 // await polls for what nobody announces.
 func await(ctx context.Context, done func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -51,6 +51,11 @@ type trial struct {
 	// calledOff says that the operator wants the cluster after all, once its
 	// destruction was interrupted.
 	calledOff bool
+	// namespace is where the manifest's objects lie; empty is where they do.
+	namespace string
+	// homes says how somebody with a copy of the state directory destroys the cluster
+	// too, if somebody does.
+	homes homes
 	// always says that it is part of every test run.
 	always bool
 }

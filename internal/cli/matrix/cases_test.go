@@ -88,6 +88,9 @@ func planeTrials() []trial {
 			{false, []blow{rivalry(bootstrap, "bootstrap/InstallingAddons"), rivalry(pivot, "pivot/copy")}},
 			{true, []blow{rivalry(destroy, "destroy/deleted")}},
 		}},
+		{name: "two homes before the switch", homes: homes{"pivot/prepare", "kill@pivot/done"}},
+		{name: "two homes after the switch", homes: homes{held: "pivot/retire"}},
+		{name: "another namespace", namespace: "elsewhere", commands: []command{{true, []blow{killed(destroy, "destroy/gone")}}}},
 		{name: "clock jumps", commands: []command{
 			{false, []blow{
 				{operation: bootstrap, fault: "clock jumps by +1h", order: "clock=+1h@bootstrap/ProvisioningMachines"},
@@ -120,8 +123,12 @@ func platformTrials() []trial {
 		storm   = "  - {kind: throttle, for: 4s, retryAfter: 1s}"
 		stale   = "  - {kind: staleList, for: 4s}"
 		expired = "  - {kind: tokenExpiry, for: 4s}"
-		lost    = "  - {kind: lostResponse, times: 3}"
 		failed  = "  - {kind: failedTask, verb: delete, times: 2}"
+		// A write about a machine and one about a disk, not what somebody may ask besides.
+		lostCreate = "  - {kind: lostResponse, verb: create, resource: machine, times: 1}\n  - {kind: lostResponse, verb: create, resource: disk, times: 1}"
+		lostDelete = "  - {kind: lostResponse, verb: delete, resource: machine, times: 1}\n  - {kind: lostResponse, verb: delete, resource: disk, times: 1}"
+		// A pivot changes nothing on the platform, but looks at all that is there.
+		lostList = "  - {kind: lostResponse, verb: list, resource: machine, times: 2}"
 	)
 	throughout := func(fault, making, moving, unmaking string) []command {
 		return []command{
@@ -132,8 +139,11 @@ func platformTrials() []trial {
 	return []trial{
 		{name: "throttle storm", commands: throughout("throttle storm", storm, storm, storm)},
 		{name: "lost response", always: true, commands: []command{
-			{false, []blow{planned(bootstrap, "lost response", "bootstrap/applied", lost)}},
-			{true, []blow{planned(destroy, "lost response", "destroy/recorded", lost)}},
+			{false, []blow{
+				planned(bootstrap, "lost response", "bootstrap/applied", lostCreate),
+				planned(pivot, "lost response of a list", "pivot/prepare", lostList),
+			}},
+			{true, []blow{planned(destroy, "lost response", "destroy/recorded", lostDelete)}},
 		}},
 		{name: "failed delete task", always: true, commands: []command{
 			{true, []blow{planned(destroy, "delete task fails after 200", "destroy/recorded", failed)}},

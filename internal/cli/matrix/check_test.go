@@ -84,7 +84,7 @@ func (a *adm) expectReady() {
 func (a *adm) fenced(c client.Client) bool {
 	a.Helper()
 	cb := &v1alpha1.ClusterBootstrap{}
-	if err := c.Get(a.Context(), client.ObjectKey{Namespace: "butler-system", Name: cluster}, cb); err != nil {
+	if err := c.Get(a.Context(), client.ObjectKey{Namespace: a.namespace, Name: cluster}, cb); err != nil {
 		a.Error(err)
 	}
 	return cb.Annotations[v1alpha1.AnnotationFenced] != ""

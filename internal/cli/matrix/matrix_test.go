@@ -4,6 +4,7 @@
 package matrix
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -28,13 +29,7 @@ type record struct {
 	seed  int64
 }
 
-var found = sync.OnceValue(func() *record {
-	seed := time.Now().UnixNano()
-	if s, err := strconv.ParseInt(os.Getenv("BUTLER_TEST_SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	return &record{lanes: make(chan struct{}, abreast), seed: seed}
-})
+var found = sync.OnceValue(func() *record { return &record{lanes: make(chan struct{}, abreast)} })
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -42,24 +37,51 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestFaults has every cluster go through its trial. Without BUTLER_TEST_FAULTS=all
-// those are left out whose faults others meet too.
+// seedOf is the seed that a text has, and any for none.
+func seedOf(text string) (int64, error) {
+	if text == "" {
+		return time.Now().UnixNano(), nil
+	}
+	return strconv.ParseInt(text, 10, 64)
+}
+
+func TestSeedThatIsNoNumberIsRefused(t *testing.T) {
+	if n, err := seedOf("17"); n != 17 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if n, err := seedOf("seventeen"); err == nil {
+		t.Errorf("it is taken for %d", n)
+	}
+}
+
+// TestFaults has every cluster go through its trial. Unless BUTLER_TEST_FAULTS=all or
+// -run asks for trials, those are left out whose faults others meet too.
 func TestFaults(t *testing.T) {
-	all := os.Getenv("BUTLER_TEST_FAULTS") == "all"
+	asked := flag.Lookup("test.run").Value.String()
+	all := os.Getenv("BUTLER_TEST_FAULTS") == "all" || strings.Contains(asked, "/")
+	var err error
+	if found().seed, err = seedOf(os.Getenv("BUTLER_TEST_SEED")); err != nil {
+		t.Fatalf("BUTLER_TEST_SEED: %v", err)
+	}
 	t.Logf("BUTLER_TEST_SEED=%d", found().seed)
+	chosen := 0
 	for _, p := range platforms() {
 		for _, tr := range trials() {
 			if !all && !tr.always {
 				continue
 			}
 			t.Run(p.name+"/"+tr.name, func(t *testing.T) {
+				chosen++
 				t.Parallel()
 				found().lanes <- struct{}{}
 				defer func() { <-found().lanes }()
-				a := newAdm(t, p, "")
+				a := newAdm(t, p.in(tr.namespace), "")
 				a.endure(tr)
 			})
 		}
+	}
+	if chosen == 0 {
+		t.Fatalf("no trial fits -run %s", asked)
 	}
 }
 
@@ -104,6 +126,9 @@ func (a *adm) unmake(tr trial) (rows []row) {
 			rows = append(rows, a.suffer(c, a.destroy())...)
 		}
 	}
+	if tr.homes != (homes{}) {
+		return a.destroyFromTwoHomes(tr.homes)
+	}
 	if tr.calledOff {
 		a.carryThrough(a.bootstrap(), rows)
 		a.expectReady()
@@ -116,7 +141,7 @@ func (a *adm) unmake(tr trial) (rows []row) {
 // suffer runs a command while its faults happen.
 func (a *adm) suffer(c command, args []string) (rows []row) {
 	began := time.Now()
-	orders := a.orders(c)
+	orders, before := a.orders(c), len(a.tallies())
 	p := a.start(orders, args...)
 	for i, b := range c.blows {
 		if b.rivals {
@@ -125,8 +150,14 @@ func (a *adm) suffer(c command, args []string) (rows []row) {
 	}
 	r := a.wait(p)
 	a.expectNoViolation()
+	plans := a.tallies()
+	plans = plans[min(before, len(plans)):]
 	for i, b := range c.blows {
-		if what := a.judge(b, strings.Split(orders, ",")[i], r); what != "" {
+		what, err := b.judge(strings.Split(orders, ",")[i], r, &plans)
+		if err != nil {
+			a.Errorf("%s: %v: exit %d\n%s%s", b.fault, err, r.code, r.out, r.err)
+		}
+		if what != "" {
 			rows = append(rows, row{operation: b.operation, fault: b.fault, provider: a.name, what: what, took: time.Since(began)})
 		}
 	}
@@ -134,32 +165,6 @@ func (a *adm) suffer(c command, args []string) (rows []row) {
 		a.Errorf("nothing happened to %s: exit %d\n%s%s", args[0], r.code, r.out, r.err)
 	}
 	return rows
-}
-
-// judge says what came of a fault, which has to have happened unless its moment
-// did not show.
-func (a *adm) judge(b blow, order string, r result) string {
-	struck := strings.Contains(r.err, "faulty: "+order+"\n") || !strings.Contains(order, "@")
-	switch {
-	case !struck && b.fleeting:
-		return ""
-	case !struck:
-		a.Errorf("%s did not happen: exit %d\n%s%s", b.fault, r.code, r.out, r.err)
-		return "did not happen"
-	case strings.HasPrefix(order, "kill@"):
-		if !r.killed {
-			a.Errorf("%s: exit %d\n%s", b.fault, r.code, r.err)
-		}
-		return "killed"
-	case b.ends != "" && (r.code == 0 || !strings.Contains(r.err, b.ends)):
-		a.Errorf("%s: exit %d without %q\n%s%s", b.fault, r.code, b.ends, r.out, r.err)
-		return "said nothing of it"
-	case r.code == 0:
-		return "came through"
-	case b.rivals:
-		a.Errorf("%s: exit %d\n%s", b.fault, r.code, r.err)
-	}
-	return "stopped: " + r.lastWords()
 }
 
 // expectRefused has others try the same while a command is held.

@@ -17,6 +17,8 @@ var harvester string
 type platform struct {
 	name     string
 	manifest string
+	// namespace is that of the manifest's objects.
+	namespace string
 	// holds are the kinds of objects of which nothing may be left.
 	holds []schema.GroupVersionResource
 }
@@ -24,8 +26,17 @@ type platform struct {
 // platforms are all of them: a line makes a provider meet every fault.
 func platforms() []platform {
 	return []platform{
-		{"harvester", harvester, []schema.GroupVersionResource{{Group: "kubevirt.io", Version: "v1", Resource: "virtualmachines"}, {Version: "v1", Resource: "persistentvolumeclaims"}}},
+		{"harvester", harvester, "butler-system", []schema.GroupVersionResource{{Group: "kubevirt.io", Version: "v1", Resource: "virtualmachines"}, {Version: "v1", Resource: "persistentvolumeclaims"}}},
 	}
+}
+
+// in is the platform's manifest in another namespace, if that is not empty.
+func (p platform) in(namespace string) platform {
+	if namespace != "" {
+		p.manifest = strings.ReplaceAll(p.manifest, "namespace: "+p.namespace, "namespace: "+namespace)
+		p.namespace = namespace
+	}
+	return p
 }
 
 // threeControlPlanes is the platform's manifest with an etcd that has several

@@ -28,7 +28,7 @@ func (a *adm) takeIn(here client.Client) {
 	a.Helper()
 	for _, name := range []string{"talos-secrets", "kubeconfig", "talosconfig"} {
 		secret := &corev1.Secret{}
-		if err := here.Get(a.Context(), client.ObjectKey{Namespace: "butler-system", Name: cluster + "-" + name}, secret); err != nil {
+		if err := here.Get(a.Context(), client.ObjectKey{Namespace: a.namespace, Name: cluster + "-" + name}, secret); err != nil {
 			a.Error(err)
 		}
 		for _, value := range secret.Data {

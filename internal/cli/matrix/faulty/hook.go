@@ -37,16 +37,11 @@ func (o orders) hooks(m *memory) cli.Hooks {
 			if one.boundary != boundary {
 				continue
 			}
-			// Whoever reads it knows that it came to this.
-			fmt.Fprintln(os.Stderr, "faulty:", one.text)
 			if one.what == clock {
 				d, _ := time.ParseDuration(one.value) // checked
 				jump.Add(int64(d))
 			}
-			if err := one.strike(); err != nil {
-				fmt.Fprintln(os.Stderr, "faulty:", err)
-				os.Exit(70)
-			}
+			one.carryOut()
 		}
 		if o.has(restless) && boundary == "pivot/retire" {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -58,6 +53,22 @@ func (o orders) hooks(m *memory) cli.Hooks {
 		}
 	}
 	return h
+}
+
+// cannot is the exit code of a process whose orders could not be carried out.
+const cannot = 70
+
+// carryOut strikes, and says so: whoever reads it knows that it has come to this. Who
+// is killed says it before.
+func (o order) carryOut() {
+	if o.what == kill {
+		fmt.Fprintln(os.Stderr, "faulty:", o.text)
+	}
+	if err := o.strike(); err != nil {
+		fmt.Fprintln(os.Stderr, "faulty:", err)
+		os.Exit(cannot)
+	}
+	fmt.Fprintln(os.Stderr, "faulty:", o.text)
 }
 
 // strike is all that reaches beyond this process.
