@@ -128,7 +128,7 @@ func (a App) pullAddons(ctx context.Context, addons []addon.Addon, to, from stri
 		return err
 	}
 	for _, x := range addons {
-		if x.Source.Kind == addon.ChartCarried || x.Source.Kind == addon.Objects {
+		if carried(x) {
 			continue
 		}
 		if err := far.Save(ctx, x, to); err != nil {

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
@@ -98,6 +99,20 @@ func (o *operation) apply(ctx context.Context, m *manifest.Manifest, secret *cor
 	return o.doubt(ctx, key)
 }
 
+// reasonChecking is that of a condition that somebody else has to look at again.
+const reasonChecking = "Checking"
+
+// concludes tells a condition at which a run ends, or moves the plane.
+func concludes(c metav1.Condition) bool {
+	switch c.Type {
+	case v1alpha1.ConditionReady:
+		return c.Status == metav1.ConditionTrue || c.Reason == bootstrap.ReasonReadyToPivot
+	case v1alpha1.ConditionFailed:
+		return c.Status == metav1.ConditionTrue
+	}
+	return false
+}
+
 // doubt marks what an earlier run has found as not looked at yet, so that only
 // what this run finds counts. It returns the generation of the spec.
 func (o *operation) doubt(ctx context.Context, key client.ObjectKey) (int64, error) {
@@ -106,10 +121,10 @@ func (o *operation) doubt(ctx context.Context, key client.ObjectKey) (int64, err
 		return 0, err
 	}
 	before := cb.DeepCopy()
-	for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionFailed} {
-		if meta.IsStatusConditionTrue(cb.Status.Conditions, kind) {
+	for _, c := range cb.Status.Conditions {
+		if concludes(c) {
 			meta.SetStatusCondition(&cb.Status.Conditions, metav1.Condition{
-				Type: kind, Status: metav1.ConditionUnknown, Reason: "Checking", Message: "it is looked at again",
+				Type: c.Type, Status: metav1.ConditionUnknown, Reason: reasonChecking, Message: "it is looked at again",
 			})
 		}
 	}

@@ -113,6 +113,9 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	o.charts = m.charts
 	t.step("local plane: " + o.plane.KubeconfigPath())
 	known, err := o.clusterOf(ctx, o.local)
+	if err == nil && known == nil {
+		err = o.unfinished(ctx)
+	}
 	if err == nil && !movedAway(known) {
 		err = o.try(o.ctx, m.Manifest, known)
 	}
@@ -128,12 +131,18 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	if err := o.simulateFor(ctx, p, m, t); err != nil {
 		return err
 	}
+	if known, err = o.heedEpoch(known); err != nil {
+		return err
+	}
 	if movedAway(known) {
 		t.step("this machine's plane is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
 		if known, err = o.settlePlane(p, known, t); err != nil {
 			return err
 		}
 		if err := o.try(o.ctx, m.Manifest, known); err != nil {
+			return err
+		}
+		if err := o.checkSettled(m.Manifest, known); err != nil {
 			return err
 		}
 	}
@@ -185,9 +194,16 @@ func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1a
 			return err
 		}
 	}
-	t.watch(fmt.Sprintf("%s on %s (%s)", o.name, m.Provider.Name, kindOf(o.workspace)), m.warnings(plan))
+	warnings := m.warnings(plan)
+	if here {
+		warnings = append(warnings, outOfReach(m.charts, m.Manifest)...)
+	}
+	t.watch(fmt.Sprintf("%s on %s (%s)", o.name, m.Provider.Name, kindOf(o.workspace)), warnings)
 	err = o.carryThrough(p, m.Manifest, t)
 	t.unwatch(outcome(o.ctx, err))
+	if errors.Is(err, errGone) && o.client == o.local {
+		return a.clearUp(o, t)
+	}
 	if err == nil {
 		moved := here && o.client != o.local
 		t.finish(o.workspace, moved || !wasReady(known, generation))

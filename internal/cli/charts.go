@@ -12,14 +12,20 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/charts"
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/addon/source"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
@@ -45,19 +51,16 @@ func checkStock(ctx context.Context, where string, m *manifest.Manifest) error {
 	if where == "" || remote(where) {
 		return nil
 	}
-	addons, err := addonsOf(m)
+	addons, err := fetchedOf(m)
 	if err != nil {
 		return err
 	}
-	stock, err := source.New(source.Options{Charts: where, Carried: charts.FS})
+	stock, err := source.New(source.Options{Charts: where})
 	if err != nil {
 		return usage("--charts: %w", err)
 	}
 	var missing []error
 	for _, a := range addons {
-		if a.Source.Kind == addon.Objects {
-			continue
-		}
 		if _, err := stock.Fetch(ctx, a, anything); err != nil {
 			missing = append(missing, err)
 		}
@@ -66,6 +69,73 @@ func checkStock(ctx context.Context, where string, m *manifest.Manifest) error {
 		return usage("%w\nbutleradm addons pull fetches what is missing; nothing was changed", err)
 	}
 	return nil
+}
+
+// checkSettled refuses a place that would come to nothing: the addons of a cluster
+// that manages itself are fetched by its own butler-bootstrap, from where that was
+// told. A directory of this machine does no harm while nothing has to be fetched.
+func (o *operation) checkSettled(m *manifest.Manifest, known *v1alpha1.ClusterBootstrap) error {
+	if o.charts == "" || o.client == o.local {
+		return nil
+	}
+	d := &appsv1.Deployment{}
+	if err := o.client.Get(o.ctx, client.ObjectKey{Namespace: addon.PlatformNamespace, Name: addon.ButlerBootstrap}, d); err != nil {
+		return err
+	}
+	from := chartsOf(d)
+	if from == o.charts {
+		return nil
+	}
+	if !remote(o.charts) {
+		if same, err := sameFetched(m, known); err != nil || same {
+			return err
+		}
+	}
+	return usage("%s manages itself, its own butler-bootstrap fetches addons from %s, and --charts does not change that; leave it out, or lead butler-bootstrap to a registry with the argument --charts=oci://REGISTRY/PATH: kubectl -n %s edit deployment %s",
+		o.name, from, d.Namespace, d.Name)
+}
+
+// chartsOf is where a butler-bootstrap fetches addons from.
+func chartsOf(d *appsv1.Deployment) string {
+	for _, c := range d.Spec.Template.Spec.Containers {
+		for _, arg := range c.Args {
+			if place, told := strings.CutPrefix(arg, "--charts="); told {
+				return place
+			}
+		}
+	}
+	return source.Upstream
+}
+
+// sameFetched reports whether a manifest asks for no other addons from elsewhere
+// than the cluster has already.
+func sameFetched(m *manifest.Manifest, known *v1alpha1.ClusterBootstrap) (bool, error) {
+	wanted, err := fetchedOf(m)
+	if err != nil {
+		return false, err
+	}
+	has, err := fetchedOf(&manifest.Manifest{Cluster: known, Provider: m.Provider})
+	return reflect.DeepEqual(wanted, has), err
+}
+
+// fetchedOf are the addons of a manifest that this program does not carry.
+func fetchedOf(m *manifest.Manifest) ([]addon.Addon, error) {
+	addons, err := addonsOf(m)
+	return slices.DeleteFunc(addons, carried), err
+}
+
+// carried is an addon for which nothing has to be fetched.
+func carried(a addon.Addon) bool {
+	return a.Source.Kind == addon.ChartCarried || a.Source.Kind == addon.Objects
+}
+
+// outOfReach warns of a place that a cluster cannot fetch from when it manages
+// itself.
+func outOfReach(where string, m *manifest.Manifest) []string {
+	if where == "" || remote(where) || !bootstrap.Moves(m.Cluster.Spec) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s is going to manage itself and will not have %s: addons that it is to install or change later it fetches from upstream; --charts oci://REGISTRY/PATH names a place that it reaches, too", m.Cluster.Spec.Cluster.Name, where)}
 }
 
 // source is where the addons of the cluster come from.

@@ -16,8 +16,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/registry"
@@ -108,5 +112,63 @@ func TestFaultsThatNoStandInHasAreTold(t *testing.T) {
 	s.Seed.Artifacts = nil
 	if got := idle(s); len(got) != 3 {
 		t.Errorf("with the real charts told %q", got)
+	}
+}
+
+func TestTheClusterIsToldWhereItFetchesFrom(t *testing.T) {
+	d := &appsv1.Deployment{}
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Args: []string{"--leader-elect"}}}
+	if got := chartsOf(d); got != "upstream" {
+		t.Errorf("without the argument from %s", got)
+	}
+	d.Spec.Template.Spec.Containers[0].Args = []string{"--leader-elect", "--charts=oci://registry.example.com/x"}
+	if got := chartsOf(d); got != "oci://registry.example.com/x" {
+		t.Errorf("with the argument from %s", got)
+	}
+}
+
+// TestADirectoryDoesNoHarmWhileNothingIsFetched compares what a manifest asks for
+// with what an API server has made of it.
+func TestADirectoryDoesNoHarmWhileNothingIsFetched(t *testing.T) {
+	load := func() *manifest.Manifest {
+		m, err := manifest.Load("../../configs/examples/harvester-ha.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for reason, c := range map[string]struct {
+		change func(*v1alpha1.AddonsSpec)
+		same   bool
+	}{
+		"nothing":             {func(*v1alpha1.AddonsSpec) {}, true},
+		"a default by itself": {func(a *v1alpha1.AddonsSpec) { a.CNI.Type, a.CertManager.Enabled = "cilium", new(true) }, true},
+		"what is carried":     {func(a *v1alpha1.AddonsSpec) { a.ButlerController.Version = "v9.9.9" }, true},
+		"one less":            {func(a *v1alpha1.AddonsSpec) { a.GitOps.Type = "none" }, false},
+		"a version":           {func(a *v1alpha1.AddonsSpec) { a.CNI.Version = "1.17.1" }, false},
+		"a value":             {func(a *v1alpha1.AddonsSpec) { a.CNI.HubbleEnabled = new(false) }, false},
+	} {
+		known := load().Cluster
+		c.change(&known.Spec.Addons)
+		if got, err := sameFetched(load(), known); err != nil || got != c.same {
+			t.Errorf("%s: %t, %v", reason, got, err)
+		}
+	}
+}
+
+func TestADirectoryThatTheClusterWillNotHaveIsTold(t *testing.T) {
+	for path, want := range map[string]map[string]int{
+		"harvester-ha.yaml":          {"./charts": 1, "oci://registry.example.com/x": 0, "upstream": 0, "": 0},
+		"harvester-single-node.yaml": {"./charts": 0},
+	} {
+		m, err := manifest.Load("../../configs/examples/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for where, n := range want {
+			if got := outOfReach(where, m); len(got) != n || n > 0 && !strings.Contains(got[0], "--charts oci://") {
+				t.Errorf("%s from %q: told %q", path, where, got)
+			}
+		}
 	}
 }

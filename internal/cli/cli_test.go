@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -70,12 +72,29 @@ func newAdm(t *testing.T) adm {
 	return a
 }
 
+// hanging is how long a command of a test cannot take.
+const hanging = 6 * time.Minute
+
+// command is butleradm with arguments. If it hangs, it tells where, and is killed.
 func (a adm) command(args ...string) (*exec.Cmd, *planetest.Output, *planetest.Output) {
-	cmd := exec.Command(a.path, args...)
+	a.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), hanging)
+	cmd, hung := exec.CommandContext(ctx, a.path, args...), atomic.Bool{}
+	cmd.Cancel = func() error {
+		hung.Store(errors.Is(ctx.Err(), context.DeadlineExceeded))
+		return cmd.Process.Signal(syscall.SIGQUIT)
+	}
+	cmd.WaitDelay = 10 * time.Second
 	// The ambient credentials of whoever runs the tests are none of theirs.
 	cmd.Env = append(os.Environ(), "BUTLER_HOME="+a.home, "KUBECONFIG="+filepath.Join(a.home, "no-kubeconfig"))
 	var out, err planetest.Output
 	cmd.Stdout, cmd.Stderr = &out, &err
+	a.Cleanup(func() {
+		if hung.Load() {
+			a.Errorf("butleradm %s hangs:\n%s%s", strings.Join(args, " "), &out, &err)
+		}
+		cancel()
+	})
 	return cmd, &out, &err
 }
 
@@ -99,7 +118,7 @@ func (a adm) ok(args ...string) result {
 }
 
 func (a adm) bootstrap(args ...string) []string {
-	return append([]string{"bootstrap", "harvester", "-c", example, "--rehearse"}, args...)
+	return append([]string{"bootstrap", "harvester", "-c", example, "--rehearse", "--timeout", "5m"}, args...)
 }
 
 // stopAfter runs a command and sends it a signal after some time.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,16 +21,19 @@ import (
 
 func (a App) kubeconfigCommand() *cobra.Command {
 	return a.credentialCommand("kubeconfig", "Print the kubeconfig of a cluster",
-		`Print the kubeconfig of a cluster's administrator. That of a rehearsed cluster
-leads through the simulated network and works while the simulated platform runs.`,
+		`Print the kubeconfig of a cluster's administrator. It holds for a year, and is
+renewed before it is printed if less than a month is left; a control plane has
+to be reachable for that. That of a rehearsed cluster leads through the
+simulated network and works while the simulated platform runs.`,
 		bootstrap.SecretKubeconfig)
 }
 
 func (a App) talosconfigCommand() *cobra.Command {
 	return a.credentialCommand("talosconfig", "Print the talosconfig of a cluster",
-		`Print the credentials for the Talos API of a cluster's nodes. Those of a
-rehearsed cluster are reached through the simulated network alone, which
-talosctl cannot use.`, bootstrap.SecretTalosconfig)
+		`Print the credentials for the Talos API of a cluster's nodes. They hold for a
+year, and are renewed before they are printed if less than a month is left. The
+nodes of a rehearsed cluster are reached through the simulated network alone,
+which talosctl cannot use.`, bootstrap.SecretTalosconfig)
 }
 
 func (a App) credentialCommand(name, short, long, suffix string) *cobra.Command {
@@ -66,12 +68,14 @@ func (w workspace) credential(ctx context.Context, suffix string) (data []byte, 
 		if cb == nil {
 			return w.absent()
 		}
-		secret := &corev1.Secret{}
-		err := c.Get(ctx, client.ObjectKey{Namespace: cb.Namespace, Name: bootstrap.SecretName(w.name, suffix)}, secret)
+		dial, err := w.dialer()
+		if err != nil {
+			return err
+		}
+		data, err = credentialOf(ctx, c, cb, suffix, dial, false)
 		if apierrors.IsNotFound(err) {
 			return fmt.Errorf("%s has no %s yet; see %s", w.name, suffix, w.command("status"))
 		}
-		data = secret.Data[suffix]
 		return err
 	})
 	return data, err

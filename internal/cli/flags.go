@@ -71,8 +71,9 @@ is asked whether it would take the machines; only then they are made. The same
 command after an interruption goes on where it was, and after Ready says so.
 
 With --rehearse it runs against a simulated platform and never reads
-credentials. Without it the credentials are those of the Secret in FILE, of the
-file that --credentials names, or the ambient ones.
+credentials. Without it the credentials are those of the Secret in FILE or of
+the file that --credentials names; the ambient ones do not travel, and are for
+clusters without controllers of their own.
 
 The addons that FILE asks for come from their own repositories, or from where
 --charts leads to; butleradm addons lists them. In a rehearsal small charts

@@ -15,9 +15,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
@@ -130,15 +133,37 @@ func TestHARehearsal(t *testing.T) {
 	t.Run("a rehearsal reaches nothing outside", func(t *testing.T) { outside.expectUnreachable(t, dir) })
 
 	t.Run("it is told from other clusters that it manages", func(t *testing.T) { expectFound(t, a, "butler-mgmt") })
+	t.Run("credentials that ran out are renewed", func(t *testing.T) { expectRenewed(t, a, "butler-mgmt") })
 	t.Run("the cluster serves requests by itself", func(t *testing.T) { expectRequestsServed(t, a, "butler-mgmt") })
 	a.run("forget", "butler-mgmt", "--yes").expect(t, 1, "butler-mgmt manages itself, and would go on doing so", "the platform still holds 5 machines, 7 disks of butler-mgmt")
 	// The last word on what is deleted has the plane that is in charge, but for the
 	// login, which may have ended there.
 	spoilLogin(t, a, "butler-mgmt")
+	// A pod that its node has ended stays listed, and holds nobody.
+	leaveEndedPod(t, a, "butler-mgmt", addon.ButlerBootstrap)
 	if r := a.ok("destroy", "butler-mgmt", "--yes"); !strings.Contains(r.out, "left 0: 5 machines, 7 disks") {
 		t.Errorf("destroy said\n%s%s", r.out, r.err)
 	}
 	a.expectNothingOnThePlatform("butler-mgmt")
+}
+
+// leaveEndedPod leaves one on the cluster that looks like a controller's and was
+// evicted.
+func leaveEndedPod(t *testing.T, a adm, cluster, controller string) {
+	t.Helper()
+	c, d := a.within(cluster), &appsv1.Deployment{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: system, Name: controller}, d); err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "evicted", Labels: d.Spec.Selector.MatchLabels}, Spec: d.Spec.Template.Spec}
+	pod.Spec.SchedulerName = "nobody"
+	if err := c.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
+	if err := c.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func expectEvents(t *testing.T, out string) {

@@ -7,8 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -30,9 +30,19 @@ const (
 )
 
 // settlePlane makes the plane that is in charge the one to work with, and returns
-// the ClusterBootstrap that lies there. A move that was interrupted after its
-// switch is completed first.
+// the ClusterBootstrap that lies there. Controllers of a cluster that sleep are
+// woken.
 func (o *operation) settlePlane(p provider.Provider, cb *v1alpha1.ClusterBootstrap, t *teller) (*v1alpha1.ClusterBootstrap, error) {
+	there, err := o.settle(p, cb, t)
+	if err != nil || o.client == o.local {
+		return there, err
+	}
+	return there, o.awaken(o.ctx, o.client)
+}
+
+// settle is settlePlane for whoever needs no controllers. A move that was
+// interrupted after its switch is completed first.
+func (o *operation) settle(p provider.Provider, cb *v1alpha1.ClusterBootstrap, t *teller) (*v1alpha1.ClusterBootstrap, error) {
 	if !movedAway(cb) {
 		return cb, nil
 	}
@@ -45,14 +55,18 @@ func (o *operation) settlePlane(p provider.Provider, cb *v1alpha1.ClusterBootstr
 	case err != nil:
 		return nil, err
 	case here.Forward():
-		if _, err := o.moveOut(p, cb, t); err != nil {
+		report, err := o.moveOut(p, cb, t)
+		if err != nil {
 			return nil, err
+		}
+		if report != nil { // a journal may have lost it
+			t.report(report)
 		}
 		return o.turnTo(o.ctx, cb, t)
 	case movedAway(there):
 		return o.comeBack(p, cb, t)
 	}
-	return there, o.awaken(o.ctx, o.client)
+	return there, nil
 }
 
 // markPlane writes down that the ClusterBootstrap lies on an operator's machine,
@@ -75,7 +89,7 @@ func readyToPivot(cb *v1alpha1.ClusterBootstrap) bool {
 }
 
 // pivot moves the management of the cluster onto the cluster itself. Trouble on
-// the way is tried again; a difference between the planes is not.
+// the way is tried again; what the move refuses is not.
 func (o *operation) pivot(p provider.Provider, cb *v1alpha1.ClusterBootstrap, tries int, t *teller) error {
 	report, err := o.moveOut(p, cb, t)
 	stopped, ok := errors.AsType[*pivot.Stopped](err)
@@ -91,9 +105,9 @@ func (o *operation) pivot(p provider.Provider, cb *v1alpha1.ClusterBootstrap, tr
 		return err
 	}
 	if err := o.tellStopped(cb, stopped); err != nil {
-		return err
+		slog.Warn("why the move stopped could not be written down", "error", err)
 	}
-	if tries >= moves || errors.Is(err, pivot.ErrDifferent) {
+	if tries >= moves || stopped.Refused {
 		return fmt.Errorf("%w; this machine goes on being in charge of %s", err, o.name)
 	}
 	return o.rest(respite)
@@ -107,11 +121,12 @@ func (o *operation) tellStopped(cb *v1alpha1.ClusterBootstrap, s *pivot.Stopped)
 		if err := o.local.Get(o.ctx, client.ObjectKeyFromObject(cb), now); err != nil {
 			return err
 		}
+		before := client.MergeFromWithOptions(now.DeepCopy(), client.MergeFromWithOptimisticLock{})
 		meta.SetStatusCondition(&now.Status.Conditions, metav1.Condition{
 			Type: v1alpha1.ConditionPivoted, Status: metav1.ConditionFalse, Reason: "MoveStopped",
 			Message: fmt.Sprintf("the move of the plane stopped at %s and was taken back: %v", s.Stage, s.Err), ObservedGeneration: now.Generation,
 		})
-		return o.local.Status().Update(o.ctx, now)
+		return o.local.Status().Patch(o.ctx, now, before)
 	})
 }
 
@@ -127,14 +142,15 @@ func (o *operation) moveOut(p provider.Provider, cb *v1alpha1.ClusterBootstrap, 
 	m.Scope = pivot.Everything
 	m.Quiesce = o.quiesce
 	m.Resume = func(context.Context) error { return o.resume(p) }
+	question := &login{client: there, key: configKey(cb)}
 	m.Admitted = func(ctx context.Context) error {
 		if err := o.awaken(ctx, there); err != nil {
 			return err
 		}
-		if err := atWork(ctx, there); err != nil {
+		if err := atWork(ctx, there, cb.Spec.Provider); err != nil {
 			return err
 		}
-		return admitted(ctx, there, configKey(cb))
+		return question.accepted(ctx)
 	}
 	return m.Run(o.ctx)
 }
@@ -167,23 +183,6 @@ func configKey(cb *v1alpha1.ClusterBootstrap) client.ObjectKey {
 		key.Namespace = cb.Namespace
 	}
 	return key
-}
-
-// admitted tells why the platform does not take the cluster's own controllers, or
-// nothing if it does.
-func admitted(ctx context.Context, c client.Reader, key client.ObjectKey) error {
-	config := &v1alpha1.ProviderConfig{}
-	if err := c.Get(ctx, key, config); err != nil {
-		return err
-	}
-	ready := meta.FindStatusCondition(config.Status.Conditions, v1alpha1.ConditionReady)
-	switch {
-	case ready == nil || ready.ObservedGeneration != config.Generation:
-		return errors.New("the cluster's own provider controller has not asked the platform yet")
-	case ready.Status != metav1.ConditionTrue:
-		return fmt.Errorf("the cluster's own provider controller cannot log in to the platform: %s", ready.Message)
-	}
-	return nil
 }
 
 // siteOf is the platform of a cluster as a plane knows it.
@@ -228,43 +227,15 @@ func (o *operation) takeBack(p provider.Provider, t *teller) error {
 	if err != nil || !movedAway(cb) {
 		return err
 	}
-	there, err := o.settlePlane(p, cb, t)
-	if err != nil || o.client == o.local {
+	if _, err := o.settle(p, cb, t); err != nil || o.client == o.local {
 		return err
 	}
-	if err := o.refuseOthers(there); err != nil {
+	if err := o.refuseOthers(); err != nil {
 		return err
 	}
 	t.step("its plane comes back to this machine")
 	_, err = o.comeBack(p, cb, t)
 	return err
-}
-
-// refuseOthers finds what other clusters have on the plane of this one: without it
-// nobody would look after them.
-func (o *operation) refuseOthers(cb *v1alpha1.ClusterBootstrap) error {
-	var machines v1alpha1.MachineRequestList
-	var balancers v1alpha1.LoadBalancerRequestList
-	var clusters v1alpha1.ClusterBootstrapList
-	if err := errors.Join(o.client.List(o.ctx, &machines), o.client.List(o.ctx, &balancers), o.client.List(o.ctx, &clusters)); err != nil {
-		return err
-	}
-	var others []string
-	for _, list := range []client.ObjectList{&machines, &balancers, &clusters} {
-		items, err := meta.ExtractList(list)
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			if object := item.(client.Object); object.GetAnnotations()[v1alpha1.AnnotationClusterID] != cb.Annotations[v1alpha1.AnnotationClusterID] {
-				others = append(others, object.GetNamespace()+"/"+object.GetName())
-			}
-		}
-	}
-	if len(others) == 0 {
-		return nil
-	}
-	return usage("%s manages more than itself; delete that first: %s", o.name, strings.Join(others, ", "))
 }
 
 // comeBack is the move from the cluster back to this machine.
@@ -279,6 +250,7 @@ func (o *operation) comeBack(p provider.Provider, cb *v1alpha1.ClusterBootstrap,
 	m.Scope = pivot.Cluster
 	m.Quiesce = func(ctx context.Context) error { return o.putToSleep(ctx, there, t) }
 	m.Resume = func(ctx context.Context) error { return o.awaken(ctx, there) }
+	m.Awake = func(ctx context.Context) (string, error) { return wokenUp(ctx, there) }
 	m.Admitted = func(ctx context.Context) error {
 		s, err := o.siteOf(ctx, p, cb, there)
 		if err != nil {

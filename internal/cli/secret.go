@@ -15,15 +15,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
 // kubeconfigKey is where a Secret holds a kubeconfig unless its reference names
 // another key.
 const kubeconfigKey = "kubeconfig"
+
+// annotationAmbient says of which surroundings a Secret was made.
+const annotationAmbient = v1alpha1.Group + "/ambient"
 
 // given are the credentials that the user hands over: the Secret of the manifest
 // or the file of --credentials. Without both it is nil.
@@ -97,6 +102,9 @@ func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given
 	}
 	known := &corev1.Secret{}
 	err := o.client.Get(ctx, key, known)
+	if source, made := known.Annotations[annotationAmbient]; err == nil && made {
+		return ambientSecret(m, key, known.Data, source)
+	}
 	if err == nil {
 		return newSecret(key.Namespace, key.Name, known.Data), nil
 	}
@@ -108,7 +116,20 @@ func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given
 		return nil, err
 	}
 	t.step("credentials: " + source)
-	return newSecret(key.Namespace, key.Name, values), nil
+	return ambientSecret(m, key, values, source)
+}
+
+// ambientSecret keeps the credentials of this machine on its plane. A cluster that
+// is handed credentials has to be given some: those of this machine were meant for
+// whoever sits at it.
+func ambientSecret(m *manifest.Manifest, key client.ObjectKey, values map[string][]byte, source string) (*corev1.Secret, error) {
+	if bootstrap.HandsOver(m.Cluster.Spec) {
+		return nil, usage("the credentials of this machine (%s) do not travel, and %s would be handed them for its own controllers; name a file with --credentials, add the Secret %s to the manifest, or set spec.addons.butlerController.enabled to false",
+			source, m.Cluster.Spec.Cluster.Name, key.Name)
+	}
+	s := newSecret(key.Namespace, key.Name, values)
+	s.Annotations = map[string]string{annotationAmbient: source}
+	return s, nil
 }
 
 // ambient are the credentials that the platform's own tools would use: for

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,16 +35,16 @@ const (
 func movedAway(cb *v1alpha1.ClusterBootstrap) bool { return cb != nil && bootstrap.Fenced(cb) }
 
 // clusterConfig leads to the cluster that a ClusterBootstrap has made, as its
-// administrator: by its endpoint, or past it to a control plane.
-func clusterConfig(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap, dial dialer) (*rest.Config, error) {
-	secret := &corev1.Secret{}
-	key := client.ObjectKey{Namespace: cb.Namespace, Name: bootstrap.SecretName(cb.Spec.Cluster.Name, bootstrap.SecretKubeconfig)}
-	if err := c.Get(ctx, key, secret); err != nil {
-		return nil, fmt.Errorf("find the way to the cluster: %w", err)
-	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[bootstrap.SecretKubeconfig])
+// administrator: by its endpoint, or past it to a control plane. Credentials that
+// are about to run out are renewed first.
+func clusterConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, dial dialer) (*rest.Config, error) {
+	kubeconfig, err := credentialOf(ctx, c, cb, bootstrap.SecretKubeconfig, dial, false)
 	if err != nil {
-		return nil, fmt.Errorf("secret %s holds no kubeconfig", key)
+		return nil, fmt.Errorf("find the way to %s: %w", cb.Spec.Cluster.Name, err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("secret %s holds no kubeconfig", bootstrap.SecretName(cb.Spec.Cluster.Name, bootstrap.SecretKubeconfig))
 	}
 	var addresses []string
 	for _, m := range cb.Status.Machines {
@@ -98,23 +97,19 @@ func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, t
 	if !movedAway(cb) {
 		return cb, nil
 	}
-	config, err := clusterConfig(ctx, o.local, cb, o.dial())
-	if err != nil {
-		return nil, err
-	}
 	scheme, err := program.Scheme()
 	if err != nil {
 		return nil, err
 	}
-	quick, err := bounded(config)
-	if err != nil {
-		return nil, err
-	}
+	v := &visit{workspace: o.workspace, local: o.local, cluster: cb, dial: o.dial()}
 	for {
-		there, err := o.onItself(ctx, quick)
+		there, err := v.ask(ctx)
 		if err == nil {
-			o.client, err = client.NewWithWatch(config, client.Options{Scheme: scheme})
+			o.client, err = client.NewWithWatch(v.config, client.Options{Scheme: scheme})
 			return there, err
+		}
+		if isLasting(err) {
+			return nil, err
 		}
 		t.waiting(err.Error())
 		select {
@@ -123,18 +118,6 @@ func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, t
 		case <-time.After(knock):
 		}
 	}
-}
-
-// onItself is the ClusterBootstrap of a cluster that manages itself, as that has it.
-func (w workspace) onItself(ctx context.Context, c client.Reader) (*v1alpha1.ClusterBootstrap, error) {
-	cb, err := w.clusterOf(ctx, c)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s manages itself, and does not answer: %w", w.name, err)
-	case cb == nil:
-		return nil, fmt.Errorf("%s manages itself, and has lost its ClusterBootstrap; restore it from a backup", w.name)
-	}
-	return cb, nil
 }
 
 // dialer is the way from this machine to a workspace's nodes, whether or not a
@@ -172,19 +155,12 @@ func (w workspace) inCharge(ctx context.Context, f func(client.Client, *v1alpha1
 
 // beyond is a client of the cluster that a ClusterBootstrap has moved to, and the
 // ClusterBootstrap that lies there.
-func (w workspace) beyond(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (client.Client, *v1alpha1.ClusterBootstrap, error) {
+func (w workspace) beyond(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap) (client.Client, *v1alpha1.ClusterBootstrap, error) {
 	dial, err := w.dialer()
 	if err != nil {
 		return nil, nil, err
 	}
-	config, err := clusterConfig(ctx, c, cb, dial)
-	if err != nil {
-		return nil, nil, err
-	}
-	there, err := bounded(config)
-	if err != nil {
-		return nil, nil, err
-	}
-	now, err := w.onItself(ctx, there)
-	return there, now, err
+	v := &visit{workspace: w, local: c, cluster: cb, dial: dial}
+	now, err := v.ask(ctx)
+	return v.client, now, err
 }

@@ -116,16 +116,31 @@ func anyAsleep(ctx context.Context, c client.Client) (bool, error) {
 	return slices.ContainsFunc(all, func(d appsv1.Deployment) bool { return d.Annotations[annotationReplicas] != "" }), err
 }
 
-// atWork tells which controllers of a cluster have no pod that is ready, or nothing
-// if each has: what they found out before may be long ago.
-func atWork(ctx context.Context, c client.Client) error {
+// wokenUp names a controller of a cluster that is not asleep, or none.
+func wokenUp(ctx context.Context, c client.Client) (string, error) {
+	all, err := acting(ctx, c)
+	for _, d := range all {
+		if d.Spec.Replicas == nil || *d.Spec.Replicas != 0 {
+			return d.Name, nil
+		}
+	}
+	return "", err
+}
+
+// atWork tells which of the controllers that a cluster needs has no pod that is
+// ready, or nothing if each has: what they found out before may be long ago.
+func atWork(ctx context.Context, c client.Client, p v1alpha1.ProviderType) error {
 	all, err := acting(ctx, c)
 	if err != nil {
 		return err
 	}
-	for _, d := range all {
-		if d.Status.ObservedGeneration < d.Generation || d.Status.ReadyReplicas == 0 {
-			return fmt.Errorf("the cluster's own %s has no pod that is ready", d.Name)
+	for _, name := range []string{addon.ButlerBootstrap, addon.ButlerProvider + string(p)} {
+		i := slices.IndexFunc(all, func(d appsv1.Deployment) bool { return d.Name == name })
+		if i < 0 {
+			return fmt.Errorf("the cluster has no Deployment %s in %s", name, addon.PlatformNamespace)
+		}
+		if d := all[i]; d.Status.ObservedGeneration < d.Generation || d.Status.ReadyReplicas == 0 {
+			return fmt.Errorf("the cluster's own %s has no pod that is ready", name)
 		}
 	}
 	return nil
@@ -148,10 +163,8 @@ func (o *operation) awake(ctx context.Context, c client.Client, all []appsv1.Dep
 		if err := c.List(ctx, &pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels)); err != nil {
 			return "", err
 		}
-		for _, pod := range pods.Items {
-			if !lost[pod.Spec.NodeName] {
-				return fmt.Sprintf("waiting for pod %s to end", pod.Name), nil
-			}
+		if pod := running(pods.Items, lost); pod != "" {
+			return fmt.Sprintf("waiting for pod %s to end", pod), nil
 		}
 		free, err := still.free(ctx, c, client.ObjectKey{Namespace: d.Namespace, Name: d.Name + "." + v1alpha1.Group})
 		if err != nil {
@@ -162,6 +175,18 @@ func (o *operation) awake(ctx context.Context, c client.Client, all []appsv1.Dep
 		}
 	}
 	return "", nil
+}
+
+// running names a pod that may still act, or none. One that has ended stays listed
+// when its node was shut down or had no room for it.
+func running(pods []corev1.Pod, lost map[string]bool) string {
+	for _, pod := range pods {
+		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+		if !ended && !lost[pod.Spec.NodeName] {
+			return pod.Name
+		}
+	}
+	return ""
 }
 
 // silentNodes are those whose kubelet does not report: pods on them stay listed,

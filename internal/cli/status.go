@@ -63,11 +63,9 @@ while no bootstrap runs.`,
 func (a App) status(ctx context.Context, w workspace, output string) error {
 	return w.inCharge(ctx, func(c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
 		if cb == nil {
-			return w.absent()
+			return w.without(ctx, c)
 		}
-		if silent != nil {
-			fmt.Fprintf(a.Err, "note: %v; this is what was known when its plane moved there\n", silent)
-		}
+		a.noteSilence(silent)
 		if output == "json" {
 			return a.printJSON(withoutCredentials(cb))
 		}
@@ -75,6 +73,14 @@ func (a App) status(ctx context.Context, w workspace, output string) error {
 		plane, failed := w.planeOf(ctx, c, cb)
 		return errors.Join(a.printStatus(cb, plane, orphans), err, failed)
 	})
+}
+
+// noteSilence says why what is shown of a cluster that manages itself is old, if it
+// is.
+func (a App) noteSilence(silent error) {
+	if silent != nil {
+		fmt.Fprintf(a.Err, "note: %v; this is what was known when its plane moved there\n", silent)
+	}
 }
 
 func (a App) statusOfAll(ctx context.Context, output string) error {
@@ -94,7 +100,8 @@ func (a App) statusOfAll(ctx context.Context, output string) error {
 				list.Items = append(list.Items, *withoutCredentials(cb))
 				phase, endpoint = string(ui.StateOf(cb).Phase), cb.Status.ControlPlaneEndpoint
 			}
-			return silent
+			a.noteSilence(silent)
+			return nil
 		})
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", w.name, err))
@@ -143,13 +150,22 @@ func (w workspace) clusterOf(ctx context.Context, c client.Reader) (*v1alpha1.Cl
 	if err := c.List(ctx, &list); err != nil || len(list.Items) == 0 {
 		return nil, err
 	}
-	i := slices.IndexFunc(list.Items, func(cb v1alpha1.ClusterBootstrap) bool { return cb.Spec.Cluster.Name == w.name })
-	if i < 0 {
+	cb := named(&list, w.name)
+	if cb == nil {
 		return nil, usage("the plane of %s holds the cluster %s, not %s", w.dir, list.Items[0].Spec.Cluster.Name, w.name)
+	}
+	return cb, nil
+}
+
+// named is the ClusterBootstrap of a cluster among others; nil is none.
+func named(list *v1alpha1.ClusterBootstrapList, cluster string) *v1alpha1.ClusterBootstrap {
+	i := slices.IndexFunc(list.Items, func(cb v1alpha1.ClusterBootstrap) bool { return cb.Spec.Cluster.Name == cluster })
+	if i < 0 {
+		return nil
 	}
 	cb := &list.Items[i]
 	cb.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("ClusterBootstrap"))
-	return cb, nil
+	return cb
 }
 
 // absent is what there is to say of a cluster that its plane does not have: the
@@ -236,7 +252,7 @@ func (w workspace) planeOf(ctx context.Context, c client.Client, cb *v1alpha1.Cl
 	text := "the cluster itself, epoch " + cb.Annotations[v1alpha1.AnnotationEpoch]
 	asleep, err := anyAsleep(ctx, c)
 	if asleep {
-		text += fmt.Sprintf("; its controllers sleep since %s was interrupted: run that again, or the bootstrap command to wake them", w.command("destroy"))
+		text += fmt.Sprintf("; its controllers sleep, as they do during %s: if that was interrupted, run it again, or the bootstrap command to wake them", w.command("destroy"))
 	}
 	return text, err
 }
@@ -258,7 +274,11 @@ func orphansOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstr
 	if len(names) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("%d on the platform that nobody asked for: %s", len(names), strings.Join(names, ", ")), nil
+	count := fmt.Sprint(len(names))
+	if len(config.Status.Orphans) >= v1alpha1.MaxOrphans {
+		count = "at least " + count
+	}
+	return fmt.Sprintf("%s on the platform that nobody asked for: %s", count, strings.Join(names, ", ")), nil
 }
 
 // messageOf is what the bootstrap says about itself. Why a move was taken back is

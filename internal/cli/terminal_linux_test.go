@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
@@ -76,7 +77,11 @@ func (t *terminal) until(tb *testing.T, text string) {
 // end waits for the command and returns its exit code and all that was shown.
 func (t *terminal) end(cmd *exec.Cmd) (code int, shown string) {
 	_ = cmd.Wait()
-	<-t.ended
+	select {
+	case <-t.ended:
+	case <-time.After(time.Minute):
+		return -1, "somebody keeps the terminal:\n" + t.shown.String()
+	}
 	return cmd.ProcessState.ExitCode(), t.shown.String()
 }
 

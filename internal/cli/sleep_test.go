@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/controller/program"
+)
+
+// serverWith is an API server with these objects.
+func serverWith(t *testing.T, objects ...client.Object) client.WithWatch {
+	t.Helper()
+	scheme, err := program.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&v1alpha1.ProviderConfig{}, &v1alpha1.ClusterBootstrap{}).Build()
+}
+
+func deployment(name string, replicas, ready int32) *appsv1.Deployment {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: addon.PlatformNamespace, Name: name}}
+	d.Spec.Replicas, d.Status.ReadyReplicas = new(replicas), ready
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
+	return d
+}
+
+func podOf(name, node string, phase corev1.PodPhase) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: addon.PlatformNamespace, Name: name + "-" + node, Labels: map[string]string{"app": name}},
+		Spec:       corev1.PodSpec{NodeName: node}, Status: corev1.PodStatus{Phase: phase},
+	}
+}
+
+func nodeThatIs(name string, ready corev1.ConditionStatus) *corev1.Node {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}
+	return n
+}
+
+// A pod that was evicted, or that ended with its node, stays listed for ever.
+func TestControllersSleepOnceTheirPodsHaveEnded(t *testing.T) {
+	const name = addon.ButlerBootstrap
+	for phase, want := range map[corev1.PodPhase]string{
+		corev1.PodPending: "waiting for pod butler-bootstrap-b to end", corev1.PodRunning: "waiting for pod butler-bootstrap-b to end",
+		corev1.PodFailed: "", corev1.PodSucceeded: "",
+	} {
+		c := serverWith(t, nodeThatIs("lost", corev1.ConditionUnknown), nodeThatIs("b", corev1.ConditionTrue),
+			podOf(name, "lost", corev1.PodRunning), podOf(name, "b", phase))
+		got, err := (&operation{}).awake(t.Context(), c, []appsv1.Deployment{*deployment(name, 0, 0)}, stillness{})
+		if err != nil || got != want {
+			t.Errorf("beside a pod that is %s: %q, %v", phase, got, err)
+		}
+	}
+}
+
+// A cluster without its controllers has nobody that could take over.
+func TestEveryControllerHasToBeAtWork(t *testing.T) {
+	both := []client.Object{deployment("butler-bootstrap", 2, 1), deployment("butler-provider-harvester", 2, 2)}
+	for want, objects := range map[string][]client.Object{
+		"": both,
+		"the cluster has no Deployment butler-bootstrap in butler-system":          nil,
+		"the cluster has no Deployment butler-provider-harvester in butler-system": {both[0], deployment("butler-provider-aws", 1, 1)},
+		"the cluster's own butler-provider-harvester has no pod that is ready":     {both[0], deployment("butler-provider-harvester", 1, 0)},
+	} {
+		said := ""
+		if err := atWork(t.Context(), serverWith(t, objects...), v1alpha1.ProviderHarvester); err != nil {
+			said = err.Error()
+		}
+		if said != want {
+			t.Errorf("said %q, not %q", said, want)
+		}
+	}
+	for want, d := range map[string]*appsv1.Deployment{"": deployment("butler-bootstrap", 0, 1), "butler-bootstrap": deployment("butler-bootstrap", 1, 0)} {
+		if got, err := wokenUp(t.Context(), serverWith(t, d)); got != want || err != nil {
+			t.Errorf("%q is awake, not %q: %v", got, want, err)
+		}
+	}
+}
+
+// What the platform said before a move does not count for it.
+func TestLoginIsAskedForAnew(t *testing.T) {
+	config := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b"}}
+	config.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "c"}
+	accepted := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "CredentialsAccepted"}
+	meta.SetStatusCondition(&config.Status.Conditions, accepted)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "c"}}
+	c := serverWith(t, config, secret)
+	question := &login{client: c, key: client.ObjectKeyFromObject(config)}
+	for range 2 { // and asking twice changes nothing
+		if err := question.accepted(t.Context()); err == nil || !strings.Contains(err.Error(), "has not asked the platform yet") {
+			t.Fatalf("said %v", err)
+		}
+	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil || secret.Annotations[annotationAsked] == "" {
+		t.Errorf("nobody would try the Secret: %v, %v", secret.Annotations, err)
+	}
+	for _, answer := range []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "Refused", Message: "token expired"}, accepted} {
+		if err := c.Get(t.Context(), question.key, config); err != nil {
+			t.Fatal(err)
+		}
+		meta.SetStatusCondition(&config.Status.Conditions, answer)
+		if err := c.Status().Update(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+		err := question.accepted(t.Context())
+		if said := answer.Status == metav1.ConditionTrue; said != (err == nil) || err != nil && !strings.Contains(err.Error(), answer.Message) {
+			t.Errorf("after %s: %v", answer.Reason, err)
+		}
+	}
+}
+
+// A run ends, fails and moves on what its own controllers have found.
+func TestWhatAnEarlierRunFoundIsDoubted(t *testing.T) {
+	for reason, c := range map[string]struct {
+		condition metav1.Condition
+		doubted   bool
+	}{
+		"ready":              {metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "Ready"}, true},
+		"failed":             {metav1.Condition{Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "Broken"}, true},
+		"ready to move":      {metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: bootstrap.ReasonReadyToPivot}, true},
+		"not ready":          {metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "WaitingForNodes"}, false},
+		"something that was": {metav1.Condition{Type: v1alpha1.ConditionAddonsReady, Status: metav1.ConditionTrue, Reason: "Ready"}, false},
+	} {
+		cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b"}}
+		meta.SetStatusCondition(&cb.Status.Conditions, c.condition)
+		o := &operation{client: serverWith(t, cb)}
+		if _, err := o.doubt(t.Context(), client.ObjectKeyFromObject(cb)); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.client.Get(t.Context(), client.ObjectKeyFromObject(cb), cb); err != nil {
+			t.Fatal(err)
+		}
+		if got := cb.Status.Conditions[0]; (got.Reason == reasonChecking && got.Status == metav1.ConditionUnknown) != c.doubted || readyToPivot(cb) {
+			t.Errorf("%s: %+v", reason, got)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/sim"
+)
+
+// visit is the way to a cluster that manages itself, from the plane on this machine
+// that it has moved away from.
+type visit struct {
+	workspace
+	local   client.Client
+	cluster *v1alpha1.ClusterBootstrap
+	dial    dialer
+
+	config  *rest.Config  // nil: not known yet
+	client  client.Client // of the cluster, with calls that end after a while
+	renewed bool          // the credentials, because the cluster did not take them
+}
+
+// ask asks the cluster for its ClusterBootstrap. If it does not take the credentials
+// of this machine, it is asked once more with new ones.
+func (v *visit) ask(ctx context.Context) (*v1alpha1.ClusterBootstrap, error) {
+	if v.config == nil {
+		if err := v.prepare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	there, err := v.onItself(ctx, v.client)
+	if v.renewed || !apierrors.IsUnauthorized(err) {
+		return there, err
+	}
+	v.renewed = true
+	if _, failed := credentialOf(ctx, v.local, v.cluster, bootstrap.SecretKubeconfig, v.dial, true); failed != nil {
+		return nil, &lasting{fmt.Errorf("%w; %w", err, failed)}
+	}
+	if err := v.prepare(ctx); err != nil {
+		return nil, err
+	}
+	return v.onItself(ctx, v.client)
+}
+
+// prepare finds the way. What the plane on this machine has said about it is no answer
+// of the cluster's, and the same the next time, but for credentials that no node
+// renews at present.
+func (v *visit) prepare(ctx context.Context) error {
+	config, err := clusterConfig(ctx, v.local, v.cluster, v.dial)
+	if err == nil {
+		v.config = config
+		v.client, err = bounded(config)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, bootstrap.ErrRanOut):
+		return fmt.Errorf("%s manages itself, and does not answer: %w", v.name, err)
+	}
+	return &lasting{errors.New(err.Error())}
+}
+
+// onItself is the ClusterBootstrap of a cluster that manages itself, as that has it.
+func (w workspace) onItself(ctx context.Context, c client.Reader) (*v1alpha1.ClusterBootstrap, error) {
+	var list v1alpha1.ClusterBootstrapList
+	err := c.List(ctx, &list)
+	switch {
+	case answered(err):
+		return nil, w.refused(err)
+	case err != nil:
+		return nil, w.silent(err)
+	}
+	if cb := named(&list, w.name); cb != nil {
+		return cb, nil
+	}
+	return nil, fmt.Errorf("%s manages itself, and has lost its ClusterBootstrap%s; restore it from a backup", w.name, but(&list))
+}
+
+// but is what else a plane holds.
+func but(list *v1alpha1.ClusterBootstrapList) string {
+	var others []string
+	for _, cb := range list.Items {
+		others = append(others, cb.Spec.Cluster.Name)
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return ", but holds " + strings.Join(others, ", ")
+}
+
+// answered reports whether an error is what an API server has said, rather than its
+// silence.
+func answered(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) || meta.IsNoMatchError(err)
+}
+
+// lasting is what no waiting changes.
+type lasting struct{ error }
+
+func (l *lasting) Unwrap() error { return l.error }
+
+func isLasting(err error) bool {
+	_, is := errors.AsType[*lasting](err)
+	return is
+}
+
+// refused is what there is to say of a cluster that manages itself and answers with
+// an error.
+func (w workspace) refused(err error) error {
+	hint := "look at its API server and etcd"
+	switch {
+	case apierrors.IsUnauthorized(err):
+		hint = "compare the clocks of its nodes with the one here"
+	case apierrors.IsForbidden(err):
+		hint = "give its administrator the right to"
+	case meta.IsNoMatchError(err):
+		hint = "install chart butler-crds on it"
+	}
+	told := fmt.Errorf("%s manages itself, and answers with an error: %w; %s", w.name, err, hint)
+	if passing(err) {
+		return told
+	}
+	return &lasting{told}
+}
+
+// silent is what there is to say of one that does not answer.
+func (w workspace) silent(err error) error {
+	if !w.rehearsal {
+		return fmt.Errorf("%s manages itself, and does not answer: %w; see that it is up, and reachable from here", w.name, err)
+	}
+	if _, _, running := sim.Running(w.sim()); !running {
+		return fmt.Errorf("%s manages itself, and its simulated platform is stopped; run the bootstrap command again to start it", w.name)
+	}
+	return fmt.Errorf("%s manages itself, and does not answer: %w", w.name, err)
+}

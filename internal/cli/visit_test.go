@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"net"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/pki"
+	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+)
+
+// TestWhatAClusterAnswersIsToldFromItsSilence asks an API server that stands for a
+// cluster that manages itself.
+func TestWhatAClusterAnswersIsToldFromItsSilence(t *testing.T) {
+	p := planetest.Start(t, plane.Options{})
+	stranger := rest.AnonymousClientConfig(p.Config())
+	stranger.BearerToken = "nobody's"
+	nobody, err := p.Issue(pki.Request{CommonName: "nobody"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere := rest.CopyConfig(p.Config())
+	nowhere.Host = "https://" + closed.Addr().String()
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bare := planetest.Start(t, plane.Options{Definitions: []*apiextensionsv1.CustomResourceDefinition{}})
+	for reason, tc := range map[string]struct {
+		config            *rest.Config
+		rehearsal         bool
+		answered, lasting bool
+		says              string
+	}{
+		"unknown":           {stranger, false, true, true, "; compare the clocks of its nodes with the one here"},
+		"without rights":    {nobody, false, true, true, "is forbidden: User \"nobody\" cannot list"},
+		"without the kinds": {bare.Config(), false, true, false, "install chart butler-crds on it"},
+		"closed":            {nowhere, false, false, false, "dev manages itself, and does not answer: "},
+		"closed, for real":  {nowhere, false, false, false, "; see that it is up, and reachable from here"},
+		"stopped":           {nowhere, true, false, false, "dev manages itself, and its simulated platform is stopped; run the bootstrap command again to start it"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			c, err := bounded(tc.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = workspace{name: "dev", dir: t.TempDir(), rehearsal: tc.rehearsal}.onItself(t.Context(), c)
+			if err == nil || answered(err) != tc.answered || isLasting(err) != tc.lasting || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("answered %t, lasting %t: %v", answered(err), isLasting(err), err)
+			}
+			if passes(err) == tc.lasting {
+				t.Errorf("it is waited for: %t", passes(err))
+			}
+		})
+	}
+	t.Run("with another cluster", func(t *testing.T) { expectOthersNamed(t, p) })
+	t.Run("of which this machine has no kubeconfig", func(t *testing.T) {
+		c, err := bounded(p.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: "dev"}}
+		lost.Spec.Cluster.Name = "dev"
+		v := &visit{workspace: workspace{name: "dev"}, local: c, cluster: lost}
+		if _, err := v.ask(t.Context()); !isLasting(err) || answered(err) || !strings.Contains(err.Error(), `find the way to dev: secrets "dev-kubeconfig" not found`) {
+			t.Errorf("answered %t, lasting %t: %v", answered(err), isLasting(err), err)
+		}
+	})
+}
+
+func expectOthersNamed(t *testing.T, p *plane.Plane) {
+	t.Helper()
+	c, err := bounded(p.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := workspace{name: "dev", dir: t.TempDir()}
+	const lost = "dev manages itself, and has lost its ClusterBootstrap"
+	if _, err := w.onItself(t.Context(), c); err == nil || !strings.HasPrefix(err.Error(), lost+";") {
+		t.Errorf("%v", err)
+	}
+	other := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: "other"}}
+	other.Spec.Provider, other.Spec.ProviderRef.Name = v1alpha1.ProviderHarvester, "harvester"
+	other.Spec.Cluster = v1alpha1.ClusterSpec{
+		Name: "other", Topology: v1alpha1.TopologySingleNode,
+		ControlPlane: v1alpha1.NodePool{Replicas: 1, CPU: 4, MemoryMB: 8192, DiskGB: 50},
+	}
+	other.Spec.Network = v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12"}
+	other.Spec.Talos = v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: strings.Repeat("0a", 32)}
+	if err := c.Create(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.onItself(t.Context(), c); err == nil || !strings.HasPrefix(err.Error(), lost+", but holds other;") || answered(err) {
+		t.Errorf("%v", err)
+	}
+}
