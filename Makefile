@@ -54,7 +54,7 @@ run: build ## Run the controllers against the current cluster of KUBECONFIG unti
 	@go run ./hack/run $(addprefix $(BIN)/,$(filter-out butleradm,$(BINARIES)))
 
 .PHONY: bench
-bench: build ## Run the benchmarks; print the plane's time to ready and the rehearsal's time.
+bench: build ## Run the benchmarks; print the time of a plane, of rehearsals and of a destroy.
 	go test -ldflags '$(BUTLER_LDFLAGS)' -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./...
 	@go run ./hack/bench -butleradm $(BIN)/butleradm
 
@@ -69,7 +69,7 @@ test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.
 	BUTLER_TEST_KILLS=20 go test -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 20m -v -run TestKilledRehearsalGoesOnWhereItWas ./internal/cli
 
 .PHONY: test-faults
-test-faults: ## Run the whole fault matrix: every fault in every operation, and builds that are broken on purpose.
+test-faults: ## Run the whole fault matrix (docs/contributing/faults.md), and builds that are broken on purpose.
 	BUTLER_TEST_FAULTS=all go test -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 60m -v ./internal/cli/matrix
 
 .PHONY: lint

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bench measures what a user waits for: the local plane, the rehearsal
-// of a cluster, and how far that is from the critical path when every part takes
-// as long as a real one.
+// of a cluster, how far that is from the critical path when every part takes as
+// long as a real one, and the end of a cluster.
 package main
 
 import (
@@ -30,7 +30,11 @@ import (
 const (
 	planeGoal     = 3 * time.Second
 	rehearsalGoal = 60 * time.Second
+	destroyGoal   = 60 * time.Second
 	planeRuns     = 3
+	// destroyed is how many machines a cluster has that is destroyed: a manifest has
+	// ten workers at most. BenchmarkDestroy has more of them, without a plane.
+	destroyed = 10
 	// overhead is how much longer than its critical path a rehearsal may take.
 	overhead = 1.10
 )
@@ -65,6 +69,10 @@ func bench(ctx context.Context, path, file string) (err error) {
 		return err
 	}
 	row("rehearsal ready", took, rehearsalGoal)
+	if took, err = destruction(ctx, cli, file); err != nil {
+		return err
+	}
+	row(fmt.Sprintf("destroy %d", destroyed), took, destroyGoal)
 	return realistic(ctx, cli, file)
 }
 

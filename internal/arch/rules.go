@@ -161,8 +161,8 @@ var rules = []Rule{
 	{
 		Packages: "hack/...",
 		May: []string{
-			"charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/manifest", "internal/plane", "internal/sim/datacenter",
-			"internal/version",
+			"api/v1alpha1", "charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/manifest", "internal/plane", "internal/sim/datacenter",
+			"internal/ui", "internal/version",
 		},
 	},
 }
