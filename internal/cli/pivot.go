@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"time"
 
@@ -137,7 +138,7 @@ func (o *operation) moveOut(p provider.Provider, cb *v1alpha1.ClusterBootstrap, 
 		return nil, err
 	}
 	m := o.move(p, cb, o.local, t)
-	m.From = pivot.Side{Name: "this machine", Kind: v1alpha1.PlaneLocal, Client: o.local}
+	m.From = pivot.Side{Name: here(), Kind: v1alpha1.PlaneLocal, Client: o.local}
 	m.To = pivot.Side{Name: "cluster " + o.name, Kind: v1alpha1.PlaneSelf, Client: there}
 	m.Scope = pivot.Everything
 	m.Quiesce = o.quiesce
@@ -238,6 +239,15 @@ func (o *operation) takeBack(p provider.Provider, t *teller) error {
 	return err
 }
 
+// here names this machine to whoever reads of it elsewhere.
+func here() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "another machine"
+	}
+	return "workstation " + host
+}
+
 // comeBack is the move from the cluster back to this machine.
 func (o *operation) comeBack(p provider.Provider, cb *v1alpha1.ClusterBootstrap, t *teller) (*v1alpha1.ClusterBootstrap, error) {
 	there, err := o.clusterClient(cb)
@@ -246,7 +256,7 @@ func (o *operation) comeBack(p provider.Provider, cb *v1alpha1.ClusterBootstrap,
 	}
 	m := o.move(p, cb, there, t)
 	m.From = pivot.Side{Name: "cluster " + o.name, Kind: v1alpha1.PlaneSelf, Client: there}
-	m.To = pivot.Side{Name: "this machine", Kind: v1alpha1.PlaneLocal, Client: o.local}
+	m.To = pivot.Side{Name: here(), Kind: v1alpha1.PlaneLocal, Client: o.local}
 	m.Scope = pivot.Cluster
 	m.Quiesce = func(ctx context.Context) error { return o.putToSleep(ctx, there, t) }
 	m.Resume = func(ctx context.Context) error { return o.awaken(ctx, there) }
