@@ -62,7 +62,7 @@ bench: build ## Run the benchmarks; print the time of a plane, of rehearsals and
 
 .PHONY: test
 test: build ## Run all tests. TESTFLAGS=-v names each of them.
-	go test -ldflags '$(BUTLER_LDFLAGS)' -timeout 20m $(TESTFLAGS) ./...
+	go test -ldflags '$(BUTLER_LDFLAGS)' -timeout 30m $(TESTFLAGS) ./...
 
 .PHONY: test-kills
 test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.
