@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
 
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
@@ -79,6 +81,8 @@ func (a App) Main(args []string) int {
 	}
 	// Kubernetes adds a flag to every command of the process that links it.
 	pflag.CommandLine = pflag.NewFlagSet("butleradm", pflag.ContinueOnError)
+	// What libraries log is not for the terminal: an operation has a file for it.
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first Ctrl-C ends things in order, a second one at once.

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+
 	"maps"
 	"path/filepath"
 	"slices"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -142,11 +141,8 @@ func (s *search) close() error {
 	return nil
 }
 
-// quiet keeps what libraries log off the terminal, where no plane has a log.
-func quiet() {
-	ctrllog.SetLogger(logr.Discard())
-	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
-}
+// quiet keeps what controllers' libraries log off the terminal, where no plane has a log.
+func quiet() { ctrllog.SetLogger(logr.Discard()) }
 
 // forced reports whether the user has said twice which cluster is meant.
 func (s *search) forced() bool { return s.flags.clusterID != "" && s.flags.yes }
