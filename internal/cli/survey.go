@@ -16,6 +16,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/controller/session"
 )
 
 // survey finds out what will go, before anything is changed. It refuses where that
@@ -154,7 +155,7 @@ func (d *doomed) othersOn(ctx context.Context, c client.Reader) (out []string, e
 		}
 		for _, item := range items {
 			object := item.(client.Object)
-			if !d.isOurs(object) && (d.selfHosted() || d.config != nil && object.GetDeletionTimestamp().IsZero() && target(object) == client.ObjectKeyFromObject(d.config)) {
+			if !d.isOurs(object) && (d.selfHosted() || d.config != nil && object.GetDeletionTimestamp().IsZero() && session.ConfigName(object) == client.ObjectKeyFromObject(d.config)) {
 				out = append(out, fmt.Sprintf("%s %s/%s", kind.name, object.GetNamespace(), object.GetName()))
 			}
 		}
@@ -171,21 +172,4 @@ func (d *doomed) isOurs(object client.Object) bool {
 		return d.cluster != nil && object.GetUID() == d.cluster.UID
 	}
 	return d.id != "" && object.GetAnnotations()[v1alpha1.AnnotationClusterID] == d.id
-}
-
-// target is the ProviderConfig that an object refers to.
-func target(o client.Object) client.ObjectKey {
-	var ref v1alpha1.ProviderReference
-	switch o := o.(type) {
-	case *v1alpha1.MachineRequest:
-		ref = o.Spec.ProviderRef
-	case *v1alpha1.LoadBalancerRequest:
-		ref = o.Spec.ProviderConfigRef
-	case *v1alpha1.ClusterBootstrap:
-		ref = o.Spec.ProviderRef
-	}
-	if ref.Namespace == "" {
-		ref.Namespace = o.GetNamespace()
-	}
-	return client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}
 }

@@ -10,11 +10,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -34,30 +34,13 @@ func referrers() []referrer {
 	}
 }
 
-// target returns the ProviderConfig that an object refers to.
-func target(o client.Object) types.NamespacedName {
-	var ref v1alpha1.ProviderReference
-	switch o := o.(type) {
-	case *v1alpha1.MachineRequest:
-		ref = o.Spec.ProviderRef
-	case *v1alpha1.LoadBalancerRequest:
-		ref = o.Spec.ProviderConfigRef
-	case *v1alpha1.ClusterBootstrap:
-		ref = o.Spec.ProviderRef
-	}
-	if ref.Namespace == "" {
-		ref.Namespace = o.GetNamespace()
-	}
-	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-}
-
 // The index carries the provider's name, so that one manager can hold several.
 func (r *Reconciler) byTarget() string { return string(r.Type) + ".target" }
 
 func (r *Reconciler) index(i client.FieldIndexer) error {
 	for _, k := range referrers() {
 		err := i.IndexField(context.Background(), k.one, r.byTarget(), func(o client.Object) []string {
-			return []string{target(o).String()}
+			return []string{session.ConfigName(o).String()}
 		})
 		if err != nil {
 			return err
@@ -109,5 +92,5 @@ func (u use) refused(config *v1alpha1.ProviderConfig) error {
 }
 
 func ofReferrer(_ context.Context, o client.Object) []reconcile.Request {
-	return []reconcile.Request{{NamespacedName: target(o)}}
+	return []reconcile.Request{{NamespacedName: session.ConfigName(o)}}
 }

@@ -32,6 +32,23 @@ func SecretName(config *v1alpha1.ProviderConfig) types.NamespacedName {
 	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 }
 
+// ConfigName returns the ProviderConfig that an object refers to.
+func ConfigName(o client.Object) types.NamespacedName {
+	var ref v1alpha1.ProviderReference
+	switch o := o.(type) {
+	case *v1alpha1.MachineRequest:
+		ref = o.Spec.ProviderRef
+	case *v1alpha1.LoadBalancerRequest:
+		ref = o.Spec.ProviderConfigRef
+	case *v1alpha1.ClusterBootstrap:
+		ref = o.Spec.ProviderRef
+	}
+	if ref.Namespace == "" {
+		ref.Namespace = o.GetNamespace()
+	}
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+}
+
 // Version changes whenever the connection of a ProviderConfig would be replaced.
 func (s *Sessions) Version(ctx context.Context, config *v1alpha1.ProviderConfig) (string, error) {
 	name := SecretName(config)
