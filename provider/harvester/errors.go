@@ -41,18 +41,40 @@ func apiError(op string, err error) error {
 		e.Hint = "it is tried again"
 	case apierrors.IsUnauthorized(err):
 		e.Kind, e.Reason, e.Hint = provider.Unauthorized, "CredentialsRefused", hintCredentials
-	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
+	case overQuota(err):
 		e.Kind, e.Reason, e.Hint = provider.Exhausted, "QuotaExceeded", "raise the quota of the namespace or remove something"
-	case apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "admission webhook"):
-		e.Kind, e.Reason, e.Hint = provider.Unauthorized, "PermissionDenied", hintPermission
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsRequestEntityTooLargeError(err):
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		e.Kind, e.Reason, e.Hint = provider.Invalid, "NamespaceTerminating", "create the namespace again when it is gone, or set another one in spec.harvester.namespace"
+	case apierrors.IsConflict(err):
+		e.Reason, e.Hint = "HarvesterConflict", "resolve what it names; it is tried again"
+	case refused(err):
 		e.Kind, e.Reason, e.Hint = provider.Invalid, "HarvesterRefused", "correct what it names"
+	case apierrors.IsForbidden(err):
+		e.Kind, e.Reason, e.Hint = provider.Unauthorized, "PermissionDenied", hintPermission
 	case apierrors.IsNotFound(err):
 		e.Kind, e.Reason, e.Hint = provider.Invalid, "NotFound", "check spec.harvester.namespace, and that the endpoint is Harvester's"
 	case untrusted(err):
 		e.Kind, e.Reason, e.Hint = provider.Invalid, "CertificateRefused", "put the right certificate authority into the kubeconfig, or correct spec.harvester.endpoint"
 	}
 	return e
+}
+
+// refused reports whether the platform understood the request and does not accept it.
+// The code alone does not say so: Harvester's webhooks deny with 500, too.
+func refused(err error) bool {
+	return denied(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// denied reports whether an admission webhook was called and said no.
+func denied(err error) bool {
+	_, answered := errors.AsType[*apierrors.StatusError](err)
+	return answered && strings.Contains(err.Error(), "admission webhook") && strings.Contains(err.Error(), "denied the request")
+}
+
+// overQuota reports whether a quota of Kubernetes, or one of Rancher, is used up.
+func overQuota(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota") ||
+		denied(err) && strings.Contains(err.Error(), "due to resource quota")
 }
 
 // connectError says more about the first request of all.
