@@ -71,26 +71,7 @@ func (s *Session) handOverCredentials(ctx context.Context) error {
 	if err := s.cluster.ensureNamespace(ctx, key.Namespace); err != nil {
 		return err
 	}
-	data, err := json.Marshal(secretFor(secret))
-	if err != nil {
-		return err
-	}
-	return s.cluster.replaceSecret(ctx, key, data)
-}
-
-// replaceSecret applies a Secret. One that is immutable, or of another type, has
-// to make way for what somebody made in its place on the plane.
-func (c *newCluster) replaceSecret(ctx context.Context, key types.NamespacedName, data []byte) error {
-	secrets := c.CoreV1().Secrets(key.Namespace)
-	_, err := secrets.Patch(ctx, key.Name, types.ApplyPatchType, data, applied())
-	if !apierrors.IsInvalid(err) {
-		return err
-	}
-	if err := secrets.Delete(ctx, key.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		return err
-	}
-	_, err = secrets.Patch(ctx, key.Name, types.ApplyPatchType, data, applied())
-	return err
+	return s.cluster.applySecret(ctx, secretFor(secret))
 }
 
 func applied() metav1.PatchOptions {

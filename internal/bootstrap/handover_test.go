@@ -7,15 +7,19 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -189,5 +193,59 @@ func TestOtherCredentialsAreHandedOver(t *testing.T) {
 	}
 	if got := s.credentialsRevision(t.Context(), nil); got != "" {
 		t.Errorf("credentials that are away have revision %s", got)
+	}
+}
+
+// TestARefusalDeletesNoSecret has an admission policy of the new cluster deny what
+// is handed over: the Secret that is there stays, whether or not it would have to be
+// replaced.
+func TestARefusalDeletesNoSecret(t *testing.T) {
+	there := planetest.Start(t, plane.Options{AdmissionOff: []string{"ServiceAccount"}})
+	to := clientOf(t, there)
+	denySecrets(t, to)
+	for reason, immutable := range map[string]*bool{"can be updated": nil, "immutable": new(true)} {
+		old := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: strings.ReplaceAll(reason, " ", "-"), Labels: map[string]string{"owner": "platform"}},
+			Data:       map[string][]byte{"key": []byte("one")}, Immutable: immutable,
+		}
+		create(t, to, old)
+		rotated := old.DeepCopy()
+		rotated.ResourceVersion, rotated.Labels, rotated.Data = "", map[string]string{"owner": ""}, map[string][]byte{"key": []byte("two")}
+		s := sessionOn(t, there, fake.NewClientBuilder().WithObjects(rotated).Build())
+		s.provider = &v1alpha1.ProviderConfig{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cloud"},
+			Spec:       v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderGCP, CredentialsRef: &v1alpha1.SecretReference{Name: old.Name}},
+		}
+		o, err := handOver(t.Context(), s)
+		if err != nil || o == nil || !strings.Contains(o.Message, "'owned-secrets'") {
+			t.Errorf("%s: %+v, %v", reason, o, err)
+		}
+		if got := (&corev1.Secret{}); to.Get(t.Context(), client.ObjectKeyFromObject(old), got) != nil || string(got.Data["key"]) != "one" {
+			t.Errorf("%s: the Secret is lost: %v", reason, got.Data)
+		}
+	}
+}
+
+// denySecrets makes the API server refuse Secrets that have no owner, as Invalid.
+func denySecrets(t *testing.T, c client.Client) {
+	t.Helper()
+	for _, text := range []string{
+		`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: owned-secrets}, spec: {
+			matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [secrets], operations: [CREATE, UPDATE]}]},
+			validations: [{expression: "has(object.metadata.labels) && object.metadata.labels[?'owner'].orValue('') != ''", message: "a Secret needs an owner"}]}}`,
+		`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: owned-secrets}, spec: {
+			policyName: owned-secrets, validationActions: [Deny]}}`,
+	} {
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(strings.ReplaceAll(text, "\t", "")), &o.Object); err != nil {
+			t.Fatal(err)
+		}
+		create(t, c, o)
+	}
+	probe := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "probe"}}
+	for deadline := time.Now().Add(time.Minute); c.Create(t.Context(), probe.DeepCopy(), client.DryRunAll) == nil; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the policy is not enforced")
+		}
 	}
 }

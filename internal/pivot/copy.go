@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -138,25 +137,10 @@ func (r *run) putContent(ctx context.Context, from, live *unstructured.Unstructu
 		return live, nil
 	}
 	err := r.To.Client.Update(ctx, want, fieldOwner)
-	if apierrors.IsInvalid(err) && from.GetKind() != providerKind && from.GetKind() != butlerKind {
+	if needsReplacement(want, live, err) {
 		return r.replace(ctx, from, live)
 	}
 	return want, err
-}
-
-// replace makes an object anew that may not be changed into what is wanted. All
-// that a ClusterBootstrap fences has to go before it.
-func (r *run) replace(ctx context.Context, from, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	if from.GetKind() == bootstrapKind {
-		if err := r.removeFollowers(ctx); err != nil {
-			return live, err
-		}
-	}
-	if err := r.remove(ctx, r.To, live); err != nil {
-		return live, err
-	}
-	want := r.wanted(from, nil)
-	return want, r.To.Client.Create(ctx, want, fieldOwner)
 }
 
 // putDeletion has To delete what From is deleting; the finalizers hold it.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/config/crd"
@@ -166,6 +168,49 @@ func TestDifferenceStopsTheMove(t *testing.T) {
 	}
 	w.expectBack(before)
 	w.expectHandedOver()
+}
+
+// A policy on the new plane denies with the same code as a field that cannot change.
+func TestARefusalDeletesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.deny(cluster)
+	w.change(local, credentialsRef, func(o *unstructured.Unstructured) {
+		o.SetLabels(map[string]string{"denied": "yes"})
+	})
+	kept := w.everything(cluster)[credentialsRef]
+	stopped := w.stops(w.move())
+	if !strings.Contains(stopped.Error(), "copy Secret elsewhere/harvester on cluster mgmt: Invalid: denied by ValidatingAdmissionPolicy 'denied'") {
+		t.Errorf("stopped: %v", stopped)
+	}
+	if now := w.everything(cluster)[credentialsRef]; now == nil || now.GetUID() != kept.GetUID() {
+		t.Error("the Secret was deleted")
+	}
+}
+
+var credentialsRef = ref{secretKind, "elsewhere", "harvester"}
+
+// deny makes a plane refuse Secrets with the label denied, until the test ends.
+func (w *world) deny(c client.Client) {
+	w.Helper()
+	for _, text := range []string{
+		`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: denied}, spec: {
+matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [secrets], operations: [CREATE, UPDATE]}]},
+validations: [{expression: "!has(object.metadata.labels) || !('denied' in object.metadata.labels)", message: "the label denied is not allowed"}]}}`,
+		`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: denied}, spec: {
+policyName: denied, validationActions: [Deny]}}`,
+	} {
+		o := &unstructured.Unstructured{}
+		w.must(yaml.Unmarshal([]byte(text), &o.Object))
+		w.must(c.Create(w.ctx, o))
+		w.Cleanup(func() { w.must(c.Delete(context.Background(), o)) })
+	}
+	probe := w.secret(system, "probe", false)
+	probe.Labels = map[string]string{"denied": "yes"}
+	for deadline := time.Now().Add(time.Minute); c.Create(w.ctx, probe.DeepCopy(), client.DryRunAll) == nil; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.Fatal("the policy is not enforced")
+		}
+	}
 }
 
 func TestChangeDuringTheMoveIsCopied(t *testing.T) {

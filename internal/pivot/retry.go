@@ -84,16 +84,18 @@ func (e *refused) Error() string {
 func (e *refused) Unwrap() error { return e.err }
 
 // said is an API server's answer. What it found invalid it repeats, which may be
-// long, or a key; of Secrets nothing but the reason is told.
+// long, or a key; of Secrets only the reason is reported, and the policy that
+// denied.
 func said(kind string, err error) string {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	if !ok {
 		return err.Error()
 	}
+	policy := deniedBy(status)
 	if kind == secretKind {
-		return string(status.ErrStatus.Reason)
+		return strings.Join(append([]string{string(status.ErrStatus.Reason)}, policy...), ": ")
 	}
-	if status.ErrStatus.Details == nil || len(status.ErrStatus.Details.Causes) == 0 {
+	if status.ErrStatus.Details == nil || len(status.ErrStatus.Details.Causes) == 0 || len(policy) > 0 {
 		return err.Error()
 	}
 	var causes []string
@@ -102,4 +104,18 @@ func said(kind string, err error) string {
 		causes = append(causes, c.Field+": "+strings.TrimSpace(message))
 	}
 	return strings.Join(causes, "; ")
+}
+
+// deniedBy returns what an answer says of the admission policies that denied, without
+// their messages: those may quote the object.
+func deniedBy(status *apierrors.StatusError) (out []string) {
+	if status.ErrStatus.Details == nil {
+		return nil
+	}
+	for _, c := range status.ErrStatus.Details.Causes {
+		if policy, _, ok := strings.Cut(c.Message, " denied request: "); ok && c.Field == "" {
+			out = append(out, "denied by "+policy)
+		}
+	}
+	return out
 }
