@@ -37,6 +37,11 @@ type Platform struct {
 	Machines      Machines
 	LoadBalancers LoadBalancers
 	Preflight     Preflight
+	// Identity identifies the installation that the connection leads to, whatever
+	// the credentials are. What is recorded with a request is compared with it
+	// before anything is created, released or reported as lost. Empty means that the
+	// credentials may not read it; then nothing is compared.
+	Identity Identity
 	// Changes pushes a reference for every machine that may have changed, until
 	// the context ends; then the channel is closed. Nil means that the platform
 	// must be polled. A change may be missed: polling goes on, more slowly.

@@ -21,6 +21,11 @@ const (
 	AnnotationClusterID = Group + "/cluster-id"
 )
 
+// AnnotationPlatform on a request is the identity of the platform that it was taken
+// for. Over a connection to another platform nothing is done about the request. It
+// moves with the object; to remove it accepts the present platform.
+const AnnotationPlatform = Group + "/platform"
+
 // Annotations that say which plane is in charge of a cluster. All stand on its
 // ClusterBootstrap; only a move of the plane changes them.
 const (

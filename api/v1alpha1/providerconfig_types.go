@@ -206,6 +206,10 @@ type ProviderConfigStatus struct {
 	// Ready is true when machines can be requested.
 	// +optional
 	Ready bool `json:"ready,omitempty"`
+	// Platform identifies the installation that the requests of this ProviderConfig
+	// are on. It stays while one of them is on another than the one that answers.
+	// +optional
+	Platform string `json:"platform,omitempty"`
 	// ProviderVersion is the platform's version.
 	// +optional
 	ProviderVersion string `json:"providerVersion,omitempty"`

@@ -15,6 +15,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -180,6 +182,8 @@ func (b *proxyBed) serve(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	case fault == providertest.DeleteFailsLate && r.Method == http.MethodDelete && machine:
 		answer(w, metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusOK})
+	case fault == providertest.OtherPlatform && strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/") && strings.Count(r.URL.Path, "/") == 4:
+		otherNamespace(w, path.Base(r.URL.Path))
 	case fault == providertest.CreateFailsLate && r.Method == http.MethodGet && machine && !listing:
 		b.crashing(w, r)
 	default:
@@ -207,6 +211,16 @@ func (b *proxyBed) crashing(w http.ResponseWriter, r *http.Request) {
 	vm.Status.PrintableStatus = kubevirtv1.VirtualMachineStatusCrashLoopBackOff
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(vm)
+}
+
+// otherNamespace is a namespace as another cluster has it.
+func otherNamespace(w http.ResponseWriter, name string) {
+	ns := &corev1.Namespace{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("other-" + name)},
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(ns)
 }
 
 func answer(w http.ResponseWriter, s metav1.Status) {

@@ -33,6 +33,8 @@ type machines struct {
 	api    client.WithWatch
 	place  v1alpha1.HarvesterSpec
 	config string
+	// identity is that of the Harvester cluster, as far as it may be read.
+	identity provider.Identity
 }
 
 func rootName(machine string) string { return machine + "-root" }

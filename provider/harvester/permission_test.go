@@ -77,6 +77,21 @@ func TestTheDocumentedPermissionsSuffice(t *testing.T) {
 	remove(t, m, s.MachineRef)
 }
 
+func TestWithoutPermissionThePlatformIsNotIdentifiedAndThePreflightSaysSo(t *testing.T) {
+	p := connected(t)
+	if p.Identity == "" {
+		t.Error("not identified")
+	}
+	documentedOnly(t, p.Machines)
+	p = connected(t)
+	if p.Identity != "" {
+		t.Errorf("identified as %s", p.Identity)
+	}
+	if got := verdicts(t, p)[onIdentity]; got != provider.Unknown {
+		t.Errorf("the preflight says %s", got)
+	}
+}
+
 func TestLongUserDataWithoutPermissionSaysWhatToGrant(t *testing.T) {
 	m := connected(t).Machines
 	documentedOnly(t, m)

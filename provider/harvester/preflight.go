@@ -22,7 +22,7 @@ type preflight struct{ *machines }
 func (p preflight) Check(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
 	var all []provider.Finding
 	for _, look := range []func(context.Context, []provider.MachineSpec) ([]provider.Finding, error){
-		p.permissions, p.images, p.networks, p.classes, p.capacity, p.names,
+		p.permissions, p.identified, p.images, p.networks, p.classes, p.capacity, p.names,
 	} {
 		found, err := look(ctx, specs)
 		if err != nil {

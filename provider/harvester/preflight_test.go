@@ -36,6 +36,7 @@ const (
 	onInstances = "permissions on virtualmachineinstances.kubevirt.io in namespace default"
 	onClaims    = "permissions on persistentvolumeclaims in namespace default"
 	onSecrets   = "permissions on secrets in namespace default"
+	onIdentity  = "identity of the platform"
 )
 
 func TestPreflightPassesWhatIsInOrder(t *testing.T) {
@@ -43,7 +44,7 @@ func TestPreflightPassesWhatIsInOrder(t *testing.T) {
 		c.Spec.Harvester.ImageName, c.Spec.Harvester.StorageClassName = "default/image-5rs6d", "longhorn"
 	})
 	want := map[string]provider.Verdict{
-		onMachines: provider.Passed, onInstances: provider.Passed, onClaims: provider.Passed, onSecrets: provider.Passed,
+		onMachines: provider.Passed, onInstances: provider.Passed, onClaims: provider.Passed, onSecrets: provider.Passed, onIdentity: provider.Passed,
 		"image default/image-5rs6d":                                       provider.Passed,
 		"storage class longhorn-image-5rs6d of image default/image-5rs6d": provider.Passed,
 		"network default/workloads":                                       provider.Passed,
@@ -102,6 +103,7 @@ func TestPreflightCallsUnknownWhatMayNotBeRead(t *testing.T) {
 	documentedOnly(t, p.Machines)
 	want := map[string]provider.Verdict{
 		onMachines: provider.Passed, onInstances: provider.Passed, onClaims: provider.Passed,
+		onIdentity:                   provider.Passed, // it was read before
 		onSecrets:                    provider.Unknown,
 		"image default/talos-v1.9.2": provider.Unknown,
 		"storage class longhorn-talos-v1.9.2 of image default/talos-v1.9.2": provider.Unknown,

@@ -45,7 +45,11 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 		release()
 		return provider.Platform{}, connectError(op, err)
 	}
-	return provider.Platform{Machines: m, Preflight: preflight{m}, Changes: m.changes, Close: release}, nil
+	if m.identity, err = m.identify(ctx); err != nil {
+		release()
+		return provider.Platform{}, connectError(op, err)
+	}
+	return provider.Platform{Machines: m, Preflight: preflight{m}, Identity: m.identity, Changes: m.changes, Close: release}, nil
 }
 
 // refuseSettings refuses what a ProviderConfig can say but Harvester cannot do.

@@ -89,10 +89,29 @@ func (p *Platform) Silence(ops ...Op) {
 	}
 }
 
+// Redirect lets connections that are opened from now on lead to another platform,
+// until Lift: the credentials or the address of somewhere else were put in place.
+func (p *Platform) Redirect(to *Platform) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.elsewhere = to
+}
+
+// answering is the platform that connections lead to.
+func (p *Platform) answering() *Platform {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.elsewhere != nil {
+		return p.elsewhere
+	}
+	return p
+}
+
 // Lift ends all faults.
 func (p *Platform) Lift() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.elsewhere = nil
 	for _, wait := range p.silent {
 		close(wait)
 	}

@@ -12,12 +12,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
 // Options say how the platform behaves; the zero value answers at once.
 type Options struct {
+	// Identity is announced as Platform.Identity; by default each platform has one
+	// of its own.
+	Identity provider.Identity
 	// Settle is announced as Platform.Settle.
 	Settle time.Duration
 	// AddressDelay is the time from Create until the machine has an address.
@@ -54,6 +59,7 @@ type Platform struct {
 	agents    map[string]int
 	accepted  string
 	logins    int
+	elsewhere *Platform
 }
 
 // record is a machine as the platform keeps it.
@@ -72,6 +78,9 @@ type record struct {
 
 // New returns an empty platform.
 func New(o Options) *Platform {
+	if o.Identity == "" {
+		o.Identity = provider.NewIdentity(provider.Mark{Name: "in-memory", Value: uuid.NewString()})
+	}
 	return &Platform{
 		options:   o,
 		machines:  map[string]*record{},
@@ -91,6 +100,7 @@ func (p *Platform) Provider(t v1alpha1.ProviderType) provider.Provider {
 }
 
 func (p *Platform) connect(ctx context.Context, c provider.Config) (provider.Platform, error) {
+	p = p.answering()
 	l := &link{p: p, config: c}
 	const what = "connect to the in-memory platform"
 	l.logIn()
@@ -101,7 +111,7 @@ func (p *Platform) connect(ctx context.Context, c provider.Config) (provider.Pla
 	if err != nil {
 		return provider.Platform{}, err
 	}
-	live := provider.Platform{Machines: &linkedMachines{l}, Settle: p.options.Settle}
+	live := provider.Platform{Machines: &linkedMachines{l}, Identity: p.options.Identity, Settle: p.options.Settle}
 	if p.options.LoadBalancers {
 		live.LoadBalancers = &linkedBalancers{l}
 	}

@@ -63,6 +63,8 @@ const (
 	CreateFailsLate Fault = "create fails late"
 	// DeleteFailsLate: the next delete is accepted, and its task fails.
 	DeleteFailsLate Fault = "delete fails late"
+	// OtherPlatform: another installation answers in place of the platform.
+	OtherPlatform Fault = "other platform"
 	// HalfDoneLoadBalancer: the next ensure makes some of the objects, not all.
 	HalfDoneLoadBalancer Fault = "half done load balancer"
 )

@@ -39,6 +39,22 @@ func transportOnly(t *trial) {
 	}
 }
 
+func identity(t *trial) {
+	here := t.connect(t.config()).Identity
+	if here == "" {
+		t.fatalf("the platform is not identified")
+	}
+	if again := t.connect(t.config()).Identity; again != here {
+		t.errorf("another connection identifies the platform as %q, not as %q", again, here)
+	}
+	lift := t.inject(OtherPlatform)
+	there := t.connect(t.config()).Identity
+	lift()
+	if likeness := here.Compare(there); likeness != provider.Different {
+		t.errorf("another platform is identified as %q, this one as %q: they do not differ", there, here)
+	}
+}
+
 // brieflyConnect opens a connection and closes it.
 func (t *trial) brieflyConnect(c provider.Config) error {
 	p, err := t.suite.Provider.Connect(t.ctx, c)

@@ -6,6 +6,7 @@ package providertest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -28,6 +29,16 @@ func furtherBreakages() []breakage {
 			})
 		}},
 		{"task that fails late", "a delete that was accepted is done", acceptedIsDone},
+		{"identity", "the platform is not identified", func(b bench) {
+			b.connecting(func(p *provider.Platform) { p.Identity = "" })
+		}},
+		{"identity", "every platform is the same", func(b bench) {
+			b.connecting(func(p *provider.Platform) { p.Identity = "endpoint=in-memory" })
+		}},
+		{"identity", "every connection is another platform", func(b bench) {
+			n := 0
+			b.connecting(func(p *provider.Platform) { n++; p.Identity = provider.Identity(fmt.Sprintf("connection=%d", n)) })
+		}},
 		{"context cancelled", "the context is ignored", func(b bench) {
 			b.bend(func(m *bent) {
 				m.observe = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {

@@ -111,6 +111,8 @@ func (b *bed) Inject(_ context.Context, f Fault) (func(), error) {
 		b.p.Refuse(refusal(provider.Unauthorized, "Denied"), all...)
 	case NoCapacity:
 		b.p.Refuse(refusal(provider.Exhausted, "NoCapacity"), inmemory.Create, inmemory.EnsureLoadBalancer)
+	case OtherPlatform:
+		b.p.Redirect(inmemory.New(inmemory.Options{Wire: true, LoadBalancers: true}))
 	case SlowList:
 		b.p.Silence(inmemory.List)
 	case Silent:

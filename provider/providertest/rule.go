@@ -57,6 +57,7 @@ func rules() []rule {
 		{name: "list tells all parts", check: listParts},
 		{name: "slow list", check: slowList},
 		{name: "task that fails late", check: lateFailure},
+		{name: "identity", check: identity},
 		{name: "context cancelled", check: contextCancelled},
 		{name: "no byte outside Config.Transport", check: transportOnly},
 		{name: "agent on every request", check: agentOnly},

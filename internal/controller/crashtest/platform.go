@@ -12,7 +12,7 @@ import (
 
 func (w *world) connect(context.Context, provider.Config) (provider.Platform, error) {
 	w.points.reach("connect", w.check)
-	return provider.Platform{Machines: machines{w}, LoadBalancers: balancers{w}, Settle: w.Settle}, nil
+	return provider.Platform{Machines: machines{w}, LoadBalancers: balancers{w}, Identity: "lab=1", Settle: w.Settle}, nil
 }
 
 // machines is the driver of the world's machines.

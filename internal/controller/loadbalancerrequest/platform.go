@@ -42,6 +42,16 @@ func (p *pass) observe(ctx context.Context) (provider.LoadBalancer, error) {
 	return p.platform.LoadBalancers.Observe(ctx, p.ref())
 }
 
+// look observes the load balancer, over a new connection if the present one is
+// refused.
+func (p *pass) look(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.LoadBalancer, error) {
+	b, err := p.observe(ctx)
+	if p.Sessions.Refused(configName(p.request), p.platform, err) {
+		return p.observeAnew(ctx, config)
+	}
+	return b, err
+}
+
 // observeAnew asks again over a new connection.
 func (p *pass) observeAnew(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.LoadBalancer, error) {
 	if err := p.connect(ctx, config); err != nil {

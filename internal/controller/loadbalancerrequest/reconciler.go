@@ -108,9 +108,11 @@ func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) erro
 	}
 	b := provider.LoadBalancer{Ref: p.ref(), State: provider.StateAbsent}
 	if err == nil && !minted {
-		b, err = p.observe(ctx)
-		if p.Sessions.Refused(configName(p.request), p.platform, err) {
-			b, err = p.observeAnew(ctx, config)
+		if b, err = p.look(ctx, config); err == nil {
+			err = p.claim.Confirm(ctx, b.State != provider.StateAbsent)
+			if err != nil && !request.OfPlatform(err) {
+				return err
+			}
 		}
 	}
 	p.remember(b, err)

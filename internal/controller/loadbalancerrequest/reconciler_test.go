@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
@@ -248,5 +249,25 @@ func TestWithoutProviderConfigNothingIsReleased(t *testing.T) {
 	w.gone(l)
 	if n := len(w.platform.LoadBalancers()); n != 0 {
 		t.Errorf("%d load balancers are left", n)
+	}
+}
+
+func TestADeletionIsHeldWhileAnotherPlatformAnswers(t *testing.T) {
+	w := newWorld(t, inmemory.Options{LoadBalancers: true})
+	w.configure()
+	l := w.request("a", "m")
+	w.phase(l, v1alpha1.LoadBalancerReady, reasonReady)
+	w.platform.Redirect(inmemory.New(inmemory.Options{LoadBalancers: true}))
+	w.nudge()
+	w.must(w.Delete(w.Context(), l))
+	w.phase(l, v1alpha1.LoadBalancerDeleting, request.ReasonPlatformChanged)
+	if n := len(w.platform.LoadBalancers()); n != 1 {
+		t.Errorf("%d load balancers are left", n)
+	}
+	w.platform.Lift()
+	w.nudge()
+	w.gone(l)
+	if n := len(w.platform.LoadBalancers()); n != 0 {
+		t.Errorf("%d load balancers are left in the end", n)
 	}
 }

@@ -23,6 +23,15 @@ func (p *pass) observe(ctx context.Context) (provider.Machine, error) {
 	return p.platform.Machines.Observe(ctx, p.ref())
 }
 
+// look observes the machine, over a new connection if the present one is refused.
+func (p *pass) look(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Machine, error) {
+	m, err := p.observe(ctx)
+	if p.Sessions.Refused(configName(p.request), p.platform, err) {
+		return p.observeAnew(ctx, config)
+	}
+	return m, err
+}
+
 // observeAnew asks again over a new connection.
 func (p *pass) observeAnew(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Machine, error) {
 	platform, err := p.claim.Connect(ctx, p.Sessions, config, configName(p.request))

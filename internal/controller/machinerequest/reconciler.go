@@ -108,9 +108,11 @@ func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) erro
 	}
 	m := provider.Machine{Ref: p.ref(), State: provider.StateAbsent}
 	if err == nil && !minted {
-		m, err = p.observe(ctx)
-		if p.Sessions.Refused(configName(p.request), p.platform, err) {
-			m, err = p.observeAnew(ctx, config)
+		if m, err = p.look(ctx, config); err == nil {
+			err = p.claim.Confirm(ctx, m.State != provider.StateAbsent)
+			if err != nil && !request.OfPlatform(err) {
+				return err
+			}
 		}
 	}
 	p.remember(m, err)

@@ -82,6 +82,9 @@ func (s *Sweeper) sweep(ctx context.Context, name types.NamespacedName, m *memor
 		return s.report(ctx, config, charges, decide(f), m)
 	}
 	platform, err := s.Sessions.Platform(ctx, config)
+	if err == nil {
+		err = request.SamePlatform(config, platform)
+	}
 	if err != nil {
 		return err
 	}

@@ -403,3 +403,16 @@ func TestProvidersOfOneProcessShareTheMetric(t *testing.T) {
 		t.Errorf("another gauge, %v", err)
 	}
 }
+
+func TestAnotherPlatformIsNotSwept(t *testing.T) {
+	w := newWorld(t)
+	c := w.config()
+	w.must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	c.Status.Platform = "in-memory=another"
+	w.must(w.WithWatch.Status().Update(t.Context(), c))
+	w.plant("left")
+	w.restart(true)
+	if found := w.orphans(3); len(found) > 0 {
+		t.Errorf("found %+v", found)
+	}
+}

@@ -27,6 +27,10 @@ const (
 	retryFirst   = 2 * time.Second
 	retryMost    = time.Minute
 	conflictWait = 50 * time.Millisecond
+
+	// elsewhereWait is how soon to look again whether the requests still are on
+	// another platform: a write to their annotations is not watched.
+	elsewhereWait = 15 * time.Second
 )
 
 // Reconciler validates the ProviderConfigs of one provider.
@@ -43,6 +47,7 @@ type Reconciler struct {
 // check is the last validation of a ProviderConfig.
 type check struct {
 	version  string
+	platform provider.Identity
 	err      error
 	failures int
 	due      time.Time
@@ -64,10 +69,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ProviderCon
 		return reconcile.Result{}, nil
 	}
 	last := r.validate(ctx, config)
-	if err := r.report(ctx, config, last.err, used); err != nil {
+	next := max(time.Until(last.due), conflictWait)
+	if err := used.elsewhere(config, last.platform); err != nil {
+		last.err, last.platform = err, ""
+		next = min(next, elsewhereWait)
+	}
+	if err := r.report(ctx, config, last, used); err != nil {
 		return request.Outdated(err)
 	}
-	return reconcile.Result{RequeueAfter: max(time.Until(last.due), conflictWait)}, nil
+	return reconcile.Result{RequeueAfter: next}, nil
 }
 
 // hold adds the finalizer while the ProviderConfig is referenced: without it,
@@ -94,10 +104,14 @@ func (r *Reconciler) validate(ctx context.Context, config *v1alpha1.ProviderConf
 	if err == nil && version == last.version && time.Now().Before(last.due) {
 		return last
 	}
+	next := check{version: version, due: time.Now().Add(recheck)}
 	if err == nil {
-		err = r.Sessions.Probe(ctx, config, func(p *provider.Platform) error { return preflight(ctx, p) })
+		err = r.Sessions.Probe(ctx, config, func(p *provider.Platform) error {
+			next.platform = p.Identity
+			return preflight(ctx, p)
+		})
 	}
-	next := check{version: version, err: err, due: time.Now().Add(recheck)}
+	next.err = err
 	if err != nil {
 		next.failures = last.failures + 1
 		next.due = time.Now().Add(retryAfter(next.failures))

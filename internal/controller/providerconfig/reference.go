@@ -6,6 +6,7 @@ package providerconfig
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -53,6 +55,8 @@ func (r *Reconciler) index(i client.FieldIndexer) error {
 type use struct {
 	first string // with its kind
 	count int
+	// platforms are those that the requests were taken for, each with one of them.
+	platforms map[provider.Identity]string
 }
 
 // use counts who refers to the ProviderConfig.
@@ -67,8 +71,35 @@ func (r *Reconciler) use(ctx context.Context, config *v1alpha1.ProviderConfig) (
 			u.first = k.kind + " " + slices.Min(names)
 		}
 		u.count += len(names)
+		u.recorded(k)
 	}
 	return u, nil
+}
+
+// recorded collects the platforms of the requests of one kind.
+func (u *use) recorded(k referrer) {
+	_ = meta.EachListItem(k.all, func(o runtime.Object) error { // fails for what is no list only
+		r := o.(client.Object)
+		name := k.kind + " " + client.ObjectKeyFromObject(r).String()
+		if id := request.Recorded(r); id != "" && (u.platforms[id] == "" || name < u.platforms[id]) {
+			if u.platforms == nil {
+				u.platforms = map[provider.Identity]string{}
+			}
+			u.platforms[id] = name
+		}
+		return nil
+	})
+}
+
+// elsewhere is why nothing is done for requests that are on another platform than
+// the one that answers.
+func (u use) elsewhere(config *v1alpha1.ProviderConfig, now provider.Identity) error {
+	for _, id := range slices.Sorted(maps.Keys(u.platforms)) {
+		if id.Compare(now) == provider.Different {
+			return request.Changed(fmt.Sprintf("use ProviderConfig %q for %s", config.Name, u.platforms[id]), id, now)
+		}
+	}
+	return nil
 }
 
 func namesOf(list client.ObjectList) (names []string) {

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -58,16 +59,19 @@ func preflight(ctx context.Context, p *provider.Platform) error {
 
 // report writes what the validation found, if that changes the status. Of one that
 // is being deleted it says who keeps it: nothing more is made with it.
-func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig, err error, used use) error {
+func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig, last check, used use) error {
 	base := config.DeepCopy()
-	s := &config.Status
+	s, err := &config.Status, last.err
+	if last.platform != "" {
+		s.Platform = string(last.platform)
+	}
 	ready := err
 	if !config.DeletionTimestamp.IsZero() {
 		ready = used.refused(config)
 	}
 	s.Ready = ready == nil
 	credentials := err
-	if provider.ReasonOf(err) == reasonRefused {
+	if reason := provider.ReasonOf(err); reason == reasonRefused || reason == request.ReasonPlatformChanged {
 		credentials = nil
 	}
 	if answered(credentials) {
@@ -121,7 +125,7 @@ func (r *Reconciler) condition(config *v1alpha1.ProviderConfig, kind string, err
 
 // answered reports whether the platform has said yes or no.
 func answered(err error) bool {
-	if err == nil {
+	if err == nil || provider.ReasonOf(err) == request.ReasonPlatformChanged {
 		return true
 	}
 	k := provider.KindOf(err)

@@ -45,7 +45,7 @@ func TestRefusedPreflightLeavesTheCredentialsValidated(t *testing.T) {
 	w.must(w.Create(t.Context(), c))
 	w.ready(c, "CredentialsAccepted")
 	refused := &provider.Error{Kind: provider.Invalid, Reason: reasonRefused}
-	w.must((&Reconciler{Client: w.Client, Type: v1alpha1.ProviderHarvester}).report(t.Context(), c, refused, use{}))
+	w.must((&Reconciler{Client: w.Client, Type: v1alpha1.ProviderHarvester}).report(t.Context(), c, check{err: refused}, use{}))
 	if c.Status.Ready || !c.Status.Validated || !meta.IsStatusConditionTrue(c.Status.Conditions, conditionValidated) {
 		t.Errorf("status %+v", c.Status)
 	}

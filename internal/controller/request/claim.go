@@ -31,6 +31,9 @@ type Claim struct {
 	// What is the wanted thing in messages, for example `machine "mgmt-cp-0"`.
 	What string
 	Now  func() time.Time
+
+	// platform identifies the one that the request is connected to.
+	platform provider.Identity
 }
 
 // Held reports whether the finalizer is on the request.
@@ -97,7 +100,10 @@ func Attempted(o client.Object) time.Time {
 	return time.Unix(1, 0)
 }
 
-func (c *Claim) stamp() { c.annotate(AnnotationAttempt, c.Now().UTC().Format(time.RFC3339Nano)) }
+func (c *Claim) stamp() {
+	c.annotate(AnnotationAttempt, c.Now().UTC().Format(time.RFC3339Nano))
+	c.recordPlatform()
+}
 
 func (c *Claim) annotate(key, value string) {
 	a := c.Object.GetAnnotations()

@@ -57,7 +57,14 @@ func Concerns(t v1alpha1.ProviderType, config *v1alpha1.ProviderConfig, c *Claim
 // Connect returns the platform of a ProviderConfig; nil is a missing one.
 func (c *Claim) Connect(ctx context.Context, s *session.Sessions, config *v1alpha1.ProviderConfig, name types.NamespacedName) (*provider.Platform, error) {
 	if config != nil {
-		return s.Platform(ctx, config)
+		p, err := s.Platform(ctx, config)
+		if err == nil {
+			err = c.joins(config, p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
 	}
 	return nil, &provider.Error{
 		Kind: provider.Unavailable, Reason: ReasonNoConfig, Op: "look after " + c.What,

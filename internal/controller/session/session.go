@@ -173,7 +173,18 @@ func (s *Sessions) Probe(ctx context.Context, config *v1alpha1.ProviderConfig, u
 	if p.Close != nil {
 		defer p.Close()
 	}
+	s.compare(client.ObjectKeyFromObject(config), p.Identity)
 	return use(p)
+}
+
+// compare gives a connection up if another platform answers by now in its place.
+func (s *Sessions) compare(name types.NamespacedName, now provider.Identity) {
+	c := s.of(name)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.platform != nil && c.platform.Identity.Compare(now) == provider.Different {
+		c.close()
+	}
 }
 
 func (s *Sessions) of(name types.NamespacedName) *session {

@@ -63,6 +63,7 @@ func recommended() []rbacv1.PolicyRule {
 		allow("k8s.cni.cncf.io", "network-attachment-definitions", "get", "list", "watch"),
 		allow("storage.k8s.io", "storageclasses", "get", "list", "watch"),
 		allow("", "secrets", "create", "delete"),
+		allow("", "namespaces", "get"),
 	}
 }
 

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package machinerequest
+
+import (
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+)
+
+// redirected is a world with a running machine, whose credentials are then
+// replaced by those of another platform.
+func redirected(t *testing.T, other inmemory.Options) (*world, *inmemory.Platform, *v1alpha1.MachineRequest) {
+	t.Helper()
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	there := inmemory.New(other)
+	w.platform.Redirect(there)
+	w.nudge()
+	w.must(await(func() error {
+		if there.Calls(inmemory.Connect) == 0 {
+			return fmt.Errorf("not connected to the other platform")
+		}
+		return nil
+	}))
+	return w, there, r
+}
+
+// accept removes the record, as a user does who has restored the platform.
+func (w *world) accept(r *v1alpha1.MachineRequest) {
+	w.Helper()
+	w.must(w.Patch(w.ctx, r, client.RawPatch(types.MergePatchType,
+		fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, v1alpha1.AnnotationPlatform))))
+	w.nudge()
+}
+
+func TestADeletionIsHeldWhileAnotherPlatformAnswers(t *testing.T) {
+	w, there, r := redirected(t, inmemory.Options{})
+	w.must(w.Delete(w.ctx, r))
+	w.reason(r, request.ReasonPlatformChanged)
+	w.machines(1)
+	if n := there.Calls(inmemory.Delete); n > 0 {
+		t.Errorf("%d deletions were sent to the other platform", n)
+	}
+	w.platform.Lift()
+	w.nudge()
+	w.gone(r)
+	w.machines(0)
+}
+
+func TestAMachineIsNotLostWhileAnotherPlatformAnswers(t *testing.T) {
+	w, there, r := redirected(t, inmemory.Options{})
+	w.clock.advance(request.Patience)
+	w.phase(r, v1alpha1.MachineUnknown)
+	w.reason(r, request.ReasonPlatformChanged)
+	config := w.config(v1alpha1.ProviderHarvester)
+	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(config), config))
+	config.Status.Platform = r.Annotations[v1alpha1.AnnotationPlatform]
+	w.must(w.Status().Update(w.ctx, config))
+	w.reason(w.request("b"), request.ReasonPlatformChanged)
+	if n := len(there.Machines()); n > 0 {
+		t.Errorf("%d machines were created on the other platform", n)
+	}
+}
+
+func TestAPlatformThatCannotBeComparedReleasesNothing(t *testing.T) {
+	w, _, r := redirected(t, inmemory.Options{Identity: "else=1"})
+	w.must(w.Delete(w.ctx, r))
+	w.reason(r, request.ReasonPlatformUnknown)
+	w.machines(1)
+}
+
+func TestWhoRemovesTheRecordAcceptsThePlatform(t *testing.T) {
+	w, _, r := redirected(t, inmemory.Options{})
+	w.accept(r)
+	w.phase(r, v1alpha1.MachineFailed)
+	if r.Status.FailureReason != reasonLost {
+		t.Errorf("failure is %s", r.Status.FailureReason)
+	}
+	w.must(w.Delete(w.ctx, r))
+	w.gone(r)
+}
+
+func TestARequestWithoutARecordGetsOneWhenItsMachineShows(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	first := r.Annotations[v1alpha1.AnnotationPlatform]
+	w.accept(r)
+	w.must(await(func() error {
+		if err := w.read(r); err != nil {
+			return err
+		}
+		if got := r.Annotations[v1alpha1.AnnotationPlatform]; got == "" || got != first {
+			return fmt.Errorf("the record is %q, at first it was %q", got, first)
+		}
+		return nil
+	}))
+}

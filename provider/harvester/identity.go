@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package harvester
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// identify identifies the Harvester cluster by the UIDs of the namespace
+// kube-system and of the one that machines are in, as far as they may be read.
+func (m *machines) identify(ctx context.Context) (provider.Identity, error) {
+	var marks []provider.Mark
+	for _, name := range slices.Compact([]string{metav1.NamespaceSystem, m.place.Namespace}) {
+		ns := &corev1.Namespace{}
+		err := m.api.Get(ctx, client.ObjectKey{Name: name}, ns)
+		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
+			return "", err
+		}
+		marks = append(marks, provider.Mark{Name: name, Value: string(ns.UID)})
+	}
+	return provider.NewIdentity(marks...), nil
+}
+
+// identified warns of credentials that may not read what identifies Harvester.
+func (p preflight) identified(context.Context, []provider.MachineSpec) ([]provider.Finding, error) {
+	f := provider.Finding{Check: "identity of the platform", Verdict: provider.Passed}
+	if p.identity == "" {
+		f.Verdict = provider.Unknown
+		f.Message = fmt.Sprintf("get on namespaces %s and %s is not granted: credentials of another Harvester cluster would go unnoticed", metav1.NamespaceSystem, p.place.Namespace)
+		f.Hint = hintPermission
+	}
+	return []provider.Finding{f}, nil
+}
