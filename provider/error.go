@@ -21,6 +21,9 @@ const (
 	Invalid Kind = "Invalid"
 	// Conflict: the name is taken by something that is not ours.
 	Conflict Kind = "Conflict"
+	// InUse: the platform does not delete an object while something that is not
+	// ours uses it.
+	InUse Kind = "InUse"
 )
 
 // Error is how drivers fail. Its text has no request ids, no times and nothing

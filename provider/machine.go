@@ -21,10 +21,12 @@ type Machines interface {
 	// our owner is a Conflict.
 	Create(context.Context, MachineSpec) (Machine, error)
 	// Delete asks the platform to remove everything that Create made for this
-	// owner, and nothing else. It is asked again until Observe says Absent.
+	// owner, and nothing else. It is asked again until Observe says Absent. An
+	// object that cannot be removed does not block the others.
 	Delete(context.Context, MachineRef) error
 	// List reports all machines, partial ones too, whose owner matches every field
-	// that is set. An owner without any field is Invalid.
+	// that is set. An owner without any field is Invalid. A machine of which only
+	// Copies exist is reported as StateAbsent.
 	List(context.Context, Owner) ([]Machine, error)
 }
 
@@ -85,6 +87,10 @@ type Machine struct {
 	// Parts are all objects that the platform holds for the machine, the machine
 	// proper included. Only List fills them in.
 	Parts []Part
+	// Copies are objects that carry the owner's tags but were not created by this
+	// driver: platforms copy tags to clones and restored backups. No call changes or
+	// deletes them. Only List fills them in.
+	Copies []Part
 }
 
 // Part is one object on the platform.

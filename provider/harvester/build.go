@@ -40,7 +40,7 @@ func (m *machines) parts(s provider.MachineSpec, i image) []client.Object {
 	for n := range s.ExtraDisks {
 		parts = append(parts, m.claim(s, diskName(s.Name, n), s.ExtraDisks[n].SizeGB, m.diskClass(s, n)))
 	}
-	return parts
+	return withSecretNoted(parts)
 }
 
 func (m *machines) labels(s provider.MachineSpec) map[string]string {

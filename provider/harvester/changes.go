@@ -59,7 +59,7 @@ func (m *machines) watch(ctx context.Context, list client.ObjectList, out chan<-
 
 func forward(ctx context.Context, e watch.Event, out chan<- provider.MachineRef) {
 	o, ok := e.Object.(client.Object)
-	if !ok || e.Type == watch.Bookmark || e.Type != watch.Deleted && uneventful(o) {
+	if !ok || e.Type == watch.Bookmark || !original(o) || e.Type != watch.Deleted && uneventful(o) {
 		return
 	}
 	select {

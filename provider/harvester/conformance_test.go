@@ -235,6 +235,58 @@ func (b *proxyBed) Plant(ctx context.Context, name string) error {
 	return shared.admin.Create(ctx, strangersMachine(name))
 }
 
+// Clone implements providertest.Bed. Harvester's clone copies the labels of the
+// VirtualMachine, and its restore those of the disks too.
+func (b *proxyBed) Clone(ctx context.Context, name, as string) (func(), error) {
+	vm := &kubevirtv1.VirtualMachine{}
+	if err := shared.admin.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, vm); err != nil {
+		return nil, err
+	}
+	copies := []client.Object{cloned(vm, as)}
+	for _, v := range vm.Spec.Template.Spec.Volumes {
+		if v.PersistentVolumeClaim == nil {
+			continue
+		}
+		c := &corev1.PersistentVolumeClaim{}
+		if err := shared.admin.Get(ctx, client.ObjectKey{Namespace: "default", Name: v.PersistentVolumeClaim.ClaimName}, c); err != nil {
+			return nil, err
+		}
+		copies = append(copies, clonedDisk(c, as, v.Name))
+	}
+	for _, o := range copies {
+		if err := shared.admin.Create(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	return func() {
+		for _, o := range copies {
+			_ = shared.admin.Delete(context.WithoutCancel(ctx), o) // what is left is seen by the next look
+		}
+	}, nil
+}
+
+// cloned is a copy of a machine with all its labels, switched off.
+func cloned(vm *kubevirtv1.VirtualMachine, as string) *kubevirtv1.VirtualMachine {
+	halted := kubevirtv1.RunStrategyHalted
+	c := &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: vm.Namespace, Name: as, Labels: vm.Labels}, Spec: *vm.Spec.DeepCopy()}
+	c.Spec.RunStrategy = &halted
+	for i, v := range c.Spec.Template.Spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			c.Spec.Template.Spec.Volumes[i].VolumeSource = claimVolume(clonedDiskName(as, v.Name))
+		}
+	}
+	return c
+}
+
+func clonedDiskName(machine, volume string) string { return machine + "-" + volume + "-x7k2p" }
+
+func clonedDisk(c *corev1.PersistentVolumeClaim, machine, volume string) *corev1.PersistentVolumeClaim {
+	meta := metav1.ObjectMeta{Namespace: c.Namespace, Name: clonedDiskName(machine, volume), Labels: c.Labels, Annotations: map[string]string{imageAnnotation: c.Annotations[imageAnnotation]}}
+	spec := c.Spec.DeepCopy()
+	spec.VolumeName = ""
+	return &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: *spec}
+}
+
 // Look implements providertest.Bed.
 func (b *proxyBed) Look(ctx context.Context, name string) (providertest.Sight, error) {
 	var sight providertest.Sight

@@ -5,6 +5,7 @@ package harvester
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +17,7 @@ import (
 
 // Delete removes the VirtualMachine first, because Harvester refuses to delete a
 // disk that is attached to one. Asked again once it is gone, it removes disks and
-// Secret.
+// Secret. One that Harvester keeps does not block the others.
 func (m *machines) Delete(ctx context.Context, ref provider.MachineRef) error {
 	op := fmt.Sprintf("delete machine %q on %s", ref.Name, m.config)
 	vm, err := get(ctx, m, &kubevirtv1.VirtualMachine{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
@@ -30,12 +31,16 @@ func (m *machines) Delete(ctx context.Context, ref provider.MachineRef) error {
 	if err != nil {
 		return apiError(op, err)
 	}
+	var kept []error
 	for _, p := range parts {
 		if err := m.drop(ctx, op, p); err != nil {
-			return err
+			kept = append(kept, err)
 		}
 	}
-	return nil
+	if len(kept) == 1 {
+		return kept[0]
+	}
+	return errors.Join(kept...)
 }
 
 // drop deletes exactly the object that was read: never a later one of its name.

@@ -105,11 +105,21 @@ func deleteError(op string, o client.Object, err error) error {
 	mapped := apiError(op, err)
 	if e, ok := errors.AsType[*provider.Error](mapped); ok {
 		e.Err = fmt.Errorf("delete %s: %w", describe(o), plain(err))
+		if deletionRefused(err) {
+			e.Kind, e.Reason, e.Hint = provider.InUse, "DeletionRefused", "detach it from what it names, or remove that"
+		}
 		if _, secret := o.(*corev1.Secret); secret && e.Reason == "PermissionDenied" {
 			e.Hint = "grant delete on secrets to the user of the kubeconfig, or delete the Secret by hand"
 		}
 	}
 	return mapped
+}
+
+// deletionRefused reports whether the platform keeps an object that it was asked to
+// delete, such as a disk that is attached to another VirtualMachine. A precondition
+// that is not met only says that the object was replaced meanwhile.
+func deletionRefused(err error) bool {
+	return refused(err) || apierrors.IsConflict(err) && !strings.Contains(err.Error(), "Precondition failed")
 }
 
 func forbidden(err error) bool { return apierrors.IsForbidden(err) }

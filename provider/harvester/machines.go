@@ -43,9 +43,9 @@ func diskName(machine string, i int) string { return machine + "-disk-" + strcon
 
 func secretName(machine string) string { return machine + "-cloudinit" }
 
-// owned reports whether an object belongs to the owner.
+// owned reports whether the driver created an object for the owner.
 func owned(o client.Object, owner provider.Owner) bool {
-	return owner.ID != "" && o.GetLabels()[labelOwner] == owner.ID
+	return owner.ID != "" && o.GetLabels()[labelOwner] == owner.ID && original(o)
 }
 
 func ownerOf(o client.Object) provider.Owner {

@@ -6,6 +6,7 @@ package harvester
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,19 +38,30 @@ func (m *machines) Observe(ctx context.Context, ref provider.MachineRef) (provid
 // examine reports on a machine; its parts are looked at unless it is up.
 func (m *machines) examine(ctx context.Context, op string, ref provider.MachineRef, vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) (provider.Machine, error) {
 	seen := report(vm, ref, vmi)
-	if seen.State != provider.StatePending && seen.State != provider.StateStopped || scheduled(vmi) {
+	if !uncertain(seen, vmi) {
 		return seen, nil
 	}
 	missing, waiting, err := m.claims(ctx, vm)
 	if err != nil {
 		return provider.Machine{}, apiError(op, err)
 	}
+	return withParts(seen, missing, waiting), nil
+}
+
+// uncertain reports whether VirtualMachine and instance leave open whether all parts
+// of the machine exist.
+func uncertain(seen provider.Machine, vmi *kubevirtv1.VirtualMachineInstance) bool {
+	return (seen.State == provider.StatePending || seen.State == provider.StateStopped) && !scheduled(vmi)
+}
+
+// withParts adds to a report which part is missing, else what a disk waits for.
+func withParts(seen provider.Machine, missing, waiting string) provider.Machine {
 	if missing != "" {
 		seen.State, seen.Message = provider.StatePartial, missing+" is missing"
 	} else if waiting != "" && seen.State == provider.StatePending {
 		seen.Message = waiting
 	}
-	return seen, nil
+	return seen
 }
 
 // claims looks at what a VirtualMachine refers to: which disk or Secret is missing,
@@ -71,7 +83,7 @@ func (m *machines) claims(ctx context.Context, vm *kubevirtv1.VirtualMachine) (m
 			return "", "", err
 		}
 		if c, ok := o.(*corev1.PersistentVolumeClaim); ok && c.Status.Phase == corev1.ClaimPending && waiting == "" {
-			waiting = m.unprovisioned(ctx, c)
+			waiting = m.obstacleOf(ctx, c)
 		}
 	}
 	return "", waiting, nil
@@ -92,10 +104,19 @@ func (m *machines) behind(v kubevirtv1.Volume) client.Object {
 	return &corev1.Secret{ObjectMeta: m.meta(c.NetworkDataSecretRef.Name)}
 }
 
-// unprovisioned says what a disk that is not there yet waits for.
-func (m *machines) unprovisioned(ctx context.Context, c *corev1.PersistentVolumeClaim) string {
+// unprovisioned says what a disk that is not there yet waits for, as far as the disk
+// itself shows it.
+func unprovisioned(c *corev1.PersistentVolumeClaim) string {
 	if c.Spec.StorageClassName == nil {
 		return fmt.Sprintf("the disk %q is not provisioned yet by the default storage class", c.Name)
+	}
+	return fmt.Sprintf("the disk %q is not provisioned yet by storage class %q", c.Name, *c.Spec.StorageClassName)
+}
+
+// obstacleOf is unprovisioned with a look at the storage class.
+func (m *machines) obstacleOf(ctx context.Context, c *corev1.PersistentVolumeClaim) string {
+	if c.Spec.StorageClassName == nil {
+		return unprovisioned(c)
 	}
 	class := *c.Spec.StorageClassName
 	hint := "create it"
@@ -105,20 +126,25 @@ func (m *machines) unprovisioned(ctx context.Context, c *corev1.PersistentVolume
 	err := m.checkClass(ctx, "", class)
 	switch {
 	case forbidden(err):
-		return fmt.Sprintf("the disk %q is not provisioned yet by storage class %q; if there is no such class, %s", c.Name, class, hint)
+		return fmt.Sprintf("%s; if there is no such class, %s", unprovisioned(c), hint)
 	case provider.ReasonOf(err) == reasonNoClass:
 		return fmt.Sprintf("the disk %q waits for storage class %q, which does not exist; %s", c.Name, class, hint)
 	}
-	return fmt.Sprintf("the disk %q is not provisioned yet by storage class %q", c.Name, class)
+	return unprovisioned(c)
 }
 
 // remains reports on a machine without VirtualMachine.
 func (m *machines) remains(ctx context.Context, op string, ref provider.MachineRef) (provider.Machine, error) {
-	seen := provider.Machine{Ref: ref, State: provider.StateAbsent}
 	parts, err := m.leftovers(ctx, ref)
 	if err != nil {
 		return provider.Machine{}, apiError(op, err)
 	}
+	return remnant(ref, parts), nil
+}
+
+// remnant reports on a machine of which only these disks and this Secret exist.
+func remnant(ref provider.MachineRef, parts []client.Object) provider.Machine {
+	seen := provider.Machine{Ref: ref, State: provider.StateAbsent}
 	if len(parts) > 0 {
 		seen.State, seen.Message = provider.StateDeleting, describe(parts[0])+" is being deleted"
 	}
@@ -128,10 +154,11 @@ func (m *machines) remains(ctx context.Context, op string, ref provider.MachineR
 			break
 		}
 	}
-	return seen, nil
+	return seen
 }
 
-// leftovers are the disks and the Secret that belong to the owner.
+// leftovers are the disks and the Secret that were created for the machine. A Secret
+// that no disk tells of is looked for once the disks are gone.
 func (m *machines) leftovers(ctx context.Context, ref provider.MachineRef) ([]client.Object, error) {
 	if ref.Owner.ID == "" {
 		return nil, nil
@@ -142,7 +169,12 @@ func (m *machines) leftovers(ctx context.Context, ref provider.MachineRef) ([]cl
 	}
 	var parts []client.Object
 	for i := range list.Items {
-		parts = append(parts, &list.Items[i])
+		if c := &list.Items[i]; original(c) && c.Labels[labelMachine] == ref.Name {
+			parts = append(parts, c)
+		}
+	}
+	if len(parts) > 0 && !slices.ContainsFunc(parts, notesSecret) {
+		return parts, nil
 	}
 	secret, err := get(ctx, m, &corev1.Secret{ObjectMeta: m.meta(secretName(ref.Name))}, ref.Owner)
 	if err != nil && !forbidden(err) {

@@ -25,7 +25,7 @@ func (p *Platform) Observe(ctx context.Context, ref provider.MachineRef) (provid
 	now := time.Now()
 	p.drop(ref.Name, now)
 	r := p.machines[ref.Name]
-	if p.hidden() || r == nil || r.ref.Owner.ID != ref.Owner.ID {
+	if p.hidden() || r == nil || !r.belongs(ref) {
 		return absent, done()
 	}
 	return p.report(r, now), done()
@@ -49,7 +49,7 @@ func (p *Platform) Create(ctx context.Context, spec provider.MachineSpec) (provi
 	switch {
 	case r == nil:
 		r = p.make(spec, now)
-	case r.ref.Owner.ID != spec.Owner.ID:
+	case !r.belongs(spec.MachineRef):
 		return provider.Machine{}, &provider.Error{
 			Kind: provider.Conflict, Reason: "NameTaken", Op: op,
 			Err:  errors.New("a machine of this name belongs to somebody else"),
@@ -71,7 +71,7 @@ func (p *Platform) Delete(ctx context.Context, ref provider.MachineRef) error {
 		return err
 	}
 	r := p.machines[ref.Name]
-	if r != nil && r.ref.Owner.ID == ref.Owner.ID && r.deleted.IsZero() {
+	if r != nil && r.belongs(ref) && r.deleted.IsZero() {
 		r.deleted, r.unremovable = time.Now(), p.take(Delete, failLate)
 		p.announceAfter(r.ref, p.options.DeleteDelay)
 	}
@@ -91,20 +91,43 @@ func (p *Platform) List(ctx context.Context, o provider.Owner) ([]provider.Machi
 	}
 	now := time.Now()
 	p.expire(now)
+	return p.list(o, now), done()
+}
+
+// list is all machines of the owner. The copies of a machine are listed with it, or
+// with an absent one.
+func (p *Platform) list(o provider.Owner, now time.Time) []provider.Machine {
 	var found []provider.Machine
+	copies := map[provider.MachineRef][]provider.Part{}
 	for _, r := range p.machines {
-		if matches(r.ref.Owner, o) {
+		switch {
+		case !matches(r.ref.Owner, o):
+		case r.copied():
+			copies[r.ref] = append(copies[r.ref], parts(r)...)
+		default:
 			m := p.report(r, now)
 			m.Parts = parts(r)
 			found = append(found, m)
 		}
 	}
-	return found, done()
+	for i := range found {
+		found[i].Copies = copies[found[i].Ref]
+		delete(copies, found[i].Ref)
+	}
+	for ref, all := range copies {
+		found = append(found, provider.Machine{Ref: ref, State: provider.StateAbsent, Copies: all})
+	}
+	return found
+}
+
+// belongs reports whether a machine is what was created for ref.
+func (r *record) belongs(ref provider.MachineRef) bool {
+	return r.ref.Owner.ID == ref.Owner.ID && !r.copied()
 }
 
 func (p *Platform) make(spec provider.MachineSpec, now time.Time) *record {
 	p.made++
-	r := &record{ref: spec.MachineRef, spec: spec, number: p.made, created: now, partial: p.take(Create, stayPartial)}
+	r := &record{name: spec.Name, ref: spec.MachineRef, spec: spec, number: p.made, created: now, partial: p.take(Create, stayPartial)}
 	if p.take(Create, failLate) {
 		r.broken = "the platform's task failed: no host could start the machine"
 	}
@@ -128,14 +151,14 @@ func matches(have, want provider.Owner) bool {
 
 // parts are the objects of a machine; half a machine is a disk.
 func parts(r *record) []provider.Part {
-	disks := []provider.Part{{Kind: "disk", Name: r.ref.Name + "-root"}}
+	disks := []provider.Part{{Kind: "disk", Name: r.name + "-root"}}
 	if r.partial {
 		return disks
 	}
 	for i := range r.spec.ExtraDisks {
-		disks = append(disks, provider.Part{Kind: "disk", Name: fmt.Sprintf("%s-disk-%d", r.ref.Name, i+1)})
+		disks = append(disks, provider.Part{Kind: "disk", Name: fmt.Sprintf("%s-disk-%d", r.name, i+1)})
 	}
-	return append([]provider.Part{{Kind: "machine", Name: r.ref.Name}}, disks...)
+	return append([]provider.Part{{Kind: "machine", Name: r.name}}, disks...)
 }
 
 func identifier(n uint32) string { return fmt.Sprintf("machine-%d", n) }

@@ -64,6 +64,8 @@ type Platform struct {
 
 // record is a machine as the platform keeps it.
 type record struct {
+	// name is the machine's, ref what its tags say. They differ for a copy.
+	name    string
 	ref     provider.MachineRef
 	spec    provider.MachineSpec
 	number  uint32
@@ -141,6 +143,9 @@ func (p *Platform) report(r *record, now time.Time) provider.Machine {
 	m.ID, m.MAC = identifier(r.number), mac(r.number)
 	return m
 }
+
+// copied reports whether a machine carries the tags of another one.
+func (r *record) copied() bool { return r.name != r.ref.Name }
 
 // expire drops the records whose deletion has come to its end.
 func (p *Platform) expire(now time.Time) {

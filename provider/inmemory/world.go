@@ -37,7 +37,7 @@ func (p *Platform) Sightings(name string) []Sighting {
 	p.expire(now)
 	var found []Sighting
 	for _, r := range p.machines {
-		if r.ref.Name == name {
+		if r.name == name {
 			found = append(found, Sighting{p.report(r, now), r.spec})
 		}
 	}
@@ -67,6 +67,20 @@ func (p *Platform) Plant(ref provider.MachineRef) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.make(provider.MachineSpec{MachineRef: ref}, time.Now())
+}
+
+// Clone copies a machine with all its tags, as an operator of the platform might.
+// It reports whether there is a machine of that name.
+func (p *Platform) Clone(name, as string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	source, ok := p.machines[name]
+	if !ok {
+		return false
+	}
+	p.made++
+	p.machines[p.key(as)] = &record{name: as, ref: source.ref, spec: source.spec, number: p.made, created: time.Now()}
+	return true
 }
 
 // Remove takes a machine away, as an operator of the platform might.

@@ -13,6 +13,11 @@ type Bed interface {
 	Look(ctx context.Context, name string) (Sight, error)
 	// Plant makes a machine of this name that carries no owner.
 	Plant(ctx context.Context, name string) error
+	// Clone copies the machine of this name, its disks and all their tags, to a
+	// machine of another name, as the platform's own clone and restore do, and
+	// returns when the copy does not change any more by itself. The copy is removed
+	// by remove.
+	Clone(ctx context.Context, name, as string) (remove func(), err error)
 	// Inject makes the platform fail in one way until lift is called.
 	Inject(ctx context.Context, f Fault) (lift func(), err error)
 }

@@ -20,7 +20,7 @@ func listBreakages() []breakage {
 			b.listing(func(m *provider.Machine) { m.Parts = nil })
 		}},
 		{"list tells all parts", "the disk is not told", func(b bench) {
-			b.listing(func(m *provider.Machine) { m.Parts = m.Parts[:min(1, len(m.Parts)-1)] })
+			b.listing(func(m *provider.Machine) { m.Parts = m.Parts[:max(0, min(1, len(m.Parts)-1))] })
 		}},
 		{"agent on every request", "it is not named", func(b bench) {
 			inner := b.suite.Provider.Connect

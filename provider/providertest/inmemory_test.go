@@ -85,12 +85,24 @@ func seen(m inmemory.Sighting) Seen {
 
 func (b *bed) Plant(ctx context.Context, name string) error {
 	b.p.Plant(provider.MachineRef{Name: name})
-	// Nothing about it may change by itself any more.
+	settle(ctx)
+	return nil
+}
+
+// settle waits until nothing about a machine changes by itself any more.
+func settle(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(30 * time.Millisecond):
 	}
-	return nil
+}
+
+func (b *bed) Clone(ctx context.Context, name, as string) (func(), error) {
+	if !b.p.Clone(name, as) {
+		return nil, fmt.Errorf("there is no machine %q", name)
+	}
+	settle(ctx)
+	return func() { b.p.Remove(as) }, nil
 }
 
 func (b *bed) Inject(_ context.Context, f Fault) (func(), error) {

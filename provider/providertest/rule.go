@@ -43,6 +43,7 @@ func rules() []rule {
 		{name: "delete of what never existed", check: deleteUnknown},
 		{name: "foreign machine of the same name", check: foreignMachine},
 		{name: "two requests for one name", check: twoRequests},
+		{name: "copies are kept", check: copiesAreKept},
 		{name: ruleThrottled, check: throttled},
 		{name: ruleDenied, check: denied},
 		{name: ruleCapacity, check: outOfCapacity},
