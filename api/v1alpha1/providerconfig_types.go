@@ -163,19 +163,23 @@ type ProviderCapacity struct {
 }
 
 // OrphanKind is what kind of thing was left on a platform.
-// +kubebuilder:validation:Enum=machine;loadBalancer
+// +kubebuilder:validation:Enum=machine;loadBalancer;copy
 type OrphanKind string
 
 // The kinds of orphans.
 const (
 	OrphanMachine      OrphanKind = "machine"
 	OrphanLoadBalancer OrphanKind = "loadBalancer"
+	// OrphanCopy is what the platform's own clone or restore made of a machine, with
+	// its tags. It is never deleted.
+	OrphanCopy OrphanKind = "copy"
 )
 
 // Orphan is something on the platform that carries the id of a cluster which this
 // plane is in charge of, while no request owns it.
 type Orphan struct {
-	// Kind is machine or loadBalancer.
+	// Kind is machine, loadBalancer or copy. A copy was made by the platform's own clone
+	// or restore, and is never deleted.
 	Kind OrphanKind `json:"kind"`
 	// ID is that of the request that it was made for.
 	// +kubebuilder:validation:MinLength=1

@@ -64,14 +64,15 @@ type facts struct {
 // decision is what the status is to say, and what has changed about it.
 type decision struct {
 	orphans []v1alpha1.Orphan
-	total   int
+	total   int // without copies
 	seen    map[key]sighting
 	// appeared and gone are what is to be told, remove what may be deleted.
 	appeared, gone, remove []v1alpha1.Orphan
 }
 
 // decide says what is an orphan. It never counts what carries no request's id or
-// the id of a cluster that this plane is not in charge of.
+// the id of a cluster that this plane is not in charge of. A copy counts although its
+// id is a request's, and is never removed.
 func decide(f facts) decision {
 	d := decision{seen: map[key]sighting{}}
 	before := map[key]v1alpha1.Orphan{}
@@ -79,7 +80,7 @@ func decide(f facts) decision {
 		before[keyOf(o)] = o
 	}
 	for _, t := range f.things {
-		if t.owner.ID != "" && f.clusters[t.owner.ClusterID] && !f.owned[t.owner.ID] {
+		if t.owner.ID != "" && f.clusters[t.owner.ClusterID] && (t.kind == v1alpha1.OrphanCopy || !f.owned[t.owner.ID]) {
 			d.see(f, t, before)
 		}
 	}
@@ -99,6 +100,9 @@ func decide(f facts) decision {
 // see counts one more sighting of a thing without a request.
 func (d *decision) see(f facts, t thing, before map[key]v1alpha1.Orphan) {
 	k := key{t.kind, t.owner.ID}
+	if d.seen[k].times > 0 {
+		return // two machines of one owner are one sighting
+	}
 	seen := f.seen[k]
 	if seen.times++; seen.times == 1 {
 		seen.first, seen.since = f.now, f.own
@@ -116,7 +120,7 @@ func (d *decision) see(f facts, t thing, before map[key]v1alpha1.Orphan) {
 		o.FirstSeen = old.FirstSeen
 	}
 	d.orphans = append(d.orphans, o)
-	if f.remove && known && seen.times >= sightings && f.over(o, seen) {
+	if f.remove && t.kind != v1alpha1.OrphanCopy && known && seen.times >= sightings && f.over(o, seen) {
 		d.remove = append(d.remove, o)
 	}
 }
@@ -132,8 +136,12 @@ func (d *decision) limit(before map[key]v1alpha1.Orphan) {
 	slices.SortFunc(d.orphans, func(a, b v1alpha1.Orphan) int {
 		return cmp.Or(a.FirstSeen.Compare(b.FirstSeen.Time), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
-	d.total = len(d.orphans)
-	d.orphans = d.orphans[:min(d.total, v1alpha1.MaxOrphans)]
+	for _, o := range d.orphans {
+		if o.Kind != v1alpha1.OrphanCopy {
+			d.total++
+		}
+	}
+	d.orphans = d.orphans[:min(len(d.orphans), v1alpha1.MaxOrphans)]
 	for _, o := range d.orphans {
 		if _, known := before[keyOf(o)]; !known {
 			d.appeared = append(d.appeared, o)

@@ -27,9 +27,17 @@ func TestDecide(t *testing.T) {
 			FirstSeen: metav1.NewTime(now.Add(-age)),
 		}
 	}
-	seen := func(id string, times int) map[key]sighting {
-		return map[key]sighting{{v1alpha1.OrphanMachine, id}: {times, now.Add(-time.Minute), own.Add(-10 * time.Minute)}}
+	seenAs := func(kind v1alpha1.OrphanKind, id string, times int) map[key]sighting {
+		return map[key]sighting{{kind, id}: {times, now.Add(-time.Minute), own.Add(-10 * time.Minute)}}
 	}
+	seen := func(id string, times int) map[key]sighting { return seenAs(v1alpha1.OrphanMachine, id, times) }
+	copyOf := func(id string) thing {
+		t := machine(id, ours)
+		t.kind = v1alpha1.OrphanCopy
+		return t
+	}
+	knownCopy := known("a", ours, time.Hour)
+	knownCopy.Kind = v1alpha1.OrphanCopy
 	type want struct{ Orphans, Appeared, Gone, Remove []string }
 	a := []string{"a"}
 	cases := map[string]struct {
@@ -49,6 +57,12 @@ func TestDecide(t *testing.T) {
 		"a request owns it again: gone": {
 			facts{things: []thing{machine("a", ours)}, owned: map[string]bool{"a": true}, known: []v1alpha1.Orphan{known("a", ours, 0)}},
 			want{Gone: a}},
+		"a copy of what a request owns: said": {
+			facts{things: []thing{copyOf("a")}, seen: seenAs(v1alpha1.OrphanCopy, "a", 1), owned: map[string]bool{"a": true}}, want{Orphans: a, Appeared: a}},
+		"a copy: never deleted": {
+			facts{remove: true, things: []thing{copyOf("a")}, seen: seenAs(v1alpha1.OrphanCopy, "a", 5), known: []v1alpha1.Orphan{knownCopy}}, want{Orphans: a}},
+		"two machines of one owner, seen once: not said yet": {
+			facts{things: []thing{machine("a", ours), machine("a", ours)}}, want{}},
 		"gone from the platform": {
 			facts{seen: seen("a", 5), known: []v1alpha1.Orphan{known("a", ours, 0)}}, want{Gone: a}},
 		"another cluster's: not ours to judge": {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -61,7 +62,12 @@ func listed(ctx context.Context, p *provider.Platform, owner provider.Owner) ([]
 	}
 	var all []thing
 	for _, m := range machines {
-		all = append(all, thing{v1alpha1.OrphanMachine, m.Ref.Name, m.Ref.Owner, int32(len(m.Parts))})
+		if m.State != provider.StateAbsent {
+			all = append(all, thing{v1alpha1.OrphanMachine, m.Ref.Name, m.Ref.Owner, int32(len(m.Parts))})
+		}
+		if len(m.Copies) > 0 {
+			all = append(all, thing{v1alpha1.OrphanCopy, m.Copies[0].Name, m.Ref.Owner, int32(len(m.Copies))})
+		}
 	}
 	if p.LoadBalancers == nil {
 		return all, nil
@@ -77,31 +83,57 @@ func listed(ctx context.Context, p *provider.Platform, owner provider.Owner) ([]
 }
 
 // owners are the ids of all requests, as the API server has them now. A request
-// exists before what it asks for, so this is read after the platform.
-func (s *Sweeper) owners(ctx context.Context) (map[string]bool, error) {
+// exists before what it asks for, so this is read after the platform. It is not read
+// if the cache knows a request for everything that the platform holds.
+func (s *Sweeper) owners(ctx context.Context, all []thing) (map[string]bool, error) {
+	cached, err := s.cachedOwners(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(all, func(t thing) bool { return t.kind != v1alpha1.OrphanCopy && !cached[t.owner.ID] }) {
+		return cached, nil
+	}
 	ids := map[string]bool{}
-	machines := &v1alpha1.MachineRequestList{}
-	for {
-		if err := s.Live.List(ctx, machines, client.Limit(page), client.Continue(machines.Continue)); err != nil {
+	for _, kind := range []string{"MachineRequest", "LoadBalancerRequest"} {
+		if err := s.addLiveOwners(ctx, kind, ids); err != nil {
 			return nil, err
-		}
-		for i := range machines.Items {
-			ids[machines.Items[i].Annotations[v1alpha1.AnnotationOwnerID]] = true
-		}
-		if machines.Continue == "" {
-			break
 		}
 	}
-	balancers := &v1alpha1.LoadBalancerRequestList{}
-	for {
-		if err := s.Live.List(ctx, balancers, client.Limit(page), client.Continue(balancers.Continue)); err != nil {
+	return ids, nil
+}
+
+// cachedOwners are the ids of the requests in the cache. A request that is in the
+// cache alone is deleted by now: what it owned is looked at again with the next sweep.
+func (s *Sweeper) cachedOwners(ctx context.Context) (map[string]bool, error) {
+	machines, balancers := &v1alpha1.MachineRequestList{}, &v1alpha1.LoadBalancerRequestList{}
+	for _, list := range []client.ObjectList{machines, balancers} {
+		if err := s.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, err
 		}
-		for i := range balancers.Items {
-			ids[balancers.Items[i].Annotations[v1alpha1.AnnotationOwnerID]] = true
+	}
+	ids := map[string]bool{}
+	for i := range machines.Items {
+		ids[machines.Items[i].Annotations[v1alpha1.AnnotationOwnerID]] = true
+	}
+	for i := range balancers.Items {
+		ids[balancers.Items[i].Annotations[v1alpha1.AnnotationOwnerID]] = true
+	}
+	return ids, nil
+}
+
+// addLiveOwners adds the ids of all requests of a kind, reading metadata alone.
+func (s *Sweeper) addLiveOwners(ctx context.Context, kind string, ids map[string]bool) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind(kind + "List"))
+	for {
+		if err := s.Live.List(ctx, list, client.Limit(page), client.Continue(list.Continue)); err != nil {
+			return err
 		}
-		if balancers.Continue == "" {
-			return ids, nil
+		for i := range list.Items {
+			ids[list.Items[i].Annotations[v1alpha1.AnnotationOwnerID]] = true
+		}
+		if list.Continue == "" {
+			return nil
 		}
 	}
 }

@@ -24,6 +24,7 @@ const (
 	reasonGone     = "OrphanGone"
 	reasonDeleting = "OrphanDeleting"
 	reasonKept     = "OrphanKept"
+	reasonCopied   = "Copied"
 )
 
 // gaugeIn returns the gauge of orphans of a registry. Several providers in one
@@ -49,6 +50,10 @@ func (s *Sweeper) report(ctx context.Context, config *v1alpha1.ProviderConfig, c
 	m.seen = d.seen
 	s.gauge.WithLabelValues(string(s.Type), client.ObjectKeyFromObject(config).String()).Set(float64(d.total))
 	for _, o := range d.appeared {
+		if o.Kind == v1alpha1.OrphanCopy {
+			s.tell(ctx, charges[o.ClusterID], o, reasonCopied, "%s %q is on the platform with the tags of a machine of this cluster since %s; Butler did not create it and does not delete it")
+			continue
+		}
 		s.tell(ctx, charges[o.ClusterID], o, reasonOrphaned, "%s %q is on the platform, but no request owns it since %s; see status.orphans of ProviderConfig "+config.Name)
 	}
 	for _, o := range d.gone {

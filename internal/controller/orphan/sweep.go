@@ -96,7 +96,7 @@ func (s *Sweeper) sweep(ctx context.Context, name types.NamespacedName, m *memor
 		}
 		f.clusters[id], f.things = err == nil, append(f.things, found...)
 	}
-	if f.owned, err = s.owners(ctx); err != nil {
+	if f.owned, err = s.owners(ctx, f.things); err != nil {
 		return err
 	}
 	d := decide(f)

@@ -56,6 +56,7 @@ type world struct {
 	sick     error         // what the API server says about itself
 	failing  error         // what it answers to a live list
 	listed   func()
+	lists    int // live ones
 	cb       *v1alpha1.ClusterBootstrap
 }
 
@@ -81,6 +82,10 @@ func newWorld(t *testing.T) *world {
 func (w *world) restart(remove bool) {
 	live := interceptor.NewClient(w.WithWatch, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			w.lists++
+			if _, metadata := list.(*metav1.PartialObjectMetadataList); !metadata {
+				w.Errorf("a live list of %T", list)
+			}
 			if w.listed != nil {
 				w.listed()
 			}
@@ -241,7 +246,9 @@ func TestOrphansAreToldAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
 func TestWhatARequestAsksForMeanwhileIsNoOrphan(t *testing.T) {
 	w := newWorld(t)
 	n := 0
-	// A request comes while the sweep is under way: after the platform was listed.
+	w.plant("r1")
+	// The request of what is on the platform comes while the sweep is under way: after
+	// the platform was listed, and after the cache was read.
 	w.listed = func() {
 		n++
 		r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{
@@ -251,7 +258,7 @@ func TestWhatARequestAsksForMeanwhileIsNoOrphan(t *testing.T) {
 			Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
 		}}
 		w.must(w.Create(t.Context(), r))
-		w.plant(r.Name)
+		w.plant(fmt.Sprint("r", n+1))
 	}
 	if got := w.orphans(4); len(got) != 0 || n < 4 {
 		t.Errorf("%d requests came, and these are orphans: %+v", n, got)
@@ -380,6 +387,46 @@ func TestNothingIsDeletedInDoubt(t *testing.T) {
 				t.Error("the machine is gone")
 			}
 		})
+	}
+}
+
+func TestCopiesAreReportedAndNeverDeleted(t *testing.T) {
+	w := newWorld(t)
+	w.restart(true)
+	w.plant("a")
+	if !w.platform.Clone("a", "forensic") {
+		t.Fatal("there is nothing to copy")
+	}
+	w.platform.Remove("a")
+	w.orphans(2)
+	w.ahead, w.later = DefaultGrace+time.Second, DefaultGrace+time.Second
+	got := w.orphans(2)
+	if len(got) != 1 || got[0].Kind != v1alpha1.OrphanCopy || got[0].Name != "forensic" || w.gauged() != 0 {
+		t.Errorf("%+v, %v orphans", got, w.gauged())
+	}
+	if len(w.platform.Sightings("forensic")) != 1 || w.platform.Calls(inmemory.Delete) != 0 {
+		t.Errorf("%d deletes, left %+v", w.platform.Calls(inmemory.Delete), w.platform.Machines())
+	}
+	if said := w.events(); len(said) != 1 || !strings.HasPrefix(said[0], "Normal Copied ") {
+		t.Errorf("events %q", said)
+	}
+}
+
+func TestRequestsAreReadLiveOnlyIfTheCacheLacksOne(t *testing.T) {
+	w := newWorld(t)
+	w.plant("a")
+	w.must(w.Create(w.Context(), &v1alpha1.MachineRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a", Annotations: map[string]string{v1alpha1.AnnotationOwnerID: "a"}},
+		Spec: v1alpha1.MachineRequestSpec{
+			ProviderRef: v1alpha1.ProviderReference{Name: "config"}, MachineName: "a", Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
+		},
+	}))
+	if got := w.orphans(3); len(got) != 0 || w.lists != 0 {
+		t.Errorf("%+v with %d live lists", got, w.lists)
+	}
+	w.plant("b")
+	if got := w.orphans(2); len(got) != 1 || got[0].ID != "b" || w.lists != 4 {
+		t.Errorf("%+v with %d live lists", got, w.lists)
 	}
 }
 
