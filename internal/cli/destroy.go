@@ -200,7 +200,7 @@ func (a App) destroy(ctx context.Context, w workspace, f destroyFlags) (err erro
 		fmt.Fprintf(a.Err, "\nWhat is not gone yet is left in place.\n\n  go on:      %s\n  look at it: %s\n\n", w.command("destroy"), w.command("status"))
 		return err
 	}
-	a.sayGone(w, x.ledger)
+	a.sayGone(w, x.ledger, x.copies)
 	return nil
 }
 
@@ -238,8 +238,9 @@ func (o *operation) unasked(ctx context.Context) (*ledger, error) {
 	return l, err
 }
 
-// sayGone ends with the ledger.
-func (a App) sayGone(w workspace, l *ledger) {
+// sayGone ends with what the platform keeps and the ledger.
+func (a App) sayGone(w workspace, l *ledger, kept copies) {
+	fmt.Fprint(a.Err, kept.line())
 	if w.rehearsal {
 		fmt.Fprintf(a.Err, "\nThe simulated platform still runs; end it with: %s", w.command("sim stop"))
 	}

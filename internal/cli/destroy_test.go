@@ -146,24 +146,28 @@ func TestDestroyIsAccountedFor(t *testing.T) {
 	t.Run("the id of another cluster deletes nothing of it", func(t *testing.T) {
 		copied := tags(clusterID(t, platform), "copied")
 		copied[v1alpha1.LabelCluster] = "first-cluster"
-		plant(t, platform, "copied", copied)
+		plant(t, platform, "copied-root", copied)
 		a.run("destroy", "dev-cluster", "--yes").expect(t, 2, "is not that of dev-cluster alone: first-cluster has 1 disk under it; nothing was deleted")
 		if left := disks(t, platform); len(left) != 2 {
 			t.Errorf("left: %v", left)
 		}
-		if err := platform.Resource(volumeClaims).Namespace("default").Delete(t.Context(), "copied", metav1.DeleteOptions{}); err != nil {
+		if err := platform.Resource(volumeClaims).Namespace("default").Delete(t.Context(), "copied-root", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	})
 
 	// Somebody has cut a disk of ours off its request, and has one of their own.
-	plant(t, platform, "cut-off", tags(clusterID(t, platform), "lost"))
-	plant(t, platform, "strangers", tags(another, "strangers"))
+	plant(t, platform, "lost-root", tags(clusterID(t, platform), "lost"))
+	plant(t, platform, "strangers-root", tags(another, "strangers"))
 	plant(t, platform, "untagged", nil)
+	// The platform's own restore copies the labels of a disk to one of another name.
+	restored := tags(clusterID(t, platform), "dev-cluster-cp-0")
+	plant(t, platform, "restore-forensic", restored)
 	r := a.ok("destroy", "dev-cluster", "--yes")
 	r.expectLedger(t, "created 3, deleted 3, left 0: 1 machine, 2 disks")
-	r.expect(t, 0, "dev-cluster is destroyed; nothing is left on the platform", "end it with: butleradm sim stop dev-cluster")
-	if left := disks(t, platform); !slices.Equal(left, []string{"strangers", "untagged"}) {
+	r.expect(t, 0, "kept: disk restore-forensic (copied on the platform with our tags, not created by Butler)",
+		"dev-cluster is destroyed; nothing is left on the platform", "end it with: butleradm sim stop dev-cluster")
+	if left := disks(t, platform); !slices.Equal(left, []string{"restore-forensic", "strangers-root", "untagged"}) {
 		t.Errorf("left: %v", left)
 	}
 	t.Run("the ledger stays", func(t *testing.T) {
@@ -282,11 +286,11 @@ func TestOrphansAreFoundByTheirTags(t *testing.T) {
 		t.Errorf("exit %d, no %q in\n%s%s", r.code, want, r.out, r.err)
 	}
 	a.expectOneMachine()
-	plant(t, platform, "of-another", tags(another, "of-another"))
+	plant(t, platform, "of-another-root", tags(another, "of-another"))
 	sweep("--yes").expect(t, 2, "holds 2 clusters of the name dev-cluster: ", another+" 1 disk", id+" 1 machine, 1 disk", "say it with --cluster-id ID; nothing was deleted")
 	sweep("--yes", "--cluster-id", "x").expect(t, 2, "--cluster-id is a UUID")
 	sweep("--yes", "--cluster-id", id).expectLedger(t, "found 2, deleted 2, left 0: 1 machine, 1 disk")
-	if left := disks(t, platform); !slices.Equal(left, []string{"of-another"}) {
+	if left := disks(t, platform); !slices.Equal(left, []string{"of-another-root"}) {
 		t.Errorf("left: %v", left)
 	}
 	sweep("--yes").expectLedger(t, "found 1, deleted 1, left 0: 1 disk")
@@ -390,7 +394,7 @@ func TestRefusedCredentialsAreToldAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, func() bool { return strings.Contains(problems.String(), "dev-cluster-cp-0 Running at 192.0.2.") })
-	plant(t, platform, "cut-off", tags(clusterID(t, platform), "lost"))
+	plant(t, platform, "lost-root", tags(clusterID(t, platform), "lost"))
 	api := a.planeClient(plane)
 	if err := api.Delete(t.Context(), &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "dev-cluster"}}); err != nil {
 		t.Fatal(err)

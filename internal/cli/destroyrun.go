@@ -38,7 +38,9 @@ type destruction struct {
 	// it does, or need not.
 	silence error
 	ledger  *ledger
-	t       *teller
+	// copies are what the platform keeps, as it was last asked.
+	copies copies
+	t      *teller
 }
 
 // destruction prepares to destroy a cluster, which the plane that local reads knows:
@@ -104,11 +106,12 @@ func (x *destruction) list() (inventory, error) {
 	if x.config == nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: the ProviderConfig is gone from the plane; go by the tags instead: butleradm destroy -c FILE --orphans", x.name)
 	}
-	found, err := insist(x.ctx, x.t, func(ctx context.Context) (inventory, error) { return x.site().inventory(ctx, x.owner()) })
+	found, err := insist(x.ctx, x.t, func(ctx context.Context) (stock, error) { return x.site().stock(ctx, x.owner()) })
 	if err != nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", x.name, err, x.remedy(err))
 	}
-	return found, nil
+	x.copies = found.copies.of(x.name)
+	return found.held, nil
 }
 
 // remedy is what to do about credentials that the platform refuses.
@@ -123,13 +126,13 @@ func (x *destruction) remedy(err error) string {
 func (x *destruction) picture(found inventory) string {
 	rows := found.rows(x.requests)
 	if len(rows) == 0 {
-		return fmt.Sprintf("The platform holds nothing of %s.\n", x.name)
+		return fmt.Sprintf("The platform holds nothing of %s.\n%s", x.name, x.copies.line())
 	}
 	held := split(found.parts())
 	if held == "" {
 		held = "nothing"
 	}
-	return fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n", x.name, x.id, x.config.Name, table(rows), held)
+	return fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", x.name, x.id, x.config.Name, table(rows), held, x.copies.line())
 }
 
 // run deletes everything, in the order in which nothing loses its owner: requests
@@ -398,7 +401,10 @@ func (x *destruction) sweepRest() error {
 	} else if secret != nil {
 		s.secret = secret
 	}
-	left, err := x.app.sweep(x.ctx, s, provider.Owner{ClusterID: x.id, Cluster: x.name}, x.t, func(now inventory) error { return x.see(x.ctx, now) })
+	left, err := x.app.sweep(x.ctx, s, provider.Owner{ClusterID: x.id, Cluster: x.name}, x.t, func(now stock) error {
+		x.copies = now.copies
+		return x.see(x.ctx, now.held)
+	})
 	if err != nil {
 		return fmt.Errorf("%w; run the same command again%s", stillThere(x.name, left, err), x.remedy(err))
 	}

@@ -240,11 +240,17 @@ func (s site) connect(ctx context.Context) (provider.Platform, func(), error) {
 	return platform, end, err
 }
 
-// inventory asks the platform what it holds of an owner.
+// inventory asks the platform what it holds of an owner, without copies.
 func (s site) inventory(ctx context.Context, o provider.Owner) (inventory, error) {
+	all, err := s.stock(ctx, o)
+	return all.held, err
+}
+
+// stock asks the platform what it holds of an owner.
+func (s site) stock(ctx context.Context, o provider.Owner) (stock, error) {
 	platform, end, err := s.connect(ctx)
 	if err != nil {
-		return nil, err
+		return stock{}, err
 	}
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -157,6 +157,7 @@ func (a App) leftOf(o *operation, d *doomed) error {
 		return err
 	}
 	if len(found) == 0 {
+		fmt.Fprint(a.Err, x.copies.line())
 		return nil
 	}
 	fmt.Fprintln(a.Err, x.picture(found))

@@ -40,13 +40,18 @@ type holding struct {
 type inventory []holding
 
 // takeInventory asks the platform what it holds of the owner.
-func takeInventory(ctx context.Context, p provider.Platform, o provider.Owner) (inventory, error) {
+func takeInventory(ctx context.Context, p provider.Platform, o provider.Owner) (stock, error) {
 	var out inventory
+	var copied copies
 	machines, err := p.Machines.List(ctx, o)
 	if err != nil {
-		return nil, err
+		return stock{}, err
 	}
 	for _, m := range machines {
+		copied.add(m)
+		if m.State == provider.StateAbsent {
+			continue // nothing but copies
+		}
 		h := holding{name: m.Ref.Name, owner: m.Ref.Owner, state: m.State, id: m.ID, parts: orItself(m.Parts, partMachine, m.Ref.Name)}
 		for _, a := range m.Addresses {
 			h.addresses = append(h.addresses, a.String())
@@ -54,11 +59,11 @@ func takeInventory(ctx context.Context, p provider.Platform, o provider.Owner) (
 		out = append(out, h)
 	}
 	if p.LoadBalancers == nil {
-		return out.sorted(), nil
+		return stock{out.sorted(), copied}, nil
 	}
 	balancers, err := p.LoadBalancers.List(ctx, o)
 	if err != nil {
-		return nil, err
+		return stock{}, err
 	}
 	for _, b := range balancers {
 		h := holding{name: b.Ref.Name, owner: b.Ref.Owner, state: b.State, id: b.ID, parts: orItself(b.Parts, partBalancer, b.Ref.Name), balancer: true}
@@ -67,7 +72,7 @@ func takeInventory(ctx context.Context, p provider.Platform, o provider.Owner) (
 		}
 		out = append(out, h)
 	}
-	return out.sorted(), nil
+	return stock{out.sorted(), copied}, nil
 }
 
 // orItself are the parts that a driver tells, or else the thing itself: what was

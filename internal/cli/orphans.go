@@ -32,6 +32,7 @@ type search struct {
 	app        App
 	flags      destroyFlags
 	site       site
+	copies     copies // what the platform keeps, as it was last asked
 	t          *teller
 	held       *lock.Lock // of a plane that does not start
 }
@@ -198,7 +199,7 @@ func (s *search) run() error {
 		s.sayNothing()
 		return nil
 	}
-	text := fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n", s.name, id, s.site.config.Name, table(found.rows(nil)), split(found.parts()))
+	text := fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", s.name, id, s.site.config.Name, table(found.rows(nil)), split(found.parts()), s.copies.line())
 	if s.flags.dryRun {
 		fmt.Fprintf(s.app.Out, "%s\nNothing was changed.\n", text)
 		return nil
@@ -217,8 +218,9 @@ func (s *search) run() error {
 // delete sweeps the platform, and ends with the ledger.
 func (s *search) delete(id string) error {
 	l := &ledger{clusterID: id}
-	left, err := s.app.sweep(s.ctx, s.site, provider.Owner{ClusterID: id, Cluster: s.name}, s.t, func(now inventory) error {
-		l.see(now)
+	left, err := s.app.sweep(s.ctx, s.site, provider.Owner{ClusterID: id, Cluster: s.name}, s.t, func(now stock) error {
+		l.see(now.held)
+		s.copies = now.copies
 		return nil
 	})
 	if err != nil {
@@ -230,6 +232,7 @@ func (s *search) delete(id string) error {
 		return err
 	}
 	s.t.tell(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("nothing of %s is left on the platform", s.name)})
+	fmt.Fprint(s.app.Err, s.copies.line())
 	if exists(s.dir) {
 		fmt.Fprintf(s.app.Err, "\nIts state on this machine stays; remove that with: %s\n\n", s.command("forget"))
 	}
@@ -253,11 +256,12 @@ func (s *search) conclude(id string) error {
 
 // ask asks the platform, before anything is deleted.
 func (s *search) ask(o provider.Owner) (inventory, error) {
-	found, err := insist(s.ctx, s.t, func(ctx context.Context) (inventory, error) { return s.site.inventory(ctx, o) })
+	found, err := insist(s.ctx, s.t, func(ctx context.Context) (stock, error) { return s.site.stock(ctx, o) })
 	if err != nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", s.name, err, s.remedy(err))
 	}
-	return found, nil
+	s.copies = found.copies.of(s.name)
+	return found.held, nil
 }
 
 func (s *search) remedy(err error) string {
@@ -297,7 +301,7 @@ func (s *search) clusterID() (string, error) {
 }
 
 func (s *search) sayNothing() {
-	fmt.Fprintf(s.app.Err, "%s holds nothing of %s; nothing was changed\n", s.site.config.Name, s.name)
+	fmt.Fprintf(s.app.Err, "%s holds nothing of %s; nothing was changed\n%s", s.site.config.Name, s.name, s.copies.line())
 	fmt.Fprintln(s.app.Out, (&ledger{}).line("found"))
 }
 

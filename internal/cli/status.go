@@ -190,7 +190,7 @@ func (a App) printJSON(v any) error {
 	return err
 }
 
-func (a App) printStatus(cb *v1alpha1.ClusterBootstrap, plane, orphans string) error {
+func (a App) printStatus(cb *v1alpha1.ClusterBootstrap, plane string, orphans unowned) error {
 	rows := [][2]string{
 		{"cluster", cb.Spec.Cluster.Name},
 		{"phase", string(ui.StateOf(cb).Phase)},
@@ -199,7 +199,8 @@ func (a App) printStatus(cb *v1alpha1.ClusterBootstrap, plane, orphans string) e
 		{"plane", plane},
 		{"addons", addonsReady(cb.Status.Addons)},
 		{"message", messageOf(cb)},
-		{"orphans", orphans},
+		{"orphans", orphans.names},
+		{"copies", orphans.copies},
 	}
 	if plan, err := bootstrap.NewPlan(cb.Spec); err == nil {
 		for _, w := range plan.Warnings {
@@ -257,28 +258,44 @@ func (w workspace) planeOf(ctx context.Context, c client.Client, cb *v1alpha1.Cl
 	return text, err
 }
 
+// unowned is what the platform holds of a cluster beside its requests, as text.
+type unowned struct{ names, copies string }
+
 // orphansOf names what the platform holds of the cluster that no request owns.
-func orphansOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (string, error) {
+func orphansOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (unowned, error) {
 	config := &v1alpha1.ProviderConfig{}
 	ref := cb.Spec.ProviderRef
 	err := c.Get(ctx, client.ObjectKey{Namespace: cmp.Or(ref.Namespace, cb.Namespace), Name: ref.Name}, config)
 	if err != nil {
-		return "", client.IgnoreNotFound(err)
+		return unowned{}, client.IgnoreNotFound(err)
 	}
-	var names []string
+	var names, copied []string
 	for _, o := range config.Status.Orphans {
-		if o.ClusterID == cb.Annotations[v1alpha1.AnnotationClusterID] {
+		switch {
+		case o.ClusterID != cb.Annotations[v1alpha1.AnnotationClusterID]:
+		case o.Kind == v1alpha1.OrphanCopy:
+			copied = append(copied, o.Name)
+		default:
 			names = append(names, o.Name)
 		}
 	}
+	full := len(config.Status.Orphans) >= v1alpha1.MaxOrphans
+	return unowned{
+		names:  listed(names, full, "on the platform that nobody asked for"),
+		copies: listed(copied, full, "on the platform with tags of this cluster, not created by Butler"),
+	}, nil
+}
+
+// listed counts names and lists them; it is empty if there are none.
+func listed(names []string, atLeast bool, what string) string {
 	if len(names) == 0 {
-		return "", nil
+		return ""
 	}
 	count := fmt.Sprint(len(names))
-	if len(config.Status.Orphans) >= v1alpha1.MaxOrphans {
+	if atLeast {
 		count = "at least " + count
 	}
-	return fmt.Sprintf("%s on the platform that nobody asked for: %s", count, strings.Join(names, ", ")), nil
+	return fmt.Sprintf("%s %s: %s", count, what, strings.Join(names, ", "))
 }
 
 // messageOf is what the bootstrap says about itself. Why a move was taken back is

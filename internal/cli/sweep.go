@@ -29,12 +29,12 @@ const (
 // saw last of that. Each listing is shown to see first. A login that ends on the
 // way is renewed. What stands under the owner's cluster id with the name of another
 // cluster is left alone.
-func (a App) sweep(ctx context.Context, s site, o provider.Owner, t *teller, see func(inventory) error) (left inventory, err error) {
+func (a App) sweep(ctx context.Context, s site, o provider.Owner, t *teller, see func(stock) error) (left inventory, err error) {
 	stuck := func(err error) { t.tell(ui.Event{Type: ui.EventWaiting, Message: err.Error()}) }
 	broom := &sweep{
 		owner: o, stuck: stuck,
-		see: func(now inventory) error {
-			left = now
+		see: func(now stock) error {
+			left = now.held
 			return see(now)
 		},
 		gone: func(h holding) {
@@ -79,7 +79,7 @@ type sweep struct {
 	owner    provider.Owner
 	// see is told of everything that the platform holds, whenever it was asked. Its
 	// error ends the sweep.
-	see func(inventory) error
+	see func(stock) error
 	// gone is told of each holding of which nothing is left.
 	gone func(holding)
 	// stuck is told what stands in the way, as often as that changes.
@@ -125,9 +125,9 @@ func (s *sweep) removeUntilEmpty(ctx context.Context) error {
 		if err := s.see(left); err != nil {
 			return err
 		}
-		if len(left) > 0 {
+		if len(left.held) > 0 {
 			empty = time.Time{}
-			if err := s.removeAll(ctx, left); err != nil {
+			if err := s.removeAll(ctx, left.held); err != nil {
 				return err
 			}
 			continue
@@ -146,7 +146,7 @@ func (s *sweep) removeUntilEmpty(ctx context.Context) error {
 }
 
 // list asks until the platform answers or refuses.
-func (s *sweep) list(ctx context.Context) (inventory, error) {
+func (s *sweep) list(ctx context.Context) (stock, error) {
 	for wait := soonest; ; wait = longer(wait) {
 		left, err := s.look(ctx)
 		if err == nil || !passes(err) {
@@ -154,18 +154,18 @@ func (s *sweep) list(ctx context.Context) (inventory, error) {
 		}
 		s.complain(err)
 		if pause(ctx, nil, wait) != nil {
-			return nil, errors.Join(context.Cause(ctx), err)
+			return stock{}, errors.Join(context.Cause(ctx), err)
 		}
 	}
 }
 
 // look asks the platform once, for as long as it has for one answer.
-func (s *sweep) look(ctx context.Context) (inventory, error) {
+func (s *sweep) look(ctx context.Context) (stock, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	left, err := takeInventory(ctx, s.platform, provider.Owner{ClusterID: s.owner.ClusterID})
-	ours, _ := left.of(s.owner.Cluster)
-	return ours, err
+	ours, _ := left.held.of(s.owner.Cluster)
+	return stock{ours, left.copies.of(s.owner.Cluster)}, err
 }
 
 // removeAll deletes holdings side by side. What is refused does not keep the

@@ -23,11 +23,12 @@ type dirt struct {
 	testing.TB
 	*inmemory.Platform
 	site site
+	kept copies // as the last sweep saw them
 }
 
 func newDirt(t testing.TB, o inmemory.Options) *dirt {
 	p := inmemory.New(o)
-	return &dirt{t, p, site{provider: p.Provider(v1alpha1.ProviderHarvester), config: &v1alpha1.ProviderConfig{}}}
+	return &dirt{TB: t, Platform: p, site: site{provider: p.Provider(v1alpha1.ProviderHarvester), config: &v1alpha1.ProviderConfig{}}}
 }
 
 // make puts machines of a cluster in place.
@@ -50,8 +51,9 @@ func (d *dirt) make(cluster, id string, n int) {
 func (d *dirt) sweep(ctx context.Context, id string) (string, error) {
 	l := &ledger{}
 	a := App{Out: io.Discard, Err: io.Discard}
-	_, err := a.sweep(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, newTeller(a, "plain"), func(now inventory) error {
-		l.see(now)
+	_, err := a.sweep(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, newTeller(a, "plain"), func(now stock) error {
+		l.see(now.held)
+		d.kept = now.copies
 		return nil
 	})
 	return l.line("found"), err
@@ -138,6 +140,28 @@ func TestSweepLeavesAnotherClusterOfTheSameID(t *testing.T) {
 	}
 }
 
+func TestSweepKeepsCopiesAndIsDoneWithoutThem(t *testing.T) {
+	d := newDirt(t, inmemory.Options{})
+	d.make("mgmt", "x", 2)
+	if !d.Clone("mgmt-x-0", "forensic") || !d.Clone("mgmt-x-1", "restored") {
+		t.Fatal("there is nothing to copy")
+	}
+	d.Remove("mgmt-x-1") // of which only the copy is left
+	line, err := d.sweep(t.Context(), "x")
+	if want := "found 2, deleted 2, left 0: 1 machine, 1 disk"; err != nil || line != want {
+		t.Errorf("got  %s, %v\nwant %s", line, err, want)
+	}
+	if len(d.Sightings("forensic")) != 1 || len(d.Sightings("restored")) != 1 {
+		t.Errorf("left: %v", d.Machines())
+	}
+	text := d.kept.line()
+	for _, want := range []string{"kept: ", "machine forensic", "machine restored", "not created by Butler"} {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), strings.TrimSpace(want)) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	}
+}
+
 func TestSweepDoesNotWaitForAnAnswerThatNeverComes(t *testing.T) {
 	for _, op := range []inmemory.Op{inmemory.Delete, inmemory.Observe, inmemory.List} {
 		t.Run(string(op), func(t *testing.T) {
@@ -152,7 +176,7 @@ func TestSweepDoesNotWaitForAnAnswerThatNeverComes(t *testing.T) {
 				defer end()
 				broom := &sweep{
 					platform: platform, owner: provider.Owner{ClusterID: "x", Cluster: "mgmt"},
-					see: func(inventory) error { return nil }, gone: func(holding) {},
+					see: func(stock) error { return nil }, gone: func(holding) {},
 					stuck: func(error) { d.Lift() }, // that it is told at all is what counts
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
