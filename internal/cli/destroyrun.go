@@ -430,9 +430,25 @@ func (x *destruction) removeConfig() error {
 	if err := x.awaitGone(x.config, x.t); err != nil {
 		return err
 	}
+	return x.removeCredentials()
+}
+
+// removeCredentials deletes the Secret of the ProviderConfig, unless another
+// ProviderConfig on the plane refers to it.
+func (x *destruction) removeCredentials() error {
 	key := session.SecretName(x.config)
 	if key.Name == "" {
 		return nil
+	}
+	var configs v1alpha1.ProviderConfigList
+	if err := x.local.List(x.ctx, &configs); err != nil {
+		return err
+	}
+	for i := range configs.Items {
+		if other := &configs.Items[i]; other.UID != x.config.UID && session.SecretName(other) == key {
+			x.t.step(fmt.Sprintf("Secret %s stays: ProviderConfig %s/%s refers to it", key, other.Namespace, other.Name))
+			return nil
+		}
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	return client.IgnoreNotFound(x.local.Delete(x.ctx, secret))

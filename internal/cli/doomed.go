@@ -54,16 +54,9 @@ func (w workspace) doomed(ctx context.Context, c client.Reader) (*doomed, error)
 	if err != nil {
 		return nil, err
 	}
-	var configs v1alpha1.ProviderConfigList
-	if err := c.List(ctx, &configs); err != nil {
-		return nil, err
-	}
 	d := &doomed{cluster: cb}
-	for i := range configs.Items {
-		config := &configs.Items[i]
-		if cb != nil && client.ObjectKeyFromObject(config) == configKey(cb) || cb == nil && (d.config == nil || config.Annotations[v1alpha1.AnnotationClusterID] != "") {
-			d.config = config
-		}
+	if d.config, err = w.configOf(ctx, c, cb); err != nil {
+		return nil, err
 	}
 	if d.id, err = w.idOf(ctx, c, d); err != nil {
 		return nil, err
@@ -80,6 +73,48 @@ func (w workspace) doomed(ctx context.Context, c client.Reader) (*doomed, error)
 	l, err := readLedger(ctx, c, w.name, d.id)
 	d.settled = l != nil && l.complete
 	return d, err
+}
+
+// configOf is the ProviderConfig of a cluster; nil means that the plane has none. Where
+// the ClusterBootstrap is gone, it is the one that keeps the cluster's id, as the ledger
+// has it. One without any id belongs to the cluster only if the ledger is not complete
+// and the plane has no other.
+func (w workspace) configOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ProviderConfig, error) {
+	var configs v1alpha1.ProviderConfigList
+	if err := c.List(ctx, &configs); err != nil {
+		return nil, err
+	}
+	if cb != nil {
+		return only(configs.Items, func(p v1alpha1.ProviderConfig) bool { return client.ObjectKeyFromObject(&p) == configKey(cb) }), nil
+	}
+	l, err := readLedger(ctx, c, w.name, "")
+	if err != nil {
+		return nil, err
+	}
+	if l == nil {
+		return only(configs.Items, func(p v1alpha1.ProviderConfig) bool { return p.Annotations[v1alpha1.AnnotationClusterID] != "" }), nil
+	}
+	kept := only(configs.Items, func(p v1alpha1.ProviderConfig) bool {
+		return p.Annotations[v1alpha1.AnnotationClusterID] == l.clusterID
+	})
+	if kept == nil && !l.complete && len(configs.Items) == 1 && configs.Items[0].Annotations[v1alpha1.AnnotationClusterID] == "" {
+		kept = &configs.Items[0]
+	}
+	return kept, nil
+}
+
+// only is the ProviderConfig that fits, if exactly one does.
+func only(configs []v1alpha1.ProviderConfig, fits func(v1alpha1.ProviderConfig) bool) (found *v1alpha1.ProviderConfig) {
+	for i := range configs {
+		switch {
+		case !fits(configs[i]):
+		case found != nil:
+			return nil
+		default:
+			found = &configs[i]
+		}
+	}
+	return found
 }
 
 // idOf is the id of a cluster: its own, else what was kept of it.

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,58 @@ func TestIDOutlivesTheClusterBootstrap(t *testing.T) {
 				t.Errorf("a new one is refused: %v", err)
 			}
 		})
+	}
+}
+
+func TestAProviderConfigThatIsNotTheClustersIsLeftAlone(t *testing.T) {
+	config := func(name, id string) *v1alpha1.ProviderConfig {
+		return &v1alpha1.ProviderConfig{ObjectMeta: metaOf(name, id)}
+	}
+	for reason, c := range map[string]struct {
+		objects []client.Object
+		want    string // the ProviderConfig that goes with the cluster
+	}{
+		"the cluster's":                       {[]client.Object{bootstrapOf("dev", "x", "local"), config("config", "x"), config("more", "")}, "config"},
+		"no cluster, one that somebody added": {[]client.Object{config("more", "")}, ""},
+		"destroyed, one that somebody added":  {[]client.Object{config("more", ""), ledgerOf("x", map[string]string{completeKey: "true"})}, ""},
+		"destroyed, another cluster's":        {[]client.Object{config("more", "y"), ledgerOf("x", map[string]string{completeKey: "true"})}, ""},
+		"half destroyed":                      {[]client.Object{config("config", "x"), config("more", "y"), ledgerOf("x", map[string]string{})}, "config"},
+		"half destroyed, the id was lost":     {[]client.Object{config("config", ""), ledgerOf("x", map[string]string{})}, "config"},
+		"half destroyed, which is not known":  {[]client.Object{config("config", ""), config("more", ""), ledgerOf("x", map[string]string{})}, ""},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			d, err := workspace{name: "dev"}.doomed(t.Context(), indexedPlane(t, c.objects...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if d.config != nil {
+				got = d.config.Name
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestCredentialsThatAnotherProviderConfigNamesStay(t *testing.T) {
+	config := func(name, secret string) *v1alpha1.ProviderConfig {
+		p := &v1alpha1.ProviderConfig{ObjectMeta: metaOf(name, "")}
+		p.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: secret}
+		return p
+	}
+	for other, stays := range map[string]bool{"shared": true, "else": false} {
+		mine, secret := config("config", "shared"), &corev1.Secret{ObjectMeta: metaOf("shared", "")}
+		plane := indexedPlane(t, config("more", other), secret)
+		a := App{Out: io.Discard, Err: io.Discard}
+		x := &destruction{operation: &operation{local: plane, ctx: t.Context()}, doomed: &doomed{config: mine}, t: newTeller(a, "plain")}
+		if err := x.removeCredentials(); err != nil {
+			t.Fatal(err)
+		}
+		if err := plane.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); (err == nil) != stays {
+			t.Errorf("another ProviderConfig names %s: %v", other, err)
+		}
 	}
 }
 
