@@ -67,7 +67,7 @@ type ClusterSpec struct {
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
 }
 
-// StatusCredentials says whether credentials may stand in a status.
+// StatusCredentials says whether a status may hold credentials.
 // +kubebuilder:validation:Enum=Inline;SecretOnly
 type StatusCredentials string
 
@@ -115,9 +115,9 @@ type ClusterBootstrapSpec struct {
 	// Paused stops the controller from changing anything.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
-	// StatusCredentials says whether kubeconfig and talosconfig stand in the
-	// status, besides their Secrets.
-	// +kubebuilder:default=Inline
+	// StatusCredentials says whether the status holds kubeconfig and talosconfig,
+	// besides their Secrets. The condition CredentialsAvailable names the Secrets.
+	// +kubebuilder:default=SecretOnly
 	// +optional
 	StatusCredentials StatusCredentials `json:"statusCredentials,omitempty"`
 	// Remediation says what happens to a machine that is lost.
@@ -150,6 +150,9 @@ const (
 	// ConditionPivoted says whether the cluster manages itself, and if it does not
 	// yet, why the last try to move its plane came to nothing.
 	ConditionPivoted = "Pivoted"
+	// ConditionCredentialsAvailable names the Secrets that hold the credentials of
+	// the new cluster.
+	ConditionCredentialsAvailable = "CredentialsAvailable"
 )
 
 // BootstrapMachineStatus is a machine of the cluster.
@@ -209,10 +212,12 @@ type ClusterBootstrapStatus struct {
 	// ControlPlaneEndpoint is the address or name of the new cluster's API.
 	// +optional
 	ControlPlaneEndpoint string `json:"controlPlaneEndpoint,omitempty"`
-	// Kubeconfig of the new cluster's administrator, base64-encoded.
+	// Kubeconfig of the new cluster's administrator, base64-encoded; empty unless
+	// spec.statusCredentials is Inline.
 	// +optional
 	Kubeconfig string `json:"kubeconfig,omitempty"`
-	// Talosconfig of the new cluster's administrator, base64-encoded.
+	// Talosconfig of the new cluster's administrator, base64-encoded; empty unless
+	// spec.statusCredentials is Inline.
 	// +optional
 	Talosconfig string `json:"talosconfig,omitempty"`
 	// ConsoleURL is where the console answers, if it is installed.

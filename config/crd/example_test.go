@@ -47,7 +47,7 @@ console: {enabled: false, version: latest}
 	o := newWorld(t).apply(read(t, "examples/clusterbootstrap-single-node.yaml")[0])
 	same(t, "spec.addons", o, defaults)
 	same(t, "spec.talos.installDisk", o, "/dev/vda")
-	same(t, "spec.statusCredentials", o, "Inline")
+	same(t, "spec.statusCredentials", o, "SecretOnly")
 	same(t, "spec.remediation", o, "None")
 }
 

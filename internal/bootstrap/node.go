@@ -140,5 +140,6 @@ func fetchKubeconfig(ctx context.Context, s *Session) (*Obstacle, error) {
 		return nil, err
 	}
 	s.Status.Kubeconfig = s.inline(s.kubeconfig)
+	s.showCredentials()
 	return nil, nil
 }

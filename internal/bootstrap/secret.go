@@ -5,7 +5,6 @@ package bootstrap
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -93,6 +92,7 @@ func issueTalosconfig(ctx context.Context, s *Session) (_ *Obstacle, err error) 
 		return nil, err
 	}
 	s.Status.Talosconfig = s.inline(s.talosconfig)
+	s.showCredentials()
 	return nil, nil
 }
 
@@ -102,14 +102,6 @@ func (s *Session) newTalosconfig(secrets []byte) ([]byte, error) {
 		endpoints = append(endpoints, m.IPAddress)
 	}
 	return talos.Talosconfig(secrets, s.Spec.Cluster.Name, endpoints)
-}
-
-// inline is a credential as it stands in the status, unless that is not wanted.
-func (s *Session) inline(credential []byte) string {
-	if s.Spec.StatusCredentials == v1alpha1.StatusCredentialsSecretOnly {
-		return ""
-	}
-	return base64.StdEncoding.EncodeToString(credential)
 }
 
 // keepSecret reads one of the cluster's Secrets, or makes it. Only a create

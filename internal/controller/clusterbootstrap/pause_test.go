@@ -210,7 +210,9 @@ func TestCredentialsLeaveTheStatusAtAnyMoment(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			w := newWorld(t)
 			w.create(providerConfig())
-			w.create(clusterBootstrap())
+			cb := clusterBootstrap()
+			cb.Spec.StatusCredentials = v1alpha1.StatusCredentialsInline
+			w.create(cb)
 			w.reconcile("dev")
 			w.run("dev-cp-0")
 			if cb := w.reconcile("dev"); cb.Status.Talosconfig == "" {

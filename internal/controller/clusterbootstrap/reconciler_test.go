@@ -252,25 +252,36 @@ func TestUnreachableNodeIsAnObstacleWithItsAddress(t *testing.T) {
 	if diff := cmp.Diff(want, cb.Status.Machines); diff != "" {
 		t.Error(diff)
 	}
-	if cb.Status.ControlPlaneEndpoint != "10.40.0.100" || cb.Status.Talosconfig == "" {
-		t.Errorf("endpoint %q, talosconfig of %d bytes", cb.Status.ControlPlaneEndpoint, len(cb.Status.Talosconfig))
+	if cb.Status.ControlPlaneEndpoint != "10.40.0.100" {
+		t.Errorf("endpoint %q", cb.Status.ControlPlaneEndpoint)
 	}
 }
 
-func TestCredentialsStayOutOfTheStatusIfSecretOnly(t *testing.T) {
-	w := newWorld(t)
-	w.create(providerConfig())
-	cb := clusterBootstrap()
-	cb.Spec.StatusCredentials = v1alpha1.StatusCredentialsSecretOnly
-	w.create(cb)
-	w.reconcile("dev")
-	w.run("dev-cp-0")
-	if got := w.reconcile("dev"); got.Status.Talosconfig != "" {
-		t.Error("the talosconfig stands in the status")
-	}
-	secret := &corev1.Secret{}
-	if err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dev-talosconfig"}, secret); err != nil || len(secret.Data["talosconfig"]) == 0 {
-		t.Errorf("the talosconfig is not in its Secret: %v", err)
+func TestCredentialsAreInTheStatusIfAskedForAlone(t *testing.T) {
+	for asked, inline := range map[v1alpha1.StatusCredentials]bool{
+		"": false, v1alpha1.StatusCredentialsSecretOnly: false, v1alpha1.StatusCredentialsInline: true,
+	} {
+		t.Run("spec.statusCredentials="+string(asked), func(t *testing.T) {
+			w := newWorld(t)
+			w.create(providerConfig())
+			cb := clusterBootstrap()
+			cb.Spec.StatusCredentials = asked
+			w.create(cb)
+			w.reconcile("dev")
+			w.run("dev-cp-0")
+			got := w.reconcile("dev")
+			if got.Status.Talosconfig != "" != inline {
+				t.Errorf("the status has %d bytes of talosconfig", len(got.Status.Talosconfig))
+			}
+			secret := &corev1.Secret{}
+			if err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dev-talosconfig"}, secret); err != nil || len(secret.Data["talosconfig"]) == 0 {
+				t.Errorf("the talosconfig is not in its Secret: %v", err)
+			}
+			c := meta.FindStatusCondition(got.Status.Conditions, v1alpha1.ConditionCredentialsAvailable)
+			if c == nil || c.Reason != "KubeconfigPending" || !strings.Contains(c.Message, "Secret "+w.namespace+"/dev-talosconfig holds the talosconfig") {
+				t.Errorf("no condition names the Secret: %+v", c)
+			}
+		})
 	}
 }
 

@@ -30,7 +30,7 @@ func aging(t *testing.T) (s *site, clock *time.Time) {
 	*clock = time.Now()
 	s.Clock = func() time.Time { return *clock }
 	cb := clusterBootstrap()
-	cb.Spec.Network.VIP = ""
+	cb.Spec.Network.VIP, cb.Spec.StatusCredentials = "", v1alpha1.StatusCredentialsInline
 	s.create(cb)
 	s.eventually("Ready", func() bool { return isReady(s.reconcile("dev")) })
 	s.told()

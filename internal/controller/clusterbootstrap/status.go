@@ -137,7 +137,7 @@ func deleting(cb *v1alpha1.ClusterBootstrap, o *bootstrap.Obstacle) *v1alpha1.Cl
 
 // report writes a status that has changed, and tells what has.
 func (r *Reconciler) report(ctx context.Context, before, after *v1alpha1.ClusterBootstrap) error {
-	if after.Spec.StatusCredentials == v1alpha1.StatusCredentialsSecretOnly {
+	if after.Spec.StatusCredentials != v1alpha1.StatusCredentialsInline {
 		after.Status.Kubeconfig, after.Status.Talosconfig = "", ""
 	}
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {

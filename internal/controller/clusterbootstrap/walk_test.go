@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,7 +39,7 @@ func (s *site) complete(cb *v1alpha1.ClusterBootstrap, machines ...string) *kube
 	if n := s.bootstraps(); n != 1 {
 		s.Errorf("%d etcd clusters were begun", n)
 	}
-	if !isReady(cb) || cb.Status.Kubeconfig == "" || cb.Status.ObservedGeneration != cb.Generation {
+	if !isReady(cb) || !meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionCredentialsAvailable) || cb.Status.ObservedGeneration != cb.Generation {
 		s.Errorf("status %+v", cb.Status.Conditions)
 	}
 	c := s.kubernetes(cb.Name)
