@@ -206,7 +206,7 @@ func outOfReach(t *testing.T, c client.Client) {
 	awaitFor(t, time.Minute, func() error {
 		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(config), config))
 		r := meta.FindStatusCondition(config.Status.Conditions, v1alpha1.ConditionReady)
-		if r == nil || r.Reason != "CredentialsUnreadable" || !strings.Contains(r.Message, "add "+namespace+" to credentialsNamespaces") {
+		if r == nil || r.Reason != "CredentialsUnreadable" || !strings.Contains(r.Message, "add "+namespace+"/credentials to credentialsSecrets") {
 			return fmt.Errorf("conditions %+v", config.Status.Conditions)
 		}
 		return nil

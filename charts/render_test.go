@@ -195,10 +195,7 @@ func TestAControllerConsistsOfThis(t *testing.T) {
 			"ClusterRole " + name, "ClusterRoleBinding " + name, "Deployment " + name,
 			"Role " + name + "-leader-election", "RoleBinding " + name + "-leader-election", "ServiceAccount " + name,
 		}
-		switch {
-		case provides(name):
-			want = append(want, "Role "+name+"-credentials", "RoleBinding "+name+"-credentials")
-		case name == "butler-bootstrap":
+		if name == "butler-bootstrap" {
 			want = append(want, "Role "+name+"-clusters", "RoleBinding "+name+"-clusters")
 		}
 		slices.Sort(want)
@@ -263,7 +260,7 @@ func TestWhatIsNoValueIsRefused(t *testing.T) {
 	for _, values := range []string{
 		"replicas: 2", "replicaCount: two", "replicaCount: -1", "image: {tag: latest}", "image: {tag: 'a b'}", "image: {name: x}", "image: {repository: ''}",
 		"image: {pullPolicy: Sometimes}", "imagePullSecrets: [x]", "logLevel: loud", "extraArgs: [x]", "resources: {cpu: 1}",
-		"rbac: {create: 'yes'}", "clusterNamespaces: [Upper]", "credentialsNamespaces: x", "credentialsNamespaces: ['*']", "serviceAccount: {name: x}", "podAnnotations: {x: 1}", "nodeSelector: {x: true}", "tolerations: [x]", "butler-lib: {replicaCount: 2}",
+		"rbac: {create: 'yes'}", "clusterNamespaces: [Upper]", "credentialsNamespaces: x", "credentialsNamespaces: ['*']", "credentialsSecrets: [a]", "credentialsSecrets: ['a/*']", "credentialsSecrets: a/b", "serviceAccount: {name: x}", "podAnnotations: {x: 1}", "nodeSelector: {x: true}", "tolerations: [x]", "butler-lib: {replicaCount: 2}",
 	} {
 		for _, name := range controllers {
 			set := map[string]any{}
@@ -283,10 +280,11 @@ func TestSecretsAreReachedInTheNamespacesOfTheValuesAlone(t *testing.T) {
 	watch := "get list watch"
 	cases := map[string]struct {
 		chart, values string
-		want          map[string]string // verbs by namespace
+		want          map[string]string // verbs by namespace, and name if there is one
 	}{
-		"provider by default":  {"butler-provider-harvester", "{}", map[string]string{namespace: watch}},
-		"provider":             {"butler-provider-harvester", "credentialsNamespaces: [b, a, b]", map[string]string{"a": watch, "b": watch}},
+		"provider by default":  {"butler-provider-harvester", "{}", map[string]string{}},
+		"provider":             {"butler-provider-harvester", "credentialsSecrets: [b/y, a/x, b/y]", map[string]string{"a/x": watch, "b/y": watch}},
+		"provider, namespaces": {"butler-provider-harvester", "credentialsNamespaces: [b, a, b]", map[string]string{"a": watch, "b": watch}},
 		"bootstrap by default": {"butler-bootstrap", "{}", map[string]string{namespace: keep}},
 		"bootstrap, credentials elsewhere": {
 			"butler-bootstrap", "credentialsNamespaces: [a]", map[string]string{namespace: keep, "a": read},
@@ -306,7 +304,8 @@ func TestSecretsAreReachedInTheNamespacesOfTheValuesAlone(t *testing.T) {
 		got := map[string]string{}
 		for _, g := range grants(t, all) {
 			if g.Resource == "secrets" {
-				got[g.Namespace] = strings.TrimSpace(got[g.Namespace] + " " + g.Verb)
+				place := strings.TrimSuffix(g.Namespace+"/"+g.Name, "/")
+				got[place] = strings.TrimSpace(got[place] + " " + g.Verb)
 			}
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -315,7 +314,10 @@ func TestSecretsAreReachedInTheNamespacesOfTheValuesAlone(t *testing.T) {
 		if !provides(c.chart) {
 			continue
 		}
-		flag := "- --credentials-namespaces=" + strings.Join(slices.Sorted(maps.Keys(c.want)), ",") + "\n"
+		flag := "- --credentials-secrets=" + strings.Join(slices.Sorted(maps.Keys(c.want)), ",") + "\n"
+		if strings.Contains(c.values, "credentialsNamespaces") {
+			flag = strings.ReplaceAll(flag, "-secrets=", "-namespaces=")
+		}
 		if got := text(t, all); !strings.Contains(got, flag) {
 			t.Errorf("%s: the program is not told %q", name, flag)
 		}

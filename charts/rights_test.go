@@ -4,15 +4,19 @@
 package charts_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -156,7 +160,9 @@ func TestWhatAControllerNeedNotDoIsForbidden(t *testing.T) {
 		{bootstrap, "watch patch", "/secrets", "", namespace},
 		{bootstrap, "list watch create update patch delete", "/secrets", "", vault},
 		{harvester, "get list watch create", "/secrets", "", namespace},
-		{harvester, "create update patch delete", "/secrets", "", vault},
+		{harvester, "get list watch", "/secrets", "", vault},
+		{harvester, "get list watch", "/secrets", "mgmt-talos-secrets", vault},
+		{harvester, "create update patch delete", "/secrets", "credentials", vault},
 		// Own kinds: what others do with them.
 		{harvester, "create update delete deletecollection", own("machinerequests"), "", namespace},
 		{harvester, "create update delete deletecollection", own("loadbalancerrequests"), "", namespace},
@@ -220,6 +226,36 @@ func TestWhatAControllerNeedNotDoIsForbidden(t *testing.T) {
 			t.Errorf("%s may nothing at all: its lease is not its own", name)
 		}
 	}
+}
+
+// TestAProviderCannotReadTheKeysOfAClusterBesideItsCredentials acts as the account of
+// the chart, with all Secrets in one namespace.
+func TestAProviderCannotReadTheKeysOfAClusterBesideItsCredentials(t *testing.T) {
+	c := installed(t)
+	named := func(name string) *corev1.Secret {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: vault, Name: name}}
+	}
+	for _, name := range []string{"credentials", "mgmt-talos-secrets", "mgmt-talosconfig", "mgmt-kubeconfig"} {
+		must(t, client.IgnoreAlreadyExists(c.Create(t.Context(), named(name))))
+		t.Cleanup(func() { must(t, client.IgnoreNotFound(c.Delete(context.Background(), named(name)))) })
+	}
+	config := rest.CopyConfig(api)
+	config.Impersonate.UserName = "system:serviceaccount:" + namespace + ":butler-provider-harvester"
+	config.Impersonate.Groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}
+	provider, err := client.New(config, client.Options{Scheme: c.Scheme()})
+	must(t, err)
+	for _, name := range []string{"mgmt-talos-secrets", "mgmt-talosconfig", "mgmt-kubeconfig"} {
+		if err := provider.Get(t.Context(), client.ObjectKeyFromObject(named(name)), named(name)); !apierrors.IsForbidden(err) {
+			t.Errorf("get %s: %v", name, err)
+		}
+		if err := provider.List(t.Context(), &corev1.SecretList{}, client.InNamespace(vault), client.MatchingFields{"metadata.name": name}); !apierrors.IsForbidden(err) {
+			t.Errorf("list %s: %v", name, err)
+		}
+	}
+	if err := provider.List(t.Context(), &corev1.SecretList{}, client.InNamespace(vault)); !apierrors.IsForbidden(err) {
+		t.Errorf("list: %v", err)
+	}
+	must(t, provider.Get(t.Context(), client.ObjectKeyFromObject(named("credentials")), named("credentials")))
 }
 
 // allowed asks the API server itself.

@@ -69,6 +69,9 @@ func TestAReleaseIsUpgradedFromAllDefaultsToNone(t *testing.T) {
 			if name != "butler-controller" {
 				values["credentialsNamespaces"] = []any{vault, namespace}
 			}
+			if provides(name) {
+				values["credentialsSecrets"] = []any{vault + "/a", namespace + "/b"}
+			}
 			release := name + "-next"
 			install := action.NewInstall(config)
 			install.ReleaseName, install.Namespace, install.WaitStrategy = release, namespace, helmkube.HookOnlyStrategy

@@ -50,9 +50,14 @@ func butlerBootstrap(c cluster, a *Addon) {
 	c.reaches(a, "credentialsNamespaces", append(c.foreignNamespaces(), c.credentialsNamespace())...)
 }
 
+// butlerProvider reads the Secret of the ProviderConfig and no other: the keys of the
+// cluster may be beside it.
 func butlerProvider(c cluster, a *Addon) {
 	own(c, a, c.beside(a.Key), c.facts.Version)
-	c.reaches(a, "credentialsNamespaces", c.credentialsNamespace())
+	if ref := c.facts.Platform.CredentialsRef; ref != nil {
+		a.Values["credentialsSecrets"] = []string{c.credentialsNamespace() + "/" + ref.Name}
+		c.needs(a, c.credentialsNamespace())
+	}
 }
 
 func (c cluster) namespace() string { return cmp.Or(c.facts.Namespace, butlerSystem) }
@@ -85,6 +90,11 @@ func (c cluster) reaches(a *Addon, value string, namespaces ...string) {
 		return
 	}
 	a.Values[value] = namespaces
+	c.needs(a, namespaces...)
+}
+
+// needs has namespaces created before an addon, whose Roles are in them.
+func (cluster) needs(a *Addon, namespaces ...string) {
 	for _, name := range namespaces {
 		if n := (Namespace{Name: name}); name != butlerSystem && !slices.Contains(a.Beside, n) {
 			a.Beside = append(a.Beside, n)

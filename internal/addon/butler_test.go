@@ -13,8 +13,8 @@ import (
 
 // reach is what an addon may read Secrets in, and what must be there for that.
 type reach struct {
-	Clusters, Credentials any
-	Beside                []Namespace
+	Clusters, Credentials, Secrets any
+	Beside                         []Namespace
 }
 
 func addonOf(t *testing.T, spec v1alpha1.ClusterBootstrapSpec, f Facts, key string) Addon {
@@ -35,7 +35,7 @@ func addonOf(t *testing.T, spec v1alpha1.ClusterBootstrapSpec, f Facts, key stri
 func reachOf(t *testing.T, spec v1alpha1.ClusterBootstrapSpec, f Facts, key string) reach {
 	t.Helper()
 	a := addonOf(t, spec, f, key)
-	return reach{a.Values["clusterNamespaces"], a.Values["credentialsNamespaces"], a.Beside}
+	return reach{a.Values["clusterNamespaces"], a.Values["credentialsNamespaces"], a.Values["credentialsSecrets"], a.Beside}
 }
 
 func TestControllersReachTheSecretsOfTheirClusterAndNoOthers(t *testing.T) {
@@ -45,27 +45,27 @@ func TestControllersReachTheSecretsOfTheirClusterAndNoOthers(t *testing.T) {
 		foreign                   bool
 		bootstrap, harvester      reach
 	}{
-		"all in the platform's namespace": {"butler-system", "butler-system", "", false, reach{}, reach{}},
-		"nothing is known":                {"", "", "", false, reach{}, reach{}},
+		"all in the platform's namespace": {"butler-system", "butler-system", "", false, reach{}, reach{Secrets: []string{"butler-system/a"}}},
+		"nothing is known":                {"", "", "", false, reach{}, reach{Secrets: []string{"butler-system/a"}}},
 		"the cluster elsewhere, all beside it": {
 			"prod", "prod", "", false,
-			reach{[]string{"prod"}, []string{"prod"}, []Namespace{{Name: "prod"}}},
-			reach{nil, []string{"prod"}, []Namespace{{Name: "prod"}}},
+			reach{[]string{"prod"}, []string{"prod"}, nil, []Namespace{{Name: "prod"}}},
+			reach{nil, nil, []string{"prod/a"}, []Namespace{{Name: "prod"}}},
 		},
 		"each elsewhere": {
 			"prod", "providers", "vault", false,
-			reach{[]string{"prod"}, []string{"vault"}, []Namespace{{Name: "prod"}, {Name: "vault"}}},
-			reach{nil, []string{"vault"}, []Namespace{{Name: "vault"}}},
+			reach{[]string{"prod"}, []string{"vault"}, nil, []Namespace{{Name: "prod"}, {Name: "vault"}}},
+			reach{nil, nil, []string{"vault/a"}, []Namespace{{Name: "vault"}}},
 		},
 		"the ProviderConfig elsewhere": {
 			"", "providers", "", false,
-			reach{nil, []string{"providers"}, []Namespace{{Name: "providers"}}},
-			reach{nil, []string{"providers"}, []Namespace{{Name: "providers"}}},
+			reach{nil, []string{"providers"}, nil, []Namespace{{Name: "providers"}}},
+			reach{nil, nil, []string{"providers/a"}, []Namespace{{Name: "providers"}}},
 		},
 		"credentials of another platform": {
 			"", "", "", true,
-			reach{nil, []string{"butler-system", "clouds"}, []Namespace{{Name: "clouds"}}},
-			reach{},
+			reach{nil, []string{"butler-system", "clouds"}, nil, []Namespace{{Name: "clouds"}}},
+			reach{Secrets: []string{"butler-system/a"}},
 		},
 	}
 	for name, c := range cases {

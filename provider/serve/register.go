@@ -29,9 +29,9 @@ type Options struct {
 	// Transport carries every byte that the driver sends; the zero value is the
 	// ordinary network.
 	Transport provider.Transport
-	// CredentialsNamespaces are those that credentials are read from; none means
-	// all.
-	CredentialsNamespaces []string
+	// Credentials are the Secrets that credentials are read from; the zero value is
+	// all of them.
+	Credentials program.Credentials
 	// Clock tells the reconcilers the time; nil is the machine's own.
 	Clock func() time.Time
 	// DeleteOrphans removes from the platform what no request owns, once it was
@@ -52,16 +52,14 @@ func Program(p provider.Provider) program.Program { return ProgramWith(p, Option
 // ProgramWith is a Program that is served differently. Its flags count before
 // the options.
 func ProgramWith(p provider.Provider, o Options) program.Program {
-	namespaces := program.Namespaces(o.CredentialsNamespaces)
 	return program.Program{
 		Name:        name(p),
-		Credentials: &namespaces,
+		Credentials: &o.Credentials,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&o.DeleteOrphans, "delete-orphans", o.DeleteOrphans, "delete what has a cluster's id on the platform, but no request; it is reported in any case")
 			f.DurationVar(&o.OrphanGrace, "orphan-grace", cmp.Or(o.OrphanGrace, DefaultOrphanGrace), "how long after it was first seen an orphan may be deleted")
 		},
 		Register: func(m manager.Manager) error {
-			o.CredentialsNamespaces = namespaces
 			if o.OrphanGrace <= 0 {
 				return fmt.Errorf("--orphan-grace is %s: a request needs time to appear, so it must be more than nothing", o.OrphanGrace)
 			}
@@ -78,7 +76,7 @@ func Register(m manager.Manager, p provider.Provider, o Options) error {
 	}
 	s := session.New(session.Options{
 		Provider: p, Transport: o.Transport, Cache: m.GetClient(), Live: m.GetAPIReader(),
-		Namespaces: o.CredentialsNamespaces,
+		Readable: o.Credentials,
 	})
 	if err := m.Add(s); err != nil {
 		return err

@@ -4,46 +4,79 @@
 package program
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Namespaces is a flag with a list of namespaces; empty means all of them.
-type Namespaces []string
+// Credentials are the Secrets that a program reads credentials from. The zero value
+// is all of them.
+type Credentials struct {
+	// Namespaces are read whole.
+	Namespaces []string
+	// Secrets are read besides.
+	Secrets []types.NamespacedName
+	// Limited is set if there are no others, be the lists empty.
+	Limited bool
+}
 
-// String is the list as the flag takes it.
-func (n *Namespaces) String() string { return strings.Join(*n, ",") }
+// Allows reports whether a Secret may be read.
+func (c Credentials) Allows(name types.NamespacedName) bool {
+	return !c.Limited || slices.Contains(c.Namespaces, name.Namespace) || slices.Contains(c.Secrets, name)
+}
 
-// Set takes a list whose parts are separated by commas.
-func (n *Namespaces) Set(text string) error {
-	var list Namespaces
+// String lists the Secrets for a message.
+func (c Credentials) String() string {
+	var all []string
+	for _, s := range c.Secrets {
+		all = append(all, s.String())
+	}
+	for _, n := range c.Namespaces {
+		all = append(all, "all of namespace "+n)
+	}
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}
+
+// flags limits the credentials as soon as one of them is given.
+func (c *Credentials) flags(f *flag.FlagSet) {
+	f.Func("credentials-secrets", "`list` of the Secrets that credentials are read from, as namespace/name, separated by commas (default: all)", c.addSecrets)
+	f.Func("credentials-namespaces", "`list` of namespaces all of whose Secrets are read besides, separated by commas", c.addNamespaces)
+}
+
+// addSecrets takes an empty list, too: no Secret is read then.
+func (c *Credentials) addSecrets(text string) error {
+	c.Limited = true
+	if text == "" {
+		return nil
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		namespace, name, ok := strings.Cut(item, "/")
+		if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return fmt.Errorf("%q is not the namespace/name of a Secret", item)
+		}
+		if s := (types.NamespacedName{Namespace: namespace, Name: name}); !slices.Contains(c.Secrets, s) {
+			c.Secrets = append(c.Secrets, s)
+		}
+	}
+	return nil
+}
+
+func (c *Credentials) addNamespaces(text string) error {
+	c.Limited = true
 	for name := range strings.SplitSeq(text, ",") {
 		if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
 			return fmt.Errorf("%q is no namespace: %s", name, strings.Join(wrong, "; "))
 		}
-		if !slices.Contains(list, name) {
-			list = append(list, name)
+		if !slices.Contains(c.Namespaces, name) {
+			c.Namespaces = append(c.Namespaces, name)
 		}
 	}
-	*n = list
 	return nil
-}
-
-// cache watches Secrets in these namespaces alone: whoever may read no others
-// could not watch all of them.
-func (n *Namespaces) cache() cache.Options {
-	if n == nil || len(*n) == 0 {
-		return cache.Options{}
-	}
-	those := map[string]cache.Config{}
-	for _, name := range *n {
-		those[name] = cache.Config{}
-	}
-	return cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Namespaces: those}}}
 }

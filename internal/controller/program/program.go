@@ -36,9 +36,8 @@ type Program struct {
 	Name string
 	// Flags, if set, adds flags of the program's own.
 	Flags func(*flag.FlagSet)
-	// Credentials, if set, is a flag with the namespaces that Secrets are watched
-	// in.
-	Credentials *Namespaces
+	// Credentials, if set, are the Secrets that are watched; flags limit them.
+	Credentials *Credentials
 	// Register adds the controller's reconcilers to a manager with the kinds of
 	// Scheme.
 	Register func(manager.Manager) error
@@ -117,7 +116,7 @@ func (p Program) parse(args []string, errOut io.Writer) (settings, error) {
 	f.TextVar(&s.level, "log-level", slog.LevelInfo, "`level` of the log: debug, info, warn or error")
 	f.BoolVar(&s.version, "version", false, "print the version and exit")
 	if p.Credentials != nil {
-		f.Var(p.Credentials, "credentials-namespaces", "`list` of the namespaces that credentials are read from, separated by commas (default: all)")
+		p.Credentials.flags(f)
 	}
 	if p.Flags != nil {
 		p.Flags(f)
@@ -149,8 +148,7 @@ func (s settings) manager(ctx context.Context, p Program) (manager.Manager, erro
 	}
 	m, err := manager.New(config, manager.Options{
 		Scheme:                        scheme,
-		Cache:                         p.Credentials.cache(),
-		NewCache:                      NewCache(ctx),
+		NewCache:                      p.Credentials.newCache(ctx),
 		Metrics:                       server.Options{BindAddress: s.metrics},
 		HealthProbeBindAddress:        s.health,
 		LeaderElection:                s.leaderElect,

@@ -6,8 +6,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -82,15 +80,21 @@ func (s *Sessions) credentials(ctx context.Context, config *v1alpha1.ProviderCon
 	return provider.NewCredentials(secret.Data), key(config, secret.ObjectMeta), nil
 }
 
-// allow refuses a Secret that lies where this program is not to read any.
+// Readable are the Secrets that a program may read.
+type Readable interface {
+	Allows(types.NamespacedName) bool
+	String() string
+}
+
+// allow refuses a Secret that this program is not to read.
 func (s *Sessions) allow(config *v1alpha1.ProviderConfig, name types.NamespacedName) error {
-	if len(s.allowed) == 0 || slices.Contains(s.allowed, name.Namespace) {
+	if s.readable == nil || s.readable.Allows(name) {
 		return nil
 	}
 	return &provider.Error{
 		Kind: provider.Unavailable, Reason: reasonUnreadable, Op: readCredentials(config),
-		Err:  fmt.Errorf("secret %s lies outside of the namespaces that this controller reads credentials from: %s", name, strings.Join(s.allowed, ", ")),
-		Hint: fmt.Sprintf("move it, or add %s to credentialsNamespaces of the provider's chart (--credentials-namespaces)", name.Namespace),
+		Err:  fmt.Errorf("secret %s is not among those that this controller may read: %s", name, s.readable),
+		Hint: fmt.Sprintf("add %s to credentialsSecrets of the provider's chart (--credentials-secrets)", name),
 	}
 }
 
@@ -118,7 +122,7 @@ func missing(config *v1alpha1.ProviderConfig, name types.NamespacedName, err err
 		e.Hint = "create it, or correct spec.credentialsRef"
 	}
 	if apierrors.IsForbidden(err) {
-		e.Hint = fmt.Sprintf("add namespace %s to credentialsNamespaces of the provider's chart, or give its ServiceAccount a Role there", name.Namespace)
+		e.Hint = fmt.Sprintf("add %s to credentialsSecrets of the provider's chart, or give its ServiceAccount a Role there", name)
 	}
 	return e
 }

@@ -31,7 +31,7 @@ type Sessions struct {
 	transport provider.Transport
 	cache     client.Reader
 	live      client.Reader
-	allowed   []string // namespaces of credentials; none means all
+	readable  Readable
 	changes   chan event.TypedGenericEvent[provider.MachineRef]
 
 	base context.Context
@@ -64,15 +64,15 @@ type Options struct {
 	Cache client.Reader
 	// Live reads a Secret that has changed, so that no Secret is cached.
 	Live client.Reader
-	// Namespaces are those that Secrets may be read from; none means all.
-	Namespaces []string
+	// Readable are the Secrets that may be read; nil is all of them.
+	Readable Readable
 }
 
 // New returns an empty set of connections.
 func New(o Options) *Sessions {
 	base, stop := context.WithCancel(context.Background())
 	return &Sessions{
-		provider: o.Provider, transport: o.Transport, cache: o.Cache, live: o.Live, allowed: o.Namespaces,
+		provider: o.Provider, transport: o.Transport, cache: o.Cache, live: o.Live, readable: o.Readable,
 		changes: make(chan event.TypedGenericEvent[provider.MachineRef]),
 		base:    base, stop: stop,
 		held: map[types.NamespacedName]*session{},

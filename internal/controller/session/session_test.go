@@ -6,6 +6,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -124,15 +126,22 @@ func TestAMissingSecretPassesByItself(t *testing.T) {
 	}
 }
 
-func TestASecretOutsideOfTheNamespacesIsNotAskedFor(t *testing.T) {
+// readable are Secrets by their names.
+type readable []string
+
+func (r readable) Allows(name types.NamespacedName) bool { return slices.Contains(r, name.String()) }
+
+func (r readable) String() string { return strings.Join(r, ", ") }
+
+func TestASecretThatMayNotBeReadIsNotAskedFor(t *testing.T) {
 	d := &driver{}
 	s, _ := sessions(t, d, secret("a"))
-	s.allowed = []string{"butler-system", "other"}
+	s.readable = readable{"butler-system/a", "other/secret"}
 	_, err := s.Platform(t.Context(), config())
 	if provider.KindOf(err) != provider.Unavailable || provider.ReasonOf(err) != "CredentialsUnreadable" {
 		t.Fatalf("got %v", err)
 	}
-	for _, want := range []string{"ns/secret", "butler-system, other", "add ns to credentialsNamespaces"} {
+	for _, want := range []string{"butler-system/a, other/secret", "add ns/secret to credentialsSecrets"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}
@@ -140,7 +149,7 @@ func TestASecretOutsideOfTheNamespacesIsNotAskedFor(t *testing.T) {
 	if err := s.Probe(t.Context(), config(), nil); provider.ReasonOf(err) != "CredentialsUnreadable" || d.connected != 0 {
 		t.Errorf("probe: %v, connected %d times", err, d.connected)
 	}
-	s.allowed = append(s.allowed, "ns")
+	s.readable = readable{"ns/secret"}
 	ask(t, s, config())
 }
 

@@ -120,7 +120,10 @@ args:
   - --metrics-bind-address=:8080
   - --log-level={{ .Values.logLevel }}
   {{- if hasPrefix "butler-provider-" .Chart.Name }}
-  - --credentials-namespaces={{ include "butler-lib.credentialsNamespaces" . }}
+  - --credentials-secrets={{ .Values.credentialsSecrets | uniq | sortAlpha | join "," }}
+  {{- with .Values.credentialsNamespaces }}
+  - --credentials-namespaces={{ . | uniq | sortAlpha | join "," }}
+  {{- end }}
   {{- end }}
   {{- with .Values.extraArgs }}
   {{- toYaml . | nindent 2 }}

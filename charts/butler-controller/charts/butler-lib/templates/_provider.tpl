@@ -12,9 +12,15 @@ platform, not in what they do in the cluster that holds the requests.
 {{- if .Values.rbac.create }}
 ---
 {{ include "butler-lib.providerRole" . }}
-{{- range splitList "," (include "butler-lib.credentialsNamespaces" .) }}
+{{- $verbs := list "get" "list" "watch" }}
+{{- range .Values.credentialsSecrets | uniq | sortAlpha }}
+{{- $parts := splitList "/" . }}
 ---
-{{ include "butler-lib.secretsRole" (dict "root" $ "suffix" "credentials" "namespace" . "verbs" (list "get" "list" "watch")) }}
+{{ include "butler-lib.secretsRole" (dict "root" $ "suffix" (printf "credentials-%s" (last $parts)) "namespace" (first $parts) "names" (list (last $parts)) "verbs" $verbs) }}
+{{- end }}
+{{- range .Values.credentialsNamespaces | uniq | sortAlpha }}
+---
+{{ include "butler-lib.secretsRole" (dict "root" $ "suffix" "credentials" "namespace" . "verbs" $verbs) }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -34,7 +40,8 @@ rules:
   - apiGroups: [butler.butlerlabs.dev]
     resources: [machinerequests/status, loadbalancerrequests/status, providerconfigs/status]
     verbs: [patch]
-  # It says which plane is in charge of a cluster, and keeps its ProviderConfig.
+  # It says which plane is in charge of a cluster, and keeps its ProviderConfig. Its
+  # status holds credentials only with spec.statusCredentials: Inline.
   - apiGroups: [butler.butlerlabs.dev]
     resources: [clusterbootstraps]
     verbs: [get, list, watch]

@@ -3,7 +3,7 @@ SPDX-FileCopyrightText: 2026 The Butler Authors
 SPDX-License-Identifier: Apache-2.0
 
 What controllers may do. Each has a ClusterRole named like its chart, for the
-kinds of this project; Secrets it reads in the namespaces that it is told.
+kinds of this project; Secrets it reads by name, or in the namespaces of its values.
 */ -}}
 
 {{- define "butler-lib.clusterRoleBinding" -}}
@@ -75,7 +75,8 @@ the core group when it is won. */ -}}
 {{ .Values.credentialsNamespaces | default (list .Release.Namespace) | uniq | sortAlpha | join "," }}
 {{- end }}
 
-{{- /* Verbs on Secrets in one namespace: root, suffix of the name, namespace, verbs. */ -}}
+{{- /* Verbs on Secrets in one namespace: root, suffix of the name, namespace, verbs,
+and names unless all are meant. A watch of a named one needs a field selector. */ -}}
 {{- define "butler-lib.secretsRole" -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -87,6 +88,9 @@ metadata:
 rules:
   - apiGroups: [""]
     resources: [secrets]
+    {{- with .names }}
+    resourceNames: {{ toJson . }}
+    {{- end }}
     verbs: [{{ join ", " .verbs }}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
