@@ -56,6 +56,9 @@ type trial struct {
 	// homes says how somebody with a copy of the state directory destroys the cluster
 	// too, if somebody does.
 	homes homes
+	// kept are the machines that have to be left on the platform in the end, and that
+	// destroy has to name.
+	kept []string
 	// always says that it is part of every test run.
 	always bool
 }

@@ -145,9 +145,10 @@ func platformTrials() []trial {
 			}},
 			{true, []blow{planned(destroy, "lost response", "destroy/recorded", lostDelete)}},
 		}},
-		{name: "failed delete task", always: true, commands: []command{
+		{name: "clone and failed delete task", always: true, commands: []command{
+			{false, []blow{planned(bootstrap, "clone of a machine", "bootstrap/applied", "  - {kind: clone, machine: "+cluster+"-cp-0}")}},
 			{true, []blow{planned(destroy, "delete task fails after 200", "destroy/recorded", failed)}},
-		}},
+		}, kept: []string{cluster + "-cp-0-clone"}},
 		{name: "stale list", commands: throughout("stale list", stale, stale, stale)},
 		// Credentials that were refused are tried again after a minute.
 		{name: "token expiry", commands: each(false, planned(bootstrap, "token expiry", "bootstrap/applied", expired))},

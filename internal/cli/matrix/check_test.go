@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -91,7 +93,8 @@ func (a *adm) fenced(c client.Client) bool {
 }
 
 // expectNothingLeft asks the record and the platform itself, as its administrator.
-func (a *adm) expectNothingLeft() {
+// Copies of these names have to be there, and destroy has to have named them.
+func (a *adm) expectNothingLeft(kept []string) {
 	a.Helper()
 	if r := a.run("", "sim", "check", "--empty"); r.code != 0 {
 		a.Errorf("no-orphan: %s%s", r.out, r.err)
@@ -109,8 +112,29 @@ func (a *adm) expectNothingLeft() {
 	api := dynamic.NewForConfigOrDie(config)
 	for _, kind := range a.holds {
 		all, err := api.Resource(kind).List(a.Context(), metav1.ListOptions{})
-		if err != nil || len(all.Items) != 0 {
-			a.Errorf("no-orphan: %d %s are left: %v", len(all.Items), kind.Resource, err)
+		if err != nil {
+			a.Error(err)
+			continue
+		}
+		a.expectCopiesAlone(kind.Resource, all.Items, kept)
+	}
+}
+
+// expectCopiesAlone demands that of one kind there are copies alone, of which each
+// belongs to one of these machines.
+func (a *adm) expectCopiesAlone(kind string, all []unstructured.Unstructured, kept []string) {
+	a.Helper()
+	for _, name := range kept {
+		if !slices.ContainsFunc(all, func(o unstructured.Unstructured) bool { return strings.HasPrefix(o.GetName(), name) }) {
+			a.Errorf("copies are kept: none of %s is among the %d %s", name, len(all), kind)
+		}
+		if !strings.Contains(a.said.String(), name) || !strings.Contains(a.said.String(), "not created by Butler") {
+			a.Errorf("destroy does not name the copy %s", name)
+		}
+	}
+	for _, o := range all {
+		if !slices.ContainsFunc(kept, func(name string) bool { return strings.HasPrefix(o.GetName(), name) }) {
+			a.Errorf("no-orphan: %s %s is left", kind, o.GetName())
 		}
 	}
 }

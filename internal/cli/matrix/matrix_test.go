@@ -102,7 +102,7 @@ func (a *adm) endure(tr trial) {
 	a.expectReady()
 	rows = append(rows, a.unmake(tr)...)
 	if !a.Failed() {
-		a.expectNothingLeft()
+		a.expectNothingLeft(tr.kept)
 		a.expectNoSecret()
 	}
 }

@@ -59,6 +59,8 @@ type Object struct {
 	Cluster   string `json:"cluster,omitempty"`
 	// Leaving says that its deletion is under way.
 	Leaving bool `json:"leaving,omitempty"`
+	// Copy says that the platform copied it, tags included: it belongs to nobody.
+	Copy bool `json:"copy,omitempty"`
 }
 
 // Options are what an auditor has to know. Dir is needed.

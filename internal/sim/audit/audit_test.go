@@ -73,8 +73,14 @@ func feeds() map[string]feed {
 		"a successor of one that is leaving": {"", func(a *audit.Auditor) { a.Seen(leaving); a.Seen(machine("m2", "o2")); a.Seen(machine("m3", "o3")) }},
 		"two machines with one owner":        {audit.OneOwner, func(a *audit.Auditor) { a.Seen(machine("m1", "o1")); a.Seen(machine("m2", "o1")) }},
 		"two with one owner, one leaving":    {audit.OneOwner, func(a *audit.Auditor) { a.Seen(leaving); a.Seen(machine("m2", "o1")) }},
-		"a machine and its disk":             {"", func(a *audit.Auditor) { a.Seen(machine("m1", "o1")); a.Seen(disk) }},
-		"one machine twice":                  {"", func(a *audit.Auditor) { a.Seen(machine("m1", "o1")); a.Seen(machine("m1", "o1")) }},
+		"a machine and its copy": {"", func(a *audit.Auditor) {
+			a.Seen(machine("m1", "o1"))
+			clone := machine("m2", "o1")
+			clone.Copy = true
+			a.Seen(clone)
+		}},
+		"a machine and its disk": {"", func(a *audit.Auditor) { a.Seen(machine("m1", "o1")); a.Seen(disk) }},
+		"one machine twice":      {"", func(a *audit.Auditor) { a.Seen(machine("m1", "o1")); a.Seen(machine("m1", "o1")) }},
 		"two machines with one address": {audit.OneAddress, func(a *audit.Auditor) {
 			a.PoweredOn("m1", "dev-m1", address("10.0.0.1"))
 			a.PoweredOn("m2", "dev-m2", address("10.0.0.1"))

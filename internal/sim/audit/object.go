@@ -16,7 +16,7 @@ import (
 func key(r fault.Resource, id string) string { return string(r) + " " + id }
 
 // Seen is told of each object that is there, and again when it has changed. One
-// without an owner is nobody's business.
+// without an owner, or a copy, is nobody's business.
 func (a *Auditor) Seen(o Object) {
 	if a == nil {
 		return
@@ -24,7 +24,7 @@ func (a *Auditor) Seen(o Object) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.forget(key(o.Resource, o.ID))
-	if o.OwnerID == "" {
+	if o.OwnerID == "" || o.Copy {
 		return
 	}
 	a.objects[key(o.Resource, o.ID)] = o

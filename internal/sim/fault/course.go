@@ -128,6 +128,13 @@ func (c *Course) Death(machine string) (time.Duration, bool) {
 	return f.After.Duration, hit
 }
 
+// Cloned says whether the machine, which runs, is copied now. One machine is if the
+// plan does not say how many.
+func (c *Course) Cloned(machine string) bool {
+	_, hit := c.take(func(f Fault) bool { return f.Kind == Clone && f.names(machine) })
+	return hit
+}
+
 // Addressless says whether a machine is to have no address after its power-on, and
 // for how long; 0 means for ever.
 func (c *Course) Addressless(machine string) (time.Duration, bool) {
@@ -236,7 +243,7 @@ func (c *Course) look(hits func(int, Fault) bool) (Fault, bool) {
 }
 
 func (f Fault) limit() int {
-	if f.Kind == MachineDies && f.Times == 0 {
+	if (f.Kind == MachineDies || f.Kind == Clone) && f.Times == 0 {
 		return 1
 	}
 	return f.Times

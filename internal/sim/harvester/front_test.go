@@ -41,6 +41,7 @@ faults:
 - {kind: stranger, machine: taken, for: 6s}
 - {kind: stranger, machine: taken-for-good}
 - {kind: stranger, machine: taken-later, after: 1s}
+- {kind: clone, machine: source}
 `
 
 // TestFaults shares one platform: each fault has its machine.
@@ -69,6 +70,7 @@ func TestFaults(t *testing.T) {
 		{"token expiry", tokenExpiry}, // the first call of all
 		{"no capacity", noCapacity},   // at once: it passes
 		{"stranger", strangerGoes},
+		{"clone", cloneCarriesAllLabels},
 		{"create takes time", createTakesTime},
 		{"throttle", throttle},
 		{"deny", deny},
@@ -101,6 +103,43 @@ func strangerGoes(t *testing.T, w *world) {
 	eventually(t, "the stranger who comes later", func() error { return w.limited.Get(t.Context(), client.ObjectKeyFromObject(vm), vm) })
 	gone(t, w.limited, &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "taken"}})
 	create(t, w.limited, machine("taken", "x"))
+}
+
+func cloneCarriesAllLabels(t *testing.T, w *world) {
+	vm, disk := machine("source", "source"), rootClaim("source")
+	labels := map[string]string{audit.TagOwnerID: "owner-of-source", audit.TagClusterID: "c", audit.TagCluster: "cloned"}
+	vm.Labels, disk.Labels = labels, labels
+	create(t, w.limited, disk, vm)
+	clone := &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "source-clone"}}
+	eventually(t, "the clone", func() error { return w.limited.Get(t.Context(), client.ObjectKeyFromObject(clone), clone) })
+	if strategy, err := clone.RunStrategy(); err != nil || strategy != kubevirtv1.RunStrategyHalted || clone.Labels[audit.TagOwnerID] != "owner-of-source" {
+		t.Errorf("the clone is %s with %v, %v", strategy, clone.Labels, err)
+	}
+	copied := &corev1.PersistentVolumeClaim{}
+	for _, v := range clone.Spec.Template.Spec.Volumes {
+		if v.PersistentVolumeClaim == nil {
+			continue
+		}
+		key := client.ObjectKey{Namespace: "default", Name: v.PersistentVolumeClaim.ClaimName}
+		if err := w.limited.Get(t.Context(), key, copied); err != nil || copied.Name == disk.Name || copied.Labels[audit.TagOwnerID] != "owner-of-source" {
+			t.Errorf("the disk of the clone is %s with %v, %v", copied.Name, copied.Labels, err)
+		}
+	}
+	if copied.Name == "" {
+		t.Error("the clone has no disk")
+	}
+	if found, err := audit.Violations(w.dir); err != nil || len(found) > 0 {
+		t.Errorf("the clone is taken for a violation: %v, %v", found, err)
+	}
+	for _, o := range []client.Object{vm, disk} {
+		if err := w.limited.Delete(t.Context(), o); err != nil {
+			t.Error(err)
+		}
+		gone(t, w.limited, o)
+	}
+	if left := w.auditor.Left(); len(left) > 0 {
+		t.Errorf("copies are left to somebody: %v", left)
+	}
 }
 
 func tokenExpiry(t *testing.T, w *world) {

@@ -64,7 +64,7 @@ func (r *machines) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 		return ctrl.Result{}, err
 	}
 	vmi, err = r.play(ctx, vm, vmi)
-	err = errors.Join(err, r.report(ctx, vm, vmi))
+	err = errors.Join(err, r.report(ctx, vm, vmi), r.clone(ctx, vm, vmi))
 	return ctrl.Result{RequeueAfter: r.nextLook(vm)}, err
 }
 
