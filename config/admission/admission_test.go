@@ -75,7 +75,7 @@ func objects() []client.Object {
 func TestIdsCanBeSetOnceAndNeverChanged(t *testing.T) {
 	c := connect(t)
 	for _, o := range objects() {
-		if err := c.Create(t.Context(), o); err != nil {
+		if err := c.Create(t.Context(), o, client.FieldOwner("butler-bootstrap")); err != nil {
 			t.Fatal(err)
 		}
 		awaitPolicy(t, c, o)
@@ -99,6 +99,61 @@ func TestIdsCanBeSetOnceAndNeverChanged(t *testing.T) {
 		if err := annotate(t, c, bare, v1alpha1.AnnotationOwnerID, "one"); err != nil {
 			t.Errorf("%T: a first id: %v", o, err)
 		}
+	}
+}
+
+func TestARequestWithAnOwnerIDIsCreatedByItsMintersAlone(t *testing.T) {
+	c := connect(t)
+	for _, o := range objects()[:2] {
+		made := o.DeepCopyObject().(client.Object)
+		if err := c.Create(t.Context(), made, client.FieldOwner("butler-bootstrap")); err != nil {
+			t.Fatal(err)
+		}
+		awaitPolicy(t, c, made)
+		for manager, allowed := range map[string]bool{
+			"butler-bootstrap": true, "butler-pivot": true, "butler-restore": true, "": false, "kubectl-create": false, "velero": false,
+		} {
+			options := []client.CreateOption{client.DryRunAll}
+			if manager != "" {
+				options = append(options, client.FieldOwner(manager))
+			}
+			err := c.Create(t.Context(), o.DeepCopyObject().(client.Object), options...)
+			if refused := err != nil && strings.Contains(err.Error(), "belongs to another object"); refused == allowed || allowed && err != nil {
+				t.Errorf("%T by %q: %v", o, manager, err)
+			}
+		}
+		bare := o.DeepCopyObject().(client.Object)
+		bare.SetAnnotations(map[string]string{v1alpha1.AnnotationClusterID: "one"})
+		if err := c.Create(t.Context(), bare, client.DryRunAll); err != nil {
+			t.Errorf("%T without an owner id: %v", o, err)
+		}
+	}
+}
+
+func TestAnOwnerIDIsClaimedForTheRequestItself(t *testing.T) {
+	c := connect(t)
+	for _, o := range objects()[:2] {
+		if err := c.Create(t.Context(), o, client.FieldOwner("butler-bootstrap")); err != nil {
+			t.Fatal(err)
+		}
+		awaitPolicy(t, c, o)
+		if err := annotate(t, c, o, v1alpha1.AnnotationClaimedBy, "another"); err == nil || !strings.Contains(err.Error(), "metadata.uid of the object") {
+			t.Errorf("%T: claimed by another: %v", o, err)
+		}
+		if err := annotate(t, c, o, v1alpha1.AnnotationClaimedBy, string(o.GetUID())); err != nil {
+			t.Errorf("%T: claimed: %v", o, err)
+		}
+	}
+	copied := objects()[0]
+	copied.SetAnnotations(map[string]string{v1alpha1.AnnotationOwnerID: "two", v1alpha1.AnnotationClaimedBy: "another"})
+	if err := c.Create(t.Context(), copied, client.FieldOwner("butler-restore")); err != nil {
+		t.Fatal(err)
+	}
+	if err := annotate(t, c, copied, "example.com/note", "a"); err != nil {
+		t.Errorf("another annotation of a copy: %v", err)
+	}
+	if err := annotate(t, c, copied, v1alpha1.AnnotationClaimedBy, ""); err != nil {
+		t.Errorf("a copy is handed over: %v", err)
 	}
 }
 

@@ -79,7 +79,7 @@ func (s *Session) createBalancer(ctx context.Context, name string, targets []v1a
 	}
 	s.mark(r)
 	r.Annotations[v1alpha1.AnnotationOwnerID] = uuid.NewString()
-	return r, s.Client.Create(ctx, r)
+	return r, s.Client.Create(ctx, r, client.FieldOwner(fieldOwner)) // admission knows by it who minted the id
 }
 
 // targets are the control planes, named in every way that a platform may want.

@@ -142,7 +142,7 @@ func (s *Session) createRequest(ctx context.Context, m Machine, replacement stri
 	if replacement != "" {
 		r.Annotations[annotationReplacement] = replacement
 	}
-	return r, s.Client.Create(ctx, r)
+	return r, s.Client.Create(ctx, r, client.FieldOwner(fieldOwner)) // admission knows by it who minted the id
 }
 
 func (s *Session) machineStatus(m Machine) v1alpha1.BootstrapMachineStatus {

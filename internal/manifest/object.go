@@ -172,7 +172,7 @@ func checkMeta(o client.Object) (out []finding) {
 func reserved(o client.Object) (out []finding) {
 	const inCharge, given = " says which plane is in charge, and only butleradm sets it; remove it", " is given by the controllers, once; remove it"
 	for _, a := range []struct{ key, why string }{
-		{v1alpha1.AnnotationClusterID, given}, {v1alpha1.AnnotationOwnerID, given},
+		{v1alpha1.AnnotationClusterID, given}, {v1alpha1.AnnotationOwnerID, given}, {v1alpha1.AnnotationClaimedBy, given},
 		{v1alpha1.AnnotationPlane, inCharge}, {v1alpha1.AnnotationEpoch, inCharge}, {v1alpha1.AnnotationFenced, inCharge},
 	} {
 		if _, set := o.GetAnnotations()[a.key]; set {

@@ -123,10 +123,10 @@ func (r *run) makeEqual(ctx context.Context, from, live *unstructured.Unstructur
 }
 
 func (r *run) putContent(ctx context.Context, from, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	want := r.wanted(from, live)
 	if live == nil {
-		return want, r.To.Client.Create(ctx, want, fieldOwner)
+		return r.create(ctx, from)
 	}
+	want := r.wanted(from, live)
 	if err := r.strange(from, live); err != nil {
 		return live, err
 	}
@@ -141,6 +141,20 @@ func (r *run) putContent(ctx context.Context, from, live *unstructured.Unstructu
 		return r.replace(ctx, from, live)
 	}
 	return want, err
+}
+
+// create creates an object that To lacks. The claim of an owner id needs the UID,
+// so it follows in a second write.
+func (r *run) create(ctx context.Context, from *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	created := r.wanted(from, nil)
+	if err := r.To.Client.Create(ctx, created, fieldOwner); err != nil || !claims(from) {
+		return created, err
+	}
+	patch, err := annotate(created, map[string]any{v1alpha1.AnnotationClaimedBy: string(created.GetUID())})
+	if err != nil {
+		return created, err
+	}
+	return created, r.To.Client.Patch(ctx, created, patch, fieldOwner)
 }
 
 // putDeletion has To delete what From is deleting; the finalizers hold it.

@@ -100,7 +100,7 @@ func TestNextTryMakesEqualWhatTheLastOneLeft(t *testing.T) {
 	}
 	successor := w.machine(1)
 	successor.Spec.CPU = 8
-	w.must(local.Create(w.ctx, successor))
+	w.must(local.Create(w.ctx, successor, minter))
 	keys := w.secret(system, "mgmt-talos-secrets", true)
 	w.delete(local, ref{secretKind, system, keys.Name})
 	keys.Data["key"] = []byte("another")
@@ -380,7 +380,7 @@ func TestRollBackLeavesWhatOthersHaveMadeMeanwhile(t *testing.T) {
 	w.crash(w.move(), Copy)
 	stranger := w.machine(0)
 	stranger.Annotations[v1alpha1.AnnotationClusterID] = "another"
-	w.must(cluster.Create(w.ctx, stranger))
+	w.must(cluster.Create(w.ctx, stranger, minter))
 	if stopped := w.stops(w.move()); !stopped.RolledBack {
 		t.Errorf("stopped: %+v", stopped)
 	}

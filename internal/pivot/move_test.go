@@ -110,7 +110,7 @@ func TestThereAndBack(t *testing.T) {
 	gone.SetFinalizers(nil)
 	w.must(cluster.Update(w.ctx, gone))
 	w.delete(cluster, machineRef(1))
-	w.must(cluster.Create(w.ctx, w.machine(7)))
+	w.must(cluster.Create(w.ctx, w.machine(7), minter))
 	before := essence(w.everything(cluster))
 
 	w.run(w.back())
@@ -232,7 +232,7 @@ func TestDeletionIsNotPassedOnToASuccessor(t *testing.T) {
 			old.SetFinalizers(nil)
 			w.must(cluster.Update(w.ctx, old))
 			w.delete(cluster, machineRef(1))
-			w.must(cluster.Create(w.ctx, w.machine(1)))
+			w.must(cluster.Create(w.ctx, w.machine(1), minter))
 		}
 		return nil
 	}

@@ -46,14 +46,33 @@ func (t transfer) wanted(from, live *unstructured.Unstructured) *unstructured.Un
 	}
 	out.SetUID(live.GetUID())
 	out.SetResourceVersion(live.GetResourceVersion())
+	if claims(from) {
+		claim(out)
+	}
 	if shared(from) {
 		keepOwn(out, from, live)
 	}
 	return out
 }
 
+// claims reports whether an object has claimed its owner id for itself. A copy of
+// such an object has not, and does not do so by moving either.
+func claims(o *unstructured.Unstructured) bool {
+	return o.GetAnnotations()[v1alpha1.AnnotationClaimedBy] == string(o.GetUID())
+}
+
+// claim claims the owner id on To, where the request has another UID.
+func claim(out *unstructured.Unstructured) {
+	annotations := out.GetAnnotations()
+	annotations[v1alpha1.AnnotationClaimedBy] = string(out.GetUID())
+	out.SetAnnotations(annotations)
+}
+
 func (t transfer) annotations(from *unstructured.Unstructured) map[string]string {
 	out := maps.Clone(from.GetAnnotations())
+	if claims(from) {
+		delete(out, v1alpha1.AnnotationClaimedBy)
+	}
 	if from.GetKind() != bootstrapKind {
 		return out
 	}

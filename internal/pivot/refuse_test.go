@@ -38,7 +38,7 @@ func TestRefusals(t *testing.T) {
 			func(w *world, _ *Move) {
 				r := w.machine(9)
 				r.Labels = nil
-				w.must(local.Create(w.ctx, r))
+				w.must(local.Create(w.ctx, r, minter))
 			},
 			"MachineRequest butler-system/mgmt-cp-9 is not of ClusterBootstrap butler-system/mgmt",
 		},
@@ -46,7 +46,7 @@ func TestRefusals(t *testing.T) {
 			func(w *world, _ *Move) {
 				r := w.machine(0)
 				r.Annotations[v1alpha1.AnnotationClusterID] = "another"
-				w.must(cluster.Create(w.ctx, r))
+				w.must(cluster.Create(w.ctx, r, minter))
 			},
 			"MachineRequest butler-system/mgmt-cp-0 on cluster mgmt is not of this cluster and stands in the way",
 		},
@@ -223,7 +223,7 @@ func TestChangeDuringTheMoveIsCopied(t *testing.T) {
 			w.change(local, machineRef(0), func(o *unstructured.Unstructured) {
 				o.SetLabels(merged(o.GetLabels(), map[string]string{"late": "yes"}))
 			})
-			w.must(local.Create(w.ctx, w.machine(8)))
+			w.must(local.Create(w.ctx, w.machine(8), minter))
 		}
 		return nil
 	}

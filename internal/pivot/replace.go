@@ -61,8 +61,7 @@ func (r *run) replace(ctx context.Context, from, live *unstructured.Unstructured
 	if err := r.remove(ctx, r.To, live); err != nil {
 		return live, err
 	}
-	want := r.wanted(from, nil)
-	return want, r.To.Client.Create(ctx, want, fieldOwner)
+	return r.create(ctx, from)
 }
 
 func (r *run) accepted(ctx context.Context, from *unstructured.Unstructured) error {

@@ -255,9 +255,12 @@ func (w *world) machine(i int) *v1alpha1.MachineRequest {
 	return r
 }
 
+// minter is who may create requests with an owner id.
+const minter = client.FieldOwner("butler-bootstrap")
+
 func (w *world) makeMachine(i int) error {
 	r := w.machine(i)
-	if err := local.Create(w.ctx, r, client.FieldOwner("butler-bootstrap")); err != nil {
+	if err := local.Create(w.ctx, r, minter); err != nil {
 		return err
 	}
 	r.Status = v1alpha1.MachineRequestStatus{

@@ -19,12 +19,15 @@ import (
 )
 
 // client is what the reconciler works through: it reads ProviderConfig and Secret
-// as from a cache, can die around every write, and each version of the request is
+// as from a cache, finds requests by their owner id, can die around every write, and each version of the request is
 // kept.
 func (f *life) client() client.Client {
 	return interceptor.NewClient(f.api, interceptor.Funcs{
 		Get: func(_ context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 			return f.get(key, o)
+		},
+		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			return f.sharing(list, opts)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 			return f.write("patch", o, p, func(p client.Patch) error { return c.Patch(ctx, o, p, opts...) })
@@ -69,8 +72,12 @@ func (f *life) write(op string, o client.Object, p client.Patch, do func(client.
 	return nil
 }
 
-// keep adds a version to the history of the request.
+// keep adds a version to the history of the request, or of its copy.
 func (f *life) keep(o client.Object) {
+	if o.GetName() != f.name {
+		f.keepCopy(o)
+		return
+	}
 	if !o.GetDeletionTimestamp().IsZero() && len(o.GetFinalizers()) == 0 {
 		f.history = append(f.history, nil)
 		return

@@ -31,6 +31,7 @@ const (
 	unseenDelete  = "the request is deleted"
 	unseenReplace = "the request is deleted and made again"
 	unseenVanish  = "the thing vanishes"
+	unseenCopy    = "the request is copied"
 )
 
 // String says how to lead the same life again.
@@ -72,9 +73,12 @@ func (f *life) disturb() error {
 		return nil
 	}
 	f.points.note(f.unseen)
-	if f.unseen == unseenVanish {
+	switch f.unseen {
+	case unseenVanish:
 		f.world.vanish()
 		return nil
+	case unseenCopy:
+		return f.copy()
 	}
 	if f.deleted {
 		return nil
@@ -129,6 +133,15 @@ func (l *Lab) StaleReads(most int) {
 			}
 		}
 		l.live(disturbance{from: from, passesStale: 2, restart: true, hideConfig: true})
+	}
+}
+
+// Copies lets a copy of the request come before every pass, and go again.
+func (l *Lab) Copies() {
+	for when := 2; ; when++ {
+		if f := l.live(disturbance{when: when, unseen: unseenCopy}); f.passes < when {
+			break
+		}
 	}
 }
 

@@ -46,6 +46,9 @@ type Lab struct {
 	Behaviour
 	// Unlocked lets writes succeed on outdated requests: the lab must notice.
 	Unlocked bool
+	// Blind lets copies come without a claim, and hides requests with the same owner
+	// id from each other: the lab must notice.
+	Blind bool
 	// Violations are sentences about what went wrong, with the way to it.
 	Violations []string
 	// Lives counts the lives so far, Points the places of death in them.

@@ -30,6 +30,7 @@ type life struct {
 	world        *world
 	reconcile    Reconciler
 	history      []client.Object // versions of the request; nil: it is gone
+	copied       client.Object   // a copy of the request, if there is one
 	passes       int
 	deleted      bool
 	configHidden bool
@@ -59,11 +60,14 @@ func (f *life) lead() error {
 	if err := f.create(); err != nil {
 		return err
 	}
-	for f.passes < mostPasses && (f.current() != nil || f.behind()) {
+	for f.passes < mostPasses && (f.current() != nil || f.copied != nil || f.behind()) {
 		if err := f.disturb(); err != nil {
 			return err
 		}
 		if err := f.pass(); err != nil {
+			return err
+		}
+		if err := f.passCopy(); err != nil {
 			return err
 		}
 		if o := f.current(); o != nil && !f.deleted && f.subject.Done(o) {
@@ -153,6 +157,7 @@ func (f *life) create() error {
 	o.SetNamespace(f.ns)
 	o.SetName(f.name)
 	f.points.note("created")
+	f.world.wanted = true
 	if err := f.api.Create(f.ctx, o); err != nil {
 		return err
 	}
@@ -162,7 +167,7 @@ func (f *life) create() error {
 
 func (f *life) delete() error {
 	f.points.note("deleted")
-	f.deleted = true
+	f.deleted, f.world.wanted = true, false
 	o := f.current().DeepCopyObject().(client.Object)
 	if err := f.api.Delete(f.ctx, o); err != nil {
 		return err

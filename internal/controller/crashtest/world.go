@@ -33,6 +33,8 @@ const (
 
 const stranger = "stranger"
 
+const whileWanted = "a thing was deleted while its request was not"
+
 // world is a platform as unkind as the contract allows: names are not unique,
 // nothing is idempotent by itself, what was made shows late, and a call whose
 // caller has died may still take effect. Its driver looks for the owner before it
@@ -43,6 +45,7 @@ type world struct {
 	points *points
 	things []*thing
 	made   int
+	wanted bool // the request is not being deleted
 	late   []effect
 }
 
@@ -132,6 +135,9 @@ func (w *world) ensure(name string, owner provider.Owner, targets int32) *thing 
 }
 
 func (w *world) remove(owner provider.Owner) {
+	if w.wanted {
+		w.points.violate("%s", whileWanted)
+	}
 	if t := w.visible(owner); t != nil && t.deleted.IsZero() {
 		t.deleted = w.clock.now()
 	}

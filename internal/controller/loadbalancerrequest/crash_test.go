@@ -65,6 +65,12 @@ func TestStaleReadsLeaveOneLoadBalancerAndThenNone(t *testing.T) {
 	l.Report(t, 25, 500)
 }
 
+func TestCopiesLeaveTheLoadBalancerToItsRequest(t *testing.T) {
+	l := crashtest.New(t, api, subject(), hard)
+	l.Copies()
+	l.Report(t, 5, 100)
+}
+
 func TestWhatGoesUnseenLeavesOneLoadBalancerAndThenNone(t *testing.T) {
 	l := crashtest.New(t, api, subject(), hard)
 	l.Unseen()

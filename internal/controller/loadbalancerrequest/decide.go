@@ -27,6 +27,7 @@ const (
 // facts is all that a decision is made from.
 type facts struct {
 	deleting  bool
+	taken     string // why the request may not act under its owner id
 	phase     v1alpha1.LoadBalancerPhase
 	known     bool  // the platform has shown this load balancer
 	served    bool  // it has had an endpoint
@@ -55,6 +56,8 @@ type decision struct {
 // decide is the whole of the state machine.
 func decide(f facts) decision {
 	switch {
+	case f.taken != "":
+		return decideTaken(f)
 	case f.deleting:
 		return decideDeletion(f)
 	case f.err != nil:
@@ -151,6 +154,15 @@ func decideFailure(f facts) decision {
 		d.pace = request.Slow
 	}
 	return d
+}
+
+// decideTaken neither reads nor changes what the platform holds under an owner id
+// of another request.
+func decideTaken(f facts) decision {
+	if f.deleting {
+		return decision{act: release, keep: true}
+	}
+	return failed(request.ReasonOwnerTaken, f.taken, request.Slow)
 }
 
 func decideDeletion(f facts) decision {

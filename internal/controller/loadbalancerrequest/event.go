@@ -40,6 +40,10 @@ func (p *pass) release(ctx context.Context) error {
 	if err := p.claim.Release(ctx); err != nil {
 		return err
 	}
+	if p.facts.taken != "" {
+		p.event(request.ReasonOwnerTaken, "Release", "released without deleting load balancer %q: %s", p.request.Name, request.Short(p.facts.taken))
+		return nil
+	}
 	p.event("LoadBalancerDeleted", "Delete", "load balancer %q is gone from %s", p.request.Name, p.config())
 	return nil
 }

@@ -72,6 +72,7 @@ func (r *Reconciler) pass(l *v1alpha1.LoadBalancerRequest) *pass {
 	return &pass{Reconciler: r, request: l, claim: &request.Claim{
 		Client: r.Client, Object: l, Finalizer: v1alpha1.FinalizerLoadBalancerRequest(r.Type),
 		What: fmt.Sprintf("load balancer %q", l.Name), Now: r.clock,
+		Sharing: request.Sharing(r.Client, func() client.ObjectList { return &v1alpha1.LoadBalancerRequestList{} }, r.byOwner()),
 	}}
 }
 
@@ -96,9 +97,19 @@ func (p *pass) run(ctx context.Context, config *v1alpha1.ProviderConfig) (reconc
 	return reconcile.Result{RequeueAfter: p.note.Next(p.outlook(d), p.clock())}, nil
 }
 
-// gather collects the facts. Connecting comes before the finalizer: a request
-// that never reached its platform can be deleted without it.
-func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) error {
+// gather collects the facts. A request that has no right to its owner id asks its
+// platform for nothing.
+func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) (err error) {
+	p.facts.phase = p.request.Status.Phase
+	if p.facts.taken, err = p.claim.Taken(ctx); err != nil || p.facts.taken != "" {
+		return err
+	}
+	return p.ask(ctx, config)
+}
+
+// ask asks the platform. Connecting comes before the finalizer: a request that
+// never reached its platform can be deleted without it.
+func (p *pass) ask(ctx context.Context, config *v1alpha1.ProviderConfig) error {
 	minted := false
 	err := p.connect(ctx, config)
 	if err == nil {

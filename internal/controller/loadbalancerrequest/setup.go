@@ -53,7 +53,8 @@ func (r *Reconciler) register(m manager.Manager) error {
 // relevant leaves out what this reconciler writes itself: metadata and status do
 // not change the generation, a deletion and other targets do.
 func (r *Reconciler) relevant() predicate.Predicate {
-	return predicate.And(predicate.GenerationChangedPredicate{}, predicate.Funcs{
+	changed := predicate.Or(predicate.GenerationChangedPredicate{}, request.Disclaimed())
+	return predicate.And(changed, predicate.Funcs{
 		DeleteFunc: func(e event.DeleteEvent) bool {
 			r.memory.Forget(e.Object.GetUID())
 			return false
@@ -63,6 +64,8 @@ func (r *Reconciler) relevant() predicate.Predicate {
 
 // The indexes carry the provider's name, so that one manager can hold several.
 func (r *Reconciler) byConfig() string { return string(r.Type) + ".providerConfigRef" }
+
+func (r *Reconciler) byOwner() string { return string(r.Type) + ".owner" }
 
 func (r *Reconciler) byBootstrap() string { return string(r.Type) + ".bootstrap" }
 
@@ -74,7 +77,10 @@ func (r *Reconciler) index(i client.FieldIndexer) error {
 	if err != nil {
 		return err
 	}
-	return request.IndexBootstrap(ctx, i, &v1alpha1.LoadBalancerRequest{}, r.byBootstrap())
+	if err := request.IndexBootstrap(ctx, i, &v1alpha1.LoadBalancerRequest{}, r.byBootstrap()); err != nil {
+		return err
+	}
+	return request.IndexOwner(ctx, i, &v1alpha1.LoadBalancerRequest{}, r.byOwner())
 }
 
 func (r *Reconciler) ofConfig(ctx context.Context, config client.Object) []reconcile.Request {

@@ -86,6 +86,12 @@ func TestWhatGoesUnseenLeavesOneMachineAndThenNone(t *testing.T) {
 	}
 }
 
+func TestCopiesLeaveTheMachineToItsRequest(t *testing.T) {
+	l := crashtest.New(t, api, subject(), behaviours["parts, and late"])
+	l.Copies()
+	l.Report(t, 5, 100)
+}
+
 // The lab must be able to find what it looks for.
 
 func TestTheLabFindsASecondMachineWhereTheWindowIsTooShort(t *testing.T) {
@@ -99,6 +105,13 @@ func TestTheLabFindsALeftMachineWhereStaleWritesSucceed(t *testing.T) {
 	l.Unlocked = true
 	l.StaleReads(4)
 	finds(t, l, "1 things are left after the request is gone")
+}
+
+func TestTheLabFindsADeletedMachineWhereCopiesAreNotRecognised(t *testing.T) {
+	l := crashtest.New(t, api, subject(), crashtest.Behaviour{})
+	l.Blind = true
+	l.Copies()
+	finds(t, l, "a thing was deleted while its request was not")
 }
 
 func finds(t *testing.T, l *crashtest.Lab, what string) {

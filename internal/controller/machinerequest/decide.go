@@ -26,6 +26,7 @@ const (
 // facts is all that a decision is made from.
 type facts struct {
 	deleting  bool
+	taken     string // why the request may not act under its owner id
 	phase     v1alpha1.MachinePhase
 	known     bool // the platform has shown this machine
 	ran       bool // the machine has had an address
@@ -53,6 +54,8 @@ type decision struct {
 // its description.
 func decide(f facts) decision {
 	switch {
+	case f.taken != "":
+		return decideTaken(f)
 	case f.deleting:
 		return decideDeletion(f)
 	case f.err != nil:
@@ -156,6 +159,15 @@ func decideFailure(f facts) decision {
 		return failed(d.reason, d.message, request.Slow)
 	}
 	return d
+}
+
+// decideTaken neither reads nor changes what the platform holds under an owner id
+// of another request.
+func decideTaken(f facts) decision {
+	if f.deleting {
+		return decision{act: release, keep: true}
+	}
+	return failed(request.ReasonOwnerTaken, f.taken, request.Slow)
 }
 
 func decideDeletion(f facts) decision {

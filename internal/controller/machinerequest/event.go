@@ -4,6 +4,8 @@
 package machinerequest
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -30,6 +32,15 @@ func (p *pass) announce(before v1alpha1.MachineRequestStatus, d decision) {
 	case d.phase == v1alpha1.MachineDeleted:
 		p.event(reasonDeleted, "Delete", "machine %q is gone from %s", p.request.Spec.MachineName, p.request.Spec.ProviderRef.Name)
 	}
+}
+
+// release lets the request go.
+func (p *pass) release(ctx context.Context) error {
+	err := p.claim.Release(ctx)
+	if err == nil && p.facts.taken != "" {
+		p.event(request.ReasonOwnerTaken, "Release", "released without deleting machine %q: %s", p.request.Spec.MachineName, request.Short(p.facts.taken))
+	}
+	return err
 }
 
 func (p *pass) event(reason, action, note string, args ...any) {

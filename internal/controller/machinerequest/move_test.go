@@ -23,6 +23,7 @@ func (w *world) move(to *world, r *v1alpha1.MachineRequest) *v1alpha1.MachineReq
 	moved := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{
 		Namespace: to.ns, Name: r.Name, Labels: r.Labels, Annotations: r.Annotations, Finalizers: r.Finalizers,
 	}, Spec: r.Spec}
+	delete(moved.Annotations, v1alpha1.AnnotationClaimedBy)
 	w.must(to.Create(w.ctx, moved))
 	moved.Status = r.Status
 	w.must(to.Status().Update(w.ctx, moved))

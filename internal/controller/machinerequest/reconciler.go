@@ -71,6 +71,7 @@ func (r *Reconciler) pass(m *v1alpha1.MachineRequest) *pass {
 	return &pass{Reconciler: r, request: m, claim: &request.Claim{
 		Client: r.Client, Object: m, Finalizer: v1alpha1.FinalizerMachineRequest(r.Type),
 		What: fmt.Sprintf("machine %q", m.Spec.MachineName), Now: r.clock,
+		Sharing: request.Sharing(r.Client, func() client.ObjectList { return &v1alpha1.MachineRequestList{} }, r.byOwner()),
 	}}
 }
 
@@ -90,14 +91,24 @@ func (p *pass) run(ctx context.Context, config *v1alpha1.ProviderConfig) (reconc
 		return request.Outdated(err)
 	}
 	if d.act == release {
-		return request.Outdated(p.claim.Release(ctx))
+		return request.Outdated(p.release(ctx))
 	}
 	return reconcile.Result{RequeueAfter: p.note.Next(p.outlook(d), p.clock())}, nil
 }
 
-// gather collects the facts. Connecting comes before the finalizer: a request
-// that never reached its platform can be deleted without it.
-func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) error {
+// gather collects the facts. A request that has no right to its owner id asks its
+// platform for nothing.
+func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) (err error) {
+	p.facts.phase = p.request.Status.Phase
+	if p.facts.taken, err = p.claim.Taken(ctx); err != nil || p.facts.taken != "" {
+		return err
+	}
+	return p.ask(ctx, config)
+}
+
+// ask asks the platform. Connecting comes before the finalizer: a request that
+// never reached its platform can be deleted without it.
+func (p *pass) ask(ctx context.Context, config *v1alpha1.ProviderConfig) error {
 	minted := false
 	platform, err := p.claim.Connect(ctx, p.Sessions, config, configName(p.request))
 	if err == nil {

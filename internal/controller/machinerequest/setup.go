@@ -64,7 +64,8 @@ func (r *Reconciler) register(m manager.Manager) error {
 // relevant leaves out what this reconciler writes itself: metadata and status do
 // not change the generation, a deletion does.
 func (r *Reconciler) relevant() predicate.Predicate {
-	return predicate.And(predicate.GenerationChangedPredicate{}, predicate.Funcs{
+	changed := predicate.Or(predicate.GenerationChangedPredicate{}, request.Disclaimed())
+	return predicate.And(changed, predicate.Funcs{
 		DeleteFunc: func(e event.DeleteEvent) bool {
 			r.memory.Forget(e.Object.GetUID())
 			return false
@@ -90,9 +91,7 @@ func (r *Reconciler) index(i client.FieldIndexer) error {
 	if err := request.IndexBootstrap(ctx, i, &v1alpha1.MachineRequest{}, r.byBootstrap()); err != nil {
 		return err
 	}
-	return i.IndexField(ctx, &v1alpha1.MachineRequest{}, r.byOwner(), func(o client.Object) []string {
-		return []string{o.GetAnnotations()[v1alpha1.AnnotationOwnerID]}
-	})
+	return request.IndexOwner(ctx, i, &v1alpha1.MachineRequest{}, r.byOwner())
 }
 
 func (r *Reconciler) ofConfig(ctx context.Context, config client.Object) []reconcile.Request {

@@ -30,7 +30,10 @@ type Claim struct {
 	Finalizer string
 	// What is the wanted thing in messages, for example `machine "mgmt-cp-0"`.
 	What string
-	Now  func() time.Time
+	// Sharing returns the requests of the same kind with an owner id, from all
+	// namespaces.
+	Sharing func(ctx context.Context, owner string) ([]client.Object, error)
+	Now     func() time.Time
 
 	// platform identifies the one that the request is connected to.
 	platform provider.Identity
@@ -39,17 +42,18 @@ type Claim struct {
 // Held reports whether the finalizer is on the request.
 func (c *Claim) Held() bool { return controllerutil.ContainsFinalizer(c.Object, c.Finalizer) }
 
-// Take makes the request ours in one write: finalizer, owner and attempt. Minted
+// Take claims the request in one write: finalizer, owner, claim and attempt. Minted
 // says that the owner is new, so nothing can exist so far; fresh that the first
-// attempt was recorded by this very write.
+// attempt was recorded by this very write. Taken must have been asked before.
 func (c *Claim) Take(ctx context.Context) (minted, fresh bool, err error) {
-	owner := c.Object.GetAnnotations()[v1alpha1.AnnotationOwnerID]
-	if c.Held() {
+	owner, held := c.owner(), c.Held()
+	if held && (owner == "" || c.claimed()) {
 		return false, false, c.ownerKept(owner)
 	}
-	minted, fresh = owner == "", Attempted(c.Object).IsZero()
+	minted, fresh = owner == "", !held && Attempted(c.Object).IsZero()
 	err = c.patch(ctx, func() {
 		controllerutil.AddFinalizer(c.Object, c.Finalizer)
+		c.annotate(v1alpha1.AnnotationClaimedBy, string(c.Object.GetUID()))
 		if minted {
 			c.annotate(v1alpha1.AnnotationOwnerID, uuid.NewString())
 		}

@@ -24,6 +24,7 @@ import (
 const (
 	ReasonNoConfig     = "ProviderConfigNotFound"
 	ReasonOwnerMissing = "OwnerMissing"
+	ReasonOwnerTaken   = "OwnerTaken"
 )
 
 // ConfigName is the ProviderConfig that a request refers to.
