@@ -51,6 +51,15 @@ const (
 // and is to be made anew, a control plane too.
 const AnnotationReplace = Group + "/replace"
 
+// Annotations of a replacement that is under way.
+const (
+	// AnnotationReplacing on a ClusterBootstrap is the name of the machine that is
+	// being replaced, followed by a space and the mark of this replacement.
+	AnnotationReplacing = Group + "/replacing"
+	// AnnotationReplacement on a MachineRequest repeats it: this is the new one.
+	AnnotationReplacement = Group + "/replacement"
+)
+
 // The kinds of planes.
 const (
 	// PlaneLocal is a plane on the operator's machine, from which a cluster with

@@ -8,9 +8,10 @@ package admission
 import (
 	"bytes"
 	"context"
-	_ "embed" // for the policy
-	"encoding/json"
+	"embed"
 	"fmt"
+	"io/fs"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,46 +21,79 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed policies/identity.yaml
-var identity []byte
+//go:embed policies/*.yaml
+var files embed.FS
+
+// identity is the file of the policy that keeps the ids of objects.
+const identity = "policies/identity.yaml"
 
 // Identity returns the policy that keeps the ids of objects, and its binding.
 func Identity() (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding, error) {
-	first, second, _ := bytes.Cut(identity, []byte("\n---\n"))
+	all, err := documents(identity)
+	if err != nil {
+		return nil, nil, err
+	}
 	policy, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
-	if err := yaml.UnmarshalStrict(first, policy); err != nil {
+	if err := yaml.UnmarshalStrict(all[0], policy); err != nil {
 		return nil, nil, fmt.Errorf("identity policy: %w", err)
 	}
-	if err := yaml.UnmarshalStrict(second, binding); err != nil {
+	if err := yaml.UnmarshalStrict(all[1], binding); err != nil {
 		return nil, nil, fmt.Errorf("identity binding: %w", err)
 	}
 	return policy, binding, nil
 }
 
-// Apply has an API server keep the policies. Repeating it changes nothing. They
+// documents are the parts of the files that match a pattern.
+func documents(pattern string) (out [][]byte, err error) {
+	names, err := fs.Glob(files, pattern)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		data, err := files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, bytes.Split(data, []byte("\n---\n"))...)
+	}
+	return out, nil
+}
+
+// Apply applies the policies to an API server. Repeating it changes nothing. They
 // are in force a moment after it returns.
 func Apply(ctx context.Context, c *rest.Config) error {
-	policy, binding, err := Identity()
-	if err != nil {
-		return err
-	}
 	api, err := client.NewForConfig(c)
 	if err != nil {
 		return err
 	}
-	options := metav1.PatchOptions{FieldManager: "butler", Force: new(true)}
-	data, err := json.Marshal(policy)
+	all, err := documents("policies/*.yaml")
 	if err != nil {
 		return err
 	}
-	if _, err := api.ValidatingAdmissionPolicies().Patch(ctx, policy.Name, types.ApplyPatchType, data, options); err != nil {
-		return fmt.Errorf("apply policy %s: %w", policy.Name, err)
+	for _, data := range all {
+		if err := apply(ctx, api, data); err != nil {
+			return err
+		}
 	}
-	if data, err = json.Marshal(binding); err != nil {
+	return nil
+}
+
+func apply(ctx context.Context, api client.AdmissionregistrationV1Interface, data []byte) (err error) {
+	o := &metav1.PartialObjectMetadata{}
+	if err := yaml.Unmarshal(data, o); err != nil {
 		return err
 	}
-	if _, err := api.ValidatingAdmissionPolicyBindings().Patch(ctx, binding.Name, types.ApplyPatchType, data, options); err != nil {
-		return fmt.Errorf("apply binding of policy %s: %w", binding.Name, err)
+	if data, err = yaml.YAMLToJSONStrict(data); err != nil {
+		return err
+	}
+	options := metav1.PatchOptions{FieldManager: "butler", Force: new(true), FieldValidation: metav1.FieldValidationStrict}
+	if strings.HasSuffix(o.Kind, "Binding") {
+		_, err = api.ValidatingAdmissionPolicyBindings().Patch(ctx, o.Name, types.ApplyPatchType, data, options)
+	} else {
+		_, err = api.ValidatingAdmissionPolicies().Patch(ctx, o.Name, types.ApplyPatchType, data, options)
+	}
+	if err != nil {
+		return fmt.Errorf("apply %s %s: %w", o.Kind, o.Name, err)
 	}
 	return nil
 }

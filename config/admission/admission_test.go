@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -34,8 +36,10 @@ func TestMain(m *testing.M) {
 func connect(t *testing.T) client.Client {
 	t.Helper()
 	s := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(s); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, corev1.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c, err := client.New(api, client.Options{Scheme: s})
 	if err != nil {
@@ -157,6 +161,47 @@ func TestAnOwnerIDIsClaimedForTheRequestItself(t *testing.T) {
 	}
 }
 
+func TestAClusterThatManagesItselfKeepsItsNamespaceAndKinds(t *testing.T) {
+	c := connect(t)
+	for _, name := range []string{"butler-system", "elsewhere", "free"} {
+		if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(namespace string, annotations map[string]string) *v1alpha1.ClusterBootstrap {
+		cb := objects()[2].(*v1alpha1.ClusterBootstrap)
+		cb.Namespace, cb.Annotations = namespace, annotations
+		if err := c.Create(t.Context(), cb); err != nil {
+			t.Fatal(err)
+		}
+		return cb
+	}
+	self := map[string]string{v1alpha1.AnnotationPlane: v1alpha1.PlaneSelf}
+	cb := in("butler-system", self)
+	in("elsewhere", self)
+	in("free", map[string]string{v1alpha1.AnnotationPlane: v1alpha1.PlaneLocal})
+	remove := func(o client.Object, name string) error {
+		o.SetName(name)
+		return c.Delete(t.Context(), o, client.DryRunAll)
+	}
+	kind := func() error {
+		return remove(&apiextensionsv1.CustomResourceDefinition{}, "machinerequests."+v1alpha1.Group)
+	}
+	refused := func(err error) bool { return err != nil && strings.Contains(err.Error(), "manages itself") }
+	await(t, "the policy is not in force", func() bool { return refused(kind()) })
+	for name, want := range map[string]bool{"butler-system": true, "elsewhere": true, "free": false} {
+		if err := remove(&corev1.Namespace{}, name); refused(err) != want || !want && err != nil {
+			t.Errorf("delete namespace %s: %v", name, err)
+		}
+	}
+	base := cb.DeepCopy()
+	cb.Annotations[v1alpha1.AnnotationFenced] = "its management was taken back"
+	if err := c.Patch(t.Context(), cb, client.MergeFrom(base)); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "it is kept behind a fence", func() bool { return kind() == nil && remove(&corev1.Namespace{}, "butler-system") == nil })
+}
+
 // annotate tries an update with one annotation replaced, or removed if empty.
 func annotate(t *testing.T, c client.Client, o client.Object, key, value string) error {
 	t.Helper()
@@ -175,10 +220,15 @@ func annotate(t *testing.T, c client.Client, o client.Object, key, value string)
 // awaitPolicy waits until the policy is in force, which takes a moment.
 func awaitPolicy(t *testing.T, c client.Client, o client.Object) {
 	t.Helper()
+	await(t, "the policy is not in force", func() bool { return annotate(t, c, o, v1alpha1.AnnotationOwnerID, "two") != nil })
+}
+
+func await(t *testing.T, otherwise string, done func() bool) {
+	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if annotate(t, c, o, v1alpha1.AnnotationOwnerID, "two") != nil {
+		if done() {
 			return
 		}
 	}
-	t.Fatal("the policy is not in force")
+	t.Fatal(otherwise)
 }

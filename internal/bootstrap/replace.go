@@ -24,9 +24,9 @@ const (
 	// replaced, since when, and whether somebody asked for it. It is written before
 	// anything is deleted, and taken off when the new node is Ready: who finds it goes
 	// on with it.
-	annotationReplacing = v1alpha1.Group + "/replacing"
+	annotationReplacing = v1alpha1.AnnotationReplacing
 	// annotationReplacement on a MachineRequest repeats it: this is the new one.
-	annotationReplacement = v1alpha1.Group + "/replacement"
+	annotationReplacement = v1alpha1.AnnotationReplacement
 
 	// replacePatience is how long a new machine has to become Ready before it may be
 	// replaced itself: if it is lost, or if somebody asks again.

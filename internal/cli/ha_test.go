@@ -135,13 +135,14 @@ func TestHARehearsal(t *testing.T) {
 	t.Run("it is told from other clusters that it manages", func(t *testing.T) { expectFound(t, a, "butler-mgmt") })
 	t.Run("credentials that ran out are renewed", func(t *testing.T) { expectRenewed(t, a, "butler-mgmt") })
 	t.Run("the cluster serves requests by itself", func(t *testing.T) { expectRequestsServed(t, a, "butler-mgmt") })
-	a.run("forget", "butler-mgmt", "--yes").expect(t, 1, "butler-mgmt manages itself, and would go on doing so", "the platform still holds 5 machines, 7 disks of butler-mgmt")
+	t.Run("the cluster keeps what it needs", func(t *testing.T) { expectKept(t, a, "butler-mgmt") })
+	a.run("forget", "butler-mgmt", "--yes").expect(t, 1, "butler-mgmt manages itself, and would go on doing so", "the platform still holds 6 machines, 9 disks of butler-mgmt")
 	// The last word on what is deleted has the plane that is in charge, but for the
 	// login, which may have ended there.
 	spoilLogin(t, a, "butler-mgmt")
 	// A pod that its node has ended stays listed, and holds nobody.
 	leaveEndedPod(t, a, "butler-mgmt", addon.ButlerBootstrap)
-	if r := a.ok("destroy", "butler-mgmt", "--yes"); !strings.Contains(r.out, "left 0: 5 machines, 7 disks") {
+	if r := a.ok("destroy", "butler-mgmt", "--yes"); !strings.Contains(r.out, "left 0: 6 machines, 9 disks") {
 		t.Errorf("destroy said\n%s%s", r.out, r.err)
 	}
 	a.expectNothingOnThePlatform("butler-mgmt")

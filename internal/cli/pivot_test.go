@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 )
 
 const system = "butler-system"
@@ -85,24 +87,23 @@ func expectSelfManaged(t *testing.T, a adm, cluster string) {
 	})
 }
 
-// expectRequestsServed has the cluster's own controllers make a machine and
-// remove it, and remove one of the cluster's.
+// expectRequestsServed has the cluster's own controllers create a machine and
+// delete it. A copy of its request is refused.
 func expectRequestsServed(t *testing.T, a adm, cluster string) {
 	t.Helper()
 	a = adm{t, a.path, a.home}
 	c := a.within(cluster)
+	var all v1alpha1.MachineRequestList
+	if err := c.List(t.Context(), &all, client.InNamespace(system)); err != nil || len(all.Items) == 0 {
+		t.Fatalf("%d requests: %v", len(all.Items), err)
+	}
 	extra := &v1alpha1.MachineRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "extra"},
 		Spec: v1alpha1.MachineRequestSpec{
-			MachineName: "extra", Role: v1alpha1.RoleWorker,
+			ProviderRef: all.Items[0].Spec.ProviderRef, MachineName: "extra", Role: v1alpha1.RoleWorker,
 			CPU: 2, MemoryMB: 2048, DiskGB: 20,
 		},
 	}
-	var worker v1alpha1.MachineRequest
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: system, Name: cluster + "-worker-2"}, &worker); err != nil {
-		t.Fatal(err)
-	}
-	extra.Spec.ProviderRef = worker.Spec.ProviderRef
 	if err := c.Create(t.Context(), extra); err != nil {
 		t.Fatal(err)
 	}
@@ -113,16 +114,47 @@ func expectRequestsServed(t *testing.T, a adm, cluster string) {
 	if !slices.Contains(a.machineNames(cluster), "extra") {
 		t.Error("the platform has no machine extra")
 	}
-	for _, request := range []*v1alpha1.MachineRequest{extra, &worker} {
-		if err := c.Delete(t.Context(), request); err != nil {
-			t.Fatal(err)
+	copied := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "copy", Annotations: extra.Annotations}, Spec: extra.Spec}
+	if err := c.Create(t.Context(), copied); err == nil || !strings.Contains(err.Error(), "belongs to another object") {
+		t.Errorf("a copy was not refused: %v", err)
+	}
+	if err := c.Delete(t.Context(), extra); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool {
+		return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(extra), extra))
+	})
+	if slices.Contains(a.machineNames(cluster), "extra") {
+		t.Error("machine extra is still there")
+	}
+}
+
+// expectKept deletes on a cluster that manages itself what it needs to exist.
+func expectKept(t *testing.T, a adm, cluster string) {
+	t.Helper()
+	a = adm{t, a.path, a.home}
+	c := a.within(cluster)
+	kind := &metav1.PartialObjectMetadata{}
+	kind.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	kind.SetName("machinerequests." + v1alpha1.Group)
+	for _, o := range []client.Object{kind, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: system}}} {
+		if err := c.Delete(t.Context(), o); err == nil || !strings.Contains(err.Error(), "manages itself") {
+			t.Errorf("%T %s may be deleted: %v", o, o.GetName(), err)
 		}
-		waitFor(t, func() bool {
-			return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(request), request))
+	}
+	before := a.machineNames(cluster)
+	if err := c.DeleteAllOf(t.Context(), &v1alpha1.MachineRequest{}, client.InNamespace(system)); err != nil {
+		t.Fatal(err)
+	}
+	var all v1alpha1.MachineRequestList
+	waitFor(t, func() bool {
+		err := c.List(t.Context(), &all, client.InNamespace(system))
+		return err == nil && !slices.ContainsFunc(all.Items, func(r v1alpha1.MachineRequest) bool {
+			return request.ReadyReason(r.Status.Conditions) != request.ReasonSelfHosted
 		})
-		if slices.Contains(a.machineNames(cluster), request.Spec.MachineName) {
-			t.Errorf("machine %s is still there", request.Spec.MachineName)
-		}
+	})
+	if after := a.machineNames(cluster); len(all.Items) != 6 || len(before) != 6 || !slices.Equal(before, after) {
+		t.Errorf("%d requests; machines %v became %v", len(all.Items), before, after)
 	}
 }
 

@@ -24,6 +24,8 @@ func essence(s set) map[string]any {
 			unstructured.RemoveNestedField(o.Object, "metadata", "annotations", a)
 		}
 		fields := content(o)
+		fields["claims"] = claims(o)
+		unstructured.RemoveNestedField(fields, "metadata", "annotations", v1alpha1.AnnotationClaimedBy)
 		if key.Kind == providerKind {
 			unstructured.RemoveNestedField(fields, "metadata", "finalizers")
 		} else {

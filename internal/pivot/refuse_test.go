@@ -380,7 +380,12 @@ func (w *world) define(d *apiextensionsv1.CustomResourceDefinition) {
 			o := &unstructured.Unstructured{}
 			o.SetGroupVersionKind(definitionKind)
 			o.SetName(d.Name)
-			w.must(c.Delete(context.Background(), o))
+			w.wipe(c) // a kind of a cluster that manages itself is kept
+			err := c.Delete(context.Background(), o)
+			for deadline := time.Now().Add(20 * time.Second); err != nil && strings.Contains(err.Error(), "manages itself") && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+				err = c.Delete(context.Background(), o)
+			}
+			w.must(err)
 		})
 	}
 }

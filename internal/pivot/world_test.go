@@ -263,6 +263,10 @@ func (w *world) makeMachine(i int) error {
 	if err := local.Create(w.ctx, r, minter); err != nil {
 		return err
 	}
+	r.Annotations[v1alpha1.AnnotationClaimedBy] = string(r.UID)
+	if err := local.Update(w.ctx, r, client.FieldOwner("butler-provider-harvester")); err != nil {
+		return err
+	}
 	r.Status = v1alpha1.MachineRequestStatus{
 		Phase: v1alpha1.MachineRunning, ProviderID: "harvester://default/" + r.Name, IPAddress: fmt.Sprintf("10.40.%d.%d", i/250, 1+i%250), ObservedGeneration: 1,
 	}

@@ -28,6 +28,7 @@ const (
 type facts struct {
 	deleting  bool
 	taken     string // why the request may not act under its owner id
+	held      string // why nothing is deleted for a request that is being deleted
 	phase     v1alpha1.LoadBalancerPhase
 	known     bool  // the platform has shown this load balancer
 	served    bool  // it has had an endpoint
@@ -170,13 +171,16 @@ func decideDeletion(f facts) decision {
 		phase: v1alpha1.LoadBalancerDeleting, ready: metav1.ConditionFalse,
 		reason: reasonDeleting, message: "Load balancer is being deleted", pace: request.Young,
 	}
+	gone := f.err == nil && f.balancer.State == provider.StateAbsent && (f.settled || !f.attempted)
 	switch {
+	case f.held != "" && !gone:
+		return decision{phase: unchanged(f), ready: metav1.ConditionFalse, reason: request.ReasonSelfHosted, message: f.held, pace: request.Slow}
 	case f.err != nil:
 		d.reason, d.message, d.pace = provider.ReasonOf(f.err), f.err.Error(), request.Backoff
 		if !request.Transient(f.err) {
 			d.pace = request.Slow
 		}
-	case f.balancer.State == provider.StateAbsent && (f.settled || !f.attempted):
+	case gone:
 		d.act = release
 	case f.balancer.State == provider.StateAbsent, f.balancer.State == provider.StateDeleting, f.asked == remove:
 	default:

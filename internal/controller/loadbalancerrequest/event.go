@@ -22,7 +22,7 @@ func (p *pass) announce(before v1alpha1.LoadBalancerRequestStatus, d decision) {
 	}
 	switch {
 	case d.phase == v1alpha1.LoadBalancerFailed && before.FailureReason != p.request.Status.FailureReason,
-		p.facts.err != nil && request.ReadyReason(before.Conditions) != d.reason:
+		(p.facts.err != nil || d.reason == request.ReasonSelfHosted) && request.ReadyReason(before.Conditions) != d.reason:
 		p.Events.Eventf(p.request, nil, corev1.EventTypeWarning, d.reason, "Reconcile", "%s", request.Short(d.message))
 	case before.Phase == d.phase:
 	case before.Phase == v1alpha1.LoadBalancerFailed && !p.facts.deleting:

@@ -43,7 +43,7 @@ func TestBehindAFenceNothingIsDoneUntilItGoes(t *testing.T) {
 	}}
 	held.Spec.ClusterName, held.Spec.ProviderConfigRef.Name, held.Spec.Targets = "mgmt", "config", targets("x")
 	going := held.DeepCopy()
-	going.Name = "going"
+	going.Name, going.Annotations[v1alpha1.AnnotationOwnerID] = "going", "another"
 	w.must(w.Create(w.Context(), held))
 	w.must(w.Create(w.Context(), going))
 	w.must(w.Delete(w.Context(), going))
@@ -65,4 +65,27 @@ func TestBehindAFenceNothingIsDoneUntilItGoes(t *testing.T) {
 	w.must(w.Patch(w.Context(), cb, client.MergeFrom(base)))
 	w.phase(held, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	w.gone(going)
+}
+
+func TestAClusterThatManagesItselfKeepsItsLoadBalancer(t *testing.T) {
+	w := newWorld(t, inmemory.Options{LoadBalancers: true})
+	w.configure()
+	cb := w.bootstrap("mgmt")
+	base := cb.DeepCopy()
+	delete(cb.Annotations, v1alpha1.AnnotationFenced)
+	cb.Annotations[v1alpha1.AnnotationPlane] = v1alpha1.PlaneSelf
+	w.must(w.Patch(w.Context(), cb, client.MergeFrom(base)))
+	l := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{
+		Namespace: w.ns, Name: "mgmt-cp-lb", Labels: map[string]string{v1alpha1.LabelClusterBootstrap: "mgmt"},
+		Annotations: map[string]string{v1alpha1.AnnotationClusterID: clusterID},
+	}}
+	l.Spec.ClusterName, l.Spec.ProviderConfigRef.Name, l.Spec.Targets = "mgmt", "config", targets("x")
+	w.must(w.Create(w.Context(), l))
+	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
+	w.must(w.Delete(w.Context(), l))
+	w.phase(l, v1alpha1.LoadBalancerReady, "SelfHosted")
+	w.event(l, "SelfHosted")
+	if n := w.platform.Calls(inmemory.DeleteLoadBalancer); n != 0 || len(w.platform.LoadBalancers()) != 1 {
+		t.Errorf("%d deletes were sent, the platform has %+v", n, w.platform.LoadBalancers())
+	}
 }

@@ -104,6 +104,11 @@ func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) (err
 	if p.facts.taken, err = p.claim.Taken(ctx); err != nil || p.facts.taken != "" {
 		return err
 	}
+	if p.facts.deleting {
+		if p.facts.held, err = p.Fence.HoldsDeletion(ctx, p.request); err != nil {
+			return err
+		}
+	}
 	return p.ask(ctx, config)
 }
 

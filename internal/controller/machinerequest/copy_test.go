@@ -28,8 +28,9 @@ func (w *world) copyOf(r *v1alpha1.MachineRequest, name string, status, claimed 
 	}
 	w.must(w.Create(w.ctx, c))
 	if status {
+		base := c.DeepCopy()
 		c.Status = r.Status
-		w.must(w.Status().Update(w.ctx, c))
+		w.must(w.Status().Patch(w.ctx, c, client.MergeFrom(base)))
 	}
 	return c
 }

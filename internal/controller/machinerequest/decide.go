@@ -27,6 +27,7 @@ const (
 type facts struct {
 	deleting  bool
 	taken     string // why the request may not act under its owner id
+	held      string // why nothing is deleted for a request that is being deleted
 	phase     v1alpha1.MachinePhase
 	known     bool // the platform has shown this machine
 	ran       bool // the machine has had an address
@@ -175,13 +176,16 @@ func decideDeletion(f facts) decision {
 		phase: v1alpha1.MachineDeleting, ready: metav1.ConditionFalse,
 		reason: reasonDeleting, message: "Virtual machine is being deleted", pace: request.Young,
 	}
+	gone := f.err == nil && f.machine.State == provider.StateAbsent && (f.settled || !f.attempted)
 	switch {
+	case f.held != "" && !gone:
+		return decision{phase: unchanged(f), ready: metav1.ConditionFalse, reason: request.ReasonSelfHosted, message: f.held, pace: request.Slow}
 	case f.err != nil:
 		d.reason, d.message, d.pace = provider.ReasonOf(f.err), f.err.Error(), request.Backoff
 		if !request.Transient(f.err) {
 			d.pace = request.Slow
 		}
-	case f.machine.State == provider.StateAbsent && (f.settled || !f.attempted):
+	case gone:
 		d.act, d.phase = release, v1alpha1.MachineDeleted
 		d.reason, d.message = reasonDeleted, "Virtual machine has been deleted"
 	case f.machine.State == provider.StateAbsent, f.machine.State == provider.StateDeleting, f.asked == remove:

@@ -20,7 +20,7 @@ func (p *pass) announce(before v1alpha1.MachineRequestStatus, d decision) {
 	switch {
 	case d.phase == v1alpha1.MachineFailed && before.FailureReason != p.request.Status.FailureReason,
 		d.phase == v1alpha1.MachineUnknown && before.Phase != d.phase,
-		p.facts.err != nil && request.ReadyReason(before.Conditions) != d.reason:
+		(p.facts.err != nil || d.reason == request.ReasonSelfHosted) && request.ReadyReason(before.Conditions) != d.reason:
 		p.Events.Eventf(p.request, nil, corev1.EventTypeWarning, d.reason, "Reconcile", "%s", request.Short(d.message))
 	case before.Phase == d.phase:
 	case before.Phase == v1alpha1.MachineFailed && !p.facts.deleting, before.Phase == v1alpha1.MachineUnknown && !p.facts.deleting:

@@ -25,6 +25,7 @@ const (
 	ReasonNoConfig     = "ProviderConfigNotFound"
 	ReasonOwnerMissing = "OwnerMissing"
 	ReasonOwnerTaken   = "OwnerTaken"
+	ReasonSelfHosted   = "SelfHosted"
 )
 
 // ConfigName is the ProviderConfig that a request refers to.

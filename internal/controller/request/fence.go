@@ -29,22 +29,29 @@ func Fenced(cb client.Object) bool { return cb.GetAnnotations()[v1alpha1.Annotat
 // Holds reports whether a request must be left alone. One without a
 // ClusterBootstrap is nobody else's.
 func (f Fence) Holds(ctx context.Context, o client.Object) (bool, error) {
+	cb, err := find(ctx, o, f.Cache, f.Live)
+	return cb != nil && Fenced(cb), err
+}
+
+// find returns the ClusterBootstrap of a request from the first reader that has
+// it, nil if none has.
+func find(ctx context.Context, o client.Object, from ...client.Reader) (client.Object, error) {
 	name, ok := BootstrapOf(o)
 	if !ok {
-		return false, nil
+		return nil, nil
 	}
 	id := o.GetAnnotations()[v1alpha1.AnnotationClusterID]
-	for _, from := range []client.Reader{f.Cache, f.Live} {
+	for _, r := range from {
 		cb := &v1alpha1.ClusterBootstrap{}
-		err := from.Get(ctx, name, cb)
+		err := r.Get(ctx, name, cb)
 		if err == nil && cb.Annotations[v1alpha1.AnnotationClusterID] == id {
-			return Fenced(cb), nil
+			return cb, nil
 		}
 		if client.IgnoreNotFound(err) != nil {
-			return false, err
+			return nil, err
 		}
 	}
-	return false, nil
+	return nil, nil
 }
 
 // BootstrapOf names the ClusterBootstrap of a request, if its label does.
@@ -64,10 +71,13 @@ func IndexBootstrap(ctx context.Context, i client.FieldIndexer, kind client.Obje
 	})
 }
 
-// FenceMoved lets a ClusterBootstrap pass whose fence has come or gone, with it
-// or without it: its requests have to be looked at.
+// FenceMoved lets a ClusterBootstrap pass if it has changed what may be done about
+// its requests: with its fence, with the plane, or with a replacement.
 func FenceMoved() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return Fenced(e.ObjectOld) != Fenced(e.ObjectNew)
+		before, after := e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations()
+		return Fenced(e.ObjectOld) != Fenced(e.ObjectNew) ||
+			before[v1alpha1.AnnotationPlane] != after[v1alpha1.AnnotationPlane] ||
+			before[v1alpha1.AnnotationReplacing] != after[v1alpha1.AnnotationReplacing]
 	}}
 }

@@ -31,6 +31,9 @@ func TestAFenceWithoutAReasonIsNone(t *testing.T) {
 		"it goes":             {fenced, none, true},
 		"its reason is taken": {fenced, empty, true},
 		"it never was one":    {empty, none, false},
+		"the plane changes":   {none, with(map[string]string{v1alpha1.AnnotationPlane: v1alpha1.PlaneSelf}), true},
+		"a machine is to go":  {none, with(map[string]string{v1alpha1.AnnotationReplacing: "a 1"}), true},
+		"a note is added":     {none, with(map[string]string{"example.com/note": "a"}), false},
 	} {
 		if got := moved.Update(event.UpdateEvent{ObjectOld: tc.from, ObjectNew: tc.to}); got != tc.want {
 			t.Errorf("%s: %v", reason, got)

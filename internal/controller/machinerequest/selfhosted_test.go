@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package machinerequest
+
+import (
+	"errors"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+)
+
+// annotate sets an annotation of the ClusterBootstrap.
+func (w *world) annotate(cb *v1alpha1.ClusterBootstrap, key, value string) {
+	w.Helper()
+	base := cb.DeepCopy()
+	cb.Annotations[key] = value
+	w.must(w.Patch(w.ctx, cb, client.MergeFrom(base)))
+}
+
+func TestAClusterThatManagesItselfDeletesTheMachineAloneThatItReplaces(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	cb := w.bootstrap(false)
+	w.annotate(cb, v1alpha1.AnnotationPlane, v1alpha1.PlaneSelf)
+	all := map[string]*v1alpha1.MachineRequest{}
+	for _, name := range []string{"mgmt-cp-0", "mgmt-cp-1", "mgmt-cp-2"} {
+		all[name] = w.request(name, ofBootstrap)
+	}
+	for _, r := range all {
+		w.phase(r, v1alpha1.MachineRunning)
+		w.must(w.Delete(w.ctx, r))
+	}
+	for _, r := range all {
+		w.reason(r, "SelfHosted")
+		w.event(r, "SelfHosted")
+		if r.Status.Phase != v1alpha1.MachineRunning || r.Status.IPAddress == "" {
+			t.Errorf("%s: %+v", r.Name, r.Status)
+		}
+	}
+	w.machines(3)
+	w.annotate(cb, v1alpha1.AnnotationReplacing, "mgmt-cp-1 2026-01-01T00:00:00Z")
+	w.gone(all["mgmt-cp-1"])
+	w.machines(2)
+
+	replacement := w.request("mgmt-cp-1", ofBootstrap, func(r *v1alpha1.MachineRequest) {
+		r.Annotations[v1alpha1.AnnotationReplacement] = cb.Annotations[v1alpha1.AnnotationReplacing]
+	})
+	w.phase(replacement, v1alpha1.MachineRunning)
+	w.must(w.Delete(w.ctx, replacement))
+	w.reason(replacement, "SelfHosted")
+	w.machines(3)
+	if n := w.platform.Calls(inmemory.Delete); n != 1 {
+		t.Errorf("%d deletes were sent", n)
+	}
+}
+
+func TestWhatIsGoneIsReleasedOnAClusterThatManagesItself(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.configure()
+	w.annotate(w.bootstrap(false), v1alpha1.AnnotationPlane, v1alpha1.PlaneSelf)
+	r := w.request("a", ofBootstrap)
+	w.phase(r, v1alpha1.MachineRunning)
+	w.platform.Remove("a")
+	w.nudge()
+	w.reason(r, "VMLost")
+	w.must(w.Delete(w.ctx, r))
+	w.gone(r)
+}
+
+func TestDecideHeldDeletion(t *testing.T) {
+	held := facts{deleting: true, held: "it manages itself", attempted: true, known: true, ran: true, phase: "Running"}
+	for reason, tc := range map[string]struct {
+		machine provider.Machine
+		err     error
+		want    action
+		phase   v1alpha1.MachinePhase
+	}{
+		"it runs":                      {machine: in(provider.StateRunning), phase: "Running"},
+		"it is off":                    {machine: in(provider.StateStopped), phase: "Running"},
+		"a part of it is left":         {machine: in(provider.StatePartial), phase: "Running"},
+		"the platform deletes it":      {machine: in(provider.StateDeleting), phase: "Running"},
+		"the platform does not answer": {err: errors.New("boom"), phase: "Running"},
+		"it is gone":                   {machine: provider.Machine{State: provider.StateAbsent}, want: release, phase: "Deleted"},
+	} {
+		f := held
+		f.machine, f.err, f.settled = tc.machine, tc.err, true
+		d := decide(f)
+		if d.act != tc.want || d.phase != tc.phase || d.act == none && d.reason != "SelfHosted" {
+			t.Errorf("%s: %+v", reason, d)
+		}
+	}
+}
