@@ -84,7 +84,7 @@ func (f *life) end() error {
 	if o := f.current(); o != nil {
 		return fmt.Errorf("after %d passes the request is still there: %+v", f.passes, o)
 	}
-	f.clock.advance(f.Lag + f.Settle + lateTime)
+	f.clock.advance(f.Lag + f.Settle + f.late())
 	f.world.step()
 	f.clock.advance(goneTime)
 	f.world.step()

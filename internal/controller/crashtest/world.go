@@ -4,6 +4,7 @@
 package crashtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -19,6 +20,8 @@ type Behaviour struct {
 	Lag time.Duration
 	// Settle is the window that the platform announces.
 	Settle time.Duration
+	// Late is how long after its death a caller's call takes effect; zero is a moment.
+	Late time.Duration
 	// Halves lets the first call that makes something make a part of it only.
 	Halves bool
 }
@@ -27,7 +30,7 @@ type Behaviour struct {
 const (
 	bootTime = 1500 * time.Millisecond // until something is up
 	goneTime = 1500 * time.Millisecond // until something is gone
-	lateTime = 800 * time.Millisecond  // until the call of a dead caller takes effect
+	lateTime = 800 * time.Millisecond  // until the call of a dead caller takes effect, unless Late is set
 	stepTime = time.Second             // between passes, at least
 )
 
@@ -46,7 +49,7 @@ type world struct {
 	things []*thing
 	made   int
 	wanted bool // the request is not being deleted
-	late   []effect
+	due    []effect
 }
 
 // thing is a machine or a load balancer.
@@ -73,11 +76,11 @@ func (c *clock) advance(d time.Duration) { c.t = c.t.Add(d) }
 
 // step brings the world to the present time.
 func (w *world) step() {
-	due := w.late
-	w.late = nil
+	due := w.due
+	w.due = nil
 	for _, e := range due {
 		if e.at.After(w.clock.now()) {
-			w.late = append(w.late, e)
+			w.due = append(w.due, e)
 			continue
 		}
 		e.do()
@@ -96,12 +99,14 @@ func (w *world) call(op string, owner provider.Owner, do func()) {
 	}
 	w.points.reach("before "+op, w.check)
 	if w.points.at("late " + op) {
-		w.late = append(w.late, effect{at: w.clock.now().Add(lateTime), do: do})
+		w.due = append(w.due, effect{at: w.clock.now().Add(w.late()), do: do})
 		panic(crash{})
 	}
 	do()
 	w.points.reach("after "+op, w.check)
 }
+
+func (b Behaviour) late() time.Duration { return cmp.Or(b.Late, lateTime) }
 
 // look lets the caller die around a question.
 func (w *world) look(op string, owner provider.Owner) *thing {

@@ -63,7 +63,8 @@ func (p *pass) observeAnew(ctx context.Context, config *v1alpha1.ProviderConfig)
 // act asks the platform for what was decided and takes its answer as the facts.
 func (p *pass) act(ctx context.Context, a action) error {
 	absent := p.facts.balancer.State == provider.StateAbsent
-	if a == ensure && absent && !p.facts.fresh {
+	partial := p.facts.balancer.State == provider.StatePartial
+	if a == ensure && (absent || partial) && !p.facts.fresh {
 		if err := p.claim.Attempt(ctx); err != nil {
 			return err
 		}

@@ -149,16 +149,16 @@ func (p *pass) remember(b provider.LoadBalancer, err error) {
 	p.facts.balancer, p.facts.err = b, err
 	p.facts.failing = p.note.FailingFor(now)
 	if p.platform != nil {
-		p.facts.settled = p.note.Settled(attempt, p.window(), now)
+		p.facts.settled = p.note.Settled(attempt, p.window(), now) && (!p.facts.deleting || request.Landed(p.request, now))
 	}
 }
 
 // window is how long Absent may be wrong.
-func (p *pass) window() time.Duration {
+func (p *pass) window() request.Window {
 	if p.facts.deleting {
-		return p.note.Window(p.platform.Settle)
+		return p.note.Window(p.platform.Settle, p.facts.known)
 	}
-	return p.platform.Settle
+	return request.Settling(p.platform.Settle)
 }
 
 func (p *pass) outlook(d decision) request.Outlook {

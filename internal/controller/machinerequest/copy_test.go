@@ -31,6 +31,7 @@ func (w *world) copyOf(r *v1alpha1.MachineRequest, name string, status, claimed 
 		base := c.DeepCopy()
 		c.Status = r.Status
 		w.must(w.Status().Patch(w.ctx, c, client.MergeFrom(base)))
+		w.nudge()
 	}
 	return c
 }

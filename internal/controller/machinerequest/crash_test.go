@@ -24,6 +24,7 @@ var behaviours = map[string]crashtest.Behaviour{
 	"made in parts":   {Halves: true},
 	"shown late":      {Lag: 2 * time.Second, Settle: 4 * time.Second},
 	"parts, and late": {Lag: 2 * time.Second, Settle: 4 * time.Second, Halves: true},
+	"calls take long": {Late: 50 * time.Second},
 }
 
 func subject() crashtest.Subject {

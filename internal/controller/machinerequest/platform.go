@@ -44,7 +44,7 @@ func (p *pass) observeAnew(ctx context.Context, config *v1alpha1.ProviderConfig)
 
 // act asks the platform for what was decided and takes its answer as the facts.
 func (p *pass) act(ctx context.Context, a action) error {
-	if a == create && p.facts.machine.State == provider.StateAbsent && !p.facts.fresh {
+	if a == create && !p.facts.fresh {
 		if err := p.claim.Attempt(ctx); err != nil {
 			return err
 		}

@@ -147,17 +147,17 @@ func (p *pass) remember(m provider.Machine, err error) {
 	p.facts.machine, p.facts.err = m, err
 	p.facts.failing = p.note.FailingFor(now)
 	if p.platform != nil {
-		p.facts.settled = p.note.Settled(attempt, p.window(), now)
+		p.facts.settled = p.note.Settled(attempt, p.window(), now) && (!p.facts.deleting || request.Landed(p.request, now))
 	}
 }
 
 // window is how long Absent may be wrong. For a machine that has run no Create
 // can be on its way any more.
-func (p *pass) window() time.Duration {
+func (p *pass) window() request.Window {
 	if p.facts.deleting && !p.facts.ran {
-		return p.note.Window(p.platform.Settle)
+		return p.note.Window(p.platform.Settle, p.facts.known)
 	}
-	return p.platform.Settle
+	return request.Settling(p.platform.Settle)
 }
 
 func (p *pass) outlook(d decision) request.Outlook {

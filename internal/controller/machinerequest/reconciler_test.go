@@ -393,7 +393,7 @@ func TestDeletionWaitsForACreateWhoseAnswerWasLost(t *testing.T) {
 	w.phase(r, v1alpha1.MachineDeleting)
 	time.Sleep(500 * time.Millisecond)
 	w.must(w.read(r)) // it is kept: the machine may still come up
-	w.clock.advance(time.Minute)
+	w.clock.advance(90 * time.Second)
 	w.gone(r)
 }
 

@@ -20,6 +20,10 @@ import (
 // written before the platform is asked, so that no crash can hide an attempt.
 const AnnotationAttempt = v1alpha1.Group + "/create-attempt"
 
+// AnnotationUnanswered holds the time of an attempt before that one whose answer is
+// not known. The write of a later attempt carries it.
+const AnnotationUnanswered = v1alpha1.Group + "/create-unanswered"
+
 // Claim is a provider's hold on a request: the finalizer, the owner that platform
 // objects are tagged with, and the recorded attempts. Every write of a pass goes
 // through it and carries the resource version that was read.
@@ -93,8 +97,16 @@ func (c *Claim) Owner() provider.Owner {
 
 // Attempted returns the time of the last attempt, zero if there was none. A time
 // that cannot be read still tells that there was one.
-func Attempted(o client.Object) time.Time {
-	text, ok := o.GetAnnotations()[AnnotationAttempt]
+func Attempted(o client.Object) time.Time { return noted(o, AnnotationAttempt) }
+
+// Landed reports whether no attempt before the last one can take effect any more.
+func Landed(o client.Object, now time.Time) bool {
+	t := noted(o, AnnotationUnanswered)
+	return t.IsZero() || t.After(now) || now.Sub(t) >= inFlight
+}
+
+func noted(o client.Object, key string) time.Time {
+	text, ok := o.GetAnnotations()[key]
 	if !ok {
 		return time.Time{}
 	}
@@ -105,6 +117,9 @@ func Attempted(o client.Object) time.Time {
 }
 
 func (c *Claim) stamp() {
+	if last, tried := c.Object.GetAnnotations()[AnnotationAttempt]; tried && !c.Note.answered {
+		c.annotate(AnnotationUnanswered, last)
+	}
 	c.annotate(AnnotationAttempt, c.Now().UTC().Format(time.RFC3339Nano))
 	c.recordPlatform()
 }

@@ -16,8 +16,16 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// inFlight is how long a call may go on at the platform after its sender is gone.
-const inFlight = 10 * time.Second
+// What a call whose answer is not known may still bring about.
+const (
+	// inFlight is for how long after the attempt it may take effect: its sender tries
+	// for CallTimeout, and an API server works on what it has received for up to a
+	// minute more, also if the sender is gone.
+	inFlight = CallTimeout + time.Minute
+	// unanswered is for how long nothing must be seen in any case: the time of the
+	// attempt may be that of another clock.
+	unanswered = 10 * time.Second
+)
 
 // Memory is what may be lost: a restart only makes a reconciler more patient.
 // The zero value is empty and ready.
@@ -110,23 +118,35 @@ func (n *Note) Answered(err error) {
 	n.answered = err == nil || provider.KindOf(err) != provider.Unavailable
 }
 
-// Settled reports whether what is not to be seen really is not there.
-func (n *Note) Settled(attempt time.Time, settle time.Duration, now time.Time) bool {
-	if settle == 0 {
-		return true
-	}
-	// An attempt that lies ahead was recorded by a clock that was put back since.
-	passed := now.Sub(attempt) >= settle || attempt.After(now)
-	return passed && !n.missing.IsZero() && now.Sub(n.missing) >= settle
-}
+// Window is how long to wait before what is not to be seen counts as gone: since
+// the last attempt to create it, and since it is missing.
+type Window struct{ Attempt, Missing time.Duration }
+
+// Settling is the window of a platform that shows late what it has.
+func Settling(settle time.Duration) Window { return Window{settle, settle} }
 
 // Window is how long to wait before something counts as gone for good: a call
 // whose answer is not known, perhaps as its sender died, may still take effect.
-func (n *Note) Window(settle time.Duration) time.Duration {
-	if n.answered {
-		return settle
+// What was shown once has been created, so that no such call is expected.
+func (n *Note) Window(settle time.Duration, shown bool) Window {
+	switch {
+	case n.answered:
+		return Settling(settle)
+	case shown:
+		return Settling(max(settle, unanswered))
+	default:
+		return Window{Attempt: max(settle, inFlight), Missing: max(settle, unanswered)}
 	}
-	return max(settle, inFlight)
+}
+
+// Settled reports whether what is not to be seen really is not there.
+func (n *Note) Settled(attempt time.Time, w Window, now time.Time) bool {
+	if w == (Window{}) {
+		return true
+	}
+	// An attempt that lies ahead was recorded by a clock that was put back since.
+	passed := now.Sub(attempt) >= w.Attempt || attempt.After(now)
+	return passed && !n.missing.IsZero() && now.Sub(n.missing) >= w.Missing
 }
 
 // FailingFor is how long the platform could not be asked.

@@ -91,22 +91,22 @@ func TestWhatNeedsAttentionIsRetriedEveryOneToFiveMinutes(t *testing.T) {
 func TestSettledNeedsTheWholeWindowSinceAttemptAndSinceMissing(t *testing.T) {
 	now := time.Now()
 	n := &Note{}
-	if !n.Settled(now, 0, now) {
+	if !n.Settled(now, Window{}, now) {
 		t.Error("a platform without window is always settled")
 	}
-	if n.Settled(now.Add(-time.Hour), time.Minute, now) {
+	if n.Settled(now.Add(-time.Hour), Settling(time.Minute), now) {
 		t.Error("settled before anything was missed")
 	}
 	n.Saw(false, nil, now)
 	later := now.Add(time.Minute)
-	if n.Settled(later.Add(-time.Second), time.Minute, later) {
+	if n.Settled(later.Add(-time.Second), Settling(time.Minute), later) {
 		t.Error("settled right after an attempt")
 	}
-	if !n.Settled(now, time.Minute, later) {
+	if !n.Settled(now, Settling(time.Minute), later) {
 		t.Error("not settled after the window")
 	}
 	n.Saw(true, nil, later)
-	if n.Settled(now, time.Minute, later.Add(time.Hour)) {
+	if n.Settled(now, Settling(time.Minute), later.Add(time.Hour)) {
 		t.Error("settled although it was seen")
 	}
 }
@@ -143,10 +143,10 @@ func TestAClockThatIsPutBackHoldsNothingUp(t *testing.T) {
 	n.Saw(false, nil, now)
 	now = now.Add(-time.Hour)
 	n.Saw(false, nil, now)
-	if n.Settled(attempt, time.Minute, now.Add(time.Minute-1)) {
+	if n.Settled(attempt, Settling(time.Minute), now.Add(time.Minute-1)) {
 		t.Error("settled before the window was over")
 	}
-	if !n.Settled(attempt, time.Minute, now.Add(time.Minute)) {
+	if !n.Settled(attempt, Settling(time.Minute), now.Add(time.Minute)) {
 		t.Error("not settled a window after the clock was put back")
 	}
 	n.Saw(false, errors.New("down"), now)
@@ -154,5 +154,38 @@ func TestAClockThatIsPutBackHoldsNothingUp(t *testing.T) {
 	n.Saw(false, errors.New("down"), now)
 	if got := n.FailingFor(now.Add(time.Minute)); got != time.Minute {
 		t.Errorf("failing for %v", got)
+	}
+}
+
+func TestACallWithoutAnAnswerIsWaitedFor(t *testing.T) {
+	const settle = 4 * time.Second
+	asked := &Note{}
+	asked.Asking()
+	answered := &Note{}
+	answered.Answered(nil)
+	refused := &Note{}
+	refused.Answered(fault(provider.Invalid))
+	for reason, tc := range map[string]struct {
+		note  *Note
+		shown bool
+		want  Window
+	}{
+		"after a restart":                   {note: &Note{}, want: Window{90 * time.Second, 10 * time.Second}},
+		"asked, and not answered":           {note: asked, want: Window{90 * time.Second, 10 * time.Second}},
+		"after a restart, but it was shown": {note: &Note{}, shown: true, want: Window{10 * time.Second, 10 * time.Second}},
+		"answered":                          {note: answered, want: Window{settle, settle}},
+		"refused":                           {note: refused, want: Window{settle, settle}},
+	} {
+		if got := tc.note.Window(settle, tc.shown); got != tc.want {
+			t.Errorf("%s: %v", reason, got)
+		}
+	}
+	start := time.Unix(1e9, 0)
+	n := &Note{}
+	n.Saw(false, nil, start.Add(time.Minute))
+	for after, want := range map[time.Duration]bool{60 * time.Second: false, 71 * time.Second: false, 89 * time.Second: false, 90 * time.Second: true} {
+		if got := n.Settled(start, n.Window(0, false), start.Add(after)); got != want {
+			t.Errorf("settled %v after the attempt: %v", after, got)
+		}
 	}
 }
