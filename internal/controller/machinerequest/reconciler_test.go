@@ -211,12 +211,17 @@ func TestAMachineThatIsSwitchedOffIsLostUntilItRunsAgain(t *testing.T) {
 	w.phase(r, v1alpha1.MachineRunning)
 	w.platform.Stop("a", "the virtual machine was switched off")
 	w.phase(r, v1alpha1.MachineFailed)
-	if r.Status.FailureReason != "VMLost" || r.Status.IPAddress == "" {
+	if r.Status.FailureReason != "VMLost" || r.Status.IPAddress == "" || !names(r) {
 		t.Errorf("failure is %s: %s, address %q", r.Status.FailureReason, r.Status.FailureMessage, r.Status.IPAddress)
 	}
 	w.platform.Stop("a", "")
 	w.phase(r, v1alpha1.MachineRunning)
 	w.event(r, "VMRecovered")
+}
+
+// names reports whether the Ready condition names the platform's ID of the machine.
+func names(r *v1alpha1.MachineRequest) bool {
+	return r.Status.ProviderID != "" && strings.Contains(r.Status.Conditions[0].Message, r.Status.ProviderID)
 }
 
 func TestPushedChangesReachTheStatusWithinASecond(t *testing.T) {
@@ -256,6 +261,9 @@ func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
 	}
 	w.clock.advance(request.Patience)
 	w.phase(r, v1alpha1.MachineUnknown)
+	if !names(r) {
+		t.Errorf("machine %s: %s", r.Status.ProviderID, r.Status.Conditions[0].Message)
+	}
 	w.event(r, "Refused")
 	w.phase(r, v1alpha1.MachineRunning)
 	w.event(r, "VMRecovered")

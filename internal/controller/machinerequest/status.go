@@ -4,6 +4,7 @@
 package machinerequest
 
 import (
+	"cmp"
 	"context"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -35,6 +36,9 @@ func (p *pass) report(ctx context.Context, d decision) error {
 		return nil
 	}
 	base := p.request.DeepCopy()
+	if p.facts.err != nil || d.phase == v1alpha1.MachineFailed || d.reason == reasonNotRunning {
+		d.message = request.Identified(d.message, cmp.Or(p.facts.machine.ID, p.request.Status.ProviderID))
+	}
 	p.apply(d)
 	if equality.Semantic.DeepEqual(base.Status, p.request.Status) {
 		return nil

@@ -62,6 +62,15 @@ func ReadyReason(conditions []metav1.Condition) string {
 	return ""
 }
 
+// Identified adds the platform's ID of the thing that a message is about, unless
+// there is none or the message names it already.
+func Identified(message, id string) string {
+	if id == "" || strings.Contains(message, id) {
+		return message
+	}
+	return message + " (platform ID " + id + ")"
+}
+
 // Short keeps an event's text below the limit of the API server, 1,024 bytes.
 func Short(text string) string {
 	const most = 800
