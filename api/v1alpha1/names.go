@@ -26,9 +26,10 @@ const (
 // moves with the object; to remove it accepts the present platform.
 const AnnotationPlatform = Group + "/platform"
 
-// AnnotationClaimedBy on a request is the metadata.uid of the request that its
-// owner id was claimed for. A copy of the request has another UID, and may not act
-// on what the platform holds. Without the annotation the id is not claimed yet.
+// AnnotationClaimedBy is the metadata.uid of the object that the id was claimed
+// for: the owner id of a request, the cluster id of a ClusterBootstrap. A copy has
+// another UID, and may not act on what the platform holds. Without the annotation
+// the id is not claimed yet.
 const AnnotationClaimedBy = Group + "/claimed-by"
 
 // Annotations that say which plane is in charge of a cluster. All stand on its

@@ -163,7 +163,7 @@ func TestAnOwnerIDIsClaimedForTheRequestItself(t *testing.T) {
 
 func TestAClusterThatManagesItselfKeepsItsNamespaceAndKinds(t *testing.T) {
 	c := connect(t)
-	for _, name := range []string{"butler-system", "elsewhere", "free"} {
+	for _, name := range []string{"butler-system", "elsewhere", "free", "copy"} {
 		if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 			t.Fatal(err)
 		}
@@ -180,6 +180,7 @@ func TestAClusterThatManagesItselfKeepsItsNamespaceAndKinds(t *testing.T) {
 	cb := in("butler-system", self)
 	in("elsewhere", self)
 	in("free", map[string]string{v1alpha1.AnnotationPlane: v1alpha1.PlaneLocal})
+	in("copy", map[string]string{v1alpha1.AnnotationPlane: v1alpha1.PlaneSelf, v1alpha1.AnnotationClaimedBy: "another"})
 	remove := func(o client.Object, name string) error {
 		o.SetName(name)
 		return c.Delete(t.Context(), o, client.DryRunAll)
@@ -189,7 +190,7 @@ func TestAClusterThatManagesItselfKeepsItsNamespaceAndKinds(t *testing.T) {
 	}
 	refused := func(err error) bool { return err != nil && strings.Contains(err.Error(), "manages itself") }
 	await(t, "the policy is not in force", func() bool { return refused(kind()) })
-	for name, want := range map[string]bool{"butler-system": true, "elsewhere": true, "free": false} {
+	for name, want := range map[string]bool{"butler-system": true, "elsewhere": true, "free": false, "copy": false} {
 		if err := remove(&corev1.Namespace{}, name); refused(err) != want || !want && err != nil {
 			t.Errorf("delete namespace %s: %v", name, err)
 		}

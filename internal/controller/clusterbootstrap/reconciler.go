@@ -71,8 +71,8 @@ func (r *Reconciler) reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstra
 	return r.advance(ctx, cb)
 }
 
-// claim gives the cluster its id and keeps the object from vanishing before
-// what it made, in one write.
+// claim gives the cluster its id, records that the id is this object's, and keeps
+// the object from vanishing before what it made, in one write.
 func (r *Reconciler) claim(ctx context.Context, cb *v1alpha1.ClusterBootstrap) error {
 	before := cb.DeepCopy()
 	changed := controllerutil.AddFinalizer(cb, v1alpha1.FinalizerClusterBootstrap)
@@ -80,6 +80,10 @@ func (r *Reconciler) claim(ctx context.Context, cb *v1alpha1.ClusterBootstrap) e
 		if err := r.identify(ctx, cb); err != nil {
 			return err
 		}
+		changed = true
+	}
+	if cb.Annotations[v1alpha1.AnnotationClaimedBy] == "" {
+		cb.Annotations[v1alpha1.AnnotationClaimedBy] = string(cb.UID)
 		changed = true
 	}
 	if !changed {
@@ -179,7 +183,7 @@ func (r *Reconciler) remove(ctx context.Context, cb *v1alpha1.ClusterBootstrap) 
 	if !slices.Contains(cb.Finalizers, v1alpha1.FinalizerClusterBootstrap) {
 		return reconcile.Result{}, nil
 	}
-	if bootstrap.SelfHosted(cb) {
+	if bootstrap.SelfHosted(cb) && !copied(cb) {
 		return reconcile.Result{}, r.report(ctx, cb, held(cb))
 	}
 	if err := r.claim(ctx, cb); err != nil {

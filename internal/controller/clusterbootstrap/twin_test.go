@@ -56,3 +56,28 @@ func TestACopyWithTheIdOfAnotherClusterDoesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A namespace that is restored on another cluster has everything but the UIDs.
+func TestARestoredCopyOfAClusterThatManagesItselfDoesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.create(providerConfig())
+	cb := clusterBootstrap()
+	cb.Annotations = map[string]string{
+		v1alpha1.AnnotationClusterID: "7c1f5a52-0000-4000-8000-000000000001", v1alpha1.AnnotationClaimedBy: "another",
+		v1alpha1.AnnotationPlane: v1alpha1.PlaneSelf,
+	}
+	w.create(cb)
+	got := w.reconcile("dev")
+	if s := got.Status; s.FailureReason != "ClusterIDTaken" || len(w.requests()) != 0 {
+		t.Errorf("%d requests, status %+v", len(w.requests()), s)
+	}
+	if err := w.Delete(t.Context(), got); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Reconcile(t.Context(), w.get("dev")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Get(t.Context(), client.ObjectKeyFromObject(got), got); !apierrors.IsNotFound(err) {
+		t.Errorf("the copy is still there: %v", err)
+	}
+}

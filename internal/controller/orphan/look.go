@@ -41,7 +41,7 @@ func (s *Sweeper) charges(ctx context.Context, config *v1alpha1.ProviderConfig) 
 }
 
 func inCharge(cb *v1alpha1.ClusterBootstrap) bool {
-	return cb.Annotations[v1alpha1.AnnotationClusterID] != "" && cb.DeletionTimestamp.IsZero() && !request.Fenced(cb)
+	return cb.Annotations[v1alpha1.AnnotationClusterID] != "" && cb.DeletionTimestamp.IsZero() && !request.Fenced(cb) && !request.Copied(cb)
 }
 
 // things are all that the platform holds for a cluster, or an error: never a part.

@@ -356,15 +356,16 @@ func TestWhatCannotBeDeletedKeepsNothingElseFromGoing(t *testing.T) {
 func TestNothingIsDeletedInDoubt(t *testing.T) {
 	gone := &provider.Error{Kind: provider.Unavailable, Reason: "Down", Op: "list"}
 	doubts := map[string]func(*world){
-		"the API server is not ready":      func(w *world) { w.sick = errors.New("not ready") },
-		"the requests cannot be listed":    func(w *world) { w.failing = errors.New("etcd has no leader") },
-		"the platform cannot be listed":    func(w *world) { w.platform.Refuse(gone, inmemory.List) },
-		"the balancers cannot be listed":   func(w *world) { w.platform.Refuse(gone, inmemory.ListLoadBalancers) },
-		"another plane is in charge":       func(w *world) { w.annotate(v1alpha1.AnnotationFenced, "moved") },
-		"the fence comes during the sweep": func(w *world) { w.listed = func() { w.annotate(v1alpha1.AnnotationFenced, "moved") } },
-		"the cluster is being deleted":     func(w *world) { w.must(w.Delete(w.Context(), w.cb)) },
-		"the cluster is paused":            func(w *world) { w.pause() },
-		"another cluster has the same id":  func(w *world) { w.bootstrap("copy") },
+		"the API server is not ready":       func(w *world) { w.sick = errors.New("not ready") },
+		"the requests cannot be listed":     func(w *world) { w.failing = errors.New("etcd has no leader") },
+		"the platform cannot be listed":     func(w *world) { w.platform.Refuse(gone, inmemory.List) },
+		"the balancers cannot be listed":    func(w *world) { w.platform.Refuse(gone, inmemory.ListLoadBalancers) },
+		"it is a copy, perhaps of a backup": func(w *world) { w.annotate(v1alpha1.AnnotationClaimedBy, "another") },
+		"another plane is in charge":        func(w *world) { w.annotate(v1alpha1.AnnotationFenced, "moved") },
+		"the fence comes during the sweep":  func(w *world) { w.listed = func() { w.annotate(v1alpha1.AnnotationFenced, "moved") } },
+		"the cluster is being deleted":      func(w *world) { w.must(w.Delete(w.Context(), w.cb)) },
+		"the cluster is paused":             func(w *world) { w.pause() },
+		"another cluster has the same id":   func(w *world) { w.bootstrap("copy") },
 		"the deletion comes during the sweep": func(w *world) {
 			w.listed = func() { w.must(w.Delete(w.Context(), w.cb)) }
 		},

@@ -73,10 +73,17 @@ const takenAdvice = "; nothing is done for this request, and deleting it deletes
 // certain: the younger one has been created when the cache shows it, so it sees
 // the older one.
 func (c *Claim) yields(o client.Object) bool {
-	if by := claimant(o); by != "" {
-		return by == string(o.GetUID())
+	if claimant(o) != "" {
+		return !Copied(o)
 	}
 	return claimant(c.Object) != "" || c.Object.GetCreationTimestamp().Add(clockSkew).After(o.GetCreationTimestamp().Time)
+}
+
+// Copied reports whether the id of an object was claimed by another one, here or on
+// another API server.
+func Copied(o client.Object) bool {
+	by := claimant(o)
+	return by != "" && by != string(o.GetUID())
 }
 
 func (c *Claim) owner() string { return c.Object.GetAnnotations()[v1alpha1.AnnotationOwnerID] }
