@@ -43,7 +43,8 @@ credentials and its requests. The command asks the platform what it holds of the
 cluster, shows that, asks, deletes it, waits until the platform confirms, and
 ends with a ledger: created n, deleted n, left 0. The same command after an
 interruption goes on where it was. What does not carry the ids of this cluster
-is neither shown nor touched.
+is neither shown nor touched. Copies that the platform's own clone or restore
+made, with these ids, are shown and kept.
 
 A cluster that manages itself gives its management back to this machine first.
 
