@@ -227,6 +227,25 @@ func TestCopiesOfAMachineAreListedAndKept(t *testing.T) {
 	}
 }
 
+// TestWhatADeletionReads has the reconciler's calls for a machine without a Secret: one
+// pass for the VirtualMachine, one for the disks, one that sees nothing left.
+func TestWhatADeletionReads(t *testing.T) {
+	o := newOffline(t)
+	made := o.combination(wanted("mgmt-cp-0"), false)
+	vmi := &kubevirtv1.VirtualMachineInstance{ObjectMeta: o.meta("mgmt-cp-0")}
+	vmi.Labels, vmi.Status.Phase = o.labels(made.spec), kubevirtv1.Running
+	for _, object := range append(made.parts, vmi) {
+		if err := o.api.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clear(o.calls)
+	remove(t, o, made.spec.MachineRef)
+	if diff := cmp.Diff(map[string]int{"get": 7, "list": 3, "delete": 3}, o.calls); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestADiskThatIsAttachedElsewhereKeepsNothingElse(t *testing.T) {
 	const said = `admission webhook "validator.harvesterhci.io" denied the request: can not delete the volume mgmt-cp-0-root which is currently attached to VMs: default/forensic`
 	claims := schema.GroupResource{Resource: "persistentvolumeclaims"}

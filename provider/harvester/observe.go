@@ -28,6 +28,9 @@ func (m *machines) Observe(ctx context.Context, ref provider.MachineRef) (provid
 	if vm == nil {
 		return m.remains(ctx, op, ref)
 	}
+	if !vm.DeletionTimestamp.IsZero() {
+		return report(vm, ref, nil), nil
+	}
 	vmi, err := get(ctx, m, &kubevirtv1.VirtualMachineInstance{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
 	if err != nil && !forbidden(err) {
 		return provider.Machine{}, apiError(op, err)
