@@ -46,6 +46,11 @@ type Platform struct {
 	// the context ends; then the channel is closed. Nil means that the platform
 	// must be polled. A change may be missed: polling goes on, more slowly.
 	Changes func(context.Context) <-chan MachineRef
+	// Adopt tags a machine that another program created, and its disks, as if Create
+	// had made them for ref. The machine must have ref's name and this ID, else it is
+	// Invalid; one of another owner is a Conflict. To repeat it changes nothing. Nil
+	// means that machines of other programs cannot be adopted.
+	Adopt func(ctx context.Context, ref MachineRef, id string) error
 	// Settle is how long after a Create the platform may still report Absent.
 	// Zero means that what was created is visible at once.
 	Settle time.Duration

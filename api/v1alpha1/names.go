@@ -32,6 +32,10 @@ const AnnotationPlatform = Group + "/platform"
 // the id is not claimed yet.
 const AnnotationClaimedBy = Group + "/claimed-by"
 
+// AnnotationAdopt on a MachineRequest that another program has served, such as
+// butler-provider-harvester, names the machine that it had: the request takes it over.
+const AnnotationAdopt = Group + "/adopt"
+
 // Annotations that say which plane is in charge of a cluster. All stand on its
 // ClusterBootstrap; only a move of the plane changes them.
 const (

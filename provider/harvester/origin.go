@@ -27,7 +27,7 @@ func original(o client.Object) bool {
 	case *corev1.Secret:
 		return name == secretName(machine)
 	}
-	return name == rootName(machine) || isExtraDisk(machine, name)
+	return name == rootName(machine) || name == adoptedDiskName(machine) || isExtraDisk(machine, name)
 }
 
 // isExtraDisk reports whether diskName gives the name to a disk of the machine.

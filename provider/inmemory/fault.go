@@ -20,6 +20,7 @@ const (
 	Create  Op = "create"
 	Delete  Op = "delete"
 	List    Op = "list"
+	Adopt   Op = "adopt"
 
 	ObserveLoadBalancer Op = "observe load balancer"
 	EnsureLoadBalancer  Op = "ensure load balancer"

@@ -113,7 +113,7 @@ func (p *Platform) connect(ctx context.Context, c provider.Config) (provider.Pla
 	if err != nil {
 		return provider.Platform{}, err
 	}
-	live := provider.Platform{Machines: &linkedMachines{l}, Identity: p.options.Identity, Settle: p.options.Settle}
+	live := provider.Platform{Machines: &linkedMachines{l}, Identity: p.options.Identity, Adopt: p.Adopt, Settle: p.options.Settle}
 	if p.options.LoadBalancers {
 		live.LoadBalancers = &linkedBalancers{l}
 	}

@@ -5,6 +5,7 @@ package inmemory
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/butlerdotdev/butler/provider"
@@ -81,6 +82,26 @@ func (p *Platform) Clone(name, as string) bool {
 	p.made++
 	p.machines[p.key(as)] = &record{name: as, ref: source.ref, spec: source.spec, number: p.made, created: time.Now()}
 	return true
+}
+
+// Adopt gives a machine without an owner to ref, if name and ID are its own.
+func (p *Platform) Adopt(ctx context.Context, ref provider.MachineRef, id string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	op := "adopt machine " + ref.Name
+	done, err := p.enter(ctx, Adopt, op)
+	if err != nil {
+		return err
+	}
+	r := p.machines[ref.Name]
+	switch {
+	case r == nil || identifier(r.number) != id:
+		return &provider.Error{Kind: provider.Invalid, Reason: "AdoptionRefused", Op: op, Err: errors.New("there is no such machine"), Hint: "correct name and ID"}
+	case r.ref.Owner.ID != "" && r.ref.Owner.ID != ref.Owner.ID:
+		return &provider.Error{Kind: provider.Conflict, Reason: "NameTaken", Op: op, Err: errors.New("it has another owner"), Hint: "name another one"}
+	}
+	r.ref = ref
+	return done()
 }
 
 // Remove takes a machine away, as an operator of the platform might.

@@ -114,11 +114,15 @@ func (p *pass) gather(ctx context.Context, config *v1alpha1.ProviderConfig) (err
 // ask asks the platform. Connecting comes before the finalizer: a request that
 // never reached its platform can be deleted without it.
 func (p *pass) ask(ctx context.Context, config *v1alpha1.ProviderConfig) error {
+	if p.facts.deleting && p.claim.NeverServed(p.request.Status.ProviderID) {
+		p.remember(provider.Machine{Ref: p.ref(), State: provider.StateAbsent}, nil)
+		return nil
+	}
 	minted := false
 	platform, err := p.claim.Connect(ctx, p.Sessions, config, configName(p.request))
 	if err == nil {
 		p.platform = platform
-		if minted, p.facts.fresh, err = p.claim.Take(ctx); err != nil && !request.OfPlatform(err) {
+		if minted, p.facts.fresh, err = p.take(ctx); err != nil && !request.OfPlatform(err) {
 			return err
 		}
 	}
@@ -133,6 +137,19 @@ func (p *pass) ask(ctx context.Context, config *v1alpha1.ProviderConfig) error {
 	}
 	p.remember(m, err)
 	return nil
+}
+
+// take claims the request. A machine that another program created for it is tagged
+// first, if the request names it.
+func (p *pass) take(ctx context.Context) (minted, fresh bool, err error) {
+	id := p.request.Status.ProviderID
+	if err := p.claim.BeginAdoption(ctx, p.request.Spec.MachineName, id); err != nil {
+		return false, false, err
+	}
+	if minted, fresh, err = p.claim.Take(ctx); err != nil || minted {
+		return minted, fresh, err
+	}
+	return minted, fresh, p.claim.Adopt(ctx, p.platform, p.ref(), id)
 }
 
 // remember completes the facts with what the platform has just answered.

@@ -141,8 +141,8 @@ func (c *Claim) ownerKept(owner string) error {
 	}
 	return &provider.Error{
 		Kind: provider.Invalid, Reason: ReasonOwnerMissing, Op: "look after " + c.What,
-		Err:  errors.New("the annotation " + v1alpha1.AnnotationOwnerID + " was removed"),
-		Hint: "restore it from the label on the platform",
+		Err:  errors.New("the annotation " + v1alpha1.AnnotationOwnerID + " is missing"),
+		Hint: "if it was removed, restore it from the label of that name on the machine; if another program created the machine, name it in the annotation " + v1alpha1.AnnotationAdopt,
 	}
 }
 
