@@ -29,7 +29,21 @@ type HarvesterSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	StorageClassName string `json:"storageClassName,omitempty"`
+	// Firmware that new machines boot with; empty means BIOS.
+	// +optional
+	Firmware HarvesterFirmware `json:"firmware,omitempty"`
 }
+
+// HarvesterFirmware is the firmware of a virtual machine on Harvester.
+// +kubebuilder:validation:Enum=BIOS;EFI;SecureBoot
+type HarvesterFirmware string
+
+// The kinds of firmware. SecureBoot is EFI that starts signed systems only.
+const (
+	FirmwareBIOS       HarvesterFirmware = "BIOS"
+	FirmwareEFI        HarvesterFirmware = "EFI"
+	FirmwareSecureBoot HarvesterFirmware = "SecureBoot"
+)
 
 // NutanixSpec places machines on a Nutanix cluster.
 // +kubebuilder:validation:XValidation:rule="self.clusterUUID == oldSelf.clusterUUID",message="nutanix.clusterUUID is immutable: what was made there would be out of sight; make another ProviderConfig"

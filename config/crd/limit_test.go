@@ -142,6 +142,7 @@ func limits() []limit {
 		{team, []string{"spec.network.timeServers[]"}, some, none},
 		{team, []string{"spec.harvester.endpoint"}, url, noURL},
 		{harvester, []string{"spec.harvester.networkName"}, []string{"default/vlan40-workloads"}, []string{"workloads", "a/b/c", "A/b"}},
+		{team, []string{"spec.harvester.firmware"}, []string{"BIOS", "EFI", "SecureBoot"}, []string{"efi", "UEFI", `""`}},
 		{harvester, []string{"spec.harvester.imageName"}, []string{"default/talos-v1.9.2"}, []string{"talos", "a/b/c", "a/"}},
 		{nutanix, []string{"spec.nutanix.endpoint"}, url, noURL},
 		{nutanix, []string{"spec.nutanix.port"}, port, noPort},

@@ -13,6 +13,7 @@ import (
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -31,14 +32,15 @@ const (
 
 // parts are what must exist before the VirtualMachine: cloud-init data that is
 // too long to stand inline, and the disks.
-func (m *machines) parts(s provider.MachineSpec, i image) []client.Object {
+func (m *machines) parts(s provider.MachineSpec, d disks) []client.Object {
 	var parts []client.Object
 	if secret := m.secret(s); secret != nil {
 		parts = append(parts, secret)
 	}
-	parts = append(parts, m.rootClaim(s, i))
+	parts = append(parts, m.rootClaim(s, d))
 	for n := range s.ExtraDisks {
-		parts = append(parts, m.claim(s, diskName(s.Name, n), s.ExtraDisks[n].SizeGB, m.diskClass(s, n)))
+		class := m.diskClass(s, n)
+		parts = append(parts, m.claim(s, diskName(s.Name, n), s.ExtraDisks[n].SizeGB, class, d.mode(class)))
 	}
 	return withSecretNoted(parts)
 }
@@ -58,35 +60,17 @@ func (m *machines) labels(s provider.MachineSpec) map[string]string {
 	return l
 }
 
-func (m *machines) diskClass(s provider.MachineSpec, i int) string {
-	if c := s.ExtraDisks[i].StorageClass; c != "" {
-		return c
-	}
-	return m.place.StorageClassName
-}
-
-// diskClasses are the classes that the extra disks name, each once.
-func (m *machines) diskClasses(s provider.MachineSpec) []string {
-	names := map[string]bool{}
-	for i := range s.ExtraDisks {
-		names[m.diskClass(s, i)] = true
-	}
-	delete(names, "")
-	return sorted(names)
-}
-
-func (m *machines) rootClaim(s provider.MachineSpec, i image) *corev1.PersistentVolumeClaim {
-	c := m.claim(s, rootName(s.Name), s.DiskGB, i.class)
-	c.Annotations = map[string]string{imageAnnotation: i.id()}
+func (m *machines) rootClaim(s provider.MachineSpec, d disks) *corev1.PersistentVolumeClaim {
+	c := m.claim(s, rootName(s.Name), s.DiskGB, d.image.class, d.mode(d.image.class))
+	c.Annotations = map[string]string{imageAnnotation: d.image.id()}
 	return c
 }
 
 // claim is a disk. An empty class is Harvester's default one.
-func (m *machines) claim(s provider.MachineSpec, name string, sizeGB int32, class string) *corev1.PersistentVolumeClaim {
+func (m *machines) claim(s provider.MachineSpec, name string, sizeGB int32, class string, mode corev1.PersistentVolumeAccessMode) *corev1.PersistentVolumeClaim {
 	block := corev1.PersistentVolumeBlock
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: m.meta(name), Spec: corev1.PersistentVolumeClaimSpec{
-		// Live migration needs a disk that two hosts can open.
-		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany},
+		AccessModes: []corev1.PersistentVolumeAccessMode{mode},
 		VolumeMode:  &block,
 		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: gigabytes(sizeGB)}},
 	}}
@@ -114,16 +98,17 @@ func (m *machines) secret(s provider.MachineSpec) *corev1.Secret {
 	return secret
 }
 
-func (m *machines) virtualMachine(s provider.MachineSpec) *kubevirtv1.VirtualMachine {
-	// A guest that shuts itself down stays off; one that crashes comes back.
-	strategy := kubevirtv1.RunStrategyRerunOnFailure
+func (m *machines) virtualMachine(s provider.MachineSpec, d disks) *kubevirtv1.VirtualMachine {
+	strategy, eviction := runStrategy(s, d), kubevirtv1.EvictionStrategyLiveMigrateIfPossible
 	vm := &kubevirtv1.VirtualMachine{ObjectMeta: m.meta(s.Name), Spec: kubevirtv1.VirtualMachineSpec{
 		RunStrategy: &strategy,
 		Template: &kubevirtv1.VirtualMachineInstanceTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: m.labels(s)},
+			ObjectMeta: metav1.ObjectMeta{Labels: m.instanceLabels(s)},
 			Spec: kubevirtv1.VirtualMachineInstanceSpec{
-				Hostname: s.Name,
-				Domain:   domain(s),
+				Hostname:         s.Name,
+				Domain:           domain(s, m.place.Firmware),
+				EvictionStrategy: &eviction,
+				Affinity:         apart(s),
 				Networks: []kubevirtv1.Network{{
 					Name:          networkLabel,
 					NetworkSource: kubevirtv1.NetworkSource{Multus: &kubevirtv1.MultusNetwork{NetworkName: m.place.NetworkName}},
@@ -144,11 +129,13 @@ func (m *machines) virtualMachine(s provider.MachineSpec) *kubevirtv1.VirtualMac
 	return vm
 }
 
-func domain(s provider.MachineSpec) kubevirtv1.DomainSpec {
+func domain(s provider.MachineSpec, f v1alpha1.HarvesterFirmware) kubevirtv1.DomainSpec {
 	memory := *resource.NewQuantity(int64(s.MemoryMB)<<20, resource.BinarySI)
 	return kubevirtv1.DomainSpec{
-		CPU:    &kubevirtv1.CPU{Cores: uint32(s.CPU), Sockets: 1, Threads: 1},
-		Memory: &kubevirtv1.Memory{Guest: &memory},
+		Firmware: firmware(f),
+		Features: features(f),
+		CPU:      &kubevirtv1.CPU{Cores: uint32(s.CPU), Sockets: 1, Threads: 1},
+		Memory:   &kubevirtv1.Memory{Guest: &memory},
 		Resources: kubevirtv1.ResourceRequirements{Limits: corev1.ResourceList{
 			corev1.ResourceCPU: *resource.NewQuantity(int64(s.CPU), resource.DecimalSI), corev1.ResourceMemory: memory,
 		}},

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -42,7 +43,28 @@ func (p preflight) capacity(ctx context.Context, specs []provider.MachineSpec) (
 	}
 	f := provider.Finding{Check: "capacity"}
 	f.Verdict, f.Message, f.Hint = compare(specs, schedulable(nodes), inUse(pods), err == nil)
-	return []provider.Finding{f}, nil
+	return append([]provider.Finding{f}, spread(specs, schedulable(nodes))...), nil
+}
+
+// spread warns if control planes have to share a host: the loss of that host may then
+// take the quorum of etcd.
+func spread(specs []provider.MachineSpec, nodes []amount) []provider.Finding {
+	planes := 0
+	for _, s := range specs {
+		if s.Role == v1alpha1.RoleControlPlane {
+			planes++
+		}
+	}
+	if planes < 2 || len(nodes) == 0 {
+		return nil
+	}
+	f := provider.Finding{Check: "hosts for control planes", Verdict: provider.Passed}
+	if len(nodes) < planes {
+		f.Verdict = provider.Unknown
+		f.Message = fmt.Sprintf("%d control planes are asked for, and %d hosts take machines: control planes share a host, and its loss or drain may stop the cluster", planes, len(nodes))
+		f.Hint = "add hosts, or accept it"
+	}
+	return []provider.Finding{f}
 }
 
 func compare(specs []provider.MachineSpec, nodes []amount, used amount, usedKnown bool) (v provider.Verdict, message, hint string) {

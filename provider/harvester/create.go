@@ -26,15 +26,18 @@ func (m *machines) Create(ctx context.Context, s provider.MachineSpec) (provider
 	if there, err := m.existing(ctx, op, s); err != nil || there != nil {
 		return report(there, s.MachineRef, nil), err
 	}
-	image, err := m.resolve(ctx, op, s)
+	d, err := m.resolve(ctx, op, s)
 	if err != nil {
 		return provider.Machine{}, err
 	}
-	vm := m.virtualMachine(s)
-	for _, o := range append(m.parts(s, image), vm) {
+	for _, o := range m.parts(s, d) {
 		if err := m.ensure(ctx, op, o, s.Owner); err != nil {
 			return provider.Machine{}, err
 		}
+	}
+	vm := m.virtualMachine(s, d)
+	if err := m.ensureMachine(ctx, op, vm, s, d); err != nil {
+		return provider.Machine{}, err
 	}
 	return report(vm, s.MachineRef, nil), nil
 }
@@ -68,7 +71,11 @@ func (m *machines) existing(ctx context.Context, op string, s provider.MachineSp
 
 // ensure creates an object; one of that name must be ours already.
 func (m *machines) ensure(ctx context.Context, op string, o client.Object, owner provider.Owner) error {
-	err := m.api.Create(ctx, o)
+	return m.created(ctx, op, o, owner, m.api.Create(ctx, o))
+}
+
+// created judges the answer to the creation of an object.
+func (m *machines) created(ctx context.Context, op string, o client.Object, owner provider.Owner, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -104,7 +111,7 @@ func (m *machines) refuse(op string, s provider.MachineSpec) error {
 	if s.Owner.ID == "" {
 		return invalid(op, "OwnerMissing", errors.New("the machine has no owner"), "set the annotation "+labelOwner+" of the request")
 	}
-	for _, l := range []string{labelOwner, labelCluster, labelMachine} {
+	for _, l := range []string{labelOwner, labelCluster, labelMachine, labelVMName, labelRole} {
 		if _, taken := s.Labels[l]; taken {
 			return invalid(op, "LabelReserved", errors.New("spec.labels sets "+l), "remove it: the driver sets it itself")
 		}

@@ -21,9 +21,11 @@ import (
 const (
 	reasonImageNotReady = "ImageNotReady"
 	reasonNoClass       = "StorageClassNotFound"
+	// backendCDI is spec.backend of an image that is not a Longhorn backing image.
+	backendCDI = "cdi"
 )
 
-// namedClass is the class of an image that Harvester before 1.4 made.
+// namedClass is the class of an image that Harvester before 1.8 created.
 func namedClass(image string) string { return "longhorn-" + image }
 
 // image is where a root disk comes from.
@@ -36,23 +38,19 @@ func (i image) id() string { return i.namespace + "/" + i.name }
 
 // resolve finds the image and checks what else the machine refers to. What the
 // credentials may not read is taken to be right.
-func (m *machines) resolve(ctx context.Context, op string, s provider.MachineSpec) (image, error) {
+func (m *machines) resolve(ctx context.Context, op string, s provider.MachineSpec) (disks, error) {
 	i, err := m.image(op, s)
 	if err != nil {
-		return image{}, err
+		return disks{}, err
 	}
 	if i.class, err = m.imageClass(ctx, op, i); err != nil && !forbidden(err) {
-		return image{}, err
+		return disks{}, err
 	}
 	if err := m.checkNetwork(ctx, op); err != nil && !forbidden(err) {
-		return image{}, err
+		return disks{}, err
 	}
-	for _, class := range m.diskClasses(s) {
-		if err := m.checkClass(ctx, op, class); err != nil && !forbidden(err) {
-			return image{}, err
-		}
-	}
-	return i, nil
+	modes, err := m.accessModes(ctx, op, s, i)
+	return disks{image: i, modes: modes}, err
 }
 
 func (m *machines) image(op string, s provider.MachineSpec) (image, error) {
@@ -82,6 +80,9 @@ func (m *machines) imageClass(ctx context.Context, op string, i image) (string, 
 	case err != nil:
 		return "", apiError(op, err)
 	}
+	if err := supported(op, i, u); err != nil {
+		return "", err
+	}
 	if err := imported(op, i, u); err != nil {
 		return "", err
 	}
@@ -89,6 +90,16 @@ func (m *machines) imageClass(ctx context.Context, op string, i image) (string, 
 		return class, nil
 	}
 	return namedClass(i.name), nil
+}
+
+// supported refuses an image that CDI keeps: a disk from it needs a DataVolume. A
+// claim of its storage class would be provisioned, and be empty.
+func supported(op string, i image, u *unstructured.Unstructured) error {
+	if backend, _, _ := unstructured.NestedString(u.Object, "spec", "backend"); backend == backendCDI {
+		return invalid(op, "ImageBackendUnsupported", fmt.Errorf("image %q has the backend %q, from which this driver cannot create disks", i.id(), backend),
+			"upload it with a Longhorn storage class of the V1 data engine, which gives it the backend backingimage")
+	}
+	return nil
 }
 
 // imported refuses an image that Harvester has not finished to import.
@@ -121,15 +132,21 @@ func (m *machines) checkNetwork(ctx context.Context, op string) error {
 }
 
 func (m *machines) checkClass(ctx context.Context, op, class string) error {
-	err := m.api.Get(ctx, client.ObjectKey{Name: class}, &storagev1.StorageClass{})
+	_, err := m.storageClass(ctx, op, class)
+	return err
+}
+
+func (m *machines) storageClass(ctx context.Context, op, class string) (*storagev1.StorageClass, error) {
+	c := &storagev1.StorageClass{}
+	err := m.api.Get(ctx, client.ObjectKey{Name: class}, c)
 	switch {
 	case err == nil:
-		return nil
+		return c, nil
 	case apierrors.IsNotFound(err):
-		return invalid(op, reasonNoClass, fmt.Errorf("storage class %q not found", class),
+		return nil, invalid(op, reasonNoClass, fmt.Errorf("storage class %q not found", class),
 			"create it or name another one in extraDisks or spec.harvester.storageClassName")
 	}
-	return apiError(op, err)
+	return nil, apiError(op, err)
 }
 
 func (m *machines) read(ctx context.Context, kind schema.GroupVersionKind, ns, name string) (*unstructured.Unstructured, error) {

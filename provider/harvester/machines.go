@@ -35,6 +35,8 @@ type machines struct {
 	config string
 	// identity is that of the Harvester cluster, as far as it may be read.
 	identity provider.Identity
+	// insecure: the kubeconfig accepts any certificate.
+	insecure bool
 }
 
 func rootName(machine string) string { return machine + "-root" }

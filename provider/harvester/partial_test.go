@@ -52,8 +52,8 @@ func (m *machines) combination(s provider.MachineSpec, secret bool) combination 
 	if secret {
 		s.UserData = provider.Sensitive(strings.Repeat("u", 3000))
 	}
-	parts := m.parts(s, image{namespace: "default", name: "image-5rs6d", class: "longhorn-image-5rs6d"})
-	return combination{s, append(parts, m.virtualMachine(s))}
+	parts := m.parts(s, disks{image: image{namespace: "default", name: "image-5rs6d", class: "longhorn-image-5rs6d"}})
+	return combination{s, append(parts, m.virtualMachine(s, disks{}))}
 }
 
 func (c combination) describe(subset int) string {

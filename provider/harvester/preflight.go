@@ -17,12 +17,12 @@ import (
 // preflight implements provider.Preflight.
 type preflight struct{ *machines }
 
-// Check looks at permissions, images, network, storage classes, capacity and
+// Check looks at trust, permissions, images, network, storage classes, capacity and
 // names. Without machines it looks at what the ProviderConfig itself names.
 func (p preflight) Check(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
 	var all []provider.Finding
 	for _, look := range []func(context.Context, []provider.MachineSpec) ([]provider.Finding, error){
-		p.permissions, p.identified, p.images, p.networks, p.classes, p.capacity, p.names,
+		p.trust, p.permissions, p.identified, p.images, p.networks, p.classes, p.capacity, p.names,
 	} {
 		found, err := look(ctx, specs)
 		if err != nil {
@@ -55,6 +55,18 @@ func finding(check string, err error) (provider.Finding, error) {
 		f.Message = e.Err.Error()
 	}
 	return f, nil
+}
+
+// trust warns of a kubeconfig that does not verify whom it sends its token to.
+func (p preflight) trust(context.Context, []provider.MachineSpec) ([]provider.Finding, error) {
+	if !p.insecure {
+		return nil, nil
+	}
+	return []provider.Finding{{
+		Check: "certificate of Harvester", Verdict: provider.Unknown,
+		Message: "the kubeconfig has insecure-skip-tls-verify: whoever answers at its address gets the credentials",
+		Hint:    "put Harvester's certificate authority into certificate-authority-data instead",
+	}}, nil
 }
 
 // images looks at every image that is wanted, and at the class that makes disks
@@ -136,7 +148,7 @@ func (p preflight) names(ctx context.Context, specs []provider.MachineSpec) ([]p
 }
 
 func (p preflight) taken(ctx context.Context, s provider.MachineSpec) error {
-	for _, o := range append([]client.Object{p.virtualMachine(s)}, p.parts(s, image{})...) {
+	for _, o := range append([]client.Object{p.virtualMachine(s, disks{})}, p.parts(s, disks{})...) {
 		err := p.api.Get(ctx, client.ObjectKeyFromObject(o), o)
 		if client.IgnoreNotFound(err) != nil {
 			return apiError("", err)

@@ -36,7 +36,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 	if err != nil {
 		return provider.Platform{}, invalid(op, "KubeconfigInvalid", err, "correct the kubeconfig in the Secret")
 	}
-	m := &machines{api: api, place: *c.Spec.Harvester, config: c.Name}
+	m := &machines{api: api, place: *c.Spec.Harvester, config: c.Name, insecure: config.Insecure}
 	if m.place.Namespace == "" {
 		m.place.Namespace = "default"
 	}

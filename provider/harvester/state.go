@@ -23,7 +23,7 @@ func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevir
 		return m
 	}
 	m.ID = string(vm.UID)
-	m.Addresses, m.MAC = addresses(vmi)
+	m.Addresses, m.MAC = addresses(vm, vmi)
 	switch {
 	case !vm.DeletionTimestamp.IsZero():
 		m.State = provider.StateDeleting
@@ -54,8 +54,21 @@ func stopped(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstan
 		return "the virtual machine was switched off: its runStrategy is Halted"
 	case vmi != nil && vmi.Status.Phase == kubevirtv1.Succeeded && strategy != kubevirtv1.RunStrategyAlways:
 		return "the guest has shut itself down"
+	case vmi == nil && strategy == kubevirtv1.RunStrategyRerunOnFailure && ended(vm):
+		return "the guest has shut itself down or was stopped: its runStrategy RerunOnFailure starts it again after a failure only"
 	}
 	return ""
+}
+
+// ended reports whether KubeVirt has removed the instance of a virtual machine with
+// RerunOnFailure for good. It keeps a clean end nowhere else: the status has the run
+// strategy since the first start, and between a failure and the next start it has a
+// request for that.
+func ended(vm *kubevirtv1.VirtualMachine) bool {
+	starts := slices.ContainsFunc(vm.Status.StateChangeRequests, func(r kubevirtv1.VirtualMachineStateChangeRequest) bool {
+		return r.Action == kubevirtv1.StartRequest
+	})
+	return vm.Status.RunStrategy == kubevirtv1.RunStrategyRerunOnFailure && !vm.Status.Created && !starts && vm.Status.StartFailure == nil
 }
 
 func running(vmi *kubevirtv1.VirtualMachineInstance) bool {
@@ -117,23 +130,36 @@ func phase(s string) string {
 	return "in state " + s
 }
 
-// addresses returns what the guest's interfaces have, IPv4 first on each, and the
-// hardware address of the first one. Link-local addresses reach nobody.
-func addresses(vmi *kubevirtv1.VirtualMachineInstance) ([]netip.Addr, string) {
-	if vmi == nil || len(vmi.Status.Interfaces) == 0 {
+// addresses returns the addresses and the hardware address of the interface on the
+// requested network, IPv4 first. An interface without a name is known to the guest
+// agent alone: it belongs to the guest, for example to its pod network. Link-local
+// addresses cannot be reached.
+func addresses(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) ([]netip.Addr, string) {
+	if vmi == nil {
 		return nil, ""
 	}
+	name := requested(vm)
+	at := slices.IndexFunc(vmi.Status.Interfaces, func(i kubevirtv1.VirtualMachineInstanceNetworkInterface) bool { return i.Name == name })
+	if at < 0 {
+		return nil, ""
+	}
+	i := vmi.Status.Interfaces[at]
 	var all []netip.Addr
-	for _, i := range vmi.Status.Interfaces {
-		found := parse(append([]string{i.IP}, i.IPs...))
-		slices.SortStableFunc(found, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
-		for _, a := range found {
-			if !slices.Contains(all, a) {
-				all = append(all, a)
-			}
+	for _, a := range parse(append([]string{i.IP}, i.IPs...)) {
+		if !slices.Contains(all, a) {
+			all = append(all, a)
 		}
 	}
-	return all, vmi.Status.Interfaces[0].MAC
+	slices.SortStableFunc(all, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
+	return all, i.MAC
+}
+
+// requested names the network that the machine was requested on: the first one.
+func requested(vm *kubevirtv1.VirtualMachine) string {
+	if t := vm.Spec.Template; t != nil && len(t.Spec.Networks) > 0 {
+		return t.Spec.Networks[0].Name
+	}
+	return networkLabel
 }
 
 func parse(texts []string) []netip.Addr {

@@ -6,7 +6,6 @@ package harvester
 import (
 	"errors"
 	"net"
-	"net/netip"
 	"strings"
 	"testing"
 
@@ -22,20 +21,35 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-func TestAddressesLeaveLinkLocalOutAndPutIPv4First(t *testing.T) {
-	vmi := &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{
-		Interfaces: []kubevirtv1.VirtualMachineInstanceNetworkInterface{
-			{IP: "fe80::1", MAC: "52:54:00:12:34:56", IPs: []string{"fe80::1", "fd00::5", "10.40.0.10/16", "127.0.0.1", "nonsense"}},
-			{IP: "10.244.0.1", MAC: "aa:aa:aa:aa:aa:aa", IPs: []string{"10.40.0.10"}},
-		},
-	}}
-	got, mac := addresses(vmi)
-	want := []netip.Addr{netip.MustParseAddr("10.40.0.10"), netip.MustParseAddr("fd00::5"), netip.MustParseAddr("10.244.0.1")}
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+func TestAddressesAreThoseOfTheRequestedNetwork(t *testing.T) {
+	ours := kubevirtv1.VirtualMachineInstanceNetworkInterface{
+		Name: networkLabel, IP: "fe80::1", MAC: "52:54:00:12:34:56", InfoSource: "domain, guest-agent",
+		IPs: []string{"fe80::1", "fd00::5", "10.40.0.10/16", "127.0.0.1", "10.40.0.10", "nonsense"},
 	}
-	if mac != "52:54:00:12:34:56" {
-		t.Errorf("mac is %s", mac)
+	unleased := ours
+	unleased.IP, unleased.IPs = "", nil
+	pods := kubevirtv1.VirtualMachineInstanceNetworkInterface{
+		InterfaceName: "cilium_host", IP: "10.244.1.27", IPs: []string{"10.244.1.27"}, MAC: "aa:aa:aa:aa:aa:aa", InfoSource: "guest-agent",
+	}
+	other := kubevirtv1.VirtualMachineInstanceNetworkInterface{Name: "storage", IP: "10.50.0.9", IPs: []string{"10.50.0.9"}, InfoSource: "domain"}
+	cases := map[string]struct {
+		interfaces []kubevirtv1.VirtualMachineInstanceNetworkInterface
+		want       []string
+	}{
+		"the requested network alone":           {[]kubevirtv1.VirtualMachineInstanceNetworkInterface{ours}, []string{"10.40.0.10", "fd00::5"}},
+		"beside interfaces of the guest":        {[]kubevirtv1.VirtualMachineInstanceNetworkInterface{pods, other, ours}, []string{"10.40.0.10", "fd00::5"}},
+		"no lease, but interfaces of the guest": {[]kubevirtv1.VirtualMachineInstanceNetworkInterface{unleased, pods, other}, nil},
+	}
+	for name, c := range cases {
+		vmi := &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{Interfaces: c.interfaces}}
+		found, mac := addresses(strangersMachine("a"), vmi)
+		var got []string
+		for _, a := range found {
+			got = append(got, a.String())
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || mac != ours.MAC {
+			t.Errorf("%s: mac %s (-want +got)\n%s", name, mac, diff)
+		}
 	}
 }
 
@@ -53,24 +67,39 @@ func TestARunningGuestWithoutAddressIsAnExplainedWait(t *testing.T) {
 }
 
 func TestOnlyAMachineThatStaysOffIsStopped(t *testing.T) {
-	ended := func(p kubevirtv1.VirtualMachineInstancePhase) *kubevirtv1.VirtualMachineInstance {
+	in := func(p kubevirtv1.VirtualMachineInstancePhase) *kubevirtv1.VirtualMachineInstance {
 		return &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{Phase: p}}
 	}
+	var never kubevirtv1.VirtualMachineStatus // KubeVirt writes the strategy with the first instance
+	started := kubevirtv1.VirtualMachineStatus{RunStrategy: kubevirtv1.RunStrategyRerunOnFailure}
+	starting, failing, unread := started, started, started
+	starting.StateChangeRequests = []kubevirtv1.VirtualMachineStateChangeRequest{{Action: kubevirtv1.StartRequest}}
+	failing.StartFailure = &kubevirtv1.VirtualMachineStartFailure{ConsecutiveFailCount: 1}
+	unread.Created = true
+	halted := kubevirtv1.VirtualMachineStatus{RunStrategy: kubevirtv1.RunStrategyHalted}
+	always := kubevirtv1.VirtualMachineStatus{RunStrategy: kubevirtv1.RunStrategyAlways}
 	cases := map[string]struct {
 		strategy kubevirtv1.VirtualMachineRunStrategy
 		vmi      *kubevirtv1.VirtualMachineInstance
+		status   kubevirtv1.VirtualMachineStatus
 		want     provider.State
 	}{
-		"switched off":            {kubevirtv1.RunStrategyHalted, nil, provider.StateStopped},
-		"being switched off":      {kubevirtv1.RunStrategyHalted, ended(kubevirtv1.Running), provider.StatePending},
-		"shut down from within":   {kubevirtv1.RunStrategyRerunOnFailure, ended(kubevirtv1.Succeeded), provider.StateStopped},
-		"crashed":                 {kubevirtv1.RunStrategyRerunOnFailure, ended(kubevirtv1.Failed), provider.StatePending},
-		"about to start":          {kubevirtv1.RunStrategyRerunOnFailure, nil, provider.StatePending},
-		"ended, but always again": {kubevirtv1.RunStrategyAlways, ended(kubevirtv1.Succeeded), provider.StatePending},
+		"switched off":            {kubevirtv1.RunStrategyHalted, nil, never, provider.StateStopped},
+		"being switched off":      {kubevirtv1.RunStrategyHalted, in(kubevirtv1.Running), started, provider.StatePending},
+		"shut down from within":   {kubevirtv1.RunStrategyRerunOnFailure, in(kubevirtv1.Succeeded), started, provider.StateStopped},
+		"the instance is removed": {kubevirtv1.RunStrategyRerunOnFailure, nil, started, provider.StateStopped},
+		"crashed":                 {kubevirtv1.RunStrategyRerunOnFailure, in(kubevirtv1.Failed), started, provider.StatePending},
+		"between crash and start": {kubevirtv1.RunStrategyRerunOnFailure, nil, starting, provider.StatePending},
+		"the next start waits":    {kubevirtv1.RunStrategyRerunOnFailure, nil, failing, provider.StatePending},
+		"may not be read":         {kubevirtv1.RunStrategyRerunOnFailure, nil, unread, provider.StatePending},
+		"about to start":          {kubevirtv1.RunStrategyRerunOnFailure, nil, never, provider.StatePending},
+		"just switched on":        {kubevirtv1.RunStrategyRerunOnFailure, nil, halted, provider.StatePending},
+		"ended, but always again": {kubevirtv1.RunStrategyAlways, in(kubevirtv1.Succeeded), always, provider.StatePending},
+		"removed, always again":   {kubevirtv1.RunStrategyAlways, nil, always, provider.StatePending},
 	}
 	for name, c := range cases {
 		vm := strangersMachine("a")
-		vm.Spec.RunStrategy = &c.strategy
+		vm.Spec.RunStrategy, vm.Status = &c.strategy, c.status
 		vm.Status.PrintableStatus = kubevirtv1.VirtualMachineStatusStopped // KubeVirt shows it in all these cases
 		m := report(vm, provider.MachineRef{}, c.vmi)
 		if m.State != c.want || m.Message == "" {
@@ -177,7 +206,7 @@ func TestOnlyAMachineOnItsWayUpIsNotPushed(t *testing.T) {
 
 func TestTheMachineHasTheSizeAndTheDataOfItsSpec(t *testing.T) {
 	s := provider.MachineSpec{CPU: 4, MemoryMB: 8192, UserData: "user", NetworkData: "network"}
-	spec := (&machines{}).virtualMachine(s).Spec.Template.Spec
+	spec := (&machines{}).virtualMachine(s, disks{}).Spec.Template.Spec
 	if got := spec.Domain.CPU.Cores; got != 4 {
 		t.Errorf("%d cores", got)
 	}
