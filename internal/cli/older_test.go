@@ -46,8 +46,40 @@ func (a adm) putCluster(c client.Client, annotations map[string]string) client.O
 	return client.ObjectKeyFromObject(cb)
 }
 
+// annotate sets an annotation of a ClusterBootstrap, or removes it if the value is
+// empty.
+func (a adm) annotate(c client.Client, key client.ObjectKey, name, value string) {
+	a.Helper()
+	cb := &v1alpha1.ClusterBootstrap{}
+	if err := c.Get(a.Context(), key, cb); err != nil {
+		a.Fatal(err)
+	}
+	if cb.Annotations[name] = value; value == "" {
+		delete(cb.Annotations, name)
+	}
+	if err := c.Update(a.Context(), cb); err != nil {
+		a.Fatal(err)
+	}
+}
+
+// expectFence looks at why a plane is not in charge.
+func (a adm) expectFence(c client.Client, key client.ObjectKey, want string) {
+	a.Helper()
+	cb := &v1alpha1.ClusterBootstrap{}
+	if err := c.Get(a.Context(), key, cb); err != nil {
+		a.Fatal(err)
+	}
+	if got := cb.Annotations[v1alpha1.AnnotationFenced]; !strings.Contains(got, want) {
+		a.Errorf("fenced with %q, want %q", got, want)
+	}
+	if cb.DeletionTimestamp != nil {
+		a.Error("it is being deleted")
+	}
+}
+
 // A plane that was restored from a copy of before the pivot does not know of it. It
-// holds still once the cluster has said so, and is told from the one in charge.
+// is fenced once the cluster has answered: also if another operator has taken the
+// plane back from the cluster since.
 func TestPlaneFromAnOlderCopyIsFenced(t *testing.T) {
 	a := newAdm(t)
 	here, there := filepath.Join(a.home, "clusters", "mgmt", "plane"), filepath.Join(a.home, "the-cluster")
@@ -59,7 +91,8 @@ func TestPlaneFromAnOlderCopyIsFenced(t *testing.T) {
 	var key client.ObjectKey
 	a.withPlane(there, func(cluster client.Client) {
 		key = a.putCluster(cluster, map[string]string{
-			v1alpha1.AnnotationClusterID: "one", v1alpha1.AnnotationPlane: v1alpha1.PlaneSelf, v1alpha1.AnnotationEpoch: "1",
+			v1alpha1.AnnotationClusterID: "one", v1alpha1.AnnotationPlane: v1alpha1.PlaneSelf, v1alpha1.AnnotationEpoch: "2",
+			v1alpha1.AnnotationFenced: "moved to workstation second at epoch 2 (move 1)",
 		})
 		way, err := os.ReadFile(filepath.Join(there, "kubeconfig"))
 		if err != nil {
@@ -75,18 +108,15 @@ func TestPlaneFromAnOlderCopyIsFenced(t *testing.T) {
 		})
 		// Neither plane has the ProviderConfig, so that nothing more comes of it.
 		a.run("destroy", "mgmt", "--yes").expect(t, 1, "the ProviderConfig is gone from the plane")
+		a.withPlane(here, func(local client.Client) {
+			a.expectFence(local, key, "older than epoch 2, at which cluster mgmt was moved to workstation second at epoch 2 (move 1)")
+			a.annotate(local, key, v1alpha1.AnnotationFenced, "")
+		})
+		a.annotate(cluster, key, v1alpha1.AnnotationFenced, "")
+		a.run("destroy", "mgmt", "--yes").expect(t, 1, "the ProviderConfig is gone from the plane")
 	})
 	a.withPlane(here, func(local client.Client) {
-		cb := &v1alpha1.ClusterBootstrap{}
-		if err := local.Get(t.Context(), key, cb); err != nil {
-			t.Fatal(err)
-		}
-		if got := cb.Annotations[v1alpha1.AnnotationFenced]; !strings.Contains(got, "older than epoch 1, at which cluster mgmt manages itself") {
-			t.Errorf("fenced with %q", got)
-		}
-		if cb.DeletionTimestamp != nil {
-			t.Error("it is being deleted")
-		}
+		a.expectFence(local, key, "older than epoch 2, at which cluster mgmt manages itself")
 		// The cluster is silent by now, and this plane is another command's.
 		r := a.stopAfter(time.Minute, os.Kill, "status")
 		r.expect(t, 0, "note: mgmt manages itself, and does not answer", "this is what was known when its plane moved there")

@@ -19,10 +19,9 @@ import (
 // epochPatience is how long a cluster has to say that it manages itself.
 const epochPatience = 5 * time.Second
 
-// heedEpoch fences the plane of this machine if the cluster has taken over its
-// management at a later epoch: then the plane is an older copy of the one that was
-// moved, and its controllers must not start. A cluster that says nothing changes
-// nothing.
+// heedEpoch fences the plane of this machine if the cluster knows of a later epoch:
+// then the plane is an older copy of one that was moved since, and its controllers
+// must not start. A cluster that says nothing changes nothing.
 func (o *operation) heedEpoch(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
 	if o.local == nil || cb == nil || movedAway(cb) || !bootstrap.Moves(cb.Spec) {
 		return cb, nil
@@ -31,14 +30,27 @@ func (o *operation) heedEpoch(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterB
 	if err != nil {
 		return nil, err
 	}
-	there := o.heard(cb)
-	if !there.InCharge() || there.ClusterID != here.ClusterID || there.Epoch <= here.Epoch {
+	fence := o.fenceOf(here, o.heard(cb))
+	if fence == "" {
 		return cb, nil
 	}
 	before := client.MergeFromWithOptions(cb.DeepCopy(), client.MergeFromWithOptimisticLock{})
-	metav1.SetMetaDataAnnotation(&cb.ObjectMeta, v1alpha1.AnnotationFenced,
-		fmt.Sprintf("older than epoch %d, at which cluster %s manages itself; this plane was restored from a copy", there.Epoch, o.name))
+	metav1.SetMetaDataAnnotation(&cb.ObjectMeta, v1alpha1.AnnotationFenced, fence)
 	return cb, o.local.Patch(o.ctx, cb, before, client.FieldOwner("butleradm-plane"))
+}
+
+// fenceOf is why the plane here is not in charge of a cluster, by what the cluster
+// there says of itself; empty if it may be. A cluster that was moved away from again
+// is fenced itself, and its fence names the plane that is in charge.
+func (w workspace) fenceOf(here, there pivot.Standing) string {
+	if !there.Exists || there.ClusterID != here.ClusterID || there.Epoch <= here.Epoch {
+		return ""
+	}
+	reason := fmt.Sprintf("cluster %s manages itself", w.name)
+	if !there.InCharge() {
+		reason = fmt.Sprintf("cluster %s was %s", w.name, there.Fenced)
+	}
+	return fmt.Sprintf("older than epoch %d, at which %s; this plane was restored from a copy", there.Epoch, reason)
 }
 
 // heard is how a cluster says, asked once, that it stands to itself; nothing, if it
