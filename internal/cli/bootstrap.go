@@ -34,8 +34,11 @@ func (a App) bootstrap(ctx context.Context, p provider.Provider, f bootstrapFlag
 }
 
 func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrapFlags, t *teller) error {
-	m, err := f.load(p)
+	m, err := f.load(a, p)
 	if err != nil {
+		return err
+	}
+	if err := f.checkTerminal(); err != nil {
 		return err
 	}
 	if err := checkStock(ctx, f.charts, m); err != nil {

@@ -193,6 +193,9 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 	bare := file(t, "real.yaml", edited(t, example)+addonsNone)
 	both := file(t, "both.yaml", edited(t, example)+addonsNone+kubeSecret("x"))
 	words := file(t, "words", "just words")
+	nutanix := file(t, "nutanix.yaml", edited(t, example, "provider: harvester", "provider: nutanix",
+		"harvester:\n    namespace: default\n    networkName: default/workloads\n    imageName: default/talos-v1.9.2",
+		"nutanix:\n    endpoint: https://prism.example.com\n    clusterUUID: 00000000-0000-4000-8000-000000000001\n    subnetUUID: 00000000-0000-4000-8000-000000000002\n    imageUUID: 00000000-0000-4000-8000-000000000003")+addonsNone)
 	unfit := file(t, "unfit.yaml", edited(t, example)+"  addons:\n    certManager: {enabled: false}\n    capi: {enabled: false}\n")
 	for reason, c := range map[string]struct {
 		args []string
@@ -223,7 +226,12 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 		"no time":                    {a.bootstrap("--timeout", "0"), 2, "--timeout is how long to wait"},
 		"no time to destroy":         {[]string{"destroy", "nobody", "--yes", "--timeout", "-1s"}, 2, "--timeout is how long to wait"},
 		"unknown profile":            {a.bootstrap("--profile", "slow"), 2, "slow"},
-		"unknown provider":           {[]string{"bootstrap", "vax", "-c", example}, 2, "bootstrap takes a provider (harvester)"},
+		"no provider":                {[]string{"bootstrap"}, 2, "butleradm: bootstrap takes a provider: harvester\n"},
+		"unknown provider":           {[]string{"bootstrap", "vax", "-c", example}, 2, "butleradm: this build has no provider vax; it has: harvester\n"},
+		"provider of another build":  {[]string{"bootstrap", "nutanix", "-c", example, "--rehearse"}, 2, "butleradm: this build has no provider nutanix; it has: harvester\n"},
+		"manifest of another build":  {[]string{"bootstrap", "harvester", "-c", nutanix, "--rehearse"}, 2, "spec.provider: is nutanix; this build has no provider nutanix; it has: harvester\n"},
+		"orphans of another build":   {[]string{"destroy", "--orphans", "-c", nutanix, "--yes"}, 2, "this build has no provider nutanix; it has: harvester\n"},
+		"real, no such manifest":     {[]string{"bootstrap", "harvester", "-c", "/no/such.yaml"}, 2, "no such file"},
 		"unknown output":             {a.bootstrap("--output", "xml"), 2, "--output is plain or json"},
 		"unknown flag":               {[]string{"status", "--fast"}, 2, "unknown flag: --fast"},
 		"unknown command":            {[]string{"frobnicate"}, 2, `unknown command "frobnicate"`},

@@ -255,7 +255,7 @@ func (a App) provider(t v1alpha1.ProviderType) (provider.Provider, error) {
 			return p, nil
 		}
 	}
-	return provider.Provider{}, fmt.Errorf("this build has no provider %q", t)
+	return provider.Provider{}, a.noProvider(t)
 }
 
 // confirm asks; Ctrl-C is an answer too.

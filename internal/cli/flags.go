@@ -43,13 +43,21 @@ func (a App) bootstrapCommand() *cobra.Command {
 		// The flags are those of the provider's command, which was not found.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return usage("bootstrap takes a provider (%s), got %q", a.providerNames(), args)
+			if len(args) == 0 {
+				return usage("bootstrap takes a provider: %s", a.providerNames())
+			}
+			return a.noProvider(v1alpha1.ProviderType(args[0]))
 		},
 	}
 	for _, p := range a.Providers {
 		c.AddCommand(a.bootstrapProviderCommand(p))
 	}
 	return c
+}
+
+// noProvider says that this build does not serve a provider.
+func (a App) noProvider(t v1alpha1.ProviderType) error {
+	return usage("this build has no provider %s; it has: %s", t, a.providerNames())
 }
 
 func (a App) providerNames() string {
@@ -136,15 +144,21 @@ func (f bootstrapFlags) check() error {
 		return usage("a rehearsal reads no credentials; leave --credentials out")
 	case !f.rehearse && f.shaped != "":
 		return usage("--%s shapes a simulated platform; add --rehearse, or leave it out", f.shaped)
-	case !f.rehearse && !f.yes && !term.IsTerminal(os.Stdin.Fd()):
-		return usage("real machines are made only after a question, and there is no terminal to ask on; pass --yes, or add --rehearse")
 	}
 	return checkCharts(f.charts)
 }
 
+// checkTerminal refuses to create real machines where nobody can be asked first.
+func (f bootstrapFlags) checkTerminal() error {
+	if f.rehearse || f.yes || term.IsTerminal(os.Stdin.Fd()) {
+		return nil
+	}
+	return usage("real machines are made only after a question, and there is no terminal to ask on; pass --yes, or add --rehearse")
+}
+
 // load reads the manifest with everything that this command asks of it.
-func (f bootstrapFlags) load(p provider.Provider) (*manifest.Manifest, error) {
-	m, err := manifest.Load(f.config, plannable, patchable, fits(p))
+func (f bootstrapFlags) load(a App, p provider.Provider) (*manifest.Manifest, error) {
+	m, err := manifest.Load(f.config, plannable, patchable, a.fits(p))
 	if err != nil {
 		return nil, &exit{exitUsage, err}
 	}
@@ -174,13 +188,18 @@ func versions(m *manifest.Manifest) []manifest.Problem {
 	return nil
 }
 
-// fits finds a manifest for another provider.
-func fits(p provider.Provider) manifest.Check {
+// fits finds a manifest for another provider: one that this build has, or one that
+// no command of it serves.
+func (a App) fits(p provider.Provider) manifest.Check {
 	return func(m *manifest.Manifest) []manifest.Problem {
 		got := m.Cluster.Spec.Provider
 		if got == p.Type || got == "" {
 			return nil
 		}
-		return []manifest.Problem{m.At(m.Cluster, "spec.provider", fmt.Sprintf("is %s; run butleradm bootstrap %s", got, got))}
+		text := fmt.Sprintf("is %s; run butleradm bootstrap %s", got, got)
+		if _, err := a.provider(got); err != nil {
+			text = fmt.Sprintf("is %s; %v", got, err)
+		}
+		return []manifest.Problem{m.At(m.Cluster, "spec.provider", text)}
 	}
 }

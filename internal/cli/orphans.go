@@ -43,6 +43,9 @@ func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) 
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
+	if _, err := a.provider(m.Provider.Spec.Provider); err != nil {
+		return err
+	}
 	given, err := bootstrapFlags{config: f.manifest, credentials: f.credentials, rehearse: f.rehearse}.given(m, a.Err)
 	if err != nil {
 		return err
