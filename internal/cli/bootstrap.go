@@ -52,16 +52,13 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	if err != nil {
 		return err
 	}
-	w, err := create(m.Cluster.Spec.Cluster.Name, f.stateDir, f.rehearse)
-	if err != nil {
-		return err
-	}
-	fresh := !exists(w.plane())
-	if fresh {
+	mine, err := create(m.Cluster.Spec.Cluster.Name, f.stateDir, f.rehearse)
+	w, fresh := mine.workspace, mine.ofPlane
+	if err == nil && fresh {
 		err = w.link()
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, mine.discard(ctx))
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
 	defer cancel()
@@ -69,7 +66,7 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	switch {
 	case err == nil || errors.Is(err, lock.ErrHeld) || errors.Is(err, errGone):
 	case isRefusal(err) && fresh:
-		err = errors.Join(err, w.discard(ctx))
+		err = errors.Join(err, mine.discard(ctx))
 	case !isRefusal(err):
 		t.hint(w, f.again)
 	}

@@ -196,6 +196,11 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 	nutanix := file(t, "nutanix.yaml", edited(t, example, "provider: harvester", "provider: nutanix",
 		"harvester:\n    namespace: default\n    networkName: default/workloads\n    imageName: default/talos-v1.9.2",
 		"nutanix:\n    endpoint: https://prism.example.com\n    clusterUUID: 00000000-0000-4000-8000-000000000001\n    subnetUUID: 00000000-0000-4000-8000-000000000002\n    imageUUID: 00000000-0000-4000-8000-000000000003")+addonsNone)
+	foreign := t.TempDir()
+	important := filepath.Join(foreign, "sim", "important.txt")
+	if err := errors.Join(os.Mkdir(filepath.Dir(important), 0o755), os.WriteFile(important, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	unfit := file(t, "unfit.yaml", edited(t, example)+"  addons:\n    certManager: {enabled: false}\n    capi: {enabled: false}\n")
 	for reason, c := range map[string]struct {
 		args []string
@@ -232,6 +237,14 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 		"manifest of another build":  {[]string{"bootstrap", "harvester", "-c", nutanix, "--rehearse"}, 2, "spec.provider: is nutanix; this build has no provider nutanix; it has: harvester\n"},
 		"orphans of another build":   {[]string{"destroy", "--orphans", "-c", nutanix, "--yes"}, 2, "this build has no provider nutanix; it has: harvester\n"},
 		"real, no such manifest":     {[]string{"bootstrap", "harvester", "-c", "/no/such.yaml"}, 2, "no such file"},
+		"foreign simulator":          {a.bootstrap("--state-dir", foreign), 2, foreign + "/sim is in the way: it was not created by butleradm; move it elsewhere, or choose another --state-dir\n"},
+		"foreign simulator, real":    {[]string{"bootstrap", "harvester", "-c", both, "--yes", "--state-dir", foreign}, 2, foreign + "/sim is in the way"},
+		"destroy beside foreign":     {[]string{"destroy", "dev-cluster", "--yes", "--state-dir", foreign}, 2, foreign + "/sim is in the way"},
+		"forget beside foreign":      {[]string{"forget", "dev-cluster", "--yes", "--even-if-left", "--state-dir", foreign}, 2, foreign + "/sim is in the way"},
+		"status beside foreign":      {[]string{"status", "dev-cluster", "--state-dir", foreign}, 2, foreign + "/sim is in the way"},
+		"plane in a foreign place":   {[]string{"plane", "--state-dir", foreign}, 2, foreign + " is in the way"},
+		"sim in a foreign place":     {[]string{"sim", "harvester", "--state-dir", foreign}, 2, foreign + " is in the way"},
+		"sim stop beside foreign":    {[]string{"sim", "stop", "--state-dir", foreign}, 2, foreign + "/sim is in the way"},
 		"unknown output":             {a.bootstrap("--output", "xml"), 2, "--output is plain or json"},
 		"unknown flag":               {[]string{"status", "--fast"}, 2, "unknown flag: --fast"},
 		"unknown command":            {[]string{"frobnicate"}, 2, `unknown command "frobnicate"`},
@@ -247,6 +260,12 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 				t.Errorf("exit %d, want %d with %q:\n%s", r.code, c.code, c.want, r.err)
 			}
 		})
+	}
+	if left, err := filepath.Glob(filepath.Join(foreign, "*")); err != nil || len(left) != 1 {
+		t.Errorf("beside foreign files: %v, %v", left, err)
+	}
+	if _, err := os.Stat(important); err != nil {
+		t.Errorf("a file of the user's: %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(a.home, "*", "*")); err != nil || len(left) != 0 {
 		t.Errorf("state was left: %v, %v", left, err)

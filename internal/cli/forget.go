@@ -61,7 +61,7 @@ func (f forgetFlags) locate(name string) (workspace, error) {
 	for _, rehearsal := range []bool{true, false} {
 		d := destroyFlags{choice: choice{stateDir: f.stateDir, rehearse: rehearsal}}
 		rest, problem := d.place(name)
-		if problem == nil && f.fits(rest) && (exists(rest.sim()) && rehearsal || exists(rest.log()) && !rehearsal) {
+		if problem == nil && f.fits(rest) && (isSim(rest.sim()) && rehearsal || exists(rest.log()) && !rehearsal) {
 			return rest, nil
 		}
 	}

@@ -102,7 +102,7 @@ func (f destroyFlags) place(name string) (workspace, error) {
 	if w.dir = resolve(usual); f.stateDir != "" {
 		w.dir, err = filepath.Abs(f.stateDir)
 	}
-	return w, err
+	return w, errors.Join(err, w.refuseForeign())
 }
 
 // search opens what this machine has of a cluster. A plane that somebody works

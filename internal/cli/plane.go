@@ -51,6 +51,9 @@ finds all objects again.`,
 
 func (a App) runPlane(ctx context.Context, dir string, port int) error {
 	begin := time.Now()
+	if err := claimAlone(dir, isPlane); err != nil {
+		return err
+	}
 	p, err := openPlane(ctx, plane.Options{Dir: dir, Holder: "butleradm plane", Port: port, Quota: a.Hooks.Quota})
 	if err != nil {
 		return interrupted(ctx, err)

@@ -71,6 +71,9 @@ func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir, setupFile
 	if err != nil {
 		return err
 	}
+	if err := claimAlone(abs, isSim); err != nil {
+		return err
+	}
 	if setupFile != "" {
 		data, err := os.ReadFile(setupFile)
 		if err != nil {
@@ -177,7 +180,8 @@ func (c choice) simulated(verb string, args []string) ([]workspace, error) {
 	switch {
 	case len(args) == 0 && c.stateDir != "":
 		dir, err := filepath.Abs(c.stateDir)
-		return []workspace{{filepath.Base(dir), dir, true}}, err
+		w := workspace{filepath.Base(dir), dir, true}
+		return []workspace{w}, errors.Join(err, w.refuseForeign())
 	case len(args) == 0:
 		return simulated()
 	case len(args) == 1:

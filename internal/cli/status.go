@@ -135,7 +135,7 @@ func workspaces() (out []workspace, err error) {
 		}
 		for _, e := range entries {
 			w := workspace{e.Name(), resolve(filepath.Join(h, folder(rehearsal), e.Name())), rehearsal}
-			if exists(w.plane()) {
+			if isPlane(w.plane()) {
 				out = append(out, w)
 			}
 		}

@@ -4,7 +4,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,7 +30,7 @@ func (w workspace) log() string   { return filepath.Join(w.dir, "butleradm.log")
 // command is how to call butleradm for this cluster.
 func (w workspace) command(verb string) string {
 	c := "butleradm " + verb + " " + w.name
-	if usual, err := w.usual(); err != nil || w.dir != resolve(usual) {
+	if usual, err := w.usual(); err != nil || resolve(w.dir) != resolve(usual) {
 		return c + " --state-dir " + quoted(w.dir)
 	}
 	if strings.HasPrefix(verb, "sim ") {
@@ -102,7 +101,7 @@ func (c choice) find(name string) (workspace, error) {
 	var found []workspace
 	for _, rehearsal := range []bool{true, false} {
 		w := workspace{name, resolve(filepath.Join(h, folder(rehearsal), name)), rehearsal}
-		if exists(w.plane()) && c.fits(w) {
+		if isPlane(w.plane()) && c.fits(w) {
 			found = append(found, w)
 		}
 	}
@@ -110,7 +109,7 @@ func (c choice) find(name string) (workspace, error) {
 	case 0:
 		return workspace{}, fmt.Errorf("there is no cluster %q in %s; name its directory with --state-dir if it has one", name, h)
 	case 1:
-		return found[0], nil
+		return found[0], found[0].refuseForeign()
 	}
 	return workspace{}, usage("there is a real and a rehearsed cluster %q; say which with --real or --rehearse", name)
 }
@@ -125,33 +124,79 @@ func (c choice) findIn(name string) (workspace, error) {
 	if err != nil {
 		return workspace{}, err
 	}
-	w := workspace{name, dir, exists(filepath.Join(dir, "sim"))}
-	if !exists(w.plane()) || !c.fits(w) {
+	w := workspace{name, dir, isRehearsal(dir)}
+	if err := w.refuseForeign(); err != nil {
+		return w, err
+	}
+	if !isPlane(w.plane()) || !c.fits(w) {
 		return w, fmt.Errorf("there is no such cluster in %s", dir)
 	}
 	return w, nil
 }
 
-// create is the workspace of a cluster that is to be made.
-func create(name, stateDir string, rehearsal bool) (workspace, error) {
+// isRehearsal reports of which kind the cluster in a directory is. One of a version
+// without markers is a rehearsal if its simulated platform lies beside it.
+func isRehearsal(dir string) bool {
+	if m, ok := readMark(filepath.Join(dir, "plane")); ok && m.Rehearsal != nil {
+		return *m.Rehearsal
+	}
+	return isSim(filepath.Join(dir, "sim"))
+}
+
+// create is the workspace of a cluster that is to be created, with what is missing of
+// its directories.
+func create(name, stateDir string, rehearsal bool) (claims, error) {
 	w := workspace{name: name, rehearsal: rehearsal}
 	usual, err := w.usual()
 	if err != nil {
-		return w, err
+		return claims{}, err
 	}
 	if err := unlinkDangling(usual); err != nil {
-		return w, err
+		return claims{}, err
 	}
 	w.dir = resolve(usual)
 	if stateDir != "" {
 		if w.dir, err = filepath.Abs(stateDir); err != nil {
-			return w, err
+			return claims{}, err
 		}
 	}
-	if err := os.MkdirAll(w.dir, 0o700); err != nil {
-		return w, fmt.Errorf("make the state directory: %w; choose one that you may write to with --state-dir", err)
+	if err := w.refuseTaken(); err != nil {
+		return claims{}, err
 	}
-	return w, nil
+	return w.claim()
+}
+
+// refuseTaken refuses a new cluster in a directory of its own while the name leads to
+// another real one, and a cluster of the other kind than the directory holds.
+func (w workspace) refuseTaken() error {
+	m, _ := readMark(w.plane())
+	if m.Rehearsal != nil && *m.Rehearsal != w.rehearsal {
+		return usage("%s holds a cluster that is %s, not %s; choose another --state-dir", w.dir, kindOf(workspace{rehearsal: *m.Rehearsal}), kindOf(w))
+	}
+	other, lives := w.namesake()
+	if !lives || w.rehearsal || isPlane(w.plane()) {
+		return nil
+	}
+	return usage("the cluster %s of this machine is in %s; give the new one another name, set BUTLER_HOME to keep them apart, or, if the other is gone for good: butleradm forget %s", w.name, other, w.name)
+}
+
+// namesake is where another cluster of the same name lies that the name leads to. A
+// real one lives as long as its plane is there, a rehearsed one while its simulated
+// platform runs.
+func (w workspace) namesake() (dir string, lives bool) {
+	usual, err := w.usual()
+	if err != nil {
+		return "", false
+	}
+	other := workspace{w.name, resolve(usual), w.rehearsal}
+	if other.dir == resolve(w.dir) {
+		return "", false
+	}
+	if w.rehearsal {
+		_, _, lives = sim.Running(other.sim())
+		return other.dir, lives
+	}
+	return other.dir, isPlane(other.plane())
 }
 
 // usual is where a cluster lies that has no directory of its own.
@@ -162,16 +207,15 @@ func (w workspace) usual() (string, error) {
 
 // link leads from the usual place to a workspace that lies elsewhere, so that
 // its name suffices later. A cluster of that name that lies at the usual place,
-// or whose simulated platform runs, keeps its place.
+// or that the link leads to and that lives, keeps its place.
 func (w workspace) link() error {
 	usual, err := w.usual()
-	if err != nil || resolve(usual) == w.dir {
+	if err != nil || resolve(usual) == resolve(w.dir) {
 		return err
 	}
 	info, err := os.Lstat(usual)
 	if err == nil {
-		_, _, running := sim.Running(filepath.Join(usual, "sim"))
-		if running || info.Mode()&os.ModeSymlink == 0 {
+		if _, lives := w.namesake(); lives || info.Mode()&os.ModeSymlink == 0 {
 			return nil
 		}
 		err = os.Remove(usual)
@@ -188,10 +232,10 @@ func (w workspace) link() error {
 // unlink removes the link that leads to the workspace, if there is one.
 func (w workspace) unlink() error {
 	usual, err := w.usual()
-	if err != nil || usual == w.dir || resolve(usual) != w.dir {
+	if err != nil || usual == w.dir || resolve(usual) != resolve(w.dir) {
 		return err
 	}
-	return os.Remove(usual)
+	return ignoreMissing(os.Remove(usual))
 }
 
 // unlinkDangling removes a link to a directory that somebody has deleted.
@@ -200,17 +244,6 @@ func unlinkDangling(path string) error {
 		return os.Remove(path)
 	}
 	return nil
-}
-
-// discard removes what a bootstrap has made that was refused, and nothing else.
-func (w workspace) discard(ctx context.Context) error {
-	err := errors.Join(sim.Stop(ctx, w.sim()), w.unlink())
-	for _, path := range []string{w.plane(), w.sim(), w.log()} {
-		err = errors.Join(err, os.RemoveAll(path))
-	}
-	// A directory that holds something else stays.
-	_ = os.Remove(w.dir)
-	return err
 }
 
 // resolve follows the link that link made.
