@@ -28,9 +28,11 @@ type destroyFlags struct {
 	clusterID   string
 	orphans     bool
 	evenIfGone  bool
-	yes         bool
-	dryRun      bool
-	timeout     time.Duration
+	// evenIfTenants leaves behind what the cluster manages for others.
+	evenIfTenants bool
+	yes           bool
+	dryRun        bool
+	timeout       time.Duration
 }
 
 func (a App) destroyCommand() *cobra.Command {
@@ -47,6 +49,11 @@ is neither shown nor touched. Copies that the platform's own clone or restore
 made, with these ids, are shown and kept.
 
 A cluster that manages itself gives its management back to this machine first.
+
+The cluster itself is asked for tenants: Clusters and Machines of Cluster API,
+hosted control planes, and Services of type LoadBalancer that are not of its own
+addons. While it has some, the command lists them and refuses: they would go on
+without what manages them. --even-if-tenants leaves them behind.
 
 With --orphans no plane takes part: everything on the platform that carries the
 name of the cluster in FILE is found by its tags and deleted directly. That is
@@ -71,6 +78,7 @@ Where the name stands for several cluster ids, --cluster-id says which.`,
 	cmd.Flags().BoolVar(&f.orphans, "orphans", false, "delete what carries the cluster's tags, without a plane")
 	cmd.Flags().StringVar(&f.clusterID, "cluster-id", "", "with --orphans: the `ID` that is meant where several clusters share the name")
 	cmd.Flags().BoolVar(&f.evenIfGone, "even-if-gone", false, "also if the platform has nothing of a cluster that is known to run there")
+	cmd.Flags().BoolVar(&f.evenIfTenants, "even-if-tenants", false, "also if the cluster has tenants: they are left behind without management")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be deleted, and change nothing")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait until everything is gone")
@@ -99,6 +107,8 @@ func (f destroyFlags) check() error {
 		return usage("--cluster-id goes with --orphans: a plane knows the id of its cluster")
 	case f.clusterID != "" && !isClusterID(f.clusterID):
 		return usage("--cluster-id is a UUID, as the label %s has it, not %q", v1alpha1.AnnotationClusterID, f.clusterID)
+	case f.evenIfTenants && f.orphans:
+		return usage("--even-if-tenants goes with a plane: --orphans asks the platform alone")
 	case f.evenIfGone && f.orphans:
 		return usage("--even-if-gone goes with a plane: --orphans deletes what it finds")
 	case f.rehearse && f.credentials != "":
@@ -143,7 +153,9 @@ func (a App) dryRun(ctx context.Context, w workspace, f destroyFlags) error {
 	err := w.read(ctx, func(c client.Client) error {
 		d, err := w.doomed(ctx, c)
 		if err == nil && !d.gone() {
-			x, problem = a.destruction(&operation{workspace: w, hooks: a.Hooks, ctx: ctx}, c, d, f)
+			if x, problem = a.destruction(&operation{workspace: w, hooks: a.Hooks, ctx: ctx}, c, d, f); problem == nil {
+				problem = x.askTenants(c)
+			}
 		}
 		return err
 	})
@@ -160,7 +172,11 @@ func (a App) dryRun(ctx context.Context, w workspace, f destroyFlags) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "%s\nNothing was changed. To delete all of it: %s\n", x.picture(found), x.how())
+	fmt.Fprint(a.Out, x.whole(found))
+	if err := x.refuseTenants(); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "Nothing was changed. To delete all of it: %s\n", x.how())
 	return nil
 }
 
@@ -191,7 +207,13 @@ func (a App) destroy(ctx context.Context, w workspace, f destroyFlags) (err erro
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Err, x.picture(found))
+	if err := x.askTenants(o.local); err != nil {
+		return fmt.Errorf("%w; nothing was deleted", err)
+	}
+	fmt.Fprint(a.Err, x.whole(found))
+	if err := x.refuseTenants(); err != nil {
+		return err
+	}
 	o.hooks.at("destroy/listed")
 	if !f.yes && !a.confirm(ctx, fmt.Sprintf("Delete cluster %s?", w.name)) {
 		return usage("nothing was deleted; answer y, or pass --yes")

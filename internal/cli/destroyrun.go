@@ -40,7 +40,10 @@ type destruction struct {
 	ledger  *ledger
 	// copies are what the platform keeps, as it was last asked.
 	copies copies
-	t      *teller
+	// tenants live by the cluster; unheardOf is why they are not known.
+	tenants   []tenant
+	unheardOf error
+	t         *teller
 }
 
 // destruction prepares to destroy a cluster, which the plane that local reads knows:

@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -53,6 +54,7 @@ func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 		t.Errorf("machine %s became %s", machine, again)
 	}
 
+	a.expectTenantsRefused(machine)
 	r = a.ok("destroy", "dev-cluster", "--yes")
 	if !strings.Contains(oneLine(r.err), "dev-cluster is destroyed; nothing is left on the platform") {
 		t.Errorf("destroy said:\n%s", r.err)
@@ -65,6 +67,42 @@ func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 	a.ok("sim", "stop", "dev-cluster")
 	if out := a.ok("sim", "list").out; strings.Contains(out, "dev-cluster") {
 		t.Errorf("still listed:\n%s", out)
+	}
+}
+
+// expectTenantsRefused puts tenants on the cluster, has it destroyed in vain, and
+// removes them again. Its own addons, whose ingress has a load balancer, are none.
+func (a adm) expectTenantsRefused(machine string) {
+	a.Helper()
+	api, err := client.New(a.config([]byte(a.ok("kubeconfig", "dev-cluster").out)), client.Options{})
+	if err != nil {
+		a.Fatal(err)
+	}
+	tenant := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	tenant.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta1", Kind: "Cluster"})
+	service := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}}
+	all := []client.Object{tenant, service}
+	for _, o := range all {
+		o.SetNamespace("default")
+		o.SetName("prod")
+		if err := api.Create(a.Context(), o); err != nil {
+			a.Fatal(err)
+		}
+	}
+	const want = "dev-cluster has tenants: Cluster default/prod, Service default/prod; nothing was deleted"
+	a.run("destroy", "dev-cluster", "--yes").expect(a.T, 2, want, "Service default/prod (type LoadBalancer)", "butleradm destroy dev-cluster --even-if-tenants")
+	r := a.run("destroy", "dev-cluster", "--dry-run")
+	if r.expect(a.T, 2, want); !strings.Contains(r.out, "\n  Cluster default/prod (cluster.x-k8s.io)\n") {
+		a.Errorf("shown:\n%s", r.out)
+	}
+	a.ok("destroy", "dev-cluster", "--dry-run", "--even-if-tenants")
+	if again := a.expectOneMachine(); again != machine {
+		a.Errorf("machine %s became %s", machine, again)
+	}
+	for _, o := range all {
+		if err := api.Delete(a.Context(), o); err != nil {
+			a.Fatal(err)
+		}
 	}
 }
 

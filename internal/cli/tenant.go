@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/manifest"
+)
+
+// tenant is an object on a cluster that lives outside of it, or for others, and that
+// would be left without management by the end of the cluster.
+type tenant struct{ kind, name, why string }
+
+func (t tenant) String() string { return t.kind + " " + t.name }
+
+// tenantKinds are the kinds that are tenants whatever they say of themselves.
+var tenantKinds = []schema.GroupKind{
+	{Group: "cluster.x-k8s.io", Kind: "Cluster"},
+	{Group: "cluster.x-k8s.io", Kind: "Machine"},
+	{Group: "steward.butlerlabs.dev", Kind: "TenantControlPlane"},
+	{Group: "kamaji.clastix.io", Kind: "TenantControlPlane"},
+}
+
+const (
+	releaseName      = "meta.helm.sh/release-name"
+	releaseNamespace = "meta.helm.sh/release-namespace"
+)
+
+// askTenants asks the cluster itself what lives by it. A cluster that is being
+// deleted was asked before, and one without a kubeconfig has never run anything. One
+// that is managed from this machine need not answer, which is noted in unasked.
+func (x *destruction) askTenants(local client.Client) (err error) {
+	if x.silence != nil || x.cluster == nil || !x.cluster.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	key := client.ObjectKey{Namespace: x.cluster.Namespace, Name: bootstrap.SecretName(x.name, bootstrap.SecretKubeconfig)}
+	if err := local.Get(x.ctx, key, &corev1.Secret{}); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	ctx, cancel := context.WithTimeout(x.ctx, callPatience)
+	defer cancel()
+	x.tenants, err = x.tenantsNow(ctx, local)
+	if err != nil && !movedAway(x.cluster) && x.ctx.Err() == nil {
+		x.unheardOf, err = fmt.Errorf("%s does not answer, so it is not known whether it has tenants: %w", x.name, err), nil
+	}
+	return err
+}
+
+func (x *destruction) tenantsNow(ctx context.Context, local client.Client) ([]tenant, error) {
+	config, err := clusterConfig(ctx, local, x.cluster, x.dial())
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = epochPatience
+	c, err := newClient(config)
+	if err != nil {
+		return nil, err
+	}
+	return tenantsOn(ctx, c, x.releases())
+}
+
+// releases are the Helm releases of the cluster's own addons, as namespace/name.
+func (x *destruction) releases() (out []string) {
+	if x.config == nil {
+		return nil
+	}
+	addons, err := addonsOf(&manifest.Manifest{Cluster: x.cluster, Provider: x.config})
+	if err != nil {
+		return nil // nothing is taken for an addon then
+	}
+	for _, a := range addons {
+		if a.Release != "" {
+			out = append(out, a.Namespace.Name+"/"+a.Release)
+		}
+	}
+	return out
+}
+
+// tenantsOn lists the tenants on a cluster, by kind and name.
+func tenantsOn(ctx context.Context, c client.Client, releases []string) (out []tenant, err error) {
+	for _, kind := range tenantKinds {
+		found, err := namesOf(ctx, c, kind)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	services, err := balanced(ctx, c, releases)
+	return append(out, services...), err
+}
+
+// namesOf lists the objects of a kind, in whichever version the cluster serves. A
+// kind that it does not have has no objects.
+func namesOf(ctx context.Context, c client.Client, kind schema.GroupKind) (out []tenant, err error) {
+	mapping, err := c.RESTMapper().RESTMapping(kind)
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find out whether %s is served: %w", kind, err)
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(mapping.GroupVersionKind)
+	if err := c.List(ctx, list); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("list %s: %w", kind, err)
+	}
+	for _, item := range list.Items {
+		out = append(out, tenant{kind.Kind, item.Namespace + "/" + item.Name, kind.Group})
+	}
+	return out, nil
+}
+
+// balanced lists the Services of type LoadBalancer that are tenants: those of the
+// cluster's own addons are not, as long as nothing outside of the cluster was made
+// for them. A finalizer says that something was: the controller that made it wants
+// to remove it first.
+func balanced(ctx context.Context, c client.Client, releases []string) (out []tenant, err error) {
+	var list corev1.ServiceList
+	if err := c.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("list Services: %w", err)
+	}
+	for i := range list.Items {
+		s := &list.Items[i]
+		own := slices.Contains(releases, s.Annotations[releaseNamespace]+"/"+s.Annotations[releaseName])
+		if s.Spec.Type != corev1.ServiceTypeLoadBalancer || own && len(s.Finalizers) == 0 {
+			continue
+		}
+		out = append(out, tenant{"Service", s.Namespace + "/" + s.Name, "type LoadBalancer"})
+	}
+	return out, nil
+}
+
+// whole shows what will go, and what would be left behind by that.
+func (x *destruction) whole(found inventory) string {
+	return x.picture(found) + "\n" + x.tenantTable()
+}
+
+// tenantTable shows the tenants, or why they are not known; empty if there are none.
+func (x *destruction) tenantTable() string {
+	if x.unheardOf != nil {
+		return fmt.Sprintf("note: %v\n\n", x.unheardOf)
+	}
+	if len(x.tenants) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s has tenants, which would be left without management:\n\n", x.name)
+	for _, t := range x.tenants {
+		fmt.Fprintf(&text, "  %s (%s)\n", t, t.why)
+	}
+	return text.String() + "\n"
+}
+
+// refuseTenants refuses to leave tenants behind, unless the user insists.
+func (x *destruction) refuseTenants() error {
+	if len(x.tenants) == 0 || x.flags.evenIfTenants {
+		return nil
+	}
+	var names []string
+	for _, t := range x.tenants {
+		names = append(names, t.String())
+	}
+	return usage("%s has tenants: %s; nothing was deleted; delete them first, on the cluster, or leave them behind: %s --even-if-tenants",
+		x.name, some(names), x.command("destroy"))
+}
