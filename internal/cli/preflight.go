@@ -28,6 +28,8 @@ const patience = 30 * time.Second
 // is made.
 func (o *operation) preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, t *teller) error {
 	t.starting("the platform is asked whether it would take the machines")
+	network := make(chan []provider.Finding, 1)
+	go func() { network <- o.inUse(m.Cluster.Spec) }()
 	findings, err := o.findings(p, m, secret, plan, t)
 	if o.ctx.Err() != nil {
 		return o.ended()
@@ -36,13 +38,14 @@ func (o *operation) preflight(p provider.Provider, m *manifest.Manifest, secret 
 		why := strings.TrimSuffix(err.Error(), "; it is tried again")
 		return &exit{exitRefused, fmt.Errorf("preflight: %s; nothing was made", why)}
 	}
+	findings = append(findings, <-network...)
 	count := map[provider.Verdict]int{}
 	for _, f := range findings {
 		count[f.Verdict]++
 		t.check(f)
 	}
 	if n := count[provider.Refused]; n > 0 {
-		return &exit{exitRefused, fmt.Errorf("preflight: %s refused %d of %d checks; nothing was made", m.Provider.Name, n, len(findings))}
+		return &exit{exitRefused, fmt.Errorf("preflight: %d of %d checks for %s refused; nothing was made", n, len(findings), m.Provider.Name)}
 	}
 	summary := fmt.Sprintf("preflight: %d passed", count[provider.Passed])
 	if n := count[provider.Unknown]; n > 0 {
