@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -94,9 +95,8 @@ func (s *Session) follow(m Machine, r *v1alpha1.MachineRequest) (v1alpha1.Bootst
 		return status, &Obstacle{Reason: "MachineRequestDeleted", Message: message, urgent: true}
 	}
 	status.Phase = cmp.Or(r.Status.Phase, v1alpha1.MachinePending)
-	switch {
-	case m.Name != s.replaced() && r.Status.IPAddress != "", s.isReplacement(r):
-		status.IPAddress = r.Status.IPAddress
+	if m.Name != s.replaced() || s.isReplacement(r) {
+		status.IPAddress = s.addressOf(r, status.IPAddress)
 	}
 	o := obstacleOf(r, status)
 	if o != nil && isLost(r) {
@@ -167,7 +167,10 @@ func obstacleOf(r *v1alpha1.MachineRequest, status v1alpha1.BootstrapMachineStat
 		return nil
 	}
 	message := fmt.Sprintf("machine %s is %s", r.Name, status.Phase)
-	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
+	switch c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionReady); {
+	case status.IPAddress == "" && r.Status.IPAddress != "":
+		message += " and reports no address of its own, only " + strings.Join(reported(r), ", ") + ": it is the VIP, or in podCIDR or serviceCIDR"
+	case c != nil && c.Message != "":
 		message += ": " + c.Message
 	}
 	return &Obstacle{Reason: "WaitingForMachines", Message: message, urgent: status.Phase == v1alpha1.MachineFailed}

@@ -44,7 +44,7 @@ func (s *Session) members(ctx context.Context) (_ []talos.Member, _ *talos.Clien
 func (s *Session) memberOf(i int) func(talos.Member) bool {
 	address := ""
 	if r := s.requests[i]; r != nil {
-		address = r.Status.IPAddress
+		address = s.addressOf(r, "")
 	}
 	return func(m talos.Member) bool {
 		return m.Hostname == s.Plan.Machines[i].Name || m.Hostname == "" && m.Address == address

@@ -98,7 +98,7 @@ func TestEtcdKeepsItsMajorityWithoutAMember(t *testing.T) {
 	learning := members("a", "b", "goes")
 	learning[1].Learner = true
 	nameless := append(members("a", "b"), talos.Member{Address: "10.0.0.3", Learner: true})
-	s := &Session{Plan: Plan{Machines: []Machine{{Name: "goes"}}}, requests: []*v1alpha1.MachineRequest{{Status: v1alpha1.MachineRequestStatus{IPAddress: "10.0.0.3"}}}}
+	s := &Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}, Plan: Plan{Machines: []Machine{{Name: "goes"}}}, requests: []*v1alpha1.MachineRequest{{Status: v1alpha1.MachineRequestStatus{IPAddress: "10.0.0.3"}}}}
 	for reason, tc := range map[string]struct {
 		members []talos.Member
 		up      string

@@ -112,7 +112,8 @@ func TestTargetsFollowTheMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Status.IPAddress, r.Status.ProviderID = "10.40.0.77", "machine-77"
+	r.Status.IPAddress, r.Status.ProviderID = "10.244.1.27", "machine-77" // of a pod network
+	r.Status.IPAddresses = []string{"10.244.1.27", "10.40.0.77"}
 	if err := w.Status().Update(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}

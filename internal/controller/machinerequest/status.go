@@ -6,6 +6,8 @@ package machinerequest
 import (
 	"cmp"
 	"context"
+	"net/netip"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -74,7 +76,8 @@ func (p *pass) apply(d decision) {
 }
 
 // describe copies what the platform reports. What it does not report any more is
-// kept: the address of a machine that restarts is still its own.
+// kept: the address of a machine that restarts is still its own. The primary address
+// stays as long as it is reported, in whatever order the platform lists them.
 func describe(s *v1alpha1.MachineRequestStatus, m provider.Machine) {
 	if m.ID != "" {
 		s.ProviderID = m.ID
@@ -85,8 +88,14 @@ func describe(s *v1alpha1.MachineRequestStatus, m provider.Machine) {
 	if m.State != provider.StateRunning || len(m.Addresses) == 0 {
 		return
 	}
-	s.IPAddress, s.IPAddresses = m.Addresses[0].String(), nil
+	primary := m.Addresses[0]
+	if known, err := netip.ParseAddr(s.IPAddress); err == nil && slices.Contains(m.Addresses, known) {
+		primary = known
+	}
+	s.IPAddress, s.IPAddresses = primary.String(), []string{primary.String()}
 	for _, a := range m.Addresses {
-		s.IPAddresses = append(s.IPAddresses, a.String())
+		if a != primary {
+			s.IPAddresses = append(s.IPAddresses, a.String())
+		}
 	}
 }
