@@ -62,7 +62,7 @@ func bootstrapEtcd(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err := s.current(ctx); err != nil {
 		return nil, err
 	}
-	return s.startEtcd(ctx, client), nil
+	return s.startEtcd(ctx, client)
 }
 
 // current is a conflict if a cache has shown this walk an earlier status: etcd
@@ -80,24 +80,30 @@ func (s *Session) current(ctx context.Context) error {
 
 // startEtcd asks the first control plane. It is ready when its kubelet runs: an
 // earlier request would break off the download of etcd's image.
-func (s *Session) startEtcd(ctx context.Context, client *talos.Client) *Obstacle {
+func (s *Session) startEtcd(ctx context.Context, client *talos.Client) (*Obstacle, error) {
 	first := &s.Status.Machines[0]
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	err := serviceUp(ctx, client, first.IPAddress, "kubelet")
 	if err == nil {
+		err = s.checkRunning(ctx, client)
+	}
+	if failure := (*Failure)(nil); errors.As(err, &failure) {
+		return nil, err
+	}
+	if err == nil {
 		_, err = client.Bootstrap(ctx, first.IPAddress)
 	}
 	if err == nil {
 		s.Status.LastUpdated = &metav1.Time{Time: s.Clock()} // patience begins anew
-		return s.etcdStarts()
+		return s.etcdStarts(), nil
 	}
 	message := fmt.Sprintf("%s (%s) is not ready for etcd: %s", first.Name, first.IPAddress, stable(err))
 	if s.since(reasonEtcdWaits) > bootPatience && s.isBlank(ctx, client, first) {
 		first.TalosConfigured = false
 		message = fmt.Sprintf("%s (%s) has lost its configuration and gets it again", first.Name, first.IPAddress)
 	}
-	return &Obstacle{Reason: reasonEtcdWaits, Message: message, Poll: true}
+	return &Obstacle{Reason: reasonEtcdWaits, Message: message, Poll: true}, nil
 }
 
 // isBlank tells a machine that lost its power before Talos was on its disk: it

@@ -40,14 +40,18 @@ func (s *Session) configure(ctx context.Context, which func(v1alpha1.BootstrapMa
 	if err != nil {
 		return nil, err
 	}
+	nodes := s.inspect(ctx, client, which)
+	if err := s.checkVersions(nodes); err != nil {
+		return nil, err
+	}
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
 	var group errgroup.Group
-	for i := range s.Plan.Machines {
-		if m := s.Status.Machines[i]; !which(m) || !isThere(m) {
+	for i, n := range nodes {
+		if n == nil {
 			continue
 		}
 		group.Go(func() (err error) {
-			obstacles[i], err = s.configureNode(ctx, client, i)
+			obstacles[i], err = s.configureNode(ctx, client, i, n)
 			return err
 		})
 	}
@@ -57,9 +61,9 @@ func (s *Session) configure(ctx context.Context, which func(v1alpha1.BootstrapMa
 // configureNode asks the node what it is instead of assuming it: the last push
 // may have succeeded without us knowing. One that is known to be configured may
 // be silent for a while.
-func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int) (*Obstacle, error) {
+func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int, n *inspected) (*Obstacle, error) {
 	status := &s.Status.Machines[i]
-	switch state, err := probe(ctx, client, status.IPAddress); state {
+	switch n.State {
 	case talos.StateConfigured:
 		status.TalosConfigured = true
 		return nil, nil
@@ -69,7 +73,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 		if status.TalosConfigured {
 			return nil, nil
 		}
-		return talosObstacle(status, false, "does not answer on the Talos API"+because(err)), nil
+		return talosObstacle(status, false, "does not answer on the Talos API"+because(n.err)), nil
 	case talos.StateMaintenance:
 	}
 	switch {
@@ -78,6 +82,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 	case status.TalosConfigured && s.sinceChange() < bootPatience:
 		return nil, nil // it is about to restart; a second push would hold it up
 	}
+	s.warnOfImage(i, n.Report)
 	return s.push(ctx, client, i)
 }
 

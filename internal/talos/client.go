@@ -13,6 +13,9 @@ import (
 	"net"
 	"strconv"
 
+	"github.com/cosi-project/runtime/api/v1alpha1"
+	"github.com/cosi-project/runtime/pkg/state"
+	cosi "github.com/cosi-project/runtime/pkg/state/protobuf/client"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/client"
 	clientconfig "github.com/siderolabs/talos/pkg/machinery/client/config"
@@ -92,5 +95,8 @@ func (c *Client) call(address string, config *tls.Config, do func(*client.Client
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	return do(&client.Client{MachineClient: machine.NewMachineServiceClient(conn)})
+	return do(&client.Client{
+		MachineClient: machine.NewMachineServiceClient(conn),
+		COSI:          state.WrapCore(cosi.NewAdapter(v1alpha1.NewStateClient(conn))),
+	})
 }

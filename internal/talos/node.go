@@ -21,8 +21,7 @@ import (
 // cluster's secrets, is encrypted on the way but goes to whoever answers at
 // the address. This is how Talos works; the network between has to be trusted.
 func (c *Client) Apply(ctx context.Context, address string, config []byte) error {
-	insecure := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} // see above
-	err := c.call(address, insecure, func(api *client.Client) error {
+	err := c.call(address, insecure(), func(api *client.Client) error {
 		_, err := api.ApplyConfiguration(ctx, &machine.ApplyConfigurationRequest{
 			Data: config,
 			Mode: machine.ApplyConfigurationRequest_REBOOT,
@@ -30,6 +29,11 @@ func (c *Client) Apply(ctx context.Context, address string, config []byte) error
 		return err
 	})
 	return failed("apply configuration", address, err)
+}
+
+// insecure is the TLS of a node in maintenance mode, see Apply.
+func insecure() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}
 }
 
 // Bootstrap makes the node the first member of a new etcd cluster. It does so
@@ -63,12 +67,17 @@ func (c *Client) Version(ctx context.Context, address string) (string, error) {
 	var version string
 	err := c.call(address, c.mutual(), func(api *client.Client) error {
 		reply, err := api.Version(ctx)
-		if err == nil && len(reply.GetMessages()) > 0 {
-			version = reply.GetMessages()[0].GetVersion().GetTag()
-		}
+		version = tag(reply)
 		return err
 	})
 	return version, failed("ask version", address, err)
+}
+
+func tag(reply *machine.VersionResponse) string {
+	if len(reply.GetMessages()) == 0 {
+		return ""
+	}
+	return reply.GetMessages()[0].GetVersion().GetTag()
 }
 
 // Reset wipes a configured node, leaving etcd first if graceful is set, and

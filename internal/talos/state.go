@@ -34,11 +34,24 @@ const (
 // asks for a certificate too and gets none; a node in maintenance mode asks
 // for none and answers (with Unimplemented, up to Talos 1.12).
 func (c *Client) State(ctx context.Context, address string) (State, error) {
+	state, _, err := c.handshake(ctx, address)
+	return state, err
+}
+
+// handshake also returns the version of Talos, if the node says it right away.
+func (c *Client) handshake(ctx context.Context, address string) (state State, version string, err error) {
 	var seen handshake
-	err := c.call(address, c.probe(address, &seen), func(api *client.Client) error {
-		_, err := api.Version(ctx)
+	err = c.call(address, c.probe(address, &seen), func(api *client.Client) error {
+		reply, err := api.Version(ctx)
+		version = tag(reply)
 		return err
 	})
+	state, err = seen.judge(address, err)
+	return state, version, err
+}
+
+// judge decides on the state of the node at an address that answered with err.
+func (seen *handshake) judge(address string, err error) (State, error) {
 	switch {
 	case seen.ours.Load() && err == nil:
 		return StateConfigured, nil

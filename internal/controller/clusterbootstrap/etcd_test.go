@@ -40,7 +40,7 @@ func starting(t *testing.T) (s *site, asked *atomic.Int32, clock *time.Time) {
 // look would keep etcd from ever starting.
 const (
 	asksWhetherItRuns = 1 // connection
-	asksItToStart     = 3 // whether etcd runs, whether the kubelet does, and the request
+	asksItToStart     = 4 // whether etcd runs, whether the kubelet does, which Talos it is, and the request
 )
 
 func TestEtcdIsAskedAgainOnlyAfterTheSamePatience(t *testing.T) {

@@ -54,6 +54,7 @@ type site struct {
 	platform   *inmemory.Platform
 	dir        string
 	charts     *source.Source
+	image      string        // that machines boot from
 	faults     *fault.Course // their clock stands until it is begun
 
 	mu  sync.Mutex
@@ -79,11 +80,12 @@ type siteOptions struct {
 	profile datacenter.Profile
 	addons  []addon.Addon // for which stand-ins are served
 	faults  fault.Plan
+	image   string // that machines boot from; empty: one of what their configuration asks for
 }
 
 func siteWith(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, o siteOptions) *site {
 	t.Helper()
-	s := &site{world: newWorld(t), network: network.New(), dir: t.TempDir(), off: map[string]bool{}, on: map[string]bool{}}
+	s := &site{world: newWorld(t), network: network.New(), dir: t.TempDir(), image: o.image, off: map[string]bool{}, on: map[string]bool{}}
 	s.platform = inmemory.New(inmemory.Options{LoadBalancers: !p.OnPrem(), Push: true})
 	s.faults = fault.NewCourse(o.faults)
 	s.charts = s.serveCharts(o.addons)
@@ -159,7 +161,7 @@ func (s *site) powerOn() {
 		if _, on := s.datacenter.Running(m.ID); on || m.State != provider.StateRunning || s.off[m.ID] {
 			continue
 		}
-		_, err := s.datacenter.PowerOn(datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0]})
+		_, err := s.datacenter.PowerOn(datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0], Image: s.image})
 		if err != nil {
 			s.off[m.ID] = true
 			s.Error(err)

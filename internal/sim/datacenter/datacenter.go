@@ -28,6 +28,7 @@ type Spec struct {
 	Address  netip.Addr // fixed, in the network's prefix; zero: a lease
 	CPU      int
 	MemoryMB int
+	Image    string // name of the image that its disk was copied from; empty: unknown
 	UserData []byte
 	// NetworkData is the NoCloud network configuration that comes with the user data.
 	NetworkData []byte

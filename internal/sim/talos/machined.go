@@ -23,7 +23,7 @@ type machined struct {
 
 func (s *machined) Version(context.Context, *emptypb.Empty) (*machine.VersionResponse, error) {
 	return &machine.VersionResponse{Messages: []*machine.Version{{
-		Version:  &machine.VersionInfo{Tag: imageTag(s.node.config.Machine().Install().Image()), Os: "linux", Arch: runtime.GOARCH},
+		Version:  &machine.VersionInfo{Tag: s.node.version(), Os: "linux", Arch: runtime.GOARCH},
 		Platform: &machine.PlatformInfo{Name: metal{}.String(), Mode: metal{}.String()},
 		Features: &machine.FeaturesInfo{Rbac: true},
 	}}}, nil

@@ -4,6 +4,7 @@
 package talos
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -164,6 +165,12 @@ func (n *node) talosCA() pki.CA {
 func (n *node) address() netip.Addr { return n.machine.Address.Addr() }
 
 func (n *node) addresses() []netip.Addr { return []netip.Addr{n.address()} }
+
+// version is that of the image, whatever the configuration would install: Talos is on
+// the disk already.
+func (n *node) version() string {
+	return cmp.Or(imageNamed(n.machine.Image).version, imageTag(n.config.Machine().Install().Image()))
+}
 
 func (n *node) isControlPlane() bool { return n.config.Machine().Type().IsControlPlane() }
 

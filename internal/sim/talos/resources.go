@@ -5,7 +5,9 @@ package talos
 
 import (
 	"context"
+	"errors"
 
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
@@ -20,7 +22,7 @@ import (
 )
 
 // resources are the few of Talos' resources that the emulation keeps: the
-// machine's stage and its identity.
+// machine's stage, its identity, and what its image is.
 func resources(ctx context.Context, m datacenter.Machine, stage runtime.MachineStage) (state.State, error) {
 	resources := state.WrapCore(namespaced.NewState(inmem.Build))
 	machineStatus := runtime.NewMachineStatus()
@@ -32,16 +34,46 @@ func resources(ctx context.Context, m datacenter.Machine, stage runtime.MachineS
 	system := hardware.NewSystemInformation(hardware.SystemInformationID)
 	system.TypedSpec().UUID = m.ID
 	system.TypedSpec().ProductName = "emulated"
-	return resources, resources.Create(ctx, system)
+	return resources, errors.Join(resources.Create(ctx, system), imageNamed(m.Image).create(ctx, resources))
 }
 
-// readOnly is how clients see the resources.
-func readOnly(resources state.CoreState) state.CoreState {
+// create makes the resources of an image: the schematic is an extension.
+func (i image) create(ctx context.Context, resources state.State) (err error) {
+	if i.showsVersion() {
+		version := runtime.NewVersion()
+		version.TypedSpec().Name, version.TypedSpec().Version = "Talos", i.version
+		err = resources.Create(ctx, version)
+	}
+	if i.schematic == "" {
+		return err
+	}
+	extension := runtime.NewExtensionStatus(runtime.NamespaceName, "0")
+	extension.TypedSpec().Metadata.Name, extension.TypedSpec().Metadata.Version = "schematic", i.schematic
+	return errors.Join(err, resources.Create(ctx, extension))
+}
+
+// shows reports whether the node of an image has resources of a type.
+func (i image) shows(kind resource.Type) bool {
+	switch kind {
+	case runtime.VersionType:
+		return i.showsVersion()
+	case runtime.ExtensionStatusType:
+		return i.version != ""
+	}
+	return kind == runtime.MachineStatusType || kind == hardware.SystemInformationType
+}
+
+// readOnly is how clients see the resources of a node: types that it does not have are
+// refused as a real one does it.
+func readOnly(resources state.CoreState, i image) state.CoreState {
 	return state.Filter(resources, func(_ context.Context, access state.Access) error {
-		if access.Verb.Readonly() {
-			return nil
+		switch {
+		case !access.Verb.Readonly():
+			return status.Error(codes.PermissionDenied, "write access to resources is denied")
+		case !i.shows(access.ResourceType):
+			return status.Errorf(codes.PermissionDenied, "resource type %q is not supported", access.ResourceType)
 		}
-		return status.Error(codes.PermissionDenied, "write access to resources is denied")
+		return nil
 	})
 }
 

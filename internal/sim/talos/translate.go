@@ -59,7 +59,7 @@ func (n *node) kubernetesNode() cluster.Node {
 		CPU:            n.machine.CPU,
 		MemoryMB:       n.machine.MemoryMB,
 		KubeletVersion: imageTag(n.config.Machine().Kubelet().Image()),
-		OSImage:        fmt.Sprintf("Talos (%s) (emulated)", imageTag(n.config.Machine().Install().Image())),
+		OSImage:        fmt.Sprintf("Talos (%s) (emulated)", n.version()),
 	}
 	node.ProviderID = strings.Join(n.config.Machine().Kubelet().ExtraArgs()["provider-id"], "")
 	return node
