@@ -94,7 +94,7 @@ func (s *site) live(ctx context.Context) {
 
 func (s *site) balance(ctx context.Context) error {
 	r := &v1alpha1.LoadBalancerRequest{}
-	err := s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "dev-api"}, r)
+	err := s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "dev-cp-lb"}, r)
 	if err != nil || r.Status.Endpoint == "" || s.balanced {
 		return client.IgnoreNotFound(err)
 	}
@@ -225,7 +225,7 @@ func bare() (a v1alpha1.AddonsSpec) {
 // somebody takes from it.
 func mended(t *testing.T, c client.Client) {
 	t.Helper()
-	r := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "dev-api"}}
+	r := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "dev-cp-lb"}}
 	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(r), r))
 	before := r.DeepCopy()
 	r.Spec.Targets = nil

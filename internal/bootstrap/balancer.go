@@ -17,8 +17,8 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// balancerSuffix follows the cluster's name in that of the LoadBalancerRequest.
-const balancerSuffix = "-api"
+// balancerSuffix follows the cluster's name in that of a new LoadBalancerRequest.
+const balancerSuffix = "-cp-lb"
 
 // requestLoadBalancer asks for the load balancer of the control plane, where
 // the plan wants one, and follows it until it has an endpoint. What becomes of
@@ -51,8 +51,7 @@ func requestLoadBalancer(ctx context.Context, s *Session) (*Obstacle, error) {
 // ensureBalancer returns the request, with these targets, or none if it was
 // there and is gone: another load balancer would have another endpoint.
 func (s *Session) ensureBalancer(ctx context.Context, targets []v1alpha1.LoadBalancerTarget) (*v1alpha1.LoadBalancerRequest, error) {
-	request := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Spec.Cluster.Name + balancerSuffix}}
-	err := s.find(ctx, request)
+	request, err := s.findBalancer(ctx)
 	switch {
 	case apierrors.IsNotFound(err) && s.Status.ControlPlaneEndpoint != "":
 		return nil, nil
@@ -64,6 +63,25 @@ func (s *Session) ensureBalancer(ctx context.Context, targets []v1alpha1.LoadBal
 	before := request.DeepCopy()
 	request.Spec.Targets = targets
 	return request, s.Client.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+// findBalancer returns the request of this cluster, which keeps the name that it has:
+// another release may have named it differently. Without one it returns the request
+// of another cluster that has its name, or that name with an error of NotFound.
+func (s *Session) findBalancer(ctx context.Context) (*v1alpha1.LoadBalancerRequest, error) {
+	request := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Spec.Cluster.Name + balancerSuffix}}
+	err := s.find(ctx, request)
+	if client.IgnoreNotFound(err) != nil || request.Annotations[v1alpha1.AnnotationClusterID] == s.clusterID() {
+		return request, err
+	}
+	own, listErr := s.own(ctx, &v1alpha1.LoadBalancerRequestList{})
+	if listErr != nil {
+		return nil, listErr
+	}
+	if len(own) > 0 {
+		return own[0].(*v1alpha1.LoadBalancerRequest), nil
+	}
+	return request, err
 }
 
 func (s *Session) createBalancer(ctx context.Context, name string, targets []v1alpha1.LoadBalancerTarget) (*v1alpha1.LoadBalancerRequest, error) {
@@ -101,7 +119,7 @@ func (s *Session) targets(ctx context.Context) (out []v1alpha1.LoadBalancerTarge
 func (s *Session) balancerGone() *Obstacle {
 	return &Obstacle{
 		Reason:  "LoadBalancerRequestDeleted",
-		Message: fmt.Sprintf("LoadBalancerRequest %s%s was deleted and is not made again; destroy the cluster and start anew", s.Spec.Cluster.Name, balancerSuffix),
+		Message: "the LoadBalancerRequest of the control planes was deleted and is not created again; destroy the cluster and start anew",
 	}
 }
 

@@ -22,6 +22,9 @@ import (
 // requestMachines makes the MachineRequests, side by side, and sees how far they
 // are. It waits for none: there is something to do while they come up.
 func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
+	if err := s.keepNames(ctx); err != nil {
+		return nil, err
+	}
 	statuses := make([]v1alpha1.BootstrapMachineStatus, len(s.Plan.Machines))
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
 	s.known, s.requests = s.Status.Machines, make([]*v1alpha1.MachineRequest, len(s.Plan.Machines))

@@ -162,7 +162,7 @@ func machines(c v1alpha1.ClusterSpec) []Machine {
 	}
 	all := pool(c.Name, "cp", v1alpha1.RoleControlPlane, c.ControlPlane, int(c.ControlPlane.Replicas))
 	if c.Workers != nil {
-		all = append(all, pool(c.Name, "worker", v1alpha1.RoleWorker, *c.Workers, int(c.Workers.Replicas))...)
+		all = append(all, pool(c.Name, "w", v1alpha1.RoleWorker, *c.Workers, int(c.Workers.Replicas))...)
 	}
 	return all
 }

@@ -64,7 +64,7 @@ func TestPoolsOfHABecomeMachinesControlPlanesFirst(t *testing.T) {
 	cp, worker := s.Cluster.ControlPlane, *s.Cluster.Workers
 	want := []Machine{
 		{"dev-cp-0", v1alpha1.RoleControlPlane, cp}, {"dev-cp-1", v1alpha1.RoleControlPlane, cp}, {"dev-cp-2", v1alpha1.RoleControlPlane, cp},
-		{"dev-worker-0", v1alpha1.RoleWorker, worker}, {"dev-worker-1", v1alpha1.RoleWorker, worker},
+		{"dev-w-0", v1alpha1.RoleWorker, worker}, {"dev-w-1", v1alpha1.RoleWorker, worker},
 	}
 	if diff := cmp.Diff(want, plan.Machines); diff != "" {
 		t.Error(diff)

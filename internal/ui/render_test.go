@@ -29,7 +29,7 @@ func six(phase v1alpha1.MachinePhase, addressed, configured, ready int) (out []v
 	for i := range 6 {
 		m := v1alpha1.BootstrapMachineStatus{Name: fmt.Sprintf("butler-mgmt-cp-%d", i), Role: v1alpha1.RoleControlPlane, Phase: phase}
 		if i > 2 {
-			m.Name, m.Role = fmt.Sprintf("butler-mgmt-worker-%d", i-3), v1alpha1.RoleWorker
+			m.Name, m.Role = fmt.Sprintf("butler-mgmt-w-%d", i-3), v1alpha1.RoleWorker
 		}
 		if i < addressed {
 			m.Phase, m.IPAddress = v1alpha1.MachineRunning, fmt.Sprintf("10.40.0.%d", 10+i)

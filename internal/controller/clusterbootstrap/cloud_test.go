@@ -27,7 +27,7 @@ func cloudBootstrap() *v1alpha1.ClusterBootstrap {
 
 func (w *world) balancer() (*v1alpha1.LoadBalancerRequest, error) {
 	r := &v1alpha1.LoadBalancerRequest{}
-	return r, w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dev-api"}, r)
+	return r, w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dev-cp-lb"}, r)
 }
 
 // serveBalancer plays the provider: the load balancer has an endpoint.
@@ -46,7 +46,7 @@ func (w *world) serveBalancer(endpoint string) {
 // runAll plays the provider: all four machines run.
 func (w *world) runAll() {
 	w.Helper()
-	for _, name := range []string{"dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-worker-0"} {
+	for _, name := range []string{"dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-w-0"} {
 		w.run(name)
 	}
 }
@@ -132,7 +132,7 @@ func TestDeletedLoadBalancerIsNotMadeAgainOnceItsEndpointIsInUse(t *testing.T) {
 	w.reconcile("dev")
 	w.serveBalancer("203.0.113.9")
 	w.reconcile("dev")
-	if err := w.Delete(t.Context(), &v1alpha1.LoadBalancerRequest{ObjectMeta: meta1("dev-api", w.namespace)}); err != nil {
+	if err := w.Delete(t.Context(), &v1alpha1.LoadBalancerRequest{ObjectMeta: meta1("dev-cp-lb", w.namespace)}); err != nil {
 		t.Fatal(err)
 	}
 	if c := progressing(w.reconcile("dev")); c.Reason != "LoadBalancerRequestDeleted" {
@@ -145,7 +145,7 @@ func TestDeletedLoadBalancerIsNotMadeAgainOnceItsEndpointIsInUse(t *testing.T) {
 
 func TestLoadBalancerOfAnotherClusterIsNotTaken(t *testing.T) {
 	w := inCloud(t)
-	w.create(&v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Name: "dev-api"}, Spec: v1alpha1.LoadBalancerRequestSpec{
+	w.create(&v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Name: "dev-cp-lb"}, Spec: v1alpha1.LoadBalancerRequestSpec{
 		ClusterName: "other", ProviderConfigRef: v1alpha1.ProviderReference{Name: "harvester"},
 	}})
 	if cb := w.reconcile("dev"); cb.Status.FailureReason != "NameTaken" {
@@ -170,7 +170,7 @@ func TestDeletionHalfWayWaitsForTheLoadBalancer(t *testing.T) {
 	if err := w.Delete(t.Context(), w.get("dev")); err != nil {
 		t.Fatal(err)
 	}
-	if c := progressing(w.reconcile("dev")); c.Reason != "Deleting" || !strings.Contains(c.Message, "dev-api") {
+	if c := progressing(w.reconcile("dev")); c.Reason != "Deleting" || !strings.Contains(c.Message, "dev-cp-lb") {
 		t.Errorf("%+v", c)
 	}
 	if made := w.made(); made["dev-talos-secrets"] == "" || made["dev-cp-0"] != "" {

@@ -88,7 +88,7 @@ func TestFailedMachineIsNamedBeforeThoseThatAreOnTheirWay(t *testing.T) {
 	w.create(providerConfig())
 	w.create(haBootstrap(v1alpha1.ProviderHarvester, 1))
 	w.reconcile("dev")
-	r, err := w.request("dev-worker-0")
+	r, err := w.request("dev-w-0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestFailedMachineIsNamedBeforeThoseThatAreOnTheirWay(t *testing.T) {
 	if err := w.Status().Update(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if c := progressing(w.reconcile("dev")); c.Message != "machine dev-worker-0 is Failed (and 3 more)" {
+	if c := progressing(w.reconcile("dev")); c.Message != "machine dev-w-0 is Failed (and 3 more)" {
 		t.Errorf("%s", c.Message)
 	}
 }
@@ -106,13 +106,13 @@ func TestWorkersCarryTheirOwnPool(t *testing.T) {
 	w.create(providerConfig())
 	w.create(haBootstrap(v1alpha1.ProviderHarvester, 2))
 	w.reconcile("dev")
-	r, err := w.request("dev-worker-1")
+	r, err := w.request("dev-w-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := v1alpha1.MachineRequestSpec{
 		ProviderRef: v1alpha1.ProviderReference{Namespace: w.namespace, Name: "harvester"},
-		MachineName: "dev-worker-1", Role: v1alpha1.RoleWorker, CPU: 8, MemoryMB: 16384, DiskGB: 100,
+		MachineName: "dev-w-1", Role: v1alpha1.RoleWorker, CPU: 8, MemoryMB: 16384, DiskGB: 100,
 		ExtraDisks:   []v1alpha1.DiskSpec{{SizeGB: 500, StorageClass: "bulk"}},
 		TalosVersion: "v1.9.2", Schematic: "abc",
 		Labels: map[string]string{v1alpha1.LabelCluster: "dev", v1alpha1.LabelRole: "worker"},

@@ -192,10 +192,12 @@ const (
 
 // TestLostMachinesAreReplaced goes through what may happen to the machines of a
 // cluster that is Ready; every write of every replacement is followed by a death.
+// One of the workers has its name from an earlier release.
 func TestLostMachinesAreReplaced(t *testing.T) {
 	s := newSite(t, v1alpha1.ProviderHarvester, false)
-	s.create(haBootstrap(v1alpha1.ProviderHarvester, 2))
+	s.createEarlier(haBootstrap(v1alpha1.ProviderHarvester, 2), "dev-worker-0")
 	s.walkUntil("Ready", isReady)
+	s.complete(s.get("dev"), "dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-worker-0", "dev-w-1")
 	writes := func() *mortal {
 		m := &mortal{forgetful: &forgetful{Client: s.Client}, seen: map[string]bool{}}
 		s.Reconciler.Client = m
@@ -254,7 +256,7 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 	})
 	t.Run("not what works, nor what is not there", func(t *testing.T) {
 		before := s.identities()
-		for _, name := range []string{"dev-cp-1", "dev-worker-7"} {
+		for _, name := range []string{"dev-cp-1", "dev-w-7"} {
 			s.annotate("dev", replaceKey, name)
 			told := s.walkUntil("refusal", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Annotations[replaceKey] == "" })
 			if !slices.Contains(told, "Warning ReplacementRefused") {
@@ -346,8 +348,8 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 		s.forsake("dev-cp-2")
 		s.annotate("dev", replaceKey, "dev-cp-2")
 		s.walkUntil("the deletion", says("machine dev-cp-2 is being replaced: its MachineRequest is being deleted"))
-		s.annotate("dev", replaceKey, "dev-worker-1")
-		told := s.walkUntil("the other", says("machine dev-worker-1 is not replaced yet: machine dev-cp-2 is being replaced: "))
+		s.annotate("dev", replaceKey, "dev-w-1")
+		told := s.walkUntil("the other", says("machine dev-w-1 is not replaced yet: machine dev-cp-2 is being replaced: "))
 		if !slices.Contains(told, "Normal MachineLost") {
 			t.Errorf("told %v", told)
 		}

@@ -54,12 +54,12 @@ func TestHAWithKubeVIP(t *testing.T) {
 	s := newSite(t, v1alpha1.ProviderHarvester, true)
 	s.create(haBootstrap(v1alpha1.ProviderHarvester, 1))
 	cb := s.ready("dev")
-	c := s.complete(cb, "dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-worker-0")
+	c := s.complete(cb, "dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-w-0")
 	if cb.Status.ControlPlaneEndpoint != vip || !cb.Status.AddonsInstalled["kube-vip"] {
 		t.Errorf("endpoint %q, addons %v", cb.Status.ControlPlaneEndpoint, cb.Status.AddonsInstalled)
 	}
 	t.Run("workers have their labels", func(t *testing.T) {
-		node, err := c.CoreV1().Nodes().Get(t.Context(), "dev-worker-0", metav1.GetOptions{})
+		node, err := c.CoreV1().Nodes().Get(t.Context(), "dev-w-0", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,10 +98,10 @@ func TestHAWithKubeVIP(t *testing.T) {
 		s.until("dev", isReady)
 	})
 	t.Run("a machine that lost its disk is told of and not taken back", func(t *testing.T) {
-		s.wipe("dev-worker-0")
+		s.wipe("dev-w-0")
 		s.nudge("dev")
 		cb := s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
-			return strings.Contains(progressing(cb).Message, "dev-worker-0")
+			return strings.Contains(progressing(cb).Message, "dev-w-0")
 		})
 		if cb.Status.Phase != v1alpha1.BootstrapReady || isReady(cb) {
 			t.Errorf("phase %s, %+v", cb.Status.Phase, progressing(cb))
@@ -249,7 +249,7 @@ func TestEveryLostNoteIsMadeUpFor(t *testing.T) {
 		}
 		return s.get("dev").Status.Phase == v1alpha1.BootstrapReady
 	})
-	s.complete(s.get("dev"), "dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-worker-0")
+	s.complete(s.get("dev"), "dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-w-0")
 	if n := len(s.platform.Machines()); n != 4 {
 		t.Errorf("%d machines", n)
 	}
@@ -259,7 +259,7 @@ func TestCloudWithALoadBalancer(t *testing.T) {
 	s := newSite(t, v1alpha1.ProviderGCP, true)
 	s.create(cloudBootstrap())
 	cb := s.ready("dev")
-	s.complete(cb, "dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-worker-0")
+	s.complete(cb, "dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-w-0")
 	r, err := s.balancer()
 	if err != nil || r.Status.Endpoint != cb.Status.ControlPlaneEndpoint || r.Status.RegisteredTargets != 3 || !cb.Status.AddonsInstalled["cloud-controller-manager"] || cb.Status.AddonsInstalled["kube-vip"] {
 		t.Errorf("%+v, %v; endpoint %q, addons %v", r.Status, err, cb.Status.ControlPlaneEndpoint, cb.Status.AddonsInstalled)
