@@ -98,7 +98,7 @@ func TestConfigGolden(t *testing.T) {
 		"ha-worker":           {full, worker},
 		"cloud-control-plane": {cloud, known},
 	} {
-		for _, version := range []string{"v1.9.2", "v1.11.0", "v1.12.0", "v1.13.0"} {
+		for _, version := range []string{"v1.7.6", "v1.9.2", "v1.11.0", "v1.12.0", "v1.13.0"} {
 			t.Run(name+"-"+version, func(t *testing.T) {
 				data, err := Config(testSecrets(t), tc.cluster(version), tc.node)
 				if err != nil {
@@ -235,7 +235,7 @@ func TestConfigRefuses(t *testing.T) {
 		want   string
 	}{
 		"talos newer than machinery":   {func(c *Cluster, _ *Node) { c.TalosVersion = "v1.14.0" }, "newer than v1.13"},
-		"talos too old":                {func(c *Cluster, _ *Node) { c.TalosVersion = "v1.8.4" }, "older than v1.9"},
+		"talos too old":                {func(c *Cluster, _ *Node) { c.TalosVersion = "v1.6.8" }, "older than v1.7"},
 		"not a version":                {func(c *Cluster, _ *Node) { c.TalosVersion = "latest" }, "want a version"},
 		"kubernetes too new for talos": {func(c *Cluster, _ *Node) { c.KubernetesVersion = "v1.36.0" }, "too new"},
 		"kubernetes too old for talos": {func(c *Cluster, _ *Node) { c.KubernetesVersion = "1.20.0" }, "too old"},
@@ -324,9 +324,12 @@ func TestPatchTargets(t *testing.T) {
 
 func TestKubernetesVersionDefaults(t *testing.T) {
 	for talos, want := range map[string]string{
-		"v1.9.2": "1.32.0", "v1.10.0": "1.33.0", "v1.11.5": "1.34.0", "v1.12.0": "1.35.0", "v1.13.9": "1.36.0",
+		"v1.7.6": "1.30.0", "v1.8.4": "1.31.0", "v1.9.2": "1.32.0", "v1.10.0": "1.33.0", "v1.11.5": "1.34.0", "v1.12.0": "1.35.0", "v1.13.9": "1.36.0",
 	} {
 		got, err := KubernetesVersion(talos, "")
+		if _, err := Config(testSecrets(t), testCluster(talos), controlPlane()); err != nil {
+			t.Errorf("talos %s: %v", talos, err)
+		}
 		if err != nil || got != want {
 			t.Errorf("talos %s: kubernetes %q, %v; want %s", talos, got, err, want)
 		}

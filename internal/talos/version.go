@@ -12,10 +12,16 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/gendata"
 )
 
-// kubernetesDefault is the Kubernetes version that each Talos minor version
-// was released with.
+// kubernetesDefault is the first patch release of the Kubernetes minor version that
+// each Talos minor version was released with. It does not follow later patches: one
+// spec gives one version, whatever build reads it, and every Talos of that minor
+// version takes it. A later patch is asked for by name.
 func kubernetesDefault(contract *config.VersionContract) (string, bool) {
 	switch *contract {
+	case *config.TalosVersion1_7:
+		return "1.30.0", true
+	case *config.TalosVersion1_8:
+		return "1.31.0", true
 	case *config.TalosVersion1_9:
 		return "1.32.0", true
 	case *config.TalosVersion1_10:
@@ -71,7 +77,7 @@ func versionContract(talosVersion string) (*config.VersionContract, error) {
 		return nil, fmt.Errorf("talos %s is newer than %s.x, the newest that this build can configure; use an older talos or a newer build", talosVersion, newest)
 	}
 	if _, ok := kubernetesDefault(contract); !ok {
-		return nil, fmt.Errorf("talos %s is older than v1.9, the oldest that is supported", talosVersion)
+		return nil, fmt.Errorf("talos %s is older than v1.7, the oldest that is supported", talosVersion)
 	}
 	return contract, nil
 }
