@@ -41,6 +41,7 @@ func console(c cluster, a *Addon) {
 	a.Values = map[string]any{"server": server}
 	if v := c.Addons.Console.Version; v != "" && v != latest {
 		a.Values["frontend"] = map[string]any{"image": map[string]any{"tag": v}}
+		server["image"] = map[string]any{"tag": v}
 	}
 	if url := ConsoleURL(c.ClusterBootstrapSpec); url != "" {
 		tls := c.Addons.Console.Ingress.TLS

@@ -173,6 +173,7 @@ func TestContainersHaveTheirArguments(t *testing.T) {
 		"AWS image":        {"aws-cloud-controller-manager", "image: {tag: v1.31.0}", "DaemonSet ns/aws-cloud-controller-manager", "image", "registry.k8s.io/provider-aws/cloud-controller-manager:v1.31.0"},
 		"Azure's Secret":   {"cloud-provider-azure", "cloudControllerManager: {cloudConfigSecretName: some}", "Deployment ns/cloud-controller-manager", "args", "--cloud-config-secret-name=some"},
 		"console's image":  {"butler-console", "frontend: {image: {tag: 9.9.9}}", "Deployment ns/butler-console-frontend", "image", "ghcr.io/butlerdotdev/butler-console:9.9.9"},
+		"console's server": {"butler-console", "server: {image: {tag: 9.9.9}}", "Deployment ns/butler-console-server", "image", "ghcr.io/butlerdotdev/butler-server:9.9.9"},
 		"console's URL":    {"butler-console", "server: {config: {baseURL: 'https://a.example.com'}}", "Deployment ns/butler-console-server", "env", "https://a.example.com"},
 	}
 	w, all := start(t, registry.Options{Artifacts: catalogue(t)}), charts(t)

@@ -7,7 +7,7 @@ const consoleName = "butler-console"
 
 func console(r release) chart {
 	frontend := consoleDeployment("frontend", expression(`printf "ghcr.io/butlerdotdev/butler-console:%s" .Values.frontend.image.tag`), nil)
-	server := consoleDeployment("server", "ghcr.io/butlerdotdev/butler-server:0.22.0", consoleEnvironment())
+	server := consoleDeployment("server", expression(`printf "ghcr.io/butlerdotdev/butler-server:%s" .Values.server.image.tag`), consoleEnvironment())
 	objects := append(accounts(inRelease, consoleName), frontend.object(r, inRelease), server.object(r, inRelease),
 		service{name: frontend.name, port: 80, target: 8080, labels: frontend.labels}.object(inRelease),
 		service{name: server.name, port: 8080, target: 8080, labels: server.labels}.object(inRelease))
@@ -39,6 +39,7 @@ func consoleValues() values {
 	return values{
 		"frontend": values{"image": values{"tag": "0.16.1"}},
 		"server": values{
+			"image":   values{"tag": "0.22.0"},
 			"config":  values{"baseURL": ""},
 			"cliAuth": values{"externalAPIURL": ""},
 			"auth":    values{"secureCookies": false, "trustProxyHeaders": false},
