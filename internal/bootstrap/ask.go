@@ -22,6 +22,9 @@ const (
 	askTimeout = 5 * time.Second
 	// probeTimeout bounds a question to one that may well be silent.
 	probeTimeout = 3 * time.Second
+	// atOnce is how many nodes of a cluster are asked side by side: each connection is
+	// a handshake of its own.
+	atOnce = 10
 )
 
 // controlPlanes are the machines of that role, in the order of the plan.

@@ -65,12 +65,12 @@ func notVoting(members []talos.Member, name string) string {
 	return name + " has not joined etcd"
 }
 
-// ailingServices asks each node for itself.
+// ailingServices asks each node for itself. So that many nodes do not take each
+// other's time, few are asked at once, and each has its own.
 func (s *Session) ailingServices(ctx context.Context, client *talos.Client) *Obstacle {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
 	obstacles := make([]*Obstacle, len(s.Status.Machines))
 	var group errgroup.Group
+	group.SetLimit(atOnce)
 	for i, m := range s.Status.Machines {
 		group.Go(func() error {
 			if cause := ailing(ctx, client, m); cause != "" {
@@ -84,6 +84,8 @@ func (s *Session) ailingServices(ctx context.Context, client *talos.Client) *Obs
 }
 
 func ailing(ctx context.Context, client *talos.Client, m v1alpha1.BootstrapMachineStatus) string {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
 	services, err := client.Services(ctx, m.IPAddress)
 	if err != nil {
 		return "does not answer on the Talos API" + because(err)

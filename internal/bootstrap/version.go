@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -31,19 +31,21 @@ type inspected struct {
 // It returns one entry per machine of the plan; nil is one that was not asked.
 func (s *Session) inspect(ctx context.Context, client *talos.Client, which func(v1alpha1.BootstrapMachineStatus) bool) []*inspected {
 	nodes := make([]*inspected, len(s.Plan.Machines))
-	var all sync.WaitGroup
+	var group errgroup.Group
+	group.SetLimit(atOnce)
 	for i, m := range s.Status.Machines {
 		if !which(m) || !isThere(m) {
 			continue
 		}
-		all.Go(func() {
+		group.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 			defer cancel()
 			report, err := client.Inspect(ctx, m.IPAddress)
 			nodes[i] = &inspected{report, err}
+			return nil
 		})
 	}
-	all.Wait()
+	_ = group.Wait()
 	return nodes
 }
 

@@ -33,9 +33,10 @@ import (
 // time: they go on by themselves, and the walk only tells.
 const wakeLag = 200 * time.Millisecond
 
-// workers is how many clusters are looked after at once; they mostly wait for
-// answers.
-const workers = 4
+// workers is how many clusters are looked after at once. They mostly wait for answers,
+// and a cluster that is silent keeps one for as long as its questions take: there are
+// enough for dozens of silent ones beside the others.
+const workers = 32
 
 // An error is tried again after retryFirst, then ever later, up to retryLast.
 const (
