@@ -114,3 +114,12 @@ func checkProvider(t *testing.T, rows map[string][]string, p Provider) {
 func containsEach(row string, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(row, w) })
 }
+
+func TestEveryDocumentedKubernetesIsOnThePage(t *testing.T) {
+	for _, r := range catalogue() {
+		m, known := documented()[r.key]
+		if row := fmt.Sprintf("| `%s` | %s | 1.%d to 1.%d |", r.key, r.version, m.first, m.last); known && !strings.Contains(page(t), row) {
+			t.Errorf("docs/concepts/addons.md has no row %s", row)
+		}
+	}
+}

@@ -251,11 +251,17 @@ func TestWarnings(t *testing.T) {
 		change func(*v1alpha1.ClusterBootstrapSpec)
 		want   []string
 	}{
-		"nothing to say":  {func(*v1alpha1.ClusterBootstrapSpec) {}, nil},
-		"no iSCSI, agent": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Schematic = agentSchematic }, []string{"siderolabs/iscsi-tools"}},
-		"no iSCSI, plain": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Schematic = plainSchematic }, []string{"siderolabs/iscsi-tools"}},
-		"too few nodes":   {func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.Workers.Replicas = 2 }, []string{"set spec.addons.storage.replicaCount to 2"}},
-		"no storage":      {func(s *v1alpha1.ClusterBootstrapSpec) { s.Addons.Storage.Type = none }, []string{"bring a default StorageClass"}},
+		"nothing to say": {func(*v1alpha1.ClusterBootstrapSpec) {}, nil},
+		"a new Kubernetes": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.KubernetesVersion = "v1.35.0" },
+			[]string{"Kubernetes 1.35.0, which these default versions are not documented for: cilium 1.17.0 (Kubernetes 1.29 to 1.32), cert-manager v1.16.2 (Kubernetes 1.25 to 1.32), capi v1.9.4"}},
+		"a new Kubernetes, and one new addon": {func(s *v1alpha1.ClusterBootstrapSpec) {
+			s.Cluster.KubernetesVersion, s.Addons.CNI.Version = "v1.33.0", "1.18.2"
+		}, []string{"documented for: cert-manager"}},
+		"an old Kubernetes": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.KubernetesVersion = "v1.28.4" }, []string{"documented for: cilium 1.17.0 (Kubernetes 1.29 to 1.32);"}},
+		"no iSCSI, agent":   {func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Schematic = agentSchematic }, []string{"siderolabs/iscsi-tools"}},
+		"no iSCSI, plain":   {func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Schematic = plainSchematic }, []string{"siderolabs/iscsi-tools"}},
+		"too few nodes":     {func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.Workers.Replicas = 2 }, []string{"set spec.addons.storage.replicaCount to 2"}},
+		"no storage":        {func(s *v1alpha1.ClusterBootstrapSpec) { s.Addons.Storage.Type = none }, []string{"bring a default StorageClass"}},
 		"a Gateway for no-one": {func(s *v1alpha1.ClusterBootstrapSpec) {
 			*s = gatewayExample()
 			s.Talos.Schematic = "x"
@@ -271,7 +277,11 @@ func TestWarnings(t *testing.T) {
 			s := onPrem(v1alpha1.ProviderHarvester)
 			s.Talos.Schematic = "0123"
 			c.change(&s)
-			got := Warnings(s)
+			kubernetes := "1.32.0"
+			if v := s.Cluster.KubernetesVersion; v != "" {
+				kubernetes = strings.TrimPrefix(v, "v")
+			}
+			got := Warnings(s, kubernetes)
 			if len(got) != len(c.want) {
 				t.Fatalf("got %q, want %q", got, c.want)
 			}

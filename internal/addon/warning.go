@@ -5,6 +5,7 @@ package addon
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -17,9 +18,12 @@ const (
 )
 
 // Warnings are about addons that a spec may have, but that will hardly work as
-// it stands.
-func Warnings(spec v1alpha1.ClusterBootstrapSpec) (out []string) {
-	c := cluster{ClusterBootstrapSpec: spec}
+// it stands on this version of Kubernetes.
+func Warnings(spec v1alpha1.ClusterBootstrapSpec, kubernetes string) (out []string) {
+	c := cluster{ClusterBootstrapSpec: spec, facts: Facts{KubernetesVersion: kubernetes}}
+	if untested := c.untested(); len(untested) > 0 {
+		out = append(out, fmt.Sprintf("the cluster gets Kubernetes %s, which these default versions are not documented for: %s; set newer versions in spec.addons, or spec.cluster.kubernetesVersion", kubernetes, strings.Join(untested, ", ")))
+	}
 	if s := spec.Talos.Schematic; c.longhorn() && (s == plainSchematic || s == agentSchematic) {
 		out = append(out, "Longhorn attaches no volume on nodes without iSCSI: make a schematic with siderolabs/iscsi-tools and siderolabs/util-linux-tools and set it as spec.talos.schematic, or set spec.addons.storage.type to none")
 	}

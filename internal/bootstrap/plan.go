@@ -74,7 +74,7 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	}
 	plan := Plan{
 		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, Carrier: carrier(spec),
-		Talos: cluster, Moves: Moves(spec), Warnings: warnings(spec),
+		Talos: cluster, Moves: Moves(spec), Warnings: warnings(spec, cluster.KubernetesVersion),
 	}
 	for _, m := range plan.Machines {
 		if _, err := talos.ExtraDisks(spec.Talos.InstallDisk, len(m.Pool.ExtraDisks)); err != nil {
@@ -132,9 +132,9 @@ func carrier(spec v1alpha1.ClusterBootstrapSpec) Carrier {
 	return CarrierExternal
 }
 
-func warnings(spec v1alpha1.ClusterBootstrapSpec) []Warning {
+func warnings(spec v1alpha1.ClusterBootstrapSpec, kubernetes string) []Warning {
 	out := controlPlaneWarnings(spec.Cluster)
-	for _, message := range addon.Warnings(spec) {
+	for _, message := range addon.Warnings(spec, kubernetes) {
 		out = append(out, Warning{"Addons", message})
 	}
 	return out
