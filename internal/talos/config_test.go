@@ -300,6 +300,25 @@ func TestErrorsDoNotQuotePatches(t *testing.T) {
 	}
 }
 
+// TestDiscoveryCanBeSwitchedOff is about the patch that the reference page shows.
+func TestDiscoveryCanBeSwitchedOff(t *testing.T) {
+	for _, version := range []string{"v1.7.6", "v1.13.0"} {
+		for patch, want := range map[string]bool{"": true, "cluster:\n  discovery: {enabled: false}\n": false} {
+			c := testCluster(version)
+			if patch != "" {
+				c.MergePatches = []MergePatch{{YAML: patch}}
+			}
+			data, err := Config(testSecrets(t), c, controlPlane())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := load(t, data).Cluster().Discovery().Enabled(); got != want {
+				t.Errorf("%s with %q: %t", version, patch, got)
+			}
+		}
+	}
+}
+
 func TestPatchTargets(t *testing.T) {
 	c := testCluster("v1.12.0")
 	c.JSONPatches = []JSONPatch{
