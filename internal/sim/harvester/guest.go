@@ -107,6 +107,7 @@ func (r *machines) lookAtVolumes(ctx context.Context, namespace string, spec *ku
 			if g.bootable, err = r.hasImage(ctx, claim); err != nil {
 				return nil, err
 			}
+			g.spec.Image = claim.Annotations[imageAnnotation]
 		}
 	}
 	return nil, nil
