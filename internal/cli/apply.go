@@ -81,6 +81,9 @@ func (o *operation) apply(ctx context.Context, m *manifest.Manifest, secret *cor
 	if secret != nil {
 		objects = append([]client.Object{secret}, objects...)
 	}
+	for _, other := range m.Others {
+		objects = append([]client.Object{other}, objects...)
+	}
 	for _, object := range objects {
 		if err := o.put(ctx, object); err != nil {
 			return 0, err

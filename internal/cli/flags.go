@@ -94,7 +94,7 @@ under the same names and versions stand for them.`,
 			return a.bootstrap(cmd.Context(), p, f)
 		},
 	}
-	c.Flags().StringVarP(&f.config, "config", "c", "", "manifest `FILE` with ClusterBootstrap, ProviderConfig and possibly a Secret")
+	c.Flags().StringVarP(&f.config, "config", "c", "", "manifest `FILE` with ClusterBootstrap, ProviderConfig and possibly Secrets")
 	c.Flags().StringVar(&f.credentials, "credentials", "", credentialsUsage(p.Type))
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "run against a simulated platform")
 	c.Flags().StringVar(&f.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")

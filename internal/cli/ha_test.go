@@ -50,7 +50,8 @@ func TestHARehearsal(t *testing.T) {
 		"88d1f7a5c4f1d3aba7df787c448c1d3d008ed29cfb34af53fa0df4336a56040b", withoutISCSI,
 		"    installDisk:", fmt.Sprintf(strategicPatch, patch)+"    installDisk:",
 		"replicas: 3\n      cpu: 8", "replicas: 3\n      labels: {example.com/pool: workers}\n      cpu: 8",
-	)+kubeSecret(document))
+		"      version: v1.9.4\n", "      version: v1.9.4\n      infrastructureProviders: [{name: aws, credentialsSecretRef: {name: aws}}]\n",
+	)+kubeSecret(document)+"---\napiVersion: v1\nkind: Secret\nmetadata: {name: aws}\nstringData: {accessKeyID: key-of-aws, secretAccessKey: another}\n")
 	bootstrap := []string{"bootstrap", "harvester", "-c", manifest, "--rehearse"}
 	dir := filepath.Join(a.home, "rehearsals", "butler-mgmt")
 
@@ -66,6 +67,13 @@ func TestHARehearsal(t *testing.T) {
 	})
 	t.Run("six nodes are Ready", func(t *testing.T) { expectSixNodes(t, a) })
 	t.Run("all addons are Ready", func(t *testing.T) { expectAddons(t, a, "butler-mgmt", addonsHA...) })
+	t.Run("a provider of Cluster API has its credentials from the manifest", func(t *testing.T) {
+		secret := &corev1.Secret{}
+		err := a.within("butler-mgmt").Get(t.Context(), client.ObjectKey{Namespace: "capa-system", Name: "capa-manager-bootstrap-credentials"}, secret)
+		if err != nil || !strings.Contains(string(secret.Data["credentials"]), "aws_access_key_id = key-of-aws") {
+			t.Errorf("%v", err)
+		}
+	})
 	t.Run("each chart is one release", func(t *testing.T) { expectOneReleaseEach(t, a, "butler-mgmt", releasesHA...) })
 	t.Run("labels of the pool are on its nodes", func(t *testing.T) {
 		labelled := 0

@@ -37,7 +37,7 @@ func (f bootstrapFlags) given(m *manifest.Manifest, notes io.Writer) (*corev1.Se
 		return nil, nil
 	}
 	if f.credentials == "" {
-		if m.Secret != nil {
+		if m.Secret != nil || len(m.Others) > 0 {
 			noteReadable(notes, f.config)
 		}
 		return m.Secret, nil

@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -28,15 +29,40 @@ func references(m *Manifest) (problems []Problem) {
 	if scope := m.Provider.Spec.Scope; scope != nil && scope.Type == v1alpha1.ScopeTeam {
 		problems = append(problems, m.At(m.Provider, "spec.scope.type", "is team, but a management cluster needs a ProviderConfig of scope platform"))
 	}
+	return append(problems, m.placeSecrets()...)
+}
+
+// placeSecrets gives each Secret of the file to what refers to it.
+func (m *Manifest) placeSecrets() (problems []Problem) {
 	credentials, referred := m.CredentialsKey()
-	switch {
-	case m.Secret == nil:
-	case !referred:
-		problems = append(problems, m.At(m.Secret, "metadata.name", fmt.Sprintf("nothing refers to Secret %s; name it in spec.credentialsRef of the ProviderConfig", m.Secret.Name)))
-	case client.ObjectKeyFromObject(m.Secret) != credentials:
-		problems = append(problems, m.At(m.Secret, "metadata.name", fmt.Sprintf("secret %s is not the one that spec.credentialsRef of the ProviderConfig names: %s", client.ObjectKeyFromObject(m.Secret), credentials)))
+	seen := map[types.NamespacedName]bool{}
+	for _, s := range m.secrets {
+		key := client.ObjectKeyFromObject(s)
+		switch {
+		case seen[key]:
+			problems = append(problems, m.At(s, "metadata.name", fmt.Sprintf("this is a second Secret %s", key)))
+		case referred && key == credentials:
+			m.Secret = s
+		case slices.Contains(m.addonKeys(), key):
+			m.Others = append(m.Others, s)
+		case !referred:
+			problems = append(problems, m.At(s, "metadata.name", fmt.Sprintf("nothing refers to Secret %s; name it in spec.credentialsRef of the ProviderConfig", s.Name)))
+		default:
+			problems = append(problems, m.At(s, "metadata.name", fmt.Sprintf("secret %s is not the one that spec.credentialsRef of the ProviderConfig names: %s; nor does spec.addons.capi.infrastructureProviders name it", key, credentials)))
+		}
+		seen[key] = true
 	}
 	return problems
+}
+
+// addonKeys are the Secrets that addons of the cluster refer to.
+func (m *Manifest) addonKeys() (out []types.NamespacedName) {
+	for _, p := range m.Cluster.Spec.Addons.CAPI.InfrastructureProviders {
+		if ref := p.CredentialsSecretRef; ref != nil {
+			out = append(out, types.NamespacedName{Namespace: cmp.Or(ref.Namespace, m.Cluster.Namespace), Name: ref.Name})
+		}
+	}
+	return out
 }
 
 // values finds what the schema cannot say.
@@ -58,7 +84,11 @@ func (m *Manifest) CredentialsKey() (types.NamespacedName, bool) {
 // Namespaces are those that the objects live in.
 func (m *Manifest) Namespaces() (out []string) {
 	credentials, _ := m.CredentialsKey()
-	for _, n := range []string{m.Cluster.Namespace, m.Provider.Namespace, credentials.Namespace} {
+	all := []string{m.Cluster.Namespace, m.Provider.Namespace, credentials.Namespace}
+	for _, s := range m.Others {
+		all = append(all, s.Namespace)
+	}
+	for _, n := range all {
 		if n != "" && !slices.Contains(out, n) {
 			out = append(out, n)
 		}

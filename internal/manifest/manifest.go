@@ -26,8 +26,11 @@ type Manifest struct {
 	Provider *v1alpha1.ProviderConfig
 	// Secret with the provider's credentials, if the file has it.
 	Secret *corev1.Secret
+	// Others are the Secrets of the file that addons refer to.
+	Others []*corev1.Secret
 
 	file    string
+	secrets []*corev1.Secret // all of the file
 	sources map[client.Object]*document
 }
 
@@ -75,11 +78,16 @@ func Parse(path string, data []byte, checks ...Check) (*Manifest, error) {
 	return m, m.Refuse(problems...)
 }
 
-// add puts the object of a document in its place. Of a kind there is one.
+// add puts the object of a document in its place. Of a kind there is one, but for
+// Secrets.
 func (m *Manifest) add(d *document, found map[string]int) ([]Problem, error) {
 	o, problems, err := d.object()
 	if err != nil {
 		return nil, err
+	}
+	if secret, is := o.(*corev1.Secret); is {
+		m.sources[o], m.secrets = d, append(m.secrets, secret)
+		return problems, nil
 	}
 	kind := d.text("kind")
 	if found[kind]++; found[kind] == 2 {
@@ -94,8 +102,6 @@ func (m *Manifest) add(d *document, found map[string]int) ([]Problem, error) {
 		m.Cluster = o
 	case *v1alpha1.ProviderConfig:
 		m.Provider = o
-	case *corev1.Secret:
-		m.Secret = o
 	}
 	return problems, nil
 }

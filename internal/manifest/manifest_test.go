@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,27 @@ func TestDefaultsAreApplied(t *testing.T) {
 	}
 	if s := m.Cluster.Spec; s.Addons.CNI.Type != "cilium" || s.Talos.InstallDisk != "/dev/vda" || s.Remediation != v1alpha1.RemediationNone {
 		t.Errorf("defaults are missing: %+v", s)
+	}
+}
+
+func TestSecretsOfAddonsMayBeInTheFile(t *testing.T) {
+	text := good(t)
+	aws := func(namespace string) string {
+		return "---\napiVersion: v1\nkind: Secret\nmetadata: {name: aws, namespace: " + namespace + "}\nstringData: {accessKeyID: a, secretAccessKey: b}\n"
+	}
+	const names = "  addons:\n    capi:\n      infrastructureProviders:\n        - {name: aws, credentialsSecretRef: {name: aws, namespace: clouds}}\n"
+	own := "---\napiVersion: v1\nkind: Secret\nmetadata: {name: harvester-kubeconfig}\nstringData: {kubeconfig: x}\n"
+	m, err := Parse("c.yaml", []byte(text+names+own+aws("clouds")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Secret == nil || m.Secret.Name != "harvester-kubeconfig" || len(m.Others) != 1 || m.Others[0].Name != "aws" || !slices.Contains(m.Namespaces(), "clouds") {
+		t.Errorf("%v, %v in %v", m.Secret, m.Others, m.Namespaces())
+	}
+	for reason, more := range map[string]string{"nor does spec.addons.capi": aws("other"), "second Secret clouds/aws": aws("clouds") + aws("clouds")} {
+		if _, err := Parse("c.yaml", []byte(text+names+more)); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%s: %v", reason, err)
+		}
 	}
 }
 

@@ -201,7 +201,7 @@ func (d *document) newObject() (client.Object, *Problem) {
 		return nil, &Problem{Line: d.start(), Field: "kind", Message: "is missing, but required; it is ClusterBootstrap, ProviderConfig or Secret"}
 	}
 	field := "kind"
-	message := fmt.Sprintf("a %q of %q does not belong here; a manifest holds a ClusterBootstrap and a ProviderConfig of %s, and possibly a Secret of v1",
+	message := fmt.Sprintf("a %q of %q does not belong here; a manifest holds a ClusterBootstrap and a ProviderConfig of %s, and possibly Secrets of v1",
 		given.Kind, given.APIVersion, v1alpha1.GroupVersion())
 	for known := range kinds() {
 		switch {
