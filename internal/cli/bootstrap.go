@@ -216,6 +216,7 @@ func (m making) warnings(plan bootstrap.Plan) (out []string) {
 	for _, w := range plan.Warnings {
 		out = append(out, w.Message)
 	}
+	out = append(out, bootstrap.ImageWarnings(m.Cluster.Spec, m.Provider.Spec)...)
 	return append(out, idle(m.setup)...)
 }
 
