@@ -162,6 +162,16 @@ func TestBackKeepsKeysThatTheClusterHasLost(t *testing.T) {
 	}
 }
 
+func TestKeysThatWereRestoredWithoutTheirLabelsMove(t *testing.T) {
+	w := newWorld(t)
+	key := ref{secretKind, system, "mgmt-talosconfig"}
+	w.change(local, key, func(o *unstructured.Unstructured) { o.SetLabels(nil) })
+	w.run(w.move())
+	if w.everything(cluster)[key] == nil {
+		t.Error("the Secret did not move")
+	}
+}
+
 func TestOwnerReferencesFollow(t *testing.T) {
 	w := newWorld(t)
 	all := w.everything(local)

@@ -200,11 +200,11 @@ func (r *run) addSecrets(ctx context.Context, s set) error {
 	return nil
 }
 
-// secrets are the cluster's own.
+// secrets are the cluster's own: those with its id, as the bootstrap uses them. One
+// that was restored by hand may lack the label.
 func (r *run) secrets(ctx context.Context, side Side) ([]*unstructured.Unstructured, error) {
-	all, err := list(ctx, side, core(secretKind),
-		client.InNamespace(r.Bootstrap.Namespace), client.MatchingLabels{v1alpha1.LabelClusterBootstrap: r.Bootstrap.Name})
-	return slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool { return !r.belongs(o) }), err
+	all, err := list(ctx, side, core(secretKind), client.InNamespace(r.Bootstrap.Namespace))
+	return slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool { return clusterID(o) != r.clusterID }), err
 }
 
 func isProviderReference(field string) bool {
