@@ -135,6 +135,9 @@ func (o *operation) openLog() (err error) {
 	if err := os.MkdirAll(o.dir, 0o700); err != nil {
 		return err
 	}
+	if err := shorten(o.log(), longestLog); err != nil {
+		return err
+	}
 	o.logFile, err = os.OpenFile(o.log(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err

@@ -19,11 +19,15 @@ import (
 // minFree is what a new plane needs on disk: etcd allocates its log ahead.
 const minFree = 256 << 20
 
-// prepareDir makes the directory of a plane, readable by its owner alone.
+// prepareDir creates the directory of a plane, readable by its owner alone. One that
+// was created wider, by hand or by a copy, is narrowed: etcd's files hold Secrets.
 func prepareDir(dir string) error {
 	for _, d := range []string{dir, filepath.Join(dir, "pki"), filepath.Join(dir, "run"), filepath.Join(dir, "etcd"), filepath.Join(dir, "logs")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("make the plane's directory: %w; choose a directory that you may write to with --state-dir", err)
+		}
+		if err := os.Chmod(d, 0o700); err != nil {
+			return fmt.Errorf("make the plane's directory readable by its owner alone: %w; choose one of your own with --state-dir", err)
 		}
 	}
 	if err := syscall.Access(dir, 2); err != nil {

@@ -85,6 +85,10 @@ func layersOf(ctx context.Context, r *remote.Repository, version string) ([]ocis
 	return nil, "", errAbsent
 }
 
+// largestManifest is how long a description of an artifact may be. The registry says
+// how long it is, and that much memory is taken.
+const largestManifest = 4 << 20
+
 func tagged(ctx context.Context, r *remote.Repository, tag string) ([]ocispec.Descriptor, error) {
 	desc, body, err := r.FetchReference(ctx, tag)
 	if err != nil {
@@ -93,6 +97,9 @@ func tagged(ctx context.Context, r *remote.Repository, tag string) ([]ocispec.De
 	defer body.Close()
 	if desc.MediaType != ocispec.MediaTypeImageManifest {
 		return nil, fmt.Errorf("what it has there is of type %s, not a single artifact", desc.MediaType)
+	}
+	if desc.Size > largestManifest {
+		return nil, tooLarge(largestManifest)
 	}
 	data, err := content.ReadAll(body, desc)
 	if err != nil {

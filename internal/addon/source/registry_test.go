@@ -85,6 +85,17 @@ func TestWhatARegistryLacksOrBreaks(t *testing.T) {
 			},
 			"cannot be fetched from oci://ghcr.io/butlerdotdev/charts/steward: it answered 503 Service Unavailable; " + redirectHint,
 		},
+		"a description without end": {
+			func(_ *testing.T, w *world, _ *addon.Addon) {
+				w.answers[manifest] = func(rw http.ResponseWriter, _ *http.Request) {
+					rw.Header().Set("Content-Type", "application/vnd.oci.image.manifest.v1+json")
+					rw.Header().Set("Docker-Content-Digest", "sha256:"+strings.Repeat("0a", 32))
+					rw.Header().Set("Content-Length", "1099511627776")
+					rw.WriteHeader(http.StatusOK)
+				}
+			},
+			"it is larger than 4 MiB",
+		},
 		"an image": {
 			func(t *testing.T, w *world, _ *addon.Addon) {
 				w.push(t, stewardAt, "0.4.0", layer{"application/vnd.oci.image.layer.v1.tar+gzip", "", "x"})
