@@ -120,6 +120,7 @@ func rivalry(o operation, boundary string) blow {
 // platformTrials are about the platform's API.
 func platformTrials() []trial {
 	const (
+		drain   = "  - {kind: drain, times: 2}"
 		storm   = "  - {kind: throttle, for: 4s, retryAfter: 1s}"
 		stale   = "  - {kind: staleList, for: 4s}"
 		expired = "  - {kind: tokenExpiry, for: 4s}"
@@ -137,6 +138,9 @@ func platformTrials() []trial {
 		}
 	}
 	return []trial{
+		{name: "hosts drained", commands: []command{{false, []blow{
+			planned(bootstrap, "drain of two hosts", "bootstrap/InstallingAddons", drain), planned(pivot, "drain of two hosts", "pivot/copy", drain),
+		}}}},
 		{name: "throttle storm", commands: throughout("throttle storm", storm, storm, storm)},
 		{name: "lost response", always: true, commands: []command{
 			{false, []blow{

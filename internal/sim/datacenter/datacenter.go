@@ -51,11 +51,15 @@ func (m Machine) Addressed() <-chan struct{} { return m.addressed }
 
 // Boot is a machine's life, from when it has its address and as long as it is powered
 // on. The end of ctx is the power switch, or with the cause ErrPowerLoss the plug;
-// returning earlier means that the machine died.
+// returning earlier means that the machine died, or with ErrShutdown that its guest has
+// shut down cleanly.
 type Boot func(ctx context.Context, m Machine) error
 
 // ErrPowerLoss is why a machine ended that was killed, and not switched off.
 var ErrPowerLoss = errors.New("the machine lost its power")
+
+// ErrShutdown is why a machine ended whose guest has switched it off.
+var ErrShutdown = errors.New("the guest has shut down")
 
 // Options are the parts of a datacenter. Dir, Network, Boot and Subnets are needed.
 type Options struct {
@@ -87,6 +91,7 @@ type Datacenter struct {
 	mu       sync.Mutex
 	leases   *ledger
 	machines map[string]*power
+	shutDown map[string]bool // machines whose guest has shut down since they were on
 }
 
 // power is one stretch of a machine being on.
@@ -127,7 +132,7 @@ func New(o Options) (*Datacenter, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Datacenter{
 		options: o, ctx: ctx, stop: stop, died: make(chan string), addressed: make(chan string),
-		leases: leases, machines: map[string]*power{},
+		leases: leases, machines: map[string]*power{}, shutDown: map[string]bool{},
 	}, nil
 }
 
@@ -197,6 +202,7 @@ func (d *Datacenter) Remove(id string) error {
 func (d *Datacenter) erase(id string) error {
 	d.lockOff(id)
 	defer d.mu.Unlock()
+	delete(d.shutDown, id)
 	if err := os.RemoveAll(d.stateDir(id)); err != nil {
 		return fmt.Errorf("remove machine %s: %w", id, err)
 	}
@@ -213,6 +219,13 @@ func (d *Datacenter) lockOff(id string) {
 		}
 		d.mu.Unlock()
 	}
+}
+
+// ShutDown reports whether the machine is off because its guest has shut down.
+func (d *Datacenter) ShutDown(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.shutDown[id]
 }
 
 // Died delivers the ID of each machine whose Boot returned by itself, or that was

@@ -18,6 +18,7 @@ func (d *Datacenter) start(m Machine) *power {
 	}
 	p.silent = hold != nil || d.options.Profile.Boot > 0
 	d.machines[m.ID] = p
+	delete(d.shutDown, m.ID)
 	d.options.Log.Info("machine powered on", "machine", m.Name, "id", m.ID)
 	if !p.silent {
 		d.address(p)
@@ -41,6 +42,9 @@ func (d *Datacenter) run(ctx context.Context, p *power, hold <-chan struct{}) {
 	p.machine.Host.Detach()
 	d.mu.Lock()
 	delete(d.machines, p.machine.ID)
+	if !switchedOff && errors.Is(err, ErrShutdown) {
+		d.shutDown[p.machine.ID] = true
+	}
 	d.options.PoweredOff(p.machine.ID)
 	d.mu.Unlock()
 	close(p.done)

@@ -135,6 +135,13 @@ func (c *Course) Cloned(machine string) bool {
 	return hit
 }
 
+// Drained says how long after its start the host of a machine is drained, if it is. That
+// happens once if the plan does not say how often.
+func (c *Course) Drained(machine string) (time.Duration, bool) {
+	f, hit := c.take(func(f Fault) bool { return f.Kind == Drain && f.names(machine) })
+	return f.After.Duration, hit
+}
+
 // Addressless says whether a machine is to have no address after its power-on, and
 // for how long; 0 means for ever.
 func (c *Course) Addressless(machine string) (time.Duration, bool) {
@@ -243,7 +250,7 @@ func (c *Course) look(hits func(int, Fault) bool) (Fault, bool) {
 }
 
 func (f Fault) limit() int {
-	if (f.Kind == MachineDies || f.Kind == Clone) && f.Times == 0 {
+	if (f.Kind == MachineDies || f.Kind == Clone || f.Kind == Drain) && f.Times == 0 {
 		return 1
 	}
 	return f.Times

@@ -135,7 +135,7 @@ func TestReference(t *testing.T) {
 	}
 	for _, kind := range []fault.Kind{
 		fault.Throttle, fault.Deny, fault.TokenExpiry, fault.SlowList, fault.LostResponse,
-		fault.FailedTask, fault.NoCapacity, fault.Stranger, fault.MachineDies, fault.NoAddress, fault.StaleList, fault.APIServerDies,
+		fault.FailedTask, fault.NoCapacity, fault.Stranger, fault.MachineDies, fault.NoAddress, fault.Drain, fault.StaleList, fault.APIServerDies,
 		fault.ChartUnavailable, fault.AddonNotReady, fault.WebhookRefuses, fault.HookFails,
 	} {
 		if !shown[kind] || !strings.Contains(string(page), "| `"+string(kind)+"` |") {

@@ -26,6 +26,7 @@ const (
 	Stranger     Kind = "stranger"     // a machine's name is taken
 	MachineDies  Kind = "machineDies"  // a machine ends by itself
 	NoAddress    Kind = "noAddress"    // a machine gets no address
+	Drain        Kind = "drain"        // the host of a machine is drained
 	StaleList    Kind = "staleList"    // what is read is not what is there, but what was
 	Clone        Kind = "clone"        // a machine is copied, with all its tags
 
@@ -80,8 +81,9 @@ type Fault struct {
 	Verb     Verb     `json:"verb,omitempty"`
 	Resource Resource `json:"resource,omitempty"`
 	// After is when it begins, For how long it lasts: empty means at once and for
-	// ever. Both count from when the platform answers; for a machine that dies from
-	// when it has its address, for one that has none from its power-on.
+	// ever. Both count from when the platform answers; for a machine that dies or whose
+	// host is drained from when it has its address, for one that has none from its
+	// power-on.
 	After metav1.Duration `json:"after,omitzero"`
 	For   metav1.Duration `json:"for,omitzero"`
 	// Times is how often it happens; 0 means as often as it applies.

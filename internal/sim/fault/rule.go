@@ -36,6 +36,7 @@ func rules() map[Kind]rule {
 		MachineDies:  {takes: []string{"machine", "after", "times"}},
 		NoAddress:    {takes: []string{"machine", "for"}},
 		Clone:        {takes: []string{"machine", "times"}},
+		Drain:        {takes: []string{"machine", "after", "times"}},
 
 		APIServerDies: {takes: []string{"machine", "after", "for"}, needs: []string{"for"}},
 

@@ -12,6 +12,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -66,6 +67,7 @@ func (h *Harvester) addControllers(ctx context.Context, m manager.Manager) error
 	vms := &machines{
 		Client: m.GetClient(), live: m.GetAPIReader(), datacenter: h.options.Datacenter,
 		noAgent: h.options.NoGuestAgent, faults: h.options.Faults, powered: map[string]poweredOn{}, failures: map[string]failure{},
+		reruns: map[string]bool{}, departed: map[types.NamespacedName]departure{}, asked: map[types.UID]<-chan struct{}{}, log: h.options.Log,
 	}
 	go vms.forward(ctx, news)
 	go h.followPlans(ctx, m.GetClient(), news)
@@ -131,6 +133,8 @@ func addMachines(m manager.Manager, r *machines, news <-chan event.GenericEvent)
 		// Own status writes must not bring the machine back; its deletion counts as a change.
 		For(&kubevirtv1.VirtualMachine{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&kubevirtv1.VirtualMachineInstance{}).
+		Watches(&corev1.Pod{}, handler.Funcs{DeleteFunc: r.podGone}).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.waiting)).
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(r.using(byClaim))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.using(bySecret))).
 		WatchesMetadata(networkMeta(), handler.EnqueueRequestsFromMapFunc(r.using(byNetwork))).

@@ -59,6 +59,7 @@ func (r *machines) stop(ctx context.Context, id string, vmi *kubevirtv1.VirtualM
 	if err := r.deletePod(ctx, vmi); err != nil {
 		return err
 	}
+	r.forgetInstance(vmi)
 	before := vmi.DeepCopy()
 	vmi.Finalizers = nil
 	return client.IgnoreNotFound(r.Patch(ctx, vmi, client.MergeFrom(before)))

@@ -85,6 +85,7 @@ func TestFaults(t *testing.T) {
 		{"audit", auditOfUse},
 		{"stale reads", staleReads},
 		{"another plan", plansChange},
+		{"drain", drained},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, w) })
 	}

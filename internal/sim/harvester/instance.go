@@ -4,6 +4,7 @@
 package harvester
 
 import (
+	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -14,9 +15,6 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
-
-// nodeName is the one node of the simulated platform.
-const nodeName = "harvester-0"
 
 // newInstance is the instance that a VirtualMachine describes. As it has no status
 // subresource, its first phase is created with it.
@@ -31,10 +29,28 @@ func newInstance(vm *kubevirtv1.VirtualMachine) *kubevirtv1.VirtualMachineInstan
 		},
 		Spec: template.Spec,
 	}
+	setDefaults(vmi)
 	metav1.SetMetaDataAnnotation(&vmi.ObjectMeta, kubevirtv1.VirtualMachineGenerationAnnotation, strconv.FormatInt(vm.Generation, 10))
 	setPhase(vmi, kubevirtv1.Scheduling, time.Now())
 	setCondition(vmi, kubevirtv1.VirtualMachineInstanceReady, corev1.ConditionFalse, kubevirtv1.PodNotExistsReason, "the pod does not exist yet", time.Now())
 	return vmi
+}
+
+// setDefaults adds to an instance what the platform's webhooks add.
+func setDefaults(vmi *kubevirtv1.VirtualMachineInstance) {
+	spec := &vmi.Spec
+	if spec.EvictionStrategy == nil {
+		spec.EvictionStrategy = new(kubevirtv1.EvictionStrategyNone)
+	}
+	if spec.Architecture == "" {
+		spec.Architecture = "amd64"
+	}
+	if spec.Domain.Machine == nil {
+		spec.Domain.Machine = &kubevirtv1.Machine{Type: "q35"}
+	}
+	if spec.TerminationGracePeriodSeconds == nil {
+		spec.TerminationGracePeriodSeconds = new(int64(120))
+	}
 }
 
 // setWaiting shows what an instance waits for, and nothing that it waited for before.
@@ -47,7 +63,6 @@ func setWaiting(vmi *kubevirtv1.VirtualMachineInstance, wait obstacle, now time.
 
 func setRunning(vmi *kubevirtv1.VirtualMachineInstance, nics []kubevirtv1.VirtualMachineInstanceNetworkInterface, agent bool, now time.Time) {
 	setPhase(vmi, kubevirtv1.Running, now)
-	vmi.Status.NodeName = nodeName
 	vmi.Status.Interfaces = nics
 	keep := []kubevirtv1.VirtualMachineInstanceConditionType{kubevirtv1.VirtualMachineInstanceReady}
 	if agent {
@@ -60,8 +75,13 @@ func setRunning(vmi *kubevirtv1.VirtualMachineInstance, nics []kubevirtv1.Virtua
 	}
 }
 
-func setFailed(vmi *kubevirtv1.VirtualMachineInstance, now time.Time) {
-	setPhase(vmi, kubevirtv1.Failed, now)
+// setEnded shows a guest that is off: it has shut down cleanly, or it failed.
+func setEnded(vmi *kubevirtv1.VirtualMachineInstance, clean bool, now time.Time) {
+	if clean {
+		setPhase(vmi, kubevirtv1.Succeeded, now)
+	} else {
+		setPhase(vmi, kubevirtv1.Failed, now)
+	}
 	dropConditions(vmi, kubevirtv1.VirtualMachineInstanceReady)
 	setCondition(vmi, kubevirtv1.VirtualMachineInstanceReady, corev1.ConditionFalse, "PodTerminating", "the guest has stopped", now)
 }
@@ -101,8 +121,8 @@ func dropConditions(vmi *kubevirtv1.VirtualMachineInstance, keep ...kubevirtv1.V
 }
 
 // interfaces is what the platform sees of a guest's interfaces: their MAC addresses,
-// and with a guest agent the address of the first. On the pod network the platform
-// gives the address itself and needs no agent.
+// and with a guest agent the addresses of the first, and what the guest has besides. On
+// the pod network the platform gives the address itself and needs no agent.
 func interfaces(spec kubevirtv1.VirtualMachineInstanceSpec, m *datacenter.Machine, agent bool) []kubevirtv1.VirtualMachineInstanceNetworkInterface {
 	var all []kubevirtv1.VirtualMachineInstanceNetworkInterface
 	for _, i := range spec.Domain.Devices.Interfaces {
@@ -122,6 +142,18 @@ func interfaces(spec kubevirtv1.VirtualMachineInstanceSpec, m *datacenter.Machin
 	if agent {
 		all[0].InfoSource = "domain, guest-agent"
 		all[0].InterfaceName = "eth0"
+		all[0].IPs = append(all[0].IPs, "fe80::5054:ff:fe12:3456")
+		all = append(all, podInterface(m.Address.Addr()))
 	}
 	return all
+}
+
+// podInterface is what a node of a cluster has for its pods. Only the guest agent knows
+// it, so it has no name, and each guest has its own address there.
+func podInterface(guest netip.Addr) kubevirtv1.VirtualMachineInstanceNetworkInterface {
+	last := guest.As16()
+	ip := netip.AddrFrom4([4]byte{10, 244, last[15], 27}).String()
+	return kubevirtv1.VirtualMachineInstanceNetworkInterface{
+		InterfaceName: "cilium_host", IP: ip, IPs: []string{ip}, MAC: "aa:11:22:33:44:55", InfoSource: "guest-agent",
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -31,10 +32,14 @@ type machines struct {
 	datacenter *datacenter.Datacenter
 	noAgent    bool
 	faults     *fault.Course
+	log        *slog.Logger
 
 	mu       sync.Mutex
 	powered  map[string]poweredOn // by machine ID
 	failures map[string]failure   // of the last start, by machine ID
+	reruns   map[string]bool      // machines that are to start again, until their status shows it
+	departed map[types.NamespacedName]departure
+	asked    map[types.UID]<-chan struct{} // instances whose fate the fault plan has decided
 }
 
 // poweredOn remembers for whom this process switched a machine on.
@@ -59,7 +64,7 @@ func (r *machines) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	if held, err := r.hold(ctx, vm); err != nil || !held {
 		return ctrl.Result{}, err
 	}
-	vmi, err := r.instance(ctx, r, vm)
+	vmi, err := r.present(ctx, vm)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -93,16 +98,20 @@ func (r *machines) hold(ctx context.Context, vm *kubevirtv1.VirtualMachine) (boo
 // play takes the next step with the instance and returns it as it is then.
 func (r *machines) play(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) (*kubevirtv1.VirtualMachineInstance, error) {
 	switch {
-	case vmi == nil && shouldStart(vm) && r.startDelay(vm, time.Now()) == 0:
+	case vmi == nil && (shouldStart(vm) || r.isRerun(vm)) && r.startDelay(vm, time.Now()) == 0:
 		created := newInstance(vm)
 		if err := r.Create(ctx, created); err != nil {
 			return nil, describe("create", created, err)
 		}
+		r.setRerun(vm, false)
 		return created, r.run(ctx, vm, created)
 	case vmi == nil:
 		r.powerOff(string(vm.UID))
 		return nil, nil
 	case !vmi.DeletionTimestamp.IsZero() || !shouldKeep(vm, vmi):
+		if shouldRerun(vm, vmi) {
+			r.setRerun(vm, true)
+		}
 		return nil, r.stop(ctx, string(vm.UID), vmi)
 	case vmi.IsFinal():
 		return vmi, nil
@@ -115,11 +124,15 @@ func (r *machines) play(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi 
 func (r *machines) run(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) error {
 	before, id := vmi.DeepCopy(), string(vm.UID)
 	if r.isDead(id, vmi.UID) {
-		setFailed(vmi, time.Now())
-		r.noteDeath(id, time.Now())
+		clean := r.datacenter.ShutDown(id)
+		setEnded(vmi, clean, time.Now())
+		r.noteEnd(id, clean, time.Now())
 		return r.save(ctx, vmi, before)
 	}
 	if r.isOn(id, vmi.UID) && vmi.IsRunning() {
+		if how := r.takeDeparture(client.ObjectKeyFromObject(vmi), vmi.UID); how != stays {
+			return r.leave(ctx, id, vmi, how)
+		}
 		return r.showAddress(ctx, id, vmi, before)
 	}
 	g, wait, err := r.guest(ctx, vm)
@@ -129,6 +142,9 @@ func (r *machines) run(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *
 	if wait != nil && !vmi.IsRunning() { // what runs keeps running without its Secret or network
 		setWaiting(vmi, *wait, time.Now())
 		return r.save(ctx, vmi, before)
+	}
+	if full, err := r.schedule(ctx, vmi, ""); err != nil || full {
+		return errors.Join(err, r.save(ctx, vmi, before))
 	}
 	if err := r.ensurePod(ctx, vmi); err != nil {
 		return err
@@ -170,6 +186,9 @@ func (r *machines) showAddress(ctx context.Context, id string, vmi, before *kube
 func (r *machines) showRunning(vmi *kubevirtv1.VirtualMachineInstance, m datacenter.Machine) {
 	agent := !r.noAgent && m.Address.IsValid()
 	setRunning(vmi, interfaces(vmi.Spec, &m, agent), agent, time.Now())
+	if m.Address.IsValid() {
+		r.drainAsPlanned(vmi)
+	}
 }
 
 // remove ends everything that belongs to a deleted VirtualMachine, then lets it go.
@@ -193,6 +212,17 @@ func (r *machines) remove(ctx context.Context, vm *kubevirtv1.VirtualMachine) er
 	before := vm.DeepCopy()
 	controllerutil.RemoveFinalizer(vm, kubevirtv1.VirtualMachineControllerFinalizer)
 	return client.IgnoreNotFound(r.Patch(ctx, vm, client.MergeFrom(before)))
+}
+
+// present finds the VirtualMachine's own instance. One that the status knows of and the
+// cache does not show is looked for at the API server: to take it for gone would switch
+// the machine off.
+func (r *machines) present(ctx context.Context, vm *kubevirtv1.VirtualMachine) (*kubevirtv1.VirtualMachineInstance, error) {
+	vmi, err := r.instance(ctx, r, vm)
+	if err != nil || vmi != nil || !vm.Status.Created {
+		return vmi, err
+	}
+	return r.instance(ctx, r.live, vm)
 }
 
 // instance finds the VirtualMachine's own instance.

@@ -5,6 +5,7 @@ package harvester
 
 import (
 	"context"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,16 +32,24 @@ func (r *machines) deletePod(ctx context.Context, vmi *kubevirtv1.VirtualMachine
 	return client.IgnoreNotFound(r.Delete(ctx, launcherPod(vmi), client.GracePeriodSeconds(0)))
 }
 
+// podLabels are those of the instance, and KubeVirt's own.
+func podLabels(vmi *kubevirtv1.VirtualMachineInstance) map[string]string {
+	l := map[string]string{}
+	maps.Copy(l, vmi.Labels)
+	l[kubevirtv1.AppLabel], l[kubevirtv1.CreatedByLabel] = "virt-launcher", string(vmi.UID)
+	return l
+}
+
 func launcherPod(vmi *kubevirtv1.VirtualMachineInstance) *corev1.Pod {
 	owner := metav1.NewControllerRef(vmi, kubevirtv1.VirtualMachineInstanceGroupVersionKind)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: vmi.Namespace, Name: "virt-launcher-" + vmi.Name + "-" + string(vmi.UID[:5]),
-			Labels:          map[string]string{kubevirtv1.AppLabel: "virt-launcher", kubevirtv1.CreatedByLabel: string(vmi.UID)},
+			Labels:          podLabels(vmi),
 			OwnerReferences: []metav1.OwnerReference{*owner},
 		},
 		Spec: corev1.PodSpec{
-			NodeName: nodeName,
+			NodeName: vmi.Status.NodeName,
 			// No kubelet would ever end a pod that the garbage collector deletes.
 			TerminationGracePeriodSeconds: new(int64),
 			Containers:                    []corev1.Container{{Name: "compute", Image: "registry.suse.com/suse/sles/15.6/virt-launcher"}},

@@ -4,6 +4,7 @@
 package harvester
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -25,13 +26,29 @@ func shouldStart(vm *kubevirtv1.VirtualMachine) bool {
 		return false
 	}
 	switch strategy {
-	case kubevirtv1.RunStrategyAlways, kubevirtv1.RunStrategyRerunOnFailure:
+	case kubevirtv1.RunStrategyAlways:
 		return true
+	case kubevirtv1.RunStrategyRerunOnFailure:
+		return startRequested(vm) || vm.Status.RunStrategy != strategy // the first start, or from another strategy
 	case kubevirtv1.RunStrategyOnce:
 		return vm.Status.RunStrategy == "" // set with the first instance
 	default:
 		return false
 	}
+}
+
+// startRequested reports whether KubeVirt has noted that the machine is to start again.
+func startRequested(vm *kubevirtv1.VirtualMachine) bool {
+	return slices.ContainsFunc(vm.Status.StateChangeRequests, func(r kubevirtv1.VirtualMachineStateChangeRequest) bool {
+		return r.Action == kubevirtv1.StartRequest
+	})
+}
+
+// shouldRerun reports whether an instance that is over is to be followed by another
+// although its strategy alone does not say so.
+func shouldRerun(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) bool {
+	strategy, err := vm.RunStrategy()
+	return err == nil && strategy == kubevirtv1.RunStrategyRerunOnFailure && vmi.Status.Phase == kubevirtv1.Failed
 }
 
 // shouldKeep says whether an instance may stay. One that has failed makes room for
@@ -92,10 +109,12 @@ func (r *machines) notePower(id string, p poweredOn) {
 	r.powered[id] = p
 }
 
-func (r *machines) noteDeath(id string, now time.Time) {
+// noteEnd remembers that a machine is off. Only one that died counts as a start that
+// may have failed.
+func (r *machines) noteEnd(id string, clean bool, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if count := r.failures[id].count + 1; now.Sub(r.powered[id].at) < earlyDeath {
+	if count := r.failures[id].count + 1; !clean && now.Sub(r.powered[id].at) < earlyDeath {
 		r.failures[id] = failure{count: count, retry: now.Add(backoff(count))}
 	} else {
 		delete(r.failures, id)
@@ -128,4 +147,5 @@ func (r *machines) forget(id string) {
 	defer r.mu.Unlock()
 	delete(r.powered, id)
 	delete(r.failures, id)
+	delete(r.reruns, id)
 }

@@ -52,6 +52,11 @@ func (h *Harvester) seed(ctx context.Context, c client.Client) error {
 	if err := add(ctx, c, namespace(metav1.NamespaceDefault)); err != nil {
 		return err
 	}
+	for _, name := range hosts() {
+		if err := add(ctx, c, host(name)); err != nil {
+			return err
+		}
+	}
 	mark := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: seededMark}}
 	err := c.Get(ctx, client.ObjectKeyFromObject(mark), mark)
 	if client.IgnoreNotFound(err) != nil {

@@ -18,6 +18,7 @@ import (
 func (r *machines) report(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) error {
 	before := vm.DeepCopy()
 	setStartFailure(vm, vmi, r.failure(string(vm.UID)))
+	setStartRequest(vm, vmi, r.isRerun(vm))
 	setStatus(vm, vmi, time.Now())
 	if equality.Semantic.DeepEqual(vm.Status, before.Status) {
 		return nil
@@ -45,6 +46,17 @@ func setStartFailure(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachi
 		vm.Status.StartFailure = &kubevirtv1.VirtualMachineStartFailure{
 			ConsecutiveFailCount: last.count, LastFailedVMIUID: vmi.UID, RetryAfterTimestamp: &retry,
 		}
+	}
+}
+
+// setStartRequest shows between two instances that another is to follow. Without it a
+// machine with RerunOnFailure stays off.
+func setStartRequest(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance, rerun bool) {
+	switch {
+	case vmi != nil && !vmi.IsFinal():
+		vm.Status.StateChangeRequests = nil
+	case rerun && !startRequested(vm):
+		vm.Status.StateChangeRequests = []kubevirtv1.VirtualMachineStateChangeRequest{{Action: kubevirtv1.StartRequest}}
 	}
 }
 

@@ -60,20 +60,22 @@ func TestPrintableStatus(t *testing.T) {
 }
 
 func TestWhoStartsAndWhoStays(t *testing.T) {
-	tests := map[kubevirtv1.VirtualMachineRunStrategy]struct{ start, again, keepRunning, keepFailed bool }{
-		kubevirtv1.RunStrategyAlways:         {true, true, true, false},
-		kubevirtv1.RunStrategyRerunOnFailure: {true, true, true, false},
-		kubevirtv1.RunStrategyOnce:           {true, false, true, true},
-		kubevirtv1.RunStrategyManual:         {false, false, true, true},
-		kubevirtv1.RunStrategyHalted:         {false, false, false, false},
+	tests := map[kubevirtv1.VirtualMachineRunStrategy]struct{ start, again, requested, keepRunning, keepFailed bool }{
+		kubevirtv1.RunStrategyAlways:         {true, true, true, true, false},
+		kubevirtv1.RunStrategyRerunOnFailure: {true, false, true, true, false},
+		kubevirtv1.RunStrategyOnce:           {true, false, false, true, true},
+		kubevirtv1.RunStrategyManual:         {false, false, false, true, true},
+		kubevirtv1.RunStrategyHalted:         {false, false, false, false, false},
 	}
 	for strategy, want := range tests {
 		t.Run(string(strategy), func(t *testing.T) {
 			vm := &kubevirtv1.VirtualMachine{Spec: kubevirtv1.VirtualMachineSpec{RunStrategy: &strategy}}
 			started := vm.DeepCopy()
 			started.Status.RunStrategy = strategy
-			got := struct{ start, again, keepRunning, keepFailed bool }{
-				shouldStart(vm), shouldStart(started), shouldKeep(vm, inPhase(kubevirtv1.Running)), shouldKeep(vm, inPhase(kubevirtv1.Failed)),
+			requested := started.DeepCopy()
+			requested.Status.StateChangeRequests = []kubevirtv1.VirtualMachineStateChangeRequest{{Action: kubevirtv1.StartRequest}}
+			got := struct{ start, again, requested, keepRunning, keepFailed bool }{
+				shouldStart(vm), shouldStart(started), shouldStart(requested), shouldKeep(vm, inPhase(kubevirtv1.Running)), shouldKeep(vm, inPhase(kubevirtv1.Failed)),
 			}
 			if got != want {
 				t.Errorf("got %+v, want %+v", got, want)

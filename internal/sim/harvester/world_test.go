@@ -51,7 +51,7 @@ type world struct {
 	mu    sync.Mutex
 	specs map[string]datacenter.Spec // the last boot, by name
 	boots map[string]int
-	kills map[string]context.CancelFunc
+	kills map[string]context.CancelCauseFunc
 }
 
 var shared *world // one per package, set by TestMain alone
@@ -82,7 +82,7 @@ func (w *world) start(o harvester.Options) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	var err error
-	w.specs, w.boots, w.kills = map[string]datacenter.Spec{}, map[string]int{}, map[string]context.CancelFunc{}
+	w.specs, w.boots, w.kills = map[string]datacenter.Spec{}, map[string]int{}, map[string]context.CancelCauseFunc{}
 	if w.executable, err = planetest.Build(ctx, "github.com/butlerdotdev/butler/internal/plane/planetest/executable"); err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func (w *world) stop() error {
 
 // boot notes what it got and lives until it is switched off or killed.
 func (w *world) boot(ctx context.Context, m datacenter.Machine) error {
-	life, kill := context.WithCancel(ctx)
-	defer kill()
+	life, kill := context.WithCancelCause(ctx)
+	defer kill(nil)
 	w.mu.Lock()
 	w.specs[m.Name], w.kills[m.Name] = m.Spec, kill
 	w.boots[m.Name]++
@@ -123,7 +123,7 @@ func (w *world) boot(ctx context.Context, m datacenter.Machine) error {
 		return errors.New("no system")
 	}
 	<-life.Done()
-	return nil
+	return context.Cause(life)
 }
 
 func (w *world) booted(name string) (datacenter.Spec, int) {
@@ -135,7 +135,14 @@ func (w *world) booted(name string) (datacenter.Spec, int) {
 func (w *world) kill(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.kills[name]()
+	w.kills[name](nil)
+}
+
+// shutDown has the guest of a machine switch it off.
+func (w *world) shutDown(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kills[name](datacenter.ErrShutdown)
 }
 
 func clientFrom(kubeconfig string) (client.WithWatch, error) {

@@ -57,7 +57,7 @@ func New(o Options) *World {
 
 var (
 	errRestart  = errors.New("the node restarts")
-	errShutdown = errors.New("the node was shut down")
+	errShutdown = fmt.Errorf("the node was shut down: %w", datacenter.ErrShutdown)
 	errReset    = errors.New("the node is reset") // joined with one of the others
 )
 
