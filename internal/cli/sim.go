@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -38,7 +39,7 @@ func (a App) simCommand() *cobra.Command {
 }
 
 func (a App) simRunCommand(p v1alpha1.ProviderType) *cobra.Command {
-	var dir, setupFile string
+	var dir, setupFile, subnet string
 	var w world
 	c := &cobra.Command{
 		Use:   string(p) + " --state-dir DIR",
@@ -46,42 +47,62 @@ func (a App) simRunCommand(p v1alpha1.ProviderType) *cobra.Command {
 		Long: `Run a simulated platform in the foreground until Ctrl-C. Its API answers as the
 real one does; its machines boot an emulated Talos. They are reached through the
 SOCKS5 proxy that is printed. The next start in the same directory goes on with
-what was there.`,
+what was there.
+
+Machines get their addresses from 10.40.0.0/24, which holds 253 machines: further
+ones wait for an address. --subnet names a larger network, for example 10.40.0.0/16.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
 				return usage("--state-dir is missing: name a directory for the platform's state")
 			}
-			return a.runSim(cmd.Context(), p, dir, setupFile, w)
+			setup, err := simSetup(w, setupFile, subnet)
+			if err != nil {
+				return err
+			}
+			return a.runSim(cmd.Context(), p, dir, setup)
 		},
 	}
 	c.Flags().StringVar(&dir, "state-dir", "", "`DIR` of the platform's state")
+	c.Flags().StringVar(&subnet, "subnet", "", "`CIDR` that machines get their addresses from (default 10.40.0.0/24)")
 	w.register(c)
 	c.Flags().StringVar(&setupFile, "setup", "", "file with what a rehearsal starts the platform with")
 	_ = c.Flags().MarkHidden("setup")
 	return c
 }
 
-func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir, setupFile string, w world) error {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
+// simSetup is what a platform starts with: the file of a rehearsal, if any, and the
+// flags.
+func simSetup(w world, file, subnet string) (sim.Setup, error) {
 	setup, err := w.setup(sim.Seed{})
+	if err != nil {
+		return setup, err
+	}
+	if file != "" {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return setup, err
+		}
+		if err := json.Unmarshal(data, &setup); err != nil {
+			return setup, fmt.Errorf("setup %s: %w", file, err)
+		}
+	}
+	if subnet != "" {
+		if _, err := netip.ParsePrefix(subnet); err != nil {
+			return setup, usage("--subnet %s is not a network such as 10.40.0.0/16", subnet)
+		}
+		setup.Seed.Subnet = subnet
+	}
+	return setup, nil
+}
+
+func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir string, setup sim.Setup) error {
+	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
 	if err := claimAlone(abs, isSim); err != nil {
 		return err
-	}
-	if setupFile != "" {
-		data, err := os.ReadFile(setupFile)
-		if err != nil {
-			return err
-		}
-		if err := json.Unmarshal(data, &setup); err != nil {
-			return fmt.Errorf("setup %s: %w", setupFile, err)
-		}
 	}
 	handler := slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})
 	ctrllog.SetLogger(logr.FromSlogHandler(handler))
