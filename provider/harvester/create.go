@@ -111,10 +111,14 @@ func (m *machines) refuse(op string, s provider.MachineSpec) error {
 	if s.Owner.ID == "" {
 		return invalid(op, "OwnerMissing", errors.New("the machine has no owner"), "set the annotation "+labelOwner+" of the request")
 	}
-	for _, l := range []string{labelOwner, labelCluster, labelMachine, labelVMName, labelRole} {
+	for _, l := range []string{labelOwner, labelCluster, labelMachine, labelVMName} {
 		if _, taken := s.Labels[l]; taken {
 			return invalid(op, "LabelReserved", errors.New("spec.labels sets "+l), "remove it: the driver sets it itself")
 		}
+	}
+	if role, set := s.Labels[labelRole]; set && s.Role != "" && role != string(s.Role) {
+		return invalid(op, "LabelReserved", fmt.Errorf("spec.labels sets %s to %q, but spec.role is %q", labelRole, role, s.Role),
+			"remove it: the driver sets it itself")
 	}
 	if name, set := s.Labels[labelName]; set && s.Owner.Cluster != "" && name != s.Owner.Cluster {
 		return invalid(op, "LabelReserved", fmt.Errorf("spec.labels sets %s to %q, but the cluster is %q", labelName, name, s.Owner.Cluster),
