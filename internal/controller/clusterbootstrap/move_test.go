@@ -35,6 +35,17 @@ func (c *counting) Delete(ctx context.Context, o client.Object, opts ...client.D
 	return c.Client.Delete(ctx, o, opts...)
 }
 
+// claimOn records that an id is that of the copy, as a pivot does.
+func (w *world) claimOn(to client.Client, o client.Object) {
+	w.Helper()
+	if o.GetAnnotations()[v1alpha1.AnnotationClaimedBy] == "" {
+		return
+	}
+	before := o.DeepCopyObject().(client.Object)
+	o.GetAnnotations()[v1alpha1.AnnotationClaimedBy] = string(o.GetUID())
+	w.must(to.Patch(w.Context(), o, client.MergeFrom(before)))
+}
+
 // copyTo writes what a plane has of a cluster to another one, status and all.
 func (w *world) copyTo(to client.Client) {
 	w.Helper()
@@ -51,6 +62,7 @@ func (w *world) copyTo(to client.Client) {
 			o.SetUID("")
 			status := o.DeepCopyObject().(client.Object)
 			w.must(to.Create(w.Context(), o))
+			w.claimOn(to, o)
 			if _, is := o.(*corev1.Secret); is {
 				continue
 			}
