@@ -36,6 +36,10 @@ func synced(c cache.Cache) healthz.Checker {
 // back, until somebody kills the process.
 func NewCache(ctx context.Context) cache.NewCacheFunc {
 	return func(config *rest.Config, o cache.Options) (cache.Cache, error) {
+		o.NewInformer = newInformer
+		if o.DefaultTransform == nil {
+			o.DefaultTransform = cache.TransformStripManagedFields() // nobody reads them
+		}
 		c, err := cache.New(config, o)
 		return bounded{c, ctx}, err
 	}
