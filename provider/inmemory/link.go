@@ -88,6 +88,8 @@ func (l *link) reach(ctx context.Context, op Op, what string) error {
 	wait := l.p.silent[op]
 	l.p.mu.Unlock()
 	if wait != nil {
+		l.p.waiting.Add(1)
+		defer l.p.waiting.Add(-1)
 		select {
 		case <-wait:
 		case <-ctx.Done():

@@ -10,6 +10,7 @@ import (
 	"context"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -60,6 +61,7 @@ type Platform struct {
 	accepted  string
 	logins    int
 	elsewhere *Platform
+	waiting   atomic.Int32
 }
 
 // record is a machine as the platform keeps it.

@@ -63,6 +63,9 @@ func (p *Platform) Calls(op Op) int {
 	return p.calls[op]
 }
 
+// Waiting returns how many calls go unanswered at this moment.
+func (p *Platform) Waiting() int { return int(p.waiting.Load()) }
+
 // Plant puts a machine of somebody else in place, beside one of that name.
 func (p *Platform) Plant(ref provider.MachineRef) {
 	p.mu.Lock()
@@ -167,7 +170,7 @@ func (p *Platform) Expire() {
 
 // changes pushes references until the context ends.
 func (p *Platform) changes(ctx context.Context) <-chan provider.MachineRef {
-	in, out := make(chan provider.MachineRef, 1024), make(chan provider.MachineRef)
+	in, out := make(chan provider.MachineRef, 1<<14), make(chan provider.MachineRef)
 	p.mu.Lock()
 	p.watchers[in] = struct{}{}
 	p.mu.Unlock()

@@ -30,6 +30,7 @@ type Reconciler struct {
 	Events   events.EventRecorder
 	Fence    request.Fence
 
+	turns  *request.Turns
 	memory request.Memory
 	now    func() time.Time
 }
@@ -60,6 +61,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, l *v1alpha1.LoadBalancerRequ
 		r.memory.Forget(l.UID) // what was seen before the fence says nothing after it
 		return reconcile.Result{}, err
 	}
+	if !r.turns.Begin(configName(l), client.ObjectKeyFromObject(l), p.claim.Held()) {
+		return request.Parked(), nil
+	}
+	began := time.Now()
+	defer func() { r.turns.End(configName(l), time.Since(began), p.facts.err) }()
 	p.note = r.memory.Of(l.UID)
 	p.claim.Note = p.note
 	if !p.note.Begin(l.ResourceVersion) {

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -20,8 +19,13 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/request"
 )
 
-// workers is how many requests are reconciled at once; a cluster has one.
-const workers = 4
+// How many requests are reconciled at once; a cluster has one. One platform gets a
+// part of the workers, and a small one while it does not answer.
+const (
+	workers     = 64
+	onePlatform = 16
+	whileSilent = 2
+)
 
 // Register adds the reconciler of a provider to a manager.
 func Register(m manager.Manager, o request.Options) error {
@@ -35,6 +39,7 @@ func Register(m manager.Manager, o request.Options) error {
 
 func (r *Reconciler) register(m manager.Manager) error {
 	r.Fence = request.Fence{Cache: m.GetClient(), Live: m.GetAPIReader()}
+	r.turns = request.NewTurns(onePlatform, whileSilent)
 	if err := r.index(m.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -46,7 +51,8 @@ func (r *Reconciler) register(m manager.Manager) error {
 		Watches(&v1alpha1.ClusterBootstrap{}, handler.EnqueueRequestsFromMapFunc(r.ofBootstrap), builder.WithPredicates(request.FenceMoved())).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(request.OfSecret(r.Client, r.ofConfig)),
 			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WatchesRawSource(r.turns.Source()).
+		WithOptions(request.ControllerOptions(workers)).
 		Complete(reconcile.AsReconciler(m.GetClient(), r))
 }
 

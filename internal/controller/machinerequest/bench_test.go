@@ -6,8 +6,10 @@ package machinerequest
 import (
 	"fmt"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,6 +69,50 @@ func benchmark(b *testing.B, n int) {
 	b.StartTimer()
 }
 
+// BenchmarkAtRest measures what machines cost at which nothing happens, on a platform
+// that pushes changes: reads of the platform, time of this process, and its memory.
+func BenchmarkAtRest(b *testing.B) {
+	for _, n := range []int{1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				atRest(b, n)
+			}
+		})
+	}
+}
+
+func atRest(b *testing.B, n int) {
+	w := newWorld(b, inmemory.Options{Push: true})
+	defer w.stop()
+	w.configure()
+	fill(w, n)
+	running(w, n)
+	time.Sleep(5 * time.Second) // until the last of what was pushed is looked at
+	runtime.GC()
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	const window = 20 * time.Second
+	reads, used := w.platform.Calls(inmemory.Observe), cpu(b)
+	b.StartTimer()
+	time.Sleep(window)
+	b.StopTimer()
+	b.ReportMetric(float64(w.platform.Calls(inmemory.Observe)-reads)/window.Seconds(), "reads/s")
+	b.ReportMetric(100*float64(cpu(b)-used)/float64(window), "%core")
+	b.ReportMetric(float64(memory.HeapAlloc)/(1<<20), "MiB")
+	b.StartTimer()
+}
+
+// cpu is the time that this process has used.
+func cpu(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
 func fill(w *world, n int) {
 	names := make(chan string)
 	var done sync.WaitGroup
@@ -78,7 +124,7 @@ func fill(w *world, n int) {
 		})
 	}
 	for i := range n {
-		names <- fmt.Sprintf("m-%04d", i)
+		names <- fmt.Sprintf("m-%05d", i)
 	}
 	close(names)
 	done.Wait()

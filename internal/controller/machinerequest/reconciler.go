@@ -29,6 +29,7 @@ type Reconciler struct {
 	Events   events.EventRecorder
 	Fence    request.Fence
 
+	turns  *request.Turns
 	memory request.Memory
 	now    func() time.Time
 }
@@ -59,6 +60,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, m *v1alpha1.MachineRequest) 
 		r.memory.Forget(m.UID) // what was seen before the fence says nothing after it
 		return reconcile.Result{}, err
 	}
+	if !r.turns.Begin(configName(m), client.ObjectKeyFromObject(m), p.claim.Held()) {
+		return request.Parked(), nil
+	}
+	began := time.Now()
+	defer func() { r.turns.End(configName(m), time.Since(began), p.facts.err) }()
 	p.note = r.memory.Of(m.UID)
 	p.claim.Note = p.note
 	if !p.note.Begin(m.ResourceVersion) {

@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -21,15 +20,20 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/request"
+	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
 )
 
 // gathering is how long a pushed change may wait for the ones that follow it.
 const gathering = 50 * time.Millisecond
 
-// workers is how many requests are reconciled at once; they mostly wait for the
-// platform.
-const workers = 16
+// How many requests are reconciled at once: they mostly wait for the platform. One
+// platform gets a part of the workers, and a small one while it does not answer.
+const (
+	workers     = 512
+	onePlatform = 128
+	whileSilent = 4
+)
 
 // Register adds the reconciler of a provider to a manager.
 func Register(m manager.Manager, o request.Options) error {
@@ -43,6 +47,7 @@ func Register(m manager.Manager, o request.Options) error {
 
 func (r *Reconciler) register(m manager.Manager) error {
 	r.Fence = request.Fence{Cache: m.GetClient(), Live: m.GetAPIReader()}
+	r.turns = request.NewTurns(onePlatform, whileSilent)
 	if err := r.index(m.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -54,10 +59,11 @@ func (r *Reconciler) register(m manager.Manager) error {
 		Watches(&v1alpha1.ClusterBootstrap{}, handler.EnqueueRequestsFromMapFunc(r.ofBootstrap), builder.WithPredicates(request.FenceMoved())).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(request.OfSecret(r.Client, r.ofConfig)),
 			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
-		WatchesRawSource(source.Channel(r.Sessions.Changes(), handler.TypedFuncs[provider.MachineRef, reconcile.Request]{
+		WatchesRawSource(source.Channel(r.Sessions.Changes(), handler.TypedFuncs[session.Change, reconcile.Request]{
 			GenericFunc: r.pushed,
 		})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WatchesRawSource(r.turns.Source()).
+		WithOptions(request.ControllerOptions(workers)).
 		Complete(reconcile.AsReconciler(m.GetClient(), r))
 }
 
@@ -102,8 +108,12 @@ func (r *Reconciler) ofBootstrap(ctx context.Context, cb client.Object) []reconc
 	return r.matching(ctx, r.byBootstrap(), client.ObjectKeyFromObject(cb).String())
 }
 
-func (r *Reconciler) pushed(ctx context.Context, e event.TypedGenericEvent[provider.MachineRef], q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	for _, found := range r.matching(ctx, r.byOwner(), e.Object.Owner.ID) {
+func (r *Reconciler) pushed(ctx context.Context, e event.TypedGenericEvent[session.Change], q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	index, value := r.byOwner(), e.Object.Ref.Owner.ID
+	if e.Object.Ref == (provider.MachineRef{}) {
+		index, value = r.byConfig(), e.Object.Config.String()
+	}
+	for _, found := range r.matching(ctx, index, value) {
 		q.AddAfter(found, gathering)
 	}
 }

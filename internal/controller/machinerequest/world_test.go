@@ -30,6 +30,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
@@ -72,8 +73,10 @@ type world struct {
 	api      *rest.Config
 	ns       string
 	platform *inmemory.Platform
-	clock    *clock
-	stop     func()
+	// others are platforms of further ProviderConfigs, by name.
+	others map[string]*inmemory.Platform
+	clock  *clock
+	stop   func()
 }
 
 type clock struct {
@@ -119,12 +122,12 @@ func (w *world) start() (stop func()) {
 	w.Helper()
 	m, err := manager.New(w.api, manager.Options{
 		Scheme: scheme(), Metrics: server.Options{BindAddress: "0"},
-		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{w.ns: {}}},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{w.ns: {}}, DefaultTransform: cache.TransformStripManagedFields()},
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	w.must(err)
 	s := session.New(session.Options{
-		Provider: w.platform.Provider(v1alpha1.ProviderHarvester), Cache: m.GetClient(), Live: m.GetAPIReader(),
+		Provider: provider.Provider{Type: v1alpha1.ProviderHarvester, Connect: w.connect}, Cache: m.GetClient(), Live: m.GetAPIReader(),
 	})
 	w.must(m.Add(s))
 	r := &Reconciler{Client: m.GetClient(), Type: v1alpha1.ProviderHarvester, Sessions: s, Events: m.GetEventRecorder("test"), now: w.clock.now}
@@ -140,6 +143,15 @@ func (w *world) start() (stop func()) {
 	})
 	w.Cleanup(stop)
 	return stop
+}
+
+// connect leads to the platform of the ProviderConfig.
+func (w *world) connect(ctx context.Context, c provider.Config) (provider.Platform, error) {
+	p := w.platform
+	if other := w.others[c.Name]; other != nil {
+		p = other
+	}
+	return p.Provider(v1alpha1.ProviderHarvester).Connect(ctx, c)
 }
 
 func (w *world) must(err error) {

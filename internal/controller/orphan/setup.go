@@ -28,6 +28,9 @@ const DefaultGrace = 10 * time.Minute
 // defaultEvery is the time between two looks at a platform.
 const defaultEvery = time.Minute
 
+// workers is how many platforms are looked at at once: each may not answer.
+const workers = 16
+
 // Options are what a sweeper is made with.
 type Options struct {
 	request.Options
@@ -68,6 +71,7 @@ func Register(m manager.Manager, o Options) error {
 	return builder.ControllerManagedBy(m).
 		Named("orphan-"+string(o.Type)).
 		For(&v1alpha1.ProviderConfig{}, builder.WithPredicates(s.relevant())).
+		WithOptions(request.ControllerOptions(workers)).
 		Complete(reconcile.AsReconciler(m.GetClient(), s))
 }
 

@@ -20,6 +20,10 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/session"
 )
 
+// workers is how many ProviderConfigs are checked at once: each may wait for a
+// platform that does not answer.
+const workers = 32
+
 // Register adds the reconciler of a provider to a manager.
 func Register(m manager.Manager, o request.Options) error {
 	r := &Reconciler{Client: m.GetClient(), Type: o.Type, Sessions: o.Sessions, now: o.Now}
@@ -34,7 +38,7 @@ func Register(m manager.Manager, o request.Options) error {
 	for _, k := range referrers() {
 		b = b.Watches(k.one, handler.EnqueueRequestsFromMapFunc(ofReferrer), builder.WithPredicates(comesOrGoes()))
 	}
-	return b.Complete(reconcile.AsReconciler(m.GetClient(), r))
+	return b.WithOptions(request.ControllerOptions(workers)).Complete(reconcile.AsReconciler(m.GetClient(), r))
 }
 
 // relevant leaves out what this reconciler writes itself.

@@ -6,6 +6,8 @@ package request
 import (
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 )
@@ -26,4 +28,11 @@ func (o Options) Now() time.Time {
 		return time.Now()
 	}
 	return o.Clock()
+}
+
+// ControllerOptions are those of a controller with so many workers. Its queue is the
+// plain one: with many idle workers the priority queue can hold its lock for ever
+// when it is shut down, so that a program ends only after its grace period.
+func ControllerOptions(workers int) controller.Options {
+	return controller.Options{MaxConcurrentReconciles: workers, UsePriorityQueue: new(false)}
 }

@@ -21,9 +21,13 @@ import (
 // connectTimeout bounds one Connect; a driver makes a request or two in it.
 const connectTimeout = 20 * time.Second
 
-// errorKept is how long a failed Connect answers for all who ask: many requests
-// of one ProviderConfig must not queue up behind a platform that does not answer.
+// errorKept is how long a failed Connect answers for all who ask.
 const errorKept = time.Second
+
+// patience is how long a caller waits for a Connect that is under way. Nobody waits
+// for one whose predecessor took longer: a platform that does not answer must not
+// hold up the workers that others need.
+const patience = 500 * time.Millisecond
 
 // Sessions holds the live connections of one provider.
 type Sessions struct {
@@ -32,7 +36,7 @@ type Sessions struct {
 	cache     client.Reader
 	live      client.Reader
 	readable  Readable
-	changes   chan event.TypedGenericEvent[provider.MachineRef]
+	changes   chan event.TypedGenericEvent[Change]
 
 	base context.Context
 	stop context.CancelFunc
@@ -45,14 +49,20 @@ type Sessions struct {
 // requests of one ProviderConfig may get the same.
 const renewEvery = 5 * time.Second
 
-// session is the connection of one ProviderConfig; its mutex is held during Connect.
+// session is the connection of one ProviderConfig. Its mutex is never held while the
+// platform is asked for something.
 type session struct {
+	name types.NamespacedName
+
 	mu       sync.Mutex
 	key      string
 	platform *provider.Platform
 	cancel   context.CancelFunc
 	err      error
 	failed   time.Time
+	before   bool      // there was a connection before
+	slow     bool      // the last Connect took longer than anybody waits
+	attempt  *attempt  // the Connect that is under way
 	renewed  time.Time // when it was last given up for an answer
 }
 
@@ -73,14 +83,21 @@ func New(o Options) *Sessions {
 	base, stop := context.WithCancel(context.Background())
 	return &Sessions{
 		provider: o.Provider, transport: o.Transport, cache: o.Cache, live: o.Live, readable: o.Readable,
-		changes: make(chan event.TypedGenericEvent[provider.MachineRef]),
+		changes: make(chan event.TypedGenericEvent[Change]),
 		base:    base, stop: stop,
 		held: map[types.NamespacedName]*session{},
 	}
 }
 
+// Change is what a platform has pushed. A Ref to no machine means that all machines
+// of the ProviderConfig have to be looked at.
+type Change struct {
+	Config types.NamespacedName
+	Ref    provider.MachineRef
+}
+
 // Changes delivers what any of the platforms pushes.
-func (s *Sessions) Changes() <-chan event.TypedGenericEvent[provider.MachineRef] { return s.changes }
+func (s *Sessions) Changes() <-chan event.TypedGenericEvent[Change] { return s.changes }
 
 // Start waits for the context's end and closes all connections.
 func (s *Sessions) Start(ctx context.Context) error {
@@ -89,9 +106,7 @@ func (s *Sessions) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, c := range s.held {
-		c.mu.Lock()
-		c.close()
-		c.mu.Unlock()
+		c.end()
 		delete(s.held, name)
 	}
 	return nil
@@ -103,39 +118,32 @@ func (s *Sessions) Forget(name types.NamespacedName) {
 	c := s.held[name]
 	delete(s.held, name)
 	s.mu.Unlock()
-	if c == nil {
-		return
+	if c != nil {
+		c.end()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.close()
 }
 
 // Platform returns the connection of a ProviderConfig. It is replaced when the
-// spec or the Secret has changed; a status that is written does not count.
+// spec or the Secret has changed; a status that is written does not count. It does
+// not wait for a platform that does not answer.
 func (s *Sessions) Platform(ctx context.Context, config *v1alpha1.ProviderConfig) (*provider.Platform, error) {
 	c := s.of(client.ObjectKeyFromObject(config))
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	known, err := s.Version(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	if c.usable(known) {
-		return c.platform, c.err
+	if p, ok, err := c.answer(known); ok {
+		return p, err
 	}
-	credentials, key, err := s.credentials(ctx, config)
-	if err != nil {
-		return nil, err
+	a := c.underWay(known)
+	if a == nil {
+		credentials, key, err := s.credentials(ctx, config)
+		if err != nil {
+			return nil, err
+		}
+		a = s.attempt(c, config, credentials, key)
 	}
-	if c.usable(key) {
-		return c.platform, c.err
-	}
-	c.close()
-	c.key = key
-	c.platform, c.err = s.connect(ctx, config, credentials)
-	s.begin(c)
-	return c.platform, c.err
+	return a.await(ctx, config)
 }
 
 // Refused reports whether a connection that got this answer has been given up, so
@@ -192,7 +200,7 @@ func (s *Sessions) of(name types.NamespacedName) *session {
 	defer s.mu.Unlock()
 	c, ok := s.held[name]
 	if !ok {
-		c = &session{}
+		c = &session{name: name}
 		s.held[name] = c
 	}
 	return c
@@ -210,39 +218,57 @@ func (s *Sessions) connect(ctx context.Context, config *v1alpha1.ProviderConfig,
 	return &p, nil
 }
 
-// begin starts to forward what the new connection pushes.
-func (s *Sessions) begin(c *session) {
-	if c.err != nil {
-		c.failed = time.Now()
+// forward delivers what a connection pushes. Where it takes the place of another,
+// changes may have been missed in between.
+func (s *Sessions) forward(ctx context.Context, config types.NamespacedName, refs <-chan provider.MachineRef, again bool) {
+	if again && !s.deliver(ctx, Change{Config: config}) {
 		return
 	}
-	ctx, cancel := context.WithCancel(s.base)
-	c.cancel = cancel
-	if c.platform.Changes != nil {
-		go s.forward(ctx, c.platform.Changes(ctx))
-	}
-}
-
-func (s *Sessions) forward(ctx context.Context, refs <-chan provider.MachineRef) {
 	for ref := range refs {
-		select {
-		case s.changes <- event.TypedGenericEvent[provider.MachineRef]{Object: ref}:
-		case <-ctx.Done():
+		if !s.deliver(ctx, Change{config, ref}) {
 			return
 		}
 	}
+}
+
+func (s *Sessions) deliver(ctx context.Context, c Change) bool {
+	select {
+	case s.changes <- event.TypedGenericEvent[Change]{Object: c}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// answer is what the session has for that key, if anything.
+func (c *session) answer(key string) (p *provider.Platform, ok bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.platform, c.usable(key), c.err
 }
 
 func (c *session) usable(key string) bool {
 	return c.key == key && (c.platform != nil || c.err != nil && time.Since(c.failed) < errorKept)
 }
 
+// end closes the connection for good: one that is being opened is closed when it is.
+func (c *session) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.attempt = nil
+	c.close()
+}
+
 func (c *session) close() {
 	if c.cancel != nil {
 		c.cancel()
 	}
-	if c.platform != nil && c.platform.Close != nil {
-		c.platform.Close()
-	}
+	release(c.platform)
 	c.key, c.platform, c.cancel, c.err = "", nil, nil, nil
+}
+
+func release(p *provider.Platform) {
+	if p != nil && p.Close != nil {
+		p.Close()
+	}
 }

@@ -173,7 +173,7 @@ func TestChangesAreForwardedAndAllIsClosedInTheEnd(t *testing.T) {
 	d.pushed <- provider.MachineRef{Name: "a"}
 	select {
 	case e := <-s.Changes():
-		if e.Object.Name != "a" {
+		if e.Object.Ref.Name != "a" || e.Object.Config.Name != "config" {
 			t.Errorf("forwarded %+v", e.Object)
 		}
 	case <-time.After(time.Minute):
