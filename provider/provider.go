@@ -44,7 +44,10 @@ type Platform struct {
 	Identity Identity
 	// Changes pushes a reference for every machine that may have changed, until
 	// the context ends; then the channel is closed. Nil means that the platform
-	// must be polled. A change may be missed: polling goes on, more slowly.
+	// must be polled. While changes cannot be seen it pushes the zero MachineRef
+	// every few seconds: all machines have to be looked at. What changes between two
+	// watches is pushed when the second one begins: a machine at rest is not polled
+	// but every few minutes.
 	Changes func(context.Context) <-chan MachineRef
 	// Adopt tags a machine that another program created, and its disks, as if Create
 	// had made them for ref. The machine must have ref's name and this ID, else it is

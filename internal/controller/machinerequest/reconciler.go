@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -187,6 +188,9 @@ func (p *pass) outlook(d decision) request.Outlook {
 	o := request.Outlook{
 		Pace: d.pace, Deleting: p.facts.deleting, Err: p.facts.err,
 		Push: p.platform != nil && p.platform.Changes != nil,
+	}
+	if d.pace == request.Steady && d.ready != metav1.ConditionTrue {
+		o.Push = false // not everything that could mend it is pushed
 	}
 	if d.keep {
 		o.Within = max(request.Patience-p.facts.failing, 0)

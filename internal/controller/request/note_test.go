@@ -36,6 +36,25 @@ func TestPollingIsSlowerWhereThePlatformPushes(t *testing.T) {
 	}
 }
 
+func TestAMachineAtRestIsHardlyPolledWhereThePlatformPushes(t *testing.T) {
+	n := &Note{}
+	var sum time.Duration
+	const passes = 1000
+	for range passes {
+		got := n.Next(Outlook{Pace: Steady, Push: true}, time.Now())
+		if got > resync || got < resync/2 {
+			t.Fatalf("the next poll comes after %v", got)
+		}
+		sum += got
+	}
+	if mean := sum / passes; mean < resync*7/10 || mean > resync*8/10 {
+		t.Errorf("polls are not spread: %v apart in the mean", mean)
+	}
+	if got := n.Next(Outlook{Pace: Steady}, time.Now()); got > atRest {
+		t.Errorf("without a push the next poll comes after %v", got)
+	}
+}
+
 func TestBackoffGrowsAndIsBounded(t *testing.T) {
 	n := &Note{}
 	last := time.Duration(0)
@@ -77,12 +96,12 @@ func TestABackoffKeepsItsBound(t *testing.T) {
 	}
 }
 
-func TestWhatNeedsAttentionIsRetriedEveryOneToFiveMinutes(t *testing.T) {
+func TestWhatNeedsAttentionIsRetriedSoonAndLaterEveryMinute(t *testing.T) {
 	n := &Note{}
-	for range 10 {
+	for _, most := range []time.Duration{15, 30, 60, 60, 60} {
 		n.failures++
 		got := n.Next(Outlook{Pace: Slow, Err: fault(provider.Invalid)}, time.Now())
-		if got < 54*time.Second || got > 5*time.Minute {
+		if most *= time.Second; got < most*9/10 || got > most {
 			t.Errorf("retry %d after %v", n.failures, got)
 		}
 	}

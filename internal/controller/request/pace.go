@@ -10,13 +10,15 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Polling: fast while something is expected, and never rarer than atRest.
+// Polling: fast while something is expected, and otherwise every atRest. A platform
+// that pushes changes is asked every half to whole resync, in case that it did not.
 const (
 	soon       = 200 * time.Millisecond
 	pushedSoon = time.Second
 	youngMost  = 2 * time.Second
 	youngFor   = 5 * time.Minute
 	atRest     = 10 * time.Second
+	resync     = 10 * time.Minute
 )
 
 // Retries: what passes by itself, and what somebody has to mend.
@@ -24,8 +26,8 @@ const (
 	backoffFirst   = time.Second
 	backoffMost    = 15 * time.Second
 	exhaustedMost  = time.Minute
-	attentionFirst = time.Minute
-	attentionMost  = 5 * time.Minute
+	attentionFirst = 15 * time.Second
+	attentionMost  = time.Minute
 )
 
 // Pace says when to look again.
@@ -47,7 +49,8 @@ const (
 type Outlook struct {
 	Pace     Pace
 	Deleting bool
-	// Push says that the platform pushes changes; then it is polled more slowly.
+	// Push says that the platform pushes changes, and says so when it cannot; then it
+	// is hardly polled.
 	Push bool
 	// Err is why the platform could not be asked, or what it refused.
 	Err error
@@ -72,6 +75,9 @@ func (n *Note) Next(o Outlook, now time.Time) time.Duration {
 	case Slow:
 		return jitter(double(attentionFirst, attentionMost, n.failures))
 	default:
+		if o.Push && !o.Deleting {
+			return resync - rand.N(resync/2)
+		}
 		return jitter(atRest)
 	}
 }
