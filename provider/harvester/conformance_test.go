@@ -125,7 +125,10 @@ func (b *proxyBed) config(t *testing.T) provider.Config {
 }
 
 // Inject implements providertest.Bed.
-func (b *proxyBed) Inject(_ context.Context, f providertest.Fault) (func(), error) {
+func (b *proxyBed) Inject(ctx context.Context, f providertest.Fault) (func(), error) {
+	if f == providertest.Drained {
+		return func() {}, drainAll(ctx)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fault, b.over = f, make(chan struct{})

@@ -112,11 +112,12 @@ func obstacle(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInsta
 	return fmt.Sprintf("the virtual machine is %s", phase(string(vm.Status.PrintableStatus)))
 }
 
-// complaint is the message of the first condition that is not met; that of Ready
-// tells no cause.
+// complaint is the message of the first condition that is not met. That of Ready has
+// no cause, and a guest that cannot be migrated runs all the same.
 func complaint(vmi *kubevirtv1.VirtualMachineInstance) string {
 	for _, c := range vmi.Status.Conditions {
-		if c.Status == corev1.ConditionFalse && c.Message != "" && c.Type != kubevirtv1.VirtualMachineInstanceReady {
+		cause := c.Type != kubevirtv1.VirtualMachineInstanceReady && c.Type != kubevirtv1.VirtualMachineInstanceIsMigratable
+		if c.Status == corev1.ConditionFalse && c.Message != "" && cause {
 			return c.Message
 		}
 	}

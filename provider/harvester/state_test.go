@@ -179,6 +179,7 @@ func TestOnlyAMachineOnItsWayUpIsNotPushed(t *testing.T) {
 	going := vm(kubevirtv1.VirtualMachineStatusRunning)
 	going.DeletionTimestamp = &now
 	unbound := kubevirtv1.VirtualMachineInstanceCondition{Type: "PodScheduled", Status: corev1.ConditionFalse, Message: "unbound"}
+	local := kubevirtv1.VirtualMachineInstanceCondition{Type: kubevirtv1.VirtualMachineInstanceIsMigratable, Status: corev1.ConditionFalse, Message: "not shared"}
 	pushed := map[string]client.Object{
 		"halted":      vm(kubevirtv1.VirtualMachineStatusStopped),
 		"crashing":    vm(kubevirtv1.VirtualMachineStatusCrashLoopBackOff),
@@ -196,6 +197,7 @@ func TestOnlyAMachineOnItsWayUpIsNotPushed(t *testing.T) {
 	}
 	silent := map[string]client.Object{
 		"new": vm(""), "starts": vm(kubevirtv1.VirtualMachineStatusStarting), "instance is new": vmi(""), "is scheduled": vmi(kubevirtv1.Scheduled),
+		"stays on its host": vmi(kubevirtv1.Scheduled, local),
 	}
 	for name, o := range silent {
 		if !uneventful(o) {

@@ -76,6 +76,7 @@ type record struct {
 	partial bool
 	broken  string
 	stopped string
+	drained bool
 	// unremovable lets the removal under way come to nothing.
 	unremovable bool
 }

@@ -137,6 +137,25 @@ func (p *Platform) Stop(name, message string) {
 	}
 }
 
+// Drain moves every machine to another host: each is off for a moment and comes back
+// with its address.
+func (p *Platform) Drain() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.machines {
+		r.created, r.drained = time.Now(), true
+		p.announceAfter(r.ref, p.options.AddressDelay)
+	}
+}
+
+// Drained reports whether the host of a machine was drained.
+func (p *Platform) Drained(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r, ok := p.machines[name]
+	return ok && r.drained
+}
+
 // PlantLoadBalancer puts a load balancer of somebody else in place.
 func (p *Platform) PlantLoadBalancer(ref provider.LoadBalancerRef) {
 	p.mu.Lock()

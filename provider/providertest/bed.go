@@ -70,6 +70,9 @@ const (
 	DeleteFailsLate Fault = "delete fails late"
 	// OtherPlatform: another installation answers in place of the platform.
 	OtherPlatform Fault = "other platform"
+	// Drained: the hosts of all machines are drained, as for their maintenance. Inject
+	// returns when no machine is where it was.
+	Drained Fault = "drained"
 	// HalfDoneLoadBalancer: the next ensure makes some of the objects, not all.
 	HalfDoneLoadBalancer Fault = "half done load balancer"
 )

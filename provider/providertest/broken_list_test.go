@@ -42,6 +42,17 @@ func listBreakages() []breakage {
 	}
 }
 
+// observing changes what is observed of a machine.
+func (b bench) observing(change func(*provider.Machine)) {
+	b.bend(func(m *bent) {
+		m.observe = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+			r, err := m.Machines.Observe(ctx, ref)
+			change(&r)
+			return r, err
+		}
+	})
+}
+
 // listing changes every machine of a list.
 func (b bench) listing(change func(*provider.Machine)) {
 	b.bend(func(m *bent) {

@@ -29,6 +29,20 @@ func furtherBreakages() []breakage {
 			})
 		}},
 		{"task that fails late", "a delete that was accepted is done", acceptedIsDone},
+		{"survives a drain", "a drained machine stays off", func(b bench) {
+			b.observing(func(r *provider.Machine) {
+				if b.p.Drained(r.Ref.Name) && r.State == provider.StateRunning {
+					r.State, r.Message = provider.StateStopped, "its host was drained"
+				}
+			})
+		}},
+		{"survives a drain", "another machine takes its place", func(b bench) {
+			b.observing(func(r *provider.Machine) {
+				if b.p.Drained(r.Ref.Name) {
+					r.ID += "-again"
+				}
+			})
+		}},
 		{"identity", "the platform is not identified", func(b bench) {
 			b.connecting(func(p *provider.Platform) { p.Identity = "" })
 		}},

@@ -125,6 +125,8 @@ func (b *bed) Inject(_ context.Context, f Fault) (func(), error) {
 		b.p.Refuse(refusal(provider.Exhausted, "NoCapacity"), inmemory.Create, inmemory.EnsureLoadBalancer)
 	case OtherPlatform:
 		b.p.Redirect(inmemory.New(inmemory.Options{Wire: true, LoadBalancers: true}))
+	case Drained:
+		b.p.Drain()
 	case SlowList:
 		b.p.Silence(inmemory.List)
 	case Silent:

@@ -37,7 +37,7 @@ func TestEveryFaultIsOnThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range []Fault{
-		LostResponse, HalfDone, Throttled, Denied, NoCapacity, SlowList, Silent, CreateFailsLate, DeleteFailsLate, OtherPlatform, HalfDoneLoadBalancer,
+		LostResponse, HalfDone, Throttled, Denied, NoCapacity, SlowList, Silent, CreateFailsLate, DeleteFailsLate, OtherPlatform, Drained, HalfDoneLoadBalancer,
 	} {
 		if !strings.Contains(string(content), "| "+string(f)+" |") {
 			t.Errorf("the page lacks the fault %q", f)

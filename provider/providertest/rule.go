@@ -58,6 +58,7 @@ func rules() []rule {
 		{name: "list tells all parts", check: listParts},
 		{name: "slow list", check: slowList},
 		{name: "task that fails late", check: lateFailure},
+		{name: "survives a drain", check: survivesDrain},
 		{name: "identity", check: identity},
 		{name: "context cancelled", check: contextCancelled},
 		{name: "no byte outside Config.Transport", check: transportOnly},
