@@ -137,6 +137,7 @@ func lifeOfACluster(t *testing.T, c client.Client) {
 	s.running(
 		clusterbootstrap.Program(s.network.Dial, source.Options{Carried: charts.FS}),
 		serve.Program(s.platform.Provider(v1alpha1.ProviderGCP)))
+	unserved := withoutController(t, c)
 	cb := ordered(t, c)
 	outOfReach(t, c)
 	reached := func(what string, done func() bool) {
@@ -150,6 +151,7 @@ func lifeOfACluster(t *testing.T, c client.Client) {
 		})
 	}
 	reached("Ready", func() bool { return cb.Status.Phase == v1alpha1.BootstrapReady })
+	awaitFor(t, time.Minute, unserved)
 	age(t, c)
 	mended(t, c)
 	renewed(t, c)
@@ -174,7 +176,10 @@ func lifeOfACluster(t *testing.T, c client.Client) {
 func ordered(t *testing.T, c client.Client) *v1alpha1.ClusterBootstrap {
 	t.Helper()
 	must(t, c.Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: vault, Name: "credentials"}, StringData: map[string]string{"serviceAccountKey": "{}"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: vault, Name: "credentials", Annotations: map[string]string{v1alpha1.AnnotationAllowedNamespaces: namespace},
+		},
+		StringData: map[string]string{"serviceAccountKey": "{}"},
 	}))
 	config := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cloud"}}
 	config.Spec.Provider = v1alpha1.ProviderGCP
@@ -192,6 +197,23 @@ func ordered(t *testing.T, c client.Client) *v1alpha1.ClusterBootstrap {
 	cb.Spec.Addons = bare()
 	must(t, c.Create(t.Context(), cb))
 	return cb
+}
+
+// withoutController creates a ProviderConfig of a provider that does not run. What it
+// returns is nil once that is reported.
+func withoutController(t *testing.T, c client.Client) func() error {
+	t.Helper()
+	config := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "unserved"}}
+	config.Spec.Provider, config.Spec.AWS = v1alpha1.ProviderAWS, &v1alpha1.AWSSpec{Region: "region"}
+	must(t, c.Create(t.Context(), config))
+	return func() error {
+		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(config), config))
+		r := meta.FindStatusCondition(config.Status.Conditions, v1alpha1.ConditionReady)
+		if r == nil || r.Reason != v1alpha1.ReasonNoController || !strings.Contains(r.Message, "butler-provider-aws") {
+			return fmt.Errorf("conditions %+v", config.Status.Conditions)
+		}
+		return nil
+	}
 }
 
 // outOfReach sees that a ProviderConfig whose credentials lie where the provider may

@@ -9,6 +9,9 @@ const (
 	LabelRole             = Group + "/role"
 	LabelClusterBootstrap = Group + "/cluster-bootstrap"
 	LabelManagedBy        = Group + "/managed-by"
+	// LabelTeam is the team that a request is for; a ProviderConfig of scope team
+	// serves no others.
+	LabelTeam = Group + "/team"
 )
 
 // Annotations that carry an identity. Each is a UUID minted once; it never
@@ -94,3 +97,7 @@ func FinalizerLoadBalancerRequest(p ProviderType) string {
 
 // ConditionReady is the condition that every kind of this package has.
 const ConditionReady = "Ready"
+
+// ReasonNoController is the reason of a Ready condition that no provider's controller
+// has written.
+const ReasonNoController = "NoController"

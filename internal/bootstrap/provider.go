@@ -6,8 +6,10 @@ package bootstrap
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -31,6 +33,12 @@ func checkProvider(ctx context.Context, s *Session) (*Obstacle, error) {
 	if scope := config.Spec.Scope; scope != nil && scope.Type == v1alpha1.ScopeTeam {
 		return nil, &Failure{"ProviderScope", fmt.Sprintf("ProviderConfig %s belongs to a team; a management cluster needs one of scope platform", key)}
 	}
+	if len(s.Status.Machines) == 0 && !v1alpha1.AllowsNamespace(config, s.Namespace) {
+		return nil, &Failure{"ProviderConfigNotGranted", fmt.Sprintf("ProviderConfig %s does not allow ClusterBootstraps of namespace %s; use one of that namespace, or add it to the annotation %s", key, s.Namespace, v1alpha1.AnnotationAllowedNamespaces)}
+	}
+	if c := meta.FindStatusCondition(config.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Reason == v1alpha1.ReasonNoController && !slices.ContainsFunc(s.Status.Machines, hasAddress) {
+		return &Obstacle{Reason: v1alpha1.ReasonNoController, Message: fmt.Sprintf("ProviderConfig %s: %s", key, c.Message)}, nil
+	}
 	if s.plane() == v1alpha1.PlaneLocal {
 		if err := CheckCredentials(s.Spec, config); err != nil {
 			return nil, err
@@ -39,6 +47,8 @@ func checkProvider(ctx context.Context, s *Session) (*Obstacle, error) {
 	s.provider = config
 	return nil, nil
 }
+
+func hasAddress(m v1alpha1.BootstrapMachineStatus) bool { return m.IPAddress != "" }
 
 func (s *Session) providerKey() types.NamespacedName {
 	ref := s.Spec.ProviderRef

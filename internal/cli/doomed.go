@@ -315,8 +315,7 @@ func replacement(a App, config *v1alpha1.ProviderConfig, path string) (*corev1.S
 	if path == "" {
 		return nil, nil
 	}
-	key := session.SecretName(config)
-	if key.Name == "" {
+	if session.SecretName(config).Name == "" {
 		return nil, usage("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", config.Name)
 	}
 	data, err := os.ReadFile(path)
@@ -325,12 +324,16 @@ func replacement(a App, config *v1alpha1.ProviderConfig, path string) (*corev1.S
 	}
 	noteReadable(a.Err, path)
 	values, err := credentialValues(config, path, data)
-	return newSecret(key.Namespace, key.Name, values), err
+	return newSecret(config, values), err
 }
 
-// simulatorsOwn are the credentials that the simulated platform hands out.
+// simulatorsOwn are the credentials that the simulated platform hands out. They hold
+// for the endpoint of the manifest, which it answers at.
 func (o *operation) simulatorsOwn(config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
-	key := session.SecretName(config)
 	data, err := os.ReadFile(o.platform.Kubeconfig)
-	return newSecret(key.Namespace, key.Name, map[string][]byte{keyOf(config): data}), err
+	values := map[string][]byte{keyOf(config): data}
+	if h := config.Spec.Harvester; h != nil && h.Endpoint != "" {
+		values["endpoint"] = []byte(h.Endpoint)
+	}
+	return newSecret(config, values), err
 }

@@ -18,7 +18,6 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
@@ -165,8 +164,7 @@ func (s *search) siteFor(m *manifest.Manifest, given *corev1.Secret) (site, erro
 		return site{}, err
 	}
 	s.t.step("credentials: " + source)
-	key := session.SecretName(m.Provider)
-	return s.newSite(m.Provider, newSecret(key.Namespace, key.Name, values))
+	return s.newSite(m.Provider, newSecret(m.Provider, values))
 }
 
 func (s *search) newSite(config *v1alpha1.ProviderConfig, secret *corev1.Secret) (site, error) {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
@@ -45,8 +46,7 @@ func (f bootstrapFlags) given(m *manifest.Manifest, notes io.Writer) (*corev1.Se
 	if m.Secret != nil {
 		return nil, usage("there are two sources of credentials, the Secret in %s and --credentials; leave one out", f.config)
 	}
-	key, referred := m.CredentialsKey()
-	if !referred {
+	if _, referred := m.CredentialsKey(); !referred {
 		return nil, usage("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", m.Provider.Name)
 	}
 	data, err := os.ReadFile(f.credentials)
@@ -55,7 +55,7 @@ func (f bootstrapFlags) given(m *manifest.Manifest, notes io.Writer) (*corev1.Se
 	}
 	noteReadable(notes, f.credentials)
 	values, err := credentialValues(m.Provider, f.credentials, data)
-	return newSecret(key.Namespace, key.Name, values), err
+	return newSecret(m.Provider, values), err
 }
 
 // credentialValues are the keys of the Secret that a file of credentials stands
@@ -94,8 +94,7 @@ func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given
 		return nil, nil
 	}
 	if o.rehearsal {
-		data, err := os.ReadFile(o.platform.Kubeconfig)
-		return newSecret(key.Namespace, key.Name, map[string][]byte{keyOf(m.Provider): data}), err
+		return o.simulatorsOwn(m.Provider)
 	}
 	if given != nil {
 		return given, nil
@@ -106,7 +105,7 @@ func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given
 		return ambientSecret(m, key, known.Data, source)
 	}
 	if err == nil {
-		return newSecret(key.Namespace, key.Name, known.Data), nil
+		return newSecret(m.Provider, known.Data), nil
 	}
 	if !apierrors.IsNotFound(err) {
 		return nil, err
@@ -127,8 +126,8 @@ func ambientSecret(m *manifest.Manifest, key client.ObjectKey, values map[string
 		return nil, usage("the credentials of this machine (%s) do not travel, and %s would be handed them for its own controllers; name a file with --credentials, add the Secret %s to the manifest, or set spec.addons.butlerController.enabled to false",
 			source, m.Cluster.Spec.Cluster.Name, key.Name)
 	}
-	s := newSecret(key.Namespace, key.Name, values)
-	s.Annotations = map[string]string{annotationAmbient: source}
+	s := newSecret(m.Provider, values)
+	metav1.SetMetaDataAnnotation(&s.ObjectMeta, annotationAmbient, source)
 	return s, nil
 }
 
@@ -155,8 +154,15 @@ func ambient(p *v1alpha1.ProviderConfig) (map[string][]byte, string, error) {
 	return map[string][]byte{keyOf(p): data}, fmt.Sprintf("context %q of your kubeconfig", name), err
 }
 
-func newSecret(namespace, name string, data map[string][]byte) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: data}
+// newSecret returns the Secret that a ProviderConfig refers to. One of another
+// namespace allows the ProviderConfig to use it: the user hands over both.
+func newSecret(config *v1alpha1.ProviderConfig, data map[string][]byte) *corev1.Secret {
+	key := session.SecretName(config)
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: data}
+	if key.Namespace != config.Namespace {
+		metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1alpha1.AnnotationAllowedNamespaces, config.Namespace)
+	}
+	return s
 }
 
 // secretData is what an API server would make of a Secret.

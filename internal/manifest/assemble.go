@@ -29,7 +29,14 @@ func references(m *Manifest) (problems []Problem) {
 	if scope := m.Provider.Spec.Scope; scope != nil && scope.Type == v1alpha1.ScopeTeam {
 		problems = append(problems, m.At(m.Provider, "spec.scope.type", "is team, but a management cluster needs a ProviderConfig of scope platform"))
 	}
-	return append(problems, m.placeSecrets()...)
+	if !v1alpha1.AllowsNamespace(m.Provider, m.Cluster.Namespace) {
+		problems = append(problems, m.At(m.Provider, "metadata.annotations", notAllowed(m.Cluster.Namespace)))
+	}
+	problems = append(problems, m.placeSecrets()...)
+	if m.Secret != nil && !v1alpha1.AllowsNamespace(m.Secret, m.Provider.Namespace) {
+		problems = append(problems, m.At(m.Secret, "metadata.annotations", notAllowed(m.Provider.Namespace)))
+	}
+	return problems
 }
 
 // placeSecrets gives each Secret of the file to what refers to it.
@@ -63,6 +70,11 @@ func (m *Manifest) addonKeys() (out []types.NamespacedName) {
 		}
 	}
 	return out
+}
+
+// notAllowed says how an object allows references from another namespace.
+func notAllowed(namespace string) string {
+	return fmt.Sprintf("do not allow namespace %s to refer to it; add %s: %s", namespace, v1alpha1.AnnotationAllowedNamespaces, namespace)
 }
 
 // values finds what the schema cannot say.

@@ -134,6 +134,7 @@ func TestWrongManifestIsRefusedWithLineAndSuggestion(t *testing.T) {
 		"second cluster":              {text, text + "---\n" + cluster, "c.yaml:44: this is a second ClusterBootstrap; a manifest holds one"},
 		"provider config of a name":   {"    name: harvester-dev\n", "    name: other\n", "c.yaml:25: spec.providerRef: names ProviderConfig butler-system/other, but the file has butler-system/harvester-dev"},
 		"provider config of a team":   {"  credentialsRef:", "  scope: {type: team, teamRef: {name: blue}}\n  credentialsRef:", "c.yaml:11: spec.scope.type: is team, but a management cluster needs a ProviderConfig of scope platform"},
+		"provider config elsewhere":   {"  name: dev-cluster\n  namespace: butler-system", "  name: dev-cluster\n  namespace: prod", "c.yaml:6: metadata.annotations: do not allow namespace prod to refer to it; add butler.butlerlabs.dev/allowed-namespaces: prod"},
 		"two providers":               {"provider: harvester\n  providerRef", "provider: nutanix\n  providerRef", `c.yaml:24: spec.provider: is "nutanix", but the ProviderConfig is for "harvester"`},
 		"secret nobody refers to":     {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n", "c.yaml:47: metadata.name: secret butler-system/x is not the one"},
 		"unknown field of a Secret":   {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: harvester-kubeconfig\nstringdata: {kubeconfig: x}\n", "c.yaml:48: stringdata: unknown field; did you mean stringData?"},

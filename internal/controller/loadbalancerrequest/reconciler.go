@@ -76,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, l *v1alpha1.LoadBalancerRequ
 
 func (r *Reconciler) pass(l *v1alpha1.LoadBalancerRequest) *pass {
 	return &pass{Reconciler: r, request: l, claim: &request.Claim{
-		Client: r.Client, Object: l, Finalizer: v1alpha1.FinalizerLoadBalancerRequest(r.Type),
+		Client: r.Client, Object: l, Finalizer: v1alpha1.FinalizerLoadBalancerRequest(r.Type), Known: l.Status.ResourceID != "",
 		What: fmt.Sprintf("load balancer %q", l.Name), Now: r.clock,
 		Sharing: request.Sharing(r.Client, func() client.ObjectList { return &v1alpha1.LoadBalancerRequestList{} }, r.byOwner()),
 	}}

@@ -43,7 +43,7 @@ func (r *Reconciler) register(m manager.Manager) error {
 	if err := r.index(m.GetFieldIndexer()); err != nil {
 		return err
 	}
-	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	changed := builder.WithPredicates(predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))
 	return builder.ControllerManagedBy(m).
 		Named("loadbalancerrequest-"+string(r.Type)).
 		For(&v1alpha1.LoadBalancerRequest{}, builder.WithPredicates(r.relevant())).

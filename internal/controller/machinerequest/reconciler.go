@@ -76,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, m *v1alpha1.MachineRequest) 
 
 func (r *Reconciler) pass(m *v1alpha1.MachineRequest) *pass {
 	return &pass{Reconciler: r, request: m, claim: &request.Claim{
-		Client: r.Client, Object: m, Finalizer: v1alpha1.FinalizerMachineRequest(r.Type),
+		Client: r.Client, Object: m, Finalizer: v1alpha1.FinalizerMachineRequest(r.Type), Known: m.Status.ProviderID != "",
 		What: fmt.Sprintf("machine %q", m.Spec.MachineName), Now: r.clock,
 		Sharing: request.Sharing(r.Client, func() client.ObjectList { return &v1alpha1.MachineRequestList{} }, r.byOwner()),
 	}}

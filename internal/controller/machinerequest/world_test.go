@@ -4,6 +4,7 @@
 package machinerequest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -69,10 +70,11 @@ func await(check func() error) error {
 type world struct {
 	testing.TB
 	client.Client
-	ctx      context.Context
-	api      *rest.Config
-	ns       string
-	platform *inmemory.Platform
+	ctx       context.Context
+	api       *rest.Config
+	ns        string
+	elsewhere string // a second namespace that is watched, if any
+	platform  *inmemory.Platform
 	// others are platforms of further ProviderConfigs, by name.
 	others map[string]*inmemory.Platform
 	clock  *clock
@@ -111,10 +113,15 @@ func idleWorld(tb testing.TB, api *rest.Config, p *inmemory.Platform) *world {
 		tb.Fatal(err)
 	}
 	w := &world{TB: tb, Client: c, ctx: tb.Context(), api: api, platform: p, clock: &clock{}}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	w.must(c.Create(w.ctx, ns))
-	w.ns = ns.Name
+	w.ns = w.namespace()
 	return w
+}
+
+func (w *world) namespace() string {
+	w.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	w.must(w.Create(w.ctx, ns))
+	return ns.Name
 }
 
 // start runs a reconciler until the test ends or the returned function is called.
@@ -122,7 +129,10 @@ func (w *world) start() (stop func()) {
 	w.Helper()
 	m, err := manager.New(w.api, manager.Options{
 		Scheme: scheme(), Metrics: server.Options{BindAddress: "0"},
-		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{w.ns: {}}, DefaultTransform: cache.TransformStripManagedFields()},
+		Cache: cache.Options{
+			DefaultNamespaces: map[string]cache.Config{w.ns: {}, cmp.Or(w.elsewhere, w.ns): {}},
+			DefaultTransform:  cache.TransformStripManagedFields(),
+		},
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	w.must(err)

@@ -32,6 +32,8 @@ type Claim struct {
 	Object    client.Object
 	Note      *Note
 	Finalizer string
+	// Known says that the status has the platform's id of what was created.
+	Known bool
 	// What is the wanted thing in messages, for example `machine "mgmt-cp-0"`.
 	What string
 	// Sharing returns the requests of the same kind with an owner id, from all

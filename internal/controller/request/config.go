@@ -59,6 +59,9 @@ func Concerns(t v1alpha1.ProviderType, config *v1alpha1.ProviderConfig, c *Claim
 // Connect returns the platform of a ProviderConfig; nil is a missing one.
 func (c *Claim) Connect(ctx context.Context, s *session.Sessions, config *v1alpha1.ProviderConfig, name types.NamespacedName) (*provider.Platform, error) {
 	if config != nil {
+		if err := c.granted(config); err != nil {
+			return nil, err
+		}
 		p, err := s.Platform(ctx, config)
 		if err == nil {
 			err = c.joins(config, p)

@@ -61,6 +61,9 @@ func (s *Sessions) Version(ctx context.Context, config *v1alpha1.ProviderConfig)
 	if err := s.cache.Get(ctx, name, m); err != nil {
 		return "", missing(config, name, err)
 	}
+	if err := granted(config, m); err != nil {
+		return "", err
+	}
 	return key(config, m.ObjectMeta), nil
 }
 
@@ -76,6 +79,9 @@ func (s *Sessions) credentials(ctx context.Context, config *v1alpha1.ProviderCon
 	secret := &corev1.Secret{}
 	if err := s.live.Get(ctx, name, secret); err != nil {
 		return provider.Credentials{}, "", missing(config, name, err)
+	}
+	if err := granted(config, secret); err != nil {
+		return provider.Credentials{}, "", err
 	}
 	return provider.NewCredentials(secret.Data), key(config, secret.ObjectMeta), nil
 }
@@ -95,6 +101,18 @@ func (s *Sessions) allow(config *v1alpha1.ProviderConfig, name types.NamespacedN
 		Kind: provider.Unavailable, Reason: reasonUnreadable, Op: readCredentials(config),
 		Err:  fmt.Errorf("secret %s is not among those that this controller may read: %s", name, s.readable),
 		Hint: fmt.Sprintf("add %s to credentialsSecrets of the provider's chart (--credentials-secrets)", name),
+	}
+}
+
+// granted is an error if a Secret does not allow the ProviderConfig to use it.
+func granted(config *v1alpha1.ProviderConfig, secret client.Object) error {
+	if v1alpha1.AllowsNamespace(secret, config.Namespace) {
+		return nil
+	}
+	return &provider.Error{
+		Kind: provider.Unavailable, Reason: "CredentialsNotGranted", Op: readCredentials(config),
+		Err:  fmt.Errorf("secret %s/%s does not allow ProviderConfigs of namespace %s", secret.GetNamespace(), secret.GetName(), config.Namespace),
+		Hint: fmt.Sprintf("use a Secret of the same namespace, or have %s added to its annotation %s", config.Namespace, v1alpha1.AnnotationAllowedNamespaces),
 	}
 }
 

@@ -153,6 +153,26 @@ func TestASecretThatMayNotBeReadIsNotAskedFor(t *testing.T) {
 	ask(t, s, config())
 }
 
+func TestASecretOfAnotherNamespaceHasToAllowTheProviderConfig(t *testing.T) {
+	d := &driver{}
+	s, c := sessions(t, d, secret("a"))
+	p := config()
+	p.Namespace, p.Spec.CredentialsRef.Namespace = "team", "ns"
+	_, err := s.Platform(t.Context(), p)
+	if provider.ReasonOf(err) != "CredentialsNotGranted" || !strings.Contains(err.Error(), "have team added to its annotation "+v1alpha1.AnnotationAllowedNamespaces) {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Probe(t.Context(), p, nil); provider.ReasonOf(err) != "CredentialsNotGranted" || d.connected != 0 {
+		t.Errorf("probe: %v, connected %d times", err, d.connected)
+	}
+	allowed := secret("a")
+	allowed.Annotations = map[string]string{v1alpha1.AnnotationAllowedNamespaces: "team"}
+	if err := c.Update(t.Context(), allowed); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, s, p)
+}
+
 func TestAProbeConnectsAnewAndCloses(t *testing.T) {
 	d := &driver{}
 	s, _ := sessions(t, d, secret("a"))

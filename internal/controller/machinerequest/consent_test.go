@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package machinerequest
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
+	"github.com/butlerdotdev/butler/provider/inmemory"
+)
+
+// TestAProviderConfigOfAnotherNamespaceHasToAllowRequests: who may create requests in
+// their namespace does not get the platform's rights by that.
+func TestAProviderConfigOfAnotherNamespaceHasToAllowRequests(t *testing.T) {
+	w := idleWorld(t, api, inmemory.New(inmemory.Options{}))
+	w.elsewhere = w.namespace()
+	w.stop = w.start()
+	w.configure()
+	from := func(m *v1alpha1.MachineRequest) {
+		m.Namespace, m.Spec.ProviderRef.Namespace = w.elsewhere, w.ns
+	}
+	r := w.request("a", from)
+	w.phase(r, v1alpha1.MachineFailed)
+	w.reason(r, "ProviderConfigNotGranted")
+	forged := w.request("forged", from, func(m *v1alpha1.MachineRequest) { // as if it had been claimed
+		m.Finalizers = []string{v1alpha1.FinalizerMachineRequest(v1alpha1.ProviderHarvester)}
+		m.Annotations = map[string]string{v1alpha1.AnnotationOwnerID: "forged", request.AnnotationAttempt: "2026-01-01T00:00:00Z"}
+	})
+	w.reason(forged, "ProviderConfigNotGranted")
+	w.machines(0)
+	w.must(w.Delete(w.ctx, forged))
+	w.allow(w.elsewhere)
+	w.phase(r, v1alpha1.MachineRunning)
+	w.allow("")
+	w.must(w.Delete(w.ctx, r)) // what exists is looked after without the grant, too
+	w.gone(r)
+	w.machines(0)
+}
+
+// allow lets the ProviderConfig be used from a namespace.
+func (w *world) allow(namespace string) {
+	w.Helper()
+	c := w.config(v1alpha1.ProviderHarvester)
+	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(c), c))
+	metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1alpha1.AnnotationAllowedNamespaces, namespace)
+	w.must(w.Update(w.ctx, c))
+}
+
+func TestAProviderConfigOfATeamServesItsRequestsAlone(t *testing.T) {
+	w := newWorld(t, inmemory.Options{})
+	w.must(w.Create(w.ctx, w.secret()))
+	c := w.config(v1alpha1.ProviderHarvester)
+	c.Spec.Scope = &v1alpha1.ProviderScope{Type: v1alpha1.ScopeTeam, TeamRef: &v1alpha1.LocalReference{Name: "blue"}}
+	w.must(w.Create(w.ctx, c))
+	team := func(name string) func(*v1alpha1.MachineRequest) {
+		return func(m *v1alpha1.MachineRequest) { m.Labels = map[string]string{v1alpha1.LabelTeam: name} }
+	}
+	w.reason(w.request("nobodys"), "ProviderScope")
+	w.reason(w.request("reds", team("red")), "ProviderScope")
+	w.phase(w.request("blues", team("blue")), v1alpha1.MachineRunning)
+	w.machines(1)
+}
