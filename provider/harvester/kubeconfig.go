@@ -25,11 +25,13 @@ func restConfig(op string, c provider.Config) (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	override := &clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: c.Spec.Harvester.Endpoint}}
-	rc, err := clientcmd.NewDefaultClientConfig(*config, override).ClientConfig()
+	rc, err := clientcmd.NewDefaultClientConfig(*config, nil).ClientConfig()
 	if err != nil {
 		// The error's text may quote the kubeconfig.
 		return nil, invalid(op, "KubeconfigInvalid", errors.New("the kubeconfig is not complete"), "it needs a current context with cluster and user")
+	}
+	if rc.Host, err = endpoint(op, c, rc.Host); err != nil {
+		return nil, err
 	}
 	rc.Dial = c.Transport.Dial
 	if rc.Proxy == nil {
