@@ -75,13 +75,16 @@ func Register(m manager.Manager, o Options) error {
 	})); err != nil {
 		return err
 	}
+	if err := (&unserved{Client: m.GetClient(), clock: r.Clock}).register(m); err != nil {
+		return err
+	}
 	own := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return builder.ControllerManagedBy(m).
 		Named("clusterbootstrap").
 		For(&v1alpha1.ClusterBootstrap{}, builder.WithPredicates(own)).
 		Watches(&v1alpha1.MachineRequest{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
 		Watches(&v1alpha1.LoadBalancerRequest{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
-		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.byProvider), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.byProvider), builder.WithPredicates(predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, servedOrNot()))).
 		WatchesRawSource(wake(woken)).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
