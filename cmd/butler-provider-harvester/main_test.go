@@ -38,7 +38,10 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
-const namespace = "butler-system"
+const (
+	namespace = "butler-system"
+	secret    = "harvester-kubeconfig"
+)
 
 func binary(t testing.TB) string {
 	t.Helper()
@@ -118,7 +121,7 @@ func configure(t testing.TB, c client.Client, h *sim.Harvester) *v1alpha1.Provid
 	kubeconfig, err := os.ReadFile(h.Kubeconfig())
 	must(t, err)
 	must(t, c.Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "harvester-kubeconfig"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: secret},
 		Data:       map[string][]byte{"kubeconfig": kubeconfig},
 	}))
 	config := &v1alpha1.ProviderConfig{}
@@ -160,13 +163,28 @@ func cluster(t testing.TB, p *plane.Plane) client.WithWatch {
 	return c
 }
 
+// secretRights is what the chart adds for a Secret of credentialsSecrets.
+const secretRights = `
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: credentials, namespace: butler-system}
+rules: [{apiGroups: [""], resources: [secrets], resourceNames: [harvester-kubeconfig], verbs: [get, list, watch]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: credentials, namespace: butler-system}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: credentials}
+subjects: [{kind: ServiceAccount, name: butler-provider-harvester, namespace: butler-system}]
+`
+
 // limited returns a kubeconfig of the ServiceAccount in config/rbac: with the rights
 // of the chart alone.
 func limited(t testing.TB, p *plane.Plane, c client.Client) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", "butler-provider-harvester.yaml"))
 	must(t, err)
-	for part := range bytes.SplitSeq(data, []byte("\n---\n")) {
+	for part := range bytes.SplitSeq(append(data, secretRights...), []byte("\n---\n")) {
 		o := &unstructured.Unstructured{}
 		must(t, yaml.Unmarshal(part, &o.Object))
 		must(t, c.Create(t.Context(), o))
@@ -206,7 +224,7 @@ func count(t testing.TB, c client.Client) int {
 func started(t testing.TB, path, kubeconfig string) *planetest.Output {
 	t.Helper()
 	out := &planetest.Output{}
-	cmd := exec.Command(path, "--kubeconfig", kubeconfig, "--leader-elect", "--credentials-namespaces", namespace)
+	cmd := exec.Command(path, "--kubeconfig", kubeconfig, "--leader-elect", "--credentials-secrets", namespace+"/"+secret)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Dir = filepath.Dir(kubeconfig)
 	must(t, cmd.Start())
