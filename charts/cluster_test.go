@@ -117,7 +117,9 @@ func TestIdsAreKeptFromChange(t *testing.T) {
 	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(binding), binding))
 	r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: vault, Name: "kept", Annotations: map[string]string{v1alpha1.AnnotationOwnerID: "one"}}}
 	r.Spec = v1alpha1.MachineRequestSpec{ProviderRef: v1alpha1.ProviderReference{Name: "a"}, MachineName: "a", Role: v1alpha1.RoleWorker, CPU: 1, MemoryMB: 1024, DiskGB: 10}
-	await(t, nil, func() error { return client.IgnoreAlreadyExists(c.Create(t.Context(), r, client.FieldOwner("butler-restore"))) })
+	await(t, nil, func() error {
+		return client.IgnoreAlreadyExists(c.Create(t.Context(), r, client.FieldOwner("butler-restore")))
+	})
 	t.Cleanup(func() { must(t, c.Delete(context.Background(), r)) })
 	await(t, nil, func() error {
 		other := r.DeepCopy()

@@ -53,8 +53,11 @@ func drainOne(ctx context.Context, api kubernetes.Interface, pod *corev1.Pod) er
 		vmi := &kubevirtv1.VirtualMachineInstance{}
 		owner := metav1.GetControllerOf(pod)
 		err := shared.admin.Get(ctx, client.ObjectKey{Namespace: "default", Name: owner.Name}, vmi)
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
 		if err != nil || vmi.UID != owner.UID || vmi.Status.NodeName != pod.Spec.NodeName {
-			return nil // gone, another one, or on another host
+			return nil //nolint:nilerr // not found: gone; else another one, or on another host
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

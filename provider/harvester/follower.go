@@ -67,8 +67,8 @@ func (f *follower) follow(ctx context.Context) {
 
 // compare lists all objects and pushes those that differ from what was seen. It
 // returns the version to watch from.
-func (f *follower) compare(ctx context.Context) (string, error) {
-	now, version := map[string]sight{}, ""
+func (f *follower) compare(ctx context.Context) (version string, _ error) {
+	now := map[string]sight{}
 	for next := ""; ; {
 		list := f.kind()
 		if err := f.api.List(ctx, list, client.InNamespace(f.place.Namespace), client.HasLabels{labelOwner}, client.Limit(page), client.Continue(next)); err != nil {

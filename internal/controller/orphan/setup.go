@@ -28,7 +28,7 @@ const DefaultGrace = 10 * time.Minute
 // defaultEvery is the time between two looks at a platform.
 const defaultEvery = time.Minute
 
-// workers is how many platforms are looked at at once: each may not answer.
+// workers is how many platforms are asked side by side: each may not answer.
 const workers = 16
 
 // Options are what a sweeper is made with.

@@ -98,10 +98,10 @@ func TestABackoffKeepsItsBound(t *testing.T) {
 
 func TestWhatNeedsAttentionIsRetriedSoonAndLaterEveryMinute(t *testing.T) {
 	n := &Note{}
-	for _, most := range []time.Duration{15, 30, 60, 60, 60} {
+	for _, most := range []time.Duration{15 * time.Second, 30 * time.Second, time.Minute, time.Minute} {
 		n.failures++
 		got := n.Next(Outlook{Pace: Slow, Err: fault(provider.Invalid)}, time.Now())
-		if most *= time.Second; got < most*9/10 || got > most {
+		if got < most*9/10 || got > most {
 			t.Errorf("retry %d after %v", n.failures, got)
 		}
 	}
