@@ -37,7 +37,7 @@ type Platform struct {
 	Machines      Machines
 	LoadBalancers LoadBalancers
 	Preflight     Preflight
-	// Identity identifies the installation that the connection leads to, whatever
+	// Identity identifies the installation that the connection reaches, whatever
 	// the credentials are. What is recorded with a request is compared with it
 	// before anything is created, released or reported as lost. Empty means that the
 	// credentials may not read it; then nothing is compared.

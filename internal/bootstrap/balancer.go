@@ -119,7 +119,7 @@ func (s *Session) targets(ctx context.Context) (out []v1alpha1.LoadBalancerTarge
 func (s *Session) balancerGone() *Obstacle {
 	return &Obstacle{
 		Reason:  "LoadBalancerRequestDeleted",
-		Message: "the LoadBalancerRequest of the control planes was deleted and is not created again; destroy the cluster and start anew",
+		Message: "the LoadBalancerRequest of the control planes was deleted and is not created again; destroy the cluster and create it again",
 	}
 }
 

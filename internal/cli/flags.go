@@ -148,7 +148,7 @@ func (f bootstrapFlags) check() error {
 	return checkCharts(f.charts)
 }
 
-// checkTerminal refuses to create real machines where nobody can be asked first.
+// checkTerminal refuses to create real machines without a terminal to ask at.
 func (f bootstrapFlags) checkTerminal() error {
 	if f.rehearse || f.yes || term.IsTerminal(os.Stdin.Fd()) {
 		return nil

@@ -117,7 +117,7 @@ func wasLocked(dir string) bool {
 
 // remove removes a directory of ours, its marker last: an interrupted removal can be
 // repeated. The directory itself stays if it was there before, and a link to another
-// place stays with all that it leads to.
+// place stays with all that it points to.
 func remove(dir string, ours func(string) bool) error {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() || !ours(dir) {

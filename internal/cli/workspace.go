@@ -166,7 +166,7 @@ func create(name, stateDir string, rehearsal bool) (claims, error) {
 	return w.claim()
 }
 
-// refuseTaken refuses a new cluster in a directory of its own while the name leads to
+// refuseTaken refuses a new cluster in a directory of its own while the name points to
 // another real one, and a cluster of the other kind than the directory holds.
 func (w workspace) refuseTaken() error {
 	m, _ := readMark(w.plane())
@@ -180,7 +180,7 @@ func (w workspace) refuseTaken() error {
 	return usage("the cluster %s of this machine is in %s; give the new one another name, set BUTLER_HOME to keep them apart, or, if the other is gone for good: butleradm forget %s", w.name, other, w.name)
 }
 
-// namesake is where another cluster of the same name lies that the name leads to. A
+// namesake is where another cluster of the same name lies that the name points to. A
 // real one lives as long as its plane is there, a rehearsed one while its simulated
 // platform runs.
 func (w workspace) namesake() (dir string, lives bool) {
@@ -207,7 +207,7 @@ func (w workspace) usual() (string, error) {
 
 // link leads from the usual place to a workspace that lies elsewhere, so that
 // its name suffices later. A cluster of that name that lies at the usual place,
-// or that the link leads to and that lives, keeps its place.
+// or that the link points to and that lives, keeps its place.
 func (w workspace) link() error {
 	usual, err := w.usual()
 	if err != nil || resolve(usual) == resolve(w.dir) {

@@ -183,14 +183,14 @@ func TestNameOfALivingClusterIsNotRedirected(t *testing.T) {
 	if exists(second) {
 		t.Error("its directory was created")
 	}
-	// A second one that exists already goes on, but does not take the name.
+	// A second one that exists already continues, but does not take the name.
 	third := living(t)
 	mine, err := create("mgmt", third, false)
 	if err == nil {
 		err = mine.link()
 	}
 	if found, _ := (choice{}).find("mgmt"); err != nil || found.dir != first {
-		t.Errorf("the name leads to %s, %v", found.dir, err)
+		t.Errorf("the name points to %s, %v", found.dir, err)
 	}
 	if want := "butleradm destroy mgmt --state-dir " + third; mine.command("destroy") != want {
 		t.Errorf("it is destroyed with %q, want %q", mine.command("destroy"), want)
@@ -203,7 +203,7 @@ func TestNameOfALivingClusterIsNotRedirected(t *testing.T) {
 		err = mine.link()
 	}
 	if found, _ := (choice{}).find("mgmt"); err != nil || found.dir != second {
-		t.Errorf("the name leads to %s, %v", found.dir, err)
+		t.Errorf("the name points to %s, %v", found.dir, err)
 	}
 }
 

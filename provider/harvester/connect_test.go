@@ -21,7 +21,7 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// TestTheEndpointOfTheSpecOverridesTheKubeconfig, whose own server nobody answers at.
+// TestTheEndpointOfTheSpecOverridesTheKubeconfig, whose own server does not answer.
 func TestTheEndpointOfTheSpecOverridesTheKubeconfig(t *testing.T) {
 	connected(t, func(c *provider.Config) {
 		kubeconfig(func(k *clientcmdapi.Config) { cluster(k).Server = "https://10.255.0.1:6443" })(c)

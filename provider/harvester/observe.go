@@ -161,7 +161,7 @@ func remnant(ref provider.MachineRef, parts []client.Object) provider.Machine {
 }
 
 // leftovers are the disks and the Secret that were created for the machine. A Secret
-// that no disk tells of is looked for once the disks are gone.
+// that no disk refers to is looked for once the disks are gone.
 func (m *machines) leftovers(ctx context.Context, ref provider.MachineRef) ([]client.Object, error) {
 	if ref.Owner.ID == "" {
 		return nil, nil

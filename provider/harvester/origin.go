@@ -59,7 +59,7 @@ func withSecretNoted(parts []client.Object) []client.Object {
 	return parts
 }
 
-// notesSecret reports whether a disk tells of a Secret of its machine.
+// notesSecret reports whether a disk refers to a Secret of its machine.
 func notesSecret(disk client.Object) bool { return disk.GetAnnotations()[annotationSecret] != "" }
 
 // partOf is how an object is shown to people.

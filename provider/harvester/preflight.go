@@ -64,7 +64,7 @@ func (p preflight) trust(context.Context, []provider.MachineSpec) ([]provider.Fi
 	}
 	return []provider.Finding{{
 		Check: "certificate of Harvester", Verdict: provider.Unknown,
-		Message: "the kubeconfig has insecure-skip-tls-verify: whoever answers at its address gets the credentials",
+		Message: "the kubeconfig has insecure-skip-tls-verify: any server that answers at its address gets the credentials",
 		Hint:    "put Harvester's certificate authority into certificate-authority-data instead",
 	}}, nil
 }

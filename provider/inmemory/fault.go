@@ -90,7 +90,7 @@ func (p *Platform) Silence(ops ...Op) {
 	}
 }
 
-// Redirect lets connections that are opened from now on lead to another platform,
+// Redirect lets connections that are opened from now on reach another platform,
 // until Lift: the credentials or the address of somewhere else were put in place.
 func (p *Platform) Redirect(to *Platform) {
 	p.mu.Lock()
@@ -98,7 +98,7 @@ func (p *Platform) Redirect(to *Platform) {
 	p.elsewhere = to
 }
 
-// answering is the platform that connections lead to.
+// answering is the platform that connections reach.
 func (p *Platform) answering() *Platform {
 	p.mu.Lock()
 	defer p.mu.Unlock()

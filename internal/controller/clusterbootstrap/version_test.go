@@ -49,7 +49,7 @@ func TestAnotherTalosThanAskedForStartsNoEtcd(t *testing.T) {
 	}
 }
 
-// correctVersion sees that a cluster goes on once its spec names what runs.
+// correctVersion checks that a cluster continues once its spec names what runs.
 func (s *site) correctVersion(version string) {
 	s.Helper()
 	s.change("dev", func(spec *v1alpha1.ClusterBootstrapSpec) { spec.Talos.Version = version })

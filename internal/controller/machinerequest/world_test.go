@@ -155,7 +155,7 @@ func (w *world) start() (stop func()) {
 	return stop
 }
 
-// connect leads to the platform of the ProviderConfig.
+// connect connects to the platform of the ProviderConfig.
 func (w *world) connect(ctx context.Context, c provider.Config) (provider.Platform, error) {
 	p := w.platform
 	if other := w.others[c.Name]; other != nil {

@@ -38,7 +38,7 @@ func NewCache(ctx context.Context) cache.NewCacheFunc {
 	return func(config *rest.Config, o cache.Options) (cache.Cache, error) {
 		o.NewInformer = newInformer
 		if o.DefaultTransform == nil {
-			o.DefaultTransform = cache.TransformStripManagedFields() // nobody reads them
+			o.DefaultTransform = cache.TransformStripManagedFields() // they are not read
 		}
 		c, err := cache.New(config, o)
 		return bounded{c, ctx}, err

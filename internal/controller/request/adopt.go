@@ -15,7 +15,7 @@ import (
 )
 
 // unowned reports whether another program holds the request with the same finalizer:
-// whoever takes a request here gives it an owner id in the same write.
+// a claim here gives the request an owner id in the same write.
 func (c *Claim) unowned() bool {
 	return c.Held() && c.Object.GetAnnotations()[v1alpha1.AnnotationOwnerID] == "" && Attempted(c.Object).IsZero()
 }

@@ -53,7 +53,7 @@ func Changed(op string, recorded, now provider.Identity) error {
 	}
 	return &provider.Error{
 		Kind: provider.Unavailable, Reason: ReasonPlatformChanged, Op: op,
-		Err: fmt.Errorf("the credentials lead to another platform (%s) than the one it is on (%s)", now, recorded),
+		Err: fmt.Errorf("the credentials are for another platform (%s) than the one it is on (%s)", now, recorded),
 		Hint: "restore the credentials and the endpoint of the first platform; if this one has replaced it for good, " +
 			"remove the annotation " + v1alpha1.AnnotationPlatform + " from the requests of the ProviderConfig",
 	}

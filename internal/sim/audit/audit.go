@@ -59,7 +59,7 @@ type Object struct {
 	Cluster   string `json:"cluster,omitempty"`
 	// Leaving says that its deletion is under way.
 	Leaving bool `json:"leaving,omitempty"`
-	// Copy says that the platform copied it, tags included: it belongs to nobody.
+	// Copy says that the platform copied it, tags included: it has no owner.
 	Copy bool `json:"copy,omitempty"`
 }
 

@@ -16,7 +16,7 @@ import (
 func key(r fault.Resource, id string) string { return string(r) + " " + id }
 
 // Seen is told of each object that is there, and again when it has changed. One
-// without an owner, or a copy, is nobody's business.
+// without an owner, or a copy, is left out.
 func (a *Auditor) Seen(o Object) {
 	if a == nil {
 		return
