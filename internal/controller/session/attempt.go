@@ -57,8 +57,9 @@ func (s *Sessions) attempt(c *session, config *v1alpha1.ProviderConfig, credenti
 		a.before, a.wait = c.err, 0
 	}
 	c.attempt = a
+	own := config.DeepCopy() // it may outlive the caller, who writes to its own
 	go func() {
-		platform, err := s.connect(s.base, config, credentials)
+		platform, err := s.connect(s.base, own, credentials)
 		c.settle(s, a, platform, err)
 	}()
 	return a
