@@ -188,7 +188,7 @@ func TestHomeThatIsAFileIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("BUTLER_HOME", home)
-	if _, err := create("c", "", true); err == nil || !strings.HasPrefix(err.Error(), "make the state directory: ") {
+	if _, err := create("c", "", true); err == nil || !strings.HasPrefix(err.Error(), "create the state directory: ") {
 		t.Error(err)
 	}
 }
