@@ -50,8 +50,8 @@ SOCKS5 proxy that is printed. The next start in the same directory goes on with
 what was there.
 
 Machines get their addresses from 10.40.0.0/24, which holds 253 machines.
-Further ones wait for an address. For more, name a larger network with --subnet, such as
-10.40.0.0/16.`,
+Further ones wait for an address. For more, name a larger network with --subnet,
+such as 10.40.0.0/16.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
