@@ -52,11 +52,9 @@ func benchmark(b *testing.B, n int) {
 	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
 	fill(w, n)
 	var count atomic.Int64
-	plain := api
 	counted := *api
 	counted.Wrap(func(rt http.RoundTripper) http.RoundTripper { return writes{rt, &count} })
-	api = &counted
-	defer func() { api = plain }()
+	w.api = &counted
 	b.StartTimer()
 	began := time.Now()
 	stop := w.start()
