@@ -51,22 +51,24 @@ func TestSimulatedWorldIsChecked(t *testing.T) {
 		code       int
 		says       string
 	}{
-		"nothing was wrong":             {"", "check dev", 0, "dev: 0 violations, does not run"},
-		"something was wrong":           {wrong, "check dev", 1, "one-owner: owner o1 has 2 machines"},
-		"all are checked":               {wrong, "check", 1, "dev: 1 violations"},
-		"what is left is not known":     {"", "check dev --empty", 1, "no simulated platform runs"},
-		"an unreadable file":            {"nonsense", "check dev", 1, "violations.jsonl"},
-		"nobody to tell":                {"", "fault dev --clear", 1, "no simulated platform runs"},
-		"neither a plan nor none":       {"", "fault dev", 2, "either --faults FILE or --clear"},
-		"both a plan and none":          {"", "fault dev --clear --faults " + plan, 2, "either --faults FILE or --clear"},
-		"a plan that is none":           {"", "fault dev --faults " + plan, 2, `there is no "rain"`},
-		"a plan for nobody":             {"", "fault --clear", 2, "the name of one cluster"},
-		"a cluster that does not exist": {"", "fault other --clear", 1, `there is no cluster "other"`},
+		"nothing was wrong":              {"", "check dev", 0, "dev: 0 violations, does not run"},
+		"something was wrong":            {wrong, "check dev", 1, "one-owner: owner o1 has 2 machines"},
+		"all are checked":                {wrong, "check", 1, "dev: 1 violations"},
+		"what is left is not known":      {"", "check dev --empty", 1, "no simulated platform runs"},
+		"an unreadable file":             {"nonsense", "check dev", 1, "violations.jsonl"},
+		"nobody to tell":                 {"", "fault dev --clear", 1, "no simulated platform runs"},
+		"neither a plan nor none":        {"", "fault dev", 2, "either --faults FILE or --clear"},
+		"both a plan and none":           {"", "fault dev --clear --faults " + plan, 2, "either --faults FILE or --clear"},
+		"a plan that is none":            {"", "fault dev --faults " + plan, 2, `there is no "rain"`},
+		"a plan for nobody":              {"", "fault --clear", 2, "the name of one cluster"},
+		"a directory without a platform": {"", "fault --clear --state-dir " + t.TempDir(), 1, "no simulated platform has run in"},
+		"the directory of a platform":    {"", "fault --clear --state-dir $BUTLER_HOME/rehearsals/dev/sim", 1, "no simulated platform runs"},
+		"a cluster that does not exist":  {"", "fault other --clear", 1, `there is no cluster "other"`},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			stopped(t, tc.violations)
 			var said bytes.Buffer
-			code := App{Out: &said, Err: &said}.Main(append([]string{"sim"}, strings.Fields(tc.args)...))
+			code := App{Out: &said, Err: &said}.Main(append([]string{"sim"}, strings.Fields(os.ExpandEnv(tc.args))...))
 			if code != tc.code || !strings.Contains(said.String(), tc.says) {
 				t.Errorf("exit %d, want %d with %q:\n%s", code, tc.code, tc.says, said.String())
 			}

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -17,39 +18,91 @@ func (a App) simFaultCommand() *cobra.Command {
 	var file string
 	var lift bool
 	cmd := &cobra.Command{
-		Use:   "fault CLUSTER --faults FILE | --clear",
+		Use:   "fault [CLUSTER] --faults FILE | --clear",
 		Short: "Give a simulated platform that runs another fault plan",
-		Long: `Give the simulated platform of a rehearsed cluster another fault plan while it
-runs, or lift all faults. The plan's clock starts at once. It holds until the
-simulator ends; when that is started again, what it was started with counts.`,
+		Long: `Give a simulated platform another fault plan while it runs, or lift all faults:
+that of a rehearsed cluster, or with --state-dir the one that "sim PROVIDER"
+runs in that directory. The plan's clock starts at once. It holds until the
+simulator ends; when that is started again, what it was started with counts.
+
+A plan is a list of faults in YAML, for example
+
+  faults:
+    # For half a minute, another platform answers at the same address.
+    - {kind: secondPlatform, for: 30s}
+    # After two minutes, and until --clear, nothing answers.
+    - {kind: hang, after: 2m}
+
+The kinds are ` + foldKinds() + `.
+docs/reference/faults.md describes them.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (file == "") != lift {
 				return usage("what shall go wrong? take either --faults FILE or --clear")
 			}
-			if len(args) != 1 {
-				return usage("sim fault takes the name of one cluster")
-			}
-			var plan fault.Plan
-			if file != "" {
-				var err error
-				if plan, err = fault.Load(file); err != nil {
-					return &exit{exitUsage, err}
-				}
-			}
-			c.rehearse = true
-			w, err := c.find(args[0])
+			plan, err := planIn(file)
 			if err != nil {
 				return err
 			}
-			if err := sim.SetFaults(cmd.Context(), w.sim(), plan); err != nil {
+			name, dir, err := c.platform(args)
+			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Err, "faults on the simulated platform of %s from now on: %d\n", w.name, len(plan.Faults))
+			if err := sim.SetFaults(cmd.Context(), dir, plan); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Err, "faults on the simulated platform of %s from now on: %d\n", name, len(plan.Faults))
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
+	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "`DIR` of the cluster's or of the platform's state (default: below $BUTLER_HOME)")
 	cmd.Flags().StringVar(&file, "faults", "", "`FILE` with what goes wrong from now on")
 	cmd.Flags().BoolVar(&lift, "clear", false, "nothing goes wrong from now on")
 	return cmd
+}
+
+// planIn returns the plan in a file, an empty one without a file.
+func planIn(file string) (plan fault.Plan, err error) {
+	if file == "" {
+		return plan, nil
+	}
+	if plan, err = fault.Load(file); err != nil {
+		return plan, &exit{exitUsage, err}
+	}
+	return plan, nil
+}
+
+// platform is the simulated platform that is meant: that of a rehearsed cluster, or the
+// one that runs in a directory by itself.
+func (c choice) platform(args []string) (name, dir string, err error) {
+	switch {
+	case len(args) == 0 && c.stateDir != "":
+		dir, err = filepath.Abs(c.stateDir)
+		if err == nil && !isSim(dir) {
+			err = fmt.Errorf("no simulated platform has run in %s; for that of a rehearsed cluster, name the cluster", dir)
+		}
+		return dir, dir, err
+	case len(args) != 1:
+		return "", "", usage("sim fault takes the name of one cluster, or --state-dir of a simulated platform")
+	}
+	c.rehearse = true
+	w, err := c.find(args[0])
+	return w.name, w.sim(), err
+}
+
+// foldKinds lists the kinds of faults in lines of help text.
+func foldKinds() string {
+	var text string
+	width := len("The kinds are ")
+	for i, k := range fault.Kinds() {
+		word := string(k)
+		switch {
+		case i == 0:
+		case width+len(word)+3 > 80:
+			text, width = text+",\n", 0
+		default:
+			text, width = text+", ", width+2
+		}
+		text, width = text+word, width+len(word)
+	}
+	return text
 }

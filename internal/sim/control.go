@@ -27,14 +27,17 @@ type control struct {
 	server *http.Server
 }
 
-func openControl(faults *fault.Course, a *audit.Auditor, log *slog.Logger) (*control, error) {
+// prepare has a platform start what a fault plan needs.
+type prepare func(context.Context, fault.Plan) error
+
+func openControl(faults *fault.Course, ready prepare, a *audit.Auditor, log *slog.Logger) (*control, error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for questions: %w", err)
 	}
 	secret := "/" + rand.Text()
 	mux := http.NewServeMux()
-	mux.HandleFunc("PUT "+secret+"/faults", func(w http.ResponseWriter, r *http.Request) { replaceFaults(w, r, faults) })
+	mux.HandleFunc("PUT "+secret+"/faults", func(w http.ResponseWriter, r *http.Request) { replaceFaults(w, r, faults, ready) })
 	mux.HandleFunc("GET "+secret+"/faults", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(faults.Tallies()) // the caller may be gone
 	})
@@ -49,10 +52,16 @@ func openControl(faults *fault.Course, a *audit.Auditor, log *slog.Logger) (*con
 
 func (c *control) close() { _ = c.server.Close() }
 
-func replaceFaults(w http.ResponseWriter, r *http.Request, faults *fault.Course) {
+// replaceFaults has another plan hold once the platform has what it needs: starting that
+// takes nothing from the plan's time.
+func replaceFaults(w http.ResponseWriter, r *http.Request, faults *fault.Course, ready prepare) {
 	var plan fault.Plan
 	if err := json.NewDecoder(r.Body).Decode(&plan); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if err := ready(r.Context(), plan); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	faults.Replace(plan)

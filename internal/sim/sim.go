@@ -112,7 +112,7 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 
 // answer has the platform answer until ctx or the platform ends.
 func (o Options) answer(ctx context.Context, w world, h *harvester.Harvester, i Info, ready func(Info)) error {
-	c, err := openControl(w.faults, w.auditor, o.Log)
+	c, err := openControl(w.faults, h.Prepare, w.auditor, o.Log)
 	if err != nil {
 		return err
 	}

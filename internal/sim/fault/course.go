@@ -5,6 +5,7 @@ package fault
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -171,6 +172,16 @@ func (c *Course) Ails(k Kind, addon string) (time.Duration, bool) {
 func (c *Course) Withheld(addon string) bool {
 	_, hit := c.take(func(f Fault) bool { return f.ails(ChartUnavailable, addon) && c.isOn(f) })
 	return hit
+}
+
+// On reports whether now is the time of a fault of this kind. It does not count.
+func (c *Course) On(k Kind) bool {
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.plan.Faults, func(f Fault) bool { return f.Kind == k && c.isOn(f) })
 }
 
 // Plan is what the course follows.

@@ -24,6 +24,9 @@ type API struct {
 	// Past is what the platform remembers of itself. A platform that has none does
 	// not know faults that need it.
 	Past Past
+	// Second answers at the platform's address in its place. A platform that has none
+	// does not have the fault.
+	Second http.Handler
 }
 
 // Past is what a platform remembers of itself, by moments.
@@ -50,6 +53,8 @@ func (c *Course) Handler(api API, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		case f.Kind == StaleList:
 			api.Past.Answer(w, r, c.beginning(f))
+		case f.Kind == SecondPlatform && api.Second != nil:
+			api.Second.ServeHTTP(w, r)
 		default:
 			f.answer(api, next, w, r)
 		}

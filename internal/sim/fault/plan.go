@@ -7,6 +7,7 @@ package fault
 
 import (
 	"path"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -29,6 +30,9 @@ const (
 	Drain        Kind = "drain"        // the host of a machine is drained
 	StaleList    Kind = "staleList"    // what is read is not what is there, but what was
 	Clone        Kind = "clone"        // a machine is copied, with all its tags
+
+	SecondPlatform Kind = "secondPlatform" // another platform answers at the address of this one
+	Hang           Kind = "hang"           // connections are accepted, and nothing answers
 
 	APIServerDies Kind = "apiServerDies" // the API server of a control plane ends
 
@@ -94,6 +98,11 @@ type Fault struct {
 	RetryAfter metav1.Duration `json:"retryAfter,omitzero"`
 }
 
+// Has reports whether the plan has a fault of this kind.
+func (p Plan) Has(k Kind) bool {
+	return slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Kind == k })
+}
+
 // Call is one request to a platform's API.
 type Call struct {
 	Verb     Verb
@@ -103,7 +112,7 @@ type Call struct {
 
 func (f Fault) affectsCalls() bool {
 	switch f.Kind {
-	case Throttle, Deny, TokenExpiry, SlowList, StaleList, LostResponse:
+	case Throttle, Deny, TokenExpiry, SlowList, StaleList, LostResponse, SecondPlatform:
 		return true
 	case FailedTask:
 		return f.Verb == Delete

@@ -38,6 +38,9 @@ func rules() map[Kind]rule {
 		Clone:        {takes: []string{"machine", "times"}},
 		Drain:        {takes: []string{"machine", "after", "times"}},
 
+		SecondPlatform: {takes: []string{"after", "for"}},
+		Hang:           {takes: []string{"after", "for"}},
+
 		APIServerDies: {takes: []string{"machine", "after", "for"}, needs: []string{"for"}},
 
 		ChartUnavailable: {takes: append(slices.Clone(addon), "times")},
@@ -47,11 +50,14 @@ func rules() map[Kind]rule {
 	}
 }
 
+// Kinds lists all kinds of faults in alphabetical order.
+func Kinds() []Kind { return slices.Sorted(maps.Keys(rules())) }
+
 // check complains of everything that is wrong with a fault whose fields could be read.
 func (f Fault) check(at string, entry map[string]json.RawMessage) error {
 	r, known := rules()[f.Kind]
 	if !known {
-		return fmt.Errorf("%s.kind: there is no %q; take one of %s", at, f.Kind, words(slices.Sorted(maps.Keys(rules()))))
+		return fmt.Errorf("%s.kind: there is no %q; take one of %s", at, f.Kind, words(Kinds()))
 	}
 	var wrong []error
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(at+format, args...)) }

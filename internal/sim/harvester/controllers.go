@@ -69,7 +69,9 @@ func (h *Harvester) addControllers(ctx context.Context, m manager.Manager) error
 		noAgent: h.options.NoGuestAgent, faults: h.options.Faults, powered: map[string]poweredOn{}, failures: map[string]failure{},
 		reruns: map[string]bool{}, departed: map[types.NamespacedName]departure{}, asked: map[types.UID]<-chan struct{}{}, log: h.options.Log,
 	}
-	go vms.forward(ctx, news)
+	if !h.options.second {
+		go vms.forward(ctx, news)
+	}
 	go h.followPlans(ctx, m.GetClient(), news)
 	return errors.Join(
 		indexMachines(ctx, m.GetFieldIndexer()),

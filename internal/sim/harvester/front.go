@@ -39,6 +39,7 @@ func (h *Harvester) openFront() error {
 	if err != nil {
 		return err
 	}
+	l = h.options.Faults.Listen(l)
 	quiet := slog.NewLogLogger(h.options.Log.Handler(), slog.LevelDebug)
 	h.front = &front{listener: l, server: &http.Server{Handler: calls, TLSConfig: security, ErrorLog: quiet}}
 	go func() { _ = h.front.server.ServeTLS(l, "", "") }() // ends with Close
@@ -80,7 +81,9 @@ func (h *Harvester) frontHandler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	faulty := h.options.Faults.Handler(fault.API{Classify: classify, Refuse: refuse, Pretend: pretend, Past: past}, slow)
+	faulty := h.options.Faults.Handler(fault.API{
+		Classify: classify, Refuse: refuse, Pretend: pretend, Past: past, Second: http.HandlerFunc(h.serveSecond),
+	}, slow)
 	return tellWrites(h.options.Auditor, faulty), nil
 }
 

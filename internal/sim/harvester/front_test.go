@@ -86,6 +86,8 @@ func TestFaults(t *testing.T) {
 		{"stale reads", staleReads},
 		{"another plan", plansChange},
 		{"drain", drained},
+		{"second platform", secondPlatform},
+		{"hang", hangs},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, w) })
 	}

@@ -15,6 +15,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -45,6 +46,10 @@ type Options struct {
 	// Auditor is told what is there and who writes; nil: nobody is.
 	Auditor *audit.Auditor
 	Log     *slog.Logger
+
+	// second marks the platform that answers in place of another. It has no hosts: the
+	// machines of the datacenter are the first one's.
+	second bool
 }
 
 // Harvester is a simulated Harvester that runs.
@@ -56,6 +61,9 @@ type Harvester struct {
 	ended   chan struct{} // closed when the controllers have ended
 	err     error         // why, valid after ended
 	once    sync.Once
+
+	preparing sync.Mutex
+	second    atomic.Pointer[secondPlatform] // nil: no fault plan has had one
 }
 
 // Start opens the simulated Harvester in o.Dir, or makes it, and returns when it
@@ -112,7 +120,7 @@ func (h *Harvester) Stop() error {
 			<-h.ended
 		}
 		h.front.close()
-		err = h.plane.Stop()
+		err = errors.Join(h.second.Load().stop(), h.plane.Stop())
 	})
 	return err
 }
@@ -152,6 +160,9 @@ func (h *Harvester) start(ctx context.Context) error {
 		if err := step(ctx, c); err != nil {
 			return err
 		}
+	}
+	if err := h.Prepare(ctx, h.options.Faults.Plan()); err != nil {
+		return err
 	}
 	h.route()
 	h.options.Faults.Begin()

@@ -52,7 +52,7 @@ func (h *Harvester) seed(ctx context.Context, c client.Client) error {
 	if err := add(ctx, c, namespace(metav1.NamespaceDefault)); err != nil {
 		return err
 	}
-	for _, name := range hosts() {
+	for _, name := range h.hosts() {
 		if err := add(ctx, c, host(name)); err != nil {
 			return err
 		}
