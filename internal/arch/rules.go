@@ -140,13 +140,14 @@ var rules = []Rule{
 
 	// The command puts all of it together, except the drivers: those come from
 	// its main package.
+	{Packages: "internal/failure"},
 	{Packages: "internal/manifest", May: []string{"api/v1alpha1", "config/crd"}},
 	{Packages: "internal/ui", May: []string{"api/v1alpha1"}},
 	{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
-			"internal/lock", "internal/manifest", "internal/pivot", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
+			"internal/failure", "internal/lock", "internal/manifest", "internal/pivot", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
 			"internal/version",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},

@@ -16,6 +16,7 @@ import (
 	"github.com/butlerdotdev/butler/charts"
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/addon/source"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
@@ -53,7 +54,7 @@ The images of the addons are no part of it.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to == "" {
-				return usage("--to is missing: name a directory for the addons")
+				return failure.Usagef("--to is missing: name a directory for the addons")
 			}
 			if err := checkCharts(from); err != nil {
 				return err
@@ -78,11 +79,11 @@ func registerConfig(c *cobra.Command, to *string) {
 // loadAddons are the addons of a manifest that can be had.
 func loadAddons(path string) ([]addon.Addon, error) {
 	if path == "" {
-		return nil, usage("which manifest? name it with -c FILE")
+		return nil, failure.Usagef("which manifest? name it with -c FILE")
 	}
 	m, err := manifest.Load(path, plannable)
 	if err != nil {
-		return nil, &exit{exitUsage, err}
+		return nil, failure.New(failure.Usage, err)
 	}
 	return addonsOf(m)
 }

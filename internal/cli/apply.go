@@ -21,6 +21,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
@@ -28,7 +29,7 @@ import (
 // some fields may not change once there are machines.
 func (o *operation) try(ctx context.Context, m *manifest.Manifest, known *v1alpha1.ClusterBootstrap) error {
 	if known != nil && !known.DeletionTimestamp.IsZero() {
-		return usage("%s is being destroyed; finish that first: %s", o.name, o.command("destroy"))
+		return failure.Usagef("%s is being destroyed; finish that first: %s", o.name, o.command("destroy"))
 	}
 	for _, name := range m.Namespaces() {
 		if err := o.put(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
@@ -48,7 +49,7 @@ func (o *operation) try(ctx context.Context, m *manifest.Manifest, known *v1alph
 			"there is a cluster %s already, which it would change; if it is meant for another one, give that another name, or remove the first: %s", o.name, o.command("destroy"))})
 	}
 	if err := m.Refuse(problems...); err != nil {
-		return &exit{exitUsage, err}
+		return failure.New(failure.Usage, err)
 	}
 	return nil
 }

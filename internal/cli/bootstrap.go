@@ -15,6 +15,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/sim"
@@ -27,13 +28,13 @@ func (a App) bootstrap(ctx context.Context, p provider.Provider, f bootstrapFlag
 	if err := f.check(); err != nil {
 		return err
 	}
-	t := newTeller(a, f.output)
-	err := a.bootstrapTold(ctx, p, f, t)
-	t.fail(err)
+	progress := ui.NewReporter(a.Out, a.Err, f.output)
+	err := a.bootstrapTold(ctx, p, f, progress)
+	reportFailure(progress, err)
 	return err
 }
 
-func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrapFlags, t *teller) error {
+func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrapFlags, progress *ui.Reporter) error {
 	m, err := f.load(a, p)
 	if err != nil {
 		return err
@@ -62,21 +63,21 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
 	defer cancel()
-	err = interrupted(timed, a.bootstrapIn(timed, w, p, making{m, setup, given, f.charts, f.yes, fresh}, t))
+	err = interrupted(timed, a.bootstrapIn(timed, w, p, making{m, setup, given, f.charts, f.yes, fresh}, progress))
 	switch {
 	case err == nil || errors.Is(err, lock.ErrHeld) || errors.Is(err, errGone):
 	case isRefusal(err) && fresh:
 		err = errors.Join(err, mine.discard(ctx))
 	case !isRefusal(err):
-		t.hint(w, f.again)
+		a.suggest(progress, w, f.again)
 	}
 	return err
 }
 
 // isRefusal tells an error after which nothing was made.
 func isRefusal(err error) bool {
-	code := codeOf(err)
-	return code == exitUsage || code == exitRefused
+	kind := failure.KindOf(err)
+	return kind == failure.Usage || kind == failure.Refused
 }
 
 // making is what a cluster is made of.
@@ -101,8 +102,8 @@ func (f bootstrapFlags) setup(m *manifest.Manifest) (sim.Setup, error) {
 	return setup, err
 }
 
-func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, m making, t *teller) (err error) {
-	t.starting("the local plane starts")
+func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, m making, progress *ui.Reporter) (err error) {
+	progress.Starting("the local plane starts")
 	simulated := w.simulateAhead(ctx, p, m)
 	o, err := a.open(ctx, w, "butleradm bootstrap "+w.name)
 	if err != nil {
@@ -111,7 +112,7 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
 	o.charts = m.charts
-	t.step("local plane: " + o.plane.KubeconfigPath())
+	progress.Step("local plane: " + o.plane.KubeconfigPath())
 	known, err := o.clusterOf(ctx, o.local)
 	if err == nil && known == nil {
 		err = o.unfinished(ctx)
@@ -128,15 +129,15 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	if err := w.link(); err != nil {
 		return err
 	}
-	if err := o.simulateFor(ctx, p, m, t); err != nil {
+	if err := o.simulateFor(ctx, p, m, progress); err != nil {
 		return err
 	}
 	if known, err = o.heedEpoch(known); err != nil {
 		return err
 	}
 	if movedAway(known) {
-		t.step("this machine's plane is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
-		if known, err = o.settlePlane(p, known, t); err != nil {
+		progress.Step("this machine's plane is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
+		if known, err = o.settlePlane(p, known, progress); err != nil {
 			return err
 		}
 		if err := o.try(o.ctx, m.Manifest, known); err != nil {
@@ -146,37 +147,37 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 			return err
 		}
 	}
-	return a.bootstrapOn(o, p, m, known, t)
+	return a.bootstrapOn(o, p, m, known, progress)
 }
 
 // simulateFor starts the platform of a rehearsal.
-func (o *operation) simulateFor(ctx context.Context, p provider.Provider, m making, t *teller) (err error) {
+func (o *operation) simulateFor(ctx context.Context, p provider.Provider, m making, progress *ui.Reporter) (err error) {
 	if !o.rehearsal {
 		return nil
 	}
-	t.starting(fmt.Sprintf("the simulated %s starts", p.Type))
+	progress.Starting(fmt.Sprintf("the simulated %s starts", p.Type))
 	if o.platform, err = o.simulate(ctx, p, &m.setup); err != nil {
 		return err
 	}
-	t.step(fmt.Sprintf("simulated %s: %s", p.Type, o.platform.Admin))
+	progress.Step(fmt.Sprintf("simulated %s: %s", p.Type, o.platform.Admin))
 	if len(m.setup.Seed.Artifacts) > 0 {
-		t.step("addons: stand-ins for the charts; --charts upstream takes the real ones")
+		progress.Step("addons: stand-ins for the charts; --charts upstream takes the real ones")
 	}
 	return nil
 }
 
 // bootstrapOn makes the cluster once plane and platform are there.
-func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1alpha1.ClusterBootstrap, t *teller) error {
+func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1alpha1.ClusterBootstrap, progress *ui.Reporter) error {
 	plan, err := bootstrap.NewPlan(m.Cluster.Spec)
 	if err != nil {
 		return err
 	}
-	secret, err := o.credentials(o.ctx, m.Manifest, m.given, t)
+	secret, err := o.credentials(o.ctx, m.Manifest, m.given, progress)
 	if err != nil {
 		return err
 	}
 	if known == nil {
-		if err := o.preflight(p, m.Manifest, secret, plan, t); err != nil {
+		if err := o.preflight(p, m.Manifest, secret, plan, progress); err != nil {
 			return err
 		}
 		if err := o.confirm(a, m.Manifest, plan, m.yes); err != nil {
@@ -198,15 +199,15 @@ func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1a
 	if here {
 		warnings = append(warnings, outOfReach(m.charts, m.Manifest)...)
 	}
-	t.watch(fmt.Sprintf("%s on %s (%s)", o.name, m.Provider.Name, kindOf(o.workspace)), warnings)
-	err = o.carryThrough(p, m.Manifest, t)
-	t.unwatch(outcome(o.ctx, err))
+	progress.Watch(fmt.Sprintf("%s on %s (%s)", o.name, m.Provider.Name, kindOf(o.workspace)), warnings)
+	err = o.carryThrough(p, m.Manifest, progress)
+	progress.Unwatch(outcome(o.ctx, err))
 	if errors.Is(err, errGone) && o.client == o.local {
-		return a.clearUp(o, t)
+		return a.clearUp(o, progress)
 	}
 	if err == nil {
 		moved := here && o.client != o.local
-		t.finish(o.workspace, moved || !wasReady(known, generation))
+		a.finish(progress, o.workspace, moved || !wasReady(known, generation))
 	}
 	return err
 }
@@ -252,21 +253,21 @@ func (w workspace) simulateAhead(ctx context.Context, p provider.Provider, m mak
 
 // carryThrough follows the bootstrap to its end. Where only the move of the plane
 // is left, it makes that, and follows the cluster's own controllers from there.
-func (o *operation) carryThrough(p provider.Provider, m *manifest.Manifest, t *teller) error {
+func (o *operation) carryThrough(p provider.Provider, m *manifest.Manifest, progress *ui.Reporter) error {
 	books := &bookkeeper{operation: o, provider: p}
 	for tries := 1; ; tries++ {
-		cb, err := o.follow(m, books, t)
+		cb, err := o.follow(m, books, progress)
 		switch {
 		case errors.Is(err, errGone):
 			return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s", o.name, err, o.command("destroy"))
 		case err != nil:
-			return t.lastly(err)
+			return progress.WithObstacle(err)
 		case meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionFailed):
 			return fmt.Errorf("bootstrap of %s failed: %s: %s", o.name, cb.Status.FailureReason, cb.Status.FailureMessage)
 		case !readyToPivot(cb):
 			return nil
 		}
-		if err := o.pivot(p, cb, tries, t); err != nil {
+		if err := o.pivot(p, cb, tries, progress); err != nil {
 			return err
 		}
 	}
@@ -274,9 +275,9 @@ func (o *operation) carryThrough(p provider.Provider, m *manifest.Manifest, t *t
 
 // follow tells how the bootstrap goes until it is Ready or has failed, or only
 // the move of its plane is left.
-func (o *operation) follow(m *manifest.Manifest, books *bookkeeper, t *teller) (cb *v1alpha1.ClusterBootstrap, err error) {
+func (o *operation) follow(m *manifest.Manifest, books *bookkeeper, progress *ui.Reporter) (cb *v1alpha1.ClusterBootstrap, err error) {
 	phase := v1alpha1.ClusterBootstrapPhase("")
-	o.unheard = func(error) { t.waiting(o.name + " manages itself, and does not answer at present") }
+	o.unheard = func(error) { progress.Waiting(o.name + " manages itself, and does not answer at present") }
 	err = o.watch(client.ObjectKeyFromObject(m.Cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
 		cb = object.(*v1alpha1.ClusterBootstrap)
 		if phase != cb.Status.Phase {
@@ -284,7 +285,7 @@ func (o *operation) follow(m *manifest.Manifest, books *bookkeeper, t *teller) (
 			o.hooks.at("bootstrap/" + string(phase))
 		}
 		books.see(cb)
-		t.show(cb)
+		progress.Show(cb)
 		return object.GetDeletionTimestamp() == nil && (settled(cb) || readyToPivot(cb))
 	})
 	return cb, err

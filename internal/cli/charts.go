@@ -26,6 +26,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/addon/source"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
@@ -40,7 +41,7 @@ func registerCharts(c *cobra.Command, to *string, otherwise string) {
 // checkCharts refuses a place that addons cannot come from.
 func checkCharts(where string) error {
 	if _, err := source.New(source.Options{Charts: where}); err != nil {
-		return usage("--charts: %w", err)
+		return failure.Usagef("--charts: %w", err)
 	}
 	return nil
 }
@@ -57,7 +58,7 @@ func checkStock(ctx context.Context, where string, m *manifest.Manifest) error {
 	}
 	stock, err := source.New(source.Options{Charts: where})
 	if err != nil {
-		return usage("--charts: %w", err)
+		return failure.Usagef("--charts: %w", err)
 	}
 	var missing []error
 	for _, a := range addons {
@@ -66,7 +67,7 @@ func checkStock(ctx context.Context, where string, m *manifest.Manifest) error {
 		}
 	}
 	if err := errors.Join(missing...); err != nil {
-		return usage("%w\nbutleradm addons pull fetches what is missing; nothing was changed", err)
+		return failure.Usagef("%w\nbutleradm addons pull fetches what is missing; nothing was changed", err)
 	}
 	return nil
 }
@@ -91,7 +92,7 @@ func (o *operation) checkSettled(m *manifest.Manifest, known *v1alpha1.ClusterBo
 			return err
 		}
 	}
-	return usage("%s manages itself, its own butler-bootstrap fetches addons from %s, and --charts does not change that; leave it out, or lead butler-bootstrap to a registry with the argument --charts=oci://REGISTRY/PATH: kubectl -n %s edit deployment %s",
+	return failure.Usagef("%s manages itself, its own butler-bootstrap fetches addons from %s, and --charts does not change that; leave it out, or lead butler-bootstrap to a registry with the argument --charts=oci://REGISTRY/PATH: kubectl -n %s edit deployment %s",
 		o.name, from, d.Namespace, d.Name)
 }
 

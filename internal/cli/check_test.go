@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
@@ -83,7 +84,7 @@ func TestCredentialsFileBecomesTheSecret(t *testing.T) {
 		t.Errorf("%q, %v", values, err)
 	}
 	for p, text := range map[*v1alpha1.ProviderConfig]string{harvester: "canary", nutanix: "- canary"} {
-		if _, err := credentialValues(p, "f", []byte(text)); err == nil || codeOf(err) != exitUsage || strings.Contains(err.Error(), "canary") {
+		if _, err := credentialValues(p, "f", []byte(text)); err == nil || failure.KindOf(err) != failure.Usage || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v", p.Spec.Provider, err)
 		}
 	}
@@ -130,7 +131,7 @@ contexts:
 		t.Errorf("from %s", source)
 	}
 	p.Spec.Provider = v1alpha1.ProviderProxmox
-	if _, _, err := ambient(p); codeOf(err) != exitUsage {
+	if _, _, err := ambient(p); failure.KindOf(err) != failure.Usage {
 		t.Errorf("proxmox: %v", err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/version"
@@ -64,15 +65,6 @@ func (h Hooks) at(boundary string) {
 	}
 }
 
-// exit is an error with an exit code of its own.
-type exit struct {
-	code int
-	err  error
-}
-
-func (e *exit) Error() string { return e.err.Error() }
-func (e *exit) Unwrap() error { return e.err }
-
 // Main runs the command and returns its exit code.
 func (a App) Main(args []string) int {
 	// This is how the executable runs itself as a part of a plane.
@@ -102,8 +94,15 @@ func (a App) Main(args []string) int {
 
 // codeOf is the exit code of a command that ended with an error.
 func codeOf(err error) int {
-	if e, ok := errors.AsType[*exit](err); ok {
-		return e.code
+	switch failure.KindOf(err) {
+	case failure.Usage:
+		return exitUsage
+	case failure.Refused:
+		return exitRefused
+	case failure.TimedOut:
+		return exitTimeout
+	case failure.Interrupted:
+		return exitInterrupted
 	}
 	return exitFailed
 }
@@ -134,7 +133,7 @@ the others everything is left in place.`,
 		Version: version.String(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("unknown command %q; see butleradm --help", args[0])
+				return failure.Usagef("unknown command %q; see butleradm --help", args[0])
 			}
 			return nil
 		},
@@ -146,7 +145,7 @@ the others everything is left in place.`,
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &exit{exitUsage, fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
+		return failure.Usagef("%w; see %s --help", err, c.CommandPath())
 	})
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", ui.Columns)))
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -169,18 +168,16 @@ func (a App) versionCommand() *cobra.Command {
 	}
 }
 
-func usage(format string, args ...any) error { return &exit{exitUsage, fmt.Errorf(format, args...)} }
-
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("%s takes no arguments, got %q", c.CommandPath(), args)
+		return failure.Usagef("%s takes no arguments, got %q", c.CommandPath(), args)
 	}
 	return nil
 }
 
 func oneCluster(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usage("%s takes the name of one cluster", c.CommandPath())
+		return failure.Usagef("%s takes the name of one cluster", c.CommandPath())
 	}
 	return nil
 }

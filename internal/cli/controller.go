@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/butlerconfig"
 	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/serve"
@@ -40,7 +41,7 @@ func (a App) controllerCommand() *cobra.Command {
 		Hidden: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("which controller? name it")
+				return failure.Usagef("which controller? name it")
 			}
 			return nil
 		},
@@ -66,7 +67,7 @@ func (a App) runController(ctx context.Context, s surroundings, name string, arg
 		for _, p := range all {
 			names = append(names, p.Name)
 		}
-		return usage("there is no controller %q; there are %s", name, strings.Join(names, ", "))
+		return failure.Usagef("there is no controller %q; there are %s", name, strings.Join(names, ", "))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -88,7 +89,7 @@ Where the name stands for several cluster ids, --cluster-id says which.`,
 // arguments are the name of a cluster, unless a manifest has it.
 func (f *destroyFlags) arguments(cmd *cobra.Command, args []string) error {
 	if f.manifest != "" && len(args) > 0 {
-		return usage("name the cluster or its manifest, not both: %s -c %s --orphans", cmd.CommandPath(), quoted(f.manifest))
+		return failure.Usagef("name the cluster or its manifest, not both: %s -c %s --orphans", cmd.CommandPath(), quoted(f.manifest))
 	}
 	if f.manifest != "" {
 		return nil
@@ -100,19 +101,19 @@ func (f *destroyFlags) arguments(cmd *cobra.Command, args []string) error {
 func (f destroyFlags) check() error {
 	switch {
 	case f.timeout <= 0:
-		return usage("--timeout is how long to wait, for example 30m, not %s", f.timeout)
+		return failure.Usagef("--timeout is how long to wait, for example 30m, not %s", f.timeout)
 	case f.manifest != "" && !f.orphans:
-		return usage("a cluster is destroyed by its name: butleradm destroy CLUSTER; to go by its manifest, without a plane, add --orphans")
+		return failure.Usagef("a cluster is destroyed by its name: butleradm destroy CLUSTER; to go by its manifest, without a plane, add --orphans")
 	case f.clusterID != "" && !f.orphans:
-		return usage("--cluster-id goes with --orphans: a plane knows the id of its cluster")
+		return failure.Usagef("--cluster-id goes with --orphans: a plane knows the id of its cluster")
 	case f.clusterID != "" && !isClusterID(f.clusterID):
-		return usage("--cluster-id is a UUID, as the label %s has it, not %q", v1alpha1.AnnotationClusterID, f.clusterID)
+		return failure.Usagef("--cluster-id is a UUID, as the label %s has it, not %q", v1alpha1.AnnotationClusterID, f.clusterID)
 	case f.evenIfTenants && f.orphans:
-		return usage("--even-if-tenants goes with a plane: --orphans asks the platform alone")
+		return failure.Usagef("--even-if-tenants goes with a plane: --orphans asks the platform alone")
 	case f.evenIfGone && f.orphans:
-		return usage("--even-if-gone goes with a plane: --orphans deletes what it finds")
+		return failure.Usagef("--even-if-gone goes with a plane: --orphans deletes what it finds")
 	case f.rehearse && f.credentials != "":
-		return usage("a rehearsal reads no credentials; leave --credentials out")
+		return failure.Usagef("a rehearsal reads no credentials; leave --credentials out")
 	}
 	return nil
 }
@@ -133,7 +134,7 @@ func (a App) destroyNamed(ctx context.Context, f destroyFlags, args []string) er
 		return err
 	}
 	if w.rehearsal && f.credentials != "" {
-		return usage("a rehearsal reads no credentials; leave --credentials out")
+		return failure.Usagef("a rehearsal reads no credentials; leave --credentials out")
 	}
 	switch {
 	case f.orphans:
@@ -216,7 +217,7 @@ func (a App) destroy(ctx context.Context, w workspace, f destroyFlags) (err erro
 	}
 	o.hooks.at("destroy/listed")
 	if !f.yes && !a.confirm(ctx, fmt.Sprintf("Delete cluster %s?", w.name)) {
-		return usage("nothing was deleted; answer y, or pass --yes")
+		return failure.Usagef("nothing was deleted; answer y, or pass --yes")
 	}
 	if err = x.run(found); err != nil {
 		x.account()

@@ -43,13 +43,13 @@ type destruction struct {
 	// tenants live by the cluster; unheardOf is why they are not known.
 	tenants   []tenant
 	unheardOf error
-	t         *teller
+	progress  *ui.Reporter
 }
 
 // destruction prepares to destroy a cluster, which the plane that local reads knows:
 // its platform can be asked after it.
 func (a App) destruction(o *operation, local client.Client, d *doomed, f destroyFlags) (*destruction, error) {
-	x := &destruction{operation: o, doomed: d, app: a, flags: f, t: newTeller(a, "plain")}
+	x := &destruction{operation: o, doomed: d, app: a, flags: f, progress: ui.NewReporter(a.Out, a.Err, "plain")}
 	var err error
 	if x.provider, err = a.provider(d.providerType()); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (x *destruction) catchUp(local client.Client) error {
 	if !movedAway(x.cluster) {
 		return nil
 	}
-	now, err := x.doomedBeyond(x.ctx, local, x.cluster, x.t)
+	now, err := x.doomedBeyond(x.ctx, local, x.cluster, x.progress)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (x *destruction) list() (inventory, error) {
 	if x.config == nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: the ProviderConfig is gone from the plane; go by the tags instead: butleradm destroy -c FILE --orphans", x.name)
 	}
-	found, err := insist(x.ctx, x.t, func(ctx context.Context) (stock, error) { return x.site().stock(ctx, x.owner()) })
+	found, err := insist(x.ctx, x.progress, func(ctx context.Context) (stock, error) { return x.site().stock(ctx, x.owner()) })
 	if err != nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", x.name, err, x.remedy(err))
 	}
@@ -174,22 +174,22 @@ func (x *destruction) finish() error {
 		return err
 	}
 	x.hooks.at("destroy/config")
-	x.t.tell(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("%s is destroyed; nothing is left on the platform", x.name)})
+	x.progress.Report(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("%s is destroyed; nothing is left on the platform", x.name)})
 	return nil
 }
 
 // clearUp ends a bootstrap whose ClusterBootstrap somebody has deleted, as with
 // kubectl, and its controller has let go: it does what destroy would still do.
-func (a App) clearUp(o *operation, t *teller) error {
-	t.step(o.name + " was deleted; what is left of it goes, too")
-	if err := a.destroyRest(o, t); err != nil {
+func (a App) clearUp(o *operation, progress *ui.Reporter) error {
+	progress.Step(o.name + " was deleted; what is left of it goes, too")
+	if err := a.destroyRest(o, progress); err != nil {
 		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; this stood in the way: %w", o.name, errGone, o.command("destroy"), err)
 	}
 	return fmt.Errorf("%s was %w meanwhile, and is destroyed; nothing is left on the platform", o.name, errGone)
 }
 
 // destroyRest goes on after the last request is gone.
-func (a App) destroyRest(o *operation, t *teller) error {
+func (a App) destroyRest(o *operation, progress *ui.Reporter) error {
 	d, err := o.doomed(o.ctx, o.local)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (a App) destroyRest(o *operation, t *teller) error {
 	if err != nil {
 		return err
 	}
-	x.t = t
+	x.progress = progress
 	found, err := x.survey()
 	if err == nil {
 		err = x.record(found)
@@ -214,7 +214,7 @@ func (a App) destroyRest(o *operation, t *teller) error {
 		err = x.finish()
 	}
 	switch {
-	case t.json: // its standard output has events alone
+	case progress.JSON(): // its standard output has events alone
 	case err != nil:
 		x.account()
 	default:
@@ -229,7 +229,7 @@ func (x *destruction) comeHome() error {
 	if !movedAway(x.cluster) {
 		return nil
 	}
-	if _, err := x.turnTo(x.ctx, x.cluster, x.t); err != nil {
+	if _, err := x.turnTo(x.ctx, x.cluster, x.progress); err != nil {
 		return err
 	}
 	if x.given != nil {
@@ -237,7 +237,7 @@ func (x *destruction) comeHome() error {
 			return err
 		}
 	}
-	err := x.takeBack(x.provider, x.t)
+	err := x.takeBack(x.provider, x.progress)
 	if err == nil {
 		x.doomed, err = x.workspace.doomed(x.ctx, x.local)
 	}
@@ -304,13 +304,21 @@ func (x *destruction) remove() error {
 	stop := x.witness()
 	defer stop()
 	err := x.watch(client.ObjectKeyFromObject(x.cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
-		x.t.showDeletion(object.(*v1alpha1.ClusterBootstrap))
+		reportDeletion(x.progress, object.(*v1alpha1.ClusterBootstrap))
 		return false
 	})
 	if errors.Is(err, errGone) {
 		return nil
 	}
-	return x.t.lastly(err)
+	return x.progress.WithObstacle(err)
+}
+
+// reportDeletion reports what blocks the deletion of a cluster.
+func reportDeletion(progress *ui.Reporter, cb *v1alpha1.ClusterBootstrap) {
+	c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionProgressing)
+	if c != nil && c.Reason == "Deleting" {
+		progress.Waiting(c.Message)
+	}
 }
 
 // removeRequests deletes the requests that have lost their ClusterBootstrap: nobody
@@ -376,7 +384,7 @@ func (x *destruction) look(ctx context.Context, told string) string {
 		_ = x.see(ctx, seen)
 		return ""
 	case provider.KindOf(err) == provider.Unauthorized && err.Error() != told:
-		x.t.tell(ui.Event{Type: ui.EventWarning, Message: err.Error() + x.remedy(err)})
+		x.progress.Report(ui.Event{Type: ui.EventWarning, Message: err.Error() + x.remedy(err)})
 		return err.Error()
 	}
 	return told
@@ -404,7 +412,7 @@ func (x *destruction) sweepRest() error {
 	} else if secret != nil {
 		s.secret = secret
 	}
-	left, err := x.app.sweep(x.ctx, s, provider.Owner{ClusterID: x.id, Cluster: x.name}, x.t, func(now stock) error {
+	left, err := x.app.sweep(x.ctx, s, provider.Owner{ClusterID: x.id, Cluster: x.name}, x.progress, func(now stock) error {
 		x.copies = now.copies
 		return x.see(x.ctx, now.held)
 	})
@@ -430,7 +438,7 @@ func (x *destruction) removeConfig() error {
 	if err := client.IgnoreNotFound(x.local.Delete(x.ctx, x.config)); err != nil {
 		return err
 	}
-	if err := x.awaitGone(x.config, x.t); err != nil {
+	if err := x.awaitGone(x.config, x.progress); err != nil {
 		return err
 	}
 	return x.removeCredentials()
@@ -449,7 +457,7 @@ func (x *destruction) removeCredentials() error {
 	}
 	for i := range configs.Items {
 		if other := &configs.Items[i]; other.UID != x.config.UID && session.SecretName(other) == key {
-			x.t.step(fmt.Sprintf("Secret %s stays: ProviderConfig %s/%s refers to it", key, other.Namespace, other.Name))
+			x.progress.Step(fmt.Sprintf("Secret %s stays: ProviderConfig %s/%s refers to it", key, other.Namespace, other.Name))
 			return nil
 		}
 	}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -143,7 +145,7 @@ func (o *operation) unfinished(ctx context.Context) error {
 	if err != nil || d.cluster != nil || d.id == "" {
 		return err
 	}
-	return &exit{exitUsage, o.halfway()}
+	return failure.New(failure.Usage, o.halfway())
 }
 
 func (w workspace) halfway() error {
@@ -179,8 +181,8 @@ func (o *operation) keepID(ctx context.Context, config *v1alpha1.ProviderConfig,
 
 // doomedBeyond is what a cluster that manages itself knows of itself: its plane is
 // newer than the one that was left on this machine.
-func (w workspace) doomedBeyond(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, t *teller) (*doomed, error) {
-	return insist(ctx, t, func(ctx context.Context) (*doomed, error) {
+func (w workspace) doomedBeyond(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*doomed, error) {
+	return insist(ctx, progress, func(ctx context.Context) (*doomed, error) {
 		there, _, err := w.beyond(ctx, c, cb)
 		if err != nil {
 			return nil, err
@@ -295,14 +297,14 @@ func (s site) stock(ctx context.Context, o provider.Owner) (stock, error) {
 
 // insist asks a platform that cannot answer now again, for as long as patience
 // lasts.
-func insist[T any](ctx context.Context, t *teller, ask func(context.Context) (T, error)) (T, error) {
+func insist[T any](ctx context.Context, progress *ui.Reporter, ask func(context.Context) (T, error)) (T, error) {
 	deadline := time.Now().Add(patience)
 	for wait := soonest; ; wait = longer(wait) {
 		answer, err := ask(ctx)
 		if err == nil || !passes(err) || ctx.Err() != nil || time.Now().After(deadline) {
 			return answer, err
 		}
-		t.waiting(err.Error())
+		progress.Waiting(err.Error())
 		if err := pause(ctx, nil, wait); err != nil {
 			return answer, err
 		}
@@ -316,11 +318,11 @@ func replacement(a App, config *v1alpha1.ProviderConfig, path string) (*corev1.S
 		return nil, nil
 	}
 	if session.SecretName(config).Name == "" {
-		return nil, usage("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", config.Name)
+		return nil, failure.Usagef("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", config.Name)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage("read the credentials: %w", err)
+		return nil, failure.Usagef("read the credentials: %w", err)
 	}
 	noteReadable(a.Err, path)
 	values, err := credentialValues(config, path, data)

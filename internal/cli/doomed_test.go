@@ -17,6 +17,8 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 // metaOf is the metadata of an object of the cluster with an id; the empty one is
@@ -131,7 +133,7 @@ func TestCredentialsThatAnotherProviderConfigNamesStay(t *testing.T) {
 		mine, secret := config("config", "shared"), &corev1.Secret{ObjectMeta: metaOf("shared", "")}
 		plane := indexedPlane(t, config("more", other), secret)
 		a := App{Out: io.Discard, Err: io.Discard}
-		x := &destruction{operation: &operation{local: plane, ctx: t.Context()}, doomed: &doomed{config: mine}, t: newTeller(a, "plain")}
+		x := &destruction{operation: &operation{local: plane, ctx: t.Context()}, doomed: &doomed{config: mine}, progress: ui.NewReporter(a.Out, a.Err, "plain")}
 		if err := x.removeCredentials(); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +174,7 @@ func TestOthersOnThePlaneAreNamedWithTheirKinds(t *testing.T) {
 		if err != nil || !slices.Equal(d.others, want) {
 			t.Errorf("%s: got %q, %v", plane, d.others, err)
 		}
-		if err := d.refuseOthers("dev"); codeOf(err) != exitUsage || !strings.Contains(err.Error(), "delete that first: ClusterBootstrap here/copy, ") {
+		if err := d.refuseOthers("dev"); failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "delete that first: ClusterBootstrap here/copy, ") {
 			t.Errorf("%s: %v", plane, err)
 		}
 	}

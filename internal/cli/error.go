@@ -14,6 +14,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/butlerdotdev/butler/internal/failure"
 )
 
 // errTimeout is the cause of a context that --timeout has ended.
@@ -29,9 +31,9 @@ func interrupted(ctx context.Context, err error) error {
 		if !errors.Is(err, errTimeout) {
 			err = fmt.Errorf("%w: %w", errTimeout, err)
 		}
-		return &exit{exitTimeout, err}
+		return failure.New(failure.TimedOut, err)
 	}
-	return &exit{exitInterrupted, errors.New("interrupted")}
+	return failure.New(failure.Interrupted, errors.New("interrupted"))
 }
 
 // unreachable reports whether an API server is not there, or not there yet.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/talos"
 	"github.com/butlerdotdev/butler/provider"
@@ -44,7 +45,7 @@ func (a App) bootstrapCommand() *cobra.Command {
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("bootstrap takes a provider: %s", a.providerNames())
+				return failure.Usagef("bootstrap takes a provider: %s", a.providerNames())
 			}
 			return a.noProvider(v1alpha1.ProviderType(args[0]))
 		},
@@ -57,7 +58,7 @@ func (a App) bootstrapCommand() *cobra.Command {
 
 // noProvider says that this build does not serve a provider.
 func (a App) noProvider(t v1alpha1.ProviderType) error {
-	return usage("this build has no provider %s; it has: %s", t, a.providerNames())
+	return failure.Usagef("this build has no provider %s; it has: %s", t, a.providerNames())
 }
 
 func (a App) providerNames() string {
@@ -135,15 +136,15 @@ func commandLine(cmd *cobra.Command) string {
 func (f bootstrapFlags) check() error {
 	switch {
 	case f.config == "":
-		return usage("which manifest? name it with -c FILE")
+		return failure.Usagef("which manifest? name it with -c FILE")
 	case f.output != "plain" && f.output != "json":
-		return usage("--output is plain or json, not %q", f.output)
+		return failure.Usagef("--output is plain or json, not %q", f.output)
 	case f.timeout <= 0:
-		return usage("--timeout is how long to wait, for example 30m, not %s", f.timeout)
+		return failure.Usagef("--timeout is how long to wait, for example 30m, not %s", f.timeout)
 	case f.rehearse && f.credentials != "":
-		return usage("a rehearsal reads no credentials; leave --credentials out")
+		return failure.Usagef("a rehearsal reads no credentials; leave --credentials out")
 	case !f.rehearse && f.shaped != "":
-		return usage("--%s shapes a simulated platform; add --rehearse, or leave it out", f.shaped)
+		return failure.Usagef("--%s shapes a simulated platform; add --rehearse, or leave it out", f.shaped)
 	}
 	return checkCharts(f.charts)
 }
@@ -153,14 +154,14 @@ func (f bootstrapFlags) checkTerminal() error {
 	if f.rehearse || f.yes || term.IsTerminal(os.Stdin.Fd()) {
 		return nil
 	}
-	return usage("real machines are made only after a question, and there is no terminal to ask on; pass --yes, or add --rehearse")
+	return failure.Usagef("real machines are made only after a question, and there is no terminal to ask on; pass --yes, or add --rehearse")
 }
 
 // load reads the manifest with everything that this command asks of it.
 func (f bootstrapFlags) load(a App, p provider.Provider) (*manifest.Manifest, error) {
 	m, err := manifest.Load(f.config, plannable, patchable, a.fits(p))
 	if err != nil {
-		return nil, &exit{exitUsage, err}
+		return nil, failure.New(failure.Usage, err)
 	}
 	return m, nil
 }

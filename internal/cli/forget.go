@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/lock"
 )
 
@@ -55,7 +56,7 @@ you insist.`,
 // platform is left of it.
 func (f forgetFlags) locate(name string) (workspace, error) {
 	w, err := f.find(name)
-	if err == nil || codeOf(err) == exitUsage {
+	if err == nil || failure.KindOf(err) == failure.Usage {
 		return w, err
 	}
 	for _, rehearsal := range []bool{true, false} {
@@ -100,7 +101,7 @@ func (a App) agree(ctx context.Context, w workspace, f forgetFlags) (err error) 
 	case say.refusal != nil:
 		return fmt.Errorf("%w; to forget it all the same, pass --yes --even-if-left", say.refusal)
 	case !f.yes && !a.confirm(ctx, say.question):
-		return usage("nothing was removed; answer y, or pass --yes")
+		return failure.Usagef("nothing was removed; answer y, or pass --yes")
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/lock"
 )
 
@@ -57,7 +58,7 @@ func claimAlone(dir string, ours func(string) bool) error {
 }
 
 func foreign(dir string) error {
-	return usage("%s is in the way: %w; move it elsewhere, or choose another --state-dir", dir, errForeign)
+	return failure.Usagef("%s is in the way: %w; move it elsewhere, or choose another --state-dir", dir, errForeign)
 }
 
 // refuseForeign refuses a directory that has something in it which is not ours.

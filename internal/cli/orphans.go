@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
 	"maps"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
@@ -32,7 +32,7 @@ type search struct {
 	flags      destroyFlags
 	site       site
 	copies     copies // what the platform keeps, as it was last asked
-	t          *teller
+	progress   *ui.Reporter
 	held       *lock.Lock // of a plane that does not start
 }
 
@@ -40,7 +40,7 @@ type search struct {
 func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) {
 	m, err := manifest.Load(f.manifest)
 	if err != nil {
-		return &exit{exitUsage, err}
+		return failure.New(failure.Usage, err)
 	}
 	if _, err := a.provider(m.Provider.Spec.Provider); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (a App) destroyByTags(ctx context.Context, w workspace, f destroyFlags) (er
 // place is where the state of a cluster would lie; nothing need be there.
 func (f destroyFlags) place(name string) (workspace, error) {
 	if f.rehearse && f.real {
-		return workspace{}, usage("--real and --rehearse exclude each other")
+		return workspace{}, failure.Usagef("--real and --rehearse exclude each other")
 	}
 	w := workspace{name: name, rehearsal: f.rehearse}
 	usual, err := w.usual()
@@ -107,7 +107,7 @@ func (f destroyFlags) place(name string) (workspace, error) {
 // search opens what this machine has of a cluster. A plane that somebody works
 // with is refused; as long as the search lasts, nobody can.
 func (a App) search(ctx context.Context, w workspace, f destroyFlags) (*search, error) {
-	s := &search{app: a, flags: f, t: newTeller(a, "plain")}
+	s := &search{app: a, flags: f, progress: ui.NewReporter(a.Out, a.Err, "plain")}
 	if !exists(w.plane()) {
 		quiet()
 		s.operation = &operation{workspace: w, hooks: a.Hooks, ctx: ctx}
@@ -163,7 +163,7 @@ func (s *search) siteFor(m *manifest.Manifest, given *corev1.Secret) (site, erro
 	if err != nil {
 		return site{}, err
 	}
-	s.t.step("credentials: " + source)
+	s.progress.Step("credentials: " + source)
 	return s.newSite(m.Provider, newSecret(m.Provider, values))
 }
 
@@ -211,7 +211,7 @@ func (s *search) run() error {
 	fmt.Fprintln(s.app.Err, text)
 	s.hooks.at("destroy/listed")
 	if !s.flags.yes && !s.app.confirm(s.ctx, fmt.Sprintf("Delete all of this, without the plane of %s?", s.name)) {
-		return usage("nothing was deleted; answer y, or pass --yes")
+		return failure.Usagef("nothing was deleted; answer y, or pass --yes")
 	}
 	return s.delete(id)
 }
@@ -219,7 +219,7 @@ func (s *search) run() error {
 // delete sweeps the platform, and ends with the ledger.
 func (s *search) delete(id string) error {
 	l := &ledger{clusterID: id}
-	left, err := s.app.sweep(s.ctx, s.site, provider.Owner{ClusterID: id, Cluster: s.name}, s.t, func(now stock) error {
+	left, err := s.app.sweep(s.ctx, s.site, provider.Owner{ClusterID: id, Cluster: s.name}, s.progress, func(now stock) error {
 		l.see(now.held)
 		s.copies = now.copies
 		return nil
@@ -232,7 +232,7 @@ func (s *search) delete(id string) error {
 	if err := s.conclude(id); err != nil {
 		return err
 	}
-	s.t.tell(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("nothing of %s is left on the platform", s.name)})
+	s.progress.Report(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("nothing of %s is left on the platform", s.name)})
 	fmt.Fprint(s.app.Err, s.copies.line())
 	if exists(s.dir) {
 		fmt.Fprintf(s.app.Err, "\nIts state on this machine stays; remove that with: %s\n\n", s.command("forget"))
@@ -257,7 +257,7 @@ func (s *search) conclude(id string) error {
 
 // ask asks the platform, before anything is deleted.
 func (s *search) ask(o provider.Owner) (inventory, error) {
-	found, err := insist(s.ctx, s.t, func(ctx context.Context) (stock, error) { return s.site.stock(ctx, o) })
+	found, err := insist(s.ctx, s.progress, func(ctx context.Context) (stock, error) { return s.site.stock(ctx, o) })
 	if err != nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", s.name, err, s.remedy(err))
 	}
@@ -313,7 +313,7 @@ func (s *search) ambiguous(ids []string, clusters map[string]inventory) error {
 		fmt.Fprintf(&b, "  %s  %s\n", id, split(clusters[id].parts()))
 	}
 	fmt.Fprintf(s.app.Err, "%s holds %d clusters of the name %s:\n\n%s\n", s.site.config.Name, len(ids), s.name, b.String())
-	return usage("which of them is meant? say it with --cluster-id ID; nothing was deleted")
+	return failure.Usagef("which of them is meant? say it with --cluster-id ID; nothing was deleted")
 }
 
 // ofThisName refuses the id of a cluster that has another name.
@@ -325,7 +325,7 @@ func (s *search) ofThisName(id string, found inventory) error {
 	case len(ours) > 0:
 		return sharedID(s.name, id, strangers)
 	}
-	return usage("the cluster with id %s is %s, not %s; nothing was deleted", id, strangers[0].owner.Cluster, s.name)
+	return failure.Usagef("the cluster with id %s is %s, not %s; nothing was deleted", id, strangers[0].owner.Cluster, s.name)
 }
 
 // refuseBeside refuses to work beside a plane that is in charge of the cluster: two
@@ -335,10 +335,10 @@ func (s *search) refuseBeside(id string) error {
 		return nil
 	}
 	if !movedAway(s.cluster) {
-		return usage("the plane in %s is in charge of %s; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.dir, s.name, s.command("destroy"), id)
+		return failure.Usagef("the plane in %s is in charge of %s; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.dir, s.name, s.command("destroy"), id)
 	}
-	if _, err := s.doomedBeyond(s.ctx, s.local, s.cluster, s.t); err == nil || answered(err) {
-		return usage("%s manages itself, and answers; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.name, s.command("destroy"), id)
+	if _, err := s.doomedBeyond(s.ctx, s.local, s.cluster, s.progress); err == nil || answered(err) {
+		return failure.Usagef("%s manages itself, and answers; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.name, s.command("destroy"), id)
 	}
 	return s.ctx.Err()
 }

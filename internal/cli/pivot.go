@@ -20,6 +20,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/pivot"
+	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -33,8 +34,8 @@ const (
 // settlePlane makes the plane that is in charge the one to work with, and returns
 // the ClusterBootstrap that lies there. Controllers of a cluster that sleep are
 // woken.
-func (o *operation) settlePlane(p provider.Provider, cb *v1alpha1.ClusterBootstrap, t *teller) (*v1alpha1.ClusterBootstrap, error) {
-	there, err := o.settle(p, cb, t)
+func (o *operation) settlePlane(p provider.Provider, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
+	there, err := o.settle(p, cb, progress)
 	if err != nil || o.client == o.local {
 		return there, err
 	}
@@ -43,11 +44,11 @@ func (o *operation) settlePlane(p provider.Provider, cb *v1alpha1.ClusterBootstr
 
 // settle is settlePlane for whoever needs no controllers. A move that was
 // interrupted after its switch is completed first.
-func (o *operation) settle(p provider.Provider, cb *v1alpha1.ClusterBootstrap, t *teller) (*v1alpha1.ClusterBootstrap, error) {
+func (o *operation) settle(p provider.Provider, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
 	if !movedAway(cb) {
 		return cb, nil
 	}
-	there, err := o.turnTo(o.ctx, cb, t)
+	there, err := o.turnTo(o.ctx, cb, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -56,16 +57,16 @@ func (o *operation) settle(p provider.Provider, cb *v1alpha1.ClusterBootstrap, t
 	case err != nil:
 		return nil, err
 	case here.Forward():
-		report, err := o.moveOut(p, cb, t)
+		report, err := o.moveOut(p, cb, progress)
 		if err != nil {
 			return nil, err
 		}
 		if report != nil { // a journal may have lost it
-			t.report(report)
+			progress.Moved(report)
 		}
-		return o.turnTo(o.ctx, cb, t)
+		return o.turnTo(o.ctx, cb, progress)
 	case movedAway(there):
-		return o.comeBack(p, cb, t)
+		return o.comeBack(p, cb, progress)
 	}
 	return there, nil
 }
@@ -91,16 +92,18 @@ func readyToPivot(cb *v1alpha1.ClusterBootstrap) bool {
 
 // pivot moves the management of the cluster onto the cluster itself. Trouble on
 // the way is tried again; what the move refuses is not.
-func (o *operation) pivot(p provider.Provider, cb *v1alpha1.ClusterBootstrap, tries int, t *teller) error {
-	report, err := o.moveOut(p, cb, t)
+func (o *operation) pivot(p provider.Provider, cb *v1alpha1.ClusterBootstrap, tries int, progress *ui.Reporter) error {
+	report, err := o.moveOut(p, cb, progress)
 	stopped, ok := errors.AsType[*pivot.Stopped](err)
 	switch {
 	case err == nil:
-		t.report(report)
+		if report != nil { // a journal may have lost it
+			progress.Moved(report)
+		}
 		if err := o.local.Get(o.ctx, client.ObjectKeyFromObject(cb), cb); err != nil {
 			return err
 		}
-		_, err = o.turnTo(o.ctx, cb, t)
+		_, err = o.turnTo(o.ctx, cb, progress)
 		return err
 	case !ok || !stopped.RolledBack || o.ctx.Err() != nil:
 		return err
@@ -132,12 +135,12 @@ func (o *operation) tellStopped(cb *v1alpha1.ClusterBootstrap, s *pivot.Stopped)
 }
 
 // moveOut is the move onto the cluster, from wherever an earlier one stopped.
-func (o *operation) moveOut(p provider.Provider, cb *v1alpha1.ClusterBootstrap, t *teller) (*pivot.Report, error) {
+func (o *operation) moveOut(p provider.Provider, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*pivot.Report, error) {
 	there, err := o.clusterClient(cb)
 	if err != nil {
 		return nil, err
 	}
-	m := o.move(p, cb, o.local, t)
+	m := o.move(p, cb, o.local, progress)
 	m.From = pivot.Side{Name: here(), Kind: v1alpha1.PlaneLocal, Client: o.local}
 	m.To = pivot.Side{Name: "cluster " + o.name, Kind: v1alpha1.PlaneSelf, Client: there}
 	m.Scope = pivot.Everything
@@ -158,7 +161,7 @@ func (o *operation) moveOut(p provider.Provider, cb *v1alpha1.ClusterBootstrap, 
 
 // move is what the moves in both directions share. The platform is asked with the
 // credentials of the plane that is in charge before the move.
-func (o *operation) move(p provider.Provider, cb *v1alpha1.ClusterBootstrap, from client.Reader, t *teller) *pivot.Move {
+func (o *operation) move(p provider.Provider, cb *v1alpha1.ClusterBootstrap, from client.Reader, progress *ui.Reporter) *pivot.Move {
 	return &pivot.Move{
 		Bootstrap: client.ObjectKeyFromObject(cb),
 		Inventory: func(ctx context.Context) ([]pivot.Item, error) { return o.items(ctx, p, cb, from) },
@@ -166,7 +169,7 @@ func (o *operation) move(p provider.Provider, cb *v1alpha1.ClusterBootstrap, fro
 			o.hooks.at("pivot/" + string(s))
 			return nil
 		},
-		Tell: func(s pivot.Stage, message string) { t.moving(s, message) },
+		Tell: func(s pivot.Stage, message string) { progress.Waiting(string(s) + ": " + message) },
 	}
 }
 
@@ -223,19 +226,19 @@ func isMachine(cb *v1alpha1.ClusterBootstrap, address string) bool {
 
 // takeBack brings the management of a cluster that manages itself back to this
 // machine: nothing can be deleted by what runs on it.
-func (o *operation) takeBack(p provider.Provider, t *teller) error {
+func (o *operation) takeBack(p provider.Provider, progress *ui.Reporter) error {
 	cb, err := o.clusterOf(o.ctx, o.local)
 	if err != nil || !movedAway(cb) {
 		return err
 	}
-	if _, err := o.settle(p, cb, t); err != nil || o.client == o.local {
+	if _, err := o.settle(p, cb, progress); err != nil || o.client == o.local {
 		return err
 	}
 	if err := o.refuseOthers(); err != nil {
 		return err
 	}
-	t.step("its plane comes back to this machine")
-	_, err = o.comeBack(p, cb, t)
+	progress.Step("its plane comes back to this machine")
+	_, err = o.comeBack(p, cb, progress)
 	return err
 }
 
@@ -249,16 +252,16 @@ func here() string {
 }
 
 // comeBack is the move from the cluster back to this machine.
-func (o *operation) comeBack(p provider.Provider, cb *v1alpha1.ClusterBootstrap, t *teller) (*v1alpha1.ClusterBootstrap, error) {
+func (o *operation) comeBack(p provider.Provider, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
 	there, err := o.clusterClient(cb)
 	if err != nil {
 		return nil, err
 	}
-	m := o.move(p, cb, there, t)
+	m := o.move(p, cb, there, progress)
 	m.From = pivot.Side{Name: "cluster " + o.name, Kind: v1alpha1.PlaneSelf, Client: there}
 	m.To = pivot.Side{Name: here(), Kind: v1alpha1.PlaneLocal, Client: o.local}
 	m.Scope = pivot.Cluster
-	m.Quiesce = func(ctx context.Context) error { return o.putToSleep(ctx, there, t) }
+	m.Quiesce = func(ctx context.Context) error { return o.putToSleep(ctx, there, progress) }
 	m.Resume = func(ctx context.Context) error { return o.awaken(ctx, there) }
 	m.Awake = func(ctx context.Context) (string, error) { return wokenUp(ctx, there) }
 	m.Admitted = func(ctx context.Context) error {

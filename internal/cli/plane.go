@@ -19,6 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/config/admission"
 	"github.com/butlerdotdev/butler/config/crd"
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/plane"
 )
@@ -39,7 +40,7 @@ finds all objects again.`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return usage("--state-dir is missing: name a directory for the plane's state")
+				return failure.Usagef("--state-dir is missing: name a directory for the plane's state")
 			}
 			return a.runPlane(cmd.Context(), dir, port)
 		},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
@@ -26,37 +27,37 @@ const patience = 30 * time.Second
 // preflight asks the platform whether it would take the machines of a plan. A
 // platform that refuses, or cannot be asked, stops the command before anything
 // is made.
-func (o *operation) preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, t *teller) error {
-	t.starting("the platform is asked whether it would take the machines")
+func (o *operation) preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) error {
+	progress.Starting("the platform is asked whether it would take the machines")
 	network := make(chan []provider.Finding, 1)
 	go func() { network <- o.inUse(m.Cluster.Spec) }()
-	findings, err := o.findings(p, m, secret, plan, t)
+	findings, err := o.findings(p, m, secret, plan, progress)
 	if o.ctx.Err() != nil {
 		return o.ended()
 	}
 	if err != nil {
 		why := strings.TrimSuffix(err.Error(), "; it is tried again")
-		return &exit{exitRefused, fmt.Errorf("preflight: %s; nothing was made", why)}
+		return failure.Refusedf("preflight: %s; nothing was made", why)
 	}
 	findings = append(findings, <-network...)
 	count := map[provider.Verdict]int{}
 	for _, f := range findings {
 		count[f.Verdict]++
-		t.check(f)
+		reportFinding(progress, f)
 	}
 	if n := count[provider.Refused]; n > 0 {
-		return &exit{exitRefused, fmt.Errorf("preflight: %d of %d checks for %s refused; nothing was made", n, len(findings), m.Provider.Name)}
+		return failure.Refusedf("preflight: %d of %d checks for %s refused; nothing was made", n, len(findings), m.Provider.Name)
 	}
 	summary := fmt.Sprintf("preflight: %d passed", count[provider.Passed])
 	if n := count[provider.Unknown]; n > 0 {
 		summary += fmt.Sprintf(", %d unknown", n)
 	}
-	t.step(summary)
+	progress.Step(summary)
 	return nil
 }
 
 // findings asks until the platform answers, or patience is at its end.
-func (o *operation) findings(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, t *teller) ([]provider.Finding, error) {
+func (o *operation) findings(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) ([]provider.Finding, error) {
 	config := provider.Config{ProviderConfig: m.Provider, Credentials: provider.NewCredentials(secretData(secret)), Transport: o.transport()}
 	specs := machineSpecs(m.Cluster.Spec, plan)
 	deadline := time.Now().Add(patience)
@@ -67,7 +68,7 @@ func (o *operation) findings(p provider.Provider, m *manifest.Manifest, secret *
 		if err == nil || provider.KindOf(err) != provider.Unavailable || time.Now().After(deadline) {
 			return findings, err
 		}
-		t.waiting(err.Error())
+		progress.Waiting(err.Error())
 		select {
 		case <-o.ctx.Done():
 			return nil, o.ctx.Err()
@@ -106,8 +107,8 @@ func machineSpecs(s v1alpha1.ClusterBootstrapSpec, plan bootstrap.Plan) (out []p
 	return out
 }
 
-// check tells a finding. What has passed is for programs alone.
-func (t *teller) check(f provider.Finding) {
+// reportFinding reports a finding. What has passed is for programs alone.
+func reportFinding(progress *ui.Reporter, f provider.Finding) {
 	text := fmt.Sprintf("%s is %s", f.Check, strings.ToLower(string(f.Verdict)))
 	if f.Message != "" {
 		text += ": " + f.Message
@@ -115,8 +116,8 @@ func (t *teller) check(f provider.Finding) {
 	if f.Hint != "" {
 		text += "; " + f.Hint
 	}
-	if f.Verdict != provider.Passed || t.json {
-		t.tell(ui.Event{Type: ui.EventCheck, Check: &ui.Check{Name: f.Check, Verdict: string(f.Verdict), Hint: f.Hint}, Message: text})
+	if f.Verdict != provider.Passed || progress.JSON() {
+		progress.Report(ui.Event{Type: ui.EventCheck, Check: &ui.Check{Name: f.Check, Verdict: string(f.Verdict), Hint: f.Hint}, Message: text})
 	}
 }
 
@@ -132,5 +133,5 @@ func (o *operation) confirm(a App, m *manifest.Manifest, plan bootstrap.Plan, ye
 	if o.ctx.Err() != nil {
 		return o.ended()
 	}
-	return &exit{exitUsage, errors.New("nothing was made; answer y, or pass --yes")}
+	return failure.New(failure.Usage, errors.New("nothing was made; answer y, or pass --yes"))
 }

@@ -21,7 +21,9 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 // kubeconfigKey is where a Secret holds a kubeconfig unless its reference names
@@ -44,14 +46,14 @@ func (f bootstrapFlags) given(m *manifest.Manifest, notes io.Writer) (*corev1.Se
 		return m.Secret, nil
 	}
 	if m.Secret != nil {
-		return nil, usage("there are two sources of credentials, the Secret in %s and --credentials; leave one out", f.config)
+		return nil, failure.Usagef("there are two sources of credentials, the Secret in %s and --credentials; leave one out", f.config)
 	}
 	if _, referred := m.CredentialsKey(); !referred {
-		return nil, usage("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", m.Provider.Name)
+		return nil, failure.Usagef("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", m.Provider.Name)
 	}
 	data, err := os.ReadFile(f.credentials)
 	if err != nil {
-		return nil, usage("read the credentials: %w", err)
+		return nil, failure.Usagef("read the credentials: %w", err)
 	}
 	noteReadable(notes, f.credentials)
 	values, err := credentialValues(m.Provider, f.credentials, data)
@@ -63,13 +65,13 @@ func (f bootstrapFlags) given(m *manifest.Manifest, notes io.Writer) (*corev1.Se
 func credentialValues(p *v1alpha1.ProviderConfig, path string, data []byte) (map[string][]byte, error) {
 	if p.Spec.Provider == v1alpha1.ProviderHarvester {
 		if _, err := clientcmd.Load(data); err != nil || len(data) == 0 {
-			return nil, usage("credentials %s are no kubeconfig; download it from Harvester (Support, Download KubeConfig)", path)
+			return nil, failure.Usagef("credentials %s are no kubeconfig; download it from Harvester (Support, Download KubeConfig)", path)
 		}
 		return map[string][]byte{keyOf(p): data}, nil
 	}
 	var texts map[string]string
 	if err := yaml.Unmarshal(data, &texts); err != nil || len(texts) == 0 {
-		return nil, usage("credentials %s are no YAML of the form key: value; docs/reference/providerconfig.md lists the keys of %s", path, p.Spec.Provider)
+		return nil, failure.Usagef("credentials %s are no YAML of the form key: value; docs/reference/providerconfig.md lists the keys of %s", path, p.Spec.Provider)
 	}
 	values := map[string][]byte{}
 	for k, v := range texts {
@@ -88,7 +90,7 @@ func keyOf(p *v1alpha1.ProviderConfig) string {
 // credentials are those that the platform is asked with: what the user has
 // given, else what the plane has from an earlier run, else the ambient ones. A
 // rehearsal takes the simulator's and reads none of these.
-func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given *corev1.Secret, t *teller) (*corev1.Secret, error) {
+func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given *corev1.Secret, progress *ui.Reporter) (*corev1.Secret, error) {
 	key, referred := m.CredentialsKey()
 	if !referred {
 		return nil, nil
@@ -114,7 +116,7 @@ func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given
 	if err != nil {
 		return nil, err
 	}
-	t.step("credentials: " + source)
+	progress.Step("credentials: " + source)
 	return ambientSecret(m, key, values, source)
 }
 
@@ -123,7 +125,7 @@ func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given
 // whoever sits at it.
 func ambientSecret(m *manifest.Manifest, key client.ObjectKey, values map[string][]byte, source string) (*corev1.Secret, error) {
 	if bootstrap.HandsOver(m.Cluster.Spec) {
-		return nil, usage("the credentials of this machine (%s) do not travel, and %s would be handed them for its own controllers; name a file with --credentials, add the Secret %s to the manifest, or set spec.addons.butlerController.enabled to false",
+		return nil, failure.Usagef("the credentials of this machine (%s) do not travel, and %s would be handed them for its own controllers; name a file with --credentials, add the Secret %s to the manifest, or set spec.addons.butlerController.enabled to false",
 			source, m.Cluster.Spec.Cluster.Name, key.Name)
 	}
 	s := newSecret(m.Provider, values)
@@ -136,19 +138,19 @@ func ambientSecret(m *manifest.Manifest, key client.ObjectKey, values map[string
 // names taken in.
 func ambient(p *v1alpha1.ProviderConfig) (map[string][]byte, string, error) {
 	if p.Spec.Provider != v1alpha1.ProviderHarvester {
-		return nil, "", usage("there are no credentials for %s; add the Secret %s to the manifest, or name a file with --credentials", p.Spec.Provider, p.Spec.CredentialsRef.Name)
+		return nil, "", failure.Usagef("there are no credentials for %s; add the Secret %s to the manifest, or name a file with --credentials", p.Spec.Provider, p.Spec.CredentialsRef.Name)
 	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	config, err := rules.Load()
 	if err != nil || config.Contexts[config.CurrentContext] == nil {
-		return nil, "", usage("there are no credentials for Harvester: no Secret %s in the manifest, no --credentials, and no kubeconfig with a current context in $KUBECONFIG or ~/.kube/config", p.Spec.CredentialsRef.Name)
+		return nil, "", failure.Usagef("there are no credentials for Harvester: no Secret %s in the manifest, no --credentials, and no kubeconfig with a current context in $KUBECONFIG or ~/.kube/config", p.Spec.CredentialsRef.Name)
 	}
 	name := config.CurrentContext
 	if err = clientcmdapi.MinifyConfig(config); err == nil {
 		err = clientcmdapi.FlattenConfig(config)
 	}
 	if err != nil {
-		return nil, "", usage("the context %q of your kubeconfig cannot be used: %w; name a file with --credentials", name, err)
+		return nil, "", failure.Usagef("the context %q of your kubeconfig cannot be used: %w; name a file with --credentials", name, err)
 	}
 	data, err := clientcmd.Write(*config)
 	return map[string][]byte{keyOf(p): data}, fmt.Sprintf("context %q of your kubeconfig", name), err

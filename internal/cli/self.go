@@ -19,6 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 const (
@@ -92,7 +93,7 @@ func bounded(config *rest.Config) (client.Client, error) {
 // turnTo makes the plane that is in charge of the cluster the one to work with,
 // and returns the ClusterBootstrap that lies there. It waits for the cluster to
 // answer.
-func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, t *teller) (*v1alpha1.ClusterBootstrap, error) {
+func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
 	o.client = o.local
 	if !movedAway(cb) {
 		return cb, nil
@@ -111,7 +112,7 @@ func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, t
 		if isLasting(err) {
 			return nil, err
 		}
-		t.waiting(err.Error())
+		progress.Waiting(err.Error())
 		select {
 		case <-ctx.Done():
 			return nil, err

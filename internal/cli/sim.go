@@ -21,6 +21,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
@@ -31,7 +32,7 @@ func (a App) simCommand() *cobra.Command {
 		Use:   "sim",
 		Short: "Run, list, check and stop simulated platforms",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage("what to do? see %s --help", cmd.CommandPath())
+			return failure.Usagef("what to do? see %s --help", cmd.CommandPath())
 		},
 	}
 	c.AddCommand(a.simRunCommand(v1alpha1.ProviderHarvester), a.simListCommand(), a.simStopCommand(), a.simCheckCommand(), a.simFaultCommand())
@@ -55,7 +56,7 @@ such as 10.40.0.0/16.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return usage("--state-dir is missing: name a directory for the platform's state")
+				return failure.Usagef("--state-dir is missing: name a directory for the platform's state")
 			}
 			setup, err := simSetup(w, setupFile, subnet)
 			if err != nil {
@@ -90,7 +91,7 @@ func simSetup(w world, file, subnet string) (sim.Setup, error) {
 	}
 	if subnet != "" {
 		if _, err := netip.ParsePrefix(subnet); err != nil {
-			return setup, usage("--subnet %s is not a network such as 10.40.0.0/16", subnet)
+			return setup, failure.Usagef("--subnet %s is not a network such as 10.40.0.0/16", subnet)
 		}
 		setup.Seed.Subnet = subnet
 	}
@@ -135,7 +136,7 @@ func (world) given(c *cobra.Command) (name string) {
 
 func (w world) setup(s sim.Seed) (sim.Setup, error) {
 	if _, err := datacenter.ProfileNamed(w.profile); err != nil {
-		return sim.Setup{}, &exit{exitUsage, err}
+		return sim.Setup{}, failure.New(failure.Usage, err)
 	}
 	setup := sim.Setup{Seed: s, Profile: w.profile, BootCommand: w.bootCommand}
 	if w.faults == "" {
@@ -143,7 +144,7 @@ func (w world) setup(s sim.Seed) (sim.Setup, error) {
 	}
 	var err error
 	if setup.Faults, err = fault.Load(w.faults); err != nil {
-		return sim.Setup{}, &exit{exitUsage, err}
+		return sim.Setup{}, failure.New(failure.Usage, err)
 	}
 	return setup, nil
 }
@@ -211,7 +212,7 @@ func (c choice) simulated(verb string, args []string) ([]workspace, error) {
 		w, err := c.find(args[0])
 		return []workspace{w}, err
 	}
-	return nil, usage("sim %s takes the name of one cluster, or none", verb)
+	return nil, failure.Usagef("sim %s takes the name of one cluster, or none", verb)
 }
 
 func simulated() (out []workspace, err error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
@@ -37,7 +38,7 @@ The kinds are ` + foldKinds() + `.
 docs/reference/faults.md describes them.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (file == "") != lift {
-				return usage("what shall go wrong? take either --faults FILE or --clear")
+				return failure.Usagef("what shall go wrong? take either --faults FILE or --clear")
 			}
 			plan, err := planIn(file)
 			if err != nil {
@@ -66,7 +67,7 @@ func planIn(file string) (plan fault.Plan, err error) {
 		return plan, nil
 	}
 	if plan, err = fault.Load(file); err != nil {
-		return plan, &exit{exitUsage, err}
+		return plan, failure.New(failure.Usage, err)
 	}
 	return plan, nil
 }
@@ -82,7 +83,7 @@ func (c choice) platform(args []string) (name, dir string, err error) {
 		}
 		return dir, dir, err
 	case len(args) != 1:
-		return "", "", usage("sim fault takes the name of one cluster, or --state-dir of a simulated platform")
+		return "", "", failure.Usagef("sim fault takes the name of one cluster, or --state-dir of a simulated platform")
 	}
 	c.rehearse = true
 	w, err := c.find(args[0])

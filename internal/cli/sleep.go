@@ -19,6 +19,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 // annotationReplicas keeps how many pods a Deployment had before it was put to
@@ -45,7 +46,7 @@ func acting(ctx context.Context, c client.Client) ([]appsv1.Deployment, error) {
 
 // putToSleep ends the controllers of a cluster, and returns when none of them can
 // act any more: their pods are gone, and nobody holds their leases.
-func (o *operation) putToSleep(ctx context.Context, c client.Client, t *teller) error {
+func (o *operation) putToSleep(ctx context.Context, c client.Client, progress *ui.Reporter) error {
 	all, err := acting(ctx, c)
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func (o *operation) putToSleep(ctx context.Context, c client.Client, t *teller) 
 		if err != nil {
 			awake = err.Error()
 		}
-		t.waiting(awake)
+		progress.Waiting(awake)
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %s", ctx.Err(), awake)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
@@ -34,16 +35,16 @@ func (a App) statusCommand() *cobra.Command {
 while no bootstrap runs.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage("%s takes the name of one cluster, or none", cmd.CommandPath())
+				return failure.Usagef("%s takes the name of one cluster, or none", cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output != "" && output != "json" {
-				return usage("-o is json or nothing, not %q", output)
+				return failure.Usagef("-o is json or nothing, not %q", output)
 			}
 			if len(args) == 0 && c != (choice{}) {
-				return usage("which cluster? name it, or leave the flags out to see all")
+				return failure.Usagef("which cluster? name it, or leave the flags out to see all")
 			}
 			if len(args) == 0 {
 				return interrupted(cmd.Context(), a.statusOfAll(cmd.Context(), output))
@@ -152,7 +153,7 @@ func (w workspace) clusterOf(ctx context.Context, c client.Reader) (*v1alpha1.Cl
 	}
 	cb := named(&list, w.name)
 	if cb == nil {
-		return nil, usage("the plane of %s holds the cluster %s, not %s", w.dir, list.Items[0].Spec.Cluster.Name, w.name)
+		return nil, failure.Usagef("the plane of %s holds the cluster %s, not %s", w.dir, list.Items[0].Spec.Cluster.Name, w.name)
 	}
 	return cb, nil
 }

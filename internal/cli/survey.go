@@ -17,6 +17,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/internal/failure"
 )
 
 // survey finds out what will go, before anything is changed. It refuses where that
@@ -50,7 +51,7 @@ func (x *destruction) refuseElsewhere(found inventory) error {
 	if len(missing) == 0 || x.flags.evenIfGone {
 		return nil
 	}
-	return usage("%s has nothing of %s, but its plane knows of %s there; nothing was deleted; are these its credentials and its namespace? If they are, and all of that is gone for good: %s --even-if-gone",
+	return failure.Usagef("%s has nothing of %s, but its plane knows of %s there; nothing was deleted; are these its credentials and its namespace? If they are, and all of that is gone for good: %s --even-if-gone",
 		x.site().place(), x.name, some(missing), x.command("destroy"))
 }
 
@@ -108,7 +109,7 @@ func sharedID(name, id string, strangers inventory) error {
 	for _, h := range strangers {
 		owners[h.owner.Cluster] = true
 	}
-	return usage("the cluster id %s is not that of %s alone: %s has %s under it; nothing was deleted; an id is given once and is in no manifest: see docs/concepts/ownership.md",
+	return failure.Usagef("the cluster id %s is not that of %s alone: %s has %s under it; nothing was deleted; an id is given once and is in no manifest: see docs/concepts/ownership.md",
 		id, name, strings.Join(slices.Sorted(maps.Keys(owners)), ", "), split(strangers.parts()))
 }
 
@@ -120,9 +121,9 @@ func (d *doomed) refuseOthers(name string) error {
 	case len(d.others) == 0:
 		return nil
 	case d.selfHosted() || movedAway(d.cluster):
-		return usage("%s manages more than itself; nothing was deleted; delete that first: %s", name, some(d.others))
+		return failure.Usagef("%s manages more than itself; nothing was deleted; delete that first: %s", name, some(d.others))
 	}
-	return usage("ProviderConfig %s serves more than %s; nothing was deleted; delete that first: %s", d.config.Name, name, some(d.others))
+	return failure.Usagef("ProviderConfig %s serves more than %s; nothing was deleted; delete that first: %s", d.config.Name, name, some(d.others))
 }
 
 // refuseOthers looks at the plane that is in charge.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -40,7 +41,7 @@ func TestPlatformWithNothingOfWhatRunsIsAnotherOne(t *testing.T) {
 				operation: &operation{workspace: workspace{name: "dev"}}, flags: c.flags,
 				doomed: &doomed{requests: c.requests, settled: c.settled, config: &v1alpha1.ProviderConfig{}},
 			}
-			if err := x.refuseElsewhere(c.found); (err != nil) != c.refused || err != nil && codeOf(err) != exitUsage {
+			if err := x.refuseElsewhere(c.found); (err != nil) != c.refused || err != nil && failure.KindOf(err) != failure.Usage {
 				t.Errorf("refused: %v", err)
 			}
 		})

@@ -29,8 +29,8 @@ const (
 // saw last of that. Each listing is shown to see first. A login that ends on the
 // way is renewed. What stands under the owner's cluster id with the name of another
 // cluster is left alone.
-func (a App) sweep(ctx context.Context, s site, o provider.Owner, t *teller, see func(stock) error) (left inventory, err error) {
-	stuck := func(err error) { t.tell(ui.Event{Type: ui.EventWaiting, Message: err.Error()}) }
+func (a App) sweep(ctx context.Context, s site, o provider.Owner, progress *ui.Reporter, see func(stock) error) (left inventory, err error) {
+	stuck := func(err error) { progress.Report(ui.Event{Type: ui.EventWaiting, Message: err.Error()}) }
 	broom := &sweep{
 		owner: o, stuck: stuck,
 		see: func(now stock) error {
@@ -38,7 +38,7 @@ func (a App) sweep(ctx context.Context, s site, o provider.Owner, t *teller, see
 			return see(now)
 		},
 		gone: func(h holding) {
-			t.tell(ui.Event{Type: ui.EventMachine, Message: fmt.Sprintf("%s is gone: %s", h.name, contents(h.parts))})
+			progress.Report(ui.Event{Type: ui.EventMachine, Message: fmt.Sprintf("%s is gone: %s", h.name, contents(h.parts))})
 		},
 	}
 	for before := -1; ; before = len(left) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
@@ -51,7 +52,7 @@ func (d *dirt) make(cluster, id string, n int) {
 func (d *dirt) sweep(ctx context.Context, id string) (string, error) {
 	l := &ledger{}
 	a := App{Out: io.Discard, Err: io.Discard}
-	_, err := a.sweep(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, newTeller(a, "plain"), func(now stock) error {
+	_, err := a.sweep(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, ui.NewReporter(a.Out, a.Err, "plain"), func(now stock) error {
 		l.see(now.held)
 		d.kept = now.copies
 		return nil

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
@@ -176,6 +177,6 @@ func (x *destruction) refuseTenants() error {
 	for _, t := range x.tenants {
 		names = append(names, t.String())
 	}
-	return usage("%s has tenants: %s; nothing was deleted; delete them first, on the cluster, or leave them behind: %s --even-if-tenants",
+	return failure.Usagef("%s has tenants: %s; nothing was deleted; delete them first, on the cluster, or leave them behind: %s --even-if-tenants",
 		x.name, some(names), x.command("destroy"))
 }

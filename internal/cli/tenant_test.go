@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/failure"
 )
 
 var (
@@ -123,7 +124,7 @@ func sameType(a, b client.ObjectList) bool {
 func TestTenantsAreRefusedUnlessTheUserInsists(t *testing.T) {
 	x := &destruction{operation: &operation{workspace: workspace{name: "dev", dir: "/d"}}, tenants: []tenant{{"Cluster", "team/prod", "cluster.x-k8s.io"}}}
 	err := x.refuseTenants()
-	if codeOf(err) != exitUsage || !strings.Contains(err.Error(), "dev has tenants: Cluster team/prod; nothing was deleted") || !strings.HasSuffix(err.Error(), "--even-if-tenants") {
+	if failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "dev has tenants: Cluster team/prod; nothing was deleted") || !strings.HasSuffix(err.Error(), "--even-if-tenants") {
 		t.Errorf("refused with %v", err)
 	}
 	if text := x.tenantTable(); !strings.Contains(text, "  Cluster team/prod (cluster.x-k8s.io)\n") {

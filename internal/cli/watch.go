@@ -104,13 +104,13 @@ func (o *operation) ended() error {
 }
 
 // awaitGone waits until an object does not exist, and tells what it says.
-func (o *operation) awaitGone(object *v1alpha1.ProviderConfig, t *teller) error {
+func (o *operation) awaitGone(object *v1alpha1.ProviderConfig, progress *ui.Reporter) error {
 	last := ""
 	err := o.watch(client.ObjectKeyFromObject(object), &v1alpha1.ProviderConfigList{}, func(object client.Object) bool {
 		c := meta.FindStatusCondition(object.(*v1alpha1.ProviderConfig).Status.Conditions, v1alpha1.ConditionReady)
 		if c != nil && c.Status != metav1.ConditionTrue && c.Message != last {
 			last = c.Message
-			t.tell(ui.Event{Type: ui.EventWaiting, Message: last})
+			progress.Report(ui.Event{Type: ui.EventWaiting, Message: last})
 		}
 		return false
 	})

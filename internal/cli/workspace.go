@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/sim"
 )
 
@@ -86,10 +87,10 @@ func (c *choice) register(cmd *cobra.Command) {
 // find is the workspace of a cluster that exists.
 func (c choice) find(name string) (workspace, error) {
 	if c.rehearse && c.real {
-		return workspace{}, usage("--real and --rehearse exclude each other")
+		return workspace{}, failure.Usagef("--real and --rehearse exclude each other")
 	}
 	if !regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`).MatchString(name) {
-		return workspace{}, usage("%q is not the name of a cluster", name)
+		return workspace{}, failure.Usagef("%q is not the name of a cluster", name)
 	}
 	if c.stateDir != "" {
 		return c.findIn(name)
@@ -111,7 +112,7 @@ func (c choice) find(name string) (workspace, error) {
 	case 1:
 		return found[0], found[0].refuseForeign()
 	}
-	return workspace{}, usage("there is a real and a rehearsed cluster %q; say which with --real or --rehearse", name)
+	return workspace{}, failure.Usagef("there is a real and a rehearsed cluster %q; say which with --real or --rehearse", name)
 }
 
 // fits reports whether a workspace is of the kind that was asked for.
@@ -171,13 +172,13 @@ func create(name, stateDir string, rehearsal bool) (claims, error) {
 func (w workspace) refuseTaken() error {
 	m, _ := readMark(w.plane())
 	if m.Rehearsal != nil && *m.Rehearsal != w.rehearsal {
-		return usage("%s holds a cluster that is %s, not %s; choose another --state-dir", w.dir, kindOf(workspace{rehearsal: *m.Rehearsal}), kindOf(w))
+		return failure.Usagef("%s holds a cluster that is %s, not %s; choose another --state-dir", w.dir, kindOf(workspace{rehearsal: *m.Rehearsal}), kindOf(w))
 	}
 	other, lives := w.namesake()
 	if !lives || w.rehearsal || isPlane(w.plane()) {
 		return nil
 	}
-	return usage("the cluster %s of this machine is in %s; give the new one another name, set BUTLER_HOME to keep them apart, or, if the other is gone for good: butleradm forget %s", w.name, other, w.name)
+	return failure.Usagef("the cluster %s of this machine is in %s; give the new one another name, set BUTLER_HOME to keep them apart, or, if the other is gone for good: butleradm forget %s", w.name, other, w.name)
 }
 
 // namesake is where another cluster of the same name lies that the name points to. A

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/butlerdotdev/butler/internal/failure"
 )
 
 const lockFile = `{"name":"butleradm bootstrap dev","pid":4194304,"since":"2026-01-01T00:00:00Z"}`
@@ -116,7 +118,7 @@ func TestForeignFoldersAreRefusedAndStay(t *testing.T) {
 			_, placed := destroyFlags{choice: choice{stateDir: dir}}.place("dev")
 			_, stopped := choice{stateDir: dir}.simulated("stop", nil)
 			for _, err := range []error{created, found, placed, stopped} {
-				if codeOf(err) != exitUsage || !errors.Is(err, errForeign) {
+				if failure.KindOf(err) != failure.Usage || !errors.Is(err, errForeign) {
 					t.Errorf("got %v", err)
 				}
 			}
@@ -177,7 +179,7 @@ func TestNameOfALivingClusterIsNotRedirected(t *testing.T) {
 	}
 	second := tree(t, nil)
 	_, err := create("mgmt", second, false)
-	if codeOf(err) != exitUsage || !strings.Contains(err.Error(), "the cluster mgmt of this machine is in "+first+"; give the new one another name") {
+	if failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "the cluster mgmt of this machine is in "+first+"; give the new one another name") {
 		t.Errorf("a new one: %v", err)
 	}
 	if exists(second) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package ui
 
 import (
 	"fmt"
@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/term"
-
-	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 // live draws a view on a terminal: whenever it changes, and once a second for
@@ -21,14 +19,14 @@ import (
 type live struct {
 	out  *os.File
 	mu   sync.Mutex
-	view ui.View
-	// lines of the frame that stands on the screen.
+	view View
+	// lines of the frame that is on the screen.
 	lines int
 	stop  chan struct{}
 	ended sync.WaitGroup
 }
 
-// terminal is the terminal that a writer is, if it can move its cursor.
+// terminal is the terminal behind a writer, if it can move its cursor.
 func terminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	if kind := os.Getenv("TERM"); !ok || kind == "" || kind == "dumb" {
@@ -37,7 +35,7 @@ func terminal(w io.Writer) (*os.File, bool) {
 	return f, term.IsTerminal(f.Fd())
 }
 
-func newLive(out *os.File, v ui.View) *live {
+func newLive(out *os.File, v View) *live {
 	l := &live{out: out, view: v, stop: make(chan struct{})}
 	l.ended.Go(l.run)
 	return l
@@ -51,13 +49,13 @@ func (l *live) run() {
 		case <-l.stop:
 			return
 		case <-tick.C:
-			l.change(func(v ui.View) ui.View { return v })
+			l.change(func(v View) View { return v })
 		}
 	}
 }
 
 // change draws the view that f makes of the present one.
-func (l *live) change(f func(ui.View) ui.View) {
+func (l *live) change(f func(View) View) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.view = f(l.view)
@@ -68,7 +66,7 @@ func (l *live) change(f func(ui.View) ui.View) {
 }
 
 // end draws the view for the last time, in full, and leaves it.
-func (l *live) end(o ui.Outcome) {
+func (l *live) end(o Outcome) {
 	close(l.stop)
 	l.ended.Wait()
 	l.mu.Lock()
@@ -81,8 +79,8 @@ func (l *live) end(o ui.Outcome) {
 	}
 }
 
-func (l *live) draw(s ui.Screen) {
-	frame := ui.Render(l.view, s, time.Now())
+func (l *live) draw(s Screen) {
+	frame := Render(l.view, s, time.Now())
 	erase := ""
 	if l.lines > 0 {
 		erase = fmt.Sprintf("\r\x1b[%dA\x1b[J", l.lines)
@@ -92,10 +90,10 @@ func (l *live) draw(s ui.Screen) {
 }
 
 // screenOf is a terminal as it is now: it may have been resized.
-func screenOf(out *os.File) ui.Screen {
+func screenOf(out *os.File) Screen {
 	width, height, err := term.GetSize(out.Fd())
 	if err != nil || width <= 0 || height <= 0 {
-		width, height = ui.Columns, 24
+		width, height = Columns, 24
 	}
-	return ui.Screen{Width: min(width, ui.Columns), Height: height, Colour: os.Getenv("NO_COLOR") == ""}
+	return Screen{Width: min(width, Columns), Height: height, Colour: os.Getenv("NO_COLOR") == ""}
 }

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/ui"
+)
+
+// reportFailure reports to programs how the command ended; people read it from Main.
+func reportFailure(progress *ui.Reporter, err error) {
+	progress.Clear()
+	if err == nil || !progress.JSON() {
+		return
+	}
+	if invalid, ok := errors.AsType[*manifest.Invalid](err); ok {
+		for _, p := range invalid.Problems {
+			progress.Report(ui.Event{
+				Type: ui.EventProblem, Problem: &ui.Problem{File: invalid.File, Line: p.Line, Field: p.Field},
+				Message: p.Message,
+			})
+		}
+	}
+	progress.Failed(codeOf(err), summary(err))
+}
+
+// finish reports a cluster that is Ready, and prints what can be done with it.
+func (a App) finish(progress *ui.Reporter, w workspace, changed bool) {
+	message := w.name + " is Ready"
+	if !changed {
+		message += " already; nothing was changed"
+	}
+	progress.Ready(message)
+	if progress.JSON() {
+		return
+	}
+	fmt.Fprintf(a.Err, "\n  use it:     %s > kubeconfig\n  look at it: %s\n  remove it:  %s\n",
+		w.command("kubeconfig"), w.command("status"), w.command("destroy"))
+}
+
+// suggest prints what can be done with a cluster that is not Ready.
+func (a App) suggest(progress *ui.Reporter, w workspace, again string) {
+	progress.Clear()
+	if progress.JSON() {
+		return
+	}
+	fmt.Fprintf(a.Err, "\nEverything is left in place.\n\n  go on:      %s\n  look at it: %s\n  remove it:  %s\n\n",
+		again, w.command("status"), w.command("destroy"))
+}
