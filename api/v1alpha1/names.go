@@ -3,6 +3,8 @@
 
 package v1alpha1
 
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 // Labels that this project sets on its objects and on what it makes on a platform.
 const (
 	LabelCluster          = Group + "/cluster"
@@ -55,6 +57,10 @@ const (
 	AnnotationFenced = Group + "/fenced"
 )
 
+// Fenced reports whether another plane is in charge of the ClusterBootstrap. Nothing
+// of the cluster may be changed from this plane then.
+func Fenced(cb metav1.Object) bool { return cb.GetAnnotations()[AnnotationFenced] != "" }
+
 // AnnotationReplace on a ClusterBootstrap names one of its machines that is lost
 // and is to be made anew, a control plane too.
 const AnnotationReplace = Group + "/replace"
@@ -94,10 +100,3 @@ func FinalizerMachineRequest(p ProviderType) string {
 func FinalizerLoadBalancerRequest(p ProviderType) string {
 	return "loadbalancerrequest." + Group + "/" + string(p) + "-finalizer"
 }
-
-// ConditionReady is the condition that every kind of this package has.
-const ConditionReady = "Ready"
-
-// ReasonNoController is the reason of a Ready condition that no provider's controller
-// has written.
-const ReasonNoController = "NoController"

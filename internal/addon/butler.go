@@ -55,7 +55,7 @@ func butlerBootstrap(c cluster, a *Addon) {
 func butlerProvider(c cluster, a *Addon) {
 	own(c, a, c.beside(a.Key), c.facts.Version)
 	if ref := c.facts.Platform.CredentialsRef; ref != nil {
-		a.Values["credentialsSecrets"] = []string{c.credentialsNamespace() + "/" + ref.Name}
+		a.Values["credentialsSecrets"] = []string{ref.In(c.credentialsNamespace()).String()}
 		c.needs(a, c.credentialsNamespace())
 	}
 }
@@ -66,7 +66,7 @@ func (c cluster) namespace() string { return cmp.Or(c.facts.Namespace, butlerSys
 func (c cluster) credentialsNamespace() string {
 	beside := cmp.Or(c.facts.ProviderNamespace, c.namespace())
 	if ref := c.facts.Platform.CredentialsRef; ref != nil {
-		return cmp.Or(ref.Namespace, beside)
+		return ref.In(beside).Namespace
 	}
 	return beside
 }
@@ -75,7 +75,7 @@ func (c cluster) credentialsNamespace() string {
 func (c cluster) foreignNamespaces() (out []string) {
 	for _, p := range c.Addons.CAPI.InfrastructureProviders {
 		if p.CredentialsSecretRef != nil {
-			out = append(out, cmp.Or(p.CredentialsSecretRef.Namespace, c.namespace()))
+			out = append(out, p.CredentialsSecretRef.In(c.namespace()).Namespace)
 		}
 	}
 	return out

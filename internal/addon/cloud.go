@@ -5,6 +5,8 @@ package addon
 
 import (
 	"strconv"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 const (
@@ -54,7 +56,7 @@ func awsCloud(c cluster, a *Addon) {
 		a.Values["image"] = map[string]any{"tag": "v1." + minor + ".0"}
 	}
 	if c.credentials() {
-		a.Secret = &Secret{Namespace: kubeSystem, Name: awsSecret, Copy: []string{"accessKeyID", "secretAccessKey", "sessionToken"}}
+		a.Secret = &Secret{Namespace: kubeSystem, Name: awsSecret, Copy: []string{v1alpha1.KeyAccessKeyID, v1alpha1.KeySecretAccessKey, v1alpha1.KeySessionToken}}
 	}
 	a.Ready.Workloads = daemonSets(kubeSystem, "aws-cloud-controller-manager")
 }
@@ -68,7 +70,7 @@ func awsEnv(c cluster) []any {
 		return env
 	}
 	for _, v := range []struct{ name, key string }{
-		{"AWS_ACCESS_KEY_ID", "accessKeyID"}, {"AWS_SECRET_ACCESS_KEY", "secretAccessKey"}, {"AWS_SESSION_TOKEN", "sessionToken"},
+		{"AWS_ACCESS_KEY_ID", v1alpha1.KeyAccessKeyID}, {"AWS_SECRET_ACCESS_KEY", v1alpha1.KeySecretAccessKey}, {"AWS_SESSION_TOKEN", v1alpha1.KeySessionToken},
 	} {
 		env = append(env, map[string]any{"name": v.name, "valueFrom": map[string]any{
 			"secretKeyRef": map[string]any{"name": awsSecret, "key": v.key, "optional": true},
@@ -113,7 +115,7 @@ func azureConfig(c cluster) *Secret {
 	}
 	s := &Secret{Namespace: kubeSystem, Name: azureSecret, Key: "cloud-config", Fields: fields}
 	if c.credentials() {
-		s.Fill = map[string]string{"tenantId": "tenantID", "aadClientId": "clientID", "aadClientSecret": "clientSecret"}
+		s.Fill = map[string]string{"tenantId": v1alpha1.KeyTenantID, "aadClientId": v1alpha1.KeyClientID, "aadClientSecret": v1alpha1.KeyClientSecret}
 	} else {
 		fields["useManagedIdentityExtension"] = true
 	}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 const (
 	gcpName   = "cloud-controller-manager"
 	gcpImage  = "registry.k8s.io/cloud-provider-gcp/cloud-controller-manager"
 	gcpSecret = "gcp-cloud-credentials"
-	gcpKey    = "serviceAccountKey"
 	gcpConfig = "/etc/cloud"
 	gcpLogin  = "/etc/cloud-credentials"
 	rbacV1    = "rbac.authorization.k8s.io/v1"
@@ -30,7 +31,7 @@ func gcpCloud(c cluster, a *Addon) {
 		object("apps/v1", "DaemonSet", kubeSystem, gcpName, map[string]any{"spec": gcpDaemonSet(c, a.Version)}),
 	}
 	if c.credentials() {
-		a.Secret = &Secret{Namespace: kubeSystem, Name: gcpSecret, Copy: []string{gcpKey}}
+		a.Secret = &Secret{Namespace: kubeSystem, Name: gcpSecret, Copy: []string{v1alpha1.KeyServiceAccountKey}}
 	}
 	a.Ready.Workloads = daemonSets(kubeSystem, gcpName)
 }
@@ -121,7 +122,7 @@ func gcpDaemonSet(c cluster, version string) map[string]any {
 func gcpContainer(c cluster, version string) map[string]any {
 	env, mounts := throughKubePrism(), []any{map[string]any{"name": "config", "mountPath": gcpConfig, "readOnly": true}}
 	if c.credentials() {
-		env = append(env, map[string]any{"name": "GOOGLE_APPLICATION_CREDENTIALS", "value": gcpLogin + "/" + gcpKey})
+		env = append(env, map[string]any{"name": "GOOGLE_APPLICATION_CREDENTIALS", "value": gcpLogin + "/" + v1alpha1.KeyServiceAccountKey})
 		mounts = append(mounts, map[string]any{"name": "credentials", "mountPath": gcpLogin, "readOnly": true})
 	}
 	return map[string]any{

@@ -91,9 +91,9 @@ func (l login) derived() map[string]string {
 	case v1alpha1.ProviderProxmox:
 		return l.proxmox()
 	case v1alpha1.ProviderGCP:
-		return map[string]string{"GCP_B64ENCODED_CREDENTIALS": base64Of(l.get(l.key("serviceAccountKey")))}
+		return map[string]string{"GCP_B64ENCODED_CREDENTIALS": base64Of(l.get(l.key(v1alpha1.KeyServiceAccountKey)))}
 	case v1alpha1.ProviderAWS:
-		return map[string]string{"AWS_B64ENCODED_CREDENTIALS": base64Of(l.awsProfile()), "AWS_CONTROLLER_IAM_ROLE": l.get("roleARN")}
+		return map[string]string{"AWS_B64ENCODED_CREDENTIALS": base64Of(l.awsProfile()), "AWS_CONTROLLER_IAM_ROLE": l.get(v1alpha1.KeyRoleARN)}
 	case v1alpha1.ProviderAzure:
 		return l.azure()
 	case v1alpha1.ProviderHarvester:
@@ -106,9 +106,9 @@ func (l login) derived() map[string]string {
 // the quotes of a JSON document.
 func (l login) nutanix() map[string]string {
 	out := map[string]string{
-		"NUTANIX_USER":                    jsonText(l.get("username")),
-		"NUTANIX_PASSWORD":                jsonText(l.get("password")),
-		"NUTANIX_ADDITIONAL_TRUST_BUNDLE": base64Of(l.get("caBundle")),
+		"NUTANIX_USER":                    jsonText(l.get(v1alpha1.KeyUsername)),
+		"NUTANIX_PASSWORD":                jsonText(l.get(v1alpha1.KeyPassword)),
+		"NUTANIX_ADDITIONAL_TRUST_BUNDLE": base64Of(l.get(v1alpha1.KeyCABundle)),
 	}
 	n := l.platform.Nutanix
 	if !l.own() || n == nil {
@@ -128,7 +128,7 @@ func (l login) nutanix() map[string]string {
 // proxmox takes a token only. Without one it starts without a login, and each
 // tenant's cluster names its own; an address alone would make it fail.
 func (l login) proxmox() map[string]string {
-	token, secret := l.get("token"), l.get("tokenSecret")
+	token, secret := l.get(v1alpha1.KeyToken), l.get(v1alpha1.KeyTokenSecret)
 	if !l.own() || l.platform.Proxmox == nil || token == "" || secret == "" {
 		return map[string]string{"PROXMOX_TOKEN": token, "PROXMOX_SECRET": secret}
 	}
@@ -145,10 +145,10 @@ func (l login) awsProfile() string {
 		return "\n"
 	case ref != nil && ref.Key != "":
 		return l.get(ref.Key) + "\n"
-	case l.get("accessKeyID") == "" || l.get("secretAccessKey") == "":
+	case l.get(v1alpha1.KeyAccessKeyID) == "" || l.get(v1alpha1.KeySecretAccessKey) == "":
 		return ""
 	}
-	region, role, source := "", l.get("roleARN"), ""
+	region, role, source := "", l.get(v1alpha1.KeyRoleARN), ""
 	if l.own() && l.platform.AWS != nil {
 		region = l.platform.AWS.Region
 	}
@@ -157,8 +157,8 @@ func (l login) awsProfile() string {
 	}
 	lines := []string{"[" + awsDefault + "]"}
 	for _, entry := range [][2]string{
-		{"aws_access_key_id", l.get("accessKeyID")}, {"aws_secret_access_key", l.get("secretAccessKey")},
-		{"aws_session_token", l.get("sessionToken")}, {"region", region}, {"role_arn", role}, {"source_profile", source},
+		{"aws_access_key_id", l.get(v1alpha1.KeyAccessKeyID)}, {"aws_secret_access_key", l.get(v1alpha1.KeySecretAccessKey)},
+		{"aws_session_token", l.get(v1alpha1.KeySessionToken)}, {"region", region}, {"role_arn", role}, {"source_profile", source},
 	} {
 		if entry[1] != "" {
 			lines = append(lines, entry[0]+" = "+entry[1])
@@ -171,7 +171,7 @@ const awsDefault = "default"
 
 // azure has its credentials with each tenant's cluster.
 func (l login) azure() map[string]string {
-	subscription := l.get("subscriptionID")
+	subscription := l.get(v1alpha1.KeySubscriptionID)
 	a := l.platform.Azure
 	if !l.own() || a == nil {
 		return map[string]string{"AZURE_SUBSCRIPTION_ID_B64": base64Of(subscription)}
@@ -214,8 +214,8 @@ func (l login) check(variables map[string]string) error {
 // remedy says where a variable comes from.
 func (l login) remedy(name string) string {
 	usual := map[string]string{
-		"NUTANIX_USER": "username", "NUTANIX_PASSWORD": "password",
-		"GCP_B64ENCODED_CREDENTIALS": "serviceAccountKey", "AWS_B64ENCODED_CREDENTIALS": "accessKeyID and secretAccessKey",
+		"NUTANIX_USER": v1alpha1.KeyUsername, "NUTANIX_PASSWORD": v1alpha1.KeyPassword,
+		"GCP_B64ENCODED_CREDENTIALS": v1alpha1.KeyServiceAccountKey, "AWS_B64ENCODED_CREDENTIALS": v1alpha1.KeyAccessKeyID + " and " + v1alpha1.KeySecretAccessKey,
 	}[name]
 	switch {
 	case l.ref() == nil:

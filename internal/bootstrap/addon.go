@@ -217,8 +217,5 @@ func (s *Session) credentialsKey(ref *v1alpha1.SecretReference) types.Namespaced
 	if ref == nil {
 		ref, namespace = s.provider.Spec.CredentialsRef, s.provider.Namespace
 	}
-	if ref == nil {
-		return types.NamespacedName{}
-	}
-	return types.NamespacedName{Namespace: cmp.Or(ref.Namespace, namespace), Name: ref.Name}
+	return ref.In(namespace)
 }

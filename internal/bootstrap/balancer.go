@@ -85,7 +85,7 @@ func (s *Session) findBalancer(ctx context.Context) (*v1alpha1.LoadBalancerReque
 }
 
 func (s *Session) createBalancer(ctx context.Context, name string, targets []v1alpha1.LoadBalancerTarget) (*v1alpha1.LoadBalancerRequest, error) {
-	key := s.providerKey()
+	key := s.ProviderConfig()
 	r := &v1alpha1.LoadBalancerRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name},
 		Spec: v1alpha1.LoadBalancerRequestSpec{

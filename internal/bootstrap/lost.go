@@ -14,14 +14,11 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// reasonLost is what a provider says of a machine that it had and that is gone.
-const reasonLost = "VMLost"
-
 // isLost reports whether a machine is gone for good: its platform does not have it
 // any more, or its request was deleted, which is gone after the machine. One whose
 // platform cannot be asked is not meant, nor one that is merely broken.
 func isLost(r *v1alpha1.MachineRequest) bool {
-	return r == nil || r.DeletionTimestamp.IsZero() && r.Status.Phase == v1alpha1.MachineFailed && r.Status.FailureReason == reasonLost
+	return r == nil || r.DeletionTimestamp.IsZero() && r.Status.Phase == v1alpha1.MachineFailed && r.Status.FailureReason == v1alpha1.ReasonVMLost
 }
 
 // lostWorker is the first worker that is to be replaced without anybody's asking.

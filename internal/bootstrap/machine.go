@@ -121,7 +121,7 @@ func (s *Session) find(ctx context.Context, o client.Object) error {
 // createRequest asks for a machine: for the first time, or as the replacement that
 // is named.
 func (s *Session) createRequest(ctx context.Context, m Machine, replacement string) (*v1alpha1.MachineRequest, error) {
-	key := s.providerKey()
+	key := s.ProviderConfig()
 	r := &v1alpha1.MachineRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: m.Name},
 		Spec: v1alpha1.MachineRequestSpec{

@@ -29,12 +29,6 @@ func CheckCredentials(spec v1alpha1.ClusterBootstrapSpec, config *v1alpha1.Provi
 	return &Failure{"AmbientCredentials", fmt.Sprintf("ProviderConfig %s/%s has no credentialsRef, and the credentials of this machine do not move to the cluster with its management; put them into a Secret and set spec.credentialsRef, or set spec.addons.butlerController.enabled of the ClusterBootstrap to false", config.Namespace, config.Name)}
 }
 
-// Fenced reports whether another plane is in charge of a cluster. Nothing of it
-// may be changed from here then.
-func Fenced(cb *v1alpha1.ClusterBootstrap) bool {
-	return cb.Annotations[v1alpha1.AnnotationFenced] != ""
-}
-
 // SelfHosted reports whether a ClusterBootstrap lies on the cluster that it is
 // about.
 func SelfHosted(cb *v1alpha1.ClusterBootstrap) bool {

@@ -84,13 +84,3 @@ func TestOnlyTheOperatorsMachineWaitsForThePivot(t *testing.T) {
 		}
 	}
 }
-
-func TestAFenceWithoutAReasonIsNone(t *testing.T) {
-	cb := &v1alpha1.ClusterBootstrap{}
-	for reason, want := range map[string]bool{"": false, "it has moved": true} {
-		cb.Annotations = map[string]string{v1alpha1.AnnotationFenced: reason}
-		if Fenced(cb) != want {
-			t.Errorf("%q: %v", reason, Fenced(cb))
-		}
-	}
-}

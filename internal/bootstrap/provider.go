@@ -10,7 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -18,7 +17,7 @@ import (
 // checkProvider sees that the ProviderConfig is there and fits. One that is
 // missing may be applied a moment later. The steps that follow use it.
 func checkProvider(ctx context.Context, s *Session) (*Obstacle, error) {
-	key := s.providerKey()
+	key := s.ProviderConfig()
 	config := &v1alpha1.ProviderConfig{}
 	err := s.Client.Get(ctx, key, config)
 	if apierrors.IsNotFound(err) {
@@ -49,11 +48,3 @@ func checkProvider(ctx context.Context, s *Session) (*Obstacle, error) {
 }
 
 func hasAddress(m v1alpha1.BootstrapMachineStatus) bool { return m.IPAddress != "" }
-
-func (s *Session) providerKey() types.NamespacedName {
-	ref := s.Spec.ProviderRef
-	if ref.Namespace == "" {
-		ref.Namespace = s.Namespace
-	}
-	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-}

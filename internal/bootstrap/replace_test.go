@@ -70,7 +70,7 @@ func TestAPlatformThatHasLostWhatWorksIsNotBelieved(t *testing.T) {
 	}
 	nodes := []corev1.Node{node("a", corev1.ConditionTrue), node("b", corev1.ConditionTrue), node("goes", corev1.ConditionUnknown)}
 	runs := &v1alpha1.MachineRequest{Status: v1alpha1.MachineRequestStatus{Phase: v1alpha1.MachineRunning}}
-	lost := &v1alpha1.MachineRequest{Status: v1alpha1.MachineRequestStatus{Phase: v1alpha1.MachineFailed, FailureReason: reasonLost}}
+	lost := &v1alpha1.MachineRequest{Status: v1alpha1.MachineRequestStatus{Phase: v1alpha1.MachineFailed, FailureReason: v1alpha1.ReasonVMLost}}
 	for reason, tc := range map[string]struct {
 		requests []*v1alpha1.MachineRequest
 		want     string

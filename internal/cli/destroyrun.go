@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -447,7 +446,7 @@ func (x *destruction) removeConfig() error {
 // removeCredentials deletes the Secret of the ProviderConfig, unless another
 // ProviderConfig on the plane refers to it.
 func (x *destruction) removeCredentials() error {
-	key := session.SecretName(x.config)
+	key := x.config.CredentialsSecret()
 	if key.Name == "" {
 		return nil
 	}
@@ -456,7 +455,7 @@ func (x *destruction) removeCredentials() error {
 		return err
 	}
 	for i := range configs.Items {
-		if other := &configs.Items[i]; other.UID != x.config.UID && session.SecretName(other) == key {
+		if other := &configs.Items[i]; other.UID != x.config.UID && other.CredentialsSecret() == key {
 			x.progress.Step(fmt.Sprintf("Secret %s stays: ProviderConfig %s/%s refers to it", key, other.Namespace, other.Name))
 			return nil
 		}

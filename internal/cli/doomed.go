@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
@@ -36,9 +35,6 @@ type doomed struct {
 	// nothing.
 	settled bool
 }
-
-// reasonLost is what a provider says of a machine that it had and that is gone.
-const reasonLost = "VMLost"
 
 // asked is a request of a cluster.
 type asked struct {
@@ -87,7 +83,7 @@ func (w workspace) configOf(ctx context.Context, c client.Reader, cb *v1alpha1.C
 		return nil, err
 	}
 	if cb != nil {
-		return only(configs.Items, func(p v1alpha1.ProviderConfig) bool { return client.ObjectKeyFromObject(&p) == configKey(cb) }), nil
+		return only(configs.Items, func(p v1alpha1.ProviderConfig) bool { return client.ObjectKeyFromObject(&p) == cb.ProviderConfig() }), nil
 	}
 	l, err := readLedger(ctx, c, w.name, "")
 	if err != nil {
@@ -197,7 +193,7 @@ func secretOf(ctx context.Context, c client.Reader, config *v1alpha1.ProviderCon
 	if config == nil {
 		return nil, nil
 	}
-	key := session.SecretName(config)
+	key := config.CredentialsSecret()
 	if key.Name == "" {
 		return nil, nil
 	}
@@ -231,7 +227,7 @@ func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]ask
 	}
 	for i := range machines.Items {
 		s := machines.Items[i].Status
-		note(&machines.Items[i], s.ProviderID != "" && s.FailureReason != reasonLost)
+		note(&machines.Items[i], s.ProviderID != "" && s.FailureReason != v1alpha1.ReasonVMLost)
 	}
 	for i := range balancers.Items {
 		note(&balancers.Items[i], balancers.Items[i].Status.ResourceID != "")
@@ -259,7 +255,7 @@ type site struct {
 
 // connect opens a connection; close it with the function that comes with it.
 func (s site) connect(ctx context.Context) (provider.Platform, func(), error) {
-	if key := session.SecretName(s.config); key.Name != "" && s.secret == nil {
+	if key := s.config.CredentialsSecret(); key.Name != "" && s.secret == nil {
 		return provider.Platform{}, nil, &provider.Error{
 			Kind: provider.Unauthorized, Reason: "CredentialsMissing", Op: "connect to " + s.config.Name,
 			Err: fmt.Errorf("there is no Secret %s", key),
@@ -317,7 +313,7 @@ func replacement(a App, config *v1alpha1.ProviderConfig, path string) (*corev1.S
 	if path == "" {
 		return nil, nil
 	}
-	if session.SecretName(config).Name == "" {
+	if config.CredentialsSecret().Name == "" {
 		return nil, failure.Usagef("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", config.Name)
 	}
 	data, err := os.ReadFile(path)
@@ -335,7 +331,7 @@ func (o *operation) simulatorsOwn(config *v1alpha1.ProviderConfig) (*corev1.Secr
 	data, err := os.ReadFile(o.platform.Kubeconfig)
 	values := map[string][]byte{keyOf(config): data}
 	if h := config.Spec.Harvester; h != nil && h.Endpoint != "" {
-		values["endpoint"] = []byte(h.Endpoint)
+		values[v1alpha1.KeyEndpoint] = []byte(h.Endpoint)
 	}
 	return newSecret(config, values), err
 }

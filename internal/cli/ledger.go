@@ -171,7 +171,7 @@ func (b *bookkeeper) see(cb *v1alpha1.ClusterBootstrap) {
 
 func (b *bookkeeper) keep(cb *v1alpha1.ClusterBootstrap, id string) error {
 	config := &v1alpha1.ProviderConfig{}
-	if err := b.local.Get(b.ctx, configKey(cb), config); err != nil {
+	if err := b.local.Get(b.ctx, cb.ProviderConfig(), config); err != nil {
 		return err
 	}
 	if err := b.keepID(b.ctx, config, id); err != nil {

@@ -146,7 +146,7 @@ func (o *operation) moveOut(p provider.Provider, cb *v1alpha1.ClusterBootstrap, 
 	m.Scope = pivot.Everything
 	m.Quiesce = o.quiesce
 	m.Resume = func(context.Context) error { return o.resume(p) }
-	question := &login{client: there, key: configKey(cb)}
+	question := &login{client: there, key: cb.ProviderConfig()}
 	m.Admitted = func(ctx context.Context) error {
 		if err := o.awaken(ctx, there); err != nil {
 			return err
@@ -181,18 +181,10 @@ func (o *operation) clusterClient(cb *v1alpha1.ClusterBootstrap) (client.Client,
 	return bounded(config)
 }
 
-func configKey(cb *v1alpha1.ClusterBootstrap) client.ObjectKey {
-	key := client.ObjectKey{Namespace: cb.Spec.ProviderRef.Namespace, Name: cb.Spec.ProviderRef.Name}
-	if key.Namespace == "" {
-		key.Namespace = cb.Namespace
-	}
-	return key
-}
-
 // siteOf is the platform of a cluster as a plane knows it.
 func (o *operation) siteOf(ctx context.Context, p provider.Provider, cb *v1alpha1.ClusterBootstrap, c client.Reader) (site, error) {
 	config := &v1alpha1.ProviderConfig{}
-	if err := c.Get(ctx, configKey(cb), config); err != nil {
+	if err := c.Get(ctx, cb.ProviderConfig(), config); err != nil {
 		return site{}, err
 	}
 	secret, err := secretOf(ctx, c, config)

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/controller/session"
 )
 
 // annotationAsked is when the credentials of a cluster's own controllers were last
@@ -75,7 +74,7 @@ func (l *login) ask(ctx context.Context, config *v1alpha1.ProviderConfig) error 
 		return nil
 	}
 	secret := &corev1.Secret{}
-	if err := l.client.Get(ctx, session.SecretName(config), secret); err != nil {
+	if err := l.client.Get(ctx, config.CredentialsSecret(), secret); err != nil {
 		return err
 	}
 	before := client.MergeFrom(secret.DeepCopy())

@@ -20,7 +20,6 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
-	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
@@ -159,7 +158,7 @@ func ambient(p *v1alpha1.ProviderConfig) (map[string][]byte, string, error) {
 // newSecret returns the Secret that a ProviderConfig refers to. One of another
 // namespace allows the ProviderConfig to use it: the user hands over both.
 func newSecret(config *v1alpha1.ProviderConfig, data map[string][]byte) *corev1.Secret {
-	key := session.SecretName(config)
+	key := config.CredentialsSecret()
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: data}
 	if key.Namespace != config.Namespace {
 		metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1alpha1.AnnotationAllowedNamespaces, config.Namespace)

@@ -33,7 +33,7 @@ const (
 
 // movedAway reports whether another plane than the one that holds the
 // ClusterBootstrap is in charge of its cluster.
-func movedAway(cb *v1alpha1.ClusterBootstrap) bool { return cb != nil && bootstrap.Fenced(cb) }
+func movedAway(cb *v1alpha1.ClusterBootstrap) bool { return cb != nil && v1alpha1.Fenced(cb) }
 
 // clusterConfig leads to the cluster that a ClusterBootstrap has made, as its
 // administrator: by its endpoint, or past it to a control plane. Credentials that

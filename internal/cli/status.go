@@ -4,7 +4,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -265,8 +264,7 @@ type unowned struct{ names, copies string }
 // orphansOf names what the platform holds of the cluster that no request owns.
 func orphansOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (unowned, error) {
 	config := &v1alpha1.ProviderConfig{}
-	ref := cb.Spec.ProviderRef
-	err := c.Get(ctx, client.ObjectKey{Namespace: cmp.Or(ref.Namespace, cb.Namespace), Name: ref.Name}, config)
+	err := c.Get(ctx, cb.ProviderConfig(), config)
 	if err != nil {
 		return unowned{}, client.IgnoreNotFound(err)
 	}

@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
-	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/failure"
 )
 
@@ -155,8 +155,8 @@ func (d *doomed) othersOn(ctx context.Context, c client.Reader) (out []string, e
 			return nil, err
 		}
 		for _, item := range items {
-			object := item.(client.Object)
-			if !d.isOurs(object) && (d.selfHosted() || d.config != nil && object.GetDeletionTimestamp().IsZero() && session.ConfigName(object) == client.ObjectKeyFromObject(d.config)) {
+			object := item.(v1alpha1.ProviderUser)
+			if !d.isOurs(object) && (d.selfHosted() || d.config != nil && object.GetDeletionTimestamp().IsZero() && object.ProviderConfig() == client.ObjectKeyFromObject(d.config)) {
 				out = append(out, fmt.Sprintf("%s %s/%s", kind.name, object.GetNamespace(), object.GetName()))
 			}
 		}
@@ -168,7 +168,7 @@ func (d *doomed) selfHosted() bool { return d.cluster != nil && bootstrap.SelfHo
 
 // isOurs tells the cluster and its requests from everything else. An id that two
 // clusters have does not make one of them.
-func (d *doomed) isOurs(object client.Object) bool {
+func (d *doomed) isOurs(object metav1.Object) bool {
 	if _, ok := object.(*v1alpha1.ClusterBootstrap); ok {
 		return d.cluster != nil && object.GetUID() == d.cluster.UID
 	}

@@ -4,7 +4,6 @@
 package manifest
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,10 +15,7 @@ import (
 
 // references finds objects that do not refer to each other.
 func references(m *Manifest) (problems []Problem) {
-	want := types.NamespacedName{Namespace: m.Cluster.Spec.ProviderRef.Namespace, Name: m.Cluster.Spec.ProviderRef.Name}
-	if want.Namespace == "" {
-		want.Namespace = m.Cluster.Namespace
-	}
+	want := m.Cluster.ProviderConfig()
 	if have := client.ObjectKeyFromObject(m.Provider); have != want && want.Name != "" && have.Name != "" {
 		problems = append(problems, m.At(m.Cluster, "spec.providerRef", fmt.Sprintf("names ProviderConfig %s, but the file has %s", want, have)))
 	}
@@ -66,7 +62,7 @@ func (m *Manifest) placeSecrets() (problems []Problem) {
 func (m *Manifest) addonKeys() (out []types.NamespacedName) {
 	for _, p := range m.Cluster.Spec.Addons.CAPI.InfrastructureProviders {
 		if ref := p.CredentialsSecretRef; ref != nil {
-			out = append(out, types.NamespacedName{Namespace: cmp.Or(ref.Namespace, m.Cluster.Namespace), Name: ref.Name})
+			out = append(out, ref.In(m.Cluster.Namespace))
 		}
 	}
 	return out
@@ -82,15 +78,7 @@ func values(m *Manifest) []Problem { return m.Told(m.Cluster, m.Cluster.Spec.Val
 
 // CredentialsKey is the Secret that the ProviderConfig refers to, if any.
 func (m *Manifest) CredentialsKey() (types.NamespacedName, bool) {
-	ref := m.Provider.Spec.CredentialsRef
-	if ref == nil {
-		return types.NamespacedName{}, false
-	}
-	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-	if key.Namespace == "" {
-		key.Namespace = m.Provider.Namespace
-	}
-	return key, true
+	return m.Provider.CredentialsSecret(), m.Provider.Spec.CredentialsRef != nil
 }
 
 // Namespaces are those that the objects live in.

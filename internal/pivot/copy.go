@@ -334,7 +334,7 @@ func (r *run) stillFenced(ctx context.Context) error {
 	if err != nil || cb == nil {
 		return err
 	}
-	if clusterID(cb) != r.clusterID || cb.GetAnnotations()[v1alpha1.AnnotationFenced] != "" {
+	if clusterID(cb) != r.clusterID || v1alpha1.Fenced(cb) {
 		return nil
 	}
 	return finalf("%s is in charge of ClusterBootstrap %s; nothing is removed there", r.To.Name, r.Bootstrap)

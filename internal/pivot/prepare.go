@@ -190,7 +190,7 @@ func (r *run) stranger(key ref, id string, live *unstructured.Unstructured) erro
 	if clusterID(live) != id {
 		return finalf("%s on %s is not of this cluster and stands in the way; delete it there if nobody needs it", key, r.To.Name)
 	}
-	if key == r.bootstrapRef() && live.GetAnnotations()[v1alpha1.AnnotationFenced] == "" {
+	if key == r.bootstrapRef() && !v1alpha1.Fenced(live) {
 		return finalf("%s on %s is not fenced: that plane takes itself to be in charge as well; remove what put it there", key, r.To.Name)
 	}
 	return nil

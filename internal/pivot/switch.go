@@ -103,7 +103,7 @@ func (r *run) putInCharge(ctx context.Context) error {
 			return finalf("%s has lost ClusterBootstrap %s after %s was fenced, so no plane is in charge; restore %s from a backup, or go on from %s by taking the fence off there: kubectl -n %s annotate clusterbootstrap %s %s-",
 				r.To.Name, r.Bootstrap, r.From.Name, r.To.Name, r.From.Name, r.Bootstrap.Namespace, r.Bootstrap.Name, v1alpha1.AnnotationFenced)
 		}
-		if cb.GetAnnotations()[v1alpha1.AnnotationFenced] == "" {
+		if !v1alpha1.Fenced(cb) {
 			return nil
 		}
 		if !reached {

@@ -9,19 +9,16 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
-
-// endpointKey is the key of the Secret by which its owner confirms another endpoint
-// than that of the kubeconfig.
-const endpointKey = "endpoint"
 
 // endpoint returns the URL that credentials are sent to: that of the spec, if it is on
 // the server of the kubeconfig or confirmed in the Secret. The ProviderConfig may have
 // another author than the Secret, who must not get at its credentials.
 func endpoint(op string, c provider.Config, server string) (string, error) {
 	wanted := c.Spec.Harvester.Endpoint
-	if wanted == "" || sameServer(wanted, server) || sameServer(wanted, string(c.Credentials.Get(endpointKey))) {
+	if wanted == "" || sameServer(wanted, server) || sameServer(wanted, string(c.Credentials.Get(v1alpha1.KeyEndpoint))) {
 		return cmp.Or(wanted, server), nil
 	}
 	return "", invalid(op, "EndpointNotConfirmed",

@@ -13,10 +13,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
-
-const defaultKey = "kubeconfig"
 
 // restConfig turns the kubeconfig of the credentials into a client configuration
 // whose every connection is opened by the transport.
@@ -44,7 +43,7 @@ func restConfig(op string, c provider.Config) (*rest.Config, error) {
 }
 
 func load(op string, c provider.Config) (*clientcmdapi.Config, error) {
-	key := defaultKey
+	key := v1alpha1.KeyKubeconfig
 	if ref := c.Spec.CredentialsRef; ref != nil && ref.Key != "" {
 		key = ref.Key
 	}

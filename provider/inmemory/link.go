@@ -11,6 +11,7 @@ import (
 	"net"
 	"slices"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -33,7 +34,7 @@ func (l *link) admit(what string) error {
 	l.p.mu.Lock()
 	defer l.p.mu.Unlock()
 	l.p.agents[l.config.Transport.Agent]++
-	revoked := l.p.accepted != "" && string(l.config.Credentials.Get("kubeconfig")) != l.p.accepted
+	revoked := l.p.accepted != "" && string(l.config.Credentials.Get(v1alpha1.KeyKubeconfig)) != l.p.accepted
 	if !revoked && l.login == l.p.logins {
 		return nil
 	}

@@ -54,7 +54,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstra
 
 func (r *Reconciler) reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
 	switch {
-	case bootstrap.Fenced(cb):
+	case v1alpha1.Fenced(cb):
 		// Another plane is in charge: not even the status is this one's to write.
 		r.Addons.Forget(client.ObjectKeyFromObject(cb).String())
 		return reconcile.Result{}, nil
@@ -155,7 +155,7 @@ func (r *Reconciler) walk(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (b
 func (r *Reconciler) changed(ctx context.Context, cb *v1alpha1.ClusterBootstrap) error {
 	now := &v1alpha1.ClusterBootstrap{}
 	err := r.Client.Get(ctx, client.ObjectKeyFromObject(cb), now)
-	if apierrors.IsNotFound(err) || err == nil && (now.Generation > cb.Generation || bootstrap.Fenced(now)) {
+	if apierrors.IsNotFound(err) || err == nil && (now.Generation > cb.Generation || v1alpha1.Fenced(now)) {
 		return bootstrap.ErrChanged
 	}
 	return err

@@ -141,14 +141,14 @@ func byLabel(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
 }
 
-// byProvider leads from a ProviderConfig to the ClusterBootstraps that use it.
+// byProvider returns the ClusterBootstraps that use a ProviderConfig.
 func (r *Reconciler) byProvider(ctx context.Context, o client.Object) (out []reconcile.Request) {
 	var all v1alpha1.ClusterBootstrapList
 	if err := r.Client.List(ctx, &all); err != nil {
 		return nil
 	}
 	for _, cb := range all.Items {
-		if ref := cb.Spec.ProviderRef; ref.Name == o.GetName() {
+		if cb.ProviderConfig() == client.ObjectKeyFromObject(o) {
 			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&cb)})
 		}
 	}

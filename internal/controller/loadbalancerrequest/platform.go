@@ -8,20 +8,14 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/provider"
 )
 
-func configName(l *v1alpha1.LoadBalancerRequest) types.NamespacedName {
-	return request.ConfigName(l, l.Spec.ProviderConfigRef)
-}
-
 // connect finds the platform, and refuses one that has no load balancers.
 func (p *pass) connect(ctx context.Context, config *v1alpha1.ProviderConfig) error {
-	platform, err := p.claim.Connect(ctx, p.Sessions, config, configName(p.request))
+	platform, err := p.claim.Connect(ctx, p.Sessions, config, p.request.ProviderConfig())
 	if err != nil {
 		return err
 	}
@@ -46,7 +40,7 @@ func (p *pass) observe(ctx context.Context) (provider.LoadBalancer, error) {
 // refused.
 func (p *pass) look(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.LoadBalancer, error) {
 	b, err := p.observe(ctx)
-	if p.Sessions.Refused(configName(p.request), p.platform, err) {
+	if p.Sessions.Refused(p.request.ProviderConfig(), p.platform, err) {
 		return p.observeAnew(ctx, config)
 	}
 	return b, err

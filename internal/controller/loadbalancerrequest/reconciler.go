@@ -49,7 +49,7 @@ type pass struct {
 // Reconcile makes one pass. Trouble of the platform is a matter of the status;
 // the error is for trouble with the cluster that holds the request.
 func (r *Reconciler) Reconcile(ctx context.Context, l *v1alpha1.LoadBalancerRequest) (reconcile.Result, error) {
-	config, err := request.Config(ctx, r.Client, configName(l))
+	config, err := request.Config(ctx, r.Client, l.ProviderConfig())
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -61,11 +61,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, l *v1alpha1.LoadBalancerRequ
 		r.memory.Forget(l.UID) // what was seen before the fence says nothing after it
 		return reconcile.Result{}, err
 	}
-	if !r.turns.Begin(configName(l), client.ObjectKeyFromObject(l), p.claim.Held()) {
+	if !r.turns.Begin(l.ProviderConfig(), client.ObjectKeyFromObject(l), p.claim.Held()) {
 		return request.Parked(), nil
 	}
 	began := time.Now()
-	defer func() { r.turns.End(configName(l), time.Since(began), p.facts.err) }()
+	defer func() { r.turns.End(l.ProviderConfig(), time.Since(began), p.facts.err) }()
 	p.note = r.memory.Of(l.UID)
 	p.claim.Note = p.note
 	if !p.note.Begin(l.ResourceVersion) {

@@ -78,7 +78,7 @@ func (r *Reconciler) byBootstrap() string { return string(r.Type) + ".bootstrap"
 func (r *Reconciler) index(i client.FieldIndexer) error {
 	ctx := context.Background()
 	err := i.IndexField(ctx, &v1alpha1.LoadBalancerRequest{}, r.byConfig(), func(o client.Object) []string {
-		return []string{configName(o.(*v1alpha1.LoadBalancerRequest)).String()}
+		return []string{o.(*v1alpha1.LoadBalancerRequest).ProviderConfig().String()}
 	})
 	if err != nil {
 		return err

@@ -107,7 +107,7 @@ func decideStopped(f facts) decision {
 	if !f.ran {
 		return failed(reasonBroken, "the platform reports: "+f.machine.Message, request.Steady)
 	}
-	return failed(reasonLost, obstacle(f, "Virtual machine is off")+
+	return failed(v1alpha1.ReasonVMLost, obstacle(f, "Virtual machine is off")+
 		"; the platform does not start it again: start it there, or ask for another by a new request", request.Steady)
 }
 
@@ -143,7 +143,7 @@ func decideLost(f facts, message string) decision {
 	if !f.settled {
 		return decision{keep: true, pace: request.Young}
 	}
-	return failed(reasonLost, message+"; it is not made again for this request", request.Steady)
+	return failed(v1alpha1.ReasonVMLost, message+"; it is not made again for this request", request.Steady)
 }
 
 func decideFailure(f facts) decision {

@@ -6,16 +6,10 @@ package machinerequest
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/provider"
 )
-
-func configName(m *v1alpha1.MachineRequest) types.NamespacedName {
-	return request.ConfigName(m, m.Spec.ProviderRef)
-}
 
 func (p *pass) observe(ctx context.Context) (provider.Machine, error) {
 	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
@@ -26,7 +20,7 @@ func (p *pass) observe(ctx context.Context) (provider.Machine, error) {
 // look observes the machine, over a new connection if the present one is refused.
 func (p *pass) look(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Machine, error) {
 	m, err := p.observe(ctx)
-	if p.Sessions.Refused(configName(p.request), p.platform, err) {
+	if p.Sessions.Refused(p.request.ProviderConfig(), p.platform, err) {
 		return p.observeAnew(ctx, config)
 	}
 	return m, err
@@ -34,7 +28,7 @@ func (p *pass) look(ctx context.Context, config *v1alpha1.ProviderConfig) (provi
 
 // observeAnew asks again over a new connection.
 func (p *pass) observeAnew(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Machine, error) {
-	platform, err := p.claim.Connect(ctx, p.Sessions, config, configName(p.request))
+	platform, err := p.claim.Connect(ctx, p.Sessions, config, p.request.ProviderConfig())
 	if err != nil {
 		return provider.Machine{}, err
 	}

@@ -83,7 +83,7 @@ func TestWhoRemovesTheRecordAcceptsThePlatform(t *testing.T) {
 	w, _, r := redirected(t, inmemory.Options{})
 	w.accept(r)
 	w.phase(r, v1alpha1.MachineFailed)
-	if r.Status.FailureReason != reasonLost {
+	if r.Status.FailureReason != v1alpha1.ReasonVMLost {
 		t.Errorf("failure is %s", r.Status.FailureReason)
 	}
 	w.must(w.Delete(w.ctx, r))

@@ -49,7 +49,7 @@ type pass struct {
 // Reconcile makes one pass. Trouble of the platform is a matter of the status;
 // the error is for trouble with the cluster that holds the request.
 func (r *Reconciler) Reconcile(ctx context.Context, m *v1alpha1.MachineRequest) (reconcile.Result, error) {
-	config, err := request.Config(ctx, r.Client, configName(m))
+	config, err := request.Config(ctx, r.Client, m.ProviderConfig())
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -61,11 +61,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, m *v1alpha1.MachineRequest) 
 		r.memory.Forget(m.UID) // what was seen before the fence says nothing after it
 		return reconcile.Result{}, err
 	}
-	if !r.turns.Begin(configName(m), client.ObjectKeyFromObject(m), p.claim.Held()) {
+	if !r.turns.Begin(m.ProviderConfig(), client.ObjectKeyFromObject(m), p.claim.Held()) {
 		return request.Parked(), nil
 	}
 	began := time.Now()
-	defer func() { r.turns.End(configName(m), time.Since(began), p.facts.err) }()
+	defer func() { r.turns.End(m.ProviderConfig(), time.Since(began), p.facts.err) }()
 	p.note = r.memory.Of(m.UID)
 	p.claim.Note = p.note
 	if !p.note.Begin(m.ResourceVersion) {
@@ -126,7 +126,7 @@ func (p *pass) ask(ctx context.Context, config *v1alpha1.ProviderConfig) error {
 		return nil
 	}
 	minted := false
-	platform, err := p.claim.Connect(ctx, p.Sessions, config, configName(p.request))
+	platform, err := p.claim.Connect(ctx, p.Sessions, config, p.request.ProviderConfig())
 	if err == nil {
 		p.platform = platform
 		if minted, p.facts.fresh, err = p.take(ctx); err != nil && !request.OfPlatform(err) {

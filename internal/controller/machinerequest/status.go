@@ -25,7 +25,6 @@ const (
 	reasonCreating   = "VMCreating"
 	reasonSettling   = "VMNotVisible"
 	reasonNotRunning = "VMNotRunning"
-	reasonLost       = "VMLost"
 	reasonIncomplete = "VMIncomplete"
 	reasonBroken     = "VMBroken"
 	reasonDeleting   = "VMDeleting"

@@ -33,7 +33,7 @@ func (s *Sweeper) charges(ctx context.Context, config *v1alpha1.ProviderConfig) 
 	}
 	for i := range list.Items {
 		cb := &list.Items[i]
-		if holders[cb.Annotations[v1alpha1.AnnotationClusterID]] == 1 && request.ConfigName(cb, cb.Spec.ProviderRef) == client.ObjectKeyFromObject(config) && inCharge(cb) {
+		if holders[cb.Annotations[v1alpha1.AnnotationClusterID]] == 1 && cb.ProviderConfig() == client.ObjectKeyFromObject(config) && inCharge(cb) {
 			found[cb.Annotations[v1alpha1.AnnotationClusterID]] = cb
 		}
 	}
@@ -41,7 +41,7 @@ func (s *Sweeper) charges(ctx context.Context, config *v1alpha1.ProviderConfig) 
 }
 
 func inCharge(cb *v1alpha1.ClusterBootstrap) bool {
-	return cb.Annotations[v1alpha1.AnnotationClusterID] != "" && cb.DeletionTimestamp.IsZero() && !request.Fenced(cb) && !request.Copied(cb)
+	return cb.Annotations[v1alpha1.AnnotationClusterID] != "" && cb.DeletionTimestamp.IsZero() && !v1alpha1.Fenced(cb) && !request.Copied(cb)
 }
 
 // things are all that the platform holds for a cluster, or an error: never a part.

@@ -11,12 +11,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/request"
-	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -42,7 +42,7 @@ func (r *Reconciler) byTarget() string { return string(r.Type) + ".target" }
 func (r *Reconciler) index(i client.FieldIndexer) error {
 	for _, k := range referrers() {
 		err := i.IndexField(context.Background(), k.one, r.byTarget(), func(o client.Object) []string {
-			return []string{session.ConfigName(o).String()}
+			return []string{configOf(o).String()}
 		})
 		if err != nil {
 			return err
@@ -123,5 +123,13 @@ func (u use) refused(config *v1alpha1.ProviderConfig) error {
 }
 
 func ofReferrer(_ context.Context, o client.Object) []reconcile.Request {
-	return []reconcile.Request{{NamespacedName: session.ConfigName(o)}}
+	return []reconcile.Request{{NamespacedName: configOf(o)}}
+}
+
+// configOf returns the ProviderConfig of an object of one of the referrers' kinds.
+func configOf(o client.Object) (name types.NamespacedName) {
+	if u, ok := o.(v1alpha1.ProviderUser); ok {
+		name = u.ProviderConfig()
+	}
+	return name
 }

@@ -28,14 +28,6 @@ const (
 	ReasonSelfHosted   = "SelfHosted"
 )
 
-// ConfigName is the ProviderConfig that a request refers to.
-func ConfigName(o client.Object, ref v1alpha1.ProviderReference) types.NamespacedName {
-	if ref.Namespace == "" {
-		return types.NamespacedName{Namespace: o.GetNamespace(), Name: ref.Name}
-	}
-	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-}
-
 // Config returns the ProviderConfig of that name, or nil if there is none.
 func Config(ctx context.Context, r client.Reader, name types.NamespacedName) (*v1alpha1.ProviderConfig, error) {
 	c := &v1alpha1.ProviderConfig{}

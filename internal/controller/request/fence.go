@@ -23,14 +23,11 @@ type Fence struct {
 	Live client.Reader
 }
 
-// Fenced reports whether another plane is in charge of a ClusterBootstrap.
-func Fenced(cb client.Object) bool { return cb.GetAnnotations()[v1alpha1.AnnotationFenced] != "" }
-
 // Holds reports whether a request must be left alone. One without a
 // ClusterBootstrap is nobody else's.
 func (f Fence) Holds(ctx context.Context, o client.Object) (bool, error) {
 	cb, err := find(ctx, o, f.Cache, f.Live)
-	return cb != nil && Fenced(cb), err
+	return cb != nil && v1alpha1.Fenced(cb), err
 }
 
 // find returns the ClusterBootstrap of a request from the first reader that has
@@ -76,7 +73,7 @@ func IndexBootstrap(ctx context.Context, i client.FieldIndexer, kind client.Obje
 func FenceMoved() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations()
-		return Fenced(e.ObjectOld) != Fenced(e.ObjectNew) ||
+		return v1alpha1.Fenced(e.ObjectOld) != v1alpha1.Fenced(e.ObjectNew) ||
 			before[v1alpha1.AnnotationPlane] != after[v1alpha1.AnnotationPlane] ||
 			before[v1alpha1.AnnotationReplacing] != after[v1alpha1.AnnotationReplacing]
 	}}

@@ -19,8 +19,8 @@ func TestAFenceWithoutAReasonIsNone(t *testing.T) {
 	}
 	none, empty := with(nil), with(map[string]string{v1alpha1.AnnotationFenced: ""})
 	fenced := with(map[string]string{v1alpha1.AnnotationFenced: "it has moved"})
-	if Fenced(none) || Fenced(empty) || !Fenced(fenced) {
-		t.Errorf("fenced: none %v, empty %v, with a reason %v", Fenced(none), Fenced(empty), Fenced(fenced))
+	if v1alpha1.Fenced(none) || v1alpha1.Fenced(empty) || !v1alpha1.Fenced(fenced) {
+		t.Errorf("fenced: none %v, empty %v, with a reason %v", v1alpha1.Fenced(none), v1alpha1.Fenced(empty), v1alpha1.Fenced(fenced))
 	}
 	moved := FenceMoved()
 	for reason, tc := range map[string]struct {

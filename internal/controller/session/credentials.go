@@ -17,39 +17,9 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// SecretName returns the Secret of a ProviderConfig; the name is empty where the
-// ambient credentials are meant.
-func SecretName(config *v1alpha1.ProviderConfig) types.NamespacedName {
-	ref := config.Spec.CredentialsRef
-	if ref == nil {
-		return types.NamespacedName{}
-	}
-	if ref.Namespace == "" {
-		return types.NamespacedName{Namespace: config.Namespace, Name: ref.Name}
-	}
-	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-}
-
-// ConfigName returns the ProviderConfig that an object refers to.
-func ConfigName(o client.Object) types.NamespacedName {
-	var ref v1alpha1.ProviderReference
-	switch o := o.(type) {
-	case *v1alpha1.MachineRequest:
-		ref = o.Spec.ProviderRef
-	case *v1alpha1.LoadBalancerRequest:
-		ref = o.Spec.ProviderConfigRef
-	case *v1alpha1.ClusterBootstrap:
-		ref = o.Spec.ProviderRef
-	}
-	if ref.Namespace == "" {
-		ref.Namespace = o.GetNamespace()
-	}
-	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-}
-
 // Version changes whenever the connection of a ProviderConfig would be replaced.
 func (s *Sessions) Version(ctx context.Context, config *v1alpha1.ProviderConfig) (string, error) {
-	name := SecretName(config)
+	name := config.CredentialsSecret()
 	if name.Name == "" {
 		return key(config, metav1.ObjectMeta{}), nil
 	}
@@ -69,7 +39,7 @@ func (s *Sessions) Version(ctx context.Context, config *v1alpha1.ProviderConfig)
 
 // credentials reads the Secret itself and returns the key of its connection.
 func (s *Sessions) credentials(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Credentials, string, error) {
-	name := SecretName(config)
+	name := config.CredentialsSecret()
 	if name.Name == "" {
 		return provider.Credentials{}, key(config, metav1.ObjectMeta{}), nil
 	}
@@ -153,7 +123,7 @@ func ConfigsOf(ctx context.Context, r client.Reader, secret client.Object) []*v1
 	}
 	var found []*v1alpha1.ProviderConfig
 	for i := range configs.Items {
-		if SecretName(&configs.Items[i]) == client.ObjectKeyFromObject(secret) {
+		if configs.Items[i].CredentialsSecret() == client.ObjectKeyFromObject(secret) {
 			found = append(found, &configs.Items[i])
 		}
 	}

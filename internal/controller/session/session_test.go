@@ -208,15 +208,15 @@ func TestChangesAreForwardedAndAllIsClosedInTheEnd(t *testing.T) {
 
 func TestTheNamespaceOfTheSecretIsThatOfTheProviderConfig(t *testing.T) {
 	c := config()
-	if got := SecretName(c).String(); got != "ns/secret" {
+	if got := c.CredentialsSecret().String(); got != "ns/secret" {
 		t.Error(got)
 	}
 	c.Spec.CredentialsRef.Namespace = "other"
-	if got := SecretName(c).String(); got != "other/secret" {
+	if got := c.CredentialsSecret().String(); got != "other/secret" {
 		t.Error(got)
 	}
 	c.Spec.CredentialsRef = nil
-	if got := SecretName(c); got.Name != "" {
+	if got := c.CredentialsSecret(); got.Name != "" {
 		t.Error(got)
 	}
 }

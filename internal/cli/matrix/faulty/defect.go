@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -31,7 +32,7 @@ func (o orders) spoil(p provider.Provider, m *memory) provider.Provider {
 	connect := p.Connect
 	p.Connect = func(ctx context.Context, c provider.Config) (provider.Platform, error) {
 		if o.has(leak) {
-			slog.Default().Info("connecting", "with", string(c.Credentials.Get("kubeconfig")))
+			slog.Default().Info("connecting", "with", string(c.Credentials.Get(v1alpha1.KeyKubeconfig)))
 		}
 		platform, err := connect(ctx, c)
 		if err == nil {

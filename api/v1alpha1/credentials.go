@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Keys of the Secret that spec.credentialsRef of a ProviderConfig names. A provider
+// reads those of its own list only.
+const (
+	// KeyEndpoint confirms the endpoint that on-premises credentials are sent to.
+	KeyEndpoint = "endpoint"
+
+	// KeyKubeconfig holds the kubeconfig of Harvester.
+	KeyKubeconfig = "kubeconfig"
+
+	// KeyUsername, KeyPassword and KeyCABundle log in to Nutanix and Proxmox.
+	KeyUsername = "username"
+	KeyPassword = "password"
+	KeyCABundle = "caBundle"
+	// KeyToken and KeyTokenSecret are an API token of Proxmox.
+	KeyToken       = "token"
+	KeyTokenSecret = "tokenSecret"
+
+	// KeyAccessKeyID, KeySecretAccessKey, KeySessionToken and KeyRoleARN log in to AWS.
+	KeyAccessKeyID     = "accessKeyID"
+	KeySecretAccessKey = "secretAccessKey"
+	KeySessionToken    = "sessionToken"
+	KeyRoleARN         = "roleARN"
+
+	// KeyServiceAccountKey holds the JSON of a GCP service account's key.
+	KeyServiceAccountKey = "serviceAccountKey"
+
+	// KeyTenantID, KeyClientID, KeyClientSecret and KeySubscriptionID log in to Azure.
+	KeyTenantID       = "tenantID"
+	KeyClientID       = "clientID"
+	KeyClientSecret   = "clientSecret"
+	KeySubscriptionID = "subscriptionID"
+)
