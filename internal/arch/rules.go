@@ -144,11 +144,18 @@ var rules = []Rule{
 	{Packages: "internal/manifest", May: []string{"api/v1alpha1", "config/crd"}},
 	{Packages: "internal/ui", May: []string{"api/v1alpha1"}},
 	{
+		Packages: "internal/workspace",
+		May: []string{
+			"api/v1alpha1", "config/admission", "config/crd", "internal/controller/program", "internal/failure", "internal/lock", "internal/plane",
+			"internal/sim", "internal/sim/network",
+		},
+	},
+	{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
 			"internal/failure", "internal/lock", "internal/manifest", "internal/pivot", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
-			"internal/version",
+			"internal/version", "internal/workspace",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},
 	},

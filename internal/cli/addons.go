@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon/source"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 func (a App) addonsCommand() *cobra.Command {
@@ -145,7 +146,7 @@ func (a App) pullAddons(ctx context.Context, addons []addon.Addon, to, from stri
 		}
 		fmt.Fprintf(a.Out, "%s %s\n  from %s\n  %s\n", x.Key, x.Version, place, saved.Digest)
 	}
-	fmt.Fprintf(a.Err, "\nUse them with: butleradm bootstrap PROVIDER -c FILE --charts %s\n", quoted(to))
+	fmt.Fprintf(a.Err, "\nUse them with: butleradm bootstrap PROVIDER -c FILE --charts %s\n", workspace.Quoted(to))
 	return nil
 }
 

@@ -29,7 +29,7 @@ import (
 // some fields may not change once there are machines.
 func (o *operation) try(ctx context.Context, m *manifest.Manifest, known *v1alpha1.ClusterBootstrap) error {
 	if known != nil && !known.DeletionTimestamp.IsZero() {
-		return failure.Usagef("%s is being destroyed; finish that first: %s", o.name, o.command("destroy"))
+		return failure.Usagef("%s is being destroyed; finish that first: %s", o.Name, o.Command("destroy"))
 	}
 	for _, name := range m.Namespaces() {
 		if err := o.put(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
@@ -46,7 +46,7 @@ func (o *operation) try(ctx context.Context, m *manifest.Manifest, known *v1alph
 	}
 	if known != nil && len(problems) > 0 {
 		problems = append(problems, manifest.Problem{Message: fmt.Sprintf(
-			"there is a cluster %s already, which it would change; if it is meant for another one, give that another name, or remove the first: %s", o.name, o.command("destroy"))})
+			"there is a cluster %s already, which it would change; if it is meant for another one, give that another name, or remove the first: %s", o.Name, o.Command("destroy"))})
 	}
 	if err := m.Refuse(problems...); err != nil {
 		return failure.New(failure.Usage, err)

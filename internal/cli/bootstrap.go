@@ -20,6 +20,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -53,13 +54,13 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	if err != nil {
 		return err
 	}
-	mine, err := create(m.Cluster.Spec.Cluster.Name, f.stateDir, f.rehearse)
-	w, fresh := mine.workspace, mine.ofPlane
+	mine, err := workspace.Create(m.Cluster.Spec.Cluster.Name, f.stateDir, f.rehearse)
+	w, fresh := mine.Workspace, mine.NewPlane
 	if err == nil && fresh {
-		err = w.link()
+		err = w.Link()
 	}
 	if err != nil {
-		return errors.Join(err, mine.discard(ctx))
+		return errors.Join(err, mine.Discard(ctx))
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
 	defer cancel()
@@ -67,7 +68,7 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	switch {
 	case err == nil || errors.Is(err, lock.ErrHeld) || errors.Is(err, errGone):
 	case isRefusal(err) && fresh:
-		err = errors.Join(err, mine.discard(ctx))
+		err = errors.Join(err, mine.Discard(ctx))
 	case !isRefusal(err):
 		a.suggest(progress, w, f.again)
 	}
@@ -102,10 +103,10 @@ func (f bootstrapFlags) setup(m *manifest.Manifest) (sim.Setup, error) {
 	return setup, err
 }
 
-func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, m making, progress *ui.Reporter) (err error) {
+func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.Provider, m making, progress *ui.Reporter) (err error) {
 	progress.Starting("the local plane starts")
-	simulated := w.simulateAhead(ctx, p, m)
-	o, err := a.open(ctx, w, "butleradm bootstrap "+w.name)
+	simulated := simulateAhead(ctx, w, p, m)
+	o, err := a.open(ctx, w, "butleradm bootstrap "+w.Name)
 	if err != nil {
 		_ = simulated.Wait() // what kept the plane kept the platform too
 		return err
@@ -113,7 +114,7 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	defer func() { err = errors.Join(err, o.close()) }()
 	o.charts = m.charts
 	progress.Step("local plane: " + o.plane.KubeconfigPath())
-	known, err := o.clusterOf(ctx, o.local)
+	known, err := o.FindCluster(ctx, o.local)
 	if err == nil && known == nil {
 		err = o.unfinished(ctx)
 	}
@@ -126,7 +127,7 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 	if err != nil {
 		return err
 	}
-	if err := w.link(); err != nil {
+	if err := w.Link(); err != nil {
 		return err
 	}
 	if err := o.simulateFor(ctx, p, m, progress); err != nil {
@@ -152,11 +153,11 @@ func (a App) bootstrapIn(ctx context.Context, w workspace, p provider.Provider, 
 
 // simulateFor starts the platform of a rehearsal.
 func (o *operation) simulateFor(ctx context.Context, p provider.Provider, m making, progress *ui.Reporter) (err error) {
-	if !o.rehearsal {
+	if !o.Rehearsal {
 		return nil
 	}
 	progress.Starting(fmt.Sprintf("the simulated %s starts", p.Type))
-	if o.platform, err = o.simulate(ctx, p, &m.setup); err != nil {
+	if o.platform, err = o.StartSimulator(ctx, p.Type, &m.setup); err != nil {
 		return err
 	}
 	progress.Step(fmt.Sprintf("simulated %s: %s", p.Type, o.platform.Admin))
@@ -199,7 +200,7 @@ func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1a
 	if here {
 		warnings = append(warnings, outOfReach(m.charts, m.Manifest)...)
 	}
-	progress.Watch(fmt.Sprintf("%s on %s (%s)", o.name, m.Provider.Name, kindOf(o.workspace)), warnings)
+	progress.Watch(fmt.Sprintf("%s on %s (%s)", o.Name, m.Provider.Name, o.Kind()), warnings)
 	err = o.carryThrough(p, m.Manifest, progress)
 	progress.Unwatch(outcome(o.ctx, err))
 	if errors.Is(err, errGone) && o.client == o.local {
@@ -207,7 +208,7 @@ func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1a
 	}
 	if err == nil {
 		moved := here && o.client != o.local
-		a.finish(progress, o.workspace, moved || !wasReady(known, generation))
+		a.finish(progress, o.Workspace, moved || !wasReady(known, generation))
 	}
 	return err
 }
@@ -240,11 +241,11 @@ func outcome(ctx context.Context, err error) ui.Outcome {
 // simulateAhead starts the platform of a new rehearsal beside the plane. One
 // that may run already is left alone until the plane is ours and the manifest
 // has been tried.
-func (w workspace) simulateAhead(ctx context.Context, p provider.Provider, m making) *errgroup.Group {
+func simulateAhead(ctx context.Context, w workspace.Workspace, p provider.Provider, m making) *errgroup.Group {
 	var group errgroup.Group
 	if m.fresh {
 		group.Go(func() error {
-			_, err := w.simulate(ctx, p, &m.setup)
+			_, err := w.StartSimulator(ctx, p.Type, &m.setup)
 			return err
 		})
 	}
@@ -259,11 +260,11 @@ func (o *operation) carryThrough(p provider.Provider, m *manifest.Manifest, prog
 		cb, err := o.follow(m, books, progress)
 		switch {
 		case errors.Is(err, errGone):
-			return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s", o.name, err, o.command("destroy"))
+			return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s", o.Name, err, o.Command("destroy"))
 		case err != nil:
 			return progress.WithObstacle(err)
 		case meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionFailed):
-			return fmt.Errorf("bootstrap of %s failed: %s: %s", o.name, cb.Status.FailureReason, cb.Status.FailureMessage)
+			return fmt.Errorf("bootstrap of %s failed: %s: %s", o.Name, cb.Status.FailureReason, cb.Status.FailureMessage)
 		case !readyToPivot(cb):
 			return nil
 		}
@@ -277,7 +278,7 @@ func (o *operation) carryThrough(p provider.Provider, m *manifest.Manifest, prog
 // the move of its plane is left.
 func (o *operation) follow(m *manifest.Manifest, books *bookkeeper, progress *ui.Reporter) (cb *v1alpha1.ClusterBootstrap, err error) {
 	phase := v1alpha1.ClusterBootstrapPhase("")
-	o.unheard = func(error) { progress.Waiting(o.name + " manages itself, and does not answer at present") }
+	o.unheard = func(error) { progress.Waiting(o.Name + " manages itself, and does not answer at present") }
 	err = o.watch(client.ObjectKeyFromObject(m.Cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
 		cb = object.(*v1alpha1.ClusterBootstrap)
 		if phase != cb.Status.Phase {

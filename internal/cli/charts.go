@@ -9,7 +9,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"reflect"
@@ -28,10 +27,8 @@ import (
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
-
-// dialer opens connections.
-type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // registerCharts adds the flag that leads addons elsewhere.
 func registerCharts(c *cobra.Command, to *string, otherwise string) {
@@ -93,7 +90,7 @@ func (o *operation) checkSettled(m *manifest.Manifest, known *v1alpha1.ClusterBo
 		}
 	}
 	return failure.Usagef("%s manages itself, its own butler-bootstrap fetches addons from %s, and --charts does not change that; leave it out, or lead butler-bootstrap to a registry with the argument --charts=oci://REGISTRY/PATH: kubectl -n %s edit deployment %s",
-		o.name, from, d.Namespace, d.Name)
+		o.Name, from, d.Namespace, d.Name)
 }
 
 // chartsOf is where a butler-bootstrap fetches addons from.
@@ -142,7 +139,7 @@ func outOfReach(where string, m *manifest.Manifest) []string {
 // source is where the addons of the cluster come from.
 func (o *operation) source() (*source.Source, error) {
 	options := source.Options{Charts: o.charts, Carried: charts.FS}
-	if o.rehearsal && !remote(o.charts) {
+	if o.Rehearsal && !remote(o.charts) {
 		var err error
 		if options.HTTP, err = simulatedHTTP(o.dial(), o.platform.CA); err != nil {
 			return nil, err
@@ -159,7 +156,7 @@ func remote(where string) bool {
 
 // simulatedHTTP fetches over the simulated network and no other, from servers
 // that have certificates of the usual authorities or of the one in a file.
-func simulatedHTTP(dial dialer, ca string) (*http.Client, error) {
+func simulatedHTTP(dial workspace.Dialer, ca string) (*http.Client, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()

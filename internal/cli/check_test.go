@@ -182,22 +182,3 @@ func TestPlatformIsNotWaitedForWithoutBound(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestHomeThatIsAFileIsNamed(t *testing.T) {
-	home := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(home, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("BUTLER_HOME", home)
-	if _, err := create("c", "", true); err == nil || !strings.HasPrefix(err.Error(), "create the state directory: ") {
-		t.Error(err)
-	}
-}
-
-func TestWordsAreQuotedForAShell(t *testing.T) {
-	for word, want := range map[string]string{"a/b.yaml": "a/b.yaml", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'"} {
-		if got := quoted(word); got != want {
-			t.Errorf("%q is %s, want %s", word, got, want)
-		}
-	}
-}

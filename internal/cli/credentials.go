@@ -17,6 +17,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 func (a App) kubeconfigCommand() *cobra.Command {
@@ -37,18 +38,18 @@ which talosctl cannot use.`, bootstrap.SecretTalosconfig)
 }
 
 func (a App) credentialCommand(name, short, long, suffix string) *cobra.Command {
-	var c choice
+	var c workspace.Choice
 	cmd := &cobra.Command{
 		Use: name + " CLUSTER", Short: short, Long: long, Args: oneCluster,
 		Example: fmt.Sprintf("  butleradm %s dev-cluster > %s", name, name),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := c.find(args[0])
+			w, err := c.Find(args[0])
 			if err != nil {
 				return err
 			}
-			data, err := w.credential(cmd.Context(), suffix)
-			if err == nil && suffix == bootstrap.SecretKubeconfig && w.rehearsal {
-				data, err = w.throughProxy(data, a)
+			data, err := readCredential(cmd.Context(), w, suffix)
+			if err == nil && suffix == bootstrap.SecretKubeconfig && w.Rehearsal {
+				data, err = throughProxy(w, data, a)
 			}
 			if err != nil {
 				return interrupted(cmd.Context(), err)
@@ -57,24 +58,24 @@ func (a App) credentialCommand(name, short, long, suffix string) *cobra.Command 
 			return err
 		},
 	}
-	c.register(cmd)
+	registerChoice(&c, cmd)
 	return cmd
 }
 
-// credential reads one of the Secrets that the bootstrap has written.
-func (w workspace) credential(ctx context.Context, suffix string) (data []byte, err error) {
+// readCredential reads one of the Secrets that the bootstrap has written.
+func readCredential(ctx context.Context, w workspace.Workspace, suffix string) (data []byte, err error) {
 	// A cluster that does not answer has left its credentials on this machine.
-	err = w.inCharge(ctx, func(c client.Client, cb *v1alpha1.ClusterBootstrap, _ error) error {
+	err = readInCharge(ctx, w, func(c client.Client, cb *v1alpha1.ClusterBootstrap, _ error) error {
 		if cb == nil {
-			return w.absent()
+			return w.AbsentError()
 		}
-		dial, err := w.dialer()
+		dial, err := w.NewDialer()
 		if err != nil {
 			return err
 		}
 		data, err = credentialOf(ctx, c, cb, suffix, dial, false)
 		if apierrors.IsNotFound(err) {
-			return fmt.Errorf("%s has no %s yet; see %s", w.name, suffix, w.command("status"))
+			return fmt.Errorf("%s has no %s yet; see %s", w.Name, suffix, w.Command("status"))
 		}
 		return err
 	})
@@ -82,19 +83,19 @@ func (w workspace) credential(ctx context.Context, suffix string) (data []byte, 
 }
 
 // throughProxy leads a kubeconfig through the simulated network.
-func (w workspace) throughProxy(data []byte, a App) ([]byte, error) {
+func throughProxy(w workspace.Workspace, data []byte, a App) ([]byte, error) {
 	c, err := clientcmd.Load(data)
 	if err != nil {
 		return nil, err
 	}
-	proxy, err := os.ReadFile(filepath.Join(w.sim(), "proxy"))
+	proxy, err := os.ReadFile(filepath.Join(w.SimDir(), "proxy"))
 	if err != nil {
 		return nil, fmt.Errorf("find the simulated network: %w", err)
 	}
 	for _, cluster := range c.Clusters {
 		cluster.ProxyURL = "socks5://" + string(proxy)
 	}
-	if _, _, running := sim.Running(w.sim()); !running {
+	if _, _, running := sim.Running(w.SimDir()); !running {
 		fmt.Fprintln(a.Err, "note: the simulated platform is stopped; run the bootstrap command again to start it")
 	}
 	return clientcmd.Write(*c)

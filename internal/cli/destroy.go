@@ -18,12 +18,13 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
 
 // destroyFlags say what is to go, and how.
 type destroyFlags struct {
-	choice
+	workspace.Choice
 	manifest    string
 	credentials string
 	clusterID   string
@@ -73,7 +74,7 @@ Where the name stands for several cluster ids, --cluster-id says which.`,
 			return interrupted(ctx, a.destroyNamed(ctx, f, args))
 		},
 	}
-	f.register(cmd)
+	registerChoice(&f.Choice, cmd)
 	cmd.Flags().StringVarP(&f.manifest, "config", "c", "", "with --orphans: manifest `FILE` of the cluster, in place of its name")
 	cmd.Flags().StringVar(&f.credentials, "credentials", "", "`PATH` of the platform's credentials: they replace those that the plane has")
 	cmd.Flags().BoolVar(&f.orphans, "orphans", false, "delete what carries the cluster's tags, without a plane")
@@ -89,7 +90,7 @@ Where the name stands for several cluster ids, --cluster-id says which.`,
 // arguments are the name of a cluster, unless a manifest has it.
 func (f *destroyFlags) arguments(cmd *cobra.Command, args []string) error {
 	if f.manifest != "" && len(args) > 0 {
-		return failure.Usagef("name the cluster or its manifest, not both: %s -c %s --orphans", cmd.CommandPath(), quoted(f.manifest))
+		return failure.Usagef("name the cluster or its manifest, not both: %s -c %s --orphans", cmd.CommandPath(), workspace.Quoted(f.manifest))
 	}
 	if f.manifest != "" {
 		return nil
@@ -112,7 +113,7 @@ func (f destroyFlags) check() error {
 		return failure.Usagef("--even-if-tenants goes with a plane: --orphans asks the platform alone")
 	case f.evenIfGone && f.orphans:
 		return failure.Usagef("--even-if-gone goes with a plane: --orphans deletes what it finds")
-	case f.rehearse && f.credentials != "":
+	case f.Rehearse && f.credentials != "":
 		return failure.Usagef("a rehearsal reads no credentials; leave --credentials out")
 	}
 	return nil
@@ -129,11 +130,11 @@ func (a App) destroyNamed(ctx context.Context, f destroyFlags, args []string) er
 	if f.manifest != "" {
 		return a.destroyByManifest(ctx, f)
 	}
-	w, err := f.find(args[0])
+	w, err := f.Find(args[0])
 	if err != nil {
 		return err
 	}
-	if w.rehearsal && f.credentials != "" {
+	if w.Rehearsal && f.credentials != "" {
 		return failure.Usagef("a rehearsal reads no credentials; leave --credentials out")
 	}
 	switch {
@@ -147,14 +148,14 @@ func (a App) destroyNamed(ctx context.Context, f destroyFlags, args []string) er
 
 // dryRun shows what destroy would delete. It also answers while another command
 // works on the cluster.
-func (a App) dryRun(ctx context.Context, w workspace, f destroyFlags) error {
+func (a App) dryRun(ctx context.Context, w workspace.Workspace, f destroyFlags) error {
 	quiet()
 	var x *destruction
 	var problem error
-	err := w.read(ctx, func(c client.Client) error {
-		d, err := w.doomed(ctx, c)
+	err := w.ReadPlane(ctx, func(c client.Client) error {
+		d, err := readTarget(ctx, w, c)
 		if err == nil && !d.gone() {
-			if x, problem = a.destruction(&operation{workspace: w, hooks: a.Hooks, ctx: ctx}, c, d, f); problem == nil {
+			if x, problem = a.destruction(&operation{Workspace: w, hooks: a.Hooks, ctx: ctx}, c, d, f); problem == nil {
 				problem = x.askTenants(c)
 			}
 		}
@@ -164,7 +165,7 @@ func (a App) dryRun(ctx context.Context, w workspace, f destroyFlags) error {
 	case err != nil || problem != nil:
 		return errors.Join(err, problem)
 	case x == nil:
-		fmt.Fprintln(a.Err, w.absent())
+		fmt.Fprintln(a.Err, w.AbsentError())
 		return nil
 	case x.silence != nil:
 		fmt.Fprintf(a.Err, "note: %v\n", x.silence)
@@ -181,13 +182,13 @@ func (a App) dryRun(ctx context.Context, w workspace, f destroyFlags) error {
 	return nil
 }
 
-func (a App) destroy(ctx context.Context, w workspace, f destroyFlags) (err error) {
-	o, err := a.open(ctx, w, "butleradm destroy "+w.name)
+func (a App) destroy(ctx context.Context, w workspace.Workspace, f destroyFlags) (err error) {
+	o, err := a.open(ctx, w, "butleradm destroy "+w.Name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
-	d, err := w.doomed(ctx, o.local)
+	d, err := readTarget(ctx, w, o.local)
 	if err != nil {
 		return err
 	}
@@ -216,12 +217,12 @@ func (a App) destroy(ctx context.Context, w workspace, f destroyFlags) (err erro
 		return err
 	}
 	o.hooks.at("destroy/listed")
-	if !f.yes && !a.confirm(ctx, fmt.Sprintf("Delete cluster %s?", w.name)) {
+	if !f.yes && !a.confirm(ctx, fmt.Sprintf("Delete cluster %s?", w.Name)) {
 		return failure.Usagef("nothing was deleted; answer y, or pass --yes")
 	}
 	if err = x.run(found); err != nil {
 		x.account()
-		fmt.Fprintf(a.Err, "\nWhat is not gone yet is left in place.\n\n  go on:      %s\n  look at it: %s\n\n", w.command("destroy"), w.command("status"))
+		fmt.Fprintf(a.Err, "\nWhat is not gone yet is left in place.\n\n  go on:      %s\n  look at it: %s\n\n", w.Command("destroy"), w.Command("status"))
 		return err
 	}
 	a.sayGone(w, x.ledger, x.copies)
@@ -232,9 +233,9 @@ func (a App) destroy(ctx context.Context, w workspace, f destroyFlags) (err erro
 // that does not answer any more.
 func (x *destruction) how() string {
 	if x.silence != nil {
-		return x.command("destroy") + " --orphans"
+		return x.Command("destroy") + " --orphans"
 	}
-	return x.command("destroy")
+	return x.Command("destroy")
 }
 
 // destroyed is what there is to say of a cluster that its plane does not have: how
@@ -244,7 +245,7 @@ func (a App) destroyed(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Err, o.absent())
+	fmt.Fprintln(a.Err, o.AbsentError())
 	if l != nil {
 		fmt.Fprintln(a.Out, l.line("created"))
 	}
@@ -255,20 +256,20 @@ func (a App) destroyed(ctx context.Context, o *operation) error {
 // been asked at the end. Else it returns the ledger; nil means that there never was
 // anything to enter.
 func (o *operation) unasked(ctx context.Context) (*ledger, error) {
-	l, err := readLedger(ctx, o.local, o.name, "")
+	l, err := readLedger(ctx, o.local, o.Name, "")
 	if err == nil && l != nil && !l.complete {
-		err = fmt.Errorf("%s is gone from its plane, but the platform was not asked at the end what is left of it; find that by its tags: butleradm destroy -c FILE --orphans --cluster-id %s", o.name, l.clusterID)
+		err = fmt.Errorf("%s is gone from its plane, but the platform was not asked at the end what is left of it; find that by its tags: butleradm destroy -c FILE --orphans --cluster-id %s", o.Name, l.clusterID)
 	}
 	return l, err
 }
 
 // sayGone ends with what the platform keeps and the ledger.
-func (a App) sayGone(w workspace, l *ledger, kept copies) {
+func (a App) sayGone(w workspace.Workspace, l *ledger, kept copies) {
 	fmt.Fprint(a.Err, kept.line())
-	if w.rehearsal {
-		fmt.Fprintf(a.Err, "\nThe simulated platform still runs; end it with: %s", w.command("sim stop"))
+	if w.Rehearsal {
+		fmt.Fprintf(a.Err, "\nThe simulated platform still runs; end it with: %s", w.Command("sim stop"))
 	}
-	fmt.Fprintf(a.Err, "\nIts state on this machine stays; remove that with: %s\n\n", w.command("forget"))
+	fmt.Fprintf(a.Err, "\nIts state on this machine stays; remove that with: %s\n\n", w.Command("forget"))
 	fmt.Fprintln(a.Out, l.line("created"))
 }
 

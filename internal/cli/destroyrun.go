@@ -27,7 +27,7 @@ const glance = 5 * time.Second
 // destruction is a cluster being destroyed through its plane.
 type destruction struct {
 	*operation
-	*doomed
+	*target
 	app      App
 	flags    destroyFlags
 	provider provider.Provider
@@ -47,13 +47,13 @@ type destruction struct {
 
 // destruction prepares to destroy a cluster, which the plane that local reads knows:
 // its platform can be asked after it.
-func (a App) destruction(o *operation, local client.Client, d *doomed, f destroyFlags) (*destruction, error) {
-	x := &destruction{operation: o, doomed: d, app: a, flags: f, progress: ui.NewReporter(a.Out, a.Err, "plain")}
+func (a App) destruction(o *operation, local client.Client, d *target, f destroyFlags) (*destruction, error) {
+	x := &destruction{operation: o, target: d, app: a, flags: f, progress: ui.NewReporter(a.Out, a.Err, "plain")}
 	var err error
 	if x.provider, err = a.provider(d.providerType()); err != nil {
 		return nil, err
 	}
-	if o.platform, err = o.simulate(o.ctx, x.provider, nil); err != nil {
+	if o.platform, err = o.StartSimulator(o.ctx, x.provider.Type, nil); err != nil {
 		return nil, err
 	}
 	if d.cluster, err = o.heedEpoch(d.cluster); err != nil {
@@ -63,7 +63,7 @@ func (a App) destruction(o *operation, local client.Client, d *doomed, f destroy
 	if d.config == nil {
 		return x, nil
 	}
-	if o.rehearsal {
+	if o.Rehearsal {
 		x.given, err = o.simulatorsOwn(d.config)
 		return x, err
 	}
@@ -77,7 +77,7 @@ func (x *destruction) catchUp(local client.Client) error {
 	if !movedAway(x.cluster) {
 		return nil
 	}
-	now, err := x.doomedBeyond(x.ctx, local, x.cluster, x.progress)
+	now, err := readTargetOnCluster(x.ctx, x.operation.Workspace, local, x.cluster, x.progress)
 	if err != nil {
 		return err
 	}
@@ -106,35 +106,35 @@ func (x *destruction) list() (inventory, error) {
 		return nil, nil
 	}
 	if x.config == nil {
-		return nil, fmt.Errorf("ask the platform what it holds of %s: the ProviderConfig is gone from the plane; go by the tags instead: butleradm destroy -c FILE --orphans", x.name)
+		return nil, fmt.Errorf("ask the platform what it holds of %s: the ProviderConfig is gone from the plane; go by the tags instead: butleradm destroy -c FILE --orphans", x.Name)
 	}
 	found, err := insist(x.ctx, x.progress, func(ctx context.Context) (stock, error) { return x.site().stock(ctx, x.owner()) })
 	if err != nil {
-		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", x.name, err, x.remedy(err))
+		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", x.Name, err, x.remedy(err))
 	}
-	x.copies = found.copies.of(x.name)
+	x.copies = found.copies.of(x.Name)
 	return found.held, nil
 }
 
 // remedy is what to do about credentials that the platform refuses.
 func (x *destruction) remedy(err error) string {
-	if provider.KindOf(err) != provider.Unauthorized || x.rehearsal {
+	if provider.KindOf(err) != provider.Unauthorized || x.Rehearsal {
 		return ""
 	}
-	return fmt.Sprintf("; hand over others with: %s --credentials FILE", x.command("destroy"))
+	return fmt.Sprintf("; hand over others with: %s --credentials FILE", x.Command("destroy"))
 }
 
 // picture is what will go, as text.
 func (x *destruction) picture(found inventory) string {
 	rows := found.rows(x.requests)
 	if len(rows) == 0 {
-		return fmt.Sprintf("The platform holds nothing of %s.\n%s", x.name, x.copies.line())
+		return fmt.Sprintf("The platform holds nothing of %s.\n%s", x.Name, x.copies.line())
 	}
 	held := split(found.parts())
 	if held == "" {
 		held = "nothing"
 	}
-	return fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", x.name, x.id, x.config.Name, table(rows), held, x.copies.line())
+	return fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", x.Name, x.id, x.config.Name, table(rows), held, x.copies.line())
 }
 
 // run deletes everything, in the order in which nothing loses its owner: requests
@@ -173,23 +173,23 @@ func (x *destruction) finish() error {
 		return err
 	}
 	x.hooks.at("destroy/config")
-	x.progress.Report(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("%s is destroyed; nothing is left on the platform", x.name)})
+	x.progress.Report(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("%s is destroyed; nothing is left on the platform", x.Name)})
 	return nil
 }
 
 // clearUp ends a bootstrap whose ClusterBootstrap somebody has deleted, as with
 // kubectl, and its controller has let go: it does what destroy would still do.
 func (a App) clearUp(o *operation, progress *ui.Reporter) error {
-	progress.Step(o.name + " was deleted; what is left of it goes, too")
+	progress.Step(o.Name + " was deleted; what is left of it goes, too")
 	if err := a.destroyRest(o, progress); err != nil {
-		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; this stood in the way: %w", o.name, errGone, o.command("destroy"), err)
+		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; this stood in the way: %w", o.Name, errGone, o.Command("destroy"), err)
 	}
-	return fmt.Errorf("%s was %w meanwhile, and is destroyed; nothing is left on the platform", o.name, errGone)
+	return fmt.Errorf("%s was %w meanwhile, and is destroyed; nothing is left on the platform", o.Name, errGone)
 }
 
 // destroyRest goes on after the last request is gone.
 func (a App) destroyRest(o *operation, progress *ui.Reporter) error {
-	d, err := o.doomed(o.ctx, o.local)
+	d, err := readTarget(o.ctx, o.Workspace, o.local)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (x *destruction) comeHome() error {
 	}
 	err := x.takeBack(x.provider, x.progress)
 	if err == nil {
-		x.doomed, err = x.workspace.doomed(x.ctx, x.local)
+		x.target, err = readTarget(x.ctx, x.Workspace, x.local)
 	}
 	return err
 }
@@ -391,7 +391,7 @@ func (x *destruction) look(ctx context.Context, told string) string {
 
 // see enters what the platform holds now.
 func (x *destruction) see(ctx context.Context, now inventory) error {
-	ours, _ := now.of(x.name)
+	ours, _ := now.of(x.Name)
 	x.ledger.see(ours)
 	if !x.ledger.grown {
 		return nil
@@ -411,12 +411,12 @@ func (x *destruction) sweepRest() error {
 	} else if secret != nil {
 		s.secret = secret
 	}
-	left, err := x.app.sweep(x.ctx, s, provider.Owner{ClusterID: x.id, Cluster: x.name}, x.progress, func(now stock) error {
+	left, err := x.app.sweep(x.ctx, s, provider.Owner{ClusterID: x.id, Cluster: x.Name}, x.progress, func(now stock) error {
 		x.copies = now.copies
 		return x.see(x.ctx, now.held)
 	})
 	if err != nil {
-		return fmt.Errorf("%w; run the same command again%s", stillThere(x.name, left, err), x.remedy(err))
+		return fmt.Errorf("%w; run the same command again%s", stillThere(x.Name, left, err), x.remedy(err))
 	}
 	return nil
 }

@@ -18,11 +18,12 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// doomed is what a plane knows of the cluster that is to go.
-type doomed struct {
+// target is what a plane knows of the cluster that is to go.
+type target struct {
 	cluster *v1alpha1.ClusterBootstrap // nil: gone already
 	config  *v1alpha1.ProviderConfig   // nil: gone already
 	secret  *corev1.Secret             // nil: the plane has none
@@ -44,19 +45,19 @@ type asked struct {
 	made, going bool
 }
 
-// doomed collects what there is to destroy. The cluster's id is also kept on the
+// readTarget collects what there is to destroy. The cluster's id is also kept on the
 // ProviderConfig, which outlives the ClusterBootstrap: with it an interrupted
 // destroy can still ask the platform what is left.
-func (w workspace) doomed(ctx context.Context, c client.Reader) (*doomed, error) {
-	cb, err := w.clusterOf(ctx, c)
+func readTarget(ctx context.Context, w workspace.Workspace, c client.Reader) (*target, error) {
+	cb, err := w.FindCluster(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	d := &doomed{cluster: cb}
-	if d.config, err = w.configOf(ctx, c, cb); err != nil {
+	d := &target{cluster: cb}
+	if d.config, err = configOf(ctx, w, c, cb); err != nil {
 		return nil, err
 	}
-	if d.id, err = w.idOf(ctx, c, d); err != nil {
+	if d.id, err = idOf(ctx, w, c, d); err != nil {
 		return nil, err
 	}
 	if d.secret, err = secretOf(ctx, c, d.config); err != nil {
@@ -68,7 +69,7 @@ func (w workspace) doomed(ctx context.Context, c client.Reader) (*doomed, error)
 	if d.others, err = d.othersOn(ctx, c); err != nil || d.id == "" {
 		return d, err
 	}
-	l, err := readLedger(ctx, c, w.name, d.id)
+	l, err := readLedger(ctx, c, w.Name, d.id)
 	d.settled = l != nil && l.complete
 	return d, err
 }
@@ -77,7 +78,7 @@ func (w workspace) doomed(ctx context.Context, c client.Reader) (*doomed, error)
 // the ClusterBootstrap is gone, it is the one that keeps the cluster's id, as the ledger
 // has it. One without any id belongs to the cluster only if the ledger is not complete
 // and the plane has no other.
-func (w workspace) configOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ProviderConfig, error) {
+func configOf(ctx context.Context, w workspace.Workspace, c client.Reader, cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ProviderConfig, error) {
 	var configs v1alpha1.ProviderConfigList
 	if err := c.List(ctx, &configs); err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (w workspace) configOf(ctx context.Context, c client.Reader, cb *v1alpha1.C
 	if cb != nil {
 		return only(configs.Items, func(p v1alpha1.ProviderConfig) bool { return client.ObjectKeyFromObject(&p) == cb.ProviderConfig() }), nil
 	}
-	l, err := readLedger(ctx, c, w.name, "")
+	l, err := readLedger(ctx, c, w.Name, "")
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func only(configs []v1alpha1.ProviderConfig, fits func(v1alpha1.ProviderConfig) 
 }
 
 // idOf is the id of a cluster: its own, else what was kept of it.
-func (w workspace) idOf(ctx context.Context, c client.Reader, d *doomed) (string, error) {
+func idOf(ctx context.Context, w workspace.Workspace, c client.Reader, d *target) (string, error) {
 	if d.cluster != nil && d.cluster.Annotations[v1alpha1.AnnotationClusterID] != "" {
 		return d.cluster.Annotations[v1alpha1.AnnotationClusterID], nil
 	}
@@ -126,7 +127,7 @@ func (w workspace) idOf(ctx context.Context, c client.Reader, d *doomed) (string
 	if id := d.config.Annotations[v1alpha1.AnnotationClusterID]; id != "" {
 		return id, nil
 	}
-	l, err := readLedger(ctx, c, w.name, "")
+	l, err := readLedger(ctx, c, w.Name, "")
 	if err != nil || l == nil || l.complete {
 		return "", err
 	}
@@ -137,27 +138,27 @@ func (w workspace) idOf(ctx context.Context, c client.Reader, d *doomed) (string
 // destroyed to its end: the new one would take the place of all that tells what is
 // left of it.
 func (o *operation) unfinished(ctx context.Context) error {
-	d, err := o.doomed(ctx, o.local)
+	d, err := readTarget(ctx, o.Workspace, o.local)
 	if err != nil || d.cluster != nil || d.id == "" {
 		return err
 	}
-	return failure.New(failure.Usage, o.halfway())
+	return failure.New(failure.Usage, halfDestroyedError(o.Workspace))
 }
 
-func (w workspace) halfway() error {
-	return fmt.Errorf("%s is not destroyed completely; finish that first: %s", w.name, w.command("destroy"))
+func halfDestroyedError(w workspace.Workspace) error {
+	return fmt.Errorf("%s is not destroyed completely; finish that first: %s", w.Name, w.Command("destroy"))
 }
 
-// without is what there is to say of a cluster whose plane has no ClusterBootstrap.
-func (w workspace) without(ctx context.Context, c client.Reader) error {
-	d, err := w.doomed(ctx, c)
+// explainAbsence is what there is to say of a cluster whose plane has no ClusterBootstrap.
+func explainAbsence(ctx context.Context, w workspace.Workspace, c client.Reader) error {
+	d, err := readTarget(ctx, w, c)
 	switch {
 	case err != nil:
 		return err
 	case d.id != "":
-		return w.halfway()
+		return halfDestroyedError(w)
 	}
-	return w.absent()
+	return w.AbsentError()
 }
 
 // keepID writes a cluster's id to where it outlives the ClusterBootstrap. The id of
@@ -175,15 +176,15 @@ func (o *operation) keepID(ctx context.Context, config *v1alpha1.ProviderConfig,
 	return o.local.Patch(ctx, config, client.MergeFrom(before))
 }
 
-// doomedBeyond is what a cluster that manages itself knows of itself: its plane is
+// readTargetOnCluster is what a cluster that manages itself knows of itself: its plane is
 // newer than the one that was left on this machine.
-func (w workspace) doomedBeyond(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*doomed, error) {
-	return insist(ctx, progress, func(ctx context.Context) (*doomed, error) {
-		there, _, err := w.beyond(ctx, c, cb)
+func readTargetOnCluster(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*target, error) {
+	return insist(ctx, progress, func(ctx context.Context) (*target, error) {
+		there, _, err := connectCluster(ctx, w, c, cb)
 		if err != nil {
 			return nil, err
 		}
-		return w.doomed(ctx, there)
+		return readTarget(ctx, w, there)
 	})
 }
 
@@ -236,9 +237,9 @@ func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]ask
 }
 
 // gone reports whether the plane has nothing of the cluster any more.
-func (d *doomed) gone() bool { return d.config == nil && d.cluster == nil }
+func (d *target) gone() bool { return d.config == nil && d.cluster == nil }
 
-func (d *doomed) providerType() v1alpha1.ProviderType {
+func (d *target) providerType() v1alpha1.ProviderType {
 	if d.config != nil {
 		return d.config.Spec.Provider
 	}

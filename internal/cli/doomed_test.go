@@ -19,6 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 // metaOf is the metadata of an object of the cluster with an id; the empty one is
@@ -79,11 +80,11 @@ func TestIDOutlivesTheClusterBootstrap(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			plane := indexedPlane(t, c.objects...)
-			d, err := workspace{name: "dev"}.doomed(t.Context(), plane)
+			d, err := readTarget(t.Context(), workspace.Workspace{Name: "dev"}, plane)
 			if err != nil || d.id != c.want {
 				t.Errorf("got %q, %v, want %q", d.id, err, c.want)
 			}
-			o := &operation{workspace: workspace{name: "dev"}, local: plane}
+			o := &operation{Workspace: workspace.Workspace{Name: "dev"}, local: plane}
 			if err := o.unfinished(t.Context()); (err != nil) != (c.want != "" && d.cluster == nil) {
 				t.Errorf("a new one is refused: %v", err)
 			}
@@ -108,7 +109,7 @@ func TestAProviderConfigThatIsNotTheClustersIsLeftAlone(t *testing.T) {
 		"half destroyed, which is not known":  {[]client.Object{config("config", ""), config("more", ""), ledgerOf("x", map[string]string{})}, ""},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			d, err := workspace{name: "dev"}.doomed(t.Context(), indexedPlane(t, c.objects...))
+			d, err := readTarget(t.Context(), workspace.Workspace{Name: "dev"}, indexedPlane(t, c.objects...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +134,7 @@ func TestCredentialsThatAnotherProviderConfigNamesStay(t *testing.T) {
 		mine, secret := config("config", "shared"), &corev1.Secret{ObjectMeta: metaOf("shared", "")}
 		plane := indexedPlane(t, config("more", other), secret)
 		a := App{Out: io.Discard, Err: io.Discard}
-		x := &destruction{operation: &operation{local: plane, ctx: t.Context()}, doomed: &doomed{config: mine}, progress: ui.NewReporter(a.Out, a.Err, "plain")}
+		x := &destruction{operation: &operation{local: plane, ctx: t.Context()}, target: &target{config: mine}, progress: ui.NewReporter(a.Out, a.Err, "plain")}
 		if err := x.removeCredentials(); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +171,7 @@ func TestOthersOnThePlaneAreNamedWithTheirKinds(t *testing.T) {
 		v1alpha1.PlaneLocal: {"ClusterBootstrap here/copy", "LoadBalancerRequest here/lb", "MachineRequest here/beside"},
 		v1alpha1.PlaneSelf:  {"ClusterBootstrap here/copy", "LoadBalancerRequest here/lb", "MachineRequest here/beside", "MachineRequest here/elsewhere", "MachineRequest here/going"},
 	} {
-		d, err := workspace{name: "dev"}.doomed(t.Context(), indexedPlane(t, append(slices.Clone(objects), bootstrapOf("dev", "x", plane))...))
+		d, err := readTarget(t.Context(), workspace.Workspace{Name: "dev"}, indexedPlane(t, append(slices.Clone(objects), bootstrapOf("dev", "x", plane))...))
 		if err != nil || !slices.Equal(d.others, want) {
 			t.Errorf("%s: got %q, %v", plane, d.others, err)
 		}

@@ -7,13 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/butlerdotdev/butler/internal/failure"
 )
@@ -34,13 +30,6 @@ func interrupted(ctx context.Context, err error) error {
 		return failure.New(failure.TimedOut, err)
 	}
 	return failure.New(failure.Interrupted, errors.New("interrupted"))
-}
-
-// unreachable reports whether an API server is not there, or not there yet.
-func unreachable(err error) bool {
-	var operation *net.OpError
-	return errors.As(err, &operation) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
-		meta.IsNoMatchError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsForbidden(err)
 }
 
 // passing reports whether an API server that has answered before may well answer

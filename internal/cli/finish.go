@@ -9,6 +9,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 // reportFailure reports to programs how the command ended; people read it from Main.
@@ -29,8 +30,8 @@ func reportFailure(progress *ui.Reporter, err error) {
 }
 
 // finish reports a cluster that is Ready, and prints what can be done with it.
-func (a App) finish(progress *ui.Reporter, w workspace, changed bool) {
-	message := w.name + " is Ready"
+func (a App) finish(progress *ui.Reporter, w workspace.Workspace, changed bool) {
+	message := w.Name + " is Ready"
 	if !changed {
 		message += " already; nothing was changed"
 	}
@@ -39,15 +40,15 @@ func (a App) finish(progress *ui.Reporter, w workspace, changed bool) {
 		return
 	}
 	fmt.Fprintf(a.Err, "\n  use it:     %s > kubeconfig\n  look at it: %s\n  remove it:  %s\n",
-		w.command("kubeconfig"), w.command("status"), w.command("destroy"))
+		w.Command("kubeconfig"), w.Command("status"), w.Command("destroy"))
 }
 
 // suggest prints what can be done with a cluster that is not Ready.
-func (a App) suggest(progress *ui.Reporter, w workspace, again string) {
+func (a App) suggest(progress *ui.Reporter, w workspace.Workspace, again string) {
 	progress.Clear()
 	if progress.JSON() {
 		return
 	}
 	fmt.Fprintf(a.Err, "\nEverything is left in place.\n\n  go on:      %s\n  look at it: %s\n  remove it:  %s\n\n",
-		again, w.command("status"), w.command("destroy"))
+		again, w.Command("status"), w.Command("destroy"))
 }

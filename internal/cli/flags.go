@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/talos"
+	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -124,7 +125,7 @@ func commandLine(cmd *cobra.Command) string {
 		}
 		line += " " + name
 		if f.Value.Type() != "bool" {
-			line += " " + quoted(f.Value.String())
+			line += " " + workspace.Quoted(f.Value.String())
 		} else if f.Value.String() != "true" {
 			line += "=" + f.Value.String()
 		}
@@ -203,4 +204,10 @@ func (a App) fits(p provider.Provider) manifest.Check {
 		}
 		return []manifest.Problem{m.At(m.Cluster, "spec.provider", text)}
 	}
+}
+
+func registerChoice(c *workspace.Choice, cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.StateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
+	cmd.Flags().BoolVar(&c.Rehearse, "rehearse", false, "the rehearsed cluster of this name")
+	cmd.Flags().BoolVar(&c.Real, "real", false, "the real cluster of this name")
 }

@@ -12,11 +12,12 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/lock"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 // forgetFlags say which state is to go.
 type forgetFlags struct {
-	choice
+	workspace.Choice
 	yes  bool
 	left bool
 }
@@ -39,34 +40,17 @@ butleradm could not reach it by its name any more. Save its kubeconfig before
 you insist.`,
 		Args: oneCluster,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := f.locate(args[0])
+			w, err := f.Locate(args[0])
 			if err != nil {
 				return err
 			}
 			return interrupted(cmd.Context(), a.forget(cmd.Context(), w, f))
 		},
 	}
-	f.register(cmd)
+	registerChoice(&f.Choice, cmd)
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&f.left, "even-if-left", false, "with --yes: also while the platform holds something of the cluster")
 	return cmd
-}
-
-// locate is the workspace of a cluster, also where only the log or the simulated
-// platform is left of it.
-func (f forgetFlags) locate(name string) (workspace, error) {
-	w, err := f.find(name)
-	if err == nil || failure.KindOf(err) == failure.Usage {
-		return w, err
-	}
-	for _, rehearsal := range []bool{true, false} {
-		d := destroyFlags{choice: choice{stateDir: f.stateDir, rehearse: rehearsal}}
-		rest, problem := d.place(name)
-		if problem == nil && f.fits(rest) && (isSim(rest.sim()) && rehearsal || exists(rest.log()) && !rehearsal) {
-			return rest, nil
-		}
-	}
-	return w, err
 }
 
 // farewell is what there is to say before the state of a cluster goes.
@@ -75,20 +59,20 @@ type farewell struct {
 	refusal  error // nil if nothing is lost
 }
 
-func (a App) forget(ctx context.Context, w workspace, f forgetFlags) error {
+func (a App) forget(ctx context.Context, w workspace.Workspace, f forgetFlags) error {
 	if err := a.agree(ctx, w, f); err != nil {
 		return err
 	}
-	if err := w.clear(ctx); err != nil {
-		return fmt.Errorf("remove the state in %s: %w; run the same command again", w.dir, err)
+	if err := w.Remove(ctx); err != nil {
+		return fmt.Errorf("remove the state in %s: %w; run the same command again", w.Dir, err)
 	}
-	fmt.Fprintf(a.Err, "%s is forgotten; its state in %s is removed\n", w.name, w.dir)
+	fmt.Fprintf(a.Err, "%s is forgotten; its state in %s is removed\n", w.Name, w.Dir)
 	return nil
 }
 
 // agree has the user's word that the state may go. Until then nobody else gets the
 // plane: what was asked about is what goes.
-func (a App) agree(ctx context.Context, w workspace, f forgetFlags) (err error) {
+func (a App) agree(ctx context.Context, w workspace.Workspace, f forgetFlags) (err error) {
 	o, say, err := a.farewell(ctx, w)
 	if o != nil {
 		defer func() { err = errors.Join(err, o.close()) }()
@@ -106,35 +90,23 @@ func (a App) agree(ctx context.Context, w workspace, f forgetFlags) (err error) 
 	return nil
 }
 
-// clear removes the state, if nobody has begun to work with it meanwhile.
-func (w workspace) clear(ctx context.Context) error {
-	if !exists(w.plane()) {
-		return w.discard(ctx)
-	}
-	held, err := lock.Acquire(ctx, w.plane(), "butleradm forget "+w.name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(w.discard(ctx), held.Release())
-}
-
 // farewell looks at what would be lost with the state of a cluster. The plane that
 // it has opened for that, if any, has to be closed.
-func (a App) farewell(ctx context.Context, w workspace) (o *operation, say farewell, err error) {
-	say.question = fmt.Sprintf("Remove the state of %s in %s?", w.name, w.dir)
-	if !exists(w.plane()) {
-		say.refusal = fmt.Errorf("the local plane is lost, so nobody can say what the platform holds of %s; find that by its tags first: butleradm destroy -c FILE --orphans", w.name)
+func (a App) farewell(ctx context.Context, w workspace.Workspace) (o *operation, say farewell, err error) {
+	say.question = fmt.Sprintf("Remove the state of %s in %s?", w.Name, w.Dir)
+	if !w.HasPlane() {
+		say.refusal = fmt.Errorf("the local plane is lost, so nobody can say what the platform holds of %s; find that by its tags first: butleradm destroy -c FILE --orphans", w.Name)
 		return nil, say, nil
 	}
-	o, err = a.open(ctx, w, "butleradm forget "+w.name)
+	o, err = a.open(ctx, w, "butleradm forget "+w.Name)
 	if errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
 		return nil, say, err
 	}
 	if err != nil {
-		say.refusal = fmt.Errorf("the local plane does not start, so nobody can say what the platform holds of %s: %w", w.name, err)
+		say.refusal = fmt.Errorf("the local plane does not start, so nobody can say what the platform holds of %s: %w", w.Name, err)
 		return nil, say, nil
 	}
-	d, err := w.doomed(ctx, o.local)
+	d, err := readTarget(ctx, w, o.local)
 	switch {
 	case err != nil:
 		return o, say, err
@@ -148,10 +120,10 @@ func (a App) farewell(ctx context.Context, w workspace) (o *operation, say farew
 
 // leftOf tells what the platform holds of a cluster, or why it cannot be asked;
 // nil means that it holds nothing.
-func (a App) leftOf(o *operation, d *doomed) error {
+func (a App) leftOf(o *operation, d *target) error {
 	x, err := a.destruction(o, o.local, d, destroyFlags{})
 	if err != nil {
-		return fmt.Errorf("nobody can say what the platform holds of %s: %w", o.name, err)
+		return fmt.Errorf("nobody can say what the platform holds of %s: %w", o.Name, err)
 	}
 	found, err := x.survey()
 	if err != nil {
@@ -163,7 +135,7 @@ func (a App) leftOf(o *operation, d *doomed) error {
 	}
 	fmt.Fprintln(a.Err, x.picture(found))
 	if movedAway(d.cluster) && x.silence == nil {
-		fmt.Fprintf(a.Err, "%s manages itself, and would go on doing so. Without the state of this machine\nbutleradm has no status, kubeconfig and destroy for it; save what leads to it:\n\n  %s > kubeconfig\n\n", o.name, o.command("kubeconfig"))
+		fmt.Fprintf(a.Err, "%s manages itself, and would go on doing so. Without the state of this machine\nbutleradm has no status, kubeconfig and destroy for it; save what leads to it:\n\n  %s > kubeconfig\n\n", o.Name, o.Command("kubeconfig"))
 	}
-	return fmt.Errorf("the platform still holds %s of %s; destroy it first: %s", split(found.parts()), o.name, x.how())
+	return fmt.Errorf("the platform still holds %s of %s; destroy it first: %s", split(found.parts()), o.Name, x.how())
 }

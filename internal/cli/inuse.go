@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -73,7 +74,7 @@ func firstOf(r *v1alpha1.AddressRange, count int) (out []string) {
 // addressCheck is the finding for addresses of which none should answer. Silence
 // passes: there is no way to know more from here. An address that refuses
 // connections is doubtful, because a firewall may speak for it.
-func addressCheck(ctx context.Context, dial dialer, check string, addresses []string, answered provider.Verdict) provider.Finding {
+func addressCheck(ctx context.Context, dial workspace.Dialer, check string, addresses []string, answered provider.Verdict) provider.Finding {
 	f := provider.Finding{Check: check, Verdict: provider.Passed, Message: "nothing answers there, as far as this machine can see"}
 	const hint = "choose addresses that are free, or remove what has them"
 	answers := probe(ctx, dial, append(slices.Clone(addresses), nowhere))
@@ -99,7 +100,7 @@ type answer struct {
 }
 
 // probe tries to connect to each of the addresses.
-func probe(ctx context.Context, dial dialer, addresses []string) []answer {
+func probe(ctx context.Context, dial workspace.Dialer, addresses []string) []answer {
 	var out []answer
 	for _, host := range addresses {
 		for _, port := range probePorts() {

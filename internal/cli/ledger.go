@@ -110,8 +110,8 @@ func (o *operation) writeLedger(ctx context.Context, l *ledger) error {
 	}
 	err = o.put(ctx, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: l.namespace, Name: ledgerName(o.name),
-			Labels:      map[string]string{v1alpha1.LabelCluster: o.name},
+			Namespace: l.namespace, Name: ledgerName(o.Name),
+			Labels:      map[string]string{v1alpha1.LabelCluster: o.Name},
 			Annotations: map[string]string{v1alpha1.AnnotationClusterID: l.clusterID},
 		},
 		Data: content,
@@ -129,10 +129,10 @@ func (o *operation) writeLedger(ctx context.Context, l *ledger) error {
 func (o *operation) enter(ctx context.Context, namespace, id string, found inventory) (*ledger, error) {
 	l := &ledger{clusterID: id}
 	if id == "" {
-		earlier := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: ledgerName(o.name)}}
+		earlier := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: ledgerName(o.Name)}}
 		return l, client.IgnoreNotFound(o.local.Delete(ctx, earlier))
 	}
-	known, err := readLedger(ctx, o.local, o.name, id)
+	known, err := readLedger(ctx, o.local, o.Name, id)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (b *bookkeeper) keep(cb *v1alpha1.ClusterBootstrap, id string) error {
 	if err := b.keepID(b.ctx, config, id); err != nil {
 		return err
 	}
-	known, err := readLedger(b.ctx, b.local, b.name, id)
+	known, err := readLedger(b.ctx, b.local, b.Name, id)
 	if err != nil || known != nil && !known.complete {
 		return err
 	}

@@ -6,7 +6,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -22,12 +21,13 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/internal/version"
+	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
 
 // operation is a cluster's plane with all controllers at work on it.
 type operation struct {
-	workspace
+	workspace.Workspace
 	hooks    Hooks
 	plane    *plane.Plane
 	platform sim.Info // of a rehearsal
@@ -46,45 +46,26 @@ type operation struct {
 // dial opens all connections to the platform, the nodes and the new cluster.
 // A rehearsal knows the simulated network and no other.
 func (o *operation) dial() func(ctx context.Context, network, addr string) (net.Conn, error) {
-	if o.rehearsal {
+	if o.Rehearsal {
 		return network.Dialer(o.platform.Proxy)
 	}
 	return (&net.Dialer{}).DialContext
 }
 
 // open starts the plane of a workspace. The operation has to be closed.
-func (a App) open(ctx context.Context, w workspace, holder string) (*operation, error) {
-	o := &operation{workspace: w, hooks: a.Hooks}
+func (a App) open(ctx context.Context, w workspace.Workspace, holder string) (*operation, error) {
+	o := &operation{Workspace: w, hooks: a.Hooks}
 	err := o.openLog()
 	if err != nil {
 		return nil, err
 	}
-	if o.plane, err = openPlane(ctx, plane.Options{Dir: w.plane(), Holder: holder, Quota: a.Hooks.Quota}); err == nil {
+	if o.plane, err = workspace.OpenPlane(ctx, plane.Options{Dir: w.PlaneDir(), Holder: holder, Quota: a.Hooks.Quota}); err == nil {
 		err = o.connect(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.close())
 	}
 	return o, nil
-}
-
-// simulate makes the simulated platform of a rehearsal run, without a setup as it
-// ran last.
-func (w workspace) simulate(ctx context.Context, p provider.Provider, s *sim.Setup) (sim.Info, error) {
-	if !w.rehearsal {
-		return sim.Info{}, nil
-	}
-	executable, err := os.Executable()
-	if err != nil {
-		return sim.Info{}, err
-	}
-	if s == nil && !exists(w.sim()) {
-		return sim.Info{}, fmt.Errorf("there is no simulated platform in %s: it was not begun, or it was removed with all that it held", w.sim())
-	}
-	if s == nil {
-		return sim.Resume(ctx, w.sim(), executable, p.Type)
-	}
-	return sim.Ensure(ctx, w.sim(), executable, p.Type, *s)
 }
 
 func (o *operation) connect(ctx context.Context) error {
@@ -132,13 +113,13 @@ func (o *operation) close() error {
 
 // openLog sends what the controllers log to a file: the terminal is for people.
 func (o *operation) openLog() (err error) {
-	if err := os.MkdirAll(o.dir, 0o700); err != nil {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return err
 	}
-	if err := shorten(o.log(), longestLog); err != nil {
+	if err := shorten(o.LogFile(), longestLog); err != nil {
 		return err
 	}
-	o.logFile, err = os.OpenFile(o.log(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	o.logFile, err = os.OpenFile(o.LogFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}

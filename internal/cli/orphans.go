@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,13 +20,14 @@ import (
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
 
 // search is a cluster whose leavings are looked for by their tags.
 type search struct {
 	*operation // its plane is there only if this machine has one of the name
-	*doomed    // what that plane knows; nil without one
+	*target    // what that plane knows; nil without one
 	app        App
 	flags      destroyFlags
 	site       site
@@ -45,11 +45,11 @@ func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) 
 	if _, err := a.provider(m.Provider.Spec.Provider); err != nil {
 		return err
 	}
-	given, err := bootstrapFlags{config: f.manifest, credentials: f.credentials, rehearse: f.rehearse}.given(m, a.Err)
+	given, err := bootstrapFlags{config: f.manifest, credentials: f.credentials, rehearse: f.Rehearse}.given(m, a.Err)
 	if err != nil {
 		return err
 	}
-	w, err := f.place(m.Cluster.Spec.Cluster.Name)
+	w, err := f.Place(m.Cluster.Spec.Cluster.Name)
 	if err != nil {
 		return err
 	}
@@ -66,14 +66,14 @@ func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) 
 
 // destroyByTags deletes what carries the cluster id that the plane of this machine
 // knows, whether or not that plane is in charge.
-func (a App) destroyByTags(ctx context.Context, w workspace, f destroyFlags) (err error) {
+func (a App) destroyByTags(ctx context.Context, w workspace.Workspace, f destroyFlags) (err error) {
 	s, err := a.search(ctx, w, f)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if s.doomed == nil || s.config == nil {
-		return fmt.Errorf("the plane in %s does not know the platform of %s any more; go by its manifest: butleradm destroy -c FILE --orphans", w.dir, w.name)
+	if s.target == nil || s.config == nil {
+		return fmt.Errorf("the plane in %s does not know the platform of %s any more; go by its manifest: butleradm destroy -c FILE --orphans", w.Dir, w.Name)
 	}
 	secret, err := replacement(a, s.config, f.credentials)
 	if err != nil {
@@ -88,36 +88,20 @@ func (a App) destroyByTags(ctx context.Context, w workspace, f destroyFlags) (er
 	return s.run()
 }
 
-// place is where the state of a cluster would lie; nothing need be there.
-func (f destroyFlags) place(name string) (workspace, error) {
-	if f.rehearse && f.real {
-		return workspace{}, failure.Usagef("--real and --rehearse exclude each other")
-	}
-	w := workspace{name: name, rehearsal: f.rehearse}
-	usual, err := w.usual()
-	if err != nil {
-		return w, err
-	}
-	if w.dir = resolve(usual); f.stateDir != "" {
-		w.dir, err = filepath.Abs(f.stateDir)
-	}
-	return w, errors.Join(err, w.refuseForeign())
-}
-
 // search opens what this machine has of a cluster. A plane that somebody works
 // with is refused; as long as the search lasts, nobody can.
-func (a App) search(ctx context.Context, w workspace, f destroyFlags) (*search, error) {
+func (a App) search(ctx context.Context, w workspace.Workspace, f destroyFlags) (*search, error) {
 	s := &search{app: a, flags: f, progress: ui.NewReporter(a.Out, a.Err, "plain")}
-	if !exists(w.plane()) {
+	if !w.HasPlane() {
 		quiet()
-		s.operation = &operation{workspace: w, hooks: a.Hooks, ctx: ctx}
+		s.operation = &operation{Workspace: w, hooks: a.Hooks, ctx: ctx}
 		return s, nil
 	}
-	holder := "butleradm destroy " + w.name + " --orphans"
+	holder := "butleradm destroy " + w.Name + " --orphans"
 	o, err := a.open(ctx, w, holder)
 	if err == nil {
 		s.operation = o
-		if s.doomed, err = w.doomed(ctx, o.local); err != nil {
+		if s.target, err = readTarget(ctx, w, o.local); err != nil {
 			return nil, errors.Join(err, o.close())
 		}
 		return s, nil
@@ -126,10 +110,10 @@ func (a App) search(ctx context.Context, w workspace, f destroyFlags) (*search, 
 		return nil, err
 	}
 	if !s.forced() && !f.dryRun {
-		return nil, fmt.Errorf("ask the plane in %s whether it is in charge: %w; if it is lost for good, go by the manifest: butleradm destroy -c FILE --orphans, which tells the cluster's id with --dry-run, and deletes with --cluster-id ID --yes", w.dir, err)
+		return nil, fmt.Errorf("ask the plane in %s whether it is in charge: %w; if it is lost for good, go by the manifest: butleradm destroy -c FILE --orphans, which tells the cluster's id with --dry-run, and deletes with --cluster-id ID --yes", w.Dir, err)
 	}
-	s.operation = &operation{workspace: w, hooks: a.Hooks, ctx: ctx}
-	s.held, err = lock.Acquire(ctx, w.plane(), holder)
+	s.operation = &operation{Workspace: w, hooks: a.Hooks, ctx: ctx}
+	s.held, err = lock.Acquire(ctx, w.PlaneDir(), holder)
 	return s, err
 }
 
@@ -153,10 +137,10 @@ func (s *search) forced() bool { return s.flags.clusterID != "" && s.flags.yes }
 // siteFor is the platform of a manifest, with the credentials that the user has
 // given, else those of the plane, else the ambient ones.
 func (s *search) siteFor(m *manifest.Manifest, given *corev1.Secret) (site, error) {
-	if _, referred := m.CredentialsKey(); !referred || given != nil || s.rehearsal {
+	if _, referred := m.CredentialsKey(); !referred || given != nil || s.Rehearsal {
 		return s.newSite(m.Provider, given)
 	}
-	if s.doomed != nil && s.secret != nil && s.config.Name == m.Provider.Name {
+	if s.target != nil && s.secret != nil && s.config.Name == m.Provider.Name {
 		return s.newSite(m.Provider, s.secret)
 	}
 	values, source, err := ambient(m.Provider)
@@ -172,10 +156,10 @@ func (s *search) newSite(config *v1alpha1.ProviderConfig, secret *corev1.Secret)
 	if err != nil {
 		return site{}, err
 	}
-	if s.platform, err = s.simulate(s.ctx, p, nil); err != nil {
+	if s.platform, err = s.StartSimulator(s.ctx, p.Type, nil); err != nil {
 		return site{}, err
 	}
-	if s.rehearsal {
+	if s.Rehearsal {
 		if secret, err = s.simulatorsOwn(config); err != nil {
 			return site{}, err
 		}
@@ -200,7 +184,7 @@ func (s *search) run() error {
 		s.sayNothing()
 		return nil
 	}
-	text := fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", s.name, id, s.site.config.Name, table(found.rows(nil)), split(found.parts()), s.copies.line())
+	text := fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", s.Name, id, s.site.config.Name, table(found.rows(nil)), split(found.parts()), s.copies.line())
 	if s.flags.dryRun {
 		fmt.Fprintf(s.app.Out, "%s\nNothing was changed.\n", text)
 		return nil
@@ -210,7 +194,7 @@ func (s *search) run() error {
 	}
 	fmt.Fprintln(s.app.Err, text)
 	s.hooks.at("destroy/listed")
-	if !s.flags.yes && !s.app.confirm(s.ctx, fmt.Sprintf("Delete all of this, without the plane of %s?", s.name)) {
+	if !s.flags.yes && !s.app.confirm(s.ctx, fmt.Sprintf("Delete all of this, without the plane of %s?", s.Name)) {
 		return failure.Usagef("nothing was deleted; answer y, or pass --yes")
 	}
 	return s.delete(id)
@@ -219,23 +203,23 @@ func (s *search) run() error {
 // delete sweeps the platform, and ends with the ledger.
 func (s *search) delete(id string) error {
 	l := &ledger{clusterID: id}
-	left, err := s.app.sweep(s.ctx, s.site, provider.Owner{ClusterID: id, Cluster: s.name}, s.progress, func(now stock) error {
+	left, err := s.app.sweep(s.ctx, s.site, provider.Owner{ClusterID: id, Cluster: s.Name}, s.progress, func(now stock) error {
 		l.see(now.held)
 		s.copies = now.copies
 		return nil
 	})
 	if err != nil {
 		fmt.Fprintln(s.app.Out, l.line("found"))
-		return fmt.Errorf("%w; run the same command again%s", stillThere(s.name, left, err), s.remedy(err))
+		return fmt.Errorf("%w; run the same command again%s", stillThere(s.Name, left, err), s.remedy(err))
 	}
 	s.hooks.at("destroy/gone")
 	if err := s.conclude(id); err != nil {
 		return err
 	}
-	s.progress.Report(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("nothing of %s is left on the platform", s.name)})
+	s.progress.Report(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("nothing of %s is left on the platform", s.Name)})
 	fmt.Fprint(s.app.Err, s.copies.line())
-	if exists(s.dir) {
-		fmt.Fprintf(s.app.Err, "\nIts state on this machine stays; remove that with: %s\n\n", s.command("forget"))
+	if s.HasState() {
+		fmt.Fprintf(s.app.Err, "\nIts state on this machine stays; remove that with: %s\n\n", s.Command("forget"))
 	}
 	fmt.Fprintln(s.app.Out, l.line("found"))
 	return nil
@@ -244,10 +228,10 @@ func (s *search) delete(id string) error {
 // conclude writes to the ledger of the plane, if this machine has one of the
 // cluster, that nothing is left.
 func (s *search) conclude(id string) error {
-	if s.doomed == nil {
+	if s.target == nil {
 		return nil
 	}
-	l, err := readLedger(s.ctx, s.local, s.name, id)
+	l, err := readLedger(s.ctx, s.local, s.Name, id)
 	if err != nil || l == nil {
 		return err
 	}
@@ -259,14 +243,14 @@ func (s *search) conclude(id string) error {
 func (s *search) ask(o provider.Owner) (inventory, error) {
 	found, err := insist(s.ctx, s.progress, func(ctx context.Context) (stock, error) { return s.site.stock(ctx, o) })
 	if err != nil {
-		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", s.name, err, s.remedy(err))
+		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", s.Name, err, s.remedy(err))
 	}
-	s.copies = found.copies.of(s.name)
+	s.copies = found.copies.of(s.Name)
 	return found.held, nil
 }
 
 func (s *search) remedy(err error) string {
-	if provider.KindOf(err) != provider.Unauthorized || s.rehearsal {
+	if provider.KindOf(err) != provider.Unauthorized || s.Rehearsal {
 		return ""
 	}
 	return "; hand over others with --credentials FILE"
@@ -281,13 +265,13 @@ func (s *search) clusterID() (string, error) {
 	case s.flags.manifest == "" && s.id != "":
 		return s.id, nil
 	}
-	found, err := s.ask(provider.Owner{Cluster: s.name})
+	found, err := s.ask(provider.Owner{Cluster: s.Name})
 	if err != nil {
 		return "", err
 	}
 	clusters := found.byCluster()
 	if nobodys := clusters[""]; len(nobodys) > 0 {
-		fmt.Fprintf(s.app.Err, "note: %s of the name %s carry no cluster id and are left alone\n", split(nobodys.parts()), s.name)
+		fmt.Fprintf(s.app.Err, "note: %s of the name %s carry no cluster id and are left alone\n", split(nobodys.parts()), s.Name)
 		delete(clusters, "")
 	}
 	switch ids := slices.Sorted(maps.Keys(clusters)); len(ids) {
@@ -302,7 +286,7 @@ func (s *search) clusterID() (string, error) {
 }
 
 func (s *search) sayNothing() {
-	fmt.Fprintf(s.app.Err, "%s holds nothing of %s; nothing was changed\n%s", s.site.config.Name, s.name, s.copies.line())
+	fmt.Fprintf(s.app.Err, "%s holds nothing of %s; nothing was changed\n%s", s.site.config.Name, s.Name, s.copies.line())
 	fmt.Fprintln(s.app.Out, (&ledger{}).line("found"))
 }
 
@@ -312,33 +296,33 @@ func (s *search) ambiguous(ids []string, clusters map[string]inventory) error {
 	for _, id := range ids {
 		fmt.Fprintf(&b, "  %s  %s\n", id, split(clusters[id].parts()))
 	}
-	fmt.Fprintf(s.app.Err, "%s holds %d clusters of the name %s:\n\n%s\n", s.site.config.Name, len(ids), s.name, b.String())
+	fmt.Fprintf(s.app.Err, "%s holds %d clusters of the name %s:\n\n%s\n", s.site.config.Name, len(ids), s.Name, b.String())
 	return failure.Usagef("which of them is meant? say it with --cluster-id ID; nothing was deleted")
 }
 
 // ofThisName refuses the id of a cluster that has another name.
 func (s *search) ofThisName(id string, found inventory) error {
-	ours, strangers := found.of(s.name)
+	ours, strangers := found.of(s.Name)
 	switch {
 	case len(strangers) == 0:
 		return nil
 	case len(ours) > 0:
-		return sharedID(s.name, id, strangers)
+		return sharedID(s.Name, id, strangers)
 	}
-	return failure.Usagef("the cluster with id %s is %s, not %s; nothing was deleted", id, strangers[0].owner.Cluster, s.name)
+	return failure.Usagef("the cluster with id %s is %s, not %s; nothing was deleted", id, strangers[0].owner.Cluster, s.Name)
 }
 
 // refuseBeside refuses to work beside a plane that is in charge of the cluster: two
 // must never write at a time.
 func (s *search) refuseBeside(id string) error {
-	if s.doomed == nil || s.cluster == nil || s.id != id || s.forced() {
+	if s.target == nil || s.cluster == nil || s.id != id || s.forced() {
 		return nil
 	}
 	if !movedAway(s.cluster) {
-		return failure.Usagef("the plane in %s is in charge of %s; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.dir, s.name, s.command("destroy"), id)
+		return failure.Usagef("the plane in %s is in charge of %s; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.Dir, s.Name, s.Command("destroy"), id)
 	}
-	if _, err := s.doomedBeyond(s.ctx, s.local, s.cluster, s.progress); err == nil || answered(err) {
-		return failure.Usagef("%s manages itself, and answers; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.name, s.command("destroy"), id)
+	if _, err := readTargetOnCluster(s.ctx, s.operation.Workspace, s.local, s.cluster, s.progress); err == nil || answered(err) {
+		return failure.Usagef("%s manages itself, and answers; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.Name, s.Command("destroy"), id)
 	}
 	return s.ctx.Err()
 }

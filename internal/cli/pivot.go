@@ -112,7 +112,7 @@ func (o *operation) pivot(p provider.Provider, cb *v1alpha1.ClusterBootstrap, tr
 		slog.Warn("why the move stopped could not be written down", "error", err)
 	}
 	if tries >= moves || stopped.Refused {
-		return fmt.Errorf("%w; this machine goes on being in charge of %s", err, o.name)
+		return fmt.Errorf("%w; this machine goes on being in charge of %s", err, o.Name)
 	}
 	return o.rest(respite)
 }
@@ -142,7 +142,7 @@ func (o *operation) moveOut(p provider.Provider, cb *v1alpha1.ClusterBootstrap, 
 	}
 	m := o.move(p, cb, o.local, progress)
 	m.From = pivot.Side{Name: here(), Kind: v1alpha1.PlaneLocal, Client: o.local}
-	m.To = pivot.Side{Name: "cluster " + o.name, Kind: v1alpha1.PlaneSelf, Client: there}
+	m.To = pivot.Side{Name: "cluster " + o.Name, Kind: v1alpha1.PlaneSelf, Client: there}
 	m.Scope = pivot.Everything
 	m.Quiesce = o.quiesce
 	m.Resume = func(context.Context) error { return o.resume(p) }
@@ -219,14 +219,14 @@ func isMachine(cb *v1alpha1.ClusterBootstrap, address string) bool {
 // takeBack brings the management of a cluster that manages itself back to this
 // machine: nothing can be deleted by what runs on it.
 func (o *operation) takeBack(p provider.Provider, progress *ui.Reporter) error {
-	cb, err := o.clusterOf(o.ctx, o.local)
+	cb, err := o.FindCluster(o.ctx, o.local)
 	if err != nil || !movedAway(cb) {
 		return err
 	}
 	if _, err := o.settle(p, cb, progress); err != nil || o.client == o.local {
 		return err
 	}
-	if err := o.refuseOthers(); err != nil {
+	if err := o.refuseOthersInCharge(); err != nil {
 		return err
 	}
 	progress.Step("its plane comes back to this machine")
@@ -250,7 +250,7 @@ func (o *operation) comeBack(p provider.Provider, cb *v1alpha1.ClusterBootstrap,
 		return nil, err
 	}
 	m := o.move(p, cb, there, progress)
-	m.From = pivot.Side{Name: "cluster " + o.name, Kind: v1alpha1.PlaneSelf, Client: there}
+	m.From = pivot.Side{Name: "cluster " + o.Name, Kind: v1alpha1.PlaneSelf, Client: there}
 	m.To = pivot.Side{Name: here(), Kind: v1alpha1.PlaneLocal, Client: o.local}
 	m.Scope = pivot.Cluster
 	m.Quiesce = func(ctx context.Context) error { return o.putToSleep(ctx, there, progress) }
@@ -271,5 +271,5 @@ func (o *operation) comeBack(p provider.Provider, cb *v1alpha1.ClusterBootstrap,
 		return nil, err
 	}
 	o.client = o.local
-	return o.clusterOf(o.ctx, o.local)
+	return o.FindCluster(o.ctx, o.local)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/pivot"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 // epochPatience is how long a cluster has to say that it manages itself.
@@ -30,7 +31,7 @@ func (o *operation) heedEpoch(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterB
 	if err != nil {
 		return nil, err
 	}
-	fence := o.fenceOf(here, o.heard(cb))
+	fence := fenceOf(o.Workspace, here, o.heard(cb))
 	if fence == "" {
 		return cb, nil
 	}
@@ -42,13 +43,13 @@ func (o *operation) heedEpoch(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterB
 // fenceOf is why the plane here is not in charge of a cluster, by what the cluster
 // there says of itself; empty if it may be. A cluster that was moved away from again
 // is fenced itself, and its fence names the plane that is in charge.
-func (w workspace) fenceOf(here, there pivot.Standing) string {
+func fenceOf(w workspace.Workspace, here, there pivot.Standing) string {
 	if !there.Exists || there.ClusterID != here.ClusterID || there.Epoch <= here.Epoch {
 		return ""
 	}
-	reason := fmt.Sprintf("cluster %s manages itself", w.name)
+	reason := fmt.Sprintf("cluster %s manages itself", w.Name)
 	if !there.InCharge() {
-		reason = fmt.Sprintf("cluster %s was %s", w.name, there.Fenced)
+		reason = fmt.Sprintf("cluster %s was %s", w.Name, there.Fenced)
 	}
 	return fmt.Sprintf("older than epoch %d, at which %s; this plane was restored from a copy", there.Epoch, reason)
 }
@@ -63,7 +64,7 @@ func (o *operation) heard(cb *v1alpha1.ClusterBootstrap) (nothing pivot.Standing
 		return nothing
 	}
 	config.Timeout = epochPatience
-	c, err := newClient(config)
+	c, err := workspace.NewClient(config)
 	if err != nil {
 		return nothing
 	}

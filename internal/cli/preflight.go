@@ -123,7 +123,7 @@ func reportFinding(progress *ui.Reporter, f provider.Finding) {
 
 // confirm asks before real machines are made.
 func (o *operation) confirm(a App, m *manifest.Manifest, plan bootstrap.Plan, yes bool) error {
-	if yes || o.rehearsal {
+	if yes || o.Rehearsal {
 		return nil
 	}
 	question := fmt.Sprintf("Make %d machine(s) on %s (%s)?", len(plan.Machines), m.Provider.Name, m.Provider.Spec.Provider)

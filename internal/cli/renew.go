@@ -12,12 +12,13 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 // credentialOf is one of the credentials that a plane has of a cluster. One that is
 // about to run out is renewed, with anew any: on a plane that is fenced no controller
 // does that, nor while none runs.
-func credentialOf(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, suffix string, dial dialer, anew bool) (data []byte, err error) {
+func credentialOf(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, suffix string, dial workspace.Dialer, anew bool) (data []byte, err error) {
 	s := &bootstrap.Session{ClusterBootstrap: cb, Client: c, Live: c, Dial: dial, Clock: time.Now}
 	err = retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
 		data, err = s.Credential(ctx, suffix, anew)

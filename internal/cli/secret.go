@@ -94,7 +94,7 @@ func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given
 	if !referred {
 		return nil, nil
 	}
-	if o.rehearsal {
+	if o.Rehearsal {
 		return o.simulatorsOwn(m.Provider)
 	}
 	if given != nil {

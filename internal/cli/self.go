@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -18,8 +16,8 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/program"
-	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 const (
@@ -38,7 +36,7 @@ func movedAway(cb *v1alpha1.ClusterBootstrap) bool { return cb != nil && v1alpha
 // clusterConfig leads to the cluster that a ClusterBootstrap has made, as its
 // administrator: by its endpoint, or past it to a control plane. Credentials that
 // are about to run out are renewed first.
-func clusterConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, dial dialer) (*rest.Config, error) {
+func clusterConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, dial workspace.Dialer) (*rest.Config, error) {
 	kubeconfig, err := credentialOf(ctx, c, cb, bootstrap.SecretKubeconfig, dial, false)
 	if err != nil {
 		return nil, fmt.Errorf("find the way to %s: %w", cb.Spec.Cluster.Name, err)
@@ -60,7 +58,7 @@ func clusterConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBoo
 
 // orElse dials what is asked for, and while that is silent the same port of other
 // addresses.
-func orElse(dial dialer, addresses []string) dialer {
+func orElse(dial workspace.Dialer, addresses []string) workspace.Dialer {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dialFor(ctx, dialPatience, dial, network, addr)
 		_, port, _ := net.SplitHostPort(addr)
@@ -77,7 +75,7 @@ func orElse(dial dialer, addresses []string) dialer {
 	}
 }
 
-func dialFor(ctx context.Context, d time.Duration, dial dialer, network, addr string) (net.Conn, error) {
+func dialFor(ctx context.Context, d time.Duration, dial workspace.Dialer, network, addr string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	return dial(ctx, network, addr)
@@ -87,7 +85,7 @@ func dialFor(ctx context.Context, d time.Duration, dial dialer, network, addr st
 func bounded(config *rest.Config) (client.Client, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = callPatience
-	return newClient(config)
+	return workspace.NewClient(config)
 }
 
 // turnTo makes the plane that is in charge of the cluster the one to work with,
@@ -102,7 +100,7 @@ func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, p
 	if err != nil {
 		return nil, err
 	}
-	v := &visit{workspace: o.workspace, local: o.local, cluster: cb, dial: o.dial()}
+	v := &visit{Workspace: o.Workspace, local: o.local, cluster: cb, dial: o.dial()}
 	for {
 		there, err := v.ask(ctx)
 		if err == nil {
@@ -121,32 +119,19 @@ func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, p
 	}
 }
 
-// dialer is the way from this machine to a workspace's nodes, whether or not a
-// command runs that has opened it.
-func (w workspace) dialer() (dialer, error) {
-	if !w.rehearsal {
-		return (&net.Dialer{}).DialContext, nil
-	}
-	proxy, err := os.ReadFile(filepath.Join(w.sim(), "proxy"))
-	if err != nil {
-		return nil, fmt.Errorf("find the simulated network: %w", err)
-	}
-	return network.Dialer(string(proxy)), nil
-}
-
-// inCharge calls f with a client of the plane that is in charge, and with the
+// readInCharge calls f with a client of the plane that is in charge, and with the
 // ClusterBootstrap that lies there; nil is none. If that plane is a cluster that
 // cannot be asked, f gets what this machine's plane has, and why.
-func (w workspace) inCharge(ctx context.Context, f func(client.Client, *v1alpha1.ClusterBootstrap, error) error) error {
-	return w.read(ctx, func(c client.Client) error {
-		cb, err := w.clusterOf(ctx, c)
+func readInCharge(ctx context.Context, w workspace.Workspace, f func(client.Client, *v1alpha1.ClusterBootstrap, error) error) error {
+	return w.ReadPlane(ctx, func(c client.Client) error {
+		cb, err := w.FindCluster(ctx, c)
 		if err != nil {
 			return err
 		}
 		if !movedAway(cb) {
 			return f(c, cb, nil)
 		}
-		there, now, err := w.beyond(ctx, c, cb)
+		there, now, err := connectCluster(ctx, w, c, cb)
 		if err != nil {
 			return f(c, cb, err)
 		}
@@ -154,14 +139,14 @@ func (w workspace) inCharge(ctx context.Context, f func(client.Client, *v1alpha1
 	})
 }
 
-// beyond is a client of the cluster that a ClusterBootstrap has moved to, and the
+// connectCluster is a client of the cluster that a ClusterBootstrap has moved to, and the
 // ClusterBootstrap that lies there.
-func (w workspace) beyond(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap) (client.Client, *v1alpha1.ClusterBootstrap, error) {
-	dial, err := w.dialer()
+func connectCluster(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap) (client.Client, *v1alpha1.ClusterBootstrap, error) {
+	dial, err := w.NewDialer()
 	if err != nil {
 		return nil, nil, err
 	}
-	v := &visit{workspace: w, local: c, cluster: cb, dial: dial}
+	v := &visit{Workspace: w, local: c, cluster: cb, dial: dial}
 	now, err := v.ask(ctx)
 	return v.client, now, err
 }

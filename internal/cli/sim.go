@@ -25,6 +25,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 func (a App) simCommand() *cobra.Command {
@@ -103,7 +104,7 @@ func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir string, se
 	if err != nil {
 		return err
 	}
-	if err := claimAlone(abs, isSim); err != nil {
+	if err := workspace.ClaimAlone(abs, workspace.IsSim); err != nil {
 		return err
 	}
 	handler := slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})
@@ -155,15 +156,15 @@ func (a App) simListCommand() *cobra.Command {
 		Short: "List the simulated platforms of $BUTLER_HOME that run",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			all, err := simulated()
+			all, err := workspace.Rehearsals()
 			if err != nil {
 				return err
 			}
 			out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
 			fmt.Fprintln(out, "CLUSTER\tPLATFORM\tPID\tSINCE\tADMIN")
 			for _, w := range all {
-				if i, h, ok := sim.Running(w.sim()); ok {
-					fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\n", w.name, i.Provider, h.PID, h.Since.Format(time.DateTime), i.Admin)
+				if i, h, ok := sim.Running(w.SimDir()); ok {
+					fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\n", w.Name, i.Provider, h.PID, h.Since.Format(time.DateTime), i.Admin)
 				}
 			}
 			return out.Flush()
@@ -172,55 +173,28 @@ func (a App) simListCommand() *cobra.Command {
 }
 
 func (a App) simStopCommand() *cobra.Command {
-	var c choice
+	var c workspace.Choice
 	cmd := &cobra.Command{
 		Use:   "stop [CLUSTER]",
 		Short: "Stop a simulated platform, or all of $BUTLER_HOME",
 		Long: `Stop the simulated platform of a rehearsed cluster, or all of $BUTLER_HOME.
 What they hold stays on disk; the bootstrap command starts them again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := c.simulated("stop", args)
+			all, err := c.FindRehearsals("stop", args)
 			if err != nil {
 				return err
 			}
 			var problems []error
 			for _, w := range all {
-				_, _, running := sim.Running(w.sim())
-				problems = append(problems, sim.Stop(cmd.Context(), w.sim()))
+				_, _, running := sim.Running(w.SimDir())
+				problems = append(problems, sim.Stop(cmd.Context(), w.SimDir()))
 				if running {
-					fmt.Fprintln(a.Err, "stopped the simulated platform of", w.name)
+					fmt.Fprintln(a.Err, "stopped the simulated platform of", w.Name)
 				}
 			}
 			return interrupted(cmd.Context(), errors.Join(problems...))
 		},
 	}
-	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
+	cmd.Flags().StringVar(&c.StateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
 	return cmd
-}
-
-// simulated are the rehearsals that are meant by a command's arguments.
-func (c choice) simulated(verb string, args []string) ([]workspace, error) {
-	switch {
-	case len(args) == 0 && c.stateDir != "":
-		dir, err := filepath.Abs(c.stateDir)
-		w := workspace{filepath.Base(dir), dir, true}
-		return []workspace{w}, errors.Join(err, w.refuseForeign())
-	case len(args) == 0:
-		return simulated()
-	case len(args) == 1:
-		c.rehearse = true
-		w, err := c.find(args[0])
-		return []workspace{w}, err
-	}
-	return nil, failure.Usagef("sim %s takes the name of one cluster, or none", verb)
-}
-
-func simulated() (out []workspace, err error) {
-	all, err := workspaces()
-	for _, w := range all {
-		if w.rehearsal {
-			out = append(out, w)
-		}
-	}
-	return out, err
 }

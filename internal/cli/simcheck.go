@@ -15,10 +15,11 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/audit"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 func (a App) simCheckCommand() *cobra.Command {
-	var c choice
+	var c workspace.Choice
 	var empty bool
 	cmd := &cobra.Command{
 		Use:   "check [CLUSTER]",
@@ -28,7 +29,7 @@ with one owner, two writers at a time, a key in plain view. Then list what is
 left on it with an owner's tags. The exit code is 1 if anything was wrong; with
 --empty also if anything is left.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := c.simulated("check", args)
+			all, err := c.FindRehearsals("check", args)
 			if err != nil {
 				return err
 			}
@@ -42,14 +43,14 @@ left on it with an owner's tags. The exit code is 1 if anything was wrong; with
 			return interrupted(cmd.Context(), errors.Join(problems...))
 		},
 	}
-	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
+	cmd.Flags().StringVar(&c.StateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
 	cmd.Flags().BoolVar(&empty, "empty", false, "nothing with an owner's tags may be left")
 	return cmd
 }
 
 // checkSim prints what is known of one platform; what is wrong is an error.
-func (a App) checkSim(ctx context.Context, w workspace, empty bool) error {
-	violations, err := sim.Violations(w.sim())
+func (a App) checkSim(ctx context.Context, w workspace.Workspace, empty bool) error {
+	violations, err := sim.Violations(w.SimDir())
 	if err != nil {
 		return err
 	}
@@ -60,25 +61,25 @@ func (a App) checkSim(ctx context.Context, w workspace, empty bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "%s: %d violations, %s\n", w.name, len(violations), left)
+	fmt.Fprintf(a.Out, "%s: %d violations, %s\n", w.Name, len(violations), left)
 	if len(violations) > 0 {
-		return fmt.Errorf("%d times something happened on the simulated platform of %s that must never happen", len(violations), w.name)
+		return fmt.Errorf("%d times something happened on the simulated platform of %s that must never happen", len(violations), w.Name)
 	}
 	return nil
 }
 
 // left prints what is left and says how much that is. What a platform holds that does
 // not run is not known, which is an error if it has to be nothing.
-func (a App) left(ctx context.Context, w workspace, empty bool) (string, error) {
-	if _, _, running := sim.Running(w.sim()); !running && !empty {
+func (a App) left(ctx context.Context, w workspace.Workspace, empty bool) (string, error) {
+	if _, _, running := sim.Running(w.SimDir()); !running && !empty {
 		return "does not run", nil
 	}
-	left, err := sim.Left(ctx, w.sim())
+	left, err := sim.Left(ctx, w.SimDir())
 	if err == nil {
 		err = a.printLeft(left)
 	}
 	if err == nil && empty && len(left) > 0 {
-		err = fmt.Errorf("%d objects are left on the simulated platform of %s", len(left), w.name)
+		err = fmt.Errorf("%d objects are left on the simulated platform of %s", len(left), w.Name)
 	}
 	return fmt.Sprintf("%d objects with an owner", len(left)), err
 }

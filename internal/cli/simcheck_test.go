@@ -30,7 +30,7 @@ func stopped(t *testing.T, violations string) {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := (mark{Created: true, Rehearsal: new(true)}).write(filepath.Join(dir, d)); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, d, ".butleradm"), []byte(`{"created":true,"rehearsal":true}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

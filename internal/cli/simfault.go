@@ -12,10 +12,11 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 func (a App) simFaultCommand() *cobra.Command {
-	var c choice
+	var c workspace.Choice
 	var file string
 	var lift bool
 	cmd := &cobra.Command{
@@ -44,7 +45,7 @@ docs/reference/faults.md describes them.`,
 			if err != nil {
 				return err
 			}
-			name, dir, err := c.platform(args)
+			name, dir, err := simulatedPlatform(c, args)
 			if err != nil {
 				return err
 			}
@@ -55,7 +56,7 @@ docs/reference/faults.md describes them.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&c.stateDir, "state-dir", "", "`DIR` of the cluster's or of the platform's state (default: below $BUTLER_HOME)")
+	cmd.Flags().StringVar(&c.StateDir, "state-dir", "", "`DIR` of the cluster's or of the platform's state (default: below $BUTLER_HOME)")
 	cmd.Flags().StringVar(&file, "faults", "", "`FILE` with what goes wrong from now on")
 	cmd.Flags().BoolVar(&lift, "clear", false, "nothing goes wrong from now on")
 	return cmd
@@ -72,22 +73,22 @@ func planIn(file string) (plan fault.Plan, err error) {
 	return plan, nil
 }
 
-// platform is the simulated platform that is meant: that of a rehearsed cluster, or the
+// simulatedPlatform returns the simulated platform that is meant: that of a rehearsed cluster, or the
 // one that runs in a directory by itself.
-func (c choice) platform(args []string) (name, dir string, err error) {
+func simulatedPlatform(c workspace.Choice, args []string) (name, dir string, err error) {
 	switch {
-	case len(args) == 0 && c.stateDir != "":
-		dir, err = filepath.Abs(c.stateDir)
-		if err == nil && !isSim(dir) {
+	case len(args) == 0 && c.StateDir != "":
+		dir, err = filepath.Abs(c.StateDir)
+		if err == nil && !workspace.IsSim(dir) {
 			err = fmt.Errorf("no simulated platform has run in %s; for that of a rehearsed cluster, name the cluster", dir)
 		}
 		return dir, dir, err
 	case len(args) != 1:
 		return "", "", failure.Usagef("sim fault takes the name of one cluster, or --state-dir of a simulated platform")
 	}
-	c.rehearse = true
-	w, err := c.find(args[0])
-	return w.name, w.sim(), err
+	c.Rehearse = true
+	w, err := c.Find(args[0])
+	return w.Name, w.SimDir(), err
 }
 
 // foldKinds lists the kinds of faults in lines of help text.

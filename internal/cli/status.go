@@ -8,9 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -22,10 +19,11 @@ import (
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 func (a App) statusCommand() *cobra.Command {
-	var c choice
+	var c workspace.Choice
 	var output string
 	cmd := &cobra.Command{
 		Use:   "status [CLUSTER]",
@@ -42,35 +40,35 @@ while no bootstrap runs.`,
 			if output != "" && output != "json" {
 				return failure.Usagef("-o is json or nothing, not %q", output)
 			}
-			if len(args) == 0 && c != (choice{}) {
+			if len(args) == 0 && c != (workspace.Choice{}) {
 				return failure.Usagef("which cluster? name it, or leave the flags out to see all")
 			}
 			if len(args) == 0 {
 				return interrupted(cmd.Context(), a.statusOfAll(cmd.Context(), output))
 			}
-			w, err := c.find(args[0])
+			w, err := c.Find(args[0])
 			if err != nil {
 				return err
 			}
 			return interrupted(cmd.Context(), a.status(cmd.Context(), w, output))
 		},
 	}
-	c.register(cmd)
+	registerChoice(&c, cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json: the ClusterBootstrap without its credentials")
 	return cmd
 }
 
-func (a App) status(ctx context.Context, w workspace, output string) error {
-	return w.inCharge(ctx, func(c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
+func (a App) status(ctx context.Context, w workspace.Workspace, output string) error {
+	return readInCharge(ctx, w, func(c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
 		if cb == nil {
-			return w.without(ctx, c)
+			return explainAbsence(ctx, w, c)
 		}
 		a.noteSilence(silent)
 		if output == "json" {
 			return a.printJSON(withoutCredentials(cb))
 		}
 		orphans, err := orphansOf(ctx, c, cb)
-		plane, failed := w.planeOf(ctx, c, cb)
+		plane, failed := planeOf(ctx, w, c, cb)
 		return errors.Join(a.printStatus(cb, plane, orphans), err, failed)
 	})
 }
@@ -84,7 +82,7 @@ func (a App) noteSilence(silent error) {
 }
 
 func (a App) statusOfAll(ctx context.Context, output string) error {
-	all, err := workspaces()
+	all, err := workspace.All()
 	if err != nil {
 		return err
 	}
@@ -95,7 +93,7 @@ func (a App) statusOfAll(ctx context.Context, output string) error {
 	fmt.Fprintln(out, "CLUSTER\tKIND\tPHASE\tENDPOINT")
 	for _, w := range all {
 		phase, endpoint := "none", ""
-		err := w.inCharge(ctx, func(_ client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
+		err := readInCharge(ctx, w, func(_ client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
 			if cb != nil {
 				list.Items = append(list.Items, *withoutCredentials(cb))
 				phase, endpoint = string(ui.StateOf(cb).Phase), cb.Status.ControlPlaneEndpoint
@@ -104,74 +102,15 @@ func (a App) statusOfAll(ctx context.Context, output string) error {
 			return nil
 		})
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", w.name, err))
+			problems = append(problems, fmt.Errorf("%s: %w", w.Name, err))
 			phase = "unknown"
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", w.name, kindOf(w), phase, endpoint)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", w.Name, w.Kind(), phase, endpoint)
 	}
 	if output == "json" {
 		return errors.Join(append(problems, a.printJSON(&list))...)
 	}
 	return errors.Join(append(problems, out.Flush())...)
-}
-
-func kindOf(w workspace) string {
-	if w.rehearsal {
-		return "rehearsal"
-	}
-	return "real"
-}
-
-// workspaces are all that $BUTLER_HOME knows.
-func workspaces() (out []workspace, err error) {
-	h, err := home()
-	if err != nil {
-		return nil, err
-	}
-	for _, rehearsal := range []bool{false, true} {
-		entries, err := os.ReadDir(filepath.Join(h, folder(rehearsal)))
-		if err != nil && !os.IsNotExist(err) {
-			return nil, err
-		}
-		for _, e := range entries {
-			w := workspace{e.Name(), resolve(filepath.Join(h, folder(rehearsal), e.Name())), rehearsal}
-			if isPlane(w.plane()) {
-				out = append(out, w)
-			}
-		}
-	}
-	return out, nil
-}
-
-// clusterOf finds the workspace's ClusterBootstrap on a plane. That of another
-// cluster is never taken for it: a cluster that manages itself may manage others.
-func (w workspace) clusterOf(ctx context.Context, c client.Reader) (*v1alpha1.ClusterBootstrap, error) {
-	var list v1alpha1.ClusterBootstrapList
-	if err := c.List(ctx, &list); err != nil || len(list.Items) == 0 {
-		return nil, err
-	}
-	cb := named(&list, w.name)
-	if cb == nil {
-		return nil, failure.Usagef("the plane of %s holds the cluster %s, not %s", w.dir, list.Items[0].Spec.Cluster.Name, w.name)
-	}
-	return cb, nil
-}
-
-// named is the ClusterBootstrap of a cluster among others; nil is none.
-func named(list *v1alpha1.ClusterBootstrapList, cluster string) *v1alpha1.ClusterBootstrap {
-	i := slices.IndexFunc(list.Items, func(cb v1alpha1.ClusterBootstrap) bool { return cb.Spec.Cluster.Name == cluster })
-	if i < 0 {
-		return nil
-	}
-	cb := &list.Items[i]
-	cb.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("ClusterBootstrap"))
-	return cb
-}
-
-// absent is what there is to say of a cluster that its plane does not have: the
-// bootstrap did not come to it, or it was destroyed.
-func (w workspace) absent() error {
-	return fmt.Errorf("%s does not exist: it was not begun, or it was destroyed; its state is in %s", w.name, w.dir)
 }
 
 func withoutCredentials(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {
@@ -239,7 +178,7 @@ func (a App) printMachines(machines []v1alpha1.BootstrapMachineStatus) error {
 }
 
 // planeOf says who manages the cluster, and whether it can.
-func (w workspace) planeOf(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap) (string, error) {
+func planeOf(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap) (string, error) {
 	switch why := cb.Annotations[v1alpha1.AnnotationFenced]; {
 	case why != "" && bootstrap.SelfHosted(cb): // and this machine's is fenced, too
 		return "none is in charge; that of the cluster was " + why + ", which was interrupted: run the command again", nil
@@ -253,7 +192,7 @@ func (w workspace) planeOf(ctx context.Context, c client.Client, cb *v1alpha1.Cl
 	text := "the cluster itself, epoch " + cb.Annotations[v1alpha1.AnnotationEpoch]
 	asleep, err := anyAsleep(ctx, c)
 	if asleep {
-		text += fmt.Sprintf("; its controllers sleep, as they do during %s: if that was interrupted, run it again, or the bootstrap command to wake them", w.command("destroy"))
+		text += fmt.Sprintf("; its controllers sleep, as they do during %s: if that was interrupted, run it again, or the bootstrap command to wake them", w.Command("destroy"))
 	}
 	return text, err
 }

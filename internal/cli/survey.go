@@ -24,7 +24,7 @@ import (
 // cannot be told from what is somebody else's, and where something else would be
 // left without what it needs.
 func (x *destruction) survey() (inventory, error) {
-	if err := x.doomed.refuseOthers(x.name); err != nil {
+	if err := x.target.refuseOthers(x.Name); err != nil {
 		return nil, err
 	}
 	found, err := x.list()
@@ -37,9 +37,9 @@ func (x *destruction) survey() (inventory, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, strangers := found.of(x.name)
+	found, strangers := found.of(x.Name)
 	if len(strangers) > 0 {
-		return nil, sharedID(x.name, x.id, strangers)
+		return nil, sharedID(x.Name, x.id, strangers)
 	}
 	return found, x.refuseElsewhere(found)
 }
@@ -52,7 +52,7 @@ func (x *destruction) refuseElsewhere(found inventory) error {
 		return nil
 	}
 	return failure.Usagef("%s has nothing of %s, but its plane knows of %s there; nothing was deleted; are these its credentials and its namespace? If they are, and all of that is gone for good: %s --even-if-gone",
-		x.site().place(), x.name, some(missing), x.command("destroy"))
+		x.site().place(), x.Name, some(missing), x.Command("destroy"))
 }
 
 // lacks are the requests that the platform once had something for, if it shows
@@ -116,7 +116,7 @@ func sharedID(name, id string, strangers inventory) error {
 // refuseOthers refuses to take away what others on the plane need: from a cluster
 // that manages itself its controllers, from a plane of this machine the
 // ProviderConfig.
-func (d *doomed) refuseOthers(name string) error {
+func (d *target) refuseOthers(name string) error {
 	switch {
 	case len(d.others) == 0:
 		return nil
@@ -126,19 +126,19 @@ func (d *doomed) refuseOthers(name string) error {
 	return failure.Usagef("ProviderConfig %s serves more than %s; nothing was deleted; delete that first: %s", d.config.Name, name, some(d.others))
 }
 
-// refuseOthers looks at the plane that is in charge.
-func (o *operation) refuseOthers() error {
-	d, err := o.doomed(o.ctx, o.client)
+// refuseOthersInCharge looks at the plane that is in charge.
+func (o *operation) refuseOthersInCharge() error {
+	d, err := readTarget(o.ctx, o.Workspace, o.client)
 	if err != nil {
 		return err
 	}
-	return d.refuseOthers(o.name)
+	return d.refuseOthers(o.Name)
 }
 
 // othersOn are what is on a plane beside a cluster and would be left alone by its
 // end. What is being deleted on a plane of this machine is no obstacle: the
 // controllers complete that first.
-func (d *doomed) othersOn(ctx context.Context, c client.Reader) (out []string, err error) {
+func (d *target) othersOn(ctx context.Context, c client.Reader) (out []string, err error) {
 	for _, kind := range []struct {
 		name string
 		list client.ObjectList
@@ -164,11 +164,11 @@ func (d *doomed) othersOn(ctx context.Context, c client.Reader) (out []string, e
 	return out, nil
 }
 
-func (d *doomed) selfHosted() bool { return d.cluster != nil && bootstrap.SelfHosted(d.cluster) }
+func (d *target) selfHosted() bool { return d.cluster != nil && bootstrap.SelfHosted(d.cluster) }
 
 // isOurs tells the cluster and its requests from everything else. An id that two
 // clusters have does not make one of them.
-func (d *doomed) isOurs(object metav1.Object) bool {
+func (d *target) isOurs(object metav1.Object) bool {
 	if _, ok := object.(*v1alpha1.ClusterBootstrap); ok {
 		return d.cluster != nil && object.GetUID() == d.cluster.UID
 	}

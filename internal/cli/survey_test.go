@@ -11,6 +11,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -38,8 +39,8 @@ func TestPlatformWithNothingOfWhatRunsIsAnotherOne(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			x := &destruction{
-				operation: &operation{workspace: workspace{name: "dev"}}, flags: c.flags,
-				doomed: &doomed{requests: c.requests, settled: c.settled, config: &v1alpha1.ProviderConfig{}},
+				operation: &operation{Workspace: workspace.Workspace{Name: "dev"}}, flags: c.flags,
+				target: &target{requests: c.requests, settled: c.settled, config: &v1alpha1.ProviderConfig{}},
 			}
 			if err := x.refuseElsewhere(c.found); (err != nil) != c.refused || err != nil && failure.KindOf(err) != failure.Usage {
 				t.Errorf("refused: %v", err)

@@ -19,6 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 // tenant is an object on a cluster that lives outside of it, or for others, and that
@@ -47,7 +48,7 @@ func (x *destruction) askTenants(local client.Client) (err error) {
 	if x.silence != nil || x.cluster == nil || !x.cluster.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	key := client.ObjectKey{Namespace: x.cluster.Namespace, Name: bootstrap.SecretName(x.name, bootstrap.SecretKubeconfig)}
+	key := client.ObjectKey{Namespace: x.cluster.Namespace, Name: bootstrap.SecretName(x.Name, bootstrap.SecretKubeconfig)}
 	if err := local.Get(x.ctx, key, &corev1.Secret{}); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -55,7 +56,7 @@ func (x *destruction) askTenants(local client.Client) (err error) {
 	defer cancel()
 	x.tenants, err = x.tenantsNow(ctx, local)
 	if err != nil && !movedAway(x.cluster) && x.ctx.Err() == nil {
-		x.unheardOf, err = fmt.Errorf("%s does not answer, so it is not known whether it has tenants: %w", x.name, err), nil
+		x.unheardOf, err = fmt.Errorf("%s does not answer, so it is not known whether it has tenants: %w", x.Name, err), nil
 	}
 	return err
 }
@@ -66,7 +67,7 @@ func (x *destruction) tenantsNow(ctx context.Context, local client.Client) ([]te
 		return nil, err
 	}
 	config.Timeout = epochPatience
-	c, err := newClient(config)
+	c, err := workspace.NewClient(config)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ func (x *destruction) tenantTable() string {
 		return ""
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s has tenants, which would be left without management:\n\n", x.name)
+	fmt.Fprintf(&text, "%s has tenants, which would be left without management:\n\n", x.Name)
 	for _, t := range x.tenants {
 		fmt.Fprintf(&text, "  %s (%s)\n", t, t.why)
 	}
@@ -178,5 +179,5 @@ func (x *destruction) refuseTenants() error {
 		names = append(names, t.String())
 	}
 	return failure.Usagef("%s has tenants: %s; nothing was deleted; delete them first, on the cluster, or leave them behind: %s --even-if-tenants",
-		x.name, some(names), x.command("destroy"))
+		x.Name, some(names), x.Command("destroy"))
 }

@@ -17,15 +17,16 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 // visit is the way to a cluster that manages itself, from the plane on this machine
 // that it has moved away from.
 type visit struct {
-	workspace
+	workspace.Workspace
 	local   client.Client
 	cluster *v1alpha1.ClusterBootstrap
-	dial    dialer
+	dial    workspace.Dialer
 
 	config  *rest.Config  // nil: not known yet
 	client  client.Client // of the cluster, with calls that end after a while
@@ -40,7 +41,7 @@ func (v *visit) ask(ctx context.Context) (*v1alpha1.ClusterBootstrap, error) {
 			return nil, err
 		}
 	}
-	there, err := v.onItself(ctx, v.client)
+	there, err := readOwnBootstrap(ctx, v.Workspace, v.client)
 	if v.renewed || !apierrors.IsUnauthorized(err) {
 		return there, err
 	}
@@ -51,7 +52,7 @@ func (v *visit) ask(ctx context.Context) (*v1alpha1.ClusterBootstrap, error) {
 	if err := v.prepare(ctx); err != nil {
 		return nil, err
 	}
-	return v.onItself(ctx, v.client)
+	return readOwnBootstrap(ctx, v.Workspace, v.client)
 }
 
 // prepare finds the way. What the plane on this machine has said about it is no answer
@@ -67,25 +68,25 @@ func (v *visit) prepare(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, bootstrap.ErrRanOut):
-		return fmt.Errorf("%s manages itself, and does not answer: %w", v.name, err)
+		return fmt.Errorf("%s manages itself, and does not answer: %w", v.Name, err)
 	}
 	return &lasting{errors.New(err.Error())}
 }
 
-// onItself is the ClusterBootstrap of a cluster that manages itself, as that has it.
-func (w workspace) onItself(ctx context.Context, c client.Reader) (*v1alpha1.ClusterBootstrap, error) {
+// readOwnBootstrap is the ClusterBootstrap of a cluster that manages itself, as that has it.
+func readOwnBootstrap(ctx context.Context, w workspace.Workspace, c client.Reader) (*v1alpha1.ClusterBootstrap, error) {
 	var list v1alpha1.ClusterBootstrapList
 	err := c.List(ctx, &list)
 	switch {
 	case answered(err):
-		return nil, w.refused(err)
+		return nil, refusedError(w, err)
 	case err != nil:
-		return nil, w.silent(err)
+		return nil, silentError(w, err)
 	}
-	if cb := named(&list, w.name); cb != nil {
+	if cb := workspace.ClusterNamed(&list, w.Name); cb != nil {
 		return cb, nil
 	}
-	return nil, fmt.Errorf("%s manages itself, and has lost its ClusterBootstrap%s; restore it from a backup", w.name, but(&list))
+	return nil, fmt.Errorf("%s manages itself, and has lost its ClusterBootstrap%s; restore it from a backup", w.Name, but(&list))
 }
 
 // but is what else a plane holds.
@@ -117,9 +118,9 @@ func isLasting(err error) bool {
 	return is
 }
 
-// refused is what there is to say of a cluster that manages itself and answers with
+// refusedError is what there is to say of a cluster that manages itself and answers with
 // an error.
-func (w workspace) refused(err error) error {
+func refusedError(w workspace.Workspace, err error) error {
 	hint := "look at its API server and etcd"
 	switch {
 	case apierrors.IsUnauthorized(err):
@@ -129,20 +130,20 @@ func (w workspace) refused(err error) error {
 	case meta.IsNoMatchError(err):
 		hint = "install chart butler-crds on it"
 	}
-	told := fmt.Errorf("%s manages itself, and answers with an error: %w; %s", w.name, err, hint)
+	told := fmt.Errorf("%s manages itself, and answers with an error: %w; %s", w.Name, err, hint)
 	if passing(err) {
 		return told
 	}
 	return &lasting{told}
 }
 
-// silent is what there is to say of one that does not answer.
-func (w workspace) silent(err error) error {
-	if !w.rehearsal {
-		return fmt.Errorf("%s manages itself, and does not answer: %w; see that it is up, and reachable from here", w.name, err)
+// silentError is what there is to say of one that does not answer.
+func silentError(w workspace.Workspace, err error) error {
+	if !w.Rehearsal {
+		return fmt.Errorf("%s manages itself, and does not answer: %w; see that it is up, and reachable from here", w.Name, err)
 	}
-	if _, _, running := sim.Running(w.sim()); !running {
-		return fmt.Errorf("%s manages itself, and its simulated platform is stopped; run the bootstrap command again to start it", w.name)
+	if _, _, running := sim.Running(w.SimDir()); !running {
+		return fmt.Errorf("%s manages itself, and its simulated platform is stopped; run the bootstrap command again to start it", w.Name)
 	}
-	return fmt.Errorf("%s manages itself, and does not answer: %w", w.name, err)
+	return fmt.Errorf("%s manages itself, and does not answer: %w", w.Name, err)
 }

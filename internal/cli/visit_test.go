@@ -17,6 +17,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/pki"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 // TestWhatAClusterAnswersIsToldFromItsSilence asks an API server that stands for a
@@ -57,7 +58,7 @@ func TestWhatAClusterAnswersIsToldFromItsSilence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = workspace{name: "dev", dir: t.TempDir(), rehearsal: tc.rehearsal}.onItself(t.Context(), c)
+			_, err = readOwnBootstrap(t.Context(), workspace.Workspace{Name: "dev", Dir: t.TempDir(), Rehearsal: tc.rehearsal}, c)
 			if err == nil || answered(err) != tc.answered || isLasting(err) != tc.lasting || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("answered %t, lasting %t: %v", answered(err), isLasting(err), err)
 			}
@@ -74,7 +75,7 @@ func TestWhatAClusterAnswersIsToldFromItsSilence(t *testing.T) {
 		}
 		lost := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: "dev"}}
 		lost.Spec.Cluster.Name = "dev"
-		v := &visit{workspace: workspace{name: "dev"}, local: c, cluster: lost}
+		v := &visit{Workspace: workspace.Workspace{Name: "dev"}, local: c, cluster: lost}
 		if _, err := v.ask(t.Context()); !isLasting(err) || answered(err) || !strings.Contains(err.Error(), `find the way to dev: secrets "dev-kubeconfig" not found`) {
 			t.Errorf("answered %t, lasting %t: %v", answered(err), isLasting(err), err)
 		}
@@ -87,9 +88,9 @@ func expectOthersNamed(t *testing.T, p *plane.Plane) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := workspace{name: "dev", dir: t.TempDir()}
+	w := workspace.Workspace{Name: "dev", Dir: t.TempDir()}
 	const lost = "dev manages itself, and has lost its ClusterBootstrap"
-	if _, err := w.onItself(t.Context(), c); err == nil || !strings.HasPrefix(err.Error(), lost+";") {
+	if _, err := readOwnBootstrap(t.Context(), w, c); err == nil || !strings.HasPrefix(err.Error(), lost+";") {
 		t.Errorf("%v", err)
 	}
 	other := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: "other"}}
@@ -103,7 +104,7 @@ func expectOthersNamed(t *testing.T, p *plane.Plane) {
 	if err := c.Create(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.onItself(t.Context(), c); err == nil || !strings.HasPrefix(err.Error(), lost+", but holds other;") || answered(err) {
+	if _, err := readOwnBootstrap(t.Context(), w, c); err == nil || !strings.HasPrefix(err.Error(), lost+", but holds other;") || answered(err) {
 		t.Errorf("%v", err)
 	}
 }

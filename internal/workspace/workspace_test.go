@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package workspace
 
 import (
 	"errors"
@@ -14,6 +14,25 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/failure"
 )
+
+func TestHomeThatIsAFileIsNamed(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(home, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("BUTLER_HOME", home)
+	if _, err := Create("c", "", true); err == nil || !strings.HasPrefix(err.Error(), "create the state directory: ") {
+		t.Error(err)
+	}
+}
+
+func TestWordsAreQuotedForAShell(t *testing.T) {
+	for word, want := range map[string]string{"a/b.yaml": "a/b.yaml", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'"} {
+		if got := Quoted(word); got != want {
+			t.Errorf("%q is %s, want %s", word, got, want)
+		}
+	}
+}
 
 const lockFile = `{"name":"butleradm bootstrap dev","pid":4194304,"since":"2026-01-01T00:00:00Z"}`
 
@@ -73,9 +92,9 @@ func TestRefusedRunLeavesTheDirectoryAsItWas(t *testing.T) {
 				t.Setenv("BUTLER_HOME", t.TempDir())
 				dir := tree(t, files)
 				before := listing(t, dir)
-				mine, err := create("dev", dir, rehearsal)
+				mine, err := Create("dev", dir, rehearsal)
 				if err == nil {
-					err = mine.link()
+					err = mine.Link()
 				}
 				for _, name := range []string{"plane/etcd/data", "butleradm.log"} {
 					err = errors.Join(err, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), nil, 0o600))
@@ -83,10 +102,10 @@ func TestRefusedRunLeavesTheDirectoryAsItWas(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !mine.ofPlane {
+				if !mine.NewPlane {
 					return // it is another run's cluster, and nothing is discarded
 				}
-				if err := mine.discard(t.Context()); err != nil {
+				if err := mine.Discard(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if after := listing(t, dir); !slices.Equal(after, before) {
@@ -113,16 +132,16 @@ func TestForeignFoldersAreRefusedAndStay(t *testing.T) {
 			t.Setenv("BUTLER_HOME", t.TempDir())
 			dir := tree(t, files)
 			before := listing(t, dir)
-			_, created := create("dev", dir, false)
-			_, found := choice{stateDir: dir}.find("dev")
-			_, placed := destroyFlags{choice: choice{stateDir: dir}}.place("dev")
-			_, stopped := choice{stateDir: dir}.simulated("stop", nil)
+			_, created := Create("dev", dir, false)
+			_, found := Choice{StateDir: dir}.Find("dev")
+			_, placed := Choice{StateDir: dir}.Place("dev")
+			_, stopped := Choice{StateDir: dir}.FindRehearsals("stop", nil)
 			for _, err := range []error{created, found, placed, stopped} {
 				if failure.KindOf(err) != failure.Usage || !errors.Is(err, errForeign) {
 					t.Errorf("got %v", err)
 				}
 			}
-			if err := (workspace{"dev", dir, true}).discard(t.Context()); err != nil {
+			if err := (Workspace{"dev", dir, true}).discard(t.Context()); err != nil {
 				t.Error(err)
 			}
 			for _, path := range before {
@@ -149,17 +168,17 @@ func TestKindOfAClusterIsKnownFromItsPlane(t *testing.T) {
 	} {
 		t.Setenv("BUTLER_HOME", t.TempDir())
 		dir := tree(t, c.files)
-		w, err := choice{stateDir: dir}.find("dev")
-		if err != nil || w.rehearsal != c.want {
-			t.Errorf("%s: a rehearsal is %v, %v", reason, w.rehearsal, err)
+		w, err := Choice{StateDir: dir}.Find("dev")
+		if err != nil || w.Rehearsal != c.want {
+			t.Errorf("%s: a rehearsal is %v, %v", reason, w.Rehearsal, err)
 		}
-		_, err = create("dev", dir, !c.want)
+		_, err = Create("dev", dir, !c.want)
 		if known := strings.Contains(c.files["plane/.butleradm"], "rehearsal"); known != (err != nil) {
 			t.Errorf("%s: the other kind there: %v", reason, err)
 		}
 	}
 	dir := tree(t, simulator)
-	if _, err := (choice{stateDir: dir}).find("dev"); err == nil {
+	if _, err := (Choice{StateDir: dir}).Find("dev"); err == nil {
 		t.Error("a simulator alone is no cluster")
 	}
 }
@@ -173,12 +192,12 @@ func living(t *testing.T) string {
 func TestNameOfALivingClusterIsNotRedirected(t *testing.T) {
 	t.Setenv("BUTLER_HOME", t.TempDir())
 	first := living(t)
-	w := workspace{"mgmt", first, false}
-	if err := w.link(); err != nil {
+	w := Workspace{"mgmt", first, false}
+	if err := w.Link(); err != nil {
 		t.Fatal(err)
 	}
 	second := tree(t, nil)
-	_, err := create("mgmt", second, false)
+	_, err := Create("mgmt", second, false)
 	if failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "the cluster mgmt of this machine is in "+first+"; give the new one another name") {
 		t.Errorf("a new one: %v", err)
 	}
@@ -187,25 +206,25 @@ func TestNameOfALivingClusterIsNotRedirected(t *testing.T) {
 	}
 	// A second one that exists already continues, but does not take the name.
 	third := living(t)
-	mine, err := create("mgmt", third, false)
+	mine, err := Create("mgmt", third, false)
 	if err == nil {
-		err = mine.link()
+		err = mine.Link()
 	}
-	if found, _ := (choice{}).find("mgmt"); err != nil || found.dir != first {
-		t.Errorf("the name points to %s, %v", found.dir, err)
+	if found, _ := (Choice{}).Find("mgmt"); err != nil || found.Dir != first {
+		t.Errorf("the name points to %s, %v", found.Dir, err)
 	}
-	if want := "butleradm destroy mgmt --state-dir " + third; mine.command("destroy") != want {
-		t.Errorf("it is destroyed with %q, want %q", mine.command("destroy"), want)
+	if want := "butleradm destroy mgmt --state-dir " + third; mine.Command("destroy") != want {
+		t.Errorf("it is destroyed with %q, want %q", mine.Command("destroy"), want)
 	}
 	// The first is forgotten: its name is free.
 	if err := w.discard(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if mine, err = create("mgmt", second, false); err == nil {
-		err = mine.link()
+	if mine, err = Create("mgmt", second, false); err == nil {
+		err = mine.Link()
 	}
-	if found, _ := (choice{}).find("mgmt"); err != nil || found.dir != second {
-		t.Errorf("the name points to %s, %v", found.dir, err)
+	if found, _ := (Choice{}).Find("mgmt"); err != nil || found.Dir != second {
+		t.Errorf("the name points to %s, %v", found.Dir, err)
 	}
 }
 
@@ -220,9 +239,9 @@ func TestForgottenStateIsRemovedWithWhatWasCreatedForIt(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Setenv("BUTLER_HOME", t.TempDir())
 			dir := tree(t, c.before)
-			mine, err := create("dev", dir, true)
+			mine, err := Create("dev", dir, true)
 			if err == nil {
-				err = errors.Join(mine.link(), os.WriteFile(mine.log(), nil, 0o600), mine.workspace.discard(t.Context()))
+				err = errors.Join(mine.Link(), os.WriteFile(mine.LogFile(), nil, 0o600), mine.Workspace.discard(t.Context()))
 			}
 			if left := listing(t, dir); err != nil || !slices.Equal(left, c.left) {
 				t.Errorf("left %q, %v", left, err)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package workspace
 
 import (
 	"encoding/json"
@@ -48,8 +48,8 @@ func claim(dir string, ours func(string) bool, m mark) (claimed bool, err error)
 	return true, m.write(dir)
 }
 
-// claimAlone is claim for a plane or a simulated platform that belongs to no cluster.
-func claimAlone(dir string, ours func(string) bool) error {
+// ClaimAlone is claim for a plane or a simulated platform that belongs to no cluster.
+func ClaimAlone(dir string, ours func(string) bool) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("create %s: %w; choose a directory that you may write to with --state-dir", dir, err)
 	}
@@ -93,17 +93,17 @@ func readMark(dir string) (m mark, ok bool) {
 	return m, err == nil && json.Unmarshal(data, &m) == nil
 }
 
-// isPlane reports whether a directory is that of a plane. Those of versions without
+// IsPlane reports whether a directory is that of a plane. Those of versions without
 // markers are known by their lock and their PKI.
-func isPlane(dir string) bool {
+func IsPlane(dir string) bool {
 	_, marked := readMark(dir)
 	return marked || wasLocked(dir) && exists(filepath.Join(dir, "pki"))
 }
 
-// isSim reports whether a directory is that of a simulated platform. Those of
+// IsSim reports whether a directory is that of a simulated platform. Those of
 // versions without markers are known by their lock, and before that is taken by
 // what the process was started with.
-func isSim(dir string) bool {
+func IsSim(dir string) bool {
 	_, marked := readMark(dir)
 	setup := exists(filepath.Join(dir, "setup.json"))
 	return marked || wasLocked(dir) && (setup || exists(filepath.Join(dir, "proxy"))) || setup && exists(filepath.Join(dir, "sim.log"))

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+
+	"github.com/butlerdotdev/butler/internal/failure"
+)
+
+// Choice is what a user says about which cluster is meant.
+type Choice struct {
+	StateDir string
+	Rehearse bool
+	Real     bool
+}
+
+// Find returns the workspace of a cluster that exists.
+func (c Choice) Find(name string) (Workspace, error) {
+	if c.Rehearse && c.Real {
+		return Workspace{}, failure.Usagef("--real and --rehearse exclude each other")
+	}
+	if !regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`).MatchString(name) {
+		return Workspace{}, failure.Usagef("%q is not the name of a cluster", name)
+	}
+	if c.StateDir != "" {
+		return c.findIn(name)
+	}
+	h, err := home()
+	if err != nil {
+		return Workspace{}, err
+	}
+	var found []Workspace
+	for _, rehearsal := range []bool{true, false} {
+		w := Workspace{Name: name, Dir: resolve(filepath.Join(h, folder(rehearsal), name)), Rehearsal: rehearsal}
+		if IsPlane(w.PlaneDir()) && c.fits(w) {
+			found = append(found, w)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Workspace{}, fmt.Errorf("there is no cluster %q in %s; name its directory with --state-dir if it has one", name, h)
+	case 1:
+		return found[0], found[0].refuseForeign()
+	}
+	return Workspace{}, failure.Usagef("there is a real and a rehearsed cluster %q; say which with --real or --rehearse", name)
+}
+
+// fits reports whether a workspace is of the kind that was asked for.
+func (c Choice) fits(w Workspace) bool {
+	return c.Rehearse == c.Real || c.Rehearse == w.Rehearsal
+}
+
+func (c Choice) findIn(name string) (Workspace, error) {
+	dir, err := filepath.Abs(c.StateDir)
+	if err != nil {
+		return Workspace{}, err
+	}
+	w := Workspace{Name: name, Dir: dir, Rehearsal: isRehearsal(dir)}
+	if err := w.refuseForeign(); err != nil {
+		return w, err
+	}
+	if !IsPlane(w.PlaneDir()) || !c.fits(w) {
+		return w, fmt.Errorf("there is no such cluster in %s", dir)
+	}
+	return w, nil
+}
+
+// isRehearsal reports of which kind the cluster in a directory is. One of a version
+// without markers is a rehearsal if its simulated platform is beside it.
+func isRehearsal(dir string) bool {
+	if m, ok := readMark(filepath.Join(dir, "plane")); ok && m.Rehearsal != nil {
+		return *m.Rehearsal
+	}
+	return IsSim(filepath.Join(dir, "sim"))
+}
+
+// Place returns where the state of a cluster would be; nothing need be there.
+func (c Choice) Place(name string) (Workspace, error) {
+	if c.Rehearse && c.Real {
+		return Workspace{}, failure.Usagef("--real and --rehearse exclude each other")
+	}
+	w := Workspace{Name: name, Rehearsal: c.Rehearse}
+	usual, err := w.usual()
+	if err != nil {
+		return w, err
+	}
+	if w.Dir = resolve(usual); c.StateDir != "" {
+		w.Dir, err = filepath.Abs(c.StateDir)
+	}
+	return w, errors.Join(err, w.refuseForeign())
+}
+
+// Locate finds the workspace of a cluster, also where only the log or the simulated
+// platform is left of it.
+func (c Choice) Locate(name string) (Workspace, error) {
+	w, err := c.Find(name)
+	if err == nil || failure.KindOf(err) == failure.Usage {
+		return w, err
+	}
+	for _, rehearsal := range []bool{true, false} {
+		rest, problem := Choice{StateDir: c.StateDir, Rehearse: rehearsal}.Place(name)
+		if problem == nil && c.fits(rest) && (IsSim(rest.SimDir()) && rehearsal || exists(rest.LogFile()) && !rehearsal) {
+			return rest, nil
+		}
+	}
+	return w, err
+}
