@@ -74,6 +74,13 @@ func (c *counter) count(r *http.Request) {
 	c.seen[method+" "+resource]++
 }
 
+// reset begins to count again.
+func (c *counter) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = nil
+}
+
 func (c *counter) sum(of func(method string) bool) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -70,7 +70,7 @@ func TestVersionAndWrongArguments(t *testing.T) {
 func TestARequestRunsAndIsGoneAgain(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	p := planetest.Start(t, plane.Options{AdmissionOff: []string{"ServiceAccount"}})
-	harvester := platform(t)
+	harvester := platform(t, datacenter.Profile{})
 	c := cluster(t, p)
 	logs := started(t, binary(t), limited(t, p, c))
 
@@ -130,17 +130,18 @@ func configure(t testing.TB, c client.Client, h *sim.Harvester) *v1alpha1.Provid
 	return config
 }
 
-func platform(t testing.TB) *sim.Harvester {
+// platform starts a simulated Harvester in which things take the time of a profile.
+func platform(t testing.TB, profile datacenter.Profile) *sim.Harvester {
 	t.Helper()
 	n := network.New()
 	dc, err := datacenter.New(datacenter.Options{
-		Dir: t.TempDir(), Network: n,
+		Dir: t.TempDir(), Network: n, Profile: profile,
 		Boot:    func(ctx context.Context, _ datacenter.Machine) error { <-ctx.Done(); return nil },
 		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("10.40.0.0/16")}},
 	})
 	must(t, err)
 	t.Cleanup(dc.Close)
-	h, err := sim.Start(t.Context(), sim.Options{Dir: t.TempDir(), Executable: planetest.Executable(t), Datacenter: dc, Network: n})
+	h, err := sim.Start(t.Context(), sim.Options{Dir: t.TempDir(), Executable: planetest.Executable(t), Datacenter: dc, Network: n, Create: profile.Create})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := h.Stop(); err != nil {
@@ -196,11 +197,11 @@ func limited(t testing.TB, p *plane.Plane, c client.Client) string {
 	return path
 }
 
-func adminOf(t testing.TB, h *sim.Harvester) client.Client {
+func adminOf(t testing.TB, h *sim.Harvester) client.WithWatch {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", h.AdminKubeconfig())
 	must(t, err)
-	c, err := client.New(config, client.Options{})
+	c, err := client.NewWithWatch(config, client.Options{})
 	must(t, err)
 	return c
 }
