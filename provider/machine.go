@@ -21,9 +21,10 @@ type Machines interface {
 	// our owner is a Conflict.
 	Create(context.Context, MachineSpec) (Machine, error)
 	// Delete asks the platform to remove everything that Create made for this
-	// owner, and nothing else. It is asked again until Observe says Absent. An
-	// object that cannot be removed does not block the others.
-	Delete(context.Context, MachineRef) error
+	// owner, and nothing else, and reports what is left. It is asked again until it
+	// reports Absent, in place of Observe; what is being removed already is not asked
+	// for again. An object that cannot be removed does not block the others.
+	Delete(context.Context, MachineRef) (Machine, error)
 	// List reports all machines, partial ones too, whose owner matches every field
 	// that is set. An owner without any field is Invalid. A machine of which only
 	// Copies exist is reported as StateAbsent.

@@ -225,11 +225,8 @@ func (s *sweep) try(ctx context.Context, h holding) (provider.State, string, err
 		return seen.State, seen.Message, err
 	}
 	ref := provider.MachineRef{Name: h.name, Owner: h.owner}
-	if err := s.platform.Machines.Delete(ctx, ref); err != nil {
-		return "", "", err
-	}
-	seen, err := s.platform.Machines.Observe(ctx, ref)
-	return seen.State, seen.Message, err
+	left, err := s.platform.Machines.Delete(ctx, ref)
+	return left.State, left.Message, err
 }
 
 // listen wakes whoever waits for a machine that the platform says has changed.

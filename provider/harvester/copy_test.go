@@ -12,8 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	clienttesting "k8s.io/client-go/testing"
@@ -78,6 +80,10 @@ func newOffline(t *testing.T) *offline {
 	o.api = interceptor.NewClient(fake.NewClientBuilder().WithScheme(s).WithRESTMapper(mapper()).WithObjectTracker(tracker).Build(), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
 			o.calls["get"]++
+			switch into.(type) {
+			case *unstructured.Unstructured, *storagev1.StorageClass: // every image, network and class exists
+				return nil
+			}
 			return c.Get(ctx, key, into, opts...)
 		},
 		List: func(ctx context.Context, c client.WithWatch, into client.ObjectList, opts ...client.ListOption) error {
@@ -241,9 +247,39 @@ func TestWhatADeletionReads(t *testing.T) {
 	}
 	clear(o.calls)
 	remove(t, o, made.spec.MachineRef)
-	if diff := cmp.Diff(map[string]int{"get": 7, "list": 3, "delete": 3}, o.calls); diff != "" {
+	if diff := cmp.Diff(map[string]int{"get": 4, "list": 2, "delete": 3}, o.calls); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// TestWhatACreationReads has the reconciler's calls for a machine: Create, and Observe
+// once it runs.
+func TestWhatACreationReads(t *testing.T) {
+	o := newOffline(t)
+	s := wanted("mgmt-cp-0", func(s *provider.MachineSpec) { s.Image = "default/talos" })
+	if _, err := o.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	vm := &kubevirtv1.VirtualMachine{ObjectMeta: o.meta(s.Name)}
+	o.must(t, o.api.Get(t.Context(), client.ObjectKeyFromObject(vm), vm))
+	o.must(t, o.api.Create(t.Context(), runningInstance(vm)))
+	o.calls["get"]-- // of this test
+	if seen, err := o.Observe(t.Context(), s.MachineRef); err != nil || seen.State != provider.StateRunning || seen.ID != string(vm.UID) {
+		t.Fatalf("%+v, %v", seen, err)
+	}
+	if diff := cmp.Diff(map[string]int{"get": 5}, o.calls); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// runningInstance is an instance that runs, with an address.
+func runningInstance(vm *kubevirtv1.VirtualMachine) *kubevirtv1.VirtualMachineInstance {
+	vmi := &kubevirtv1.VirtualMachineInstance{ObjectMeta: metav1.ObjectMeta{Namespace: vm.Namespace, Name: vm.Name, Labels: vm.Spec.Template.ObjectMeta.Labels}}
+	vmi.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(vm, kubevirtv1.VirtualMachineGroupVersionKind)}
+	vmi.Spec = vm.Spec.Template.Spec
+	vmi.Status.Phase = kubevirtv1.Running
+	vmi.Status.Interfaces = []kubevirtv1.VirtualMachineInstanceNetworkInterface{{Name: networkLabel, IP: "10.40.0.7"}}
+	return vmi
 }
 
 func TestADiskThatIsAttachedElsewhereKeepsNothingElse(t *testing.T) {
@@ -269,7 +305,7 @@ func TestADiskThatIsAttachedElsewhereKeepsNothingElse(t *testing.T) {
 				}
 				return nil
 			}
-			err := o.Delete(t.Context(), made.spec.MachineRef)
+			_, err := o.Delete(t.Context(), made.spec.MachineRef)
 			if provider.KindOf(err) != provider.InUse || provider.ReasonOf(err) != "DeletionRefused" || !strings.Contains(err.Error(), said) {
 				t.Errorf("%s %s: %v", provider.KindOf(err), provider.ReasonOf(err), err)
 			}

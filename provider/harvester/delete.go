@@ -18,18 +18,28 @@ import (
 // Delete removes the VirtualMachine first, because Harvester refuses to delete a
 // disk that is attached to one. Asked again once it is gone, it removes disks and
 // Secret. One that Harvester keeps does not block the others.
-func (m *machines) Delete(ctx context.Context, ref provider.MachineRef) error {
+func (m *machines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	op := fmt.Sprintf("delete machine %q on %s", ref.Name, m.config)
 	vm, err := get(ctx, m, &kubevirtv1.VirtualMachine{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
 	if err != nil {
-		return apiError(op, err)
+		return provider.Machine{}, apiError(op, err)
 	}
-	if vm != nil {
-		return m.drop(ctx, op, vm)
+	if vm == nil {
+		return m.deleteParts(ctx, op, ref)
 	}
+	if err := m.drop(ctx, op, vm); err != nil {
+		return provider.Machine{}, err
+	}
+	left := report(vm, ref, nil)
+	left.State, left.Message = provider.StateDeleting, describe(vm)+" is being deleted"
+	return left, nil
+}
+
+// deleteParts removes disks and Secret of a machine without VirtualMachine.
+func (m *machines) deleteParts(ctx context.Context, op string, ref provider.MachineRef) (provider.Machine, error) {
 	parts, err := m.leftovers(ctx, ref)
 	if err != nil {
-		return apiError(op, err)
+		return provider.Machine{}, apiError(op, err)
 	}
 	var kept []error
 	for _, p := range parts {
@@ -37,10 +47,18 @@ func (m *machines) Delete(ctx context.Context, ref provider.MachineRef) error {
 			kept = append(kept, err)
 		}
 	}
-	if len(kept) == 1 {
-		return kept[0]
+	switch len(kept) {
+	case 0:
+	case 1:
+		return provider.Machine{}, kept[0]
+	default:
+		return provider.Machine{}, errors.Join(kept...)
 	}
-	return errors.Join(kept...)
+	left := remnant(ref, parts)
+	if len(parts) > 0 {
+		left.State, left.Message = provider.StateDeleting, describe(parts[0])+" is being deleted"
+	}
+	return left, nil
 }
 
 // drop deletes exactly the object that was read: never a later one of its name.

@@ -42,7 +42,7 @@ func TestAMachineRunsWithAddressAndIsGoneAgain(t *testing.T) {
 	if left := objects(t, s.Owner); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if err := m.Delete(t.Context(), s.MachineRef); err != nil {
+	if _, err := m.Delete(t.Context(), s.MachineRef); err != nil {
 		t.Errorf("a repeated delete says %v", err)
 	}
 }

@@ -11,31 +11,50 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Observe reads VirtualMachine and VirtualMachineInstance, and the disks where
-// these do not tell already that they are there.
+// Observe reads the VirtualMachineInstance. Where that does not run, it reads the
+// VirtualMachine too, and the disks if both leave open whether they exist.
 func (m *machines) Observe(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	op := fmt.Sprintf("observe machine %q on %s", ref.Name, m.config)
-	vm, err := get(ctx, m, &kubevirtv1.VirtualMachine{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
-	if err != nil {
-		return provider.Machine{}, apiError(op, err)
-	}
-	if vm == nil {
-		return m.remains(ctx, op, ref)
-	}
-	if !vm.DeletionTimestamp.IsZero() {
-		return report(vm, ref, nil), nil
-	}
 	vmi, err := get(ctx, m, &kubevirtv1.VirtualMachineInstance{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
 	if err != nil && !forbidden(err) {
 		return provider.Machine{}, apiError(op, err)
 	}
+	if vm := machineOf(vmi); vm != nil {
+		return report(vm, ref, vmi), nil
+	}
+	vm, err := get(ctx, m, &kubevirtv1.VirtualMachine{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
+	switch {
+	case err != nil:
+		return provider.Machine{}, apiError(op, err)
+	case vm == nil:
+		return m.remains(ctx, op, ref)
+	case !vm.DeletionTimestamp.IsZero():
+		return report(vm, ref, nil), nil
+	}
 	return m.examine(ctx, op, ref, vm, vmi)
+}
+
+// machineOf is what an instance that runs says about its VirtualMachine: KubeVirt
+// ends the instance before it removes the VirtualMachine. It is nil for every other
+// instance.
+func machineOf(vmi *kubevirtv1.VirtualMachineInstance) *kubevirtv1.VirtualMachine {
+	if !running(vmi) {
+		return nil
+	}
+	owner := metav1.GetControllerOf(vmi)
+	if owner == nil || owner.Kind != kubevirtv1.VirtualMachineGroupVersionKind.Kind || owner.Name != vmi.Name {
+		return nil
+	}
+	vm := &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: vmi.Namespace, Name: vmi.Name, UID: owner.UID}}
+	vm.Spec.Template = &kubevirtv1.VirtualMachineInstanceTemplateSpec{Spec: vmi.Spec}
+	return vm
 }
 
 // examine reports on a machine; its parts are looked at unless it is up.
@@ -166,15 +185,9 @@ func (m *machines) leftovers(ctx context.Context, ref provider.MachineRef) ([]cl
 	if ref.Owner.ID == "" {
 		return nil, nil
 	}
-	list := &corev1.PersistentVolumeClaimList{}
-	if err := m.api.List(ctx, list, client.InNamespace(m.place.Namespace), client.MatchingLabels{labelOwner: ref.Owner.ID}); err != nil {
+	parts, err := m.leftDisks(ctx, ref)
+	if err != nil {
 		return nil, err
-	}
-	var parts []client.Object
-	for i := range list.Items {
-		if c := &list.Items[i]; original(c) && c.Labels[labelMachine] == ref.Name {
-			parts = append(parts, c)
-		}
 	}
 	if len(parts) > 0 && !slices.ContainsFunc(parts, notesSecret) {
 		return parts, nil
@@ -187,4 +200,18 @@ func (m *machines) leftovers(ctx context.Context, ref provider.MachineRef) ([]cl
 		parts = append(parts, secret)
 	}
 	return parts, nil
+}
+
+// leftDisks are the disks that were created for the machine.
+func (m *machines) leftDisks(ctx context.Context, ref provider.MachineRef) (disks []client.Object, _ error) {
+	list := &corev1.PersistentVolumeClaimList{}
+	if err := m.api.List(ctx, list, client.InNamespace(m.place.Namespace), client.MatchingLabels{labelOwner: ref.Owner.ID}); err != nil {
+		return nil, err
+	}
+	for i := range list.Items {
+		if c := &list.Items[i]; original(c) && c.Labels[labelMachine] == ref.Name {
+			disks = append(disks, c)
+		}
+	}
+	return disks, nil
 }

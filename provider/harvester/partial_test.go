@@ -124,7 +124,7 @@ func deletes(m *machines) func(*testing.T, provider.MachineSpec, provider.State)
 		if left := objects(t, s.Owner); len(left) > 0 {
 			t.Errorf("left behind: %v", left)
 		}
-		if err := m.Delete(t.Context(), s.MachineRef); err != nil {
+		if _, err := m.Delete(t.Context(), s.MachineRef); err != nil {
 			t.Errorf("a repeated delete says %v", err)
 		}
 	}

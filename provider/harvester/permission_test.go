@@ -134,7 +134,7 @@ func TestASecretThatMayNotBeDeletedSaysWhatToGrant(t *testing.T) {
 	t.Run("documented", func(t *testing.T) {
 		documentedOnly(t, m)
 		var err error
-		until(t, func() bool { err = m.Delete(t.Context(), s.MachineRef); return err != nil })
+		until(t, func() bool { _, err = m.Delete(t.Context(), s.MachineRef); return err != nil })
 		if provider.KindOf(err) != provider.Unauthorized || !strings.Contains(err.Error(), "grant delete on secrets") {
 			t.Errorf("delete says %v", err)
 		}

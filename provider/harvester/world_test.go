@@ -155,15 +155,12 @@ func await(t *testing.T, m provider.Machines, ref provider.MachineRef, want prov
 func remove(t *testing.T, m provider.Machines, ref provider.MachineRef) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		seen, err := m.Observe(t.Context(), ref)
+		left, err := m.Delete(t.Context(), ref)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if seen.State == provider.StateAbsent {
+		if left.State == provider.StateAbsent {
 			return
-		}
-		if err := m.Delete(t.Context(), ref); err != nil {
-			t.Fatal(err)
 		}
 	}
 	t.Fatalf("machine %s is not gone", ref.Name)
@@ -186,16 +183,12 @@ func tidy(t *testing.T, m provider.Machines, ref provider.MachineRef) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	for {
-		seen, err := m.Observe(ctx, ref)
+		left, err := m.Delete(ctx, ref)
 		if err != nil {
 			t.Errorf("tidy %s: %v", ref.Name, err)
 			return
 		}
-		if seen.State == provider.StateAbsent {
-			return
-		}
-		if err := m.Delete(ctx, ref); err != nil {
-			t.Errorf("tidy %s: %v", ref.Name, err)
+		if left.State == provider.StateAbsent {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)

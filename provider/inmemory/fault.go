@@ -51,7 +51,7 @@ func (p *Platform) Fail(op Op, err error) { p.plan(op, fault{mode: refuse, err: 
 // Lose lets the next call of op take effect while its answer is lost.
 func (p *Platform) Lose(op Op) { p.plan(op, fault{mode: lose}) }
 
-// Hide lets the next n calls of Observe report Absent, whatever exists.
+// Hide lets the next n calls of Observe or Delete report Absent, whatever exists.
 func (p *Platform) Hide(n int) {
 	for range n {
 		p.plan(Observe, fault{mode: stayHidden})

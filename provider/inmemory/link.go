@@ -68,9 +68,9 @@ func (l *linkedMachines) Create(ctx context.Context, s provider.MachineSpec) (pr
 }
 
 // Delete implements provider.Machines.
-func (l *linkedMachines) Delete(ctx context.Context, ref provider.MachineRef) error {
+func (l *linkedMachines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	if err := l.reach(ctx, Delete, "delete machine "+ref.Name); err != nil {
-		return err
+		return provider.Machine{}, err
 	}
 	return l.p.Delete(ctx, ref)
 }

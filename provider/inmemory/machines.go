@@ -63,19 +63,24 @@ func (p *Platform) Create(ctx context.Context, spec provider.MachineSpec) (provi
 }
 
 // Delete begins the removal of the machine.
-func (p *Platform) Delete(ctx context.Context, ref provider.MachineRef) error {
+func (p *Platform) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	done, err := p.enter(ctx, Delete, "delete machine "+ref.Name)
 	if err != nil {
-		return err
+		return provider.Machine{}, err
 	}
+	now := time.Now()
+	p.drop(ref.Name, now)
 	r := p.machines[ref.Name]
-	if r != nil && r.belongs(ref) && r.deleted.IsZero() {
-		r.deleted, r.unremovable = time.Now(), p.take(Delete, failLate)
+	if p.hidden() || r == nil || !r.belongs(ref) {
+		return provider.Machine{Ref: ref, State: provider.StateAbsent}, done()
+	}
+	if r.deleted.IsZero() {
+		r.deleted, r.unremovable = now, p.take(Delete, failLate)
 		p.announceAfter(r.ref, p.options.DeleteDelay)
 	}
-	return done()
+	return p.report(r, now), done()
 }
 
 // List reports all machines of the owner.

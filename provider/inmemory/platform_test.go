@@ -47,7 +47,7 @@ func TestAMachineLives(t *testing.T) {
 			t.Errorf("list: %v, %v", list, err)
 		}
 		for range 2 {
-			if err := p.Delete(t.Context(), s.MachineRef); err != nil {
+			if _, err := p.Delete(t.Context(), s.MachineRef); err != nil {
 				t.Error(err)
 			}
 			if got := state(t, p, s); got != provider.StateDeleting {
@@ -67,7 +67,7 @@ func TestAStrangersNameIsAConflict(t *testing.T) {
 	if _, err := p.Create(t.Context(), spec("a", "me")); provider.KindOf(err) != provider.Conflict {
 		t.Errorf("create says %v", err)
 	}
-	if err := p.Delete(t.Context(), spec("a", "me").MachineRef); err != nil || len(p.Machines()) != 1 {
+	if _, err := p.Delete(t.Context(), spec("a", "me").MachineRef); err != nil || len(p.Machines()) != 1 {
 		t.Errorf("delete: %v, %d machines", err, len(p.Machines()))
 	}
 }

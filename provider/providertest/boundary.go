@@ -150,7 +150,7 @@ func agentOnly(t *trial) {
 	}
 	_, _ = p.Machines.Observe(t.ctx, s.MachineRef)
 	_, _ = p.Machines.List(t.ctx, s.Owner)
-	_ = p.Machines.Delete(t.ctx, s.MachineRef)
+	_, _ = p.Machines.Delete(t.ctx, s.MachineRef)
 	if seen := bed.Agents(); !slices.Equal(seen, []string{c.Transport.Agent}) {
 		t.errorf("the requests came from %q, want %q", seen, c.Transport.Agent)
 	}

@@ -16,6 +16,7 @@ func secondWays() []breakage {
 	return []breakage{
 		{"create", "the machine is invisible for longer than announced", lateToShow},
 		{"delete", "the disk of half a machine is left", halfDiskLeft},
+		{"delete", "it reports Absent while the platform still deletes", absentTooEarly},
 		{"foreign machine of the same name", "a machine without owner is adopted", adoptOrphan},
 		{"two requests for one name", "the other request's machine is deleted", deleteOthers},
 		{ruleThrottled, "the call waits", waitWhenThrottled},
@@ -70,13 +71,27 @@ func halfDiskLeft(b bench) {
 	l := &leaky{&bed{b.p}, newMemory()}
 	b.suite.Bed = l
 	b.bend(func(m *bent) {
-		m.remove = func(ctx context.Context, ref provider.MachineRef) error {
+		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 			for _, s := range b.p.Sightings(ref.Name) {
 				if s.State == provider.StatePartial {
 					l.made.set(ref.Name, true)
 				}
 			}
 			return m.Machines.Delete(ctx, ref)
+		}
+	})
+}
+
+// absentTooEarly concerns machines with a second disk: those of the rule.
+func absentTooEarly(b bench) {
+	b.bend(func(m *bent) {
+		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+			spec, _ := b.p.Spec(ref.Name)
+			left, err := m.Machines.Delete(ctx, ref)
+			if left.State == provider.StateDeleting && len(spec.ExtraDisks) > 0 {
+				left = provider.Machine{Ref: ref, State: provider.StateAbsent}
+			}
+			return left, err
 		}
 	})
 }
@@ -96,7 +111,7 @@ func adoptOrphan(b bench) {
 
 func deleteOthers(b bench) {
 	b.bend(func(m *bent) {
-		m.remove = func(ctx context.Context, ref provider.MachineRef) error {
+		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 			for _, other := range b.p.Sightings(ref.Name) {
 				if other.Ref.Owner.ID != "" {
 					ref = other.Ref
@@ -109,12 +124,12 @@ func deleteOthers(b bench) {
 
 func waitWhenThrottled(b bench) {
 	b.bend(func(m *bent) {
-		m.remove = func(ctx context.Context, ref provider.MachineRef) error {
-			err := m.Machines.Delete(ctx, ref)
+		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+			left, err := m.Machines.Delete(ctx, ref)
 			if err != nil && provider.ReasonOf(err) == "Throttled" {
 				<-time.After(time.Minute)
 			}
-			return err
+			return left, err
 		}
 	})
 }

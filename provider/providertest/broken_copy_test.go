@@ -36,7 +36,7 @@ func copyBreakages() []breakage {
 // copiesDeleted deletes whatever carries the owner's tags.
 func copiesDeleted(b bench) {
 	b.bend(func(m *bent) {
-		m.remove = func(ctx context.Context, ref provider.MachineRef) error {
+		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 			all, _ := b.p.List(ctx, provider.Owner{ID: ref.Owner.ID})
 			for _, one := range all {
 				for _, c := range one.Copies {

@@ -103,11 +103,11 @@ func nameCounts(b bench) {
 
 func deleteByCluster(b bench) {
 	b.bend(func(m *bent) {
-		m.remove = func(ctx context.Context, ref provider.MachineRef) error {
+		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 			all, _ := b.p.List(ctx, provider.Owner{Cluster: ref.Owner.Cluster})
 			for _, other := range all {
 				if other.Ref != ref {
-					_ = b.p.Delete(ctx, other.Ref)
+					_, _ = b.p.Delete(ctx, other.Ref)
 				}
 			}
 			return m.Machines.Delete(ctx, ref)

@@ -138,7 +138,7 @@ func acceptedIsDone(b bench) {
 	failing := &lateBed{bed: &bed{b.p}, done: newMemory()}
 	b.suite.Bed = failing
 	b.bend(func(m *bent) {
-		m.remove = func(ctx context.Context, ref provider.MachineRef) error {
+		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 			failing.done.set(ref.Name, failing.active)
 			return m.Machines.Delete(ctx, ref)
 		}

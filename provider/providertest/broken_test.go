@@ -155,13 +155,14 @@ func diskLeft(b bench) {
 func goneIsAnError(b bench) {
 	deleted := newMemory()
 	b.bend(func(m *bent) {
-		m.remove = func(ctx context.Context, ref provider.MachineRef) error {
-			if deleted.has(ref.Owner.ID) && len(b.p.Sightings(ref.Name)) == 0 {
-				return refusal(provider.Invalid, "NotFound")
+		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+			if deleted.has(ref.Name + ref.Owner.ID) {
+				return provider.Machine{}, refusal(provider.Invalid, "NotFound")
 			}
-			err := m.Machines.Delete(ctx, ref)
-			deleted.set(ref.Owner.ID, err == nil)
-			return err
+			_, existed := b.p.Spec(ref.Name)
+			left, err := m.Machines.Delete(ctx, ref)
+			deleted.set(ref.Name+ref.Owner.ID, err == nil && existed && left.State == provider.StateAbsent)
+			return left, err
 		}
 	})
 }
@@ -169,20 +170,20 @@ func goneIsAnError(b bench) {
 func unknownIsAnError(b bench) {
 	b.bend(func(m *bent) {
 		deleted := newMemory()
-		m.remove = func(ctx context.Context, ref provider.MachineRef) error {
-			err := m.Machines.Delete(ctx, ref)
+		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+			left, err := m.Machines.Delete(ctx, ref)
 			if err == nil && !deleted.has(ref.Name) && len(b.p.Sightings(ref.Name)) == 0 {
-				return refusal(provider.Invalid, "NotFound")
+				return provider.Machine{}, refusal(provider.Invalid, "NotFound")
 			}
 			deleted.set(ref.Name, true)
-			return err
+			return left, err
 		}
 	})
 }
 
 func deleteByName(b bench) {
 	b.bend(func(m *bent) {
-		m.remove = func(ctx context.Context, ref provider.MachineRef) error {
+		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 			for _, s := range b.p.Sightings(ref.Name) {
 				if s.Ref.Owner.ID == "" {
 					b.p.Remove(ref.Name)

@@ -37,15 +37,18 @@ func deletes(t *trial) {
 	t.removed(half.MachineRef)
 }
 
-// removed deletes a machine, of which nothing may be left once it is Absent.
+// removed deletes a machine, of which nothing may be left once Delete reports Absent.
 func (t *trial) removed(ref provider.MachineRef) {
-	if err := t.promptly("delete", func() error { return t.machines.Delete(t.ctx, ref) }); err != nil {
+	if err := t.promptly("delete", func() error { return t.remove(ref) }); err != nil {
 		t.fatalf("delete: %v", err)
 	}
 	if err := t.deleteUntilAbsent(ref); err != nil {
 		t.fatalf("delete: %v", err)
 	}
 	t.nothing(ref.Name)
+	if m := t.observe(ref); m.State != provider.StateAbsent {
+		t.errorf("delete reports Absent, and observe %s", m.State)
+	}
 }
 
 func longUserData() string { return "#cloud-config\n# " + strings.Repeat("0123456789", 400) }
@@ -55,14 +58,14 @@ func repeatDelete(t *trial) {
 	t.create(s)
 	t.await(s.MachineRef, complete()...)
 	for _, when := range []string{"first", "second"} {
-		if err := t.machines.Delete(t.ctx, s.MachineRef); err != nil {
+		if err := t.remove(s.MachineRef); err != nil {
 			t.errorf("%s delete: %v", when, err)
 		}
 	}
 	if err := t.deleteUntilAbsent(s.MachineRef); err != nil {
 		t.fatalf("delete: %v", err)
 	}
-	if err := t.machines.Delete(t.ctx, s.MachineRef); err != nil {
+	if err := t.remove(s.MachineRef); err != nil {
 		t.errorf("delete of what is gone: %v", err)
 	}
 }
@@ -72,7 +75,7 @@ func deleteUnknown(t *trial) {
 	t.create(bystander)
 	before := t.only(bystander.Name)
 	never := t.spec(func(s *provider.MachineSpec) { s.Name = bystander.Name + "-0" })
-	if err := t.machines.Delete(t.ctx, never.MachineRef); err != nil {
+	if err := t.remove(never.MachineRef); err != nil {
 		t.errorf("delete of what never existed: %v", err)
 	}
 	if after := t.only(bystander.Name); after.ID != before.ID || t.observe(bystander.MachineRef).State == provider.StateDeleting {
@@ -102,7 +105,7 @@ func (t *trial) deleteFailsLate() {
 	t.create(s)
 	t.await(s.MachineRef, complete()...)
 	lift := t.inject(DeleteFailsLate)
-	if err := t.machines.Delete(t.ctx, s.MachineRef); err != nil {
+	if err := t.remove(s.MachineRef); err != nil {
 		t.fatalf("delete: %v", err)
 	}
 	t.await(s.MachineRef, append(complete(), provider.StateBroken, provider.StatePartial)...)

@@ -58,7 +58,7 @@ func (t *trial) calls(s provider.MachineSpec) map[string]func(context.Context) e
 	return map[string]func(context.Context) error{
 		"observe": func(ctx context.Context) error { _, err := m.Observe(ctx, s.MachineRef); return err },
 		"create":  func(ctx context.Context) error { _, err := m.Create(ctx, s); return err },
-		"delete":  func(ctx context.Context) error { return m.Delete(ctx, s.MachineRef) },
+		"delete":  func(ctx context.Context) error { _, err := m.Delete(ctx, s.MachineRef); return err },
 		"list":    func(ctx context.Context) error { _, err := m.List(ctx, s.Owner); return err },
 	}
 }

@@ -77,9 +77,9 @@ func (o *overheard) Create(ctx context.Context, s provider.MachineSpec) (provide
 }
 
 // Delete implements provider.Machines.
-func (o *overheard) Delete(ctx context.Context, ref provider.MachineRef) error {
-	_, err := o.hear(provider.Machine{}, o.Machines.Delete(ctx, ref))
-	return err
+func (o *overheard) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+	m, err := o.Machines.Delete(ctx, ref)
+	return o.hear(m, err)
 }
 
 // List implements provider.Machines.

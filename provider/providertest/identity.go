@@ -36,7 +36,7 @@ func (t *trial) disowned(s provider.MachineSpec) {
 	if all, err := t.machines.List(t.ctx, s.Owner); err != nil || len(all) > 0 {
 		t.errorf("list reports %d machines for an owner of none: %v", len(all), err)
 	}
-	if err := t.machines.Delete(t.ctx, s.MachineRef); err != nil {
+	if err := t.remove(s.MachineRef); err != nil {
 		t.errorf("delete of a request that has no machine: %v", err)
 	}
 }

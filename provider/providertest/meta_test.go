@@ -87,7 +87,7 @@ type bent struct {
 	provider.Machines
 	observe func(context.Context, provider.MachineRef) (provider.Machine, error)
 	create  func(context.Context, provider.MachineSpec) (provider.Machine, error)
-	remove  func(context.Context, provider.MachineRef) error
+	remove  func(context.Context, provider.MachineRef) (provider.Machine, error)
 	list    func(context.Context, provider.Owner) ([]provider.Machine, error)
 }
 
@@ -105,7 +105,7 @@ func (b *bent) Create(ctx context.Context, s provider.MachineSpec) (provider.Mac
 	return b.Machines.Create(ctx, s)
 }
 
-func (b *bent) Delete(ctx context.Context, ref provider.MachineRef) error {
+func (b *bent) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	if b.remove != nil {
 		return b.remove(ctx, ref)
 	}

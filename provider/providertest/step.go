@@ -70,16 +70,19 @@ func (t *trial) poll(done func() bool) bool {
 	return true
 }
 
+// remove asks once to delete a machine.
+func (t *trial) remove(ref provider.MachineRef) error {
+	_, err := t.machines.Delete(t.ctx, ref)
+	return err
+}
+
 // deleteUntilAbsent deletes as the reconciler does: again until nothing is left.
 func (t *trial) deleteUntilAbsent(ref provider.MachineRef) error {
 	var err error
 	gone := t.poll(func() bool {
-		var m provider.Machine
-		if m, err = t.machines.Observe(t.ctx, ref); err != nil || m.State == provider.StateAbsent {
-			return err == nil
-		}
-		err = t.machines.Delete(t.ctx, ref)
-		return false
+		var left provider.Machine
+		left, err = t.machines.Delete(t.ctx, ref)
+		return err == nil && left.State == provider.StateAbsent
 	})
 	if !gone && err == nil {
 		err = fmt.Errorf("not Absent after %s", t.suite.Patience)

@@ -32,9 +32,9 @@ func (m machines) Create(_ context.Context, s provider.MachineSpec) (provider.Ma
 }
 
 // Delete implements provider.Machines.
-func (m machines) Delete(_ context.Context, ref provider.MachineRef) error {
+func (m machines) Delete(_ context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	m.call("Delete", ref.Owner, func() { m.remove(ref.Owner) })
-	return nil
+	return m.report(ref, m.look("Observe", ref.Owner)), nil
 }
 
 // List implements provider.Machines.

@@ -19,7 +19,6 @@ type action int
 const (
 	none action = iota
 	create
-	remove
 	release // nothing is left: let the request go
 )
 
@@ -188,9 +187,6 @@ func decideDeletion(f facts) decision {
 	case gone:
 		d.act, d.phase = release, v1alpha1.MachineDeleted
 		d.reason, d.message = reasonDeleted, "Virtual machine has been deleted"
-	case f.machine.State == provider.StateAbsent, f.machine.State == provider.StateDeleting, f.asked == remove:
-	default:
-		d.act = remove
 	}
 	return d
 }

@@ -95,9 +95,9 @@ func TestDecide(t *testing.T) {
 		"off for good before it ever ran: broken": {
 			facts{attempted: true, known: true, phase: "Creating", machine: in(provider.StateStopped)},
 			want{phase: "Failed", ready: "False", reason: "VMBroken", pace: request.Steady}},
-		"deleting one that is off: delete": {
+		"deleting one that is off: wait": {
 			facts{deleting: true, attempted: true, known: true, ran: true, machine: in(provider.StateStopped)},
-			want{act: remove, phase: "Deleting", ready: "False", reason: "VMDeleting", pace: request.Young}},
+			want{phase: "Deleting", ready: "False", reason: "VMDeleting", pace: request.Young}},
 		"broken": {
 			facts{attempted: true, phase: "Creating", machine: in(provider.StateBroken)},
 			want{phase: "Failed", ready: "False", reason: "VMBroken", pace: request.Steady}},
@@ -139,14 +139,11 @@ func TestDecide(t *testing.T) {
 			facts{phase: "Unknown", known: true, ran: true, failing: time.Second, err: fault(provider.Invalid)},
 			want{phase: "Unknown", ready: "Unknown", reason: "SomeInvalid", pace: request.Backoff}},
 
-		"deleting a running machine: delete": {
+		"deleting one that still runs: wait": {
 			facts{deleting: true, attempted: true, known: true, machine: running},
-			want{act: remove, phase: "Deleting", ready: "False", reason: "VMDeleting", pace: request.Young}},
-		"deleting a partial one: delete": {
+			want{phase: "Deleting", ready: "False", reason: "VMDeleting", pace: request.Young}},
+		"deleting a partial one: wait": {
 			facts{deleting: true, attempted: true, machine: disk},
-			want{act: remove, phase: "Deleting", ready: "False", reason: "VMDeleting", pace: request.Young}},
-		"delete was asked: wait": {
-			facts{deleting: true, attempted: true, asked: remove, machine: running},
 			want{phase: "Deleting", ready: "False", reason: "VMDeleting", pace: request.Young}},
 		"the platform deletes: wait": {
 			facts{deleting: true, attempted: true, machine: in(provider.StateDeleting)},

@@ -11,9 +11,14 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
+// observe asks what the platform has for the request. For one that is being deleted
+// it asks to delete that, which is answered alike.
 func (p *pass) observe(ctx context.Context) (provider.Machine, error) {
 	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
 	defer cancel()
+	if p.facts.deleting && p.facts.held == "" {
+		return p.platform.Machines.Delete(ctx, p.ref())
+	}
 	return p.platform.Machines.Observe(ctx, p.ref())
 }
 
@@ -21,13 +26,13 @@ func (p *pass) observe(ctx context.Context) (provider.Machine, error) {
 func (p *pass) look(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Machine, error) {
 	m, err := p.observe(ctx)
 	if p.Sessions.Refused(p.request.ProviderConfig(), p.platform, err) {
-		return p.observeAnew(ctx, config)
+		return p.observeAgain(ctx, config)
 	}
 	return m, err
 }
 
-// observeAnew asks again over a new connection.
-func (p *pass) observeAnew(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Machine, error) {
+// observeAgain asks again over a new connection.
+func (p *pass) observeAgain(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Machine, error) {
 	platform, err := p.claim.Connect(ctx, p.Sessions, config, p.request.ProviderConfig())
 	if err != nil {
 		return provider.Machine{}, err
@@ -36,20 +41,16 @@ func (p *pass) observeAnew(ctx context.Context, config *v1alpha1.ProviderConfig)
 	return p.observe(ctx)
 }
 
-// act asks the platform for what was decided and takes its answer as the facts.
-func (p *pass) act(ctx context.Context, a action) error {
-	if a == create && !p.facts.fresh {
+// create asks the platform for the machine and takes its answer as the facts.
+func (p *pass) create(ctx context.Context) error {
+	if !p.facts.fresh {
 		if err := p.claim.Attempt(ctx); err != nil {
 			return err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
 	defer cancel()
-	p.facts.asked = a
-	if a == remove {
-		p.remember(p.facts.machine, p.platform.Machines.Delete(ctx, p.ref()))
-		return nil
-	}
+	p.facts.asked = create
 	absent := p.facts.machine.State == provider.StateAbsent
 	p.note.Asking()
 	m, err := p.platform.Machines.Create(ctx, p.spec())

@@ -88,8 +88,8 @@ func (p *pass) run(ctx context.Context, config *v1alpha1.ProviderConfig) (reconc
 		return request.Outdated(err)
 	}
 	d := decide(p.facts)
-	if d.act == create || d.act == remove {
-		if err := p.act(ctx, d.act); err != nil {
+	if d.act == create {
+		if err := p.create(ctx); err != nil {
 			return request.Outdated(err)
 		}
 		d = decide(p.facts)
@@ -188,6 +188,9 @@ func (p *pass) outlook(d decision) request.Outlook {
 	o := request.Outlook{
 		Pace: d.pace, Deleting: p.facts.deleting, Err: p.facts.err,
 		Push: p.platform != nil && p.platform.Changes != nil,
+	}
+	if p.facts.deleting && p.facts.machine.ID == "" {
+		o.Push = false // nothing is pushed for the parts that are left without a machine
 	}
 	if d.pace == request.Steady && d.ready != metav1.ConditionTrue {
 		o.Push = false // not everything that could mend it is pushed

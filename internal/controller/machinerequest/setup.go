@@ -24,8 +24,12 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// gathering is how long a pushed change may wait for the ones that follow it.
-const gathering = 50 * time.Millisecond
+// How long a pushed change may wait for the ones that follow it. A deletion has
+// several, of which the last one counts.
+const (
+	gathering         = 50 * time.Millisecond
+	gatheringDeletion = 300 * time.Millisecond
+)
 
 // How many requests are reconciled at once: they mostly wait for the platform. One
 // platform gets a part of the workers, and a small one while it does not answer.
@@ -113,9 +117,20 @@ func (r *Reconciler) pushed(ctx context.Context, e event.TypedGenericEvent[sessi
 	if e.Object.Ref == (provider.MachineRef{}) {
 		index, value = r.byConfig(), e.Object.Config.String()
 	}
-	for _, found := range r.matching(ctx, index, value) {
-		q.AddAfter(found, gathering)
+	list := &v1alpha1.MachineRequestList{}
+	if err := r.Client.List(ctx, list, client.MatchingFields{index: value}, client.UnsafeDisableDeepCopy); err != nil {
+		return // the cache ends with the program
 	}
+	for i := range list.Items {
+		q.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])}, gatheringFor(&list.Items[i]))
+	}
+}
+
+func gatheringFor(m *v1alpha1.MachineRequest) time.Duration {
+	if m.DeletionTimestamp.IsZero() {
+		return gathering
+	}
+	return gatheringDeletion
 }
 
 func (r *Reconciler) matching(ctx context.Context, index, value string) []reconcile.Request {

@@ -157,7 +157,8 @@ func remove(ctx context.Context, p *provider.Platform, o v1alpha1.Orphan) error 
 	if o.Kind == v1alpha1.OrphanLoadBalancer {
 		return p.LoadBalancers.Delete(ctx, provider.LoadBalancerRef{Name: o.Name, Owner: owner})
 	}
-	return p.Machines.Delete(ctx, provider.MachineRef{Name: o.Name, Owner: owner})
+	_, err := p.Machines.Delete(ctx, provider.MachineRef{Name: o.Name, Owner: owner})
+	return err
 }
 
 func (s *Sweeper) of(uid types.UID) *memory {

@@ -72,7 +72,7 @@ func (c *Claim) Connect(ctx context.Context, s *session.Sessions, config *v1alph
 
 // Matching returns the requests of a kind whose index has the value.
 func Matching(ctx context.Context, r client.Reader, list client.ObjectList, index, value string) []reconcile.Request {
-	if err := r.List(ctx, list, client.MatchingFields{index: value}); err != nil {
+	if err := r.List(ctx, list, client.MatchingFields{index: value}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	found := make([]reconcile.Request, 0, meta.LenList(list))

@@ -30,9 +30,27 @@ func TestPollingIsFastWhileYoungAndNeverRarerThanTenSeconds(t *testing.T) {
 }
 
 func TestPollingIsSlowerWhereThePlatformPushes(t *testing.T) {
-	n := &Note{}
-	if got := n.Next(Outlook{Pace: Young, Push: true}, time.Now()); got < pushedSoon {
+	for _, deleting := range []bool{false, true} {
+		n, o := &Note{}, Outlook{Pace: Young, Push: true, Deleting: deleting}
+		polls := 0
+		start := time.Now()
+		for at := start; at.Sub(start) < 27*time.Second; polls++ {
+			at = at.Add(n.Next(o, at))
+		}
+		if polls > 5 {
+			t.Errorf("deleting %v: a machine that takes 27 s is polled %d times", deleting, polls)
+		}
+	}
+}
+
+func TestWhatIsLeftOfADeletionIsPolled(t *testing.T) {
+	start := time.Now()
+	n, o := &Note{}, Outlook{Pace: Young, Deleting: true}
+	if got := n.Next(o, start); got != deleteSoon {
 		t.Errorf("first poll after %v", got)
+	}
+	if got := n.Next(o, start.Add(time.Minute)); got != youngMost {
+		t.Errorf("after a minute the next poll comes after %v", got)
 	}
 }
 

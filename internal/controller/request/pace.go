@@ -14,7 +14,9 @@ import (
 // that pushes changes is asked every half to whole resync, in case that it did not.
 const (
 	soon       = 200 * time.Millisecond
-	pushedSoon = time.Second
+	deleteSoon = 400 * time.Millisecond
+	pushedSoon = 3 * time.Second
+	pushedMost = 30 * time.Second
 	youngMost  = 2 * time.Second
 	youngFor   = 5 * time.Minute
 	atRest     = 10 * time.Second
@@ -69,13 +71,13 @@ func (n *Note) Next(o Outlook, now time.Time) time.Duration {
 	}
 	switch o.Pace {
 	case Young:
-		return youngPoll(now.Sub(n.since), o.Push && !o.Deleting)
+		return youngPoll(now.Sub(n.since), o)
 	case Backoff:
 		return n.retry(o)
 	case Slow:
 		return jitter(double(attentionFirst, attentionMost, n.failures))
 	default:
-		if o.Push && !o.Deleting {
+		if o.Push {
 			return resync - rand.N(resync/2)
 		}
 		return jitter(atRest)
@@ -94,12 +96,14 @@ func (n *Note) retry(o Outlook) time.Duration {
 	return after
 }
 
-func youngPoll(elapsed time.Duration, push bool) time.Duration {
+func youngPoll(elapsed time.Duration, o Outlook) time.Duration {
 	switch {
-	case push:
-		return min(max(elapsed/5, pushedSoon), atRest)
+	case o.Push:
+		return min(max(elapsed, pushedSoon), pushedMost)
 	case elapsed > youngFor:
 		return jitter(atRest)
+	case o.Deleting:
+		return min(max(elapsed/4, deleteSoon), youngMost)
 	default:
 		return min(max(elapsed/10, soon), youngMost)
 	}

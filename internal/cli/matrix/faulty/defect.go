@@ -106,11 +106,11 @@ func (m machines) Observe(ctx context.Context, ref provider.MachineRef) (provide
 }
 
 // Delete deletes the machine, and with keepDisk nothing that is left without it.
-func (m machines) Delete(ctx context.Context, ref provider.MachineRef) error {
+func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	if m.orders.has(keepDisk) {
 		m.memory.remember(ref)
 		if one, err := m.Machines.Observe(ctx, ref); err != nil || m.memory.left(one) {
-			return err
+			return provider.Machine{Ref: ref, State: provider.StateAbsent}, err
 		}
 	}
 	return m.Machines.Delete(ctx, ref)
@@ -156,7 +156,7 @@ func (m machines) learn(ref provider.MachineRef) {
 	m.memory.write = func() {
 		// What comes of it does not matter: a call counts when it arrives.
 		_, _ = m.Machines.Create(context.Background(), provider.MachineSpec{MachineRef: ref, CPU: 1, MemoryMB: 1024, DiskGB: 10})
-		_ = m.Machines.Delete(context.Background(), ref)
+		_, _ = m.Machines.Delete(context.Background(), ref)
 	}
 	if os.Args[1] == "controller" {
 		go m.memory.writeOn(context.Background())
