@@ -151,10 +151,20 @@ var rules = []Rule{
 		},
 	},
 	{
+		Packages: "internal/operation",
+		May: []string{
+			"api/v1alpha1", "charts", "provider", "provider/serve", "internal/addon", "internal/addon/source", "internal/bootstrap",
+			"internal/controller/clusterbootstrap", "internal/controller/program", "internal/failure", "internal/manifest",
+			"internal/plane", "internal/sim", "internal/sim/network", "internal/sim/registry", "internal/talos", "internal/ui", "internal/version",
+			"internal/workspace",
+		},
+		InTests: []string{"internal/pki", "internal/sim/fault"},
+	},
+	{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
-			"internal/failure", "internal/lock", "internal/manifest", "internal/pivot", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
+			"internal/failure", "internal/lock", "internal/manifest", "internal/operation", "internal/pivot", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
 			"internal/version", "internal/workspace",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},

@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon/source"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
@@ -82,11 +83,11 @@ func loadAddons(path string) ([]addon.Addon, error) {
 	if path == "" {
 		return nil, failure.Usagef("which manifest? name it with -c FILE")
 	}
-	m, err := manifest.Load(path, plannable)
+	m, err := manifest.Load(path, operation.Plannable)
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
-	return addonsOf(m)
+	return operation.AddonsOf(m)
 }
 
 func (a App) listAddons(addons []addon.Addon) error {
@@ -130,13 +131,13 @@ func (a App) pullAddons(ctx context.Context, addons []addon.Addon, to, from stri
 		return err
 	}
 	for _, x := range addons {
-		if carried(x) {
+		if operation.IsCarried(x) {
 			continue
 		}
 		if err := far.Save(ctx, x, to); err != nil {
 			return err
 		}
-		saved, err := near.Fetch(ctx, x, anything)
+		saved, err := near.Fetch(ctx, x, operation.AnyVariables)
 		if err != nil {
 			return fmt.Errorf("read back what was saved: %w", err)
 		}
@@ -148,13 +149,4 @@ func (a App) pullAddons(ctx context.Context, addons []addon.Addon, to, from stri
 	}
 	fmt.Fprintf(a.Err, "\nUse them with: butleradm bootstrap PROVIDER -c FILE --charts %s\n", workspace.Quoted(to))
 	return nil
-}
-
-// anything completes components that nobody applies.
-func anything(p addon.Provider) (map[string]string, error) {
-	values := map[string]string{}
-	for _, v := range p.Variables {
-		values[v.Name] = "any"
-	}
-	return values, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
@@ -43,7 +44,7 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	if err := f.checkTerminal(); err != nil {
 		return err
 	}
-	if err := checkStock(ctx, f.charts, m); err != nil {
+	if err := operation.CheckChartDir(ctx, f.charts, m); err != nil {
 		return err
 	}
 	given, err := f.given(m, a.Err)
@@ -66,7 +67,7 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	defer cancel()
 	err = interrupted(timed, a.bootstrapIn(timed, w, p, making{m, setup, given, f.charts, f.yes, fresh}, progress))
 	switch {
-	case err == nil || errors.Is(err, lock.ErrHeld) || errors.Is(err, errGone):
+	case err == nil || errors.Is(err, lock.ErrHeld) || errors.Is(err, operation.ErrDeleted):
 	case isRefusal(err) && fresh:
 		err = errors.Join(err, mine.Discard(ctx))
 	case !isRefusal(err):
@@ -98,28 +99,28 @@ func (f bootstrapFlags) setup(m *manifest.Manifest) (sim.Setup, error) {
 	if err != nil || !f.rehearse || f.charts != "" {
 		return setup, err
 	}
-	addons, err := addonsOf(m)
-	setup.Seed.Artifacts = artifacts(addons)
+	addons, err := operation.AddonsOf(m)
+	setup.Seed.Artifacts = operation.Artifacts(addons)
 	return setup, err
 }
 
 func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.Provider, m making, progress *ui.Reporter) (err error) {
 	progress.Starting("the local plane starts")
 	simulated := simulateAhead(ctx, w, p, m)
-	o, err := a.open(ctx, w, "butleradm bootstrap "+w.Name)
+	o, err := operation.Open(ctx, w, a.Hooks, "butleradm bootstrap "+w.Name)
 	if err != nil {
 		_ = simulated.Wait() // what kept the plane kept the platform too
 		return err
 	}
-	defer func() { err = errors.Join(err, o.close()) }()
-	o.charts = m.charts
-	progress.Step("local plane: " + o.plane.KubeconfigPath())
-	known, err := o.FindCluster(ctx, o.local)
+	defer func() { err = errors.Join(err, o.Close()) }()
+	o.Charts = m.charts
+	progress.Step("local plane: " + o.KubeconfigPath())
+	known, err := o.FindCluster(ctx, o.Local)
 	if err == nil && known == nil {
-		err = o.unfinished(ctx)
+		err = refuseUnfinished(ctx, o)
 	}
 	if err == nil && !movedAway(known) {
-		err = o.try(o.ctx, m.Manifest, known)
+		err = o.CheckManifest(o.Context(), m.Manifest, known)
 	}
 	if e := simulated.Wait(); err == nil {
 		err = e
@@ -130,37 +131,37 @@ func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.
 	if err := w.Link(); err != nil {
 		return err
 	}
-	if err := o.simulateFor(ctx, p, m, progress); err != nil {
+	if err := startSimulator(ctx, o, p, m, progress); err != nil {
 		return err
 	}
-	if known, err = o.heedEpoch(known); err != nil {
+	if known, err = fenceStalePlane(o, known); err != nil {
 		return err
 	}
 	if movedAway(known) {
 		progress.Step("this machine's plane is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
-		if known, err = o.settlePlane(p, known, progress); err != nil {
+		if known, err = settleAndWake(o, p, known, progress); err != nil {
 			return err
 		}
-		if err := o.try(o.ctx, m.Manifest, known); err != nil {
+		if err := o.CheckManifest(o.Context(), m.Manifest, known); err != nil {
 			return err
 		}
-		if err := o.checkSettled(m.Manifest, known); err != nil {
+		if err := o.CheckCharts(m.Manifest, known); err != nil {
 			return err
 		}
 	}
 	return a.bootstrapOn(o, p, m, known, progress)
 }
 
-// simulateFor starts the platform of a rehearsal.
-func (o *operation) simulateFor(ctx context.Context, p provider.Provider, m making, progress *ui.Reporter) (err error) {
+// startSimulator starts the platform of a rehearsal.
+func startSimulator(ctx context.Context, o *operation.Operation, p provider.Provider, m making, progress *ui.Reporter) (err error) {
 	if !o.Rehearsal {
 		return nil
 	}
 	progress.Starting(fmt.Sprintf("the simulated %s starts", p.Type))
-	if o.platform, err = o.StartSimulator(ctx, p.Type, &m.setup); err != nil {
+	if o.Simulator, err = o.StartSimulator(ctx, p.Type, &m.setup); err != nil {
 		return err
 	}
-	progress.Step(fmt.Sprintf("simulated %s: %s", p.Type, o.platform.Admin))
+	progress.Step(fmt.Sprintf("simulated %s: %s", p.Type, o.Simulator.Admin))
 	if len(m.setup.Seed.Artifacts) > 0 {
 		progress.Step("addons: stand-ins for the charts; --charts upstream takes the real ones")
 	}
@@ -168,46 +169,46 @@ func (o *operation) simulateFor(ctx context.Context, p provider.Provider, m maki
 }
 
 // bootstrapOn makes the cluster once plane and platform are there.
-func (a App) bootstrapOn(o *operation, p provider.Provider, m making, known *v1alpha1.ClusterBootstrap, progress *ui.Reporter) error {
+func (a App) bootstrapOn(o *operation.Operation, p provider.Provider, m making, known *v1alpha1.ClusterBootstrap, progress *ui.Reporter) error {
 	plan, err := bootstrap.NewPlan(m.Cluster.Spec)
 	if err != nil {
 		return err
 	}
-	secret, err := o.credentials(o.ctx, m.Manifest, m.given, progress)
+	secret, err := chooseCredentials(o.Context(), o, m.Manifest, m.given, progress)
 	if err != nil {
 		return err
 	}
 	if known == nil {
-		if err := o.preflight(p, m.Manifest, secret, plan, progress); err != nil {
+		if err := o.Preflight(p, m.Manifest, secret, plan, progress); err != nil {
 			return err
 		}
-		if err := o.confirm(a, m.Manifest, plan, m.yes); err != nil {
+		if err := a.confirmMachines(o, m.Manifest, plan, m.yes); err != nil {
 			return err
 		}
 	}
-	generation, err := o.apply(o.ctx, m.Manifest, secret)
+	generation, err := o.Apply(o.Context(), m.Manifest, secret)
 	if err != nil {
 		return err
 	}
-	a.Hooks.at("bootstrap/applied")
-	here := o.client == o.local
+	a.Hooks.Reached("bootstrap/applied")
+	here := o.InCharge() == operation.LocalPlane
 	if here {
-		if err := o.start(p); err != nil {
+		if err := o.StartControllers(p); err != nil {
 			return err
 		}
 	}
 	warnings := m.warnings(plan)
 	if here {
-		warnings = append(warnings, outOfReach(m.charts, m.Manifest)...)
+		warnings = append(warnings, operation.ChartWarnings(m.charts, m.Manifest)...)
 	}
 	progress.Watch(fmt.Sprintf("%s on %s (%s)", o.Name, m.Provider.Name, o.Kind()), warnings)
-	err = o.carryThrough(p, m.Manifest, progress)
-	progress.Unwatch(outcome(o.ctx, err))
-	if errors.Is(err, errGone) && o.client == o.local {
+	err = carryThrough(o, p, m.Manifest, progress)
+	progress.Unwatch(outcome(o.Context(), err))
+	if errors.Is(err, operation.ErrDeleted) && o.InCharge() == operation.LocalPlane {
 		return a.clearUp(o, progress)
 	}
 	if err == nil {
-		moved := here && o.client != o.local
+		moved := here && o.InCharge() == operation.ClusterPlane
 		a.finish(progress, o.Workspace, moved || !wasReady(known, generation))
 	}
 	return err
@@ -219,7 +220,7 @@ func (m making) warnings(plan bootstrap.Plan) (out []string) {
 		out = append(out, w.Message)
 	}
 	out = append(out, bootstrap.ImageWarnings(m.Cluster.Spec, m.Provider.Spec)...)
-	return append(out, idle(m.setup)...)
+	return append(out, operation.IdleFaults(m.setup)...)
 }
 
 // wasReady tells a cluster that was Ready as it is wanted now.
@@ -254,21 +255,21 @@ func simulateAhead(ctx context.Context, w workspace.Workspace, p provider.Provid
 
 // carryThrough follows the bootstrap to its end. Where only the move of the plane
 // is left, it makes that, and follows the cluster's own controllers from there.
-func (o *operation) carryThrough(p provider.Provider, m *manifest.Manifest, progress *ui.Reporter) error {
-	books := &bookkeeper{operation: o, provider: p}
+func carryThrough(o *operation.Operation, p provider.Provider, m *manifest.Manifest, progress *ui.Reporter) error {
+	books := &bookkeeper{Operation: o, provider: p}
 	for tries := 1; ; tries++ {
-		cb, err := o.follow(m, books, progress)
+		cb, err := follow(o, m, books, progress)
 		switch {
-		case errors.Is(err, errGone):
+		case errors.Is(err, operation.ErrDeleted):
 			return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s", o.Name, err, o.Command("destroy"))
 		case err != nil:
 			return progress.WithObstacle(err)
 		case meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionFailed):
 			return fmt.Errorf("bootstrap of %s failed: %s: %s", o.Name, cb.Status.FailureReason, cb.Status.FailureMessage)
-		case !readyToPivot(cb):
+		case !operation.ReadyToPivot(cb):
 			return nil
 		}
-		if err := o.pivot(p, cb, tries, progress); err != nil {
+		if err := pivotOut(o, p, cb, tries, progress); err != nil {
 			return err
 		}
 	}
@@ -276,18 +277,18 @@ func (o *operation) carryThrough(p provider.Provider, m *manifest.Manifest, prog
 
 // follow tells how the bootstrap goes until it is Ready or has failed, or only
 // the move of its plane is left.
-func (o *operation) follow(m *manifest.Manifest, books *bookkeeper, progress *ui.Reporter) (cb *v1alpha1.ClusterBootstrap, err error) {
+func follow(o *operation.Operation, m *manifest.Manifest, books *bookkeeper, progress *ui.Reporter) (cb *v1alpha1.ClusterBootstrap, err error) {
 	phase := v1alpha1.ClusterBootstrapPhase("")
-	o.unheard = func(error) { progress.Waiting(o.Name + " manages itself, and does not answer at present") }
-	err = o.watch(client.ObjectKeyFromObject(m.Cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
+	o.OnSilence = func(error) { progress.Waiting(o.Name + " manages itself, and does not answer at present") }
+	err = o.Watch(client.ObjectKeyFromObject(m.Cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
 		cb = object.(*v1alpha1.ClusterBootstrap)
 		if phase != cb.Status.Phase {
 			phase = cb.Status.Phase
-			o.hooks.at("bootstrap/" + string(phase))
+			o.Hooks.Reached("bootstrap/" + string(phase))
 		}
 		books.see(cb)
 		progress.Show(cb)
-		return object.GetDeletionTimestamp() == nil && (settled(cb) || readyToPivot(cb))
+		return object.GetDeletionTimestamp() == nil && (settled(cb) || operation.ReadyToPivot(cb))
 	})
 	return cb, err
 }
@@ -299,4 +300,19 @@ func settled(cb *v1alpha1.ClusterBootstrap) bool {
 	}
 	return cb.Status.Phase == v1alpha1.BootstrapFailed && meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionFailed) ||
 		cb.Status.Phase == v1alpha1.BootstrapReady && meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionReady)
+}
+
+// confirmMachines asks before real machines are made.
+func (a App) confirmMachines(o *operation.Operation, m *manifest.Manifest, plan bootstrap.Plan, yes bool) error {
+	if yes || o.Rehearsal {
+		return nil
+	}
+	question := fmt.Sprintf("Make %d machine(s) on %s (%s)?", len(plan.Machines), m.Provider.Name, m.Provider.Spec.Provider)
+	if a.confirm(o.Context(), question) {
+		return nil
+	}
+	if o.Context().Err() != nil {
+		return o.Ended()
+	}
+	return failure.New(failure.Usage, errors.New("nothing was made; answer y, or pass --yes"))
 }

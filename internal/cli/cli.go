@@ -14,7 +14,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/version"
 	"github.com/butlerdotdev/butler/provider"
@@ -49,21 +49,7 @@ type App struct {
 }
 
 // Hooks let a test take hold of a command where nothing outside can.
-type Hooks struct {
-	// At is called at each boundary of what a command writes down, with its name,
-	// for example "pivot/copy" or "destroy/listed".
-	At func(boundary string)
-	// Clock is what the controllers take the time from; nil is the machine's.
-	Clock func() time.Time
-	// Quota is how many bytes the store of the local plane may take; 0 is the usual.
-	Quota int64
-}
-
-func (h Hooks) at(boundary string) {
-	if h.At != nil {
-		h.At(boundary)
-	}
-}
+type Hooks = operation.Hooks
 
 // Main runs the command and returns its exit code.
 func (a App) Main(args []string) int {

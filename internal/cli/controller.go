@@ -19,6 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/serve"
@@ -86,7 +87,7 @@ func (a App) controllers(s surroundings) ([]program.Program, error) {
 	if s.network != "" {
 		dial = network.Dialer(s.network)
 		var err error
-		if addons.HTTP, err = simulatedHTTP(dial, s.ca); err != nil {
+		if addons.HTTP, err = operation.NewSimulatedHTTP(dial, s.ca); err != nil {
 			return nil, err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -155,7 +156,7 @@ func (a App) dryRun(ctx context.Context, w workspace.Workspace, f destroyFlags) 
 	err := w.ReadPlane(ctx, func(c client.Client) error {
 		d, err := readTarget(ctx, w, c)
 		if err == nil && !d.gone() {
-			if x, problem = a.destruction(&operation{Workspace: w, hooks: a.Hooks, ctx: ctx}, c, d, f); problem == nil {
+			if x, problem = a.destruction(operation.New(ctx, w, a.Hooks), c, d, f); problem == nil {
 				problem = x.askTenants(c)
 			}
 		}
@@ -183,19 +184,19 @@ func (a App) dryRun(ctx context.Context, w workspace.Workspace, f destroyFlags) 
 }
 
 func (a App) destroy(ctx context.Context, w workspace.Workspace, f destroyFlags) (err error) {
-	o, err := a.open(ctx, w, "butleradm destroy "+w.Name)
+	o, err := operation.Open(ctx, w, a.Hooks, "butleradm destroy "+w.Name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, o.close()) }()
-	d, err := readTarget(ctx, w, o.local)
+	defer func() { err = errors.Join(err, o.Close()) }()
+	d, err := readTarget(ctx, w, o.Local)
 	if err != nil {
 		return err
 	}
 	if d.gone() {
 		return a.destroyed(ctx, o)
 	}
-	x, err := a.destruction(o, o.local, d, f)
+	x, err := a.destruction(o, o.Local, d, f)
 	if err != nil {
 		return err
 	}
@@ -209,14 +210,14 @@ func (a App) destroy(ctx context.Context, w workspace.Workspace, f destroyFlags)
 	if err != nil {
 		return err
 	}
-	if err := x.askTenants(o.local); err != nil {
+	if err := x.askTenants(o.Local); err != nil {
 		return fmt.Errorf("%w; nothing was deleted", err)
 	}
 	fmt.Fprint(a.Err, x.whole(found))
 	if err := x.refuseTenants(); err != nil {
 		return err
 	}
-	o.hooks.at("destroy/listed")
+	o.Hooks.Reached("destroy/listed")
 	if !f.yes && !a.confirm(ctx, fmt.Sprintf("Delete cluster %s?", w.Name)) {
 		return failure.Usagef("nothing was deleted; answer y, or pass --yes")
 	}
@@ -240,8 +241,8 @@ func (x *destruction) how() string {
 
 // destroyed is what there is to say of a cluster that its plane does not have: how
 // it was destroyed, if it was.
-func (a App) destroyed(ctx context.Context, o *operation) error {
-	l, err := o.unasked(ctx)
+func (a App) destroyed(ctx context.Context, o *operation.Operation) error {
+	l, err := readConcludedLedger(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -252,11 +253,11 @@ func (a App) destroyed(ctx context.Context, o *operation) error {
 	return nil
 }
 
-// unasked refuses a cluster that is gone from its plane without the platform having
+// readConcludedLedger refuses a cluster that is gone from its plane without the platform having
 // been asked at the end. Else it returns the ledger; nil means that there never was
 // anything to enter.
-func (o *operation) unasked(ctx context.Context) (*ledger, error) {
-	l, err := readLedger(ctx, o.local, o.Name, "")
+func readConcludedLedger(ctx context.Context, o *operation.Operation) (*ledger, error) {
+	l, err := readLedger(ctx, o.Local, o.Name, "")
 	if err == nil && l != nil && !l.complete {
 		err = fmt.Errorf("%s is gone from its plane, but the platform was not asked at the end what is left of it; find that by its tags: butleradm destroy -c FILE --orphans --cluster-id %s", o.Name, l.clusterID)
 	}

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -26,7 +27,7 @@ const glance = 5 * time.Second
 
 // destruction is a cluster being destroyed through its plane.
 type destruction struct {
-	*operation
+	*operation.Operation
 	*target
 	app      App
 	flags    destroyFlags
@@ -47,16 +48,16 @@ type destruction struct {
 
 // destruction prepares to destroy a cluster, which the plane that local reads knows:
 // its platform can be asked after it.
-func (a App) destruction(o *operation, local client.Client, d *target, f destroyFlags) (*destruction, error) {
-	x := &destruction{operation: o, target: d, app: a, flags: f, progress: ui.NewReporter(a.Out, a.Err, "plain")}
+func (a App) destruction(o *operation.Operation, local client.Client, d *target, f destroyFlags) (*destruction, error) {
+	x := &destruction{Operation: o, target: d, app: a, flags: f, progress: ui.NewReporter(a.Out, a.Err, "plain")}
 	var err error
 	if x.provider, err = a.provider(d.providerType()); err != nil {
 		return nil, err
 	}
-	if o.platform, err = o.StartSimulator(o.ctx, x.provider.Type, nil); err != nil {
+	if o.Simulator, err = o.StartSimulator(o.Context(), x.provider.Type, nil); err != nil {
 		return nil, err
 	}
-	if d.cluster, err = o.heedEpoch(d.cluster); err != nil {
+	if d.cluster, err = fenceStalePlane(o, d.cluster); err != nil {
 		return nil, err
 	}
 	x.silence = x.catchUp(local)
@@ -64,7 +65,7 @@ func (a App) destruction(o *operation, local client.Client, d *target, f destroy
 		return x, nil
 	}
 	if o.Rehearsal {
-		x.given, err = o.simulatorsOwn(d.config)
+		x.given, err = o.SimulatorSecret(d.config)
 		return x, err
 	}
 	x.given, err = replacement(a, d.config, f.credentials)
@@ -77,7 +78,7 @@ func (x *destruction) catchUp(local client.Client) error {
 	if !movedAway(x.cluster) {
 		return nil
 	}
-	now, err := readTargetOnCluster(x.ctx, x.operation.Workspace, local, x.cluster, x.progress)
+	now, err := readTargetOnCluster(x.Context(), x.Operation.Workspace, local, x.cluster, x.progress)
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func (x *destruction) site() site {
 	if x.given != nil {
 		secret = x.given
 	}
-	return site{x.provider, x.config, secret, x.transport()}
+	return site{x.provider, x.config, secret, x.Transport()}
 }
 
 // list asks the platform what it holds of the cluster, before anything is
@@ -108,7 +109,7 @@ func (x *destruction) list() (inventory, error) {
 	if x.config == nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: the ProviderConfig is gone from the plane; go by the tags instead: butleradm destroy -c FILE --orphans", x.Name)
 	}
-	found, err := insist(x.ctx, x.progress, func(ctx context.Context) (stock, error) { return x.site().stock(ctx, x.owner()) })
+	found, err := insist(x.Context(), x.progress, func(ctx context.Context) (stock, error) { return x.site().stock(ctx, x.owner()) })
 	if err != nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", x.Name, err, x.remedy(err))
 	}
@@ -144,18 +145,18 @@ func (x *destruction) run(found inventory) error {
 		return err
 	}
 	if x.given != nil {
-		if err := x.put(x.ctx, x.given); err != nil {
+		if err := x.Put(x.Context(), x.given); err != nil {
 			return err
 		}
 	}
 	if err := x.record(found); err != nil {
 		return err
 	}
-	x.hooks.at("destroy/recorded")
+	x.Hooks.Reached("destroy/recorded")
 	if err := x.remove(); err != nil {
 		return err
 	}
-	x.hooks.at("destroy/gone")
+	x.Hooks.Reached("destroy/gone")
 	return x.finish()
 }
 
@@ -172,32 +173,32 @@ func (x *destruction) finish() error {
 	if err := x.removeConfig(); err != nil {
 		return err
 	}
-	x.hooks.at("destroy/config")
+	x.Hooks.Reached("destroy/config")
 	x.progress.Report(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("%s is destroyed; nothing is left on the platform", x.Name)})
 	return nil
 }
 
 // clearUp ends a bootstrap whose ClusterBootstrap somebody has deleted, as with
 // kubectl, and its controller has let go: it does what destroy would still do.
-func (a App) clearUp(o *operation, progress *ui.Reporter) error {
+func (a App) clearUp(o *operation.Operation, progress *ui.Reporter) error {
 	progress.Step(o.Name + " was deleted; what is left of it goes, too")
 	if err := a.destroyRest(o, progress); err != nil {
-		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; this stood in the way: %w", o.Name, errGone, o.Command("destroy"), err)
+		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; this stood in the way: %w", o.Name, operation.ErrDeleted, o.Command("destroy"), err)
 	}
-	return fmt.Errorf("%s was %w meanwhile, and is destroyed; nothing is left on the platform", o.Name, errGone)
+	return fmt.Errorf("%s was %w meanwhile, and is destroyed; nothing is left on the platform", o.Name, operation.ErrDeleted)
 }
 
 // destroyRest goes on after the last request is gone.
-func (a App) destroyRest(o *operation, progress *ui.Reporter) error {
-	d, err := readTarget(o.ctx, o.Workspace, o.local)
+func (a App) destroyRest(o *operation.Operation, progress *ui.Reporter) error {
+	d, err := readTarget(o.Context(), o.Workspace, o.Local)
 	if err != nil {
 		return err
 	}
 	if d.gone() {
-		_, err := o.unasked(o.ctx)
+		_, err := readConcludedLedger(o.Context(), o)
 		return err
 	}
-	x, err := a.destruction(o, o.local, d, destroyFlags{})
+	x, err := a.destruction(o, o.Local, d, destroyFlags{})
 	if err != nil {
 		return err
 	}
@@ -228,24 +229,24 @@ func (x *destruction) comeHome() error {
 	if !movedAway(x.cluster) {
 		return nil
 	}
-	if _, err := x.turnTo(x.ctx, x.cluster, x.progress); err != nil {
+	if _, err := turnToCluster(x.Context(), x.Operation, x.cluster, x.progress); err != nil {
 		return err
 	}
 	if x.given != nil {
-		if err := x.put(x.ctx, x.given); err != nil {
+		if err := x.Put(x.Context(), x.given); err != nil {
 			return err
 		}
 	}
-	err := x.takeBack(x.provider, x.progress)
+	err := pivotBack(x.Operation, x.provider, x.progress)
 	if err == nil {
-		x.target, err = readTarget(x.ctx, x.Workspace, x.local)
+		x.target, err = readTarget(x.Context(), x.Workspace, x.Local)
 	}
 	return err
 }
 
 // record writes down what will go before the first of it goes.
 func (x *destruction) record(found inventory) (err error) {
-	x.ledger, err = x.enter(x.ctx, x.namespace(), x.id, found)
+	x.ledger, err = enter(x.Context(), x.Operation, x.namespace(), x.id, found)
 	return err
 }
 
@@ -263,7 +264,7 @@ func (x *destruction) conclude() error {
 		return nil
 	}
 	x.ledger.complete = true
-	return x.writeLedger(x.ctx, x.ledger)
+	return writeLedger(x.Context(), x.Operation, x.ledger)
 }
 
 // account asks the platform a last time after a failure, and says what is left.
@@ -271,7 +272,7 @@ func (x *destruction) account() {
 	if x.ledger == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), lastWord)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.Context()), lastWord)
 	defer cancel()
 	if x.id != "" && x.config != nil {
 		x.look(ctx, "")
@@ -284,17 +285,17 @@ func (x *destruction) account() {
 // start, so that they make nothing new.
 func (x *destruction) remove() error {
 	if x.cluster != nil {
-		if err := x.keepID(x.ctx, x.config, x.id); err != nil {
+		if err := keepID(x.Context(), x.Operation, x.config, x.id); err != nil {
 			return err
 		}
-		if err := client.IgnoreNotFound(x.local.Delete(x.ctx, x.cluster)); err != nil {
+		if err := client.IgnoreNotFound(x.Local.Delete(x.Context(), x.cluster)); err != nil {
 			return err
 		}
-		x.hooks.at("destroy/deleted")
+		x.Hooks.Reached("destroy/deleted")
 	} else if err := x.removeRequests(); err != nil {
 		return err
 	}
-	if err := x.start(x.provider); err != nil {
+	if err := x.StartControllers(x.provider); err != nil {
 		return err
 	}
 	if x.cluster == nil {
@@ -302,11 +303,11 @@ func (x *destruction) remove() error {
 	}
 	stop := x.witness()
 	defer stop()
-	err := x.watch(client.ObjectKeyFromObject(x.cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
+	err := x.Watch(client.ObjectKeyFromObject(x.cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
 		reportDeletion(x.progress, object.(*v1alpha1.ClusterBootstrap))
 		return false
 	})
-	if errors.Is(err, errGone) {
+	if errors.Is(err, operation.ErrDeleted) {
 		return nil
 	}
 	return x.progress.WithObstacle(err)
@@ -329,12 +330,12 @@ func (x *destruction) removeRequests() error {
 // removeMarked deletes what has the cluster's id on this machine's plane.
 func (x *destruction) removeMarked(kinds ...client.ObjectList) error {
 	for _, list := range kinds {
-		if err := x.local.List(x.ctx, list); err != nil {
+		if err := x.Local.List(x.Context(), list); err != nil {
 			return err
 		}
 		err := meta.EachListItem(list, func(item runtime.Object) error {
 			if object := item.(client.Object); x.isOurs(object) {
-				return client.IgnoreNotFound(x.local.Delete(x.ctx, object))
+				return client.IgnoreNotFound(x.Local.Delete(x.Context(), object))
 			}
 			return nil
 		})
@@ -352,7 +353,7 @@ func (x *destruction) witness() (stop func()) {
 	if x.id == "" || x.config == nil {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(x.ctx)
+	ctx, cancel := context.WithCancel(x.Context())
 	var group sync.WaitGroup
 	group.Go(func() {
 		told := ""
@@ -371,7 +372,7 @@ func (x *destruction) witness() (stop func()) {
 // credentials, once.
 func (x *destruction) look(ctx context.Context, told string) string {
 	s := x.site()
-	if secret, err := secretOf(ctx, x.local, x.config); err == nil {
+	if secret, err := secretOf(ctx, x.Local, x.config); err == nil {
 		s.secret = secret // somebody may have renewed it
 	}
 	seen, err := s.inventory(ctx, x.owner())
@@ -396,7 +397,7 @@ func (x *destruction) see(ctx context.Context, now inventory) error {
 	if !x.ledger.grown {
 		return nil
 	}
-	return x.writeLedger(ctx, x.ledger)
+	return writeLedger(ctx, x.Operation, x.ledger)
 }
 
 // sweepRest deletes what no request stood for: it has the cluster's id, and
@@ -406,14 +407,14 @@ func (x *destruction) sweepRest() error {
 		return nil
 	}
 	s := x.site()
-	if secret, err := secretOf(x.ctx, x.local, x.config); err != nil {
+	if secret, err := secretOf(x.Context(), x.Local, x.config); err != nil {
 		return err
 	} else if secret != nil {
 		s.secret = secret
 	}
-	left, err := x.app.sweep(x.ctx, s, provider.Owner{ClusterID: x.id, Cluster: x.Name}, x.progress, func(now stock) error {
+	left, err := x.app.sweep(x.Context(), s, provider.Owner{ClusterID: x.id, Cluster: x.Name}, x.progress, func(now stock) error {
 		x.copies = now.copies
-		return x.see(x.ctx, now.held)
+		return x.see(x.Context(), now.held)
 	})
 	if err != nil {
 		return fmt.Errorf("%w; run the same command again%s", stillThere(x.Name, left, err), x.remedy(err))
@@ -434,10 +435,10 @@ func (x *destruction) removeConfig() error {
 	if x.config == nil {
 		return nil
 	}
-	if err := client.IgnoreNotFound(x.local.Delete(x.ctx, x.config)); err != nil {
+	if err := client.IgnoreNotFound(x.Local.Delete(x.Context(), x.config)); err != nil {
 		return err
 	}
-	if err := x.awaitGone(x.config, x.progress); err != nil {
+	if err := awaitGone(x.Operation, x.config, x.progress); err != nil {
 		return err
 	}
 	return x.removeCredentials()
@@ -451,7 +452,7 @@ func (x *destruction) removeCredentials() error {
 		return nil
 	}
 	var configs v1alpha1.ProviderConfigList
-	if err := x.local.List(x.ctx, &configs); err != nil {
+	if err := x.Local.List(x.Context(), &configs); err != nil {
 		return err
 	}
 	for i := range configs.Items {
@@ -461,5 +462,22 @@ func (x *destruction) removeCredentials() error {
 		}
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	return client.IgnoreNotFound(x.local.Delete(x.ctx, secret))
+	return client.IgnoreNotFound(x.Local.Delete(x.Context(), secret))
+}
+
+// awaitGone waits until an object does not exist, and tells what it says.
+func awaitGone(o *operation.Operation, object *v1alpha1.ProviderConfig, progress *ui.Reporter) error {
+	last := ""
+	err := o.Watch(client.ObjectKeyFromObject(object), &v1alpha1.ProviderConfigList{}, func(object client.Object) bool {
+		c := meta.FindStatusCondition(object.(*v1alpha1.ProviderConfig).Status.Conditions, v1alpha1.ConditionReady)
+		if c != nil && c.Status != metav1.ConditionTrue && c.Message != last {
+			last = c.Message
+			progress.Report(ui.Event{Type: ui.EventWaiting, Message: last})
+		}
+		return false
+	})
+	if errors.Is(err, operation.ErrDeleted) {
+		return nil
+	}
+	return err
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
@@ -134,11 +135,11 @@ func idOf(ctx context.Context, w workspace.Workspace, c client.Reader, d *target
 	return l.clusterID, nil
 }
 
-// unfinished refuses to begin anew where an earlier cluster of the name is not
+// refuseUnfinished refuses to begin anew where an earlier cluster of the name is not
 // destroyed to its end: the new one would take the place of all that tells what is
 // left of it.
-func (o *operation) unfinished(ctx context.Context) error {
-	d, err := readTarget(ctx, o.Workspace, o.local)
+func refuseUnfinished(ctx context.Context, o *operation.Operation) error {
+	d, err := readTarget(ctx, o.Workspace, o.Local)
 	if err != nil || d.cluster != nil || d.id == "" {
 		return err
 	}
@@ -163,7 +164,7 @@ func explainAbsence(ctx context.Context, w workspace.Workspace, c client.Reader)
 
 // keepID writes a cluster's id to where it outlives the ClusterBootstrap. The id of
 // another cluster that stands there is all that is known of what is left of it.
-func (o *operation) keepID(ctx context.Context, config *v1alpha1.ProviderConfig, id string) error {
+func keepID(ctx context.Context, o *operation.Operation, config *v1alpha1.ProviderConfig, id string) error {
 	if config == nil || id == "" || config.Annotations[v1alpha1.AnnotationClusterID] == id {
 		return nil
 	}
@@ -173,7 +174,7 @@ func (o *operation) keepID(ctx context.Context, config *v1alpha1.ProviderConfig,
 	}
 	before := config.DeepCopy()
 	metav1.SetMetaDataAnnotation(&config.ObjectMeta, v1alpha1.AnnotationClusterID, id)
-	return o.local.Patch(ctx, config, client.MergeFrom(before))
+	return o.Local.Patch(ctx, config, client.MergeFrom(before))
 }
 
 // readTargetOnCluster is what a cluster that manages itself knows of itself: its plane is
@@ -262,10 +263,10 @@ func (s site) connect(ctx context.Context) (provider.Platform, func(), error) {
 			Err: fmt.Errorf("there is no Secret %s", key),
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
 	defer cancel()
 	platform, err := s.provider.Connect(ctx, provider.Config{
-		ProviderConfig: s.config, Credentials: provider.NewCredentials(secretData(s.secret)), Transport: s.transport,
+		ProviderConfig: s.config, Credentials: provider.NewCredentials(operation.SecretData(s.secret)), Transport: s.transport,
 	})
 	end := platform.Close
 	if end == nil {
@@ -287,7 +288,7 @@ func (s site) stock(ctx context.Context, o provider.Owner) (stock, error) {
 		return stock{}, err
 	}
 	defer end()
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
 	defer cancel()
 	return takeInventory(ctx, platform, o)
 }
@@ -295,7 +296,7 @@ func (s site) stock(ctx context.Context, o provider.Owner) (stock, error) {
 // insist asks a platform that cannot answer now again, for as long as patience
 // lasts.
 func insist[T any](ctx context.Context, progress *ui.Reporter, ask func(context.Context) (T, error)) (T, error) {
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(operation.Patience)
 	for wait := soonest; ; wait = longer(wait) {
 		answer, err := ask(ctx)
 		if err == nil || !passes(err) || ctx.Err() != nil || time.Now().After(deadline) {
@@ -323,16 +324,5 @@ func replacement(a App, config *v1alpha1.ProviderConfig, path string) (*corev1.S
 	}
 	noteReadable(a.Err, path)
 	values, err := credentialValues(config, path, data)
-	return newSecret(config, values), err
-}
-
-// simulatorsOwn are the credentials that the simulated platform hands out. They hold
-// for the endpoint of the manifest, which it answers at.
-func (o *operation) simulatorsOwn(config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
-	data, err := os.ReadFile(o.platform.Kubeconfig)
-	values := map[string][]byte{keyOf(config): data}
-	if h := config.Spec.Harvester; h != nil && h.Endpoint != "" {
-		values[v1alpha1.KeyEndpoint] = []byte(h.Endpoint)
-	}
-	return newSecret(config, values), err
+	return operation.NewSecret(config, values), err
 }

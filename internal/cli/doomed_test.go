@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
@@ -84,8 +85,8 @@ func TestIDOutlivesTheClusterBootstrap(t *testing.T) {
 			if err != nil || d.id != c.want {
 				t.Errorf("got %q, %v, want %q", d.id, err, c.want)
 			}
-			o := &operation{Workspace: workspace.Workspace{Name: "dev"}, local: plane}
-			if err := o.unfinished(t.Context()); (err != nil) != (c.want != "" && d.cluster == nil) {
+			o := &operation.Operation{Workspace: workspace.Workspace{Name: "dev"}, Local: plane}
+			if err := refuseUnfinished(t.Context(), o); (err != nil) != (c.want != "" && d.cluster == nil) {
 				t.Errorf("a new one is refused: %v", err)
 			}
 		})
@@ -134,7 +135,9 @@ func TestCredentialsThatAnotherProviderConfigNamesStay(t *testing.T) {
 		mine, secret := config("config", "shared"), &corev1.Secret{ObjectMeta: metaOf("shared", "")}
 		plane := indexedPlane(t, config("more", other), secret)
 		a := App{Out: io.Discard, Err: io.Discard}
-		x := &destruction{operation: &operation{local: plane, ctx: t.Context()}, target: &target{config: mine}, progress: ui.NewReporter(a.Out, a.Err, "plain")}
+		o := operation.New(t.Context(), workspace.Workspace{}, operation.Hooks{})
+		o.Local = plane
+		x := &destruction{Operation: o, target: &target{config: mine}, progress: ui.NewReporter(a.Out, a.Err, "plain")}
 		if err := x.removeCredentials(); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +151,7 @@ func TestKeptIDIsNeitherErasedNorReplaced(t *testing.T) {
 	for id, want := range map[string]string{"": "", "x": "", "y": "stands for the cluster id x, of which something may be left"} {
 		config := &v1alpha1.ProviderConfig{ObjectMeta: metaOf("config", "x")}
 		plane := indexedPlane(t, config)
-		err := (&operation{local: plane}).keepID(t.Context(), config, id)
+		err := keepID(t.Context(), (&operation.Operation{Local: plane}), config, id)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("keeping %q: %v", id, err)
 		}

@@ -7,9 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/butlerdotdev/butler/internal/failure"
 )
@@ -30,15 +27,4 @@ func interrupted(ctx context.Context, err error) error {
 		return failure.New(failure.TimedOut, err)
 	}
 	return failure.New(failure.Interrupted, errors.New("interrupted"))
-}
-
-// passing reports whether an API server that has answered before may well answer
-// again: it said nothing, or that it cannot at present.
-func passing(err error) bool {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return err != nil && !errors.Is(err, context.Canceled)
-	}
-	code := status.Status().Code
-	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
 }

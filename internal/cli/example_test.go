@@ -11,6 +11,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/operation"
 )
 
 // forLonghorn is what the image factory is given for the images of the examples;
@@ -30,7 +31,7 @@ func TestExamplesAreWorthCopying(t *testing.T) {
 	}
 	schematic := fmt.Sprintf("%x", sha256.Sum256([]byte(forLonghorn)))
 	for _, path := range files {
-		m, err := manifest.Load(path, plannable)
+		m, err := manifest.Load(path, operation.Plannable)
 		if err != nil {
 			t.Fatal(err)
 		}

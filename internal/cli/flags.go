@@ -14,10 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
-	"github.com/butlerdotdev/butler/internal/talos"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -160,34 +159,11 @@ func (f bootstrapFlags) checkTerminal() error {
 
 // load reads the manifest with everything that this command asks of it.
 func (f bootstrapFlags) load(a App, p provider.Provider) (*manifest.Manifest, error) {
-	m, err := manifest.Load(f.config, plannable, patchable, a.fits(p))
+	m, err := manifest.Load(f.config, operation.Plannable, operation.Patchable, a.fits(p))
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
 	return m, nil
-}
-
-// plannable finds what cannot be had.
-func plannable(m *manifest.Manifest) []manifest.Problem {
-	if p := versions(m); len(p) > 0 {
-		return p
-	}
-	if _, err := bootstrap.NewPlan(m.Cluster.Spec); err != nil {
-		return m.Told(m.Cluster, err)
-	}
-	return m.Told(m.Provider, bootstrap.CheckCredentials(m.Cluster.Spec, m.Provider))
-}
-
-// versions finds those that this build cannot install, or not together.
-func versions(m *manifest.Manifest) []manifest.Problem {
-	s := m.Cluster.Spec
-	if _, err := talos.KubernetesVersion(s.Talos.Version, ""); err != nil {
-		return []manifest.Problem{m.At(m.Cluster, "spec.talos.version", err.Error())}
-	}
-	if _, err := talos.KubernetesVersion(s.Talos.Version, s.Cluster.KubernetesVersion); err != nil {
-		return []manifest.Problem{m.At(m.Cluster, "spec.cluster.kubernetesVersion", err.Error())}
-	}
-	return nil
 }
 
 // fits finds a manifest for another provider: one that this build has, or one that

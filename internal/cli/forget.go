@@ -12,6 +12,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/lock"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
@@ -75,7 +76,7 @@ func (a App) forget(ctx context.Context, w workspace.Workspace, f forgetFlags) e
 func (a App) agree(ctx context.Context, w workspace.Workspace, f forgetFlags) (err error) {
 	o, say, err := a.farewell(ctx, w)
 	if o != nil {
-		defer func() { err = errors.Join(err, o.close()) }()
+		defer func() { err = errors.Join(err, o.Close()) }()
 	}
 	switch {
 	case err != nil:
@@ -92,13 +93,13 @@ func (a App) agree(ctx context.Context, w workspace.Workspace, f forgetFlags) (e
 
 // farewell looks at what would be lost with the state of a cluster. The plane that
 // it has opened for that, if any, has to be closed.
-func (a App) farewell(ctx context.Context, w workspace.Workspace) (o *operation, say farewell, err error) {
+func (a App) farewell(ctx context.Context, w workspace.Workspace) (o *operation.Operation, say farewell, err error) {
 	say.question = fmt.Sprintf("Remove the state of %s in %s?", w.Name, w.Dir)
 	if !w.HasPlane() {
 		say.refusal = fmt.Errorf("the local plane is lost, so nobody can say what the platform holds of %s; find that by its tags first: butleradm destroy -c FILE --orphans", w.Name)
 		return nil, say, nil
 	}
-	o, err = a.open(ctx, w, "butleradm forget "+w.Name)
+	o, err = operation.Open(ctx, w, a.Hooks, "butleradm forget "+w.Name)
 	if errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
 		return nil, say, err
 	}
@@ -106,12 +107,12 @@ func (a App) farewell(ctx context.Context, w workspace.Workspace) (o *operation,
 		say.refusal = fmt.Errorf("the local plane does not start, so nobody can say what the platform holds of %s: %w", w.Name, err)
 		return nil, say, nil
 	}
-	d, err := readTarget(ctx, w, o.local)
+	d, err := readTarget(ctx, w, o.Local)
 	switch {
 	case err != nil:
 		return o, say, err
 	case d.gone():
-		_, say.refusal = o.unasked(ctx)
+		_, say.refusal = readConcludedLedger(ctx, o)
 	case d.id != "":
 		say.refusal = a.leftOf(o, d)
 	}
@@ -120,8 +121,8 @@ func (a App) farewell(ctx context.Context, w workspace.Workspace) (o *operation,
 
 // leftOf tells what the platform holds of a cluster, or why it cannot be asked;
 // nil means that it holds nothing.
-func (a App) leftOf(o *operation, d *target) error {
-	x, err := a.destruction(o, o.local, d, destroyFlags{})
+func (a App) leftOf(o *operation.Operation, d *target) error {
+	x, err := a.destruction(o, o.Local, d, destroyFlags{})
 	if err != nil {
 		return fmt.Errorf("nobody can say what the platform holds of %s: %w", o.Name, err)
 	}

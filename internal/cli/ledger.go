@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -82,7 +83,7 @@ func ledgerName(cluster string) string { return cluster + "-ledger" }
 // another id.
 func readLedger(ctx context.Context, c client.Reader, cluster, id string) (*ledger, error) {
 	var found corev1.ConfigMapList
-	if err := c.List(ctx, &found, byName(ledgerName(cluster))); err != nil {
+	if err := c.List(ctx, &found, operation.ByName(ledgerName(cluster))); err != nil {
 		return nil, err
 	}
 	for _, m := range found.Items {
@@ -99,7 +100,7 @@ func readLedger(ctx context.Context, c client.Reader, cluster, id string) (*ledg
 }
 
 // writeLedger keeps the ledger for the next run.
-func (o *operation) writeLedger(ctx context.Context, l *ledger) error {
+func writeLedger(ctx context.Context, o *operation.Operation, l *ledger) error {
 	data, err := json.Marshal(l.entries)
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (o *operation) writeLedger(ctx context.Context, l *ledger) error {
 	if l.complete {
 		content[completeKey] = "true"
 	}
-	err = o.put(ctx, &corev1.ConfigMap{
+	err = o.Put(ctx, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: l.namespace, Name: ledgerName(o.Name),
 			Labels:      map[string]string{v1alpha1.LabelCluster: o.Name},
@@ -126,13 +127,13 @@ func (o *operation) writeLedger(ctx context.Context, l *ledger) error {
 // enter adds what the platform holds of a cluster to what is known of it already,
 // and keeps that. Of a cluster without an id nothing was ever made; the ledger of
 // an earlier one of its name must not be taken for its own.
-func (o *operation) enter(ctx context.Context, namespace, id string, found inventory) (*ledger, error) {
+func enter(ctx context.Context, o *operation.Operation, namespace, id string, found inventory) (*ledger, error) {
 	l := &ledger{clusterID: id}
 	if id == "" {
 		earlier := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: ledgerName(o.Name)}}
-		return l, client.IgnoreNotFound(o.local.Delete(ctx, earlier))
+		return l, client.IgnoreNotFound(o.Local.Delete(ctx, earlier))
 	}
-	known, err := readLedger(ctx, o.local, o.Name, id)
+	known, err := readLedger(ctx, o.Local, o.Name, id)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (o *operation) enter(ctx context.Context, namespace, id string, found inven
 	}
 	l.complete = false
 	l.see(found)
-	return l, o.writeLedger(ctx, l)
+	return l, writeLedger(ctx, o, l)
 }
 
 // bookkeeper sees to it that a cluster can be accounted for that somebody deletes
@@ -149,7 +150,7 @@ func (o *operation) enter(ctx context.Context, namespace, id string, found inven
 // ClusterBootstrap, and what the platform holds is written down when the deletion
 // begins. Without a ledger nothing was ever made.
 type bookkeeper struct {
-	*operation
+	*operation.Operation
 	provider      provider.Provider
 	kept, counted bool
 }
@@ -158,7 +159,7 @@ type bookkeeper struct {
 // the next one: it must not keep the bootstrap from going on.
 func (b *bookkeeper) see(cb *v1alpha1.ClusterBootstrap) {
 	id := cb.Annotations[v1alpha1.AnnotationClusterID]
-	if b.client != b.local || id == "" {
+	if b.InCharge() == operation.ClusterPlane || id == "" {
 		return
 	}
 	if !b.kept {
@@ -171,28 +172,28 @@ func (b *bookkeeper) see(cb *v1alpha1.ClusterBootstrap) {
 
 func (b *bookkeeper) keep(cb *v1alpha1.ClusterBootstrap, id string) error {
 	config := &v1alpha1.ProviderConfig{}
-	if err := b.local.Get(b.ctx, cb.ProviderConfig(), config); err != nil {
+	if err := b.Local.Get(b.Context(), cb.ProviderConfig(), config); err != nil {
 		return err
 	}
-	if err := b.keepID(b.ctx, config, id); err != nil {
+	if err := keepID(b.Context(), b.Operation, config, id); err != nil {
 		return err
 	}
-	known, err := readLedger(b.ctx, b.local, b.Name, id)
+	known, err := readLedger(b.Context(), b.Local, b.Name, id)
 	if err != nil || known != nil && !known.complete {
 		return err
 	}
-	_, err = b.enter(b.ctx, cb.Namespace, id, nil)
+	_, err = enter(b.Context(), b.Operation, cb.Namespace, id, nil)
 	return err
 }
 
 func (b *bookkeeper) count(cb *v1alpha1.ClusterBootstrap, id string) error {
-	s, err := b.siteOf(b.ctx, b.provider, cb, b.local)
+	s, err := siteOf(b.Context(), b.Operation, b.provider, cb, b.Local)
 	if err != nil {
 		return err
 	}
-	found, err := s.inventory(b.ctx, provider.Owner{ClusterID: id})
+	found, err := s.inventory(b.Context(), provider.Owner{ClusterID: id})
 	if err == nil {
-		_, err = b.enter(b.ctx, cb.Namespace, id, found)
+		_, err = enter(b.Context(), b.Operation, cb.Namespace, id, found)
 	}
 	return err
 }

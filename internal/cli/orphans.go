@@ -19,6 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
@@ -26,14 +27,14 @@ import (
 
 // search is a cluster whose leavings are looked for by their tags.
 type search struct {
-	*operation // its plane is there only if this machine has one of the name
-	*target    // what that plane knows; nil without one
-	app        App
-	flags      destroyFlags
-	site       site
-	copies     copies // what the platform keeps, as it was last asked
-	progress   *ui.Reporter
-	held       *lock.Lock // of a plane that does not start
+	*operation.Operation // its plane is there only if this machine has one of the name
+	*target              // what that plane knows; nil without one
+	app                  App
+	flags                destroyFlags
+	site                 site
+	copies               copies // what the platform keeps, as it was last asked
+	progress             *ui.Reporter
+	held                 *lock.Lock // of a plane that does not start
 }
 
 // destroyByManifest deletes what carries the name of the cluster in a manifest.
@@ -94,15 +95,15 @@ func (a App) search(ctx context.Context, w workspace.Workspace, f destroyFlags) 
 	s := &search{app: a, flags: f, progress: ui.NewReporter(a.Out, a.Err, "plain")}
 	if !w.HasPlane() {
 		quiet()
-		s.operation = &operation{Workspace: w, hooks: a.Hooks, ctx: ctx}
+		s.Operation = operation.New(ctx, w, a.Hooks)
 		return s, nil
 	}
 	holder := "butleradm destroy " + w.Name + " --orphans"
-	o, err := a.open(ctx, w, holder)
+	o, err := operation.Open(ctx, w, a.Hooks, holder)
 	if err == nil {
-		s.operation = o
-		if s.target, err = readTarget(ctx, w, o.local); err != nil {
-			return nil, errors.Join(err, o.close())
+		s.Operation = o
+		if s.target, err = readTarget(ctx, w, o.Local); err != nil {
+			return nil, errors.Join(err, o.Close())
 		}
 		return s, nil
 	}
@@ -112,20 +113,17 @@ func (a App) search(ctx context.Context, w workspace.Workspace, f destroyFlags) 
 	if !s.forced() && !f.dryRun {
 		return nil, fmt.Errorf("ask the plane in %s whether it is in charge: %w; if it is lost for good, go by the manifest: butleradm destroy -c FILE --orphans, which tells the cluster's id with --dry-run, and deletes with --cluster-id ID --yes", w.Dir, err)
 	}
-	s.operation = &operation{Workspace: w, hooks: a.Hooks, ctx: ctx}
+	s.Operation = operation.New(ctx, w, a.Hooks)
 	s.held, err = lock.Acquire(ctx, w.PlaneDir(), holder)
 	return s, err
 }
 
 // close gives free what search has taken.
 func (s *search) close() error {
-	switch {
-	case s.held != nil:
+	if s.held != nil {
 		return s.held.Release()
-	case s.plane != nil:
-		return s.operation.close()
 	}
-	return nil
+	return s.Operation.Close()
 }
 
 // quiet keeps what controllers' libraries log off the terminal, where no plane has a log.
@@ -148,7 +146,7 @@ func (s *search) siteFor(m *manifest.Manifest, given *corev1.Secret) (site, erro
 		return site{}, err
 	}
 	s.progress.Step("credentials: " + source)
-	return s.newSite(m.Provider, newSecret(m.Provider, values))
+	return s.newSite(m.Provider, operation.NewSecret(m.Provider, values))
 }
 
 func (s *search) newSite(config *v1alpha1.ProviderConfig, secret *corev1.Secret) (site, error) {
@@ -156,15 +154,15 @@ func (s *search) newSite(config *v1alpha1.ProviderConfig, secret *corev1.Secret)
 	if err != nil {
 		return site{}, err
 	}
-	if s.platform, err = s.StartSimulator(s.ctx, p.Type, nil); err != nil {
+	if s.Simulator, err = s.StartSimulator(s.Context(), p.Type, nil); err != nil {
 		return site{}, err
 	}
 	if s.Rehearsal {
-		if secret, err = s.simulatorsOwn(config); err != nil {
+		if secret, err = s.SimulatorSecret(config); err != nil {
 			return site{}, err
 		}
 	}
-	return site{p, config, secret, s.transport()}, nil
+	return site{p, config, secret, s.Transport()}, nil
 }
 
 // run finds one cluster, shows what is there of it, asks, and deletes it.
@@ -193,8 +191,8 @@ func (s *search) run() error {
 		return err
 	}
 	fmt.Fprintln(s.app.Err, text)
-	s.hooks.at("destroy/listed")
-	if !s.flags.yes && !s.app.confirm(s.ctx, fmt.Sprintf("Delete all of this, without the plane of %s?", s.Name)) {
+	s.Hooks.Reached("destroy/listed")
+	if !s.flags.yes && !s.app.confirm(s.Context(), fmt.Sprintf("Delete all of this, without the plane of %s?", s.Name)) {
 		return failure.Usagef("nothing was deleted; answer y, or pass --yes")
 	}
 	return s.delete(id)
@@ -203,7 +201,7 @@ func (s *search) run() error {
 // delete sweeps the platform, and ends with the ledger.
 func (s *search) delete(id string) error {
 	l := &ledger{clusterID: id}
-	left, err := s.app.sweep(s.ctx, s.site, provider.Owner{ClusterID: id, Cluster: s.Name}, s.progress, func(now stock) error {
+	left, err := s.app.sweep(s.Context(), s.site, provider.Owner{ClusterID: id, Cluster: s.Name}, s.progress, func(now stock) error {
 		l.see(now.held)
 		s.copies = now.copies
 		return nil
@@ -212,7 +210,7 @@ func (s *search) delete(id string) error {
 		fmt.Fprintln(s.app.Out, l.line("found"))
 		return fmt.Errorf("%w; run the same command again%s", stillThere(s.Name, left, err), s.remedy(err))
 	}
-	s.hooks.at("destroy/gone")
+	s.Hooks.Reached("destroy/gone")
 	if err := s.conclude(id); err != nil {
 		return err
 	}
@@ -231,17 +229,17 @@ func (s *search) conclude(id string) error {
 	if s.target == nil {
 		return nil
 	}
-	l, err := readLedger(s.ctx, s.local, s.Name, id)
+	l, err := readLedger(s.Context(), s.Local, s.Name, id)
 	if err != nil || l == nil {
 		return err
 	}
 	l.complete = true
-	return s.writeLedger(s.ctx, l)
+	return writeLedger(s.Context(), s.Operation, l)
 }
 
 // ask asks the platform, before anything is deleted.
 func (s *search) ask(o provider.Owner) (inventory, error) {
-	found, err := insist(s.ctx, s.progress, func(ctx context.Context) (stock, error) { return s.site.stock(ctx, o) })
+	found, err := insist(s.Context(), s.progress, func(ctx context.Context) (stock, error) { return s.site.stock(ctx, o) })
 	if err != nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", s.Name, err, s.remedy(err))
 	}
@@ -321,8 +319,8 @@ func (s *search) refuseBeside(id string) error {
 	if !movedAway(s.cluster) {
 		return failure.Usagef("the plane in %s is in charge of %s; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.Dir, s.Name, s.Command("destroy"), id)
 	}
-	if _, err := readTargetOnCluster(s.ctx, s.operation.Workspace, s.local, s.cluster, s.progress); err == nil || answered(err) {
+	if _, err := readTargetOnCluster(s.Context(), s.Operation.Workspace, s.Local, s.cluster, s.progress); err == nil || answered(err) {
 		return failure.Usagef("%s manages itself, and answers; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.Name, s.Command("destroy"), id)
 	}
-	return s.ctx.Err()
+	return s.Context().Err()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/pivot"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
@@ -20,24 +21,24 @@ import (
 // epochPatience is how long a cluster has to say that it manages itself.
 const epochPatience = 5 * time.Second
 
-// heedEpoch fences the plane of this machine if the cluster knows of a later epoch:
+// fenceStalePlane fences the plane of this machine if the cluster knows of a later epoch:
 // then the plane is an older copy of one that was moved since, and its controllers
 // must not start. A cluster that says nothing changes nothing.
-func (o *operation) heedEpoch(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
-	if o.local == nil || cb == nil || movedAway(cb) || !bootstrap.Moves(cb.Spec) {
+func fenceStalePlane(o *operation.Operation, cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
+	if o.Local == nil || cb == nil || movedAway(cb) || !bootstrap.Moves(cb.Spec) {
 		return cb, nil
 	}
-	here, err := pivot.Read(o.ctx, o.local, client.ObjectKeyFromObject(cb))
+	here, err := pivot.Read(o.Context(), o.Local, client.ObjectKeyFromObject(cb))
 	if err != nil {
 		return nil, err
 	}
-	fence := fenceOf(o.Workspace, here, o.heard(cb))
+	fence := fenceOf(o.Workspace, here, readStanding(o, cb))
 	if fence == "" {
 		return cb, nil
 	}
 	before := client.MergeFromWithOptions(cb.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	metav1.SetMetaDataAnnotation(&cb.ObjectMeta, v1alpha1.AnnotationFenced, fence)
-	return cb, o.local.Patch(o.ctx, cb, before, client.FieldOwner("butleradm-plane"))
+	return cb, o.Local.Patch(o.Context(), cb, before, client.FieldOwner("butleradm-plane"))
 }
 
 // fenceOf is why the plane here is not in charge of a cluster, by what the cluster
@@ -54,12 +55,12 @@ func fenceOf(w workspace.Workspace, here, there pivot.Standing) string {
 	return fmt.Sprintf("older than epoch %d, at which %s; this plane was restored from a copy", there.Epoch, reason)
 }
 
-// heard is how a cluster says, asked once, that it stands to itself; nothing, if it
+// readStanding is how a cluster says, asked once, that it stands to itself; nothing, if it
 // does not, or if there is no way to it so far.
-func (o *operation) heard(cb *v1alpha1.ClusterBootstrap) (nothing pivot.Standing) {
-	ctx, cancel := context.WithTimeout(o.ctx, epochPatience)
+func readStanding(o *operation.Operation, cb *v1alpha1.ClusterBootstrap) (nothing pivot.Standing) {
+	ctx, cancel := context.WithTimeout(o.Context(), epochPatience)
 	defer cancel()
-	config, err := clusterConfig(ctx, o.local, cb, o.dial())
+	config, err := clusterConfig(ctx, o.Local, cb, o.Dial())
 	if err != nil {
 		return nothing
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/operation"
 )
 
 // annotationAsked is when the credentials of a cluster's own controllers were last
@@ -47,7 +48,7 @@ func (l *login) accepted(ctx context.Context) error {
 	}
 	ready := meta.FindStatusCondition(config.Status.Conditions, v1alpha1.ConditionReady)
 	switch {
-	case ready == nil || ready.ObservedGeneration != config.Generation || ready.Reason == reasonChecking:
+	case ready == nil || ready.ObservedGeneration != config.Generation || ready.Reason == operation.ReasonChecking:
 		if err := l.ask(ctx, config); err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func (l *login) accepted(ctx context.Context) error {
 func (l *login) doubt(ctx context.Context, config *v1alpha1.ProviderConfig) error {
 	before := client.MergeFromWithOptions(config.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	meta.SetStatusCondition(&config.Status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionReady, Status: metav1.ConditionUnknown, Reason: reasonChecking,
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionUnknown, Reason: operation.ReasonChecking,
 		Message: "the platform is asked again before the plane moves here", ObservedGeneration: config.Generation,
 	})
 	return l.client.Status().Patch(ctx, config, before)

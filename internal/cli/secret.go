@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,12 +21,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
-
-// kubeconfigKey is where a Secret holds a kubeconfig unless its reference names
-// another key.
-const kubeconfigKey = "kubeconfig"
 
 // annotationAmbient says of which surroundings a Secret was made.
 const annotationAmbient = v1alpha1.Group + "/ambient"
@@ -56,7 +52,7 @@ func (f bootstrapFlags) given(m *manifest.Manifest, notes io.Writer) (*corev1.Se
 	}
 	noteReadable(notes, f.credentials)
 	values, err := credentialValues(m.Provider, f.credentials, data)
-	return newSecret(m.Provider, values), err
+	return operation.NewSecret(m.Provider, values), err
 }
 
 // credentialValues are the keys of the Secret that a file of credentials stands
@@ -66,7 +62,7 @@ func credentialValues(p *v1alpha1.ProviderConfig, path string, data []byte) (map
 		if _, err := clientcmd.Load(data); err != nil || len(data) == 0 {
 			return nil, failure.Usagef("credentials %s are no kubeconfig; download it from Harvester (Support, Download KubeConfig)", path)
 		}
-		return map[string][]byte{keyOf(p): data}, nil
+		return map[string][]byte{operation.SecretKey(p): data}, nil
 	}
 	var texts map[string]string
 	if err := yaml.Unmarshal(data, &texts); err != nil || len(texts) == 0 {
@@ -79,34 +75,27 @@ func credentialValues(p *v1alpha1.ProviderConfig, path string, data []byte) (map
 	return values, nil
 }
 
-func keyOf(p *v1alpha1.ProviderConfig) string {
-	if ref := p.Spec.CredentialsRef; ref != nil && ref.Key != "" {
-		return ref.Key
-	}
-	return kubeconfigKey
-}
-
-// credentials are those that the platform is asked with: what the user has
+// chooseCredentials are those that the platform is asked with: what the user has
 // given, else what the plane has from an earlier run, else the ambient ones. A
 // rehearsal takes the simulator's and reads none of these.
-func (o *operation) credentials(ctx context.Context, m *manifest.Manifest, given *corev1.Secret, progress *ui.Reporter) (*corev1.Secret, error) {
+func chooseCredentials(ctx context.Context, o *operation.Operation, m *manifest.Manifest, given *corev1.Secret, progress *ui.Reporter) (*corev1.Secret, error) {
 	key, referred := m.CredentialsKey()
 	if !referred {
 		return nil, nil
 	}
 	if o.Rehearsal {
-		return o.simulatorsOwn(m.Provider)
+		return o.SimulatorSecret(m.Provider)
 	}
 	if given != nil {
 		return given, nil
 	}
 	known := &corev1.Secret{}
-	err := o.client.Get(ctx, key, known)
+	err := o.Client().Get(ctx, key, known)
 	if source, made := known.Annotations[annotationAmbient]; err == nil && made {
 		return ambientSecret(m, key, known.Data, source)
 	}
 	if err == nil {
-		return newSecret(m.Provider, known.Data), nil
+		return operation.NewSecret(m.Provider, known.Data), nil
 	}
 	if !apierrors.IsNotFound(err) {
 		return nil, err
@@ -127,7 +116,7 @@ func ambientSecret(m *manifest.Manifest, key client.ObjectKey, values map[string
 		return nil, failure.Usagef("the credentials of this machine (%s) do not travel, and %s would be handed them for its own controllers; name a file with --credentials, add the Secret %s to the manifest, or set spec.addons.butlerController.enabled to false",
 			source, m.Cluster.Spec.Cluster.Name, key.Name)
 	}
-	s := newSecret(m.Provider, values)
+	s := operation.NewSecret(m.Provider, values)
 	metav1.SetMetaDataAnnotation(&s.ObjectMeta, annotationAmbient, source)
 	return s, nil
 }
@@ -152,31 +141,7 @@ func ambient(p *v1alpha1.ProviderConfig) (map[string][]byte, string, error) {
 		return nil, "", failure.Usagef("the context %q of your kubeconfig cannot be used: %w; name a file with --credentials", name, err)
 	}
 	data, err := clientcmd.Write(*config)
-	return map[string][]byte{keyOf(p): data}, fmt.Sprintf("context %q of your kubeconfig", name), err
-}
-
-// newSecret returns the Secret that a ProviderConfig refers to. One of another
-// namespace allows the ProviderConfig to use it: the user hands over both.
-func newSecret(config *v1alpha1.ProviderConfig, data map[string][]byte) *corev1.Secret {
-	key := config.CredentialsSecret()
-	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: data}
-	if key.Namespace != config.Namespace {
-		metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1alpha1.AnnotationAllowedNamespaces, config.Namespace)
-	}
-	return s
-}
-
-// secretData is what an API server would make of a Secret.
-func secretData(s *corev1.Secret) map[string][]byte {
-	if s == nil {
-		return nil
-	}
-	data := map[string][]byte{}
-	maps.Copy(data, s.Data)
-	for k, v := range s.StringData {
-		data[k] = []byte(v)
-	}
-	return data
+	return map[string][]byte{operation.SecretKey(p): data}, fmt.Sprintf("context %q of your kubeconfig", name), err
 }
 
 // noteReadable warns of credentials that others on this machine can read.

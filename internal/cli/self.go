@@ -16,6 +16,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
@@ -25,8 +26,6 @@ const (
 	dialPatience = 3 * time.Second
 	// callPatience is how long a cluster has for an answer.
 	callPatience = 10 * time.Second
-	// knock is how often a cluster is asked that does not answer.
-	knock = 500 * time.Millisecond
 )
 
 // movedAway reports whether another plane than the one that holds the
@@ -60,25 +59,19 @@ func clusterConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBoo
 // addresses.
 func orElse(dial workspace.Dialer, addresses []string) workspace.Dialer {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := dialFor(ctx, dialPatience, dial, network, addr)
+		conn, err := operation.DialWithin(ctx, dialPatience, dial, network, addr)
 		_, port, _ := net.SplitHostPort(addr)
 		for _, a := range addresses {
 			if err == nil || ctx.Err() != nil {
 				break
 			}
 			var other error
-			if conn, other = dialFor(ctx, dialPatience, dial, network, net.JoinHostPort(a, port)); other == nil {
+			if conn, other = operation.DialWithin(ctx, dialPatience, dial, network, net.JoinHostPort(a, port)); other == nil {
 				return conn, nil
 			}
 		}
 		return conn, err
 	}
-}
-
-func dialFor(ctx context.Context, d time.Duration, dial workspace.Dialer, network, addr string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	return dial(ctx, network, addr)
 }
 
 // bounded is a client whose calls end after a while, which a watch must not.
@@ -88,11 +81,11 @@ func bounded(config *rest.Config) (client.Client, error) {
 	return workspace.NewClient(config)
 }
 
-// turnTo makes the plane that is in charge of the cluster the one to work with,
+// turnToCluster makes the plane that is in charge of the cluster the one to work with,
 // and returns the ClusterBootstrap that lies there. It waits for the cluster to
 // answer.
-func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
-	o.client = o.local
+func turnToCluster(ctx context.Context, o *operation.Operation, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
+	o.UseLocalPlane()
 	if !movedAway(cb) {
 		return cb, nil
 	}
@@ -100,11 +93,14 @@ func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, p
 	if err != nil {
 		return nil, err
 	}
-	v := &visit{Workspace: o.Workspace, local: o.local, cluster: cb, dial: o.dial()}
+	v := &visit{Workspace: o.Workspace, local: o.Local, cluster: cb, dial: o.Dial()}
 	for {
 		there, err := v.ask(ctx)
 		if err == nil {
-			o.client, err = client.NewWithWatch(v.config, client.Options{Scheme: scheme})
+			c, err := client.NewWithWatch(v.config, client.Options{Scheme: scheme})
+			if err == nil {
+				o.UseClusterPlane(c)
+			}
 			return there, err
 		}
 		if isLasting(err) {
@@ -114,7 +110,7 @@ func (o *operation) turnTo(ctx context.Context, cb *v1alpha1.ClusterBootstrap, p
 		select {
 		case <-ctx.Done():
 			return nil, err
-		case <-time.After(knock):
+		case <-time.After(operation.RetryInterval):
 		}
 	}
 }

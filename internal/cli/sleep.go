@@ -19,6 +19,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
@@ -44,9 +45,9 @@ func acting(ctx context.Context, c client.Client) ([]appsv1.Deployment, error) {
 	return slices.DeleteFunc(all.Items, func(d appsv1.Deployment) bool { return !acts(d.Name) }), nil
 }
 
-// putToSleep ends the controllers of a cluster, and returns when none of them can
+// stopOwnControllers ends the controllers of a cluster, and returns when none of them can
 // act any more: their pods are gone, and nobody holds their leases.
-func (o *operation) putToSleep(ctx context.Context, c client.Client, progress *ui.Reporter) error {
+func stopOwnControllers(ctx context.Context, o *operation.Operation, c client.Client, progress *ui.Reporter) error {
 	all, err := acting(ctx, c)
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func (o *operation) putToSleep(ctx context.Context, c client.Client, progress *u
 	}
 	still := stillness{}
 	for {
-		awake, err := o.awake(ctx, c, all, still)
+		awake, err := awake(ctx, o, c, all, still)
 		if err == nil && awake == "" {
 			return nil
 		}
@@ -69,7 +70,7 @@ func (o *operation) putToSleep(ctx context.Context, c client.Client, progress *u
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %s", ctx.Err(), awake)
-		case <-time.After(knock):
+		case <-time.After(operation.RetryInterval):
 		}
 	}
 }
@@ -88,9 +89,9 @@ func scaleDown(ctx context.Context, c client.Client, d *appsv1.Deployment) error
 	return c.Patch(ctx, d, client.MergeFrom(before))
 }
 
-// awaken gives the controllers of a cluster their pods back, if somebody put them
+// startOwnControllers gives the controllers of a cluster their pods back, if somebody put them
 // to sleep.
-func (o *operation) awaken(ctx context.Context, c client.Client) error {
+func startOwnControllers(ctx context.Context, o *operation.Operation, c client.Client) error {
 	all, err := acting(ctx, c)
 	if err != nil {
 		return err
@@ -154,7 +155,7 @@ type stillness map[string]struct {
 }
 
 // awake tells who may still act, or nothing.
-func (o *operation) awake(ctx context.Context, c client.Client, all []appsv1.Deployment, still stillness) (string, error) {
+func awake(ctx context.Context, o *operation.Operation, c client.Client, all []appsv1.Deployment, still stillness) (string, error) {
 	lost, err := silentNodes(ctx, c)
 	if err != nil {
 		return "", err

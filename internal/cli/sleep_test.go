@@ -16,8 +16,8 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
-	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/operation"
 )
 
 // serverWith is an API server with these objects.
@@ -60,7 +60,7 @@ func TestControllersSleepOnceTheirPodsHaveEnded(t *testing.T) {
 	} {
 		c := serverWith(t, nodeThatIs("lost", corev1.ConditionUnknown), nodeThatIs("b", corev1.ConditionTrue),
 			podOf(name, "lost", corev1.PodRunning), podOf(name, "b", phase))
-		got, err := (&operation{}).awake(t.Context(), c, []appsv1.Deployment{*deployment(name, 0, 0)}, stillness{})
+		got, err := awake(t.Context(), (&operation.Operation{}), c, []appsv1.Deployment{*deployment(name, 0, 0)}, stillness{})
 		if err != nil || got != want {
 			t.Errorf("beside a pod that is %s: %q, %v", phase, got, err)
 		}
@@ -119,33 +119,6 @@ func TestLoginIsAskedForAnew(t *testing.T) {
 		err := question.accepted(t.Context())
 		if said := answer.Status == metav1.ConditionTrue; said != (err == nil) || err != nil && !strings.Contains(err.Error(), answer.Message) {
 			t.Errorf("after %s: %v", answer.Reason, err)
-		}
-	}
-}
-
-// A run ends, fails and moves on what its own controllers have found.
-func TestWhatAnEarlierRunFoundIsDoubted(t *testing.T) {
-	for reason, c := range map[string]struct {
-		condition metav1.Condition
-		doubted   bool
-	}{
-		"ready":              {metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "Ready"}, true},
-		"failed":             {metav1.Condition{Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "Broken"}, true},
-		"ready to move":      {metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: bootstrap.ReasonReadyToPivot}, true},
-		"not ready":          {metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "WaitingForNodes"}, false},
-		"something that was": {metav1.Condition{Type: v1alpha1.ConditionAddonsReady, Status: metav1.ConditionTrue, Reason: "Ready"}, false},
-	} {
-		cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b"}}
-		meta.SetStatusCondition(&cb.Status.Conditions, c.condition)
-		o := &operation{client: serverWith(t, cb)}
-		if _, err := o.doubt(t.Context(), client.ObjectKeyFromObject(cb)); err != nil {
-			t.Fatal(err)
-		}
-		if err := o.client.Get(t.Context(), client.ObjectKeyFromObject(cb), cb); err != nil {
-			t.Fatal(err)
-		}
-		if got := cb.Status.Conditions[0]; (got.Reason == reasonChecking && got.Status == metav1.ConditionUnknown) != c.doubted || readyToPivot(cb) {
-			t.Errorf("%s: %+v", reason, got)
 		}
 	}
 }

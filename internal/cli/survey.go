@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/operation"
 )
 
 // survey finds out what will go, before anything is changed. It refuses where that
@@ -30,7 +31,7 @@ func (x *destruction) survey() (inventory, error) {
 	found, err := x.list()
 	if err == nil && x.lacks(found) != nil {
 		// One look may show what was there a moment ago.
-		if err = pause(x.ctx, nil, latest); err == nil {
+		if err = pause(x.Context(), nil, latest); err == nil {
 			found, err = x.list()
 		}
 	}
@@ -89,7 +90,7 @@ func some(names []string) string {
 // the credentials lead.
 func (s site) place() string {
 	var at []string
-	if config, err := clientcmd.Load(secretData(s.secret)[keyOf(s.config)]); err == nil {
+	if config, err := clientcmd.Load(operation.SecretData(s.secret)[operation.SecretKey(s.config)]); err == nil {
 		if current := config.Contexts[config.CurrentContext]; current != nil && config.Clusters[current.Cluster] != nil {
 			at = append(at, config.Clusters[current.Cluster].Server)
 		}
@@ -127,8 +128,8 @@ func (d *target) refuseOthers(name string) error {
 }
 
 // refuseOthersInCharge looks at the plane that is in charge.
-func (o *operation) refuseOthersInCharge() error {
-	d, err := readTarget(o.ctx, o.Workspace, o.client)
+func refuseOthersInCharge(o *operation.Operation) error {
+	d, err := readTarget(o.Context(), o.Workspace, o.Client())
 	if err != nil {
 		return err
 	}

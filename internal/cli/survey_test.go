@@ -11,6 +11,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -39,7 +40,7 @@ func TestPlatformWithNothingOfWhatRunsIsAnotherOne(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			x := &destruction{
-				operation: &operation{Workspace: workspace.Workspace{Name: "dev"}}, flags: c.flags,
+				Operation: &operation.Operation{Workspace: workspace.Workspace{Name: "dev"}}, flags: c.flags,
 				target: &target{requests: c.requests, settled: c.settled, config: &v1alpha1.ProviderConfig{}},
 			}
 			if err := x.refuseElsewhere(c.found); (err != nil) != c.refused || err != nil && failure.KindOf(err) != failure.Usage {
@@ -54,7 +55,7 @@ func TestPlaceIsNamedWithoutItsCredentials(t *testing.T) {
 		`"clusters":[{"name":"k","cluster":{"server":"https://harvester.example.com"}}],"users":[{"name":"u","user":{"token":"canary"}}]}`
 	config := &v1alpha1.ProviderConfig{Spec: v1alpha1.ProviderConfigSpec{Harvester: &v1alpha1.HarvesterSpec{Namespace: "tenants"}}}
 	config.Name = "harvester-dev"
-	s := site{config: config, secret: &corev1.Secret{Data: map[string][]byte{kubeconfigKey: []byte(kubeconfig)}}}
+	s := site{config: config, secret: &corev1.Secret{Data: map[string][]byte{operation.KubeconfigKey: []byte(kubeconfig)}}}
 	if got, want := s.place(), "harvester-dev (https://harvester.example.com, namespace tenants)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

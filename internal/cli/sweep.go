@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -161,7 +162,7 @@ func (s *sweep) list(ctx context.Context) (stock, error) {
 
 // look asks the platform once, for as long as it has for one answer.
 func (s *sweep) look(ctx context.Context) (stock, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
 	defer cancel()
 	left, err := takeInventory(ctx, s.platform, provider.Owner{ClusterID: s.owner.ClusterID})
 	ours, _ := left.held.of(s.owner.Cluster)
@@ -214,7 +215,7 @@ func (s *sweep) try(ctx context.Context, h holding) (provider.State, string, err
 	case <-ctx.Done():
 		return "", "", ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
 	defer cancel()
 	if h.balancer {
 		ref := provider.LoadBalancerRef{Name: h.name, Owner: h.owner}

@@ -19,6 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
@@ -49,20 +50,20 @@ func (x *destruction) askTenants(local client.Client) (err error) {
 		return nil
 	}
 	key := client.ObjectKey{Namespace: x.cluster.Namespace, Name: bootstrap.SecretName(x.Name, bootstrap.SecretKubeconfig)}
-	if err := local.Get(x.ctx, key, &corev1.Secret{}); err != nil {
+	if err := local.Get(x.Context(), key, &corev1.Secret{}); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	ctx, cancel := context.WithTimeout(x.ctx, callPatience)
+	ctx, cancel := context.WithTimeout(x.Context(), callPatience)
 	defer cancel()
 	x.tenants, err = x.tenantsNow(ctx, local)
-	if err != nil && !movedAway(x.cluster) && x.ctx.Err() == nil {
+	if err != nil && !movedAway(x.cluster) && x.Context().Err() == nil {
 		x.unheardOf, err = fmt.Errorf("%s does not answer, so it is not known whether it has tenants: %w", x.Name, err), nil
 	}
 	return err
 }
 
 func (x *destruction) tenantsNow(ctx context.Context, local client.Client) ([]tenant, error) {
-	config, err := clusterConfig(ctx, local, x.cluster, x.dial())
+	config, err := clusterConfig(ctx, local, x.cluster, x.Dial())
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (x *destruction) releases() (out []string) {
 	if x.config == nil {
 		return nil
 	}
-	addons, err := addonsOf(&manifest.Manifest{Cluster: x.cluster, Provider: x.config})
+	addons, err := operation.AddonsOf(&manifest.Manifest{Cluster: x.cluster, Provider: x.config})
 	if err != nil {
 		return nil // nothing is taken for an addon then
 	}

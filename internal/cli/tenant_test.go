@@ -21,6 +21,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
@@ -123,7 +124,7 @@ func sameType(a, b client.ObjectList) bool {
 }
 
 func TestTenantsAreRefusedUnlessTheUserInsists(t *testing.T) {
-	x := &destruction{operation: &operation{Workspace: workspace.Workspace{Name: "dev", Dir: "/d"}}, tenants: []tenant{{"Cluster", "team/prod", "cluster.x-k8s.io"}}}
+	x := &destruction{Operation: &operation.Operation{Workspace: workspace.Workspace{Name: "dev", Dir: "/d"}}, tenants: []tenant{{"Cluster", "team/prod", "cluster.x-k8s.io"}}}
 	err := x.refuseTenants()
 	if failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "dev has tenants: Cluster team/prod; nothing was deleted") || !strings.HasSuffix(err.Error(), "--even-if-tenants") {
 		t.Errorf("refused with %v", err)

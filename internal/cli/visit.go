@@ -16,6 +16,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
@@ -131,7 +132,7 @@ func refusedError(w workspace.Workspace, err error) error {
 		hint = "install chart butler-crds on it"
 	}
 	told := fmt.Errorf("%s manages itself, and answers with an error: %w; %s", w.Name, err, hint)
-	if passing(err) {
+	if operation.IsTransient(err) {
 		return told
 	}
 	return &lasting{told}

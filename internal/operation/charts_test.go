@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package operation
 
 import (
 	"context"
@@ -28,7 +28,7 @@ import (
 )
 
 func TestArtifactsAreAllThatIsFetched(t *testing.T) {
-	got := artifacts([]addon.Addon{
+	got := Artifacts([]addon.Addon{
 		{Key: "a", Version: "1", Source: addon.Source{Kind: addon.ChartRepository, URL: "https://a.example.com", Chart: "ay"}},
 		{Key: "b", Version: "2", Source: addon.Source{Kind: addon.ChartOCI, URL: "oci://b.example.com/bee", Chart: "bee"}},
 		{Key: "c", Version: "v3", Source: addon.Source{Kind: addon.Manifest, URL: "https://c.example.com/%s/install.yaml"}},
@@ -54,7 +54,7 @@ func TestArtifactsAreAllThatIsFetched(t *testing.T) {
 // stays on the simulated network.
 func TestOnlyAPlaceThatTheUserNamesIsReachedForReal(t *testing.T) {
 	for where, want := range map[string]bool{"": false, "./charts": false, "upstream": true, "oci://registry.example.com/x": true} {
-		if got := remote(where); got != want {
+		if got := isRemote(where); got != want {
 			t.Errorf("%q: %t", where, got)
 		}
 	}
@@ -75,7 +75,7 @@ func TestStandInsAreServedWithAnAuthorityOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	get := func(ca string) error {
-		c, err := simulatedHTTP(dial, ca)
+		c, err := NewSimulatedHTTP(dial, ca)
 		if err != nil {
 			return err
 		}
@@ -106,11 +106,11 @@ func TestFaultsThatNoStandInHasAreTold(t *testing.T) {
 		{Addon: "cilium", Kind: registry.Chart, URL: "https://helm.cilium.io/", Name: "cilium", Version: "1.17.0"},
 		{Addon: "flux", Kind: registry.Chart, URL: "https://fluxcd-community.github.io/helm-charts", Name: "flux2", Version: "2.14.1"},
 	}}}
-	if got := idle(s); len(got) != 2 || !strings.Contains(got[0], `"celium"; there are cilium, flux`) || !strings.Contains(got[1], `there are flux`) {
+	if got := IdleFaults(s); len(got) != 2 || !strings.Contains(got[0], `"celium"; there are cilium, flux`) || !strings.Contains(got[1], `there are flux`) {
 		t.Errorf("told %q", got)
 	}
 	s.Seed.Artifacts = nil
-	if got := idle(s); len(got) != 3 {
+	if got := IdleFaults(s); len(got) != 3 {
 		t.Errorf("with the real charts told %q", got)
 	}
 }
@@ -166,7 +166,7 @@ func TestADirectoryThatTheClusterWillNotHaveIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		for where, n := range want {
-			if got := outOfReach(where, m); len(got) != n || n > 0 && !strings.Contains(got[0], "--charts oci://") {
+			if got := ChartWarnings(where, m); len(got) != n || n > 0 && !strings.Contains(got[0], "--charts oci://") {
 				t.Errorf("%s from %q: told %q", path, where, got)
 			}
 		}

@@ -1,15 +1,39 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package operation
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 )
+
+// openLog sends what the controllers log to a file: the terminal is for people.
+func (o *Operation) openLog() (err error) {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return err
+	}
+	if err := shorten(o.LogFile(), longestLog); err != nil {
+		return err
+	}
+	o.logFile, err = os.OpenFile(o.LogFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	handler := slog.NewTextHandler(o.logFile, nil)
+	ctrllog.SetLogger(logr.FromSlogHandler(handler))
+	klog.SetSlogLogger(slog.New(handler))
+	slog.SetDefault(slog.New(handler)) // Helm has a few words to say, too
+	return nil
+}
 
 // longestLog is how long the log of a cluster may be when a command begins.
 const longestLog = 16 << 20

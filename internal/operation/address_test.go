@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package operation
 
 import (
 	"context"
@@ -86,7 +86,7 @@ func TestOnlyTheFirstAddressesOfAPoolAreTried(t *testing.T) {
 func TestCloudsAnnounceNoAddressesOfTheirNetwork(t *testing.T) {
 	s := v1alpha1.ClusterBootstrapSpec{Provider: v1alpha1.ProviderAWS}
 	s.Network.VIP = "10.0.0.1"
-	if got := (&operation{ctx: t.Context()}).inUse(s); got != nil {
+	if got := (&Operation{ctx: t.Context()}).checkAddresses(s); got != nil {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package operation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -20,20 +19,20 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// patience is how long a platform has for an answer, and how long it is asked
+// Patience is how long a platform has for an answer, and how long it is asked
 // again if it cannot give one now.
-const patience = 30 * time.Second
+const Patience = 30 * time.Second
 
-// preflight asks the platform whether it would take the machines of a plan. A
+// Preflight asks the platform whether it would take the machines of a plan. A
 // platform that refuses, or cannot be asked, stops the command before anything
 // is made.
-func (o *operation) preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) error {
+func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) error {
 	progress.Starting("the platform is asked whether it would take the machines")
 	network := make(chan []provider.Finding, 1)
-	go func() { network <- o.inUse(m.Cluster.Spec) }()
-	findings, err := o.findings(p, m, secret, plan, progress)
+	go func() { network <- o.checkAddresses(m.Cluster.Spec) }()
+	findings, err := o.askPlatform(p, m, secret, plan, progress)
 	if o.ctx.Err() != nil {
-		return o.ended()
+		return o.Ended()
 	}
 	if err != nil {
 		why := strings.TrimSuffix(err.Error(), "; it is tried again")
@@ -56,11 +55,11 @@ func (o *operation) preflight(p provider.Provider, m *manifest.Manifest, secret 
 	return nil
 }
 
-// findings asks until the platform answers, or patience is at its end.
-func (o *operation) findings(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) ([]provider.Finding, error) {
-	config := provider.Config{ProviderConfig: m.Provider, Credentials: provider.NewCredentials(secretData(secret)), Transport: o.transport()}
+// askPlatform asks until the platform answers, or patience is at its end.
+func (o *Operation) askPlatform(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) ([]provider.Finding, error) {
+	config := provider.Config{ProviderConfig: m.Provider, Credentials: provider.NewCredentials(SecretData(secret)), Transport: o.Transport()}
 	specs := machineSpecs(m.Cluster.Spec, plan)
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(Patience)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -78,7 +77,7 @@ func (o *operation) findings(p provider.Provider, m *manifest.Manifest, secret *
 }
 
 func ask(ctx context.Context, p provider.Provider, c provider.Config, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	platform, err := p.Connect(ctx, c)
 	if err != nil {
@@ -119,19 +118,4 @@ func reportFinding(progress *ui.Reporter, f provider.Finding) {
 	if f.Verdict != provider.Passed || progress.JSON() {
 		progress.Report(ui.Event{Type: ui.EventCheck, Check: &ui.Check{Name: f.Check, Verdict: string(f.Verdict), Hint: f.Hint}, Message: text})
 	}
-}
-
-// confirm asks before real machines are made.
-func (o *operation) confirm(a App, m *manifest.Manifest, plan bootstrap.Plan, yes bool) error {
-	if yes || o.Rehearsal {
-		return nil
-	}
-	question := fmt.Sprintf("Make %d machine(s) on %s (%s)?", len(plan.Machines), m.Provider.Name, m.Provider.Spec.Provider)
-	if a.confirm(o.ctx, question) {
-		return nil
-	}
-	if o.ctx.Err() != nil {
-		return o.ended()
-	}
-	return failure.New(failure.Usage, errors.New("nothing was made; answer y, or pass --yes"))
 }

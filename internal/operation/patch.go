@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package operation
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
-// patchable finds the patches that no node can take. Each is tried on top of
+// Patchable finds the patches that no node can take. Each is tried on top of
 // those before it, with secrets that are thrown away.
-func patchable(m *manifest.Manifest) (out []manifest.Problem) {
+func Patchable(m *manifest.Manifest) (out []manifest.Problem) {
 	spec := m.Cluster.Spec
 	if len(spec.Talos.ConfigPatches)+len(spec.Talos.StrategicPatches) == 0 {
 		return nil

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package operation
 
 import (
 	"strings"
@@ -14,8 +14,8 @@ import (
 	"github.com/butlerdotdev/butler/internal/version"
 )
 
-// addonsOf are the addons that a manifest asks for.
-func addonsOf(m *manifest.Manifest) ([]addon.Addon, error) {
+// AddonsOf are the addons that a manifest asks for.
+func AddonsOf(m *manifest.Manifest) ([]addon.Addon, error) {
 	spec := m.Cluster.Spec
 	kubernetes, err := talos.KubernetesVersion(spec.Talos.Version, spec.Cluster.KubernetesVersion)
 	if err != nil {
@@ -26,9 +26,9 @@ func addonsOf(m *manifest.Manifest) ([]addon.Addon, error) {
 	})
 }
 
-// artifacts are what will be fetched for addons, wherever from. What this
+// Artifacts are what will be fetched for addons, wherever from. What this
 // program carries or makes itself is none of it.
-func artifacts(addons []addon.Addon) (out []registry.Artifact) {
+func Artifacts(addons []addon.Addon) (out []registry.Artifact) {
 	for _, a := range addons {
 		switch a.Source.Kind {
 		case addon.ChartRepository, addon.ChartOCI:
@@ -46,9 +46,9 @@ func artifacts(addons []addon.Addon) (out []registry.Artifact) {
 	return out
 }
 
-// idle tells of faults of addons that will not happen: no stand-in has what would
+// IdleFaults tells of faults of addons that will not happen: no stand-in has what would
 // go wrong. What has no stand-in at all is told when the platform starts.
-func idle(s sim.Setup) []string {
+func IdleFaults(s sim.Setup) []string {
 	out, err := registry.Idle(s.Faults, s.Seed.Artifacts)
 	if err != nil {
 		return nil

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package operation
 
 import (
 	"context"
@@ -24,16 +24,16 @@ type controllers struct {
 	err    error // of their end, once ended is closed
 }
 
-// start sets the controllers of the local plane to work.
-func (o *operation) start(p provider.Provider) error {
+// StartControllers sets the controllers of the local plane to work.
+func (o *Operation) StartControllers(p provider.Provider) error {
 	ctx, cancel := context.WithCancel(o.ctx)
-	m, err := o.manager(ctx, p)
+	m, err := o.newManager(ctx, p)
 	if err != nil {
 		cancel()
 		return err
 	}
 	c := &controllers{cancel: cancel, ended: make(chan struct{})}
-	o.controllers = c
+	o.running = c
 	o.group.Go(func() error {
 		defer close(c.ended)
 		c.err = m.Start(ctx)
@@ -42,10 +42,10 @@ func (o *operation) start(p provider.Provider) error {
 	return nil
 }
 
-// manager has all controllers of the local plane.
-func (o *operation) manager(ctx context.Context, p provider.Provider) (manager.Manager, error) {
+// newManager has all controllers of the local plane.
+func (o *Operation) newManager(ctx context.Context, p provider.Provider) (manager.Manager, error) {
 	m, err := manager.New(o.plane.Config(), manager.Options{
-		Scheme:     o.local.Scheme(),
+		Scheme:     o.Local.Scheme(),
 		NewCache:   program.NewCache(ctx),
 		Metrics:    server.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)},
@@ -53,35 +53,35 @@ func (o *operation) manager(ctx context.Context, p provider.Provider) (manager.M
 	if err != nil {
 		return nil, err
 	}
-	addons, err := o.source()
+	addons, err := o.newSource()
 	if err != nil {
 		return nil, err
 	}
-	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.dial(), Addons: addons, Clock: o.hooks.Clock}); err != nil {
+	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.Dial(), Addons: addons, Clock: o.Hooks.Clock}); err != nil {
 		return nil, err
 	}
-	return m, serve.Register(m, p, serve.Options{Transport: o.transport(), Clock: o.hooks.Clock})
+	return m, serve.Register(m, p, serve.Options{Transport: o.Transport(), Clock: o.Hooks.Clock})
 }
 
-// resume sets the controllers to work that are not at work already.
-func (o *operation) resume(p provider.Provider) error {
-	if o.controllers != nil {
+// ResumeControllers sets the controllers to work that are not at work already.
+func (o *Operation) ResumeControllers(p provider.Provider) error {
+	if o.running != nil {
 		return nil
 	}
-	return o.start(p)
+	return o.StartControllers(p)
 }
 
-// quiesce ends the controllers of the local plane, and returns when the last of
+// StopControllers ends the controllers of the local plane, and returns when the last of
 // them has.
-func (o *operation) quiesce(ctx context.Context) error {
-	c := o.controllers
+func (o *Operation) StopControllers(ctx context.Context) error {
+	c := o.running
 	if c == nil {
 		return nil
 	}
 	c.cancel()
 	select {
 	case <-c.ended:
-		o.controllers = nil
+		o.running = nil
 		return c.err
 	case <-ctx.Done():
 		return errors.New("the controllers of the local plane do not end")

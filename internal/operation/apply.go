@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package operation
 
 import (
 	"context"
@@ -25,20 +25,20 @@ import (
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
-// try finds out whether the plane would take a manifest, without taking it:
+// CheckManifest finds out whether the plane would take a manifest, without taking it:
 // some fields may not change once there are machines.
-func (o *operation) try(ctx context.Context, m *manifest.Manifest, known *v1alpha1.ClusterBootstrap) error {
+func (o *Operation) CheckManifest(ctx context.Context, m *manifest.Manifest, known *v1alpha1.ClusterBootstrap) error {
 	if known != nil && !known.DeletionTimestamp.IsZero() {
 		return failure.Usagef("%s is being destroyed; finish that first: %s", o.Name, o.Command("destroy"))
 	}
 	for _, name := range m.Namespaces() {
-		if err := o.put(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		if err := o.Put(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 			return err
 		}
 	}
 	var problems []manifest.Problem
 	for _, object := range []client.Object{m.Provider, m.Cluster} {
-		err := o.put(ctx, object, client.DryRunAll)
+		err := o.Put(ctx, object, client.DryRunAll)
 		if err != nil && !apierrors.IsInvalid(err) {
 			return err
 		}
@@ -75,9 +75,9 @@ func refusals(m *manifest.Manifest, object client.Object, err error) (out []mani
 // file; it may be long, or a credential.
 var repeated = regexp.MustCompile(`^Invalid value: (?:(?:"(?:[^"\\]|\\.)*"|\{.*\}|-?\d+): )?`)
 
-// apply brings the objects of a manifest to the plane, and returns the
+// Apply brings the objects of a manifest to the plane, and returns the
 // generation of the cluster that is wanted now.
-func (o *operation) apply(ctx context.Context, m *manifest.Manifest, secret *corev1.Secret) (generation int64, err error) {
+func (o *Operation) Apply(ctx context.Context, m *manifest.Manifest, secret *corev1.Secret) (generation int64, err error) {
 	objects := []client.Object{m.Provider, m.Cluster}
 	if secret != nil {
 		objects = append([]client.Object{secret}, objects...)
@@ -86,15 +86,15 @@ func (o *operation) apply(ctx context.Context, m *manifest.Manifest, secret *cor
 		objects = append([]client.Object{other}, objects...)
 	}
 	for _, object := range objects {
-		if err := o.put(ctx, object); err != nil {
+		if err := o.Put(ctx, object); err != nil {
 			return 0, err
 		}
 	}
 	key := client.ObjectKeyFromObject(m.Cluster)
-	if o.client != o.local {
+	if o.InCharge() == ClusterPlane {
 		// Its own controllers work all the time: what they have found counts.
 		cb := &v1alpha1.ClusterBootstrap{}
-		err := o.client.Get(ctx, key, cb)
+		err := o.Client().Get(ctx, key, cb)
 		return cb.Generation, err
 	}
 	if err := o.markPlane(ctx, key); err != nil {
@@ -103,8 +103,8 @@ func (o *operation) apply(ctx context.Context, m *manifest.Manifest, secret *cor
 	return o.doubt(ctx, key)
 }
 
-// reasonChecking is that of a condition that somebody else has to look at again.
-const reasonChecking = "Checking"
+// ReasonChecking is that of a condition that somebody else has to look at again.
+const ReasonChecking = "Checking"
 
 // concludes tells a condition at which a run ends, or moves the plane.
 func concludes(c metav1.Condition) bool {
@@ -119,25 +119,25 @@ func concludes(c metav1.Condition) bool {
 
 // doubt marks what an earlier run has found as not looked at yet, so that only
 // what this run finds counts. It returns the generation of the spec.
-func (o *operation) doubt(ctx context.Context, key client.ObjectKey) (int64, error) {
+func (o *Operation) doubt(ctx context.Context, key client.ObjectKey) (int64, error) {
 	cb := &v1alpha1.ClusterBootstrap{}
-	if err := o.client.Get(ctx, key, cb); err != nil {
+	if err := o.Client().Get(ctx, key, cb); err != nil {
 		return 0, err
 	}
 	before := cb.DeepCopy()
 	for _, c := range cb.Status.Conditions {
 		if concludes(c) {
 			meta.SetStatusCondition(&cb.Status.Conditions, metav1.Condition{
-				Type: c.Type, Status: metav1.ConditionUnknown, Reason: reasonChecking, Message: "it is looked at again",
+				Type: c.Type, Status: metav1.ConditionUnknown, Reason: ReasonChecking, Message: "it is looked at again",
 			})
 		}
 	}
-	return cb.Generation, o.client.Status().Patch(ctx, cb, client.MergeFrom(before))
+	return cb.Generation, o.Client().Status().Patch(ctx, cb, client.MergeFrom(before))
 }
 
-// put applies an object on the server's side: it is made, or made equal.
-func (o *operation) put(ctx context.Context, object client.Object, options ...client.PatchOption) error {
-	kind, err := o.client.GroupVersionKindFor(object)
+// Put applies an object on the server side: it is created, or made equal.
+func (o *Operation) Put(ctx context.Context, object client.Object, options ...client.PatchOption) error {
+	kind, err := o.Client().GroupVersionKindFor(object)
 	if err != nil {
 		return err
 	}
@@ -153,9 +153,28 @@ func (o *operation) put(ctx context.Context, object client.Object, options ...cl
 	}
 	options = append(options, client.FieldOwner("butleradm"), client.ForceOwnership)
 	target := object.DeepCopyObject().(client.Object)
-	err = o.client.Patch(ctx, target, client.RawPatch(types.ApplyPatchType, data), options...)
+	err = o.Client().Patch(ctx, target, client.RawPatch(types.ApplyPatchType, data), options...)
 	if err != nil && !apierrors.IsInvalid(err) {
 		return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
 	}
 	return err
+}
+
+// markPlane writes down that the ClusterBootstrap lies on an operator's machine,
+// from where it may move. It is no field of the manifest's.
+func (o *Operation) markPlane(ctx context.Context, key client.ObjectKey) error {
+	cb := &v1alpha1.ClusterBootstrap{}
+	if err := o.Local.Get(ctx, key, cb); err != nil || cb.Annotations[v1alpha1.AnnotationPlane] != "" {
+		return err
+	}
+	before := cb.DeepCopy()
+	metav1.SetMetaDataAnnotation(&cb.ObjectMeta, v1alpha1.AnnotationPlane, v1alpha1.PlaneLocal)
+	return o.Local.Patch(ctx, cb, client.MergeFrom(before), client.FieldOwner("butleradm-plane"))
+}
+
+// ReadyToPivot is a bootstrap with nothing left to do but to move.
+func ReadyToPivot(cb *v1alpha1.ClusterBootstrap) bool {
+	c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionReady)
+	return c != nil && c.Reason == bootstrap.ReasonReadyToPivot && cb.Status.ObservedGeneration == cb.Generation &&
+		cb.DeletionTimestamp.IsZero() && !v1alpha1.Fenced(cb) && !bootstrap.SelfHosted(cb)
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package operation
 
 import (
 	"context"
@@ -34,20 +34,20 @@ const (
 // probePorts are where something usually listens: Kubernetes, Talos, the web, SSH.
 func probePorts() []string { return []string{"6443", "50000", "443", "80", "22"} }
 
-// inUse asks whether the addresses that a new cluster will announce are in use, as
+// checkAddresses asks whether the addresses that a new cluster will announce are in use, as
 // far as this machine can see: through the operation's own network, and only where
 // the cluster's machines announce addresses by themselves. The virtual IP is refused
 // if something answers there; for the pool, which may be shared, that is a warning.
-func (o *operation) inUse(s v1alpha1.ClusterBootstrapSpec) (out []provider.Finding) {
+func (o *Operation) checkAddresses(s v1alpha1.ClusterBootstrapSpec) (out []provider.Finding) {
 	if !announces(s.Provider) {
 		return nil
 	}
 	if s.Network.VIP != "" {
-		out = append(out, addressCheck(o.ctx, o.dial(), "virtual IP "+s.Network.VIP, []string{s.Network.VIP}, provider.Refused))
+		out = append(out, addressCheck(o.ctx, o.Dial(), "virtual IP "+s.Network.VIP, []string{s.Network.VIP}, provider.Refused))
 	}
 	if p := s.Network.LoadBalancerPool; p != nil {
 		first := firstOf(p, poolProbes)
-		out = append(out, addressCheck(o.ctx, o.dial(), fmt.Sprintf("load balancer pool %s-%s", p.Start, p.End), first, provider.Unknown))
+		out = append(out, addressCheck(o.ctx, o.Dial(), fmt.Sprintf("load balancer pool %s-%s", p.Start, p.End), first, provider.Unknown))
 	}
 	return out
 }
@@ -110,7 +110,7 @@ func probe(ctx context.Context, dial workspace.Dialer, addresses []string) []ans
 	var group sync.WaitGroup
 	for i := range out {
 		group.Go(func() {
-			conn, err := dialFor(ctx, probePatience, dial, "tcp", net.JoinHostPort(out[i].host, out[i].port))
+			conn, err := DialWithin(ctx, probePatience, dial, "tcp", net.JoinHostPort(out[i].host, out[i].port))
 			if out[i].err = err; err == nil {
 				_ = conn.Close()
 			}
@@ -118,4 +118,11 @@ func probe(ctx context.Context, dial workspace.Dialer, addresses []string) []ans
 	}
 	group.Wait()
 	return out
+}
+
+// DialWithin dials, and gives up after d.
+func DialWithin(ctx context.Context, d time.Duration, dial workspace.Dialer, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return dial(ctx, network, addr)
 }

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package operation
+
+import (
+	"maps"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// SimulatorSecret returns the credentials of the simulated platform. They hold for the
+// endpoint of the manifest, at which it answers.
+func (o *Operation) SimulatorSecret(config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
+	data, err := os.ReadFile(o.Simulator.Kubeconfig)
+	values := map[string][]byte{SecretKey(config): data}
+	if h := config.Spec.Harvester; h != nil && h.Endpoint != "" {
+		values[v1alpha1.KeyEndpoint] = []byte(h.Endpoint)
+	}
+	return NewSecret(config, values), err
+}
+
+// KubeconfigKey is where a Secret holds a kubeconfig unless its reference names
+// another key.
+const KubeconfigKey = "kubeconfig"
+
+// SecretKey is the key of the Secret that holds the credentials of a ProviderConfig.
+func SecretKey(p *v1alpha1.ProviderConfig) string {
+	if ref := p.Spec.CredentialsRef; ref != nil && ref.Key != "" {
+		return ref.Key
+	}
+	return KubeconfigKey
+}
+
+// NewSecret returns the Secret that a ProviderConfig refers to. One of another
+// namespace allows the ProviderConfig to use it: the user hands over both.
+func NewSecret(config *v1alpha1.ProviderConfig, data map[string][]byte) *corev1.Secret {
+	key := config.CredentialsSecret()
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: data}
+	if key.Namespace != config.Namespace {
+		metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1alpha1.AnnotationAllowedNamespaces, config.Namespace)
+	}
+	return s
+}
+
+// SecretData is the data of a Secret as an API server would store it.
+func SecretData(s *corev1.Secret) map[string][]byte {
+	if s == nil {
+		return nil
+	}
+	data := map[string][]byte{}
+	maps.Copy(data, s.Data)
+	for k, v := range s.StringData {
+		data[k] = []byte(v)
+	}
+	return data
+}
