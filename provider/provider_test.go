@@ -84,7 +84,7 @@ func TestTransportSendsEveryByteThroughItsDialer(t *testing.T) {
 		dialled = append(dialled, address)
 		return nil, refused
 	}}
-	response, err := transport.HTTPClient().Get("https://platform.example/token")
+	response, err := transport.HTTPClient(nil).Get("https://platform.example/token")
 	if err == nil {
 		response.Body.Close()
 	}
@@ -100,7 +100,7 @@ func TestTheClientNamesTheAgentUnlessTheRequestNamesAnother(t *testing.T) {
 	var seen []string
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = append(seen, r.UserAgent()) }))
 	defer s.Close()
-	c := Transport{Agent: "butler-test/v1 (0a1b2c3d)"}.HTTPClient()
+	c := Transport{Agent: "butler-test/v1 (0a1b2c3d)"}.HTTPClient(nil)
 	for _, own := range []string{"", "sdk/2"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, nil)
 		if err != nil {

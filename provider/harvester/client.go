@@ -4,8 +4,6 @@
 package harvester
 
 import (
-	"net/http"
-
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -40,22 +38,6 @@ func newClient(config *rest.Config) (client.WithWatch, func(), error) {
 	c, err := client.NewWithWatch(config, client.Options{HTTPClient: h, Scheme: s, Mapper: mapper()})
 	return c, func() { utilnet.CloseIdleConnectionsFor(h.Transport) }, err
 }
-
-// impatient hides when a throttling server wants to be asked again: client-go
-// would wait for that inside the call, and waiting is the reconciler's part.
-type impatient struct{ http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := i.RoundTripper.RoundTrip(r)
-	if answer != nil {
-		answer.Header.Del("Retry-After")
-	}
-	return answer, err
-}
-
-// WrappedRoundTripper lets the connections beneath be found and closed.
-func (i impatient) WrappedRoundTripper() http.RoundTripper { return i.RoundTripper }
 
 func scheme() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -37,7 +36,7 @@ func restConfig(op string, c provider.Config) (*rest.Config, error) {
 		rc.Proxy = c.Transport.Proxy
 	}
 	rc.QPS = -1
-	rc.Wrap(func(rt http.RoundTripper) http.RoundTripper { return impatient{rt} })
+	rc.Wrap(c.Transport.Wrap)
 	rc.UserAgent = cmp.Or(c.Transport.Agent, "butler-provider-harvester")
 	return rc, nil
 }
