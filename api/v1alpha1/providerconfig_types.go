@@ -152,6 +152,33 @@ type ProviderConfigSpec struct {
 	Azure *AzureSpec `json:"azure,omitempty"`
 }
 
+// Endpoint returns the URL of the platform's API; it is empty where the spec has none.
+func (s ProviderConfigSpec) Endpoint() string {
+	switch {
+	case s.Harvester != nil:
+		return s.Harvester.Endpoint
+	case s.Nutanix != nil:
+		return s.Nutanix.Endpoint
+	case s.Proxmox != nil:
+		return s.Proxmox.Endpoint
+	}
+	return ""
+}
+
+// Image returns the name of the image that machines are created from; it is empty
+// where the spec names none, or names it by an id.
+func (s ProviderConfigSpec) Image() string {
+	switch {
+	case s.Harvester != nil:
+		return s.Harvester.ImageName
+	case s.Proxmox != nil:
+		return s.Proxmox.Template
+	case s.GCP != nil:
+		return s.GCP.Image
+	}
+	return ""
+}
+
 // ProviderCapacity is what a platform has left.
 type ProviderCapacity struct {
 	// AvailableIPs counts free addresses.

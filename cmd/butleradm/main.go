@@ -9,16 +9,19 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/cli"
 	"github.com/butlerdotdev/butler/internal/plane/component"
+	"github.com/butlerdotdev/butler/internal/sim/facade"
+	simharvester "github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/harvester"
 )
 
 func main() {
 	app := cli.App{
-		Providers: []provider.Provider{harvester.Provider()},
-		Component: component.Main,
-		Out:       os.Stdout,
-		Err:       os.Stderr,
+		Providers:  []provider.Provider{harvester.Provider()},
+		Simulators: []facade.Platform{simharvester.Platform()},
+		Component:  component.Main,
+		Out:        os.Stdout,
+		Err:        os.Stderr,
 	}
 	os.Exit(app.Main(os.Args[1:]))
 }

@@ -106,24 +106,33 @@ var rules = []Rule{
 		Packages: "internal/sim",
 		May: []string{
 			"api/v1alpha1", "internal/lock", "internal/plane",
-			"internal/sim/audit", "internal/sim/boot", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/harvester", "internal/sim/network", "internal/sim/registry",
-			"internal/sim/talos",
+			"internal/sim/audit", "internal/sim/boot", "internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/front", "internal/sim/network",
+			"internal/sim/registry", "internal/sim/talos",
 		},
+		InTests: []string{"internal/sim/harvester"},
 	},
 	{Packages: "internal/sim/network"},
 	{Packages: "internal/sim/fault"},
 	{Packages: "internal/sim/standin"},
 	{Packages: "internal/sim/audit", May: []string{"internal/sim/fault"}},
 	{
+		Packages: "internal/sim/facade",
+		May:      []string{"api/v1alpha1", "internal/sim/audit", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/front", "internal/sim/network"},
+	},
+	{Packages: "internal/sim/front", May: []string{"internal/pki", "internal/plane", "internal/sim/audit", "internal/sim/fault", "internal/sim/network"}},
+	{
 		Packages: "internal/sim/registry",
-		May:      []string{"internal/sim/fault", "internal/sim/network", "internal/sim/standin", "internal/pki", "internal/plane"},
+		May:      []string{"internal/sim/fault", "internal/sim/front", "internal/sim/network", "internal/sim/standin"},
 		InTests:  []string{"api/v1alpha1", "internal/addon/..."},
 	},
 	{Packages: "internal/sim/boot", May: []string{"internal/lock", "internal/sim/datacenter", "internal/sim/network"}},
 	{Packages: "internal/sim/datacenter", May: []string{"internal/sim/network"}},
 	{
 		Packages: "internal/sim/harvester/...",
-		May:      []string{"internal/sim/audit", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/plane", "internal/pki"},
+		May: []string{
+			"api/v1alpha1", "internal/sim/audit", "internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/front", "internal/sim/network",
+			"internal/plane", "internal/pki",
+		},
 	},
 	{
 		Packages: "internal/sim/talos",

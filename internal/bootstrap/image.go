@@ -18,7 +18,7 @@ var versionInName = regexp.MustCompile(`v([0-9]+)[.-]([0-9]+)[.-]([0-9]+)`)
 // ImageWarnings are about an image whose name has another version than the spec asks
 // for. A name is no proof: the machines themselves are asked before they matter.
 func ImageWarnings(spec v1alpha1.ClusterBootstrapSpec, config v1alpha1.ProviderConfigSpec) []string {
-	name := imageOf(config)
+	name := config.Image()
 	found := versionInName.FindStringSubmatch(name)
 	if found == nil {
 		return nil
@@ -28,18 +28,4 @@ func ImageWarnings(spec v1alpha1.ClusterBootstrapSpec, config v1alpha1.ProviderC
 		return nil
 	}
 	return []string{fmt.Sprintf("image %s seems to be of Talos %s, and spec.talos.version is %s: machines of another version are refused", name, version, spec.Talos.Version)}
-}
-
-// imageOf is the name of the image that machines are created from; empty, if it has
-// none that says something.
-func imageOf(config v1alpha1.ProviderConfigSpec) string {
-	switch {
-	case config.Harvester != nil:
-		return config.Harvester.ImageName
-	case config.Proxmox != nil:
-		return config.Proxmox.Template
-	case config.GCP != nil:
-		return config.GCP.Image
-	}
-	return ""
 }

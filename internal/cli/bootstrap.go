@@ -51,7 +51,7 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	if err != nil {
 		return err
 	}
-	setup, err := f.setup(m)
+	setup, err := f.setup(a, m)
 	if err != nil {
 		return err
 	}
@@ -94,9 +94,20 @@ type making struct {
 }
 
 // setup is what the simulated platform of a rehearsal starts with.
-func (f bootstrapFlags) setup(m *manifest.Manifest) (sim.Setup, error) {
-	setup, err := f.world.setup(sim.SeedFor(m.Cluster, m.Provider))
-	if err != nil || !f.rehearse || f.charts != "" {
+func (f bootstrapFlags) setup(a App, m *manifest.Manifest) (sim.Setup, error) {
+	if !f.rehearse {
+		return sim.Setup{}, nil
+	}
+	platform, err := a.simulator(m.Provider.Spec.Provider)
+	if err != nil {
+		return sim.Setup{}, err
+	}
+	seed, err := sim.SeedFor(platform, m.Cluster, m.Provider)
+	if err != nil {
+		return sim.Setup{}, err
+	}
+	setup, err := f.world.setup(seed)
+	if err != nil || f.charts != "" {
 		return setup, err
 	}
 	addons, err := operation.AddonsOf(m)

@@ -22,6 +22,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/sim/facade"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/version"
 	"github.com/butlerdotdev/butler/provider"
@@ -40,6 +41,8 @@ const (
 type App struct {
 	// Providers that clusters can be bootstrapped on.
 	Providers []provider.Provider
+	// Simulators of the platforms that can be rehearsed.
+	Simulators []facade.Platform
 	// Component runs one component of a control plane in this process and
 	// returns its exit code.
 	Component func(args []string) int

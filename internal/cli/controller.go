@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/serve"
@@ -53,7 +55,7 @@ func (a App) controllerCommand() *cobra.Command {
 	// What follows the name is the controller's own.
 	c.Flags().SetInterspersed(false)
 	c.Flags().StringVar(&s.network, "network", "", "`ADDRESS` of a simulated network that all connections but those to Kubernetes go through")
-	c.Flags().StringVar(&s.ca, "charts-ca", "", "`FILE` with the authority of that network's charts")
+	c.Flags().StringVar(&s.ca, "ca", "", "`FILE` with the authority of that network's servers")
 	return c
 }
 
@@ -82,21 +84,23 @@ func (a App) runController(ctx context.Context, s surroundings, name string, arg
 
 // controllers are all of this project that this executable has.
 func (a App) controllers(s surroundings) ([]program.Program, error) {
-	dial := (&net.Dialer{}).DialContext
+	transport := provider.Transport{DialContext: (&net.Dialer{}).DialContext}
 	addons := source.Options{Carried: charts.FS}
 	if s.network != "" {
-		dial = network.Dialer(s.network)
-		var err error
-		if addons.HTTP, err = operation.NewSimulatedHTTP(dial, s.ca); err != nil {
+		transport.DialContext = network.Dialer(s.network)
+		var err, caErr error
+		addons.HTTP, err = operation.NewSimulatedHTTP(transport.DialContext, s.ca)
+		transport.RootCAs, caErr = sim.RootCAs(s.ca)
+		if err := errors.Join(err, caErr); err != nil {
 			return nil, err
 		}
 	}
 	out := []program.Program{
-		clusterbootstrap.Program(dial, addons),
+		clusterbootstrap.Program(transport.DialContext, addons),
 		{Name: "butler-controller", Register: butlerconfig.Register},
 	}
 	for _, p := range a.Providers {
-		out = append(out, serve.ProgramWith(p, serve.Options{Transport: provider.Transport{DialContext: dial}, Clock: a.Hooks.Clock}))
+		out = append(out, serve.ProgramWith(p, serve.Options{Transport: transport, Clock: a.Hooks.Clock}))
 	}
 	return out, nil
 }

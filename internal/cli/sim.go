@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -24,6 +26,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/facade"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
@@ -36,16 +39,29 @@ func (a App) simCommand() *cobra.Command {
 			return failure.Usagef("what to do? see %s --help", cmd.CommandPath())
 		},
 	}
-	c.AddCommand(a.simRunCommand(v1alpha1.ProviderHarvester), a.simListCommand(), a.simStopCommand(), a.simCheckCommand(), a.simFaultCommand())
+	for _, p := range a.Simulators {
+		c.AddCommand(a.simRunCommand(p))
+	}
+	c.AddCommand(a.simListCommand(), a.simStopCommand(), a.simCheckCommand(), a.simFaultCommand())
 	return c
 }
 
-func (a App) simRunCommand(p v1alpha1.ProviderType) *cobra.Command {
+// simulator returns the simulator of a provider.
+func (a App) simulator(t v1alpha1.ProviderType) (facade.Platform, error) {
+	for _, p := range a.Simulators {
+		if p.Type == t {
+			return p, nil
+		}
+	}
+	return facade.Platform{}, failure.Usagef("this butleradm cannot rehearse %s: it contains no simulator of it", t)
+}
+
+func (a App) simRunCommand(p facade.Platform) *cobra.Command {
 	var dir, setupFile, subnet string
 	var w world
 	c := &cobra.Command{
-		Use:   string(p) + " --state-dir DIR",
-		Short: "Run a simulated " + string(p) + " in the foreground",
+		Use:   string(p.Type) + " --state-dir DIR",
+		Short: "Run a simulated " + string(p.Type) + " in the foreground",
 		Long: `Run a simulated platform in the foreground until Ctrl-C. Its API answers as the
 real one does; its machines boot an emulated Talos. They are reached through the
 SOCKS5 proxy that is printed. The next start in the same directory goes on with
@@ -99,7 +115,7 @@ func simSetup(w world, file, subnet string) (sim.Setup, error) {
 	return setup, nil
 }
 
-func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir string, setup sim.Setup) error {
+func (a App) runSim(ctx context.Context, p facade.Platform, dir string, setup sim.Setup) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -110,9 +126,11 @@ func (a App) runSim(ctx context.Context, p v1alpha1.ProviderType, dir string, se
 	handler := slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})
 	ctrllog.SetLogger(logr.FromSlogHandler(handler))
 	klog.SetSlogLogger(slog.New(handler))
-	return sim.Run(ctx, sim.Options{Dir: abs, Provider: p, Setup: setup, Log: slog.New(handler)}, func(i sim.Info) {
-		fmt.Fprintf(a.Out, "kubeconfig: %s\nadmin: %s\nproxy: socks5://%s\n",
-			filepath.Join(dir, filepath.Base(i.Kubeconfig)), filepath.Join(dir, filepath.Base(i.Admin)), i.Proxy)
+	return sim.Run(ctx, sim.Options{Dir: abs, Platform: p, Setup: setup, Log: slog.New(handler)}, func(i sim.Info) {
+		for _, key := range slices.Sorted(maps.Keys(i.Credentials)) {
+			fmt.Fprintf(a.Out, "%s: %s\n", key, filepath.Join(dir, filepath.Base(i.Credentials[key])))
+		}
+		fmt.Fprintf(a.Out, "admin: %s\nproxy: socks5://%s\n", filepath.Join(dir, filepath.Base(i.Admin)), i.Proxy)
 	})
 }
 

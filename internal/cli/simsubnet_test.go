@@ -9,10 +9,11 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/facade"
 )
 
 func TestSimulatorSaysHowManyMachinesItHoldsAndTakesALargerSubnet(t *testing.T) {
-	c := App{}.simRunCommand(v1alpha1.ProviderHarvester)
+	c := App{}.simRunCommand(facade.Platform{Type: v1alpha1.ProviderHarvester})
 	if f := c.Flags().Lookup("subnet"); f == nil || f.Hidden || !strings.Contains(c.Long, "253 machines") {
 		t.Errorf("the flag is %+v, the help\n%s", f, c.Long)
 	}

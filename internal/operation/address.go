@@ -39,7 +39,7 @@ func probePorts() []string { return []string{"6443", "50000", "443", "80", "22"}
 // the cluster's machines announce addresses by themselves. The virtual IP is refused
 // if something answers there; for the pool, which may be shared, that is a warning.
 func (o *Operation) checkAddresses(s v1alpha1.ClusterBootstrapSpec) (out []provider.Finding) {
-	if !announces(s.Provider) {
+	if !s.Provider.OnPrem() {
 		return nil
 	}
 	if s.Network.VIP != "" {
@@ -50,12 +50,6 @@ func (o *Operation) checkAddresses(s v1alpha1.ClusterBootstrapSpec) (out []provi
 		out = append(out, addressCheck(o.ctx, o.Dial(), fmt.Sprintf("load balancer pool %s-%s", p.Start, p.End), first, provider.Unknown))
 	}
 	return out
-}
-
-// announces reports whether machines of a provider announce addresses of their
-// network, rather than getting them from the platform.
-func announces(p v1alpha1.ProviderType) bool {
-	return slices.Contains([]v1alpha1.ProviderType{v1alpha1.ProviderHarvester, v1alpha1.ProviderNutanix, v1alpha1.ProviderProxmox}, p)
 }
 
 // firstOf are the first addresses of a range.

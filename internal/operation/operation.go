@@ -109,7 +109,11 @@ func (o *Operation) connect(ctx context.Context) error {
 
 // Transport is how this process connects to the platform.
 func (o *Operation) Transport() provider.Transport {
-	return provider.Transport{DialContext: o.Dial(), Agent: agent}
+	t := provider.Transport{DialContext: o.Dial(), Agent: agent}
+	if o.Rehearsal {
+		t.RootCAs = o.Simulator.RootCAs()
+	}
+	return t
 }
 
 // agent is how platforms know this process.

@@ -5,7 +5,6 @@ package operation
 
 import (
 	"maps"
-	"os"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,12 +15,19 @@ import (
 // SimulatorSecret returns the credentials of the simulated platform. They hold for the
 // endpoint of the manifest, at which it answers.
 func (o *Operation) SimulatorSecret(config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
-	data, err := os.ReadFile(o.Simulator.Kubeconfig)
-	values := map[string][]byte{SecretKey(config): data}
-	if h := config.Spec.Harvester; h != nil && h.Endpoint != "" {
-		values[v1alpha1.KeyEndpoint] = []byte(h.Endpoint)
+	values, err := o.Simulator.Secret()
+	if err != nil {
+		return nil, err
 	}
-	return NewSecret(config, values), err
+	if ref := config.Spec.CredentialsRef; ref != nil && ref.Key != "" && len(values) == 1 {
+		for _, value := range values {
+			values = map[string][]byte{ref.Key: value}
+		}
+	}
+	if endpoint := config.Spec.Endpoint(); endpoint != "" {
+		values[v1alpha1.KeyEndpoint] = []byte(endpoint)
+	}
+	return NewSecret(config, values), nil
 }
 
 // KubeconfigKey is where a Secret holds a kubeconfig unless its reference names

@@ -15,6 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
@@ -69,7 +70,7 @@ func TestPlatformThatRunsIsToldAndAsked(t *testing.T) {
 func (p *platform) tag(name, owner string) {
 	p.t.Helper()
 	p.connect(p.info.Admin)
-	defer p.connect(p.info.Kubeconfig)
+	defer p.connect(p.info.Credentials[v1alpha1.KeyKubeconfig])
 	vm := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}}
 	vm.SetNamespace("default")
 	vm.SetName(name)

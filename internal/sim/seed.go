@@ -4,13 +4,13 @@
 package sim
 
 import (
+	"encoding/json"
 	"net/netip"
-	"net/url"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/sim/audit"
+	"github.com/butlerdotdev/butler/internal/sim/facade"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/internal/sim/registry"
 )
 
@@ -27,7 +27,8 @@ type Setup struct {
 
 // Seed is what a simulated platform starts with because a manifest names it.
 type Seed struct {
-	Harvester harvester.Seed `json:"harvester"`
+	// Platform is what the platform itself has; see facade.Platform.Seed.
+	Platform json.RawMessage `json:"platform,omitempty"`
 	// Subnet that machines get their addresses from; empty means one of the
 	// simulator's own.
 	Subnet  string `json:"subnet,omitempty"`
@@ -45,7 +46,7 @@ type Seed struct {
 
 // SeedFor takes from a manifest what its platform has to have. Credentials are
 // no part of it.
-func SeedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) Seed {
+func SeedFor(p facade.Platform, cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) (Seed, error) {
 	s := Seed{Reserved: reserved(cb.Spec.Network), Desired: desired(cb.Spec.Cluster)}
 	if _, err := netip.ParseAddr(cb.Spec.Network.VIP); err == nil {
 		s.Shared = []string{cb.Spec.Network.VIP}
@@ -56,38 +57,9 @@ func SeedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) Seed {
 	if s.Subnet == "" {
 		s.Subnet = around(cb.Spec.Network.VIP)
 	}
-	if h := pc.Spec.Harvester; h != nil {
-		s.Harvester = harvesterSeed(cb, h)
-	}
-	return s
-}
-
-func harvesterSeed(cb *v1alpha1.ClusterBootstrap, h *v1alpha1.HarvesterSpec) harvester.Seed {
-	s := harvester.Seed{Networks: []string{h.NetworkName}}
-	if h.Namespace != "" {
-		s.Namespaces = []string{h.Namespace}
-	}
-	if h.ImageName != "" {
-		s.Images = []string{h.ImageName}
-	}
-	if h.StorageClassName != "" {
-		s.StorageClasses = []string{h.StorageClassName}
-	}
-	if u, err := url.Parse(h.Endpoint); err == nil && u.Host != "" {
-		s.Hosts = []string{u.Host}
-	}
-	pools := []v1alpha1.NodePool{cb.Spec.Cluster.ControlPlane}
-	if w := cb.Spec.Cluster.Workers; w != nil {
-		pools = append(pools, *w)
-	}
-	for _, p := range pools {
-		for _, d := range p.ExtraDisks {
-			if d.StorageClass != "" {
-				s.StorageClasses = append(s.StorageClasses, d.StorageClass)
-			}
-		}
-	}
-	return s
+	var err error
+	s.Platform, err = json.Marshal(p.Seed(cb, pc))
+	return s, err
 }
 
 // desired is how many machines a manifest has.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/sim/audit"
-	"github.com/butlerdotdev/butler/internal/sim/harvester"
+	"github.com/butlerdotdev/butler/internal/sim/facade"
 )
 
 func manifest() (*v1alpha1.ClusterBootstrap, *v1alpha1.ProviderConfig) {
@@ -29,18 +29,22 @@ func manifest() (*v1alpha1.ClusterBootstrap, *v1alpha1.ProviderConfig) {
 	return cb, pc
 }
 
-func TestSeedHasWhatTheManifestNames(t *testing.T) {
-	want := harvester.Seed{
-		Namespaces: []string{"vms"}, Images: []string{"img/b"}, Networks: []string{"net/a"},
-		StorageClasses: []string{"usual", "fast", "big"}, Hosts: []string{"harvester.example.com:8443"},
+// seedOf returns the seed of a manifest for a platform that has its image alone.
+func seedOf(t *testing.T, cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) Seed {
+	t.Helper()
+	platform := facade.Platform{Seed: func(_ *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
+		return map[string]string{"image": pc.Spec.Harvester.ImageName}
+	}}
+	s, err := SeedFor(platform, cb, pc)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, SeedFor(manifest()).Harvester); diff != "" {
-		t.Error(diff)
-	}
+	return s
 }
 
 func TestMachinesLiveAroundTheVIPAndLeaveItAlone(t *testing.T) {
-	subnet, err := SeedFor(manifest()).subnet()
+	cb, pc := manifest()
+	subnet, err := seedOf(t, cb, pc).subnet()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +64,7 @@ func TestASingleNodeIsOneMachine(t *testing.T) {
 	cb, pc := manifest()
 	cb.Spec.Cluster.Name, cb.Spec.Cluster.Topology = "edge", v1alpha1.TopologySingleNode
 	cb.Spec.Cluster.ControlPlane.Replicas = 1
-	if diff := cmp.Diff([]audit.Desired{{Cluster: "edge", Machines: 1}}, SeedFor(cb, pc).Desired); diff != "" {
+	if diff := cmp.Diff([]audit.Desired{{Cluster: "edge", Machines: 1}}, seedOf(t, cb, pc).Desired); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -68,7 +72,7 @@ func TestASingleNodeIsOneMachine(t *testing.T) {
 func TestSubnetOfTheProviderConfigCounts(t *testing.T) {
 	cb, pc := manifest()
 	pc.Spec.Network = &v1alpha1.ProviderNetworkSpec{Subnet: "10.7.0.0/16", Gateway: "10.7.0.254"}
-	subnet, err := SeedFor(cb, pc).subnet()
+	subnet, err := seedOf(t, cb, pc).subnet()
 	if err != nil || subnet.Prefix.String() != "10.7.0.0/16" || subnet.Gateway.String() != "10.7.0.254" {
 		t.Errorf("%v, %v", subnet, err)
 	}
@@ -94,16 +98,13 @@ func TestExampleHasItsWorld(t *testing.T) {
 		}
 	}
 	want := Seed{
-		Harvester: harvester.Seed{
-			Namespaces: []string{"default"}, Images: []string{"default/talos-v1.9.2"}, Networks: []string{"default/workloads"},
-			StorageClasses: []string{"longhorn"},
-		},
+		Platform: []byte(`{"image":"default/talos-v1.9.2"}`),
 		Subnet:   "10.40.0.0/24",
 		Reserved: []v1alpha1.AddressRange{{Start: "10.40.0.200", End: "10.40.0.200"}, {Start: "10.40.0.210", End: "10.40.0.250"}},
 		Desired:  []audit.Desired{{Cluster: "butler-mgmt", Machines: 6}},
 		Shared:   []string{"10.40.0.200"},
 	}
-	if diff := cmp.Diff(want, SeedFor(cb, pc)); diff != "" {
+	if diff := cmp.Diff(want, seedOf(t, cb, pc)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -8,6 +8,7 @@ package sim
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,8 +21,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/facade"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/harvester"
+	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
@@ -29,8 +31,8 @@ import (
 type Options struct {
 	// Dir holds all state; a second start goes on with it.
 	Dir string
-	// Provider whose platform is simulated.
-	Provider v1alpha1.ProviderType
+	// Platform is the one that is simulated.
+	Platform facade.Platform
 	// Executable has the components of a control plane inside; empty means the
 	// running one.
 	Executable string
@@ -41,15 +43,16 @@ type Options struct {
 // Info tells how to reach a simulated platform that runs.
 type Info struct {
 	Provider v1alpha1.ProviderType `json:"provider"`
-	// Kubeconfig is the file with the credentials of the platform's user.
-	Kubeconfig string `json:"kubeconfig"`
-	// Admin is the file with those of the platform's administrator.
+	// Credentials of the platform's user: the keys of a ProviderConfig's Secret, each
+	// with the file that holds its value.
+	Credentials map[string]string `json:"credentials"`
+	// Admin is the file with the access of the platform's administrator.
 	Admin string `json:"admin"`
 	// Proxy is the address of the SOCKS5 server of the simulated network.
 	Proxy string `json:"proxy"`
-	// CA is the file with the authority of the servers that stand in for chart
-	// repositories and registries; empty where there are none.
-	CA    string `json:"ca,omitempty"`
+	// CA is the file with the authority of all servers of the simulated network: the
+	// platform's own, and those of charts and registries.
+	CA    string `json:"ca"`
 	Setup Setup  `json:"setup"`
 	// Control is where SetFaults and Left ask. It is a secret.
 	Control string `json:"control"`
@@ -57,15 +60,48 @@ type Info struct {
 	PID int `json:"pid"`
 }
 
+// Secret returns the data of a ProviderConfig's Secret for the platform.
+func (i Info) Secret() (map[string][]byte, error) {
+	data := map[string][]byte{}
+	for key, file := range i.Credentials {
+		value, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read the credentials of the simulated platform: %w", err)
+		}
+		data[key] = value
+	}
+	return data, nil
+}
+
+// RootCAs returns the authority of the simulated network. If its file cannot be read,
+// no server is trusted.
+func (i Info) RootCAs() *x509.CertPool {
+	pool, err := RootCAs(i.CA)
+	if err != nil {
+		return x509.NewCertPool()
+	}
+	return pool
+}
+
+// RootCAs returns the authority that the file of Info.CA holds.
+func RootCAs(file string) (*x509.CertPool, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the authority of the simulated platform: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, fmt.Errorf("the authority of the simulated platform: %s holds no certificate", file)
+	}
+	return pool, nil
+}
+
 // Run simulates until ctx ends. It calls ready once everything answers.
 func Run(ctx context.Context, o Options, ready func(Info)) error {
-	if o.Provider != v1alpha1.ProviderHarvester {
-		return fmt.Errorf("no simulator for provider %q", o.Provider)
-	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return err
 	}
-	held, err := lock.Acquire(ctx, o.Dir, "butleradm sim "+string(o.Provider))
+	held, err := lock.Acquire(ctx, o.Dir, "butleradm sim "+string(o.Platform.Type))
 	if err != nil {
 		return err
 	}
@@ -84,7 +120,11 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 	}
 	defer socks.Close()
 	faults := fault.NewCourse(o.Setup.Faults)
-	ca, closeRegistry, err := o.openRegistry(ctx, net, faults)
+	authority, err := front.OpenAuthority(filepath.Join(o.Dir, "authority"))
+	if err != nil {
+		return err
+	}
+	closeRegistry, err := o.openRegistry(ctx, net, faults, authority)
 	if err != nil {
 		return err
 	}
@@ -93,26 +133,29 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 	if err != nil {
 		return err
 	}
-	w := world{network: net, proxy: socks.Addr().String(), ca: ca, profile: profile, faults: faults, auditor: auditor}
+	w := world{network: net, proxy: socks.Addr().String(), ca: authority.File(), profile: profile, faults: faults, auditor: auditor}
 	dc, err := o.openDatacenter(w)
 	if err != nil {
 		return err
 	}
 	defer dc.Close()
-	h, err := harvester.Start(ctx, harvester.Options{
-		Dir: o.Dir, Executable: o.Executable, Datacenter: dc, Network: net, Seed: o.Setup.Seed.Harvester,
+	api, err := o.Platform.Start(ctx, facade.Options{
+		Dir: o.Dir, Executable: o.Executable, Datacenter: dc, Authority: authority, Network: net, Seed: o.Setup.Seed.Platform,
 		Create: profile.Create, Faults: faults, Auditor: auditor, Log: o.Log,
 	})
 	if err != nil {
 		return err
 	}
-	info := Info{o.Provider, h.Kubeconfig(), h.AdminKubeconfig(), w.proxy, w.ca, o.Setup, "", os.Getpid()}
-	return errors.Join(o.answer(ctx, w, h, info, ready), h.Stop())
+	info := Info{
+		Provider: o.Platform.Type, Credentials: api.Credentials(), Admin: api.Admin(),
+		Proxy: w.proxy, CA: w.ca, Setup: o.Setup, PID: os.Getpid(),
+	}
+	return errors.Join(o.answer(ctx, w, api, info, ready), api.Stop())
 }
 
 // answer has the platform answer until ctx or the platform ends.
-func (o Options) answer(ctx context.Context, w world, h *harvester.Harvester, i Info, ready func(Info)) error {
-	c, err := openControl(w.faults, h.Prepare, w.auditor, o.Log)
+func (o Options) answer(ctx context.Context, w world, api facade.API, i Info, ready func(Info)) error {
+	c, err := openControl(w.faults, api.Prepare, w.auditor, o.Log)
 	if err != nil {
 		return err
 	}
@@ -122,12 +165,12 @@ func (o Options) answer(ctx context.Context, w world, h *harvester.Harvester, i 
 		return err
 	}
 	ready(i)
-	return until(ctx, h)
+	return until(ctx, api)
 }
 
-func until(ctx context.Context, h *harvester.Harvester) error {
+func until(ctx context.Context, api facade.API) error {
 	ended := make(chan error, 1)
-	go func() { ended <- h.Wait() }()
+	go func() { ended <- api.Wait() }()
 	select {
 	case err := <-ended:
 		return err
@@ -139,15 +182,7 @@ func until(ctx context.Context, h *harvester.Harvester) error {
 // openNetwork serves the simulated network at the port of the last start if it
 // is free: kubeconfigs that were handed out name it.
 func (o Options) openNetwork() (*network.Network, net.Listener, error) {
-	file := filepath.Join(o.Dir, "proxy")
-	last, err := os.ReadFile(file)
-	if err != nil {
-		last = []byte("127.0.0.1:0")
-	}
-	l, err := net.Listen("tcp4", string(last))
-	if err != nil {
-		l, err = net.Listen("tcp4", "127.0.0.1:0")
-	}
+	l, err := front.Listen(filepath.Join(o.Dir, "proxy"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,7 +192,7 @@ func (o Options) openNetwork() (*network.Network, net.Listener, error) {
 			o.Log.Error("simulated network ended", "err", err)
 		}
 	}()
-	return n, l, plane.WriteFile(file, []byte(l.Addr().String()))
+	return n, l, nil
 }
 
 func infoPath(dir string) string { return filepath.Join(dir, "sim.json") }

@@ -16,6 +16,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/boot"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/internal/sim/registry"
 	"github.com/butlerdotdev/butler/internal/sim/talos"
@@ -29,26 +30,25 @@ type world struct {
 	network *network.Network
 	// proxy is the address of the network's SOCKS5 server.
 	proxy string
-	// ca is the file with the authority of the stand-ins' servers, if there are any.
+	// ca is the file with the authority of all servers.
 	ca      string
 	profile datacenter.Profile
 	faults  *fault.Course
 	auditor *audit.Auditor
 }
 
-// openRegistry serves stand-ins for charts, if any are wanted, until end is
-// called. The file ca has the authority of their servers.
-func (o Options) openRegistry(ctx context.Context, n *network.Network, faults *fault.Course) (ca string, end func() error, err error) {
+// openRegistry serves stand-ins for charts, if any are wanted, until end is called.
+func (o Options) openRegistry(ctx context.Context, n *network.Network, faults *fault.Course, a *front.Authority) (end func() error, err error) {
 	if len(o.Setup.Seed.Artifacts) == 0 {
-		return "", func() error { return nil }, nil
+		return func() error { return nil }, nil
 	}
 	r, err := registry.Start(ctx, registry.Options{
-		Dir: filepath.Join(o.Dir, "registry"), Network: n, Artifacts: o.Setup.Seed.Artifacts, Faults: faults, Log: o.Log,
+		Authority: a, Network: n, Artifacts: o.Setup.Seed.Artifacts, Faults: faults, Log: o.Log,
 	})
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	return r.CA(), r.Close, nil
+	return r.Close, nil
 }
 
 // openDatacenter opens the machines: emulated nodes, or a command each.
@@ -101,11 +101,7 @@ func (o Options) controllers(w world) ([]string, error) {
 			return nil, err
 		}
 	}
-	command := []string{executable, "controller", "--network", w.proxy}
-	if w.ca != "" {
-		command = append(command, "--charts-ca", w.ca)
-	}
-	return command, nil
+	return []string{executable, "controller", "--network", w.proxy, "--ca", w.ca}, nil
 }
 
 // openTo has machines, and the addresses that they may share, reached for real.

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,6 +26,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/addon/source"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/internal/sim/registry"
 )
 
@@ -36,16 +36,16 @@ func (s *site) serveCharts(addons []addon.Addon) *source.Source {
 	s.Helper()
 	client := &http.Client{Transport: &http.Transport{DialContext: s.network.Dial}}
 	if len(addons) > 0 {
+		authority, err := front.OpenAuthority(filepath.Join(s.dir, "authority"))
+		s.must(err)
 		r, err := registry.Start(context.Background(), registry.Options{
-			Dir: filepath.Join(s.dir, "registry"), Network: s.network, Artifacts: artifactsOf(addons), Faults: s.faults,
+			Authority: authority, Network: s.network, Artifacts: artifactsOf(addons), Faults: s.faults,
 			Log: slog.New(slog.DiscardHandler),
 		})
 		s.must(err)
 		s.Cleanup(func() { s.must(r.Close()) })
 		roots := x509.NewCertPool()
-		ca, err := os.ReadFile(r.CA())
-		s.must(err)
-		roots.AppendCertsFromPEM(ca)
+		roots.AppendCertsFromPEM(authority.Certificate())
 		client.Transport = &http.Transport{DialContext: s.network.Dial, TLSClientConfig: &tls.Config{RootCAs: roots}}
 	}
 	src, err := source.New(source.Options{HTTP: client, Carried: charts.FS})

@@ -32,7 +32,7 @@ func (h *Harvester) installAccess(ctx context.Context, c client.Client) error {
 	if err != nil {
 		return err
 	}
-	limited.Host = "https://" + h.Address()
+	limited.Host, limited.CAData = "https://"+h.Address(), h.options.Authority.Certificate()
 	if err := errors.Join(
 		plane.WriteKubeconfig(h.Kubeconfig(), limited),
 		plane.WriteKubeconfig(h.AdminKubeconfig(), h.plane.Config()),

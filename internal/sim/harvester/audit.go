@@ -6,7 +6,6 @@ package harvester
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -65,21 +64,4 @@ func described(r fault.Resource, o client.Object) audit.Object {
 		Resource: r, ID: string(o.GetUID()), Name: o.GetName(), Leaving: !o.GetDeletionTimestamp().IsZero(),
 		Copy: o.GetAnnotations()[copyAnnotation] != "",
 	}.Tagged(o.GetLabels())
-}
-
-// tellWrites has the auditor know who writes what, before anything comes of it.
-func tellWrites(a *audit.Auditor, next http.Handler) http.Handler {
-	if a == nil {
-		return next
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if call := classify(r); call.Writes() && call.Resource != "" {
-			content := body(r)
-			a.Wrote(audit.Write{
-				Agent: r.UserAgent(), Call: call, Content: content,
-				ClusterID: audit.Object{}.Tagged(objectIn(content).labels).ClusterID,
-			})
-		}
-		next.ServeHTTP(w, r)
-	})
 }

@@ -4,9 +4,7 @@
 package harvester
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strconv"
 
@@ -19,10 +17,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/front"
 )
-
-// bodyLimit is what the API server takes as a body.
-const bodyLimit = 3 << 20
 
 // classify says what a request is in the words of a fault plan.
 func classify(r *http.Request) fault.Call {
@@ -43,7 +39,7 @@ func classify(r *http.Request) fault.Call {
 		call.Resource = fault.Secret
 	}
 	if call.Verb == fault.Create && call.Name == "" {
-		call.Name = objectIn(body(r)).name
+		call.Name = objectIn(front.Body(r)).name
 	}
 	return call
 }
@@ -65,19 +61,6 @@ func verbOf(verb string) fault.Verb {
 		return fault.Delete
 	}
 	return fault.Verb(verb)
-}
-
-// body is what a request brings. It stays.
-func body(r *http.Request) []byte {
-	if r.Body == nil {
-		return nil
-	}
-	data, err := io.ReadAll(io.LimitReader(r.Body, bodyLimit))
-	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(data), r.Body))
-	if err != nil {
-		return nil
-	}
-	return data
 }
 
 // identity is what is asked of the object in a request.

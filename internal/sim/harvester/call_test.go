@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -46,29 +45,5 @@ func TestRequestsInTheWordsOfAFaultPlan(t *testing.T) {
 				t.Errorf("of the body %q is left, %v", left, err)
 			}
 		})
-	}
-}
-
-func TestFrontKeepsItsAddressIfItIsFree(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "front")
-	first, err := listenAsBefore(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := listenAsBefore(file) // while the first has it
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first.Addr().String() == second.Addr().String() {
-		t.Error("two have one address")
-	}
-	_, _ = first.Close(), second.Close()
-	third, err := listenAsBefore(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer third.Close()
-	if third.Addr().String() != second.Addr().String() {
-		t.Errorf("%v, before %v", third.Addr(), second.Addr())
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -25,6 +24,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/internal/sim/harvester/crd"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
@@ -34,8 +34,10 @@ type Options struct {
 	Dir        string // state, kubeconfig and admin.yaml
 	Executable string // see plane.Options
 	Datacenter *datacenter.Datacenter
-	Network    *network.Network // gets routes to the API server; nil: none
-	Seed       Seed
+	// Authority issues the certificate of the API; nil: one in Dir.
+	Authority *front.Authority
+	Network   *network.Network // gets routes to the API server; nil: none
+	Seed      Seed
 	// NoGuestAgent makes the guests run without qemu-guest-agent: instances on a
 	// bridge network then report no address.
 	NoGuestAgent bool
@@ -56,7 +58,7 @@ type Options struct {
 type Harvester struct {
 	options Options
 	plane   *plane.Plane
-	front   *front
+	front   *front.Server
 	cancel  context.CancelFunc
 	ended   chan struct{} // closed when the controllers have ended
 	err     error         // why, valid after ended
@@ -75,6 +77,12 @@ func Start(ctx context.Context, o Options) (*Harvester, error) {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Authority == nil {
+		var err error
+		if o.Authority, err = front.OpenAuthority(filepath.Join(o.Dir, "authority")); err != nil {
+			return nil, fmt.Errorf("start simulated Harvester: %w", err)
+		}
 	}
 	definitions, err := crd.All()
 	if err != nil {
@@ -98,7 +106,7 @@ func (h *Harvester) Kubeconfig() string { return filepath.Join(h.options.Dir, "k
 func (h *Harvester) AdminKubeconfig() string { return filepath.Join(h.options.Dir, "admin.yaml") }
 
 // Address is where the API is served to the limited user, on loopback.
-func (h *Harvester) Address() string { return h.front.listener.Addr().String() }
+func (h *Harvester) Address() string { return h.front.Address() }
 
 // Wait returns when the simulation has ended: nil after Stop, else the cause.
 func (h *Harvester) Wait() error {
@@ -119,8 +127,7 @@ func (h *Harvester) Stop() error {
 			h.cancel()
 			<-h.ended
 		}
-		h.front.close()
-		err = errors.Join(h.second.Load().stop(), h.plane.Stop())
+		err = errors.Join(h.front.Close(), h.second.Load().stop(), h.plane.Stop())
 	})
 	return err
 }
@@ -131,7 +138,7 @@ func planeOptions(o Options, definitions []*apiextensionsv1.CustomResourceDefini
 		Dir:         filepath.Join(o.Dir, "plane"),
 		Executable:  o.Executable,
 		Holder:      "simulated Harvester",
-		Names:       hostNames(o.Seed.Hosts),
+		Names:       front.Names(o.Seed.Hosts),
 		// Pods of the simulation run nowhere: they need no ServiceAccount.
 		AdmissionOff: []string{"ServiceAccount"},
 		Controllers: []string{
@@ -164,36 +171,7 @@ func (h *Harvester) start(ctx context.Context) error {
 	if err := h.Prepare(ctx, h.options.Faults.Plan()); err != nil {
 		return err
 	}
-	h.route()
+	h.front.Route("443", "6443")
 	h.options.Faults.Begin()
 	return nil
-}
-
-// route makes the API server reachable on the simulated network, under its own
-// address and under the names that the user has for it.
-func (h *Harvester) route() {
-	if h.options.Network == nil {
-		return
-	}
-	address := h.Address()
-	h.options.Network.Route(address, address)
-	for _, host := range h.options.Seed.Hosts {
-		if _, _, err := net.SplitHostPort(host); err == nil {
-			h.options.Network.Route(host, address)
-			continue
-		}
-		h.options.Network.Route(net.JoinHostPort(host, "443"), address)
-		h.options.Network.Route(net.JoinHostPort(host, "6443"), address)
-	}
-}
-
-func hostNames(hosts []string) []string {
-	var names []string
-	for _, host := range hosts {
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		names = append(names, host)
-	}
-	return names
 }

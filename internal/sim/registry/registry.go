@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
@@ -44,7 +45,7 @@ type Artifact struct {
 
 // Options say what to serve, and where.
 type Options struct {
-	Dir       string // keeps the certificate authority
+	Authority *front.Authority
 	Network   *network.Network
 	Artifacts []Artifact
 	Faults    *fault.Course
@@ -58,7 +59,6 @@ const headerTimeout = 30 * time.Second
 type Registry struct {
 	options Options
 	shelf   *shelf
-	keys    *keys
 	server  *http.Server
 	done    sync.WaitGroup
 }
@@ -70,7 +70,7 @@ func Start(_ context.Context, o Options) (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve charts and manifests: %w", err)
 	}
-	k, err := openKeys(o.Dir, s.hosts())
+	security, err := o.Authority.TLS(s.hosts()...)
 	if err != nil {
 		return nil, fmt.Errorf("serve charts and manifests: %w", err)
 	}
@@ -78,9 +78,9 @@ func Start(_ context.Context, o Options) (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve charts and manifests: %w", err)
 	}
-	r := &Registry{options: o, shelf: s, keys: k}
+	r := &Registry{options: o, shelf: s}
 	r.server = &http.Server{
-		Handler: http.HandlerFunc(r.serve), TLSConfig: k.config(), ReadHeaderTimeout: headerTimeout,
+		Handler: http.HandlerFunc(r.serve), TLSConfig: security, ReadHeaderTimeout: headerTimeout,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	for _, said := range o.Faults.Plan().Idle(s.addons) {
@@ -107,9 +107,6 @@ func (r *Registry) route(target string) {
 		r.options.Network.Route(net.JoinHostPort(host, "443"), target)
 	}
 }
-
-// CA is the file with the certificate that the registry's own are signed with.
-func (r *Registry) CA() string { return r.keys.file }
 
 // Close ends it.
 func (r *Registry) Close() error {

@@ -35,7 +35,7 @@ const (
 // digests of all charts and manifests, as a fresh registry serves them.
 func digests(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	w, out := start(t, registry.Options{Dir: dir, Artifacts: catalogue(t)}), map[string]string{}
+	w, out := start(t, registry.Options{Authority: authority(t, dir), Artifacts: catalogue(t)}), map[string]string{}
 	for _, s := range scenarios() {
 		for _, a := range addons(t, s) {
 			if a.Source.Chart != "" {
@@ -184,7 +184,7 @@ func TestArtifactWithoutStandInIsRefused(t *testing.T) {
 		"no version":    {Kind: registry.Provider, URL: "https://github.com/kubernetes-sigs/cluster-api/releases/latest/core-components.yaml", Version: "latest"},
 		"no such a way": {Kind: registry.Provider, URL: "oci://ghcr.io/a/b", Version: "v1.0.0"},
 	} {
-		o := registry.Options{Dir: t.TempDir(), Network: network.New(), Artifacts: []registry.Artifact{a}, Log: slog.New(slog.DiscardHandler)}
+		o := registry.Options{Authority: authority(t, t.TempDir()), Network: network.New(), Artifacts: []registry.Artifact{a}, Log: slog.New(slog.DiscardHandler)}
 		r, err := registry.Start(t.Context(), o)
 		if err == nil {
 			t.Errorf("%s: accepted", reason)
@@ -195,8 +195,8 @@ func TestArtifactWithoutStandInIsRefused(t *testing.T) {
 	}
 }
 
-// TestCertificateIsThatOfTheHost: each host has its own, and no other host any.
-func TestCertificateIsThatOfTheHost(t *testing.T) {
+// TestCertificateIsThatOfTheHosts: the registry has no certificate for another host.
+func TestCertificateIsThatOfTheHosts(t *testing.T) {
 	w := start(t, registry.Options{Artifacts: catalogue(t)})
 	conn, err := w.network.Dial(t.Context(), "tcp", "ghcr.io:443")
 	if err != nil {
@@ -214,7 +214,7 @@ func TestCertificateIsThatOfTheHost(t *testing.T) {
 
 func TestClosedRegistryIsOffTheNetwork(t *testing.T) {
 	n := network.New()
-	r, err := registry.Start(t.Context(), registry.Options{Dir: t.TempDir(), Network: n, Artifacts: catalogue(t), Log: slog.New(slog.DiscardHandler)})
+	r, err := registry.Start(t.Context(), registry.Options{Authority: authority(t, t.TempDir()), Network: n, Artifacts: catalogue(t), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/internal/sim/registry"
 )
@@ -68,8 +69,8 @@ func (j *journal) String() string {
 func start(t *testing.T, o registry.Options) *world {
 	t.Helper()
 	w := &world{network: network.New(), log: &journal{}}
-	if o.Dir == "" {
-		o.Dir = t.TempDir()
+	if o.Authority == nil {
+		o.Authority = authority(t, t.TempDir())
 	}
 	o.Network, o.Log = w.network, slog.New(slog.NewTextHandler(w.log, nil))
 	r, err := registry.Start(t.Context(), o)
@@ -82,16 +83,21 @@ func start(t *testing.T, o registry.Options) *world {
 			t.Error(err)
 		}
 	})
-	ca, err := os.ReadFile(r.CA())
-	if err != nil {
-		t.Fatal(err)
-	}
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(ca)
+	roots.AppendCertsFromPEM(o.Authority.Certificate())
 	transport := &http.Transport{DialContext: w.network.Dial, TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	w.Client = &http.Client{Transport: transport}
 	return w
+}
+
+func authority(t *testing.T, dir string) *front.Authority {
+	t.Helper()
+	a, err := front.OpenAuthority(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 func course(t *testing.T, faults string) *fault.Course {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/cli"
 	"github.com/butlerdotdev/butler/internal/plane/component"
+	"github.com/butlerdotdev/butler/internal/sim/facade"
+	simharvester "github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/harvester"
 )
@@ -31,11 +33,12 @@ func run() int {
 	}
 	m := &memory{}
 	app := cli.App{
-		Providers: []provider.Provider{o.spoil(harvester.Provider(), m)},
-		Component: component.Main,
-		Out:       os.Stdout,
-		Err:       os.Stderr,
-		Hooks:     o.hooks(m),
+		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m)},
+		Simulators: []facade.Platform{simharvester.Platform()},
+		Component:  component.Main,
+		Out:        os.Stdout,
+		Err:        os.Stderr,
+		Hooks:      o.hooks(m),
 	}
 	return app.Main(os.Args[1:])
 }

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package front is what every simulated API has before its own handler: an address
+// that stays the same over restarts, a certificate of the simulator's authority, the
+// record of who writes, and the faults and delays of calls.
+package front
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/butlerdotdev/butler/internal/sim/audit"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/network"
+)
+
+// headerTimeout is how long a client may take for the head of its request.
+const headerTimeout = 30 * time.Second
+
+// Options describe one simulated API.
+type Options struct {
+	// AddressFile keeps the address; empty means that every start has another one.
+	AddressFile string
+	Authority   *Authority
+	// Hosts are the names, with or without a port, that clients know the API by.
+	Hosts []string
+	// ClientCAs verify the certificates of clients that send one.
+	ClientCAs *x509.CertPool
+	// API classifies calls and answers in the platform's words.
+	API fault.API
+	// Tags returns the tags of the object in the body of a request.
+	Tags func(body []byte) map[string]string
+	// Create is how long the platform takes to answer when a machine is created.
+	Create  time.Duration
+	Faults  *fault.Course
+	Auditor *audit.Auditor
+	// Network gets routes to the hosts; nil: none.
+	Network *network.Network
+	Log     *slog.Logger
+}
+
+// Server serves one simulated API until it is closed.
+type Server struct {
+	options  Options
+	listener net.Listener
+	server   *http.Server
+}
+
+// Serve serves the handler behind audit, faults and delays.
+func Serve(o Options, next http.Handler) (*Server, error) {
+	security, err := o.Authority.TLS(Names(o.Hosts)...)
+	if err != nil {
+		return nil, err
+	}
+	l, err := o.listen()
+	if err != nil {
+		return nil, err
+	}
+	if o.ClientCAs != nil {
+		security.ClientAuth, security.ClientCAs = tls.VerifyClientCertIfGiven, o.ClientCAs
+	}
+	s := &Server{options: o, listener: o.Faults.Listen(l)}
+	s.server = &http.Server{
+		Handler: o.chain(next), TLSConfig: security, ReadHeaderTimeout: headerTimeout,
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+	go func() { _ = s.server.ServeTLS(s.listener, "", "") }() // ends with Close
+	return s, nil
+}
+
+func (o Options) listen() (net.Listener, error) {
+	if o.AddressFile == "" {
+		return net.Listen("tcp4", "127.0.0.1:0")
+	}
+	return Listen(o.AddressFile)
+}
+
+func (o Options) chain(next http.Handler) http.Handler {
+	next = fault.Delay(o.Create, o.createsMachine, next)
+	return o.recordWrites(o.Faults.Handler(o.API, next))
+}
+
+func (o Options) createsMachine(r *http.Request) bool {
+	c := o.API.Classify(r)
+	return c.Verb == fault.Create && c.Resource == fault.Machine
+}
+
+// recordWrites reports to the auditor who writes what, before it has an effect.
+func (o Options) recordWrites(next http.Handler) http.Handler {
+	if o.Auditor == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if call := o.API.Classify(r); call.Writes() && call.Resource != "" {
+			content := Body(r)
+			o.Auditor.Wrote(audit.Write{
+				Agent: r.UserAgent(), Call: call, Content: content,
+				ClusterID: audit.Object{}.Tagged(o.Tags(content)).ClusterID,
+			})
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Address returns where the API is served, on loopback.
+func (s *Server) Address() string { return s.listener.Addr().String() }
+
+// Route makes the API reachable on the simulated network, under its own address and
+// under its hosts; a host without a port is served at these ports.
+func (s *Server) Route(ports ...string) {
+	if s.options.Network == nil {
+		return
+	}
+	target := s.Address()
+	s.options.Network.Route(target, target)
+	for _, host := range s.options.Hosts {
+		if _, _, err := net.SplitHostPort(host); err == nil {
+			s.options.Network.Route(host, target)
+			continue
+		}
+		for _, port := range ports {
+			s.options.Network.Route(net.JoinHostPort(host, port), target)
+		}
+	}
+}
+
+// Close ends the server and its connections; nil is closed already.
+func (s *Server) Close() error {
+	if s == nil {
+		return nil
+	}
+	if err := s.server.Close(); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// bodyLimit is the most that Body reads, and more than any platform accepts.
+const bodyLimit = 3 << 20
+
+// Body returns the body of a request, which can still be read afterwards.
+func Body(r *http.Request) []byte {
+	if r.Body == nil {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(r.Body, bodyLimit))
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(data), r.Body))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// Names returns hosts without their ports.
+func Names(hosts []string) (out []string) {
+	for _, host := range hosts {
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		out = append(out, host)
+	}
+	return out
+}
