@@ -150,7 +150,7 @@ func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.
 	}
 	if movedAway(known) {
 		progress.Step("this machine's plane is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
-		if known, err = settleAndWake(o, p, known, progress); err != nil {
+		if known, err = newMover(o, p, progress).settleAndWake(known); err != nil {
 			return err
 		}
 		if err := o.CheckManifest(o.Context(), m.Manifest, known); err != nil {
@@ -280,7 +280,7 @@ func carryThrough(o *operation.Operation, p provider.Provider, m *manifest.Manif
 		case !operation.ReadyToPivot(cb):
 			return nil
 		}
-		if err := pivotOut(o, p, cb, tries, progress); err != nil {
+		if err := newMover(o, p, progress).pivotOut(cb, tries); err != nil {
 			return err
 		}
 	}

@@ -237,7 +237,7 @@ func (x *destruction) comeHome() error {
 			return err
 		}
 	}
-	err := pivotBack(x.Operation, x.provider, x.progress)
+	err := reclaimPlane(newMover(x.Operation, x.provider, x.progress))
 	if err == nil {
 		x.target, err = readTarget(x.Context(), x.Workspace, x.Local)
 	}

@@ -47,7 +47,7 @@ func acting(ctx context.Context, c client.Client) ([]appsv1.Deployment, error) {
 
 // stopOwnControllers ends the controllers of a cluster, and returns when none of them can
 // act any more: their pods are gone, and nobody holds their leases.
-func stopOwnControllers(ctx context.Context, o *operation.Operation, c client.Client, progress *ui.Reporter) error {
+func stopOwnControllers(ctx context.Context, c client.Client, progress *ui.Reporter) error {
 	all, err := acting(ctx, c)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func stopOwnControllers(ctx context.Context, o *operation.Operation, c client.Cl
 	}
 	still := stillness{}
 	for {
-		awake, err := awake(ctx, o, c, all, still)
+		awake, err := awake(ctx, c, all, still)
 		if err == nil && awake == "" {
 			return nil
 		}
@@ -91,7 +91,7 @@ func scaleDown(ctx context.Context, c client.Client, d *appsv1.Deployment) error
 
 // startOwnControllers gives the controllers of a cluster their pods back, if somebody put them
 // to sleep.
-func startOwnControllers(ctx context.Context, o *operation.Operation, c client.Client) error {
+func startOwnControllers(ctx context.Context, c client.Client) error {
 	all, err := acting(ctx, c)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ type stillness map[string]struct {
 }
 
 // awake tells who may still act, or nothing.
-func awake(ctx context.Context, o *operation.Operation, c client.Client, all []appsv1.Deployment, still stillness) (string, error) {
+func awake(ctx context.Context, c client.Client, all []appsv1.Deployment, still stillness) (string, error) {
 	lost, err := silentNodes(ctx, c)
 	if err != nil {
 		return "", err

@@ -17,7 +17,6 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/controller/program"
-	"github.com/butlerdotdev/butler/internal/operation"
 )
 
 // serverWith is an API server with these objects.
@@ -60,7 +59,7 @@ func TestControllersSleepOnceTheirPodsHaveEnded(t *testing.T) {
 	} {
 		c := serverWith(t, nodeThatIs("lost", corev1.ConditionUnknown), nodeThatIs("b", corev1.ConditionTrue),
 			podOf(name, "lost", corev1.PodRunning), podOf(name, "b", phase))
-		got, err := awake(t.Context(), (&operation.Operation{}), c, []appsv1.Deployment{*deployment(name, 0, 0)}, stillness{})
+		got, err := awake(t.Context(), c, []appsv1.Deployment{*deployment(name, 0, 0)}, stillness{})
 		if err != nil || got != want {
 			t.Errorf("beside a pod that is %s: %q, %v", phase, got, err)
 		}

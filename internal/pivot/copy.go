@@ -88,7 +88,7 @@ func (r *run) copyOne(ctx context.Context, from, live *unstructured.Unstructured
 	known := true
 	err := r.retry(ctx, func() (err error) {
 		if !known {
-			if live, err = get(ctx, r.To, from.GroupVersionKind(), client.ObjectKeyFromObject(from)); err != nil {
+			if live, err = get(ctx, r.to, from.GroupVersionKind(), client.ObjectKeyFromObject(from)); err != nil {
 				return err
 			}
 		}
@@ -107,19 +107,19 @@ func (r *run) copyOne(ctx context.Context, from, live *unstructured.Unstructured
 func (r *run) makeEqual(ctx context.Context, from, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live, err := r.putContent(ctx, from, live)
 	if err != nil {
-		return live, r.refused("copy", r.To, from, err)
+		return live, r.refused("copy", r.to, from, err)
 	}
 	if shared(from) {
 		err = r.putManagers(ctx, from, live, true)
-		return live, r.refused("copy managed fields of", r.To, from, err)
+		return live, r.refused("copy managed fields of", r.to, from, err)
 	}
 	if live, err = r.putDeletion(ctx, from, live); err != nil {
-		return live, r.refused("pass on the deletion of", r.To, from, err)
+		return live, r.refused("pass on the deletion of", r.to, from, err)
 	}
 	if err := r.putStatus(ctx, from, live); err != nil {
-		return live, r.refused("copy the status of", r.To, from, err)
+		return live, r.refused("copy the status of", r.to, from, err)
 	}
-	return live, r.refused("copy managed fields of", r.To, from, r.putManagers(ctx, from, live, false))
+	return live, r.refused("copy managed fields of", r.to, from, r.putManagers(ctx, from, live, false))
 }
 
 func (r *run) putContent(ctx context.Context, from, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -136,7 +136,7 @@ func (r *run) putContent(ctx context.Context, from, live *unstructured.Unstructu
 	if sameContent(want, live) {
 		return live, nil
 	}
-	err := r.To.Client.Update(ctx, want, fieldOwner)
+	err := r.to.Client.Update(ctx, want, fieldOwner)
 	if needsReplacement(want, live, err) {
 		return r.replace(ctx, from, live)
 	}
@@ -147,14 +147,14 @@ func (r *run) putContent(ctx context.Context, from, live *unstructured.Unstructu
 // so it follows in a second write.
 func (r *run) create(ctx context.Context, from *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	created := r.wanted(from, nil)
-	if err := r.To.Client.Create(ctx, created, fieldOwner); err != nil || !claims(from) {
+	if err := r.to.Client.Create(ctx, created, fieldOwner); err != nil || !claims(from) {
 		return created, err
 	}
 	patch, err := annotate(created, map[string]any{v1alpha1.AnnotationClaimedBy: string(created.GetUID())})
 	if err != nil {
 		return created, err
 	}
-	return created, r.To.Client.Patch(ctx, created, patch, fieldOwner)
+	return created, r.to.Client.Patch(ctx, created, patch, fieldOwner)
 }
 
 // putDeletion has To delete what From is deleting; the finalizers hold it.
@@ -162,12 +162,12 @@ func (r *run) putDeletion(ctx context.Context, from, live *unstructured.Unstruct
 	if from.GetDeletionTimestamp().IsZero() || !live.GetDeletionTimestamp().IsZero() {
 		return live, nil
 	}
-	if err := r.To.Client.Delete(ctx, live, client.Preconditions{UID: new(live.GetUID())}); err != nil {
+	if err := r.to.Client.Delete(ctx, live, client.Preconditions{UID: new(live.GetUID())}); err != nil {
 		return live, err
 	}
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(live.GroupVersionKind())
-	return now, r.To.Client.Get(ctx, client.ObjectKeyFromObject(live), now)
+	return now, r.to.Client.Get(ctx, client.ObjectKeyFromObject(live), now)
 }
 
 func (r *run) putStatus(ctx context.Context, from, live *unstructured.Unstructured) error {
@@ -181,7 +181,7 @@ func (r *run) putStatus(ctx context.Context, from, live *unstructured.Unstructur
 	} else {
 		live.Object["status"] = want
 	}
-	return r.To.Client.Status().Update(ctx, live, fieldOwner)
+	return r.to.Client.Status().Update(ctx, live, fieldOwner)
 }
 
 func (r *run) putManagers(ctx context.Context, from, live *unstructured.Unstructured, appliedOnly bool) error {
@@ -193,7 +193,7 @@ func (r *run) putManagers(ctx context.Context, from, live *unstructured.Unstruct
 	if err := unstructured.SetNestedSlice(live.Object, want, "metadata", "managedFields"); err != nil {
 		return err
 	}
-	return r.To.Client.Update(ctx, live, fieldOwner)
+	return r.to.Client.Update(ctx, live, fieldOwner)
 }
 
 // makeNamespaces makes those that To lacks, as From has them.
@@ -209,17 +209,17 @@ func (r *run) makeNamespaces(ctx context.Context, s set) error {
 func (r *run) makeNamespace(ctx context.Context, name string) error {
 	key := types.NamespacedName{Name: name}
 	return r.retry(ctx, func() error {
-		live, err := get(ctx, r.To, core("Namespace"), key)
+		live, err := get(ctx, r.to, core("Namespace"), key)
 		if err != nil {
 			return err
 		}
 		if live != nil {
 			if !live.GetDeletionTimestamp().IsZero() {
-				return finalf("namespace %s is being deleted on %s; let that end first", name, r.To.Name)
+				return finalf("namespace %s is being deleted on %s; let that end first", name, r.to.Name)
 			}
 			return nil
 		}
-		from, err := get(ctx, r.From, core("Namespace"), key)
+		from, err := get(ctx, r.from, core("Namespace"), key)
 		if err != nil {
 			return err
 		}
@@ -230,7 +230,7 @@ func (r *run) makeNamespace(ctx context.Context, name string) error {
 			live.SetLabels(from.GetLabels())
 			live.SetAnnotations(from.GetAnnotations())
 		}
-		return r.refused("make", r.To, live, r.To.Client.Create(ctx, live, fieldOwner))
+		return r.refused("make", r.to, live, r.to.Client.Create(ctx, live, fieldOwner))
 	})
 }
 
@@ -249,7 +249,7 @@ func (r *run) left(ctx context.Context, s set) (set, error) {
 	out := set{}
 	err := r.retry(ctx, func() error {
 		clear(out)
-		all, err := r.followers(ctx, r.To)
+		all, err := r.followers(ctx, r.to)
 		if err != nil {
 			return err
 		}
@@ -262,7 +262,7 @@ func (r *run) left(ctx context.Context, s set) (set, error) {
 			if s[key] != nil {
 				continue
 			}
-			o, err := get(ctx, r.To, r.kindOf(key), types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
+			o, err := get(ctx, r.to, r.kindOf(key), types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
 			if err != nil {
 				return err
 			}
@@ -276,7 +276,7 @@ func (r *run) left(ctx context.Context, s set) (set, error) {
 }
 
 // followers are the objects that a fence of the ClusterBootstrap holds for.
-func (r *run) followers(ctx context.Context, side Side) (set, error) {
+func (r *run) followers(ctx context.Context, side Plane) (set, error) {
 	out := set{}
 	for _, k := range r.kinds {
 		if k.Kind == bootstrapKind || k.Kind == providerKind || k.Kind == butlerKind {
@@ -297,7 +297,7 @@ func (r *run) followers(ctx context.Context, side Side) (set, error) {
 }
 
 func (r *run) removeFollowers(ctx context.Context) error {
-	all, err := r.followers(ctx, r.To)
+	all, err := r.followers(ctx, r.to)
 	if err != nil {
 		return err
 	}
@@ -317,11 +317,11 @@ func (r *run) removeAll(ctx context.Context, s set) error {
 	for _, o := range s {
 		group.Go(func() error {
 			return r.retry(ctx, func() error {
-				now, err := get(ctx, r.To, o.GroupVersionKind(), client.ObjectKeyFromObject(o))
+				now, err := get(ctx, r.to, o.GroupVersionKind(), client.ObjectKeyFromObject(o))
 				if err != nil || now == nil {
 					return err
 				}
-				return r.refused("remove", r.To, now, r.remove(ctx, r.To, now))
+				return r.refused("remove", r.to, now, r.remove(ctx, r.to, now))
 			})
 		})
 	}
@@ -330,19 +330,19 @@ func (r *run) removeAll(ctx context.Context, s set) error {
 
 // stillFenced is an error if To is in charge: then nothing may be removed there.
 func (r *run) stillFenced(ctx context.Context) error {
-	cb, err := r.bootstrap(ctx, r.To)
+	cb, err := r.bootstrap(ctx, r.to)
 	if err != nil || cb == nil {
 		return err
 	}
 	if clusterID(cb) != r.clusterID || v1alpha1.Fenced(cb) {
 		return nil
 	}
-	return finalf("%s is in charge of ClusterBootstrap %s; nothing is removed there", r.To.Name, r.Bootstrap)
+	return finalf("%s is in charge of ClusterBootstrap %s; nothing is removed there", r.to.Name, r.Bootstrap)
 }
 
 // remove takes an object away without anybody acting on its deletion: finalizers
 // go first.
-func (r *run) remove(ctx context.Context, side Side, o *unstructured.Unstructured) error {
+func (r *run) remove(ctx context.Context, side Plane, o *unstructured.Unstructured) error {
 	if len(o.GetFinalizers()) > 0 {
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": nil, "resourceVersion": o.GetResourceVersion()}})
 		if err != nil {

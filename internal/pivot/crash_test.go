@@ -206,9 +206,9 @@ func TestAnswersThatAreLostChangeNothing(t *testing.T) {
 func (w *world) flawed(f *flaky, from bool) *Move {
 	m := w.move()
 	if from {
-		m.From.Client = f.client(local)
+		m.From.(*side).plane.Client = f.client(local)
 	} else {
-		m.To.Client = f.client(cluster)
+		m.To.(*side).plane.Client = f.client(cluster)
 	}
 	return m
 }

@@ -109,12 +109,12 @@ func readJournal(ctx context.Context, c client.Reader, bootstrap types.Namespace
 // journal names as the destination then knows of the move, and can clean up.
 func (r *run) enter(ctx context.Context, s Stage) error {
 	r.stage, r.journal.Stage = s, s
-	if err := r.retry(ctx, func() error { return r.write(ctx, r.To, r.journal, nil) }); err != nil {
+	if err := r.retry(ctx, func() error { return r.write(ctx, r.to, r.journal, nil) }); err != nil {
 		return err
 	}
 	short := r.journal
 	short.Made, short.Report = nil, nil
-	if err := r.retry(ctx, func() error { return r.write(ctx, r.From, short, r.claim(s)) }); err != nil {
+	if err := r.retry(ctx, func() error { return r.write(ctx, r.from, short, r.claim(s)) }); err != nil {
 		return err
 	}
 	r.begun = true
@@ -158,7 +158,7 @@ func (r *run) claim(s Stage) func(context.Context, *journal) error {
 
 // unfenced is an error if another move has led away from From.
 func (r *run) unfenced(ctx context.Context, _ *journal) error {
-	cb, err := readBootstrap(ctx, r.From.Client, r.Bootstrap)
+	cb, err := readBootstrap(ctx, r.from.Client, r.Bootstrap)
 	if err != nil || cb == nil || !r.fencedByOther(cb) {
 		return err
 	}
@@ -175,7 +175,7 @@ func (r *run) begunHere(_ context.Context, known *journal) error {
 
 // write puts the journal on a plane, if what is there may be replaced by it. What
 // somebody else writes there meanwhile is looked at as well.
-func (r *run) write(ctx context.Context, s Side, j journal, may func(context.Context, *journal) error) error {
+func (r *run) write(ctx context.Context, s Plane, j journal, may func(context.Context, *journal) error) error {
 	known, o, err := readJournal(ctx, s.Client, r.Bootstrap)
 	if err != nil {
 		return err

@@ -33,14 +33,33 @@ const (
 	RolledBack Stage = "rolled-back"
 )
 
-// Side is a plane that takes part in a move.
-type Side struct {
+// Plane is an API server that a move reads from and writes to.
+type Plane struct {
 	// Name is for people.
 	Name string
 	// Kind is v1alpha1.PlaneLocal or v1alpha1.PlaneSelf.
 	Kind string
 	// Client reads from the API server, not from a cache.
 	Client client.Client
+}
+
+// Side is a plane that takes part in a move, with the controllers that work on it.
+type Side interface {
+	// Plane returns the plane itself, always the same.
+	Plane() Plane
+	// Quiesce ends the controllers, and returns once none of them works. It may be
+	// called when they have ended already.
+	Quiesce(context.Context) error
+	// Resume starts the controllers again after a roll back. It may be called while
+	// they work, and also when an earlier run has ended them. Where the context of Run
+	// has ended it is called for a cluster's own controllers only: those of the
+	// operator's machine are about to end.
+	Resume(context.Context) error
+	// Awake names a controller that was started again by someone else than the move;
+	// empty is none. It is asked last before the plane is fenced.
+	Awake(context.Context) (string, error)
+	// Admitted returns nil once the controllers have authenticated to the platform.
+	Admitted(context.Context) error
 }
 
 // Scope says which objects move.
@@ -68,20 +87,6 @@ type Move struct {
 	Bootstrap types.NamespacedName
 	From, To  Side
 	Scope     Scope
-	// Quiesce ends the controllers of From, and returns once none of them works. It
-	// may be called when they have ended already.
-	Quiesce func(context.Context) error
-	// Resume sets the controllers of From to work again after a roll back. It may be
-	// called while they work, and also when an earlier run has ended them. Where the
-	// context of Run has ended it is called for a cluster's own controllers only:
-	// those of the operator's machine are about to end.
-	Resume func(context.Context) error
-	// Awake, if set, names a controller of From that somebody else has set to work
-	// again; empty is nobody. It is asked last before From is fenced.
-	Awake func(context.Context) (string, error)
-	// Admitted returns nil once the controllers of To have authenticated to the
-	// platform.
-	Admitted func(context.Context) error
 	// Inventory is what the platform holds of the cluster.
 	Inventory func(context.Context) ([]Item, error)
 	// At, if set, is called after each stage is written to the journals; for Switch
@@ -90,8 +95,8 @@ type Move struct {
 	At func(Stage) error
 	// Tell, if set, is told what is being done.
 	Tell func(Stage, string)
-	// AdmitWithin is how long To may take until Admitted has nothing to say; 0 means
-	// two minutes.
+	// AdmitWithin is how long To may take until Admitted returns nil; 0 means two
+	// minutes.
 	AdmitWithin time.Duration
 	// AnswerWithin is how long, before the switch, a plane that does not answer is
 	// asked again; 0 means one minute. After the switch there is no such bound.

@@ -44,11 +44,11 @@ var definitionKind = schema.GroupVersionKind{Group: apiextensionsv1.GroupName, V
 func (r *run) served(ctx context.Context) error {
 	for _, k := range r.kinds {
 		err := r.retry(ctx, func() error {
-			d, err := get(ctx, r.To, definitionKind, types.NamespacedName{Name: k.definition})
+			d, err := get(ctx, r.to, definitionKind, types.NamespacedName{Name: k.definition})
 			if err != nil {
 				return err
 			}
-			return stores(d, k, r.To.Name)
+			return stores(d, k, r.to.Name)
 		})
 		if err != nil {
 			return err
@@ -76,13 +76,13 @@ func (r *run) onlyOne(ctx context.Context) error {
 		return nil
 	}
 	return r.retry(ctx, func() error {
-		all, err := list(ctx, r.From, v1alpha1.GroupVersion().WithKind(bootstrapKind))
+		all, err := list(ctx, r.from, v1alpha1.GroupVersion().WithKind(bootstrapKind))
 		if err != nil {
 			return err
 		}
 		for _, o := range all {
 			if !r.moves(o) {
-				return finalf("%s also has %s; a plane moves with one cluster only: destroy that one, or make it on a plane of its own", r.From.Name, refOf(o))
+				return finalf("%s also has %s; a plane moves with one cluster only: destroy that one, or make it on a plane of its own", r.from.Name, refOf(o))
 			}
 		}
 		return nil
@@ -91,7 +91,7 @@ func (r *run) onlyOne(ctx context.Context) error {
 
 // follow settles the epoch, and sees that To is not in charge itself.
 func (r *run) follow(ctx context.Context) error {
-	to, err := r.bootstrap(ctx, r.To)
+	to, err := r.bootstrap(ctx, r.to)
 	if err != nil || to == nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (r *run) movable(s set) error {
 		if (key.Kind == machineKind || key.Kind == balancerKind) && !r.belongs(o) {
 			return finalf("%s is not of ClusterBootstrap %s, and nothing would keep two planes from working on it; delete it first", key, r.Bootstrap)
 		}
-		if key.Kind == providerKind && r.To.Kind == v1alpha1.PlaneSelf && len(references(o, isSecretReference)) == 0 {
+		if key.Kind == providerKind && r.to.Kind == v1alpha1.PlaneSelf && len(references(o, isSecretReference)) == 0 {
 			return finalf("%s uses the credentials of this machine, which do not travel; put credentials into a Secret and name it in spec.credentialsRef", key)
 		}
 		for _, owner := range o.GetOwnerReferences() {
@@ -143,7 +143,7 @@ func (r *run) there(ctx context.Context, s set) (set, error) {
 func (r *run) thereOnce(ctx context.Context, s set) (set, error) {
 	all := set{}
 	for _, k := range r.kinds {
-		items, err := list(ctx, r.To, k.GroupVersionKind)
+		items, err := list(ctx, r.to, k.GroupVersionKind)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func (r *run) thereOnce(ctx context.Context, s set) (set, error) {
 		live := all[key]
 		if key.Kind == secretKind {
 			var err error
-			if live, err = get(ctx, r.To, core(secretKind), types.NamespacedName{Namespace: key.Namespace, Name: key.Name}); err != nil {
+			if live, err = get(ctx, r.to, core(secretKind), types.NamespacedName{Namespace: key.Namespace, Name: key.Name}); err != nil {
 				return nil, err
 			}
 		}
@@ -179,7 +179,7 @@ func (r *run) strange(from, live *unstructured.Unstructured) error {
 		return r.stranger(key, clusterID(from), live)
 	}
 	if !live.GetDeletionTimestamp().IsZero() && from.GetDeletionTimestamp().IsZero() {
-		return finalf("%s is being deleted on %s; let that end first, or take its finalizers off", key, r.To.Name)
+		return finalf("%s is being deleted on %s; let that end first, or take its finalizers off", key, r.to.Name)
 	}
 	return nil
 }
@@ -188,10 +188,10 @@ func (r *run) strange(from, live *unstructured.Unstructured) error {
 // already.
 func (r *run) stranger(key ref, id string, live *unstructured.Unstructured) error {
 	if clusterID(live) != id {
-		return finalf("%s on %s is not of this cluster and stands in the way; delete it there if nobody needs it", key, r.To.Name)
+		return finalf("%s on %s is not of this cluster and stands in the way; delete it there if nobody needs it", key, r.to.Name)
 	}
 	if key == r.bootstrapRef() && !v1alpha1.Fenced(live) {
-		return finalf("%s on %s is not fenced: that plane takes itself to be in charge as well; remove what put it there", key, r.To.Name)
+		return finalf("%s on %s is not fenced: that plane takes itself to be in charge as well; remove what put it there", key, r.to.Name)
 	}
 	return nil
 }
@@ -204,16 +204,16 @@ func (r *run) admitted(ctx context.Context) error {
 	defer cancel()
 	obstacle := ""
 	for {
-		err := r.Admitted(ctx)
+		err := r.To.Admitted(ctx)
 		if err == nil {
 			return nil
 		}
 		if ctx.Err() == nil && err.Error() != obstacle {
 			obstacle = err.Error()
-			r.tell("the controllers of " + r.To.Name + " are not admitted by the platform yet: " + obstacle)
+			r.tell("the controllers of " + r.to.Name + " are not admitted by the platform yet: " + obstacle)
 		}
 		if wait(ctx, 200*time.Millisecond) != nil {
-			return fmt.Errorf("the controllers of %s are not admitted by the platform: %s (%w)", r.To.Name, cmp.Or(obstacle, err.Error()), context.Cause(ctx))
+			return fmt.Errorf("the controllers of %s are not admitted by the platform: %s (%w)", r.to.Name, cmp.Or(obstacle, err.Error()), context.Cause(ctx))
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"a platform that does not admit the new controllers": {
 			func(_ *world, m *Move) {
-				m.Admitted = func(context.Context) error { return errors.New("token expired") }
+				m.To.(*side).admitted = func(context.Context) error { return errors.New("token expired") }
 			},
 			"the controllers of cluster mgmt are not admitted by the platform: token expired (not within 200ms)",
 		},
@@ -154,7 +154,7 @@ func TestDifferenceStopsTheMove(t *testing.T) {
 	w := newWorld(t)
 	before := essence(w.everything(local))
 	m := w.move()
-	m.To.Client = interceptor.NewClient(cluster, interceptor.Funcs{
+	m.To.(*side).plane.Client = interceptor.NewClient(cluster, interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			if u, ok := o.(*unstructured.Unstructured); ok && u.GetKind() == machineKind {
 				w.must(unstructured.SetNestedField(u.Object, int64(64), "spec", "cpu"))
@@ -292,7 +292,7 @@ func TestControllersThatAreAwakeAgainStopTheMove(t *testing.T) {
 	w.run(w.move())
 	w.calls = nil
 	m := w.back()
-	m.Awake = func(context.Context) (string, error) { return "butler-bootstrap", nil }
+	m.From.(*side).awake = func(context.Context) (string, error) { return "butler-bootstrap", nil }
 	stopped := w.stops(m)
 	if !stopped.RolledBack || !strings.Contains(stopped.Error(), "somebody has set butler-bootstrap of cluster mgmt to work again") {
 		t.Errorf("stopped: %v", stopped)
@@ -355,7 +355,7 @@ func TestLaterKindsMoveToo(t *testing.T) {
 	w.must(local.Create(w.ctx, w.secret(system, "extra", false)))
 	w.run(m)
 
-	got, err := get(w.ctx, Side{Client: cluster}, later.GroupVersionKind(), client.ObjectKeyFromObject(later))
+	got, err := get(w.ctx, Plane{Client: cluster}, later.GroupVersionKind(), client.ObjectKeyFromObject(later))
 	w.must(err)
 	if got == nil || got.Object["status"] == nil {
 		t.Fatalf("on the cluster: %v", got)
@@ -366,7 +366,7 @@ func TestLaterKindsMoveToo(t *testing.T) {
 	if w.everything(cluster)[ref{secretKind, system, "extra"}] == nil {
 		t.Error("the Secret that it refers to did not move")
 	}
-	if old, err := get(w.ctx, Side{Client: local}, later.GroupVersionKind(), client.ObjectKeyFromObject(later)); err != nil || old != nil {
+	if old, err := get(w.ctx, Plane{Client: local}, later.GroupVersionKind(), client.ObjectKeyFromObject(later)); err != nil || old != nil {
 		t.Errorf("on the local plane: %v, %v", old, err)
 	}
 }

@@ -58,7 +58,7 @@ func (r *run) replace(ctx context.Context, from, live *unstructured.Unstructured
 			return live, err
 		}
 	}
-	if err := r.remove(ctx, r.To, live); err != nil {
+	if err := r.remove(ctx, r.to, live); err != nil {
 		return live, err
 	}
 	return r.create(ctx, from)
@@ -68,5 +68,5 @@ func (r *run) accepted(ctx context.Context, from *unstructured.Unstructured) err
 	trial := r.wanted(from, nil)
 	trial.SetName("")
 	trial.SetGenerateName(from.GetName() + "-")
-	return r.To.Client.Create(ctx, trial, fieldOwner, client.DryRunAll)
+	return r.to.Client.Create(ctx, trial, fieldOwner, client.DryRunAll)
 }

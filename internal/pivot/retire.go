@@ -16,16 +16,16 @@ import (
 // retire takes the requests off From, whose fence keeps everybody from acting on
 // that. The ClusterBootstrap, ProviderConfigs and Secrets stay, to be read.
 func (r *run) retire(ctx context.Context) error {
-	r.tell("retiring " + r.From.Name)
+	r.tell("retiring " + r.from.Name)
 	var all set
 	err := r.retry(ctx, func() (err error) {
-		all, err = r.followers(ctx, r.From)
+		all, err = r.followers(ctx, r.from)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	cb, err := r.bootstrap(ctx, r.From)
+	cb, err := r.bootstrap(ctx, r.from)
 	if err != nil {
 		return err
 	}
@@ -43,14 +43,14 @@ func (r *run) retire(ctx context.Context) error {
 }
 
 func (r *run) retireOne(ctx context.Context, o *unstructured.Unstructured) error {
-	now, err := get(ctx, r.From, o.GroupVersionKind(), client.ObjectKeyFromObject(o))
+	now, err := get(ctx, r.from, o.GroupVersionKind(), client.ObjectKeyFromObject(o))
 	if err != nil || now == nil {
 		return err
 	}
 	if err := r.passOn(ctx, now); err != nil {
 		return err
 	}
-	return r.refused("retire", r.From, now, r.remove(ctx, r.From, now))
+	return r.refused("retire", r.from, now, r.remove(ctx, r.from, now))
 }
 
 // passOn has To delete what somebody has deleted on From after it was copied. An
@@ -59,14 +59,14 @@ func (r *run) passOn(ctx context.Context, o *unstructured.Unstructured) error {
 	if o.GetDeletionTimestamp().IsZero() {
 		return nil
 	}
-	to, err := get(ctx, r.To, o.GroupVersionKind(), client.ObjectKeyFromObject(o))
+	to, err := get(ctx, r.to, o.GroupVersionKind(), client.ObjectKeyFromObject(o))
 	if err != nil || to == nil || !to.GetDeletionTimestamp().IsZero() {
 		return err
 	}
 	if clusterID(to) != r.clusterID || ownerID(to) != ownerID(o) {
 		return nil
 	}
-	return r.refused("delete", r.To, to, client.IgnoreNotFound(r.To.Client.Delete(ctx, to, client.Preconditions{UID: new(to.GetUID())})))
+	return r.refused("delete", r.to, to, client.IgnoreNotFound(r.to.Client.Delete(ctx, to, client.Preconditions{UID: new(to.GetUID())})))
 }
 
 func ownerID(o *unstructured.Unstructured) string {

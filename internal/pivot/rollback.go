@@ -35,13 +35,13 @@ func (r *run) stopped(ctx context.Context, cause error) error {
 	r.tell("taking the move back: " + why)
 	taken, err := r.takeBack(ctx, why)
 	if err != nil {
-		out.Err = fmt.Errorf("%w (what was copied to %s is still there, fenced, and the next run removes it: %w)", cause, r.To.Name, err)
+		out.Err = fmt.Errorf("%w (what was copied to %s is still there, fenced, and the next run removes it: %w)", cause, r.to.Name, err)
 	}
-	if taken || errors.Is(cause, errTaken) || interrupted && r.From.Kind != v1alpha1.PlaneSelf {
+	if taken || errors.Is(cause, errTaken) || interrupted && r.from.Kind != v1alpha1.PlaneSelf {
 		return out
 	}
-	if err := r.Resume(ctx); err != nil {
-		out.Err = fmt.Errorf("%w; and the controllers of %s could not be set to work again: %w", out.Err, r.From.Name, err)
+	if err := r.From.Resume(ctx); err != nil {
+		out.Err = fmt.Errorf("%w; and the controllers of %s could not be set to work again: %w", out.Err, r.from.Name, err)
 	}
 	return out
 }
@@ -59,9 +59,9 @@ func (r *run) takeBack(ctx context.Context, why string) (taken bool, err error) 
 	short := r.journal
 	short.Made, short.Report = nil, nil
 	if err == nil {
-		err = r.retry(ctx, func() error { return r.write(ctx, r.To, short, nil) })
+		err = r.retry(ctx, func() error { return r.write(ctx, r.to, short, nil) })
 	}
-	failed := r.retry(ctx, func() error { return r.write(ctx, r.From, short, r.begunHere) })
+	failed := r.retry(ctx, func() error { return r.write(ctx, r.from, short, r.begunHere) })
 	if errors.Is(failed, errTaken) { // the journal is another move's by now
 		return r.begun, err
 	}
@@ -74,7 +74,7 @@ func (r *run) removeMade(ctx context.Context) error {
 	for _, key := range r.journal.Made {
 		var o *unstructured.Unstructured
 		err := r.retry(ctx, func() (err error) {
-			o, err = get(ctx, r.To, r.kindOf(key), types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
+			o, err = get(ctx, r.to, r.kindOf(key), types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
 			return err
 		})
 		if err != nil {
@@ -111,16 +111,16 @@ func (r *run) ours(o *unstructured.Unstructured) bool {
 // explain says on a ClusterBootstrap that lay on To before why it is fenced now.
 func (r *run) explain(ctx context.Context) error {
 	return r.retry(ctx, func() error {
-		cb, err := readBootstrap(ctx, r.To.Client, r.Bootstrap)
+		cb, err := readBootstrap(ctx, r.to.Client, r.Bootstrap)
 		if err != nil || cb == nil || cb.GetAnnotations()[v1alpha1.AnnotationFenced] != r.fence {
 			return err
 		}
 		patch, err := annotate(cb, map[string]any{
-			v1alpha1.AnnotationFenced: fmt.Sprintf("in charge is %s; a move here for epoch %d was taken back", r.From.Name, r.journal.Epoch),
+			v1alpha1.AnnotationFenced: fmt.Sprintf("in charge is %s; a move here for epoch %d was taken back", r.from.Name, r.journal.Epoch),
 		})
 		if err != nil {
 			return err
 		}
-		return r.refused("fence", r.To, cb, r.To.Client.Patch(ctx, cb, patch, fieldOwner))
+		return r.refused("fence", r.to, cb, r.to.Client.Patch(ctx, cb, patch, fieldOwner))
 	})
 }

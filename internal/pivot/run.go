@@ -32,6 +32,7 @@ const (
 // run is one call of Run.
 type run struct {
 	*Move
+	from, to Plane
 	transfer
 	kinds     []kind
 	clusterID string
@@ -51,7 +52,7 @@ type run struct {
 // Run moves the plane, or goes on with a move that was begun. The report is that
 // of the comparison before the switch.
 func (m *Move) Run(ctx context.Context) (*Report, error) {
-	r := &run{Move: m, stage: Prepare, patience: cmp.Or(m.AnswerWithin, time.Minute)}
+	r := &run{Move: m, from: m.From.Plane(), to: m.To.Plane(), stage: Prepare, patience: cmp.Or(m.AnswerWithin, time.Minute)}
 	var err error
 	if r.kinds, err = kinds(m.definitions); err != nil {
 		return nil, err
@@ -75,12 +76,12 @@ func (m *Move) Run(ctx context.Context) (*Report, error) {
 // begin finds out which of the planes is in charge, and whether a move is under
 // way. It tells whether the point of no return has passed.
 func (r *run) begin(ctx context.Context) (passed bool, err error) {
-	from, err := r.bootstrap(ctx, r.From)
+	from, err := r.bootstrap(ctx, r.from)
 	if err != nil {
 		return false, err
 	}
 	if from == nil {
-		return false, finalf("ClusterBootstrap %s is not on %s; nothing can be moved from there", r.Bootstrap, r.From.Name)
+		return false, finalf("ClusterBootstrap %s is not on %s; nothing can be moved from there", r.Bootstrap, r.from.Name)
 	}
 	if r.clusterID = clusterID(from); r.clusterID == "" {
 		return false, finalf("ClusterBootstrap %s has no annotation %s yet; let its controller see it first", r.Bootstrap, v1alpha1.AnnotationClusterID)
@@ -89,11 +90,11 @@ func (r *run) begin(ctx context.Context) (passed bool, err error) {
 		return true, r.goOn(ctx, fence)
 	}
 	n, err := epoch(from)
-	r.journal = journal{Move: uuid.NewString(), From: r.From.Kind, To: r.To.Kind, Epoch: n + 1}
+	r.journal = journal{Move: uuid.NewString(), From: r.from.Kind, To: r.to.Kind, Epoch: n + 1}
 	return false, err
 }
 
-func (r *run) bootstrap(ctx context.Context, s Side) (cb *unstructured.Unstructured, err error) {
+func (r *run) bootstrap(ctx context.Context, s Plane) (cb *unstructured.Unstructured, err error) {
 	err = r.retry(ctx, func() error {
 		cb, err = readBootstrap(ctx, s.Client, r.Bootstrap)
 		return err
@@ -109,11 +110,11 @@ func (r *run) bootstrap(ctx context.Context, s Side) (cb *unstructured.Unstructu
 func (r *run) open(ctx context.Context) error {
 	var known *journal
 	err := r.retry(ctx, func() (err error) {
-		known, _, err = readJournal(ctx, r.To.Client, r.Bootstrap)
+		known, _, err = readJournal(ctx, r.to.Client, r.Bootstrap)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", r.To.Name, err)
+		return fmt.Errorf("%s: %w", r.to.Name, err)
 	}
 	if known != nil && !known.ended() && r.sameWay(known) {
 		r.journal.Move, r.journal.Made = known.Move, known.Made
@@ -129,18 +130,18 @@ func (r *run) open(ctx context.Context) error {
 	return r.makeNamespace(ctx, r.Bootstrap.Namespace)
 }
 
-func (r *run) sameWay(j *journal) bool { return j.From == r.From.Kind && j.To == r.To.Kind }
+func (r *run) sameWay(j *journal) bool { return j.From == r.from.Kind && j.To == r.to.Kind }
 
 // mark settles what both ClusterBootstraps are fenced with. The move's id is part
 // of it, so that a fence tells whose it is.
 func (r *run) mark() {
-	r.plane = r.To.Kind
-	r.fence = fmt.Sprintf("being moved here from %s for epoch %d (move %s)", r.From.Name, r.journal.Epoch, r.journal.Move)
+	r.plane = r.to.Kind
+	r.fence = fmt.Sprintf("being moved here from %s for epoch %d (move %s)", r.from.Name, r.journal.Epoch, r.journal.Move)
 }
 
 // away is the fence of From.
 func (r *run) away() string {
-	return fmt.Sprintf("moved to %s at epoch %d (move %s)", r.To.Name, r.journal.Epoch, r.journal.Move)
+	return fmt.Sprintf("moved to %s at epoch %d (move %s)", r.to.Name, r.journal.Epoch, r.journal.Move)
 }
 
 // bootstrapRef names the ClusterBootstrap, on both planes alike.
@@ -160,14 +161,14 @@ func (r *run) goOn(ctx context.Context, fence string) error {
 	r.patience, r.stage = 0, Switch
 	var known *journal
 	err := r.retry(ctx, func() (err error) {
-		known, _, err = readJournal(ctx, r.To.Client, r.Bootstrap)
+		known, _, err = readJournal(ctx, r.to.Client, r.Bootstrap)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", r.To.Name, err)
+		return fmt.Errorf("%s: %w", r.to.Name, err)
 	}
 	if known == nil || !r.sameWay(known) || !strings.Contains(fence, known.Move) {
-		return finalf("%s is not in charge of the cluster: %s; start from the plane that is", r.From.Name, fence)
+		return finalf("%s is not in charge of the cluster: %s; start from the plane that is", r.from.Name, fence)
 	}
 	r.journal = *known
 	r.mark()
@@ -193,7 +194,7 @@ func (r *run) toSwitch(ctx context.Context) error {
 		if !errors.Is(err, errChanged) || try == tries {
 			return err
 		}
-		r.tell("somebody has written to " + r.From.Name + " meanwhile; copying again")
+		r.tell("somebody has written to " + r.from.Name + " meanwhile; copying again")
 	}
 }
 
@@ -220,7 +221,7 @@ func (r *run) finish(ctx context.Context) error {
 	if err := r.putInCharge(ctx); err != nil {
 		return err
 	}
-	if known, _, err := readJournal(ctx, r.From.Client, r.Bootstrap); err == nil && known != nil && known.Move == r.journal.Move && known.Stage == Done {
+	if known, _, err := readJournal(ctx, r.from.Client, r.Bootstrap); err == nil && known != nil && known.Move == r.journal.Move && known.Stage == Done {
 		return nil
 	}
 	if err := r.enter(ctx, Retire); err != nil {
@@ -236,9 +237,9 @@ func (r *run) finish(ctx context.Context) error {
 // quiesce ends the old controllers, and takes down what the platform holds from
 // then on: nobody may change it.
 func (r *run) quiesce(ctx context.Context) error {
-	r.tell("ending the controllers of " + r.From.Name)
-	if err := r.Quiesce(ctx); err != nil {
-		return fmt.Errorf("end the controllers of %s: %w", r.From.Name, err)
+	r.tell("ending the controllers of " + r.from.Name)
+	if err := r.From.Quiesce(ctx); err != nil {
+		return fmt.Errorf("end the controllers of %s: %w", r.from.Name, err)
 	}
 	var err error
 	r.before, err = r.inventory(ctx)
@@ -262,7 +263,7 @@ func (r *run) tell(text string) {
 	}
 }
 
-func (r *run) refused(did string, s Side, o *unstructured.Unstructured, err error) error {
+func (r *run) refused(did string, s Plane, o *unstructured.Unstructured, err error) error {
 	if err == nil {
 		return nil
 	}

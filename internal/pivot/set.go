@@ -122,7 +122,7 @@ func (r *run) read(ctx context.Context) (set, error) {
 func (r *run) readOnce(ctx context.Context) (set, error) {
 	out, rest := set{}, set{}
 	for _, k := range r.kinds {
-		all, err := r.list(ctx, r.From, k)
+		all, err := r.list(ctx, r.from, k)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func (r *run) stillThere(s set) error {
 	cb := s[r.bootstrapRef()]
 	switch {
 	case cb == nil || clusterID(cb) != r.clusterID:
-		return finalf("ClusterBootstrap %s is gone from %s; nothing can be moved from there", r.Bootstrap, r.From.Name)
+		return finalf("ClusterBootstrap %s is gone from %s; nothing can be moved from there", r.Bootstrap, r.from.Name)
 	case r.fencedByOther(cb):
 		return errTaken
 	}
@@ -176,7 +176,7 @@ func (r *run) belongs(o *unstructured.Unstructured) bool {
 
 // addSecrets takes along the cluster's own Secrets, and those that anything refers to.
 func (r *run) addSecrets(ctx context.Context, s set) error {
-	own, err := r.secrets(ctx, r.From)
+	own, err := r.secrets(ctx, r.from)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (r *run) addSecrets(ctx context.Context, s set) error {
 	}
 	for _, o := range objects {
 		for _, key := range references(o, isSecretReference) {
-			secret, err := get(ctx, r.From, core(secretKind), key)
+			secret, err := get(ctx, r.from, core(secretKind), key)
 			if err != nil {
 				return err
 			}
@@ -202,7 +202,7 @@ func (r *run) addSecrets(ctx context.Context, s set) error {
 
 // secrets are the cluster's own: those with its id, as the bootstrap uses them. One
 // that was restored by hand may lack the label.
-func (r *run) secrets(ctx context.Context, side Side) ([]*unstructured.Unstructured, error) {
+func (r *run) secrets(ctx context.Context, side Plane) ([]*unstructured.Unstructured, error) {
 	all, err := list(ctx, side, core(secretKind), client.InNamespace(r.Bootstrap.Namespace))
 	return slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool { return clusterID(o) != r.clusterID }), err
 }
@@ -242,7 +242,7 @@ func references(o *unstructured.Unstructured, is func(field string) bool) (out [
 
 // list is empty where a plane does not know the kind; that it does not is seen from
 // its definitions, not from a list that went wrong.
-func (r *run) list(ctx context.Context, s Side, k kind, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
+func (r *run) list(ctx context.Context, s Plane, k kind, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
 	all, err := list(ctx, s, k.GroupVersionKind, options...)
 	if !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
 		return all, err
@@ -254,7 +254,7 @@ func (r *run) list(ctx context.Context, s Side, k kind, options ...client.ListOp
 	return nil, nil
 }
 
-func list(ctx context.Context, s Side, k schema.GroupVersionKind, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
+func list(ctx context.Context, s Plane, k schema.GroupVersionKind, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
 	all := &unstructured.UnstructuredList{}
 	all.SetGroupVersionKind(k)
 	if err := s.Client.List(ctx, all, options...); err != nil {
@@ -269,7 +269,7 @@ func list(ctx context.Context, s Side, k schema.GroupVersionKind, options ...cli
 }
 
 // get returns nil for what is not there.
-func get(ctx context.Context, s Side, k schema.GroupVersionKind, key types.NamespacedName) (*unstructured.Unstructured, error) {
+func get(ctx context.Context, s Plane, k schema.GroupVersionKind, key types.NamespacedName) (*unstructured.Unstructured, error) {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(k)
 	err := s.Client.Get(ctx, key, o)

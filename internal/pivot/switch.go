@@ -43,7 +43,7 @@ func (r *run) fenceOff(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.tell("fencing " + r.From.Name)
+	r.tell("fencing " + r.from.Name)
 	err = r.retry(ctx, func() error { return r.fenceOnce(ctx, cb, patch) })
 	if err == nil || isFinal(err) {
 		return err
@@ -54,29 +54,26 @@ func (r *run) fenceOff(ctx context.Context) error {
 // nobodyAwake is an error if somebody else has set the controllers of From to work
 // again since they were ended.
 func (r *run) nobodyAwake(ctx context.Context) error {
-	if r.Awake == nil {
-		return nil
-	}
 	var who string
 	err := r.retry(ctx, func() (err error) {
-		who, err = r.Awake(ctx)
+		who, err = r.From.Awake(ctx)
 		return err
 	})
 	if err != nil || who == "" {
 		return err
 	}
-	return finalf("somebody has set %s of %s to work again; find out who, stop that, and run this again", who, r.From.Name)
+	return finalf("somebody has set %s of %s to work again; find out who, stop that, and run this again", who, r.from.Name)
 }
 
 // fenceOnce looks what became of a write that was not answered by a plain yes or
 // no. One that may still be on its way is overtaken by writing it again: both hold
 // for the same version of the object.
 func (r *run) fenceOnce(ctx context.Context, was *unstructured.Unstructured, patch client.Patch) error {
-	err := r.refused("fence", r.From, was, r.From.Client.Patch(ctx, was.DeepCopy(), patch, fieldOwner))
+	err := r.refused("fence", r.from, was, r.from.Client.Patch(ctx, was.DeepCopy(), patch, fieldOwner))
 	if err == nil || isFinal(err) {
 		return err
 	}
-	now, failed := readBootstrap(ctx, r.From.Client, r.Bootstrap)
+	now, failed := readBootstrap(ctx, r.from.Client, r.Bootstrap)
 	switch {
 	case failed != nil:
 		return err
@@ -95,13 +92,13 @@ func (r *run) fenceOnce(ctx context.Context, was *unstructured.Unstructured, pat
 func (r *run) putInCharge(ctx context.Context) error {
 	reached := false
 	return r.retry(ctx, func() error {
-		cb, err := readBootstrap(ctx, r.To.Client, r.Bootstrap)
+		cb, err := readBootstrap(ctx, r.to.Client, r.Bootstrap)
 		if err != nil {
 			return err
 		}
 		if cb == nil || clusterID(cb) != r.clusterID {
 			return finalf("%s has lost ClusterBootstrap %s after %s was fenced, so no plane is in charge; restore %s from a backup, or go on from %s by taking the fence off there: kubectl -n %s annotate clusterbootstrap %s %s-",
-				r.To.Name, r.Bootstrap, r.From.Name, r.To.Name, r.From.Name, r.Bootstrap.Namespace, r.Bootstrap.Name, v1alpha1.AnnotationFenced)
+				r.to.Name, r.Bootstrap, r.from.Name, r.to.Name, r.from.Name, r.Bootstrap.Namespace, r.Bootstrap.Name, v1alpha1.AnnotationFenced)
 		}
 		if !v1alpha1.Fenced(cb) {
 			return nil
@@ -111,16 +108,16 @@ func (r *run) putInCharge(ctx context.Context) error {
 				return err
 			}
 			reached = true
-			r.tell("putting " + r.To.Name + " in charge")
+			r.tell("putting " + r.to.Name + " in charge")
 		}
 		patch, err := annotate(cb, map[string]any{
-			v1alpha1.AnnotationFenced: nil, v1alpha1.AnnotationPlane: r.To.Kind,
+			v1alpha1.AnnotationFenced: nil, v1alpha1.AnnotationPlane: r.to.Kind,
 			v1alpha1.AnnotationEpoch: strconv.FormatInt(r.journal.Epoch, 10),
 		})
 		if err != nil {
 			return err
 		}
-		return r.refused("put in charge", r.To, cb, r.To.Client.Patch(ctx, cb, patch, fieldOwner))
+		return r.refused("put in charge", r.to, cb, r.to.Client.Patch(ctx, cb, patch, fieldOwner))
 	})
 }
 

@@ -19,7 +19,7 @@ import (
 // whom has a copy of what the plane that was left has.
 func (w *world) backTo(c client.Client) *Move {
 	m := w.back()
-	m.To.Client = c
+	m.To.(*side).plane.Client = c
 	return m
 }
 
@@ -60,7 +60,7 @@ func TestTwoMovesAtAnyStageLeadToOnePlane(t *testing.T) {
 				var group sync.WaitGroup
 				var failed error
 				reached, ended := make(chan struct{}), make(chan struct{})
-				theirs.Quiesce, theirs.Resume = nothing, nothing
+				theirs.From.(*side).quiesce, theirs.From.(*side).resume = nothing, nothing
 				theirs.At = func(s Stage) error {
 					if s == second {
 						close(reached)
@@ -114,7 +114,7 @@ func TestMoveThatTakesPlaceDuringAnotherLeadsToOnePlane(t *testing.T) {
 			ours, theirs := w.backTo(local), w.backTo(other)
 			var calls atomic.Int32
 			var failed error
-			ours.From.Client = before(cluster, func() {
+			ours.From.(*side).plane.Client = before(cluster, func() {
 				if calls.Add(1) == int32(n) {
 					_, failed = theirs.Run(w.ctx)
 				}

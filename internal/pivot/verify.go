@@ -66,7 +66,7 @@ func some(lines []string) string {
 
 func (r *run) report(from, to, left set) *Report {
 	out := &Report{
-		Epoch: r.journal.Epoch, From: r.From.Name, To: r.To.Name, Objects: map[string]int{},
+		Epoch: r.journal.Epoch, From: r.from.Name, To: r.to.Name, Objects: map[string]int{},
 		Differences: []string{}, Changes: []string{},
 	}
 	t := r.transfer
@@ -77,13 +77,13 @@ func (r *run) report(from, to, left set) *Report {
 		out.ProviderIDs += present(live, "providerID", "resourceID")
 		out.Addresses += present(live, "ipAddress", "endpoint")
 		if live == nil {
-			out.Differences = append(out.Differences, fmt.Sprintf("%s is missing on %s", key, r.To.Name))
+			out.Differences = append(out.Differences, fmt.Sprintf("%s is missing on %s", key, r.to.Name))
 		} else if fields := t.unequal(o, live); len(fields) > 0 {
 			out.Differences = append(out.Differences, fmt.Sprintf("%s differs in %s", key, strings.Join(fields, ", ")))
 		}
 	}
 	for _, key := range left.refs() {
-		out.Differences = append(out.Differences, fmt.Sprintf("%s is on %s only", key, r.To.Name))
+		out.Differences = append(out.Differences, fmt.Sprintf("%s is on %s only", key, r.to.Name))
 	}
 	return out
 }

@@ -301,8 +301,8 @@ func (w *world) handOver() {
 func (w *world) move() *Move {
 	m := &Move{
 		Bootstrap: w.key, Scope: Everything,
-		From: Side{Name: "this machine", Kind: v1alpha1.PlaneLocal, Client: local},
-		To:   Side{Name: "cluster mgmt", Kind: v1alpha1.PlaneSelf, Client: cluster},
+		From: w.side(Plane{Name: "this machine", Kind: v1alpha1.PlaneLocal, Client: local}),
+		To:   w.side(Plane{Name: "cluster mgmt", Kind: v1alpha1.PlaneSelf, Client: cluster}),
 	}
 	return w.equip(m)
 }
@@ -311,20 +311,39 @@ func (w *world) move() *Move {
 func (w *world) back() *Move {
 	return w.equip(&Move{
 		Bootstrap: w.key, Scope: Cluster,
-		From: Side{Name: "cluster mgmt", Kind: v1alpha1.PlaneSelf, Client: cluster},
-		To:   Side{Name: "this machine", Kind: v1alpha1.PlaneLocal, Client: local},
+		From: w.side(Plane{Name: "cluster mgmt", Kind: v1alpha1.PlaneSelf, Client: cluster}),
+		To:   w.side(Plane{Name: "this machine", Kind: v1alpha1.PlaneLocal, Client: local}),
 	})
 }
 
-func (w *world) equip(m *Move) *Move {
+// side is a plane without controllers. It records what they are asked.
+type side struct {
+	plane                     Plane
+	quiesce, resume, admitted func(context.Context) error
+	awake                     func(context.Context) (string, error)
+}
+
+func (w *world) side(p Plane) *side {
 	note := func(call string) func(context.Context) error {
 		return func(context.Context) error {
 			w.calls = append(w.calls, call)
 			return nil
 		}
 	}
-	m.Quiesce, m.Resume = note("quiesce"), note("resume")
-	m.Admitted = func(context.Context) error { return nil }
+	return &side{
+		plane: p, quiesce: note("quiesce"), resume: note("resume"),
+		admitted: func(context.Context) error { return nil },
+		awake:    func(context.Context) (string, error) { return "", nil },
+	}
+}
+
+func (s *side) Plane() Plane                              { return s.plane }
+func (s *side) Quiesce(ctx context.Context) error         { return s.quiesce(ctx) }
+func (s *side) Resume(ctx context.Context) error          { return s.resume(ctx) }
+func (s *side) Admitted(ctx context.Context) error        { return s.admitted(ctx) }
+func (s *side) Awake(ctx context.Context) (string, error) { return s.awake(ctx) }
+
+func (w *world) equip(m *Move) *Move {
 	m.Inventory = func(context.Context) ([]Item, error) { return w.platform, nil }
 	m.AnswerWithin, m.AdmitWithin = 200*time.Millisecond, 200*time.Millisecond
 	return m
@@ -383,7 +402,7 @@ func (w *world) everything(c client.Client) set {
 	all, err := kinds(nil)
 	w.must(err)
 	for _, k := range append(all, kind{core(secretKind), ""}) {
-		items, err := list(w.ctx, Side{Client: c}, k.GroupVersionKind)
+		items, err := list(w.ctx, Plane{Client: c}, k.GroupVersionKind)
 		w.must(err)
 		for _, o := range items {
 			out.add(o)

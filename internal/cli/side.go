@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"os"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/pivot"
+	"github.com/butlerdotdev/butler/internal/ui"
+)
+
+// localSide is the plane on this machine, with the controllers that this process runs.
+type localSide struct {
+	mover
+	cluster *v1alpha1.ClusterBootstrap
+	// credentials is the plane that holds the credentials of the platform.
+	credentials client.Reader
+}
+
+var _, _ pivot.Side = (*localSide)(nil), (*clusterSide)(nil)
+
+func (m mover) localSide(cb *v1alpha1.ClusterBootstrap, credentials client.Reader) *localSide {
+	return &localSide{m, cb, credentials}
+}
+
+// Plane is the plane on this machine.
+func (s *localSide) Plane() pivot.Plane {
+	return pivot.Plane{Name: thisMachine(), Kind: v1alpha1.PlaneLocal, Client: s.Local}
+}
+
+// Quiesce ends the controllers of this process.
+func (s *localSide) Quiesce(ctx context.Context) error { return s.StopControllers(ctx) }
+
+// Resume starts the controllers of this process again.
+func (s *localSide) Resume(context.Context) error { return s.ResumeControllers(s.provider) }
+
+// Awake names nothing: only this process starts these controllers.
+func (s *localSide) Awake(context.Context) (string, error) { return "", nil }
+
+// Admitted connects to the platform as the controllers of this process will.
+func (s *localSide) Admitted(ctx context.Context) error {
+	site, err := siteOf(ctx, s.Operation, s.provider, s.cluster, s.credentials)
+	if err != nil {
+		return err
+	}
+	_, end, err := site.connect(ctx)
+	if err == nil {
+		end()
+	}
+	return err
+}
+
+// clusterSide is the cluster itself, with the controllers that are installed on it.
+type clusterSide struct {
+	plane    pivot.Plane
+	provider v1alpha1.ProviderType
+	login    *login
+	progress *ui.Reporter
+}
+
+func (m mover) clusterSide(cb *v1alpha1.ClusterBootstrap, c client.Client) *clusterSide {
+	return &clusterSide{
+		plane:    pivot.Plane{Name: "cluster " + m.Name, Kind: v1alpha1.PlaneSelf, Client: c},
+		provider: cb.Spec.Provider, login: &login{client: c, key: cb.ProviderConfig()}, progress: m.progress,
+	}
+}
+
+// Plane is the cluster itself.
+func (s *clusterSide) Plane() pivot.Plane { return s.plane }
+
+// Quiesce ends the controllers of the cluster.
+func (s *clusterSide) Quiesce(ctx context.Context) error {
+	return stopOwnControllers(ctx, s.plane.Client, s.progress)
+}
+
+// Resume starts the controllers of the cluster again.
+func (s *clusterSide) Resume(ctx context.Context) error {
+	return startOwnControllers(ctx, s.plane.Client)
+}
+
+// Awake names a controller of the cluster that has pods.
+func (s *clusterSide) Awake(ctx context.Context) (string, error) { return wokenUp(ctx, s.plane.Client) }
+
+// Admitted starts the controllers of the cluster, and asks them whether the platform
+// takes their credentials.
+func (s *clusterSide) Admitted(ctx context.Context) error {
+	if err := startOwnControllers(ctx, s.plane.Client); err != nil {
+		return err
+	}
+	if err := atWork(ctx, s.plane.Client, s.provider); err != nil {
+		return err
+	}
+	return s.login.accepted(ctx)
+}
+
+// thisMachine names this machine for readers on the cluster.
+func thisMachine() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "another machine"
+	}
+	return "workstation " + host
+}
