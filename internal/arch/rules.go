@@ -170,10 +170,23 @@ var rules = []Rule{
 		InTests: []string{"internal/pki", "internal/sim/fault"},
 	},
 	{
+		Packages: "internal/inventory", May: []string{"api/v1alpha1", "provider", "internal/operation", "internal/ui"},
+	},
+	// This machine's side of a cluster that manages itself.
+	{
+		Packages: "internal/selfhosted",
+		May: []string{
+			"api/v1alpha1", "provider", "internal/addon", "internal/bootstrap", "internal/controller/program", "internal/inventory", "internal/operation",
+			"internal/pivot", "internal/sim", "internal/ui", "internal/workspace",
+		},
+		InTests: []string{"internal/pki"},
+	},
+	{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
-			"internal/failure", "internal/lock", "internal/manifest", "internal/operation", "internal/pivot", "internal/pki", "internal/plane", "internal/sim/...", "internal/talos", "internal/ui",
+			"internal/failure", "internal/inventory", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane",
+			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/ui",
 			"internal/version", "internal/workspace",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},

@@ -19,6 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
@@ -130,7 +131,7 @@ func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.
 	if err == nil && known == nil {
 		err = refuseUnfinished(ctx, o)
 	}
-	if err == nil && !movedAway(known) {
+	if err == nil && !selfhosted.MovedAway(known) {
 		err = o.CheckManifest(o.Context(), m.Manifest, known)
 	}
 	if e := simulated.Wait(); err == nil {
@@ -145,12 +146,12 @@ func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.
 	if err := startSimulator(ctx, o, p, m, progress); err != nil {
 		return err
 	}
-	if known, err = fenceStalePlane(o, known); err != nil {
+	if known, err = selfhosted.FenceStalePlane(o, known); err != nil {
 		return err
 	}
-	if movedAway(known) {
+	if selfhosted.MovedAway(known) {
 		progress.Step("this machine's plane is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
-		if known, err = newMover(o, p, progress).settleAndWake(known); err != nil {
+		if known, err = selfhosted.NewMover(o, p, progress).SettleAndWake(known); err != nil {
 			return err
 		}
 		if err := o.CheckManifest(o.Context(), m.Manifest, known); err != nil {
@@ -280,7 +281,7 @@ func carryThrough(o *operation.Operation, p provider.Provider, m *manifest.Manif
 		case !operation.ReadyToPivot(cb):
 			return nil
 		}
-		if err := newMover(o, p, progress).pivotOut(cb, tries); err != nil {
+		if err := selfhosted.NewMover(o, p, progress).PivotOut(cb, tries); err != nil {
 			return err
 		}
 	}

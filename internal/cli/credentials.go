@@ -16,6 +16,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
@@ -65,7 +66,7 @@ func (a App) credentialCommand(name, short, long, suffix string) *cobra.Command 
 // readCredential reads one of the Secrets that the bootstrap has written.
 func readCredential(ctx context.Context, w workspace.Workspace, suffix string) (data []byte, err error) {
 	// A cluster that does not answer has left its credentials on this machine.
-	err = readInCharge(ctx, w, func(c client.Client, cb *v1alpha1.ClusterBootstrap, _ error) error {
+	err = selfhosted.ReadInCharge(ctx, w, func(c client.Client, cb *v1alpha1.ClusterBootstrap, _ error) error {
 		if cb == nil {
 			return w.AbsentError()
 		}
@@ -73,7 +74,7 @@ func readCredential(ctx context.Context, w workspace.Workspace, suffix string) (
 		if err != nil {
 			return err
 		}
-		data, err = credentialOf(ctx, c, cb, suffix, dial, false)
+		data, err = selfhosted.Credential(ctx, c, cb, suffix, dial, false)
 		if apierrors.IsNotFound(err) {
 			return fmt.Errorf("%s has no %s yet; see %s", w.Name, suffix, w.Command("status"))
 		}

@@ -18,7 +18,9 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -200,7 +202,7 @@ func (a App) destroy(ctx context.Context, w workspace.Workspace, f destroyFlags)
 	if err != nil {
 		return err
 	}
-	if answered(x.silence) {
+	if selfhosted.Answered(x.silence) {
 		return fmt.Errorf("%w; nothing was deleted", x.silence)
 	}
 	if x.silence != nil {
@@ -265,8 +267,8 @@ func readConcludedLedger(ctx context.Context, o *operation.Operation) (*ledger, 
 }
 
 // sayGone ends with what the platform keeps and the ledger.
-func (a App) sayGone(w workspace.Workspace, l *ledger, kept copies) {
-	fmt.Fprint(a.Err, kept.line())
+func (a App) sayGone(w workspace.Workspace, l *ledger, kept inventory.Copies) {
+	fmt.Fprint(a.Err, kept.Line())
 	if w.Rehearsal {
 		fmt.Fprintf(a.Err, "\nThe simulated platform still runs; end it with: %s", w.Command("sim stop"))
 	}

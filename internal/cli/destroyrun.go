@@ -17,7 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -39,7 +41,7 @@ type destruction struct {
 	silence error
 	ledger  *ledger
 	// copies are what the platform keeps, as it was last asked.
-	copies copies
+	copies inventory.Copies
 	// tenants live by the cluster; unheardOf is why they are not known.
 	tenants   []tenant
 	unheardOf error
@@ -57,7 +59,7 @@ func (a App) destruction(o *operation.Operation, local client.Client, d *target,
 	if o.Simulator, err = o.StartSimulator(o.Context(), x.provider.Type, nil); err != nil {
 		return nil, err
 	}
-	if d.cluster, err = fenceStalePlane(o, d.cluster); err != nil {
+	if d.cluster, err = selfhosted.FenceStalePlane(o, d.cluster); err != nil {
 		return nil, err
 	}
 	x.silence = x.catchUp(local)
@@ -75,7 +77,7 @@ func (a App) destruction(o *operation.Operation, local client.Client, d *target,
 // catchUp takes over what a cluster that manages itself knows better than the plane
 // of this machine: how to ask the platform, and for what it was asked.
 func (x *destruction) catchUp(local client.Client) error {
-	if !movedAway(x.cluster) {
+	if !selfhosted.MovedAway(x.cluster) {
 		return nil
 	}
 	now, err := readTargetOnCluster(x.Context(), x.Operation.Workspace, local, x.cluster, x.progress)
@@ -92,29 +94,29 @@ func (x *destruction) catchUp(local client.Client) error {
 func (x *destruction) owner() provider.Owner { return provider.Owner{ClusterID: x.id} }
 
 // site is the platform with the best credentials that there are.
-func (x *destruction) site() site {
+func (x *destruction) site() inventory.Site {
 	secret := x.secret
 	if x.given != nil {
 		secret = x.given
 	}
-	return site{x.provider, x.config, secret, x.Transport()}
+	return inventory.Site{Provider: x.provider, Config: x.config, Secret: secret, Transport: x.Transport()}
 }
 
 // list asks the platform what it holds of the cluster, before anything is
 // changed.
-func (x *destruction) list() (inventory, error) {
+func (x *destruction) list() (inventory.Inventory, error) {
 	if x.id == "" {
 		return nil, nil
 	}
 	if x.config == nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: the ProviderConfig is gone from the plane; go by the tags instead: butleradm destroy -c FILE --orphans", x.Name)
 	}
-	found, err := insist(x.Context(), x.progress, func(ctx context.Context) (stock, error) { return x.site().stock(ctx, x.owner()) })
+	found, err := insist(x.Context(), x.progress, func(ctx context.Context) (inventory.Stock, error) { return x.site().List(ctx, x.owner()) })
 	if err != nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", x.Name, err, x.remedy(err))
 	}
-	x.copies = found.copies.of(x.Name)
-	return found.held, nil
+	x.copies = found.Copies.OfCluster(x.Name)
+	return found.Held, nil
 }
 
 // remedy is what to do about credentials that the platform refuses.
@@ -126,21 +128,21 @@ func (x *destruction) remedy(err error) string {
 }
 
 // picture is what will go, as text.
-func (x *destruction) picture(found inventory) string {
-	rows := found.rows(x.requests)
+func (x *destruction) picture(found inventory.Inventory) string {
+	rows := rows(found, x.requests)
 	if len(rows) == 0 {
-		return fmt.Sprintf("The platform holds nothing of %s.\n%s", x.Name, x.copies.line())
+		return fmt.Sprintf("The platform holds nothing of %s.\n%s", x.Name, x.copies.Line())
 	}
-	held := split(found.parts())
+	held := inventory.CountByKind(found.Parts())
 	if held == "" {
 		held = "nothing"
 	}
-	return fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", x.Name, x.id, x.config.Name, table(rows), held, x.copies.line())
+	return fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", x.Name, x.id, x.config.Name, table(rows), held, x.copies.Line())
 }
 
 // run deletes everything, in the order in which nothing loses its owner: requests
 // and what the platform made of them, ProviderConfig, credentials.
-func (x *destruction) run(found inventory) error {
+func (x *destruction) run(found inventory.Inventory) error {
 	if err := x.comeHome(); err != nil {
 		return err
 	}
@@ -226,10 +228,10 @@ func (a App) destroyRest(o *operation.Operation, progress *ui.Reporter) error {
 // comeHome takes the management back from a cluster that manages itself. The
 // platform has to take the credentials for that, so new ones come first.
 func (x *destruction) comeHome() error {
-	if !movedAway(x.cluster) {
+	if !selfhosted.MovedAway(x.cluster) {
 		return nil
 	}
-	if _, err := turnToCluster(x.Context(), x.Operation, x.cluster, x.progress); err != nil {
+	if _, err := selfhosted.TurnToCluster(x.Context(), x.Operation, x.cluster, x.progress); err != nil {
 		return err
 	}
 	if x.given != nil {
@@ -237,7 +239,7 @@ func (x *destruction) comeHome() error {
 			return err
 		}
 	}
-	err := reclaimPlane(newMover(x.Operation, x.provider, x.progress))
+	err := reclaimPlane(selfhosted.NewMover(x.Operation, x.provider, x.progress))
 	if err == nil {
 		x.target, err = readTarget(x.Context(), x.Workspace, x.Local)
 	}
@@ -245,7 +247,7 @@ func (x *destruction) comeHome() error {
 }
 
 // record writes down what will go before the first of it goes.
-func (x *destruction) record(found inventory) (err error) {
+func (x *destruction) record(found inventory.Inventory) (err error) {
 	x.ledger, err = enter(x.Context(), x.Operation, x.namespace(), x.id, found)
 	return err
 }
@@ -372,10 +374,10 @@ func (x *destruction) witness() (stop func()) {
 // credentials, once.
 func (x *destruction) look(ctx context.Context, told string) string {
 	s := x.site()
-	if secret, err := secretOf(ctx, x.Local, x.config); err == nil {
-		s.secret = secret // somebody may have renewed it
+	if secret, err := operation.ReadSecret(ctx, x.Local, x.config); err == nil {
+		s.Secret = secret // somebody may have renewed it
 	}
-	seen, err := s.inventory(ctx, x.owner())
+	seen, err := s.ListHeld(ctx, x.owner())
 	switch {
 	case ctx.Err() != nil:
 		return told
@@ -391,8 +393,8 @@ func (x *destruction) look(ctx context.Context, told string) string {
 }
 
 // see enters what the platform holds now.
-func (x *destruction) see(ctx context.Context, now inventory) error {
-	ours, _ := now.of(x.Name)
+func (x *destruction) see(ctx context.Context, now inventory.Inventory) error {
+	ours, _ := now.OfCluster(x.Name)
 	x.ledger.see(ours)
 	if !x.ledger.grown {
 		return nil
@@ -407,14 +409,14 @@ func (x *destruction) sweepRest() error {
 		return nil
 	}
 	s := x.site()
-	if secret, err := secretOf(x.Context(), x.Local, x.config); err != nil {
+	if secret, err := operation.ReadSecret(x.Context(), x.Local, x.config); err != nil {
 		return err
 	} else if secret != nil {
-		s.secret = secret
+		s.Secret = secret
 	}
-	left, err := x.app.sweep(x.Context(), s, provider.Owner{ClusterID: x.id, Cluster: x.Name}, x.progress, func(now stock) error {
-		x.copies = now.copies
-		return x.see(x.Context(), now.held)
+	left, err := x.app.sweep(x.Context(), s, provider.Owner{ClusterID: x.id, Cluster: x.Name}, x.progress, func(now inventory.Stock) error {
+		x.copies = now.Copies
+		return x.see(x.Context(), now.Held)
 	})
 	if err != nil {
 		return fmt.Errorf("%w; run the same command again%s", stillThere(x.Name, left, err), x.remedy(err))
@@ -423,11 +425,11 @@ func (x *destruction) sweepRest() error {
 }
 
 // stillThere names what is left of a cluster, and why.
-func stillThere(cluster string, left inventory, err error) error {
+func stillThere(cluster string, left inventory.Inventory, err error) error {
 	if len(left) == 0 {
 		return fmt.Errorf("ask the platform what is left of %s: %w", cluster, err)
 	}
-	return fmt.Errorf("%s is left of %s on the platform: %w", left.names(), cluster, err)
+	return fmt.Errorf("%s is left of %s on the platform: %w", left.Names(), cluster, err)
 }
 
 // removeConfig deletes the ProviderConfig, and only then its credentials.

@@ -11,16 +11,15 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
-	"github.com/butlerdotdev/butler/provider"
 )
 
 // target is what a plane knows of the cluster that is to go.
@@ -61,7 +60,7 @@ func readTarget(ctx context.Context, w workspace.Workspace, c client.Reader) (*t
 	if d.id, err = idOf(ctx, w, c, d); err != nil {
 		return nil, err
 	}
-	if d.secret, err = secretOf(ctx, c, d.config); err != nil {
+	if d.secret, err = operation.ReadSecret(ctx, c, d.config); err != nil {
 		return nil, err
 	}
 	if d.requests, err = requestsOf(ctx, c, d.id); err != nil {
@@ -181,30 +180,12 @@ func keepID(ctx context.Context, o *operation.Operation, config *v1alpha1.Provid
 // newer than the one that was left on this machine.
 func readTargetOnCluster(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*target, error) {
 	return insist(ctx, progress, func(ctx context.Context) (*target, error) {
-		there, _, err := connectCluster(ctx, w, c, cb)
+		there, _, err := selfhosted.Connect(ctx, w, c, cb)
 		if err != nil {
 			return nil, err
 		}
 		return readTarget(ctx, w, there)
 	})
-}
-
-// secretOf reads the credentials of a ProviderConfig; nil means that there are
-// none on this plane.
-func secretOf(ctx context.Context, c client.Reader, config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
-	if config == nil {
-		return nil, nil
-	}
-	key := config.CredentialsSecret()
-	if key.Name == "" {
-		return nil, nil
-	}
-	secret := &corev1.Secret{}
-	err := c.Get(ctx, key, secret)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	return secret, err
 }
 
 // requestsOf are a cluster's requests by their owner id. One that has none so far
@@ -247,59 +228,13 @@ func (d *target) providerType() v1alpha1.ProviderType {
 	return d.cluster.Spec.Provider
 }
 
-// site is a platform and what it is asked with.
-type site struct {
-	provider  provider.Provider
-	config    *v1alpha1.ProviderConfig
-	secret    *corev1.Secret
-	transport provider.Transport
-}
-
-// connect opens a connection; close it with the function that comes with it.
-func (s site) connect(ctx context.Context) (provider.Platform, func(), error) {
-	if key := s.config.CredentialsSecret(); key.Name != "" && s.secret == nil {
-		return provider.Platform{}, nil, &provider.Error{
-			Kind: provider.Unauthorized, Reason: "CredentialsMissing", Op: "connect to " + s.config.Name,
-			Err: fmt.Errorf("there is no Secret %s", key),
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
-	defer cancel()
-	platform, err := s.provider.Connect(ctx, provider.Config{
-		ProviderConfig: s.config, Credentials: provider.NewCredentials(operation.SecretData(s.secret)), Transport: s.transport,
-	})
-	end := platform.Close
-	if end == nil {
-		end = func() {}
-	}
-	return platform, end, err
-}
-
-// inventory asks the platform what it holds of an owner, without copies.
-func (s site) inventory(ctx context.Context, o provider.Owner) (inventory, error) {
-	all, err := s.stock(ctx, o)
-	return all.held, err
-}
-
-// stock asks the platform what it holds of an owner.
-func (s site) stock(ctx context.Context, o provider.Owner) (stock, error) {
-	platform, end, err := s.connect(ctx)
-	if err != nil {
-		return stock{}, err
-	}
-	defer end()
-	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
-	defer cancel()
-	return takeInventory(ctx, platform, o)
-}
-
 // insist asks a platform that cannot answer now again, for as long as patience
 // lasts.
 func insist[T any](ctx context.Context, progress *ui.Reporter, ask func(context.Context) (T, error)) (T, error) {
 	deadline := time.Now().Add(operation.Patience)
 	for wait := soonest; ; wait = longer(wait) {
 		answer, err := ask(ctx)
-		if err == nil || !passes(err) || ctx.Err() != nil || time.Now().After(deadline) {
+		if err == nil || !isTransient(err) || ctx.Err() != nil || time.Now().After(deadline) {
 			return answer, err
 		}
 		progress.Waiting(err.Error())

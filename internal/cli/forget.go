@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
@@ -131,12 +133,12 @@ func (a App) leftOf(o *operation.Operation, d *target) error {
 		return err
 	}
 	if len(found) == 0 {
-		fmt.Fprint(a.Err, x.copies.line())
+		fmt.Fprint(a.Err, x.copies.Line())
 		return nil
 	}
 	fmt.Fprintln(a.Err, x.picture(found))
-	if movedAway(d.cluster) && x.silence == nil {
+	if selfhosted.MovedAway(d.cluster) && x.silence == nil {
 		fmt.Fprintf(a.Err, "%s manages itself, and would go on doing so. Without the state of this machine\nbutleradm has no status, kubeconfig and destroy for it; save what leads to it:\n\n  %s > kubeconfig\n\n", o.Name, o.Command("kubeconfig"))
 	}
-	return fmt.Errorf("the platform still holds %s of %s; destroy it first: %s", split(found.parts()), o.Name, x.how())
+	return fmt.Errorf("the platform still holds %s of %s; destroy it first: %s", inventory.CountByKind(found.Parts()), o.Name, x.how())
 }

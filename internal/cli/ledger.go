@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -40,12 +41,12 @@ type entry struct {
 }
 
 // see takes in what the platform holds now.
-func (l *ledger) see(now inventory) {
+func (l *ledger) see(now inventory.Inventory) {
 	l.left = 0
 	for _, h := range now {
-		for _, p := range h.parts {
+		for _, p := range h.Parts {
 			l.left++
-			e := entry{h.owner.ID, p.Kind, p.Name}
+			e := entry{h.Owner.ID, p.Kind, p.Name}
 			if !slices.Contains(l.entries, e) {
 				l.entries = append(l.entries, e)
 				l.grown = true
@@ -62,7 +63,7 @@ func (l *ledger) line(first string) string {
 	}
 	text := fmt.Sprintf("%s %d, deleted %d, left %d", first, len(l.entries), len(l.entries)-l.left, l.left)
 	if len(parts) > 0 {
-		text += ": " + split(parts)
+		text += ": " + inventory.CountByKind(parts)
 	}
 	return text
 }
@@ -127,7 +128,7 @@ func writeLedger(ctx context.Context, o *operation.Operation, l *ledger) error {
 // enter adds what the platform holds of a cluster to what is known of it already,
 // and keeps that. Of a cluster without an id nothing was ever made; the ledger of
 // an earlier one of its name must not be taken for its own.
-func enter(ctx context.Context, o *operation.Operation, namespace, id string, found inventory) (*ledger, error) {
+func enter(ctx context.Context, o *operation.Operation, namespace, id string, found inventory.Inventory) (*ledger, error) {
 	l := &ledger{clusterID: id}
 	if id == "" {
 		earlier := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: ledgerName(o.Name)}}
@@ -187,11 +188,11 @@ func (b *bookkeeper) keep(cb *v1alpha1.ClusterBootstrap, id string) error {
 }
 
 func (b *bookkeeper) count(cb *v1alpha1.ClusterBootstrap, id string) error {
-	s, err := siteOf(b.Context(), b.Operation, b.provider, cb, b.Local)
+	s, err := inventory.ReadSite(b.Context(), b.Operation, b.provider, cb, b.Local)
 	if err != nil {
 		return err
 	}
-	found, err := s.inventory(b.Context(), provider.Owner{ClusterID: id})
+	found, err := s.ListHeld(b.Context(), provider.Owner{ClusterID: id})
 	if err == nil {
 		_, err = enter(b.Context(), b.Operation, cb.Namespace, id, found)
 	}

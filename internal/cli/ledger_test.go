@@ -6,26 +6,27 @@ package cli
 import (
 	"testing"
 
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/provider"
 )
 
-func held(owner, name string, of ...string) holding {
-	return holding{name: name, owner: provider.Owner{ID: owner}, parts: parts(of...)}
+func held(owner, name string, of ...string) inventory.Holding {
+	return inventory.Holding{Name: name, Owner: provider.Owner{ID: owner}, Parts: parts(of...)}
 }
 
 func TestLedgerUnitesWhatWasEverSeen(t *testing.T) {
 	one, two := held("1", "a", "machine/a", "disk/a-root"), held("2", "b", "machine/b")
 	for reason, c := range map[string]struct {
-		seen []inventory
+		seen []inventory.Inventory
 		want string
 	}{
 		"nothing was made":            {nil, "created 0, deleted 0, left 0"},
-		"all is there":                {[]inventory{{one, two}}, "created 3, deleted 0, left 3: 2 machines, 1 disk"},
-		"all is gone":                 {[]inventory{{one, two}, {}}, "created 3, deleted 3, left 0: 2 machines, 1 disk"},
-		"a part is left":              {[]inventory{{one, two}, {held("1", "a", "disk/a-root")}}, "created 3, deleted 2, left 1: 2 machines, 1 disk"},
-		"one appears in between":      {[]inventory{{one}, {two}, {}}, "created 3, deleted 3, left 0: 2 machines, 1 disk"},
-		"the same is seen twice":      {[]inventory{{one}, {one}}, "created 2, deleted 0, left 2: 1 machine, 1 disk"},
-		"a name comes back elsewhere": {[]inventory{{held("1", "a", "machine/a")}, {held("3", "a", "machine/a")}}, "created 2, deleted 1, left 1: 2 machines"},
+		"all is there":                {[]inventory.Inventory{{one, two}}, "created 3, deleted 0, left 3: 2 machines, 1 disk"},
+		"all is gone":                 {[]inventory.Inventory{{one, two}, {}}, "created 3, deleted 3, left 0: 2 machines, 1 disk"},
+		"a part is left":              {[]inventory.Inventory{{one, two}, {held("1", "a", "disk/a-root")}}, "created 3, deleted 2, left 1: 2 machines, 1 disk"},
+		"one appears in between":      {[]inventory.Inventory{{one}, {two}, {}}, "created 3, deleted 3, left 0: 2 machines, 1 disk"},
+		"the same is seen twice":      {[]inventory.Inventory{{one}, {one}}, "created 2, deleted 0, left 2: 1 machine, 1 disk"},
+		"a name comes back elsewhere": {[]inventory.Inventory{{held("1", "a", "machine/a")}, {held("3", "a", "machine/a")}}, "created 2, deleted 1, left 1: 2 machines"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			l := &ledger{}
@@ -40,7 +41,7 @@ func TestLedgerUnitesWhatWasEverSeen(t *testing.T) {
 }
 
 func TestLedgerKnowsWhatIsNotWrittenDown(t *testing.T) {
-	l, now := &ledger{}, inventory{held("1", "a", "machine/a")}
+	l, now := &ledger{}, inventory.Inventory{held("1", "a", "machine/a")}
 	if l.grown {
 		t.Error("an empty ledger has grown")
 	}

@@ -17,9 +17,11 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
@@ -31,8 +33,8 @@ type search struct {
 	*target              // what that plane knows; nil without one
 	app                  App
 	flags                destroyFlags
-	site                 site
-	copies               copies // what the platform keeps, as it was last asked
+	site                 inventory.Site
+	copies               inventory.Copies // what the platform keeps, as it was last asked
 	progress             *ui.Reporter
 	held                 *lock.Lock // of a plane that does not start
 }
@@ -134,7 +136,7 @@ func (s *search) forced() bool { return s.flags.clusterID != "" && s.flags.yes }
 
 // siteFor is the platform of a manifest, with the credentials that the user has
 // given, else those of the plane, else the ambient ones.
-func (s *search) siteFor(m *manifest.Manifest, given *corev1.Secret) (site, error) {
+func (s *search) siteFor(m *manifest.Manifest, given *corev1.Secret) (inventory.Site, error) {
 	if _, referred := m.CredentialsKey(); !referred || given != nil || s.Rehearsal {
 		return s.newSite(m.Provider, given)
 	}
@@ -143,26 +145,26 @@ func (s *search) siteFor(m *manifest.Manifest, given *corev1.Secret) (site, erro
 	}
 	values, source, err := ambient(m.Provider)
 	if err != nil {
-		return site{}, err
+		return inventory.Site{}, err
 	}
 	s.progress.Step("credentials: " + source)
 	return s.newSite(m.Provider, operation.NewSecret(m.Provider, values))
 }
 
-func (s *search) newSite(config *v1alpha1.ProviderConfig, secret *corev1.Secret) (site, error) {
+func (s *search) newSite(config *v1alpha1.ProviderConfig, secret *corev1.Secret) (inventory.Site, error) {
 	p, err := s.app.provider(config.Spec.Provider)
 	if err != nil {
-		return site{}, err
+		return inventory.Site{}, err
 	}
 	if s.Simulator, err = s.StartSimulator(s.Context(), p.Type, nil); err != nil {
-		return site{}, err
+		return inventory.Site{}, err
 	}
 	if s.Rehearsal {
 		if secret, err = s.SimulatorSecret(config); err != nil {
-			return site{}, err
+			return inventory.Site{}, err
 		}
 	}
-	return site{p, config, secret, s.Transport()}, nil
+	return inventory.Site{Provider: p, Config: config, Secret: secret, Transport: s.Transport()}, nil
 }
 
 // run finds one cluster, shows what is there of it, asks, and deletes it.
@@ -182,7 +184,7 @@ func (s *search) run() error {
 		s.sayNothing()
 		return nil
 	}
-	text := fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", s.Name, id, s.site.config.Name, table(found.rows(nil)), split(found.parts()), s.copies.line())
+	text := fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", s.Name, id, s.site.Config.Name, table(rows(found, nil)), inventory.CountByKind(found.Parts()), s.copies.Line())
 	if s.flags.dryRun {
 		fmt.Fprintf(s.app.Out, "%s\nNothing was changed.\n", text)
 		return nil
@@ -201,9 +203,9 @@ func (s *search) run() error {
 // delete sweeps the platform, and ends with the ledger.
 func (s *search) delete(id string) error {
 	l := &ledger{clusterID: id}
-	left, err := s.app.sweep(s.Context(), s.site, provider.Owner{ClusterID: id, Cluster: s.Name}, s.progress, func(now stock) error {
-		l.see(now.held)
-		s.copies = now.copies
+	left, err := s.app.sweep(s.Context(), s.site, provider.Owner{ClusterID: id, Cluster: s.Name}, s.progress, func(now inventory.Stock) error {
+		l.see(now.Held)
+		s.copies = now.Copies
 		return nil
 	})
 	if err != nil {
@@ -215,7 +217,7 @@ func (s *search) delete(id string) error {
 		return err
 	}
 	s.progress.Report(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("nothing of %s is left on the platform", s.Name)})
-	fmt.Fprint(s.app.Err, s.copies.line())
+	fmt.Fprint(s.app.Err, s.copies.Line())
 	if s.HasState() {
 		fmt.Fprintf(s.app.Err, "\nIts state on this machine stays; remove that with: %s\n\n", s.Command("forget"))
 	}
@@ -238,13 +240,13 @@ func (s *search) conclude(id string) error {
 }
 
 // ask asks the platform, before anything is deleted.
-func (s *search) ask(o provider.Owner) (inventory, error) {
-	found, err := insist(s.Context(), s.progress, func(ctx context.Context) (stock, error) { return s.site.stock(ctx, o) })
+func (s *search) ask(o provider.Owner) (inventory.Inventory, error) {
+	found, err := insist(s.Context(), s.progress, func(ctx context.Context) (inventory.Stock, error) { return s.site.List(ctx, o) })
 	if err != nil {
 		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", s.Name, err, s.remedy(err))
 	}
-	s.copies = found.copies.of(s.Name)
-	return found.held, nil
+	s.copies = found.Copies.OfCluster(s.Name)
+	return found.Held, nil
 }
 
 func (s *search) remedy(err error) string {
@@ -267,9 +269,9 @@ func (s *search) clusterID() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	clusters := found.byCluster()
+	clusters := found.ByCluster()
 	if nobodys := clusters[""]; len(nobodys) > 0 {
-		fmt.Fprintf(s.app.Err, "note: %s of the name %s carry no cluster id and are left alone\n", split(nobodys.parts()), s.Name)
+		fmt.Fprintf(s.app.Err, "note: %s of the name %s carry no cluster id and are left alone\n", inventory.CountByKind(nobodys.Parts()), s.Name)
 		delete(clusters, "")
 	}
 	switch ids := slices.Sorted(maps.Keys(clusters)); len(ids) {
@@ -284,30 +286,30 @@ func (s *search) clusterID() (string, error) {
 }
 
 func (s *search) sayNothing() {
-	fmt.Fprintf(s.app.Err, "%s holds nothing of %s; nothing was changed\n%s", s.site.config.Name, s.Name, s.copies.line())
+	fmt.Fprintf(s.app.Err, "%s holds nothing of %s; nothing was changed\n%s", s.site.Config.Name, s.Name, s.copies.Line())
 	fmt.Fprintln(s.app.Out, (&ledger{}).line("found"))
 }
 
 // ambiguous shows the clusters that share a name.
-func (s *search) ambiguous(ids []string, clusters map[string]inventory) error {
+func (s *search) ambiguous(ids []string, clusters map[string]inventory.Inventory) error {
 	var b strings.Builder
 	for _, id := range ids {
-		fmt.Fprintf(&b, "  %s  %s\n", id, split(clusters[id].parts()))
+		fmt.Fprintf(&b, "  %s  %s\n", id, inventory.CountByKind(clusters[id].Parts()))
 	}
-	fmt.Fprintf(s.app.Err, "%s holds %d clusters of the name %s:\n\n%s\n", s.site.config.Name, len(ids), s.Name, b.String())
+	fmt.Fprintf(s.app.Err, "%s holds %d clusters of the name %s:\n\n%s\n", s.site.Config.Name, len(ids), s.Name, b.String())
 	return failure.Usagef("which of them is meant? say it with --cluster-id ID; nothing was deleted")
 }
 
 // ofThisName refuses the id of a cluster that has another name.
-func (s *search) ofThisName(id string, found inventory) error {
-	ours, strangers := found.of(s.Name)
+func (s *search) ofThisName(id string, found inventory.Inventory) error {
+	ours, strangers := found.OfCluster(s.Name)
 	switch {
 	case len(strangers) == 0:
 		return nil
 	case len(ours) > 0:
 		return sharedID(s.Name, id, strangers)
 	}
-	return failure.Usagef("the cluster with id %s is %s, not %s; nothing was deleted", id, strangers[0].owner.Cluster, s.Name)
+	return failure.Usagef("the cluster with id %s is %s, not %s; nothing was deleted", id, strangers[0].Owner.Cluster, s.Name)
 }
 
 // refuseBeside refuses to work beside a plane that is in charge of the cluster: two
@@ -316,10 +318,10 @@ func (s *search) refuseBeside(id string) error {
 	if s.target == nil || s.cluster == nil || s.id != id || s.forced() {
 		return nil
 	}
-	if !movedAway(s.cluster) {
+	if !selfhosted.MovedAway(s.cluster) {
 		return failure.Usagef("the plane in %s is in charge of %s; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.Dir, s.Name, s.Command("destroy"), id)
 	}
-	if _, err := readTargetOnCluster(s.Context(), s.Operation.Workspace, s.Local, s.cluster, s.progress); err == nil || answered(err) {
+	if _, err := readTargetOnCluster(s.Context(), s.Operation.Workspace, s.Local, s.cluster, s.progress); err == nil || selfhosted.Answered(err) {
 		return failure.Usagef("%s manages itself, and answers; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.Name, s.Command("destroy"), id)
 	}
 	return s.Context().Err()

@@ -5,22 +5,23 @@ package cli
 
 import (
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 )
 
 // reclaimPlane moves the management of a cluster that manages itself back to this
 // machine: nothing can be deleted by controllers that run on it.
-func reclaimPlane(m mover) error {
+func reclaimPlane(m selfhosted.Mover) error {
 	cb, err := m.FindCluster(m.Context(), m.Local)
-	if err != nil || !movedAway(cb) {
+	if err != nil || !selfhosted.MovedAway(cb) {
 		return err
 	}
-	if _, err := m.settle(cb); err != nil || m.InCharge() == operation.LocalPlane {
+	if _, err := m.Settle(cb); err != nil || m.InCharge() == operation.LocalPlane {
 		return err
 	}
 	if err := refuseOthersInCharge(m.Operation); err != nil {
 		return err
 	}
-	m.progress.Step("its plane comes back to this machine")
-	_, err = m.moveBack(cb)
+	m.Progress.Step("its plane comes back to this machine")
+	_, err = m.MoveBack(cb)
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
@@ -59,7 +60,7 @@ while no bootstrap runs.`,
 }
 
 func (a App) status(ctx context.Context, w workspace.Workspace, output string) error {
-	return readInCharge(ctx, w, func(c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
+	return selfhosted.ReadInCharge(ctx, w, func(c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
 		if cb == nil {
 			return explainAbsence(ctx, w, c)
 		}
@@ -93,7 +94,7 @@ func (a App) statusOfAll(ctx context.Context, output string) error {
 	fmt.Fprintln(out, "CLUSTER\tKIND\tPHASE\tENDPOINT")
 	for _, w := range all {
 		phase, endpoint := "none", ""
-		err := readInCharge(ctx, w, func(_ client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
+		err := selfhosted.ReadInCharge(ctx, w, func(_ client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
 			if cb != nil {
 				list.Items = append(list.Items, *withoutCredentials(cb))
 				phase, endpoint = string(ui.StateOf(cb).Phase), cb.Status.ControlPlaneEndpoint
@@ -190,7 +191,7 @@ func planeOf(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1
 		return "", nil
 	}
 	text := "the cluster itself, epoch " + cb.Annotations[v1alpha1.AnnotationEpoch]
-	asleep, err := anyAsleep(ctx, c)
+	asleep, err := selfhosted.AnyStopped(ctx, c)
 	if asleep {
 		text += fmt.Sprintf("; its controllers sleep, as they do during %s: if that was interrupted, run it again, or the bootstrap command to wake them", w.Command("destroy"))
 	}

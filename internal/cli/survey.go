@@ -12,19 +12,20 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 )
 
 // survey finds out what will go, before anything is changed. It refuses where that
 // cannot be told from what is somebody else's, and where something else would be
 // left without what it needs.
-func (x *destruction) survey() (inventory, error) {
+func (x *destruction) survey() (inventory.Inventory, error) {
 	if err := x.target.refuseOthers(x.Name); err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (x *destruction) survey() (inventory, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, strangers := found.of(x.Name)
+	found, strangers := found.OfCluster(x.Name)
 	if len(strangers) > 0 {
 		return nil, sharedID(x.Name, x.id, strangers)
 	}
@@ -47,21 +48,21 @@ func (x *destruction) survey() (inventory, error) {
 
 // refuseElsewhere refuses a platform that has nothing of what is known to run: with
 // the credentials of another one everything would seem to be gone.
-func (x *destruction) refuseElsewhere(found inventory) error {
+func (x *destruction) refuseElsewhere(found inventory.Inventory) error {
 	missing := x.lacks(found)
 	if len(missing) == 0 || x.flags.evenIfGone {
 		return nil
 	}
 	return failure.Usagef("%s has nothing of %s, but its plane knows of %s there; nothing was deleted; are these its credentials and its namespace? If they are, and all of that is gone for good: %s --even-if-gone",
-		x.site().place(), x.Name, some(missing), x.Command("destroy"))
+		x.site().Place(), x.Name, some(missing), x.Command("destroy"))
 }
 
 // lacks are the requests that the platform once had something for, if it shows
 // nothing for any of them. What is being deleted may be gone already, and counts
 // only against credentials that nobody has used so far.
-func (x *destruction) lacks(found inventory) (missing []string) {
+func (x *destruction) lacks(found inventory.Inventory) (missing []string) {
 	for _, h := range found {
-		if x.requests[h.owner.ID].made {
+		if x.requests[h.Owner.ID].made {
 			return nil
 		}
 	}
@@ -86,32 +87,14 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-// place names a platform to people: by its ProviderConfig, and by where that and
-// the credentials lead.
-func (s site) place() string {
-	var at []string
-	if config, err := clientcmd.Load(operation.SecretData(s.secret)[operation.SecretKey(s.config)]); err == nil {
-		if current := config.Contexts[config.CurrentContext]; current != nil && config.Clusters[current.Cluster] != nil {
-			at = append(at, config.Clusters[current.Cluster].Server)
-		}
-	}
-	if h := s.config.Spec.Harvester; h != nil && h.Namespace != "" {
-		at = append(at, "namespace "+h.Namespace)
-	}
-	if len(at) == 0 {
-		return s.config.Name
-	}
-	return fmt.Sprintf("%s (%s)", s.config.Name, strings.Join(at, ", "))
-}
-
 // sharedID is why nothing is deleted by an id that another cluster has as well.
-func sharedID(name, id string, strangers inventory) error {
+func sharedID(name, id string, strangers inventory.Inventory) error {
 	owners := map[string]bool{}
 	for _, h := range strangers {
-		owners[h.owner.Cluster] = true
+		owners[h.Owner.Cluster] = true
 	}
 	return failure.Usagef("the cluster id %s is not that of %s alone: %s has %s under it; nothing was deleted; an id is given once and is in no manifest: see docs/concepts/ownership.md",
-		id, name, strings.Join(slices.Sorted(maps.Keys(owners)), ", "), split(strangers.parts()))
+		id, name, strings.Join(slices.Sorted(maps.Keys(owners)), ", "), inventory.CountByKind(strangers.Parts()))
 }
 
 // refuseOthers refuses to take away what others on the plane need: from a cluster
@@ -121,7 +104,7 @@ func (d *target) refuseOthers(name string) error {
 	switch {
 	case len(d.others) == 0:
 		return nil
-	case d.selfHosted() || movedAway(d.cluster):
+	case d.selfHosted() || selfhosted.MovedAway(d.cluster):
 		return failure.Usagef("%s manages more than itself; nothing was deleted; delete that first: %s", name, some(d.others))
 	}
 	return failure.Usagef("ProviderConfig %s serves more than %s; nothing was deleted; delete that first: %s", d.config.Name, name, some(d.others))

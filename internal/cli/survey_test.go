@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
@@ -18,10 +17,10 @@ import (
 
 func TestPlatformWithNothingOfWhatRunsIsAnotherOne(t *testing.T) {
 	running, going, lost := asked{"cp-0", true, false}, asked{"cp-1", true, true}, asked{"cp-2", false, false}
-	nothing, one, orphan := inventory{}, inventory{{name: "cp-0", owner: provider.Owner{ID: "0"}}}, inventory{{name: "x", owner: provider.Owner{ID: "9"}}}
+	nothing, one, orphan := inventory.Inventory{}, inventory.Inventory{{Name: "cp-0", Owner: provider.Owner{ID: "0"}}}, inventory.Inventory{{Name: "x", Owner: provider.Owner{ID: "9"}}}
 	for reason, c := range map[string]struct {
 		requests map[string]asked
-		found    inventory
+		found    inventory.Inventory
 		flags    destroyFlags
 		refused  bool
 		settled  bool
@@ -47,21 +46,6 @@ func TestPlatformWithNothingOfWhatRunsIsAnotherOne(t *testing.T) {
 				t.Errorf("refused: %v", err)
 			}
 		})
-	}
-}
-
-func TestPlaceIsNamedWithoutItsCredentials(t *testing.T) {
-	const kubeconfig = `{"current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],` +
-		`"clusters":[{"name":"k","cluster":{"server":"https://harvester.example.com"}}],"users":[{"name":"u","user":{"token":"canary"}}]}`
-	config := &v1alpha1.ProviderConfig{Spec: v1alpha1.ProviderConfigSpec{Harvester: &v1alpha1.HarvesterSpec{Namespace: "tenants"}}}
-	config.Name = "harvester-dev"
-	s := site{config: config, secret: &corev1.Secret{Data: map[string][]byte{operation.KubeconfigKey: []byte(kubeconfig)}}}
-	if got, want := s.place(), "harvester-dev (https://harvester.example.com, namespace tenants)"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	s.secret = nil
-	if got, want := s.place(), "harvester-dev (namespace tenants)"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

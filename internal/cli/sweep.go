@@ -11,7 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -30,20 +32,20 @@ const (
 // saw last of that. Each listing is shown to see first. A login that ends on the
 // way is renewed. What stands under the owner's cluster id with the name of another
 // cluster is left alone.
-func (a App) sweep(ctx context.Context, s site, o provider.Owner, progress *ui.Reporter, see func(stock) error) (left inventory, err error) {
+func (a App) sweep(ctx context.Context, s inventory.Site, o provider.Owner, progress *ui.Reporter, see func(inventory.Stock) error) (left inventory.Inventory, err error) {
 	stuck := func(err error) { progress.Report(ui.Event{Type: ui.EventWaiting, Message: err.Error()}) }
 	broom := &sweep{
 		owner: o, stuck: stuck,
-		see: func(now stock) error {
-			left = now.held
+		see: func(now inventory.Stock) error {
+			left = now.Held
 			return see(now)
 		},
-		gone: func(h holding) {
-			progress.Report(ui.Event{Type: ui.EventMachine, Message: fmt.Sprintf("%s is gone: %s", h.name, contents(h.parts))})
+		gone: func(h inventory.Holding) {
+			progress.Report(ui.Event{Type: ui.EventMachine, Message: fmt.Sprintf("%s is gone: %s", h.Name, inventory.Contents(h.Parts))})
 		},
 	}
 	for before := -1; ; before = len(left) {
-		err := s.with(ctx, stuck, func(p provider.Platform) error {
+		err := with(ctx, s, stuck, func(p provider.Platform) error {
 			broom.platform = p
 			return broom.run(ctx)
 		})
@@ -55,16 +57,16 @@ func (a App) sweep(ctx context.Context, s site, o provider.Owner, progress *ui.R
 
 // with hands a connection to use. A platform that cannot be reached now is tried
 // again until ctx ends.
-func (s site) with(ctx context.Context, stuck func(error), use func(provider.Platform) error) error {
-	platform, end, err := s.connect(ctx)
-	for wait := soonest; err != nil && passes(err); wait = longer(wait) {
+func with(ctx context.Context, s inventory.Site, stuck func(error), use func(provider.Platform) error) error {
+	platform, end, err := s.Connect(ctx)
+	for wait := soonest; err != nil && isTransient(err); wait = longer(wait) {
 		if ctx.Err() == nil {
 			stuck(err)
 		}
 		if err := pause(ctx, nil, wait); err != nil {
 			return err
 		}
-		platform, end, err = s.connect(ctx)
+		platform, end, err = s.Connect(ctx)
 	}
 	if err != nil {
 		return err
@@ -80,9 +82,9 @@ type sweep struct {
 	owner    provider.Owner
 	// see is told of everything that the platform holds, whenever it was asked. Its
 	// error ends the sweep.
-	see func(stock) error
+	see func(inventory.Stock) error
 	// gone is told of each holding of which nothing is left.
-	gone func(holding)
+	gone func(inventory.Holding)
 	// stuck is told what stands in the way, as often as that changes.
 	stuck func(error)
 
@@ -126,9 +128,9 @@ func (s *sweep) removeUntilEmpty(ctx context.Context) error {
 		if err := s.see(left); err != nil {
 			return err
 		}
-		if len(left.held) > 0 {
+		if len(left.Held) > 0 {
 			empty = time.Time{}
-			if err := s.removeAll(ctx, left.held); err != nil {
+			if err := s.removeAll(ctx, left.Held); err != nil {
 				return err
 			}
 			continue
@@ -147,31 +149,31 @@ func (s *sweep) removeUntilEmpty(ctx context.Context) error {
 }
 
 // list asks until the platform answers or refuses.
-func (s *sweep) list(ctx context.Context) (stock, error) {
+func (s *sweep) list(ctx context.Context) (inventory.Stock, error) {
 	for wait := soonest; ; wait = longer(wait) {
 		left, err := s.look(ctx)
-		if err == nil || !passes(err) {
+		if err == nil || !isTransient(err) {
 			return left, err
 		}
 		s.complain(err)
 		if pause(ctx, nil, wait) != nil {
-			return stock{}, errors.Join(context.Cause(ctx), err)
+			return inventory.Stock{}, errors.Join(context.Cause(ctx), err)
 		}
 	}
 }
 
 // look asks the platform once, for as long as it has for one answer.
-func (s *sweep) look(ctx context.Context) (stock, error) {
+func (s *sweep) look(ctx context.Context) (inventory.Stock, error) {
 	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
 	defer cancel()
-	left, err := takeInventory(ctx, s.platform, provider.Owner{ClusterID: s.owner.ClusterID})
-	ours, _ := left.held.of(s.owner.Cluster)
-	return stock{ours, left.copies.of(s.owner.Cluster)}, err
+	left, err := inventory.Take(ctx, s.platform, provider.Owner{ClusterID: s.owner.ClusterID})
+	ours, _ := left.Held.OfCluster(s.owner.Cluster)
+	return inventory.Stock{Held: ours, Copies: left.Copies.OfCluster(s.owner.Cluster)}, err
 }
 
 // removeAll deletes holdings side by side. What is refused does not keep the
 // others from going.
-func (s *sweep) removeAll(ctx context.Context, all inventory) error {
+func (s *sweep) removeAll(ctx context.Context, all inventory.Inventory) error {
 	refused := make([]error, len(all))
 	var group sync.WaitGroup
 	for i, h := range all {
@@ -185,18 +187,18 @@ func (s *sweep) removeAll(ctx context.Context, all inventory) error {
 }
 
 // remove deletes one holding and returns when it is gone.
-func (s *sweep) remove(ctx context.Context, h holding) error {
-	changed := s.ear(h.owner.ID)
+func (s *sweep) remove(ctx context.Context, h inventory.Holding) error {
+	changed := s.ear(h.Owner.ID)
 	for wait := soonest; ; wait = longer(wait) {
 		state, message, err := s.try(ctx, h)
 		switch {
 		case err == nil && state == provider.StateAbsent:
 			s.gone(h)
 			return nil
-		case err != nil && !passes(err):
+		case err != nil && !isTransient(err):
 			return err
 		case err == nil && wait == latest:
-			err = fmt.Errorf("waiting for %s to be gone: it is %s", h.name, strings.TrimSuffix(string(state)+", "+message, ", "))
+			err = fmt.Errorf("waiting for %s to be gone: it is %s", h.Name, strings.TrimSuffix(string(state)+", "+message, ", "))
 		}
 		if err != nil && ctx.Err() == nil {
 			s.complain(err)
@@ -208,7 +210,7 @@ func (s *sweep) remove(ctx context.Context, h holding) error {
 }
 
 // try asks the platform to delete a holding, and then what there still is of it.
-func (s *sweep) try(ctx context.Context, h holding) (provider.State, string, error) {
+func (s *sweep) try(ctx context.Context, h inventory.Holding) (provider.State, string, error) {
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
@@ -217,15 +219,15 @@ func (s *sweep) try(ctx context.Context, h holding) (provider.State, string, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
 	defer cancel()
-	if h.balancer {
-		ref := provider.LoadBalancerRef{Name: h.name, Owner: h.owner}
+	if h.Balancer {
+		ref := provider.LoadBalancerRef{Name: h.Name, Owner: h.Owner}
 		if err := s.platform.LoadBalancers.Delete(ctx, ref); err != nil {
 			return "", "", err
 		}
 		seen, err := s.platform.LoadBalancers.Observe(ctx, ref)
 		return seen.State, seen.Message, err
 	}
-	ref := provider.MachineRef{Name: h.name, Owner: h.owner}
+	ref := provider.MachineRef{Name: h.Name, Owner: h.Owner}
 	left, err := s.platform.Machines.Delete(ctx, ref)
 	return left.State, left.Message, err
 }
@@ -265,10 +267,10 @@ func (s *sweep) complain(err error) {
 	}
 }
 
-// passes reports whether a failure goes away by itself.
-func passes(err error) bool {
+// isTransient reports whether a failure goes away by itself.
+func isTransient(err error) bool {
 	k := provider.KindOf(err)
-	return (k == provider.Unavailable || k == provider.Exhausted) && !isLasting(err)
+	return (k == provider.Unavailable || k == provider.Exhausted) && !selfhosted.IsPermanent(err)
 }
 
 func longer(d time.Duration) time.Duration { return min(d*3/2, latest) }

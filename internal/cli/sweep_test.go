@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
@@ -23,19 +24,19 @@ import (
 type dirt struct {
 	testing.TB
 	*inmemory.Platform
-	site site
-	kept copies // as the last sweep saw them
+	site inventory.Site
+	kept inventory.Copies // as the last sweep saw them
 }
 
 func newDirt(t testing.TB, o inmemory.Options) *dirt {
 	p := inmemory.New(o)
-	return &dirt{TB: t, Platform: p, site: site{provider: p.Provider(v1alpha1.ProviderHarvester), config: &v1alpha1.ProviderConfig{}}}
+	return &dirt{TB: t, Platform: p, site: inventory.Site{Provider: p.Provider(v1alpha1.ProviderHarvester), Config: &v1alpha1.ProviderConfig{}}}
 }
 
 // make puts machines of a cluster in place.
 func (d *dirt) make(cluster, id string, n int) {
 	d.Helper()
-	platform, end, err := d.site.connect(d.Context())
+	platform, end, err := d.site.Connect(d.Context())
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -52,9 +53,9 @@ func (d *dirt) make(cluster, id string, n int) {
 func (d *dirt) sweep(ctx context.Context, id string) (string, error) {
 	l := &ledger{}
 	a := App{Out: io.Discard, Err: io.Discard}
-	_, err := a.sweep(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, ui.NewReporter(a.Out, a.Err, "plain"), func(now stock) error {
-		l.see(now.held)
-		d.kept = now.copies
+	_, err := a.sweep(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, ui.NewReporter(a.Out, a.Err, "plain"), func(now inventory.Stock) error {
+		l.see(now.Held)
+		d.kept = now.Copies
 		return nil
 	})
 	return l.line("found"), err
@@ -155,7 +156,7 @@ func TestSweepKeepsCopiesAndIsDoneWithoutThem(t *testing.T) {
 	if len(d.Sightings("forensic")) != 1 || len(d.Sightings("restored")) != 1 {
 		t.Errorf("left: %v", d.Machines())
 	}
-	text := d.kept.line()
+	text := d.kept.Line()
 	for _, want := range []string{"kept: ", "machine forensic", "machine restored", "not created by Butler"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), strings.TrimSpace(want)) {
 			t.Errorf("no %q in %q", want, text)
@@ -170,14 +171,14 @@ func TestSweepDoesNotWaitForAnAnswerThatNeverComes(t *testing.T) {
 				d := newDirt(t, inmemory.Options{})
 				d.make("mgmt", "x", 2)
 				d.Silence(op)
-				platform, end, err := d.site.connect(t.Context())
+				platform, end, err := d.site.Connect(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer end()
 				broom := &sweep{
 					platform: platform, owner: provider.Owner{ClusterID: "x", Cluster: "mgmt"},
-					see: func(stock) error { return nil }, gone: func(holding) {},
+					see: func(inventory.Stock) error { return nil }, gone: func(inventory.Holding) {},
 					stuck: func(error) { d.Lift() }, // that it is told at all is what counts
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

@@ -18,8 +18,10 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
@@ -53,21 +55,21 @@ func (x *destruction) askTenants(local client.Client) (err error) {
 	if err := local.Get(x.Context(), key, &corev1.Secret{}); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	ctx, cancel := context.WithTimeout(x.Context(), callPatience)
+	ctx, cancel := context.WithTimeout(x.Context(), selfhosted.CallPatience)
 	defer cancel()
 	x.tenants, err = x.tenantsNow(ctx, local)
-	if err != nil && !movedAway(x.cluster) && x.Context().Err() == nil {
+	if err != nil && !selfhosted.MovedAway(x.cluster) && x.Context().Err() == nil {
 		x.unheardOf, err = fmt.Errorf("%s does not answer, so it is not known whether it has tenants: %w", x.Name, err), nil
 	}
 	return err
 }
 
 func (x *destruction) tenantsNow(ctx context.Context, local client.Client) ([]tenant, error) {
-	config, err := clusterConfig(ctx, local, x.cluster, x.Dial())
+	config, err := selfhosted.RESTConfig(ctx, local, x.cluster, x.Dial())
 	if err != nil {
 		return nil, err
 	}
-	config.Timeout = epochPatience
+	config.Timeout = selfhosted.EpochPatience
 	c, err := workspace.NewClient(config)
 	if err != nil {
 		return nil, err
@@ -150,7 +152,7 @@ func balanced(ctx context.Context, c client.Client, releases []string) (out []te
 }
 
 // whole shows what will go, and what would be left behind by that.
-func (x *destruction) whole(found inventory) string {
+func (x *destruction) whole(found inventory.Inventory) string {
 	return x.picture(found) + "\n" + x.tenantTable()
 }
 

@@ -4,10 +4,13 @@
 package operation
 
 import (
+	"context"
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -64,4 +67,22 @@ func SecretData(s *corev1.Secret) map[string][]byte {
 		data[k] = []byte(v)
 	}
 	return data
+}
+
+// ReadSecret reads the credentials of a ProviderConfig; nil means that there are
+// none on this plane.
+func ReadSecret(ctx context.Context, c client.Reader, config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
+	if config == nil {
+		return nil, nil
+	}
+	key := config.CredentialsSecret()
+	if key.Name == "" {
+		return nil, nil
+	}
+	secret := &corev1.Secret{}
+	err := c.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return secret, err
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package selfhosted
 
 import (
 	"context"
@@ -18,14 +18,14 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// epochPatience is how long a cluster has to say that it manages itself.
-const epochPatience = 5 * time.Second
+// EpochPatience is how long a cluster has to say that it manages itself.
+const EpochPatience = 5 * time.Second
 
-// fenceStalePlane fences the plane of this machine if the cluster knows of a later epoch:
+// FenceStalePlane fences the plane of this machine if the cluster knows of a later epoch:
 // then the plane is an older copy of one that was moved since, and its controllers
 // must not start. A cluster that says nothing changes nothing.
-func fenceStalePlane(o *operation.Operation, cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
-	if o.Local == nil || cb == nil || movedAway(cb) || !bootstrap.Moves(cb.Spec) {
+func FenceStalePlane(o *operation.Operation, cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
+	if o.Local == nil || cb == nil || MovedAway(cb) || !bootstrap.Moves(cb.Spec) {
 		return cb, nil
 	}
 	here, err := pivot.Read(o.Context(), o.Local, client.ObjectKeyFromObject(cb))
@@ -58,13 +58,13 @@ func fenceOf(w workspace.Workspace, here, there pivot.Standing) string {
 // readStanding is how a cluster says, asked once, that it stands to itself; nothing, if it
 // does not, or if there is no way to it so far.
 func readStanding(o *operation.Operation, cb *v1alpha1.ClusterBootstrap) (nothing pivot.Standing) {
-	ctx, cancel := context.WithTimeout(o.Context(), epochPatience)
+	ctx, cancel := context.WithTimeout(o.Context(), EpochPatience)
 	defer cancel()
-	config, err := clusterConfig(ctx, o.Local, cb, o.Dial())
+	config, err := RESTConfig(ctx, o.Local, cb, o.Dial())
 	if err != nil {
 		return nothing
 	}
-	config.Timeout = epochPatience
+	config.Timeout = EpochPatience
 	c, err := workspace.NewClient(config)
 	if err != nil {
 		return nothing

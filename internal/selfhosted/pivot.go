@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package selfhosted
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/pivot"
 	"github.com/butlerdotdev/butler/internal/ui"
@@ -30,35 +31,35 @@ const (
 	respite = 5 * time.Second
 )
 
-// mover moves the management of a cluster between this machine and the cluster.
-type mover struct {
+// Mover moves the management of a cluster between this machine and the cluster.
+type Mover struct {
 	*operation.Operation
 	provider provider.Provider
-	progress *ui.Reporter
+	Progress *ui.Reporter
 }
 
-func newMover(o *operation.Operation, p provider.Provider, progress *ui.Reporter) mover {
-	return mover{o, p, progress}
+func NewMover(o *operation.Operation, p provider.Provider, progress *ui.Reporter) Mover {
+	return Mover{o, p, progress}
 }
 
-// settleAndWake makes the plane that is in charge the one to work with, and returns
+// SettleAndWake makes the plane that is in charge the one to work with, and returns
 // the ClusterBootstrap that lies there. Controllers of a cluster that sleep are
 // woken.
-func (m mover) settleAndWake(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
-	there, err := m.settle(cb)
+func (m Mover) SettleAndWake(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
+	there, err := m.Settle(cb)
 	if err != nil || m.InCharge() == operation.LocalPlane {
 		return there, err
 	}
 	return there, startOwnControllers(m.Context(), m.Client())
 }
 
-// settle is settlePlane for whoever needs no controllers. A move that was
+// Settle is settlePlane for whoever needs no controllers. A move that was
 // interrupted after its switch is completed first.
-func (m mover) settle(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
-	if !movedAway(cb) {
+func (m Mover) Settle(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
+	if !MovedAway(cb) {
 		return cb, nil
 	}
-	there, err := turnToCluster(m.Context(), m.Operation, cb, m.progress)
+	there, err := TurnToCluster(m.Context(), m.Operation, cb, m.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -72,29 +73,29 @@ func (m mover) settle(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap
 			return nil, err
 		}
 		if report != nil { // a journal may have lost it
-			m.progress.Moved(report)
+			m.Progress.Moved(report)
 		}
-		return turnToCluster(m.Context(), m.Operation, cb, m.progress)
-	case movedAway(there):
-		return m.moveBack(cb)
+		return TurnToCluster(m.Context(), m.Operation, cb, m.Progress)
+	case MovedAway(there):
+		return m.MoveBack(cb)
 	}
 	return there, nil
 }
 
-// pivotOut moves the management of the cluster onto the cluster itself. Trouble on
+// PivotOut moves the management of the cluster onto the cluster itself. Trouble on
 // the way is tried again; what the move refuses is not.
-func (m mover) pivotOut(cb *v1alpha1.ClusterBootstrap, tries int) error {
+func (m Mover) PivotOut(cb *v1alpha1.ClusterBootstrap, tries int) error {
 	report, err := m.moveOut(cb)
 	stopped, ok := errors.AsType[*pivot.Stopped](err)
 	switch {
 	case err == nil:
 		if report != nil { // a journal may have lost it
-			m.progress.Moved(report)
+			m.Progress.Moved(report)
 		}
 		if err := m.Local.Get(m.Context(), client.ObjectKeyFromObject(cb), cb); err != nil {
 			return err
 		}
-		_, err = turnToCluster(m.Context(), m.Operation, cb, m.progress)
+		_, err = TurnToCluster(m.Context(), m.Operation, cb, m.Progress)
 		return err
 	case !ok || !stopped.RolledBack || m.Context().Err() != nil:
 		return err
@@ -110,7 +111,7 @@ func (m mover) pivotOut(cb *v1alpha1.ClusterBootstrap, tries int) error {
 
 // recordStopped writes down why a move came to nothing, for whoever looks. The
 // controllers that are at work again write beside it.
-func (m mover) recordStopped(cb *v1alpha1.ClusterBootstrap, s *pivot.Stopped) error {
+func (m Mover) recordStopped(cb *v1alpha1.ClusterBootstrap, s *pivot.Stopped) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		now := &v1alpha1.ClusterBootstrap{}
 		if err := m.Local.Get(m.Context(), client.ObjectKeyFromObject(cb), now); err != nil {
@@ -125,29 +126,29 @@ func (m mover) recordStopped(cb *v1alpha1.ClusterBootstrap, s *pivot.Stopped) er
 	})
 }
 
-func (m mover) clusterClient(cb *v1alpha1.ClusterBootstrap) (client.Client, error) {
-	config, err := clusterConfig(m.Context(), m.Local, cb, m.Dial())
+func (m Mover) clusterClient(cb *v1alpha1.ClusterBootstrap) (client.Client, error) {
+	config, err := RESTConfig(m.Context(), m.Local, cb, m.Dial())
 	if err != nil {
 		return nil, err
 	}
-	return bounded(config)
+	return newBoundedClient(config)
 }
 
 // listItems is what the platform holds of the cluster. Of a machine's addresses only
 // its own counts: a virtual IP and those of pods come and go by themselves.
-func (m mover) listItems(ctx context.Context, cb *v1alpha1.ClusterBootstrap, from client.Reader) (out []pivot.Item, err error) {
-	s, err := siteOf(ctx, m.Operation, m.provider, cb, from)
+func (m Mover) listItems(ctx context.Context, cb *v1alpha1.ClusterBootstrap, from client.Reader) (out []pivot.Item, err error) {
+	s, err := inventory.ReadSite(ctx, m.Operation, m.provider, cb, from)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.inventory(ctx, provider.Owner{ClusterID: cb.Annotations[v1alpha1.AnnotationClusterID]})
+	found, err := s.ListHeld(ctx, provider.Owner{ClusterID: cb.Annotations[v1alpha1.AnnotationClusterID]})
 	for _, h := range found {
-		addresses := h.addresses
-		if !h.balancer {
+		addresses := h.Addresses
+		if !h.Balancer {
 			addresses = slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return !isMachine(cb, a) })
 		}
-		for _, part := range h.parts {
-			out = append(out, pivot.Item{Kind: part.Kind, Name: part.Name, ID: h.id, Addresses: addresses})
+		for _, part := range h.Parts {
+			out = append(out, pivot.Item{Kind: part.Kind, Name: part.Name, ID: h.ID, Addresses: addresses})
 		}
 	}
 	return out, err
@@ -159,7 +160,7 @@ func isMachine(cb *v1alpha1.ClusterBootstrap, address string) bool {
 }
 
 // moveOut moves the plane onto the cluster, from wherever an earlier move stopped.
-func (m mover) moveOut(cb *v1alpha1.ClusterBootstrap) (*pivot.Report, error) {
+func (m Mover) moveOut(cb *v1alpha1.ClusterBootstrap) (*pivot.Report, error) {
 	there, err := m.clusterClient(cb)
 	if err != nil {
 		return nil, err
@@ -169,8 +170,8 @@ func (m mover) moveOut(cb *v1alpha1.ClusterBootstrap) (*pivot.Report, error) {
 	return move.Run(m.Context())
 }
 
-// moveBack moves the plane from the cluster back to this machine.
-func (m mover) moveBack(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
+// MoveBack moves the plane from the cluster back to this machine.
+func (m Mover) MoveBack(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
 	there, err := m.clusterClient(cb)
 	if err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (m mover) moveBack(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstr
 
 // newMove returns what the moves in both directions share. The platform is asked with
 // the credentials of the plane that is in charge before the move.
-func (m mover) newMove(cb *v1alpha1.ClusterBootstrap, from client.Reader) *pivot.Move {
+func (m Mover) newMove(cb *v1alpha1.ClusterBootstrap, from client.Reader) *pivot.Move {
 	return &pivot.Move{
 		Bootstrap: client.ObjectKeyFromObject(cb),
 		Inventory: func(ctx context.Context) ([]pivot.Item, error) { return m.listItems(ctx, cb, from) },
@@ -194,6 +195,6 @@ func (m mover) newMove(cb *v1alpha1.ClusterBootstrap, from client.Reader) *pivot
 			m.Hooks.Reached("pivot/" + string(s))
 			return nil
 		},
-		Tell: func(s pivot.Stage, message string) { m.progress.Waiting(string(s) + ": " + message) },
+		Tell: func(s pivot.Stage, message string) { m.Progress.Waiting(string(s) + ": " + message) },
 	}
 }

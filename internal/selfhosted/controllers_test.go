@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package selfhosted
 
 import (
 	"strings"
@@ -59,7 +59,7 @@ func TestControllersSleepOnceTheirPodsHaveEnded(t *testing.T) {
 	} {
 		c := serverWith(t, nodeThatIs("lost", corev1.ConditionUnknown), nodeThatIs("b", corev1.ConditionTrue),
 			podOf(name, "lost", corev1.PodRunning), podOf(name, "b", phase))
-		got, err := awake(t.Context(), c, []appsv1.Deployment{*deployment(name, 0, 0)}, stillness{})
+		got, err := awake(t.Context(), c, []appsv1.Deployment{*deployment(name, 0, 0)}, leaseWatch{})
 		if err != nil || got != want {
 			t.Errorf("beside a pod that is %s: %q, %v", phase, got, err)
 		}
@@ -76,7 +76,7 @@ func TestEveryControllerHasToBeAtWork(t *testing.T) {
 		"the cluster's own butler-provider-harvester has no pod that is ready":     {both[0], deployment("butler-provider-harvester", 1, 0)},
 	} {
 		said := ""
-		if err := atWork(t.Context(), serverWith(t, objects...), v1alpha1.ProviderHarvester); err != nil {
+		if err := checkRunning(t.Context(), serverWith(t, objects...), v1alpha1.ProviderHarvester); err != nil {
 			said = err.Error()
 		}
 		if said != want {
@@ -84,7 +84,7 @@ func TestEveryControllerHasToBeAtWork(t *testing.T) {
 		}
 	}
 	for want, d := range map[string]*appsv1.Deployment{"": deployment("butler-bootstrap", 0, 1), "butler-bootstrap": deployment("butler-bootstrap", 1, 0)} {
-		if got, err := wokenUp(t.Context(), serverWith(t, d)); got != want || err != nil {
+		if got, err := runningController(t.Context(), serverWith(t, d)); got != want || err != nil {
 			t.Errorf("%q is awake, not %q: %v", got, want, err)
 		}
 	}

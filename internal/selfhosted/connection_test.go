@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package selfhosted
 
 import (
 	"net"
@@ -54,37 +54,37 @@ func TestWhatAClusterAnswersIsToldFromItsSilence(t *testing.T) {
 		"stopped":           {nowhere, true, false, false, "dev manages itself, and its simulated platform is stopped; run the bootstrap command again to start it"},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			c, err := bounded(tc.config)
+			c, err := newBoundedClient(tc.config)
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = readOwnBootstrap(t.Context(), workspace.Workspace{Name: "dev", Dir: t.TempDir(), Rehearsal: tc.rehearsal}, c)
-			if err == nil || answered(err) != tc.answered || isLasting(err) != tc.lasting || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("answered %t, lasting %t: %v", answered(err), isLasting(err), err)
+			if err == nil || Answered(err) != tc.answered || IsPermanent(err) != tc.lasting || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("answered %t, lasting %t: %v", Answered(err), IsPermanent(err), err)
 			}
-			if passes(err) == tc.lasting {
-				t.Errorf("it is waited for: %t", passes(err))
+			if IsPermanent(err) != tc.lasting {
+				t.Errorf("it is permanent: %t", IsPermanent(err))
 			}
 		})
 	}
 	t.Run("with another cluster", func(t *testing.T) { expectOthersNamed(t, p) })
 	t.Run("of which this machine has no kubeconfig", func(t *testing.T) {
-		c, err := bounded(p.Config())
+		c, err := newBoundedClient(p.Config())
 		if err != nil {
 			t.Fatal(err)
 		}
 		lost := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: "dev"}}
 		lost.Spec.Cluster.Name = "dev"
-		v := &visit{Workspace: workspace.Workspace{Name: "dev"}, local: c, cluster: lost}
-		if _, err := v.ask(t.Context()); !isLasting(err) || answered(err) || !strings.Contains(err.Error(), `find the way to dev: secrets "dev-kubeconfig" not found`) {
-			t.Errorf("answered %t, lasting %t: %v", answered(err), isLasting(err), err)
+		v := &connection{Workspace: workspace.Workspace{Name: "dev"}, local: c, cluster: lost}
+		if _, err := v.ask(t.Context()); !IsPermanent(err) || Answered(err) || !strings.Contains(err.Error(), `find the way to dev: secrets "dev-kubeconfig" not found`) {
+			t.Errorf("answered %t, lasting %t: %v", Answered(err), IsPermanent(err), err)
 		}
 	})
 }
 
 func expectOthersNamed(t *testing.T, p *plane.Plane) {
 	t.Helper()
-	c, err := bounded(p.Config())
+	c, err := newBoundedClient(p.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func expectOthersNamed(t *testing.T, p *plane.Plane) {
 	if err := c.Create(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readOwnBootstrap(t.Context(), w, c); err == nil || !strings.HasPrefix(err.Error(), lost+", but holds other;") || answered(err) {
+	if _, err := readOwnBootstrap(t.Context(), w, c); err == nil || !strings.HasPrefix(err.Error(), lost+", but holds other;") || Answered(err) {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package selfhosted
 
 import (
 	"context"
@@ -21,9 +21,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// visit is the way to a cluster that manages itself, from the plane on this machine
+// connection is the way to a cluster that manages itself, from the plane on this machine
 // that it has moved away from.
-type visit struct {
+type connection struct {
 	workspace.Workspace
 	local   client.Client
 	cluster *v1alpha1.ClusterBootstrap
@@ -36,7 +36,7 @@ type visit struct {
 
 // ask asks the cluster for its ClusterBootstrap. If it does not take the credentials
 // of this machine, it is asked once more with new ones.
-func (v *visit) ask(ctx context.Context) (*v1alpha1.ClusterBootstrap, error) {
+func (v *connection) ask(ctx context.Context) (*v1alpha1.ClusterBootstrap, error) {
 	if v.config == nil {
 		if err := v.prepare(ctx); err != nil {
 			return nil, err
@@ -47,8 +47,8 @@ func (v *visit) ask(ctx context.Context) (*v1alpha1.ClusterBootstrap, error) {
 		return there, err
 	}
 	v.renewed = true
-	if _, failed := credentialOf(ctx, v.local, v.cluster, bootstrap.SecretKubeconfig, v.dial, true); failed != nil {
-		return nil, &lasting{fmt.Errorf("%w; %w", err, failed)}
+	if _, failed := Credential(ctx, v.local, v.cluster, bootstrap.SecretKubeconfig, v.dial, true); failed != nil {
+		return nil, &permanentError{fmt.Errorf("%w; %w", err, failed)}
 	}
 	if err := v.prepare(ctx); err != nil {
 		return nil, err
@@ -59,11 +59,11 @@ func (v *visit) ask(ctx context.Context) (*v1alpha1.ClusterBootstrap, error) {
 // prepare finds the way. What the plane on this machine has said about it is no answer
 // of the cluster's, and the same the next time, but for credentials that no node
 // renews at present.
-func (v *visit) prepare(ctx context.Context) error {
-	config, err := clusterConfig(ctx, v.local, v.cluster, v.dial)
+func (v *connection) prepare(ctx context.Context) error {
+	config, err := RESTConfig(ctx, v.local, v.cluster, v.dial)
 	if err == nil {
 		v.config = config
-		v.client, err = bounded(config)
+		v.client, err = newBoundedClient(config)
 	}
 	switch {
 	case err == nil:
@@ -71,7 +71,7 @@ func (v *visit) prepare(ctx context.Context) error {
 	case errors.Is(err, bootstrap.ErrRanOut):
 		return fmt.Errorf("%s manages itself, and does not answer: %w", v.Name, err)
 	}
-	return &lasting{errors.New(err.Error())}
+	return &permanentError{errors.New(err.Error())}
 }
 
 // readOwnBootstrap is the ClusterBootstrap of a cluster that manages itself, as that has it.
@@ -79,7 +79,7 @@ func readOwnBootstrap(ctx context.Context, w workspace.Workspace, c client.Reade
 	var list v1alpha1.ClusterBootstrapList
 	err := c.List(ctx, &list)
 	switch {
-	case answered(err):
+	case Answered(err):
 		return nil, refusedError(w, err)
 	case err != nil:
 		return nil, silentError(w, err)
@@ -87,11 +87,11 @@ func readOwnBootstrap(ctx context.Context, w workspace.Workspace, c client.Reade
 	if cb := workspace.ClusterNamed(&list, w.Name); cb != nil {
 		return cb, nil
 	}
-	return nil, fmt.Errorf("%s manages itself, and has lost its ClusterBootstrap%s; restore it from a backup", w.Name, but(&list))
+	return nil, fmt.Errorf("%s manages itself, and has lost its ClusterBootstrap%s; restore it from a backup", w.Name, othersHeld(&list))
 }
 
-// but is what else a plane holds.
-func but(list *v1alpha1.ClusterBootstrapList) string {
+// othersHeld is what else a plane holds.
+func othersHeld(list *v1alpha1.ClusterBootstrapList) string {
 	var others []string
 	for _, cb := range list.Items {
 		others = append(others, cb.Spec.Cluster.Name)
@@ -102,20 +102,20 @@ func but(list *v1alpha1.ClusterBootstrapList) string {
 	return ", but holds " + strings.Join(others, ", ")
 }
 
-// answered reports whether an error is what an API server has said, rather than its
+// Answered reports whether an error is what an API server has said, rather than its
 // silence.
-func answered(err error) bool {
+func Answered(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) || meta.IsNoMatchError(err)
 }
 
-// lasting is what no waiting changes.
-type lasting struct{ error }
+// permanentError is what no waiting changes.
+type permanentError struct{ error }
 
-func (l *lasting) Unwrap() error { return l.error }
+func (l *permanentError) Unwrap() error { return l.error }
 
-func isLasting(err error) bool {
-	_, is := errors.AsType[*lasting](err)
+func IsPermanent(err error) bool {
+	_, is := errors.AsType[*permanentError](err)
 	return is
 }
 
@@ -135,7 +135,7 @@ func refusedError(w workspace.Workspace, err error) error {
 	if operation.IsTransient(err) {
 		return told
 	}
-	return &lasting{told}
+	return &permanentError{told}
 }
 
 // silentError is what there is to say of one that does not answer.

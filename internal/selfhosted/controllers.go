@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package selfhosted
 
 import (
 	"context"
@@ -32,32 +32,32 @@ const annotationReplicas = v1alpha1.Group + "/replicas"
 const leaseMargin = 5 * time.Second
 
 // workers of a cluster that manages itself: whoever acts on its requests.
-func acts(name string) bool {
+func isOwnController(name string) bool {
 	return name == addon.ButlerBootstrap || strings.HasPrefix(name, addon.ButlerProvider)
 }
 
-// acting are the Deployments of a cluster whose controllers act on requests.
-func acting(ctx context.Context, c client.Client) ([]appsv1.Deployment, error) {
+// listOwnControllers are the Deployments of a cluster whose controllers act on requests.
+func listOwnControllers(ctx context.Context, c client.Client) ([]appsv1.Deployment, error) {
 	var all appsv1.DeploymentList
 	if err := c.List(ctx, &all, client.InNamespace(addon.PlatformNamespace)); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all.Items, func(d appsv1.Deployment) bool { return !acts(d.Name) }), nil
+	return slices.DeleteFunc(all.Items, func(d appsv1.Deployment) bool { return !isOwnController(d.Name) }), nil
 }
 
 // stopOwnControllers ends the controllers of a cluster, and returns when none of them can
 // act any more: their pods are gone, and nobody holds their leases.
 func stopOwnControllers(ctx context.Context, c client.Client, progress *ui.Reporter) error {
-	all, err := acting(ctx, c)
+	all, err := listOwnControllers(ctx, c)
 	if err != nil {
 		return err
 	}
 	for i := range all {
-		if err := scaleDown(ctx, c, &all[i]); err != nil {
+		if err := scaleToZero(ctx, c, &all[i]); err != nil {
 			return err
 		}
 	}
-	still := stillness{}
+	still := leaseWatch{}
 	for {
 		awake, err := awake(ctx, c, all, still)
 		if err == nil && awake == "" {
@@ -75,7 +75,7 @@ func stopOwnControllers(ctx context.Context, c client.Client, progress *ui.Repor
 	}
 }
 
-func scaleDown(ctx context.Context, c client.Client, d *appsv1.Deployment) error {
+func scaleToZero(ctx context.Context, c client.Client, d *appsv1.Deployment) error {
 	if d.Spec.Replicas != nil && *d.Spec.Replicas == 0 {
 		return nil
 	}
@@ -92,7 +92,7 @@ func scaleDown(ctx context.Context, c client.Client, d *appsv1.Deployment) error
 // startOwnControllers gives the controllers of a cluster their pods back, if somebody put them
 // to sleep.
 func startOwnControllers(ctx context.Context, c client.Client) error {
-	all, err := acting(ctx, c)
+	all, err := listOwnControllers(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -112,15 +112,15 @@ func startOwnControllers(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// anyAsleep reports whether controllers of a cluster were put to sleep.
-func anyAsleep(ctx context.Context, c client.Client) (bool, error) {
-	all, err := acting(ctx, c)
+// AnyStopped reports whether controllers of a cluster were put to sleep.
+func AnyStopped(ctx context.Context, c client.Client) (bool, error) {
+	all, err := listOwnControllers(ctx, c)
 	return slices.ContainsFunc(all, func(d appsv1.Deployment) bool { return d.Annotations[annotationReplicas] != "" }), err
 }
 
-// wokenUp names a controller of a cluster that is not asleep, or none.
-func wokenUp(ctx context.Context, c client.Client) (string, error) {
-	all, err := acting(ctx, c)
+// runningController names a controller of a cluster that is not asleep, or none.
+func runningController(ctx context.Context, c client.Client) (string, error) {
+	all, err := listOwnControllers(ctx, c)
 	for _, d := range all {
 		if d.Spec.Replicas == nil || *d.Spec.Replicas != 0 {
 			return d.Name, nil
@@ -129,10 +129,10 @@ func wokenUp(ctx context.Context, c client.Client) (string, error) {
 	return "", err
 }
 
-// atWork tells which of the controllers that a cluster needs has no pod that is
+// checkRunning tells which of the controllers that a cluster needs has no pod that is
 // ready, or nothing if each has: what they found out before may be long ago.
-func atWork(ctx context.Context, c client.Client, p v1alpha1.ProviderType) error {
-	all, err := acting(ctx, c)
+func checkRunning(ctx context.Context, c client.Client, p v1alpha1.ProviderType) error {
+	all, err := listOwnControllers(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -148,14 +148,14 @@ func atWork(ctx context.Context, c client.Client, p v1alpha1.ProviderType) error
 	return nil
 }
 
-// stillness is since when leases stand still, by their last renewal.
-type stillness map[string]struct {
+// leaseWatch is since when leases stand still, by their last renewal.
+type leaseWatch map[string]struct {
 	renewal string
 	since   time.Time
 }
 
 // awake tells who may still act, or nothing.
-func awake(ctx context.Context, c client.Client, all []appsv1.Deployment, still stillness) (string, error) {
+func awake(ctx context.Context, c client.Client, all []appsv1.Deployment, still leaseWatch) (string, error) {
 	lost, err := silentNodes(ctx, c)
 	if err != nil {
 		return "", err
@@ -211,7 +211,7 @@ func silentNodes(ctx context.Context, c client.Client) (map[string]bool, error) 
 
 // free reports whether nobody holds a lease: it was given back, or has not been
 // renewed for longer than it lasts, by this machine's clock.
-func (s stillness) free(ctx context.Context, c client.Client, key client.ObjectKey) (bool, error) {
+func (s leaseWatch) free(ctx context.Context, c client.Client, key client.ObjectKey) (bool, error) {
 	lease := &coordinationv1.Lease{}
 	if err := c.Get(ctx, key, lease); err != nil {
 		return client.IgnoreNotFound(err) == nil, client.IgnoreNotFound(err)

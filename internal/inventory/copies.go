@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package inventory
 
 import (
 	"slices"
@@ -11,16 +11,16 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// stock is what the platform holds under the tags of a cluster: what was created for
+// Stock is what the platform holds under the tags of a cluster: what was created for
 // it, and the copies that the platform's own clone and restore made of that.
-type stock struct {
-	held   inventory
-	copies copies
+type Stock struct {
+	Held   Inventory
+	Copies Copies
 }
 
-// copies are objects that carry tags of ours and were not created by us. They are
+// Copies are objects that carry tags of ours and were not created by us. They are
 // shown and never deleted, and they block nothing.
-type copies []copied
+type Copies []copied
 
 // copied is one object, with the owner of what it was copied from.
 type copied struct {
@@ -29,19 +29,19 @@ type copied struct {
 }
 
 // add notes the copies of one machine.
-func (c *copies) add(m provider.Machine) {
+func (c *Copies) add(m provider.Machine) {
 	for _, p := range m.Copies {
 		*c = append(*c, copied{m.Ref.Owner, p})
 	}
 }
 
-// of leaves out the copies of what has the name of another cluster.
-func (c copies) of(cluster string) copies {
+// OfCluster leaves out the copies of what has the name of another cluster.
+func (c Copies) OfCluster(cluster string) Copies {
 	return slices.DeleteFunc(slices.Clone(c), func(o copied) bool { return o.owner.Cluster != "" && o.owner.Cluster != cluster })
 }
 
-// line names the copies in at most 80 columns; it is empty if there are none.
-func (c copies) line() string {
+// Line names the copies in at most 80 columns; it is empty if there are none.
+func (c Copies) Line() string {
 	if len(c) == 0 {
 		return ""
 	}

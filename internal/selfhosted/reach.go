@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package selfhosted is this machine's side of a cluster that manages itself: how to
+// reach it, how its plane moves there and back, and which plane is in charge.
+package selfhosted
 
 import (
 	"context"
@@ -25,18 +27,18 @@ const (
 	// dialPatience is how long one address of a cluster has to answer.
 	dialPatience = 3 * time.Second
 	// callPatience is how long a cluster has for an answer.
-	callPatience = 10 * time.Second
+	CallPatience = 10 * time.Second
 )
 
-// movedAway reports whether another plane than the one that holds the
+// MovedAway reports whether another plane than the one that holds the
 // ClusterBootstrap is in charge of its cluster.
-func movedAway(cb *v1alpha1.ClusterBootstrap) bool { return cb != nil && v1alpha1.Fenced(cb) }
+func MovedAway(cb *v1alpha1.ClusterBootstrap) bool { return cb != nil && v1alpha1.Fenced(cb) }
 
-// clusterConfig leads to the cluster that a ClusterBootstrap has made, as its
+// RESTConfig leads to the cluster that a ClusterBootstrap has made, as its
 // administrator: by its endpoint, or past it to a control plane. Credentials that
 // are about to run out are renewed first.
-func clusterConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, dial workspace.Dialer) (*rest.Config, error) {
-	kubeconfig, err := credentialOf(ctx, c, cb, bootstrap.SecretKubeconfig, dial, false)
+func RESTConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, dial workspace.Dialer) (*rest.Config, error) {
+	kubeconfig, err := Credential(ctx, c, cb, bootstrap.SecretKubeconfig, dial, false)
 	if err != nil {
 		return nil, fmt.Errorf("find the way to %s: %w", cb.Spec.Cluster.Name, err)
 	}
@@ -50,14 +52,14 @@ func clusterConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBoo
 			addresses = append(addresses, m.IPAddress)
 		}
 	}
-	config.Dial = orElse(dial, addresses)
+	config.Dial = withFallback(dial, addresses)
 	config.QPS = -1
 	return config, nil
 }
 
-// orElse dials what is asked for, and while that is silent the same port of other
+// withFallback dials what is asked for, and while that is silent the same port of other
 // addresses.
-func orElse(dial workspace.Dialer, addresses []string) workspace.Dialer {
+func withFallback(dial workspace.Dialer, addresses []string) workspace.Dialer {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := operation.DialWithin(ctx, dialPatience, dial, network, addr)
 		_, port, _ := net.SplitHostPort(addr)
@@ -74,26 +76,26 @@ func orElse(dial workspace.Dialer, addresses []string) workspace.Dialer {
 	}
 }
 
-// bounded is a client whose calls end after a while, which a watch must not.
-func bounded(config *rest.Config) (client.Client, error) {
+// newBoundedClient is a client whose calls end after a while, which a watch must not.
+func newBoundedClient(config *rest.Config) (client.Client, error) {
 	config = rest.CopyConfig(config)
-	config.Timeout = callPatience
+	config.Timeout = CallPatience
 	return workspace.NewClient(config)
 }
 
-// turnToCluster makes the plane that is in charge of the cluster the one to work with,
+// TurnToCluster makes the plane that is in charge of the cluster the one to work with,
 // and returns the ClusterBootstrap that lies there. It waits for the cluster to
 // answer.
-func turnToCluster(ctx context.Context, o *operation.Operation, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
+func TurnToCluster(ctx context.Context, o *operation.Operation, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
 	o.UseLocalPlane()
-	if !movedAway(cb) {
+	if !MovedAway(cb) {
 		return cb, nil
 	}
 	scheme, err := program.Scheme()
 	if err != nil {
 		return nil, err
 	}
-	v := &visit{Workspace: o.Workspace, local: o.Local, cluster: cb, dial: o.Dial()}
+	v := &connection{Workspace: o.Workspace, local: o.Local, cluster: cb, dial: o.Dial()}
 	for {
 		there, err := v.ask(ctx)
 		if err == nil {
@@ -103,7 +105,7 @@ func turnToCluster(ctx context.Context, o *operation.Operation, cb *v1alpha1.Clu
 			}
 			return there, err
 		}
-		if isLasting(err) {
+		if IsPermanent(err) {
 			return nil, err
 		}
 		progress.Waiting(err.Error())
@@ -115,19 +117,19 @@ func turnToCluster(ctx context.Context, o *operation.Operation, cb *v1alpha1.Clu
 	}
 }
 
-// readInCharge calls f with a client of the plane that is in charge, and with the
+// ReadInCharge calls f with a client of the plane that is in charge, and with the
 // ClusterBootstrap that lies there; nil is none. If that plane is a cluster that
 // cannot be asked, f gets what this machine's plane has, and why.
-func readInCharge(ctx context.Context, w workspace.Workspace, f func(client.Client, *v1alpha1.ClusterBootstrap, error) error) error {
+func ReadInCharge(ctx context.Context, w workspace.Workspace, f func(client.Client, *v1alpha1.ClusterBootstrap, error) error) error {
 	return w.ReadPlane(ctx, func(c client.Client) error {
 		cb, err := w.FindCluster(ctx, c)
 		if err != nil {
 			return err
 		}
-		if !movedAway(cb) {
+		if !MovedAway(cb) {
 			return f(c, cb, nil)
 		}
-		there, now, err := connectCluster(ctx, w, c, cb)
+		there, now, err := Connect(ctx, w, c, cb)
 		if err != nil {
 			return f(c, cb, err)
 		}
@@ -135,14 +137,14 @@ func readInCharge(ctx context.Context, w workspace.Workspace, f func(client.Clie
 	})
 }
 
-// connectCluster is a client of the cluster that a ClusterBootstrap has moved to, and the
+// Connect is a client of the cluster that a ClusterBootstrap has moved to, and the
 // ClusterBootstrap that lies there.
-func connectCluster(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap) (client.Client, *v1alpha1.ClusterBootstrap, error) {
+func Connect(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap) (client.Client, *v1alpha1.ClusterBootstrap, error) {
 	dial, err := w.NewDialer()
 	if err != nil {
 		return nil, nil, err
 	}
-	v := &visit{Workspace: w, local: c, cluster: cb, dial: dial}
+	v := &connection{Workspace: w, local: c, cluster: cb, dial: dial}
 	now, err := v.ask(ctx)
 	return v.client, now, err
 }

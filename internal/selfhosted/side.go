@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package selfhosted
 
 import (
 	"context"
@@ -10,13 +10,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/pivot"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 // localSide is the plane on this machine, with the controllers that this process runs.
 type localSide struct {
-	mover
+	Mover
 	cluster *v1alpha1.ClusterBootstrap
 	// credentials is the plane that holds the credentials of the platform.
 	credentials client.Reader
@@ -24,7 +25,7 @@ type localSide struct {
 
 var _, _ pivot.Side = (*localSide)(nil), (*clusterSide)(nil)
 
-func (m mover) localSide(cb *v1alpha1.ClusterBootstrap, credentials client.Reader) *localSide {
+func (m Mover) localSide(cb *v1alpha1.ClusterBootstrap, credentials client.Reader) *localSide {
 	return &localSide{m, cb, credentials}
 }
 
@@ -44,11 +45,11 @@ func (s *localSide) Awake(context.Context) (string, error) { return "", nil }
 
 // Admitted connects to the platform as the controllers of this process will.
 func (s *localSide) Admitted(ctx context.Context) error {
-	site, err := siteOf(ctx, s.Operation, s.provider, s.cluster, s.credentials)
+	site, err := inventory.ReadSite(ctx, s.Operation, s.provider, s.cluster, s.credentials)
 	if err != nil {
 		return err
 	}
-	_, end, err := site.connect(ctx)
+	_, end, err := site.Connect(ctx)
 	if err == nil {
 		end()
 	}
@@ -63,10 +64,10 @@ type clusterSide struct {
 	progress *ui.Reporter
 }
 
-func (m mover) clusterSide(cb *v1alpha1.ClusterBootstrap, c client.Client) *clusterSide {
+func (m Mover) clusterSide(cb *v1alpha1.ClusterBootstrap, c client.Client) *clusterSide {
 	return &clusterSide{
 		plane:    pivot.Plane{Name: "cluster " + m.Name, Kind: v1alpha1.PlaneSelf, Client: c},
-		provider: cb.Spec.Provider, login: &login{client: c, key: cb.ProviderConfig()}, progress: m.progress,
+		provider: cb.Spec.Provider, login: &login{client: c, key: cb.ProviderConfig()}, progress: m.Progress,
 	}
 }
 
@@ -84,7 +85,9 @@ func (s *clusterSide) Resume(ctx context.Context) error {
 }
 
 // Awake names a controller of the cluster that has pods.
-func (s *clusterSide) Awake(ctx context.Context) (string, error) { return wokenUp(ctx, s.plane.Client) }
+func (s *clusterSide) Awake(ctx context.Context) (string, error) {
+	return runningController(ctx, s.plane.Client)
+}
 
 // Admitted starts the controllers of the cluster, and asks them whether the platform
 // takes their credentials.
@@ -92,7 +95,7 @@ func (s *clusterSide) Admitted(ctx context.Context) error {
 	if err := startOwnControllers(ctx, s.plane.Client); err != nil {
 		return err
 	}
-	if err := atWork(ctx, s.plane.Client, s.provider); err != nil {
+	if err := checkRunning(ctx, s.plane.Client, s.provider); err != nil {
 		return err
 	}
 	return s.login.accepted(ctx)

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/butlerdotdev/butler/internal/inventory"
+	"github.com/butlerdotdev/butler/internal/ui"
+)
+
+// row is a line of the table of what will go.
+type row struct{ name, state, holds string }
+
+const (
+	// nameColumns is how much of a name is shown.
+	nameColumns = 44
+	// nothingYet is a request that the platform has nothing for.
+	nothingYet = "nothing on the platform"
+)
+
+// rows has a line for each holding, and one for each request that has none.
+func rows(i inventory.Inventory, requests map[string]asked) (out []row) {
+	waiting := maps.Clone(requests)
+	for _, h := range i {
+		delete(waiting, h.Owner.ID)
+		out = append(out, row{h.Name, string(h.State), inventory.Contents(h.Parts)})
+	}
+	for _, r := range slices.SortedFunc(maps.Values(waiting), func(a, b asked) int { return strings.Compare(a.name, b.name) }) {
+		out = append(out, row{r.name, "-", nothingYet})
+	}
+	return out
+}
+
+// table is rows as text, in at most 80 columns.
+func table(rows []row) string {
+	rows = append([]row{{"NAME", "STATE", "HOLDS"}}, rows...)
+	name, state := 0, 0
+	for i := range rows {
+		rows[i].name = ui.Clip(rows[i].name, nameColumns)
+		name, state = max(name, ansi.StringWidth(rows[i].name)), max(state, len(rows[i].state))
+	}
+	indent := 2 + name + 2 + state + 2
+	var b strings.Builder
+	for _, r := range rows {
+		padded := r.name + strings.Repeat(" ", name-ansi.StringWidth(r.name))
+		holds := strings.Join(ui.Wrap(r.holds, ui.Columns-indent), "\n"+strings.Repeat(" ", indent))
+		fmt.Fprintf(&b, "  %s  %-*s  %s\n", padded, state, r.state, holds)
+	}
+	return b.String()
+}

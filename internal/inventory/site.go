@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// ReadSite is the platform of a cluster as a plane knows it.
+func ReadSite(ctx context.Context, o *operation.Operation, p provider.Provider, cb *v1alpha1.ClusterBootstrap, c client.Reader) (Site, error) {
+	config := &v1alpha1.ProviderConfig{}
+	if err := c.Get(ctx, cb.ProviderConfig(), config); err != nil {
+		return Site{}, err
+	}
+	secret, err := operation.ReadSecret(ctx, c, config)
+	return Site{p, config, secret, o.Transport()}, err
+}
+
+// Site is a platform and what it is asked with.
+type Site struct {
+	Provider  provider.Provider
+	Config    *v1alpha1.ProviderConfig
+	Secret    *corev1.Secret
+	Transport provider.Transport
+}
+
+// Connect opens a connection; close it with the function that comes with it.
+func (s Site) Connect(ctx context.Context) (provider.Platform, func(), error) {
+	if key := s.Config.CredentialsSecret(); key.Name != "" && s.Secret == nil {
+		return provider.Platform{}, nil, &provider.Error{
+			Kind: provider.Unauthorized, Reason: "CredentialsMissing", Op: "connect to " + s.Config.Name,
+			Err: fmt.Errorf("there is no Secret %s", key),
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
+	defer cancel()
+	platform, err := s.Provider.Connect(ctx, provider.Config{
+		ProviderConfig: s.Config, Credentials: provider.NewCredentials(operation.SecretData(s.Secret)), Transport: s.Transport,
+	})
+	end := platform.Close
+	if end == nil {
+		end = func() {}
+	}
+	return platform, end, err
+}
+
+// ListHeld asks the platform what it holds of an owner, without copies.
+func (s Site) ListHeld(ctx context.Context, o provider.Owner) (Inventory, error) {
+	all, err := s.List(ctx, o)
+	return all.Held, err
+}
+
+// List asks the platform what it holds of an owner.
+func (s Site) List(ctx context.Context, o provider.Owner) (Stock, error) {
+	platform, end, err := s.Connect(ctx)
+	if err != nil {
+		return Stock{}, err
+	}
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
+	defer cancel()
+	return Take(ctx, platform, o)
+}
+
+// Place names a platform to people: by its ProviderConfig, and by where that and
+// the credentials lead.
+func (s Site) Place() string {
+	var at []string
+	if config, err := clientcmd.Load(operation.SecretData(s.Secret)[operation.SecretKey(s.Config)]); err == nil {
+		if current := config.Contexts[config.CurrentContext]; current != nil && config.Clusters[current.Cluster] != nil {
+			at = append(at, config.Clusters[current.Cluster].Server)
+		}
+	}
+	if h := s.Config.Spec.Harvester; h != nil && h.Namespace != "" {
+		at = append(at, "namespace "+h.Namespace)
+	}
+	if len(at) == 0 {
+		return s.Config.Name
+	}
+	return fmt.Sprintf("%s (%s)", s.Config.Name, strings.Join(at, ", "))
+}
