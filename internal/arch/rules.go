@@ -170,7 +170,8 @@ var rules = []Rule{
 		InTests: []string{"internal/pki", "internal/sim/fault"},
 	},
 	{
-		Packages: "internal/inventory", May: []string{"api/v1alpha1", "provider", "internal/operation", "internal/ui"},
+		Packages: "internal/inventory", May: []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/operation", "internal/ui"},
+		InTests: []string{"provider/inmemory"},
 	},
 	// This machine's side of a cluster that manages itself.
 	{

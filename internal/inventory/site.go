@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -35,7 +36,8 @@ type Site struct {
 	Transport provider.Transport
 }
 
-// Connect opens a connection; close it with the function that comes with it.
+// Connect opens a connection; close it with the function that comes with it. Another
+// platform than that of the requests is refused: what it shows says nothing of them.
 func (s Site) Connect(ctx context.Context) (provider.Platform, func(), error) {
 	if key := s.Config.CredentialsSecret(); key.Name != "" && s.Secret == nil {
 		return provider.Platform{}, nil, &provider.Error{
@@ -51,6 +53,11 @@ func (s Site) Connect(ctx context.Context) (provider.Platform, func(), error) {
 	end := platform.Close
 	if end == nil {
 		end = func() {}
+	}
+	if err == nil {
+		if err = request.SamePlatform(s.Config, &platform); err != nil {
+			end()
+		}
 	}
 	return platform, end, err
 }

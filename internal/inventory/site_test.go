@@ -9,7 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
 func TestPlaceIsNamedWithoutItsCredentials(t *testing.T) {
@@ -24,5 +27,15 @@ func TestPlaceIsNamedWithoutItsCredentials(t *testing.T) {
 	s.Secret = nil
 	if got, want := s.Place(), "harvester-dev (namespace tenants)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestAnotherPlatformIsNotAskedWhatItHolds(t *testing.T) {
+	platform := inmemory.New(inmemory.Options{})
+	s := Site{Provider: platform.Provider(v1alpha1.ProviderHarvester), Config: &v1alpha1.ProviderConfig{}}
+	s.Config.Status.Platform = "in-memory=first"
+	_, err := s.ListHeld(t.Context(), provider.Owner{ClusterID: "1", Cluster: "mgmt"})
+	if provider.ReasonOf(err) != request.ReasonPlatformChanged || platform.Calls(inmemory.List) > 0 {
+		t.Errorf("%v, %d lists", err, platform.Calls(inmemory.List))
 	}
 }

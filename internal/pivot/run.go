@@ -246,9 +246,15 @@ func (r *run) quiesce(ctx context.Context) error {
 	return err
 }
 
+// inventory asks the platform what it holds, and says what keeps it from answering.
 func (r *run) inventory(ctx context.Context) (items []Item, err error) {
+	var last string
 	err = r.retry(ctx, func() error {
 		items, err = r.Inventory(ctx)
+		if err != nil && err.Error() != last {
+			last = err.Error()
+			r.tell("waiting for the platform: " + last)
+		}
 		return err
 	})
 	if err != nil {

@@ -20,15 +20,43 @@ import (
 // kube-system and of the one that machines are in, as far as they may be read.
 func (m *machines) identify(ctx context.Context) (provider.Identity, error) {
 	var marks []provider.Mark
-	for _, name := range slices.Compact([]string{metav1.NamespaceSystem, m.place.Namespace}) {
-		ns := &corev1.Namespace{}
-		err := m.api.Get(ctx, client.ObjectKey{Name: name}, ns)
-		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
+	for _, name := range m.marked() {
+		mark, err := m.mark(ctx, name)
+		if err != nil {
 			return "", err
 		}
-		marks = append(marks, provider.Mark{Name: name, Value: string(ns.UID)})
+		marks = append(marks, mark)
 	}
 	return provider.NewIdentity(marks...), nil
+}
+
+// identifyAgain reads the first mark that may be read.
+func (m *machines) identifyAgain(ctx context.Context) (provider.Identity, error) {
+	const op = "identify the platform"
+	for _, name := range m.marked() {
+		mark, err := m.mark(ctx, name)
+		if err != nil {
+			return "", apiError(op, err)
+		}
+		if mark.Value != "" {
+			return provider.NewIdentity(mark), nil
+		}
+	}
+	return "", nil
+}
+
+func (m *machines) marked() []string {
+	return slices.Compact([]string{metav1.NamespaceSystem, m.place.Namespace})
+}
+
+// mark reads the UID of a namespace; it is empty if it may not be read.
+func (m *machines) mark(ctx context.Context, namespace string) (provider.Mark, error) {
+	ns := &corev1.Namespace{}
+	err := m.api.Get(ctx, client.ObjectKey{Name: namespace}, ns)
+	if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
+		return provider.Mark{}, err
+	}
+	return provider.Mark{Name: namespace, Value: string(ns.UID)}, nil
 }
 
 // identified warns of credentials that may not read what identifies Harvester.

@@ -26,6 +26,7 @@ type linkedBalancers struct{ *link }
 
 // Observe implements provider.LoadBalancers.
 func (l *linkedBalancers) Observe(ctx context.Context, ref provider.LoadBalancerRef) (provider.LoadBalancer, error) {
+	l = &linkedBalancers{l.there()}
 	done, err := l.open(ctx, ObserveLoadBalancer, "observe load balancer "+ref.Name)
 	if err != nil {
 		return provider.LoadBalancer{}, err
@@ -40,6 +41,7 @@ func (l *linkedBalancers) Observe(ctx context.Context, ref provider.LoadBalancer
 
 // Ensure implements provider.LoadBalancers.
 func (l *linkedBalancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (provider.LoadBalancer, error) {
+	l = &linkedBalancers{l.there()}
 	op := fmt.Sprintf("ensure load balancer %q", s.Name)
 	done, err := l.open(ctx, EnsureLoadBalancer, op)
 	if err != nil {
@@ -67,6 +69,7 @@ func (l *linkedBalancers) Ensure(ctx context.Context, s provider.LoadBalancerSpe
 
 // Delete implements provider.LoadBalancers.
 func (l *linkedBalancers) Delete(ctx context.Context, ref provider.LoadBalancerRef) error {
+	l = &linkedBalancers{l.there()}
 	done, err := l.open(ctx, DeleteLoadBalancer, "delete load balancer "+ref.Name)
 	if err != nil {
 		return err
@@ -80,6 +83,7 @@ func (l *linkedBalancers) Delete(ctx context.Context, ref provider.LoadBalancerR
 
 // List implements provider.LoadBalancers.
 func (l *linkedBalancers) List(ctx context.Context, o provider.Owner) ([]provider.LoadBalancer, error) {
+	l = &linkedBalancers{l.there()}
 	done, err := l.open(ctx, ListLoadBalancers, "list load balancers")
 	if err != nil {
 		return nil, err

@@ -22,6 +22,8 @@ const (
 	List    Op = "list"
 	Adopt   Op = "adopt"
 
+	Identify Op = "identify"
+
 	ObserveLoadBalancer Op = "observe load balancer"
 	EnsureLoadBalancer  Op = "ensure load balancer"
 	DeleteLoadBalancer  Op = "delete load balancer"
@@ -98,6 +100,14 @@ func (p *Platform) Redirect(to *Platform) {
 	p.elsewhere = to
 }
 
+// Replace lets another platform answer until Lift, on connections that are open too:
+// the address has moved.
+func (p *Platform) Replace(by *Platform) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.elsewhere, p.moved = by, true
+}
+
 // answering is the platform that connections reach.
 func (p *Platform) answering() *Platform {
 	p.mu.Lock()
@@ -112,7 +122,7 @@ func (p *Platform) answering() *Platform {
 func (p *Platform) Lift() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.elsewhere = nil
+	p.elsewhere, p.moved = nil, false
 	for _, wait := range p.silent {
 		close(wait)
 	}

@@ -29,6 +29,28 @@ func (l *link) logIn() {
 	l.login = l.p.logins
 }
 
+// there is the connection as far as it reaches at this moment.
+func (l *link) there() *link {
+	l.p.mu.Lock()
+	to, moved := l.p.elsewhere, l.p.moved
+	l.p.mu.Unlock()
+	if !moved {
+		return l
+	}
+	moving := &link{p: to, config: l.config}
+	moving.logIn()
+	return moving
+}
+
+// identify reads the identity of the platform that answers.
+func (l *link) identify(ctx context.Context) (provider.Identity, error) {
+	l = l.there()
+	if err := l.reach(ctx, Identify, "identify the in-memory platform"); err != nil {
+		return "", err
+	}
+	return l.p.options.Identity, nil
+}
+
 // admit notes who calls, and refuses credentials that are not accepted any more.
 func (l *link) admit(what string) error {
 	l.p.mu.Lock()
@@ -49,6 +71,7 @@ type linkedMachines struct{ *link }
 
 // Observe implements provider.Machines.
 func (l *linkedMachines) Observe(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+	l = &linkedMachines{l.there()}
 	if err := l.reach(ctx, Observe, "observe machine "+ref.Name); err != nil {
 		return provider.Machine{}, err
 	}
@@ -57,6 +80,7 @@ func (l *linkedMachines) Observe(ctx context.Context, ref provider.MachineRef) (
 
 // Create implements provider.Machines.
 func (l *linkedMachines) Create(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
+	l = &linkedMachines{l.there()}
 	op := fmt.Sprintf("create machine %q", s.Name)
 	if err := l.reach(ctx, Create, op); err != nil {
 		return provider.Machine{}, err
@@ -69,6 +93,7 @@ func (l *linkedMachines) Create(ctx context.Context, s provider.MachineSpec) (pr
 
 // Delete implements provider.Machines.
 func (l *linkedMachines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+	l = &linkedMachines{l.there()}
 	if err := l.reach(ctx, Delete, "delete machine "+ref.Name); err != nil {
 		return provider.Machine{}, err
 	}
@@ -77,6 +102,7 @@ func (l *linkedMachines) Delete(ctx context.Context, ref provider.MachineRef) (p
 
 // List implements provider.Machines.
 func (l *linkedMachines) List(ctx context.Context, o provider.Owner) ([]provider.Machine, error) {
+	l = &linkedMachines{l.there()}
 	if err := l.reach(ctx, List, "list machines"); err != nil {
 		return nil, err
 	}

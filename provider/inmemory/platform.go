@@ -61,6 +61,7 @@ type Platform struct {
 	accepted  string
 	logins    int
 	elsewhere *Platform
+	moved     bool // connections that are open reach elsewhere too
 	waiting   atomic.Int32
 }
 
@@ -116,7 +117,7 @@ func (p *Platform) connect(ctx context.Context, c provider.Config) (provider.Pla
 	if err != nil {
 		return provider.Platform{}, err
 	}
-	live := provider.Platform{Machines: &linkedMachines{l}, Identity: p.options.Identity, Adopt: p.Adopt, Settle: p.options.Settle}
+	live := provider.Platform{Machines: &linkedMachines{l}, Identity: p.options.Identity, Identify: l.identify, Adopt: p.Adopt, Settle: p.options.Settle}
 	if p.options.LoadBalancers {
 		live.LoadBalancers = &linkedBalancers{l}
 	}

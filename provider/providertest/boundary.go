@@ -47,12 +47,33 @@ func identity(t *trial) {
 	if again := t.connect(t.config()).Identity; again != here {
 		t.errorf("another connection identifies the platform as %q, not as %q", again, here)
 	}
+	open := t.connect(t.config())
 	lift := t.inject(OtherPlatform)
 	there := t.connect(t.config()).Identity
+	now := t.identify(open)
 	lift()
+	if open.Identify != nil && here.Compare(now) != provider.Different {
+		t.errorf("over an open connection another platform is identified as %q, this one as %q: they do not differ", now, here)
+	}
+	if again := t.identify(open); here.Compare(again) != provider.Same {
+		t.errorf("over an open connection the platform is identified as %q, before as %q", again, here)
+	}
 	if likeness := here.Compare(there); likeness != provider.Different {
 		t.errorf("another platform is identified as %q, this one as %q: they do not differ", there, here)
 	}
+}
+
+// identify reads the identity of what answers over an open connection.
+func (t *trial) identify(p provider.Platform) provider.Identity {
+	if p.Identify == nil {
+		return p.Identity
+	}
+	now, err := p.Identify(t.ctx)
+	t.heard.err(err)
+	if err != nil {
+		t.errorf("identify: %v", err)
+	}
+	return now
 }
 
 // brieflyConnect opens a connection and closes it.

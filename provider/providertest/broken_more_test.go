@@ -49,6 +49,12 @@ func furtherBreakages() []breakage {
 		{"identity", "every platform is the same", func(b bench) {
 			b.connecting(func(p *provider.Platform) { p.Identity = "endpoint=in-memory" })
 		}},
+		{"identity", "an open connection knows its first platform alone", func(b bench) {
+			b.connecting(func(p *provider.Platform) {
+				first := p.Identity
+				p.Identify = func(context.Context) (provider.Identity, error) { return first, nil }
+			})
+		}},
 		{"identity", "every connection is another platform", func(b bench) {
 			n := 0
 			b.connecting(func(p *provider.Platform) { n++; p.Identity = provider.Identity(fmt.Sprintf("connection=%d", n)) })

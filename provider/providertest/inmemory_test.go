@@ -124,7 +124,7 @@ func (b *bed) Inject(_ context.Context, f Fault) (func(), error) {
 	case NoCapacity:
 		b.p.Refuse(refusal(provider.Exhausted, "NoCapacity"), inmemory.Create, inmemory.EnsureLoadBalancer)
 	case OtherPlatform:
-		b.p.Redirect(inmemory.New(inmemory.Options{Wire: true, LoadBalancers: true}))
+		b.p.Replace(inmemory.New(inmemory.Options{Wire: true, LoadBalancers: true}))
 	case Drained:
 		b.p.Drain()
 	case SlowList:

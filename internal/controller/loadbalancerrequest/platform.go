@@ -46,6 +46,20 @@ func (p *pass) look(ctx context.Context, config *v1alpha1.ProviderConfig) (provi
 	return b, err
 }
 
+// see observes the load balancer. That it is absent is believed of its own platform
+// alone.
+func (p *pass) see(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.LoadBalancer, error) {
+	b, err := p.look(ctx, config)
+	if err != nil {
+		return b, err
+	}
+	again, err := p.claim.Confirm(ctx, b.State != provider.StateAbsent)
+	if err != nil || !again {
+		return b, err
+	}
+	return p.observe(ctx)
+}
+
 // observeAnew asks again over a new connection.
 func (p *pass) observeAnew(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.LoadBalancer, error) {
 	if err := p.connect(ctx, config); err != nil {
@@ -65,6 +79,12 @@ func (p *pass) act(ctx context.Context, a action) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
 	defer cancel()
+	if a == ensure && (absent || partial) {
+		if err := p.claim.Recheck(ctx); err != nil {
+			p.remember(p.facts.balancer, err)
+			return nil
+		}
+	}
 	p.facts.asked = a
 	if a == remove {
 		p.remember(p.facts.balancer, p.platform.LoadBalancers.Delete(ctx, p.ref()))

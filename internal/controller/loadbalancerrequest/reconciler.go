@@ -130,11 +130,8 @@ func (p *pass) ask(ctx context.Context, config *v1alpha1.ProviderConfig) error {
 	}
 	b := provider.LoadBalancer{Ref: p.ref(), State: provider.StateAbsent}
 	if err == nil && !minted {
-		if b, err = p.look(ctx, config); err == nil {
-			err = p.claim.Confirm(ctx, b.State != provider.StateAbsent)
-			if err != nil && !request.OfPlatform(err) {
-				return err
-			}
+		if b, err = p.see(ctx, config); err != nil && !request.OfPlatform(err) {
+			return err
 		}
 	}
 	p.remember(b, err)

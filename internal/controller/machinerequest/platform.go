@@ -31,6 +31,21 @@ func (p *pass) look(ctx context.Context, config *v1alpha1.ProviderConfig) (provi
 	return m, err
 }
 
+// see observes the machine. That it is absent is believed of its own platform alone.
+func (p *pass) see(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Machine, error) {
+	m, err := p.look(ctx, config)
+	if err != nil {
+		return m, err
+	}
+	again, err := p.claim.Confirm(ctx, m.State != provider.StateAbsent)
+	if err != nil || !again {
+		return m, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
+	defer cancel()
+	return p.platform.Machines.Observe(ctx, p.ref())
+}
+
 // observeAgain asks again over a new connection.
 func (p *pass) observeAgain(ctx context.Context, config *v1alpha1.ProviderConfig) (provider.Machine, error) {
 	platform, err := p.claim.Connect(ctx, p.Sessions, config, p.request.ProviderConfig())
@@ -50,6 +65,10 @@ func (p *pass) create(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
 	defer cancel()
+	if err := p.claim.Recheck(ctx); err != nil {
+		p.remember(p.facts.machine, err)
+		return nil
+	}
 	p.facts.asked = create
 	absent := p.facts.machine.State == provider.StateAbsent
 	p.note.Asking()

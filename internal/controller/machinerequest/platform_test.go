@@ -72,6 +72,43 @@ func TestAMachineIsNotLostWhileAnotherPlatformAnswers(t *testing.T) {
 	}
 }
 
+// replaced is a world with a running machine, at whose platform's address another one
+// answers then, over the connection that is open.
+func replaced(t *testing.T) (*world, *inmemory.Platform, *v1alpha1.MachineRequest) {
+	t.Helper()
+	w := newWorld(t, inmemory.Options{Push: true})
+	w.configure()
+	r := w.request("a")
+	w.phase(r, v1alpha1.MachineRunning)
+	there := inmemory.New(inmemory.Options{Push: true})
+	w.platform.Replace(there)
+	return w, there, r
+}
+
+func TestADeletionIsHeldWhenAnotherPlatformTakesTheAddress(t *testing.T) {
+	w, _, r := replaced(t)
+	w.must(w.Delete(w.ctx, r))
+	w.reason(r, request.ReasonPlatformChanged)
+	w.machines(1)
+	w.platform.Lift()
+	w.nudge()
+	w.gone(r)
+	w.machines(0)
+}
+
+func TestNothingIsCreatedOnAPlatformThatTakesTheAddress(t *testing.T) {
+	w, there, _ := replaced(t)
+	b := w.request("b")
+	w.reason(b, request.ReasonPlatformChanged)
+	if n := len(there.Machines()); n > 0 {
+		t.Errorf("%d machines were created on the other platform", n)
+	}
+	w.platform.Lift()
+	w.nudge()
+	w.phase(b, v1alpha1.MachineRunning)
+	w.machines(2)
+}
+
 func TestAPlatformThatCannotBeComparedReleasesNothing(t *testing.T) {
 	w, _, r := redirected(t, inmemory.Options{Identity: "else=1"})
 	w.must(w.Delete(w.ctx, r))

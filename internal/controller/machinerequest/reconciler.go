@@ -135,11 +135,8 @@ func (p *pass) ask(ctx context.Context, config *v1alpha1.ProviderConfig) error {
 	}
 	m := provider.Machine{Ref: p.ref(), State: provider.StateAbsent}
 	if err == nil && !minted {
-		if m, err = p.look(ctx, config); err == nil {
-			err = p.claim.Confirm(ctx, m.State != provider.StateAbsent)
-			if err != nil && !request.OfPlatform(err) {
-				return err
-			}
+		if m, err = p.see(ctx, config); err != nil && !request.OfPlatform(err) {
+			return err
 		}
 	}
 	p.remember(m, err)

@@ -96,6 +96,12 @@ func (s *Sweeper) sweep(ctx context.Context, name types.NamespacedName, m *memor
 		}
 		f.clusters[id], f.things = err == nil, append(f.things, found...)
 	}
+	// What another platform shows says nothing of this one.
+	if now, err := s.Sessions.Identify(ctx, name, platform); err != nil {
+		return err
+	} else if err := request.Changed("look for orphans", platform.Identity, now); err != nil {
+		return err
+	}
 	if f.owned, err = s.owners(ctx, f.things); err != nil {
 		return err
 	}

@@ -73,6 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ProviderCon
 	if err := used.elsewhere(config, last.platform); err != nil {
 		last.err, last.platform = err, ""
 		next = min(next, elsewhereWait)
+		r.checkWithin(config.UID, elsewhereWait)
 	}
 	if err := r.report(ctx, config, last, used); err != nil {
 		return request.Outdated(err)
@@ -133,6 +134,18 @@ func (r *Reconciler) keep(uid types.UID, c check) {
 		r.checks = map[types.UID]check{}
 	}
 	r.checks[uid] = c
+}
+
+// checkWithin has the next validation come that soon: the platform of the requests may
+// answer again at any time.
+func (r *Reconciler) checkWithin(uid types.UID, wait time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.checks[uid]
+	if due := time.Now().Add(wait); c.due.After(due) {
+		c.due = due
+		r.checks[uid] = c
+	}
 }
 
 func (r *Reconciler) forget(config client.Object) {

@@ -43,6 +43,9 @@ type Claim struct {
 
 	// platform identifies the one that the request is connected to.
 	platform provider.Identity
+	// identify returns the identity of the platform that answers by now.
+	identify func(context.Context) (provider.Identity, error)
+	checked  bool // it was the recorded one in this pass
 }
 
 // Held reports whether the finalizer is on the request.

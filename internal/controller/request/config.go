@@ -54,20 +54,36 @@ func (c *Claim) Connect(ctx context.Context, s *session.Sessions, config *v1alph
 		if err := c.granted(config); err != nil {
 			return nil, err
 		}
-		p, err := s.Platform(ctx, config)
-		if err == nil {
-			err = c.joins(config, p)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
+		return c.connect(ctx, s, config)
 	}
 	return nil, &provider.Error{
 		Kind: provider.Unavailable, Reason: ReasonNoConfig, Op: "look after " + c.What,
 		Err:  fmt.Errorf("ProviderConfig %s does not exist", name),
 		Hint: "create it again; without it nothing on the platform can be watched or deleted",
 	}
+}
+
+// connect returns a connection to the platform of the request. One that was opened while
+// another platform answered is replaced once it does not any more.
+func (c *Claim) connect(ctx context.Context, s *session.Sessions, config *v1alpha1.ProviderConfig) (*provider.Platform, error) {
+	name := client.ObjectKeyFromObject(config)
+	p, err := s.Platform(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if err = c.joins(config, p); err != nil {
+		if now, failed := s.Identify(ctx, name, p); failed != nil || p.Identity.Compare(now) != provider.Different {
+			return nil, err
+		}
+		if p, err = s.Platform(ctx, config); err == nil {
+			err = c.joins(config, p)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.identify = func(ctx context.Context) (provider.Identity, error) { return s.Identify(ctx, name, p) }
+	return p, nil
 }
 
 // Matching returns the requests of a kind whose index has the value.

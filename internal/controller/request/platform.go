@@ -60,18 +60,32 @@ func Changed(op string, recorded, now provider.Identity) error {
 }
 
 // Confirm compares what the platform shows with what is recorded. A request without
-// a record gets one once the platform shows what was asked for.
-func (c *Claim) Confirm(ctx context.Context, shown bool) error {
+// a record gets one once the platform shows what was asked for. Where it shows nothing,
+// again says that it has to be asked once more: it was the recorded platform that
+// answered after that, but another one may have answered before.
+func (c *Claim) Confirm(ctx context.Context, shown bool) (again bool, err error) {
 	if shown {
-		return c.seen(ctx)
+		return false, c.seen(ctx)
 	}
-	return c.unseen()
+	return Recorded(c.Object) != "", c.Recheck(ctx)
 }
 
-// unseen refuses to believe a platform that shows nothing and cannot be compared
-// with the recorded one.
-func (c *Claim) unseen() error {
-	if r := Recorded(c.Object); r == "" || r.Compare(c.platform) == provider.Same {
+// Recheck refuses to believe, and to use, a platform that by now is not the recorded
+// one, or cannot be compared with it.
+func (c *Claim) Recheck(ctx context.Context) error {
+	r := Recorded(c.Object)
+	if r == "" || c.checked {
+		return nil
+	}
+	now, err := c.identify(ctx)
+	if err != nil {
+		return err
+	}
+	if err := Changed("look after "+c.What, r, now); err != nil {
+		return err
+	}
+	if r.Compare(now) == provider.Same {
+		c.checked = true
 		return nil
 	}
 	return &provider.Error{

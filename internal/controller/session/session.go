@@ -185,6 +185,21 @@ func (s *Sessions) Probe(ctx context.Context, config *v1alpha1.ProviderConfig, u
 	return use(p)
 }
 
+// Identify returns the identity of the platform that answers by now over a connection,
+// which is given up if that is another one than before.
+func (s *Sessions) Identify(ctx context.Context, name types.NamespacedName, p *provider.Platform) (provider.Identity, error) {
+	if p.Identify == nil {
+		return p.Identity, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	now, err := p.Identify(ctx)
+	if err == nil {
+		s.compare(name, now)
+	}
+	return now, err
+}
+
 // compare gives a connection up if another platform answers by now in its place.
 func (s *Sessions) compare(name types.NamespacedName, now provider.Identity) {
 	c := s.of(name)

@@ -29,6 +29,7 @@ type driver struct {
 	err               error
 	credentials       string
 	pushed            chan provider.MachineRef
+	identity          provider.Identity
 }
 
 func (d *driver) connect(_ context.Context, c provider.Config) (provider.Platform, error) {
@@ -37,7 +38,8 @@ func (d *driver) connect(_ context.Context, c provider.Config) (provider.Platfor
 	if d.err != nil {
 		return provider.Platform{}, d.err
 	}
-	p := provider.Platform{Close: func() { d.closed++ }}
+	p := provider.Platform{Close: func() { d.closed++ }, Identity: d.identity}
+	p.Identify = func(context.Context) (provider.Identity, error) { return d.identity, nil }
 	if d.pushed != nil {
 		p.Changes = func(context.Context) <-chan provider.MachineRef { return d.pushed }
 	}
@@ -183,6 +185,26 @@ func TestAProbeConnectsAnewAndCloses(t *testing.T) {
 	}
 	if !used || d.connected != 2 || d.closed != 1 {
 		t.Errorf("%+v, used %v", d, used)
+	}
+}
+
+func TestAConnectionThatReachesAnotherPlatformIsGivenUp(t *testing.T) {
+	d := &driver{identity: "id=1"}
+	s, _ := sessions(t, d, secret("one"))
+	c := config()
+	first, err := s.Platform(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, now := range []provider.Identity{"id=1", "id=2"} {
+		d.identity = now
+		if got, err := s.Identify(t.Context(), client.ObjectKeyFromObject(c), first); err != nil || got != now {
+			t.Errorf("identified as %q, %v", got, err)
+		}
+		ask(t, s, c)
+	}
+	if d.connected != 2 || d.closed != 1 {
+		t.Errorf("%d connections, %d closed", d.connected, d.closed)
 	}
 }
 
