@@ -34,6 +34,8 @@ type blow struct {
 	// ends is what a command has to say that does not survive it; empty is nothing,
 	// since it may survive.
 	ends string
+	// says is what a command has to say that survives it; empty is nothing.
+	says string
 }
 
 // command is one call of butleradm and what happens to it.
@@ -71,6 +73,12 @@ func killed(o operation, boundary string) blow {
 // planned is a fault plan that holds from a boundary on.
 func planned(o operation, fault, boundary, plan string) blow {
 	return blow{operation: o, fault: fault, order: "faults=%s@" + boundary, plan: plan}
+}
+
+// saying is the fault with what the command has to say about it.
+func (b blow) saying(text string) blow {
+	b.says = text
+	return b
 }
 
 // orders are those of all blows, with the plans in files.

@@ -38,6 +38,12 @@ func TestBrokenBuildsAreCaught(t *testing.T) {
 			check := a.run("", "sim", "check", "--empty")
 			return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, "disk")
 		})
+		broken(t, p, "credulous", "no-orphan", func(a *adm) bool {
+			plan := a.file("second.yaml", "faults:\n  - {kind: secondPlatform}\n")
+			made, unmade := a.run("", a.bootstrap()...), a.run("faults="+plan+"@destroy/recorded", a.destroy()...)
+			check := a.run("", "sim", "check", "--empty")
+			return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, "machine")
+		})
 		broken(t, p, "leak", "no-secret", func(a *adm) bool {
 			a.run("kill@bootstrap/ProvisioningMachines", a.bootstrap()...)
 			a.takeInPlatforms()

@@ -124,7 +124,12 @@ func platformTrials() []trial {
 		storm   = "  - {kind: throttle, for: 4s, retryAfter: 1s}"
 		stale   = "  - {kind: staleList, for: 4s}"
 		expired = "  - {kind: tokenExpiry, for: 4s}"
-		failed  = "  - {kind: failedTask, verb: delete, times: 2}"
+		second  = "  - {kind: secondPlatform, for: 12s}"
+		silent  = "  - {kind: hang, for: 8s}"
+		// What has to be said of the two.
+		another    = "the credentials are for another platform"
+		unanswered = "it has not answered so far"
+		failed     = "  - {kind: failedTask, verb: delete, times: 2}"
 		// A write about a machine and one about a disk, not what somebody may ask besides.
 		lostCreate = "  - {kind: lostResponse, verb: create, resource: machine, times: 1}\n  - {kind: lostResponse, verb: create, resource: disk, times: 1}"
 		lostDelete = "  - {kind: lostResponse, verb: delete, resource: machine, times: 1}\n  - {kind: lostResponse, verb: delete, resource: disk, times: 1}"
@@ -154,6 +159,22 @@ func platformTrials() []trial {
 			{true, []blow{planned(destroy, "delete task fails after 200", "destroy/recorded", failed)}},
 		}, kept: []string{cluster + "-cp-0-clone"}},
 		{name: "stale list", commands: throughout("stale list", stale, stale, stale)},
+		// What was created before is recorded for the first one.
+		{name: "second platform", commands: []command{
+			{false, []blow{planned(bootstrap, "second platform", "bootstrap/InstallingAddons", second).saying(another)}},
+			{true, []blow{planned(destroy, "second platform", "destroy/recorded", second).saying(another)}},
+		}},
+		{name: "second platform at the pivot", commands: []command{
+			{false, []blow{planned(pivot, "second platform", "pivot/prepare", second).saying(another)}},
+			{true, []blow{planned(destroy, "second platform before the deletion", "pivot/copy", second).saying(another)}},
+		}},
+		{name: "hanging platform", commands: []command{
+			{false, []blow{
+				planned(bootstrap, "hanging platform", "bootstrap/applied", silent).saying(unanswered),
+				planned(pivot, "hanging platform", "pivot/prepare", silent),
+			}},
+			{true, []blow{planned(destroy, "hanging platform", "destroy/recorded", silent).saying(unanswered)}},
+		}},
 		// Credentials that were refused are tried again after a minute.
 		{name: "token expiry", commands: each(false, planned(bootstrap, "token expiry", "bootstrap/applied", expired))},
 		{name: "token expiry throughout", commands: throughout("token expiry", expired, expired, expired)},

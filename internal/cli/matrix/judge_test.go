@@ -39,12 +39,19 @@ func (b blow) judge(order string, r result, plans *[]fault.Tally) (what string, 
 		return "killed", err
 	case b.ends != "" && (r.code == 0 || !strings.Contains(r.err, b.ends)):
 		return "said nothing of it", fmt.Errorf("it does not say %q", b.ends)
+	case b.says != "" && !r.says(b.says):
+		return "said nothing of it", fmt.Errorf("it does not say %q", b.says)
 	case r.code == 0:
 		return "came through", nil
 	case b.rivals:
 		err = errors.New("it failed")
 	}
 	return "stopped: " + r.lastWords(), err
+}
+
+// says reports whether a command has said something, whatever its line breaks.
+func (r result) says(text string) bool {
+	return strings.Contains(strings.Join(strings.Fields(r.err), " "), text)
 }
 
 // met takes the first of some plans, all faults of which have to have happened.
@@ -93,6 +100,8 @@ func TestFaultThatDoesNotHappenIsAFailure(t *testing.T) {
 		"nobody met its plan":           {throttled, result{err: "faulty: ORDER\n"}, []fault.Tally{{Plan: plan, Times: []int{0}}}, idle, true},
 		"it could not be brought about": {throttled, result{code: 70, err: "faulty: no such file\n"}, nil, idle, true},
 		"it did not say what it must":   {full(pivot, 8, "pivot/copy"), result{code: 1, err: "faulty: ORDER\nno"}, nil, "said nothing of it", true},
+		"it was to say something":       {throttled.saying("too many requests"), result{err: "faulty: ORDER\n"}, []fault.Tally{{Plan: plan, Times: []int{1}}}, "said nothing of it", true},
+		"it said so in two lines":       {throttled.saying("too many requests"), result{err: "faulty: ORDER\ntoo many\n  requests"}, []fault.Tally{{Plan: plan, Times: []int{1}}}, "came through", false},
 		"it lost against a rival":       {rivalry(pivot, "pivot/copy"), result{code: 1, err: "faulty: ORDER\nno"}, nil, "stopped: no", true},
 	} {
 		if what, err := c.blow.judge("ORDER", c.r, &c.plans); what != c.what || (err != nil) != c.wrong {

@@ -24,6 +24,7 @@ const (
 	keepDisk   = "keepdisk"   // disks stay, and are not spoken of
 	leak       = "leak"       // the log has the credentials
 	expose     = "expose"     // user data has a private key
+	credulous  = "credulous"  // whatever platform answers is the right one
 	stubborn   = "stubborn"   // the first error is the answer to everything from then on
 )
 
@@ -35,6 +36,9 @@ func (o orders) spoil(p provider.Provider, m *memory) provider.Provider {
 			slog.Default().Info("connecting", "with", string(c.Credentials.Get(v1alpha1.KeyKubeconfig)))
 		}
 		platform, err := connect(ctx, c)
+		if o.has(credulous) {
+			platform.Identity, platform.Identify = "", nil
+		}
 		if err == nil {
 			platform.Machines = machines{platform.Machines, o, m}
 		}
