@@ -79,7 +79,7 @@ func (p *pass) act(ctx context.Context, a action) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
 	defer cancel()
-	if a == ensure && (absent || partial) {
+	if a == remove || absent || partial {
 		if err := p.claim.Recheck(ctx); err != nil {
 			p.remember(p.facts.balancer, err)
 			return nil

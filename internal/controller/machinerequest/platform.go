@@ -12,14 +12,18 @@ import (
 )
 
 // observe asks what the platform has for the request. For one that is being deleted
-// it asks to delete that, which is answered alike.
+// it asks to delete that, which is answered alike: but not another platform, which may
+// have a restored copy with the same id.
 func (p *pass) observe(ctx context.Context) (provider.Machine, error) {
 	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
 	defer cancel()
-	if p.facts.deleting && p.facts.held == "" {
-		return p.platform.Machines.Delete(ctx, p.ref())
+	if !p.facts.deleting || p.facts.held != "" {
+		return p.platform.Machines.Observe(ctx, p.ref())
 	}
-	return p.platform.Machines.Observe(ctx, p.ref())
+	if err := p.claim.Recheck(ctx); err != nil {
+		return provider.Machine{}, err
+	}
+	return p.platform.Machines.Delete(ctx, p.ref())
 }
 
 // look observes the machine, over a new connection if the present one is refused.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/request"
+	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
@@ -86,10 +87,20 @@ func replaced(t *testing.T) (*world, *inmemory.Platform, *v1alpha1.MachineReques
 }
 
 func TestADeletionIsHeldWhenAnotherPlatformTakesTheAddress(t *testing.T) {
-	w, _, r := replaced(t)
+	w, there, r := replaced(t)
+	restored, err := there.Provider(v1alpha1.ProviderHarvester).Connect(w.ctx, provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}})
+	w.must(err)
+	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(r), r))
+	_, err = restored.Machines.Create(w.ctx, provider.MachineSpec{MachineRef: provider.MachineRef{
+		Name: r.Spec.MachineName, Owner: provider.Owner{ID: r.Annotations[v1alpha1.AnnotationOwnerID]},
+	}})
+	w.must(err)
 	w.must(w.Delete(w.ctx, r))
 	w.reason(r, request.ReasonPlatformChanged)
 	w.machines(1)
+	if n := len(there.Machines()); n != 1 {
+		t.Errorf("of a restored copy on the other platform %d are left", n)
+	}
 	w.platform.Lift()
 	w.nudge()
 	w.gone(r)

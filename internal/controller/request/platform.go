@@ -61,13 +61,14 @@ func Changed(op string, recorded, now provider.Identity) error {
 
 // Confirm compares what the platform shows with what is recorded. A request without
 // a record gets one once the platform shows what was asked for. Where it shows nothing,
-// again says that it has to be asked once more: it was the recorded platform that
-// answered after that, but another one may have answered before.
+// again says that it has to be asked once more: the recorded platform answers by now,
+// but another one may have answered before.
 func (c *Claim) Confirm(ctx context.Context, shown bool) (again bool, err error) {
 	if shown {
 		return false, c.seen(ctx)
 	}
-	return Recorded(c.Object) != "", c.Recheck(ctx)
+	known := c.checked
+	return Recorded(c.Object) != "" && !known, c.Recheck(ctx)
 }
 
 // Recheck refuses to believe, and to use, a platform that by now is not the recorded
