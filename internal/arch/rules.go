@@ -183,11 +183,19 @@ var rules = []Rule{
 		InTests: []string{"internal/pki"},
 	},
 	{
+		Packages: "internal/teardown",
+		May: []string{
+			"api/v1alpha1", "provider", "internal/bootstrap", "internal/failure", "internal/inventory", "internal/lock", "internal/manifest",
+			"internal/operation", "internal/selfhosted", "internal/ui", "internal/workspace",
+		},
+		InTests: []string{"provider/inmemory", "internal/controller/program"},
+	},
+	{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
 			"internal/failure", "internal/inventory", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane",
-			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/ui",
+			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/ui",
 			"internal/version", "internal/workspace",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},

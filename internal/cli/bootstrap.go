@@ -21,6 +21,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/teardown"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
@@ -129,7 +130,7 @@ func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.
 	progress.Step("local plane: " + o.KubeconfigPath())
 	known, err := o.FindCluster(ctx, o.Local)
 	if err == nil && known == nil {
-		err = refuseUnfinished(ctx, o)
+		err = teardown.RefuseUnfinished(ctx, o)
 	}
 	if err == nil && !selfhosted.MovedAway(known) {
 		err = o.CheckManifest(o.Context(), m.Manifest, known)
@@ -217,7 +218,7 @@ func (a App) bootstrapOn(o *operation.Operation, p provider.Provider, m making, 
 	err = carryThrough(o, p, m.Manifest, progress)
 	progress.Unwatch(outcome(o.Context(), err))
 	if errors.Is(err, operation.ErrDeleted) && o.InCharge() == operation.LocalPlane {
-		return a.clearUp(o, progress)
+		return a.newTeardown(destroyFlags{}).ClearUp(o, progress)
 	}
 	if err == nil {
 		moved := here && o.InCharge() == operation.ClusterPlane
@@ -268,7 +269,7 @@ func simulateAhead(ctx context.Context, w workspace.Workspace, p provider.Provid
 // carryThrough follows the bootstrap to its end. Where only the move of the plane
 // is left, it makes that, and follows the cluster's own controllers from there.
 func carryThrough(o *operation.Operation, p provider.Provider, m *manifest.Manifest, progress *ui.Reporter) error {
-	books := &bookkeeper{Operation: o, provider: p}
+	books := &teardown.Bookkeeper{Operation: o, Provider: p}
 	for tries := 1; ; tries++ {
 		cb, err := follow(o, m, books, progress)
 		switch {
@@ -289,7 +290,7 @@ func carryThrough(o *operation.Operation, p provider.Provider, m *manifest.Manif
 
 // follow tells how the bootstrap goes until it is Ready or has failed, or only
 // the move of its plane is left.
-func follow(o *operation.Operation, m *manifest.Manifest, books *bookkeeper, progress *ui.Reporter) (cb *v1alpha1.ClusterBootstrap, err error) {
+func follow(o *operation.Operation, m *manifest.Manifest, books *teardown.Bookkeeper, progress *ui.Reporter) (cb *v1alpha1.ClusterBootstrap, err error) {
 	phase := v1alpha1.ClusterBootstrapPhase("")
 	o.OnSilence = func(error) { progress.Waiting(o.Name + " manages itself, and does not answer at present") }
 	err = o.Watch(client.ObjectKeyFromObject(m.Cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
@@ -298,7 +299,7 @@ func follow(o *operation.Operation, m *manifest.Manifest, books *bookkeeper, pro
 			phase = cb.Status.Phase
 			o.Hooks.Reached("bootstrap/" + string(phase))
 		}
-		books.see(cb)
+		books.See(cb)
 		progress.Show(cb)
 		return object.GetDeletionTimestamp() == nil && (settled(cb) || operation.ReadyToPivot(cb))
 	})

@@ -6,7 +6,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -14,13 +13,13 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
-	"github.com/butlerdotdev/butler/internal/inventory"
+	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/operation"
-	"github.com/butlerdotdev/butler/internal/selfhosted"
+	"github.com/butlerdotdev/butler/internal/teardown"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -142,138 +141,65 @@ func (a App) destroyNamed(ctx context.Context, f destroyFlags, args []string) er
 	}
 	switch {
 	case f.orphans:
-		return a.destroyByTags(ctx, w, f)
+		return a.newTeardown(f).DestroyByTags(ctx, w)
 	case f.dryRun:
-		return a.dryRun(ctx, w, f)
+		return a.newTeardown(f).Show(ctx, w)
 	}
-	return a.destroy(ctx, w, f)
+	return a.newTeardown(f).Destroy(ctx, w)
 }
 
-// dryRun shows what destroy would delete. It also answers while another command
-// works on the cluster.
-func (a App) dryRun(ctx context.Context, w workspace.Workspace, f destroyFlags) error {
-	quiet()
-	var x *destruction
-	var problem error
-	err := w.ReadPlane(ctx, func(c client.Client) error {
-		d, err := readTarget(ctx, w, c)
-		if err == nil && !d.gone() {
-			if x, problem = a.destruction(operation.New(ctx, w, a.Hooks), c, d, f); problem == nil {
-				problem = x.askTenants(c)
-			}
-		}
-		return err
-	})
-	switch {
-	case err != nil || problem != nil:
-		return errors.Join(err, problem)
-	case x == nil:
-		fmt.Fprintln(a.Err, w.AbsentError())
-		return nil
-	case x.silence != nil:
-		fmt.Fprintf(a.Err, "note: %v\n", x.silence)
+// newTeardown returns what a teardown needs from the command line.
+func (a App) newTeardown(f destroyFlags) *teardown.Teardown {
+	return &teardown.Teardown{
+		Out: a.Out, Err: a.Err, Hooks: a.Hooks, Provider: a.provider, Confirm: a.confirm,
+		Credentials: func(config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
+			return replacement(a, config, f.credentials)
+		},
+		Ambient: func(config *v1alpha1.ProviderConfig) (*corev1.Secret, string, error) {
+			values, source, err := ambient(config)
+			return operation.NewSecret(config, values), source, err
+		},
+		ClusterID: f.clusterID, NewCredentials: f.credentials != "",
+		EvenIfGone: f.evenIfGone, EvenIfTenants: f.evenIfTenants, Yes: f.yes, DryRun: f.dryRun,
 	}
-	found, err := x.survey()
+}
+
+// destroyByManifest deletes what carries the name of the cluster in a manifest.
+func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) {
+	m, err := manifest.Load(f.manifest)
+	if err != nil {
+		return failure.New(failure.Usage, err)
+	}
+	if _, err := a.provider(m.Provider.Spec.Provider); err != nil {
+		return err
+	}
+	given, err := bootstrapFlags{config: f.manifest, credentials: f.credentials, rehearse: f.Rehearse}.given(m, a.Err)
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(a.Out, x.whole(found))
-	if err := x.refuseTenants(); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.Out, "Nothing was changed. To delete all of it: %s\n", x.how())
-	return nil
-}
-
-func (a App) destroy(ctx context.Context, w workspace.Workspace, f destroyFlags) (err error) {
-	o, err := operation.Open(ctx, w, a.Hooks, "butleradm destroy "+w.Name)
+	w, err := f.Place(m.Cluster.Spec.Cluster.Name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, o.Close()) }()
-	d, err := readTarget(ctx, w, o.Local)
-	if err != nil {
-		return err
-	}
-	if d.gone() {
-		return a.destroyed(ctx, o)
-	}
-	x, err := a.destruction(o, o.Local, d, f)
-	if err != nil {
-		return err
-	}
-	if selfhosted.Answered(x.silence) {
-		return fmt.Errorf("%w; nothing was deleted", x.silence)
-	}
-	if x.silence != nil {
-		return fmt.Errorf("%w; nothing was deleted; if it is gone for good, delete what it has on the platform: %s", x.silence, x.how())
-	}
-	found, err := x.survey()
-	if err != nil {
-		return err
-	}
-	if err := x.askTenants(o.Local); err != nil {
-		return fmt.Errorf("%w; nothing was deleted", err)
-	}
-	fmt.Fprint(a.Err, x.whole(found))
-	if err := x.refuseTenants(); err != nil {
-		return err
-	}
-	o.Hooks.Reached("destroy/listed")
-	if !f.yes && !a.confirm(ctx, fmt.Sprintf("Delete cluster %s?", w.Name)) {
-		return failure.Usagef("nothing was deleted; answer y, or pass --yes")
-	}
-	if err = x.run(found); err != nil {
-		x.account()
-		fmt.Fprintf(a.Err, "\nWhat is not gone yet is left in place.\n\n  go on:      %s\n  look at it: %s\n\n", w.Command("destroy"), w.Command("status"))
-		return err
-	}
-	a.sayGone(w, x.ledger, x.copies)
-	return nil
+	return a.newTeardown(f).DestroyByManifest(ctx, w, m, given)
 }
 
-// how is the command that deletes the cluster: through its plane, or without one
-// that does not answer any more.
-func (x *destruction) how() string {
-	if x.silence != nil {
-		return x.Command("destroy") + " --orphans"
+// replacement are the credentials of a file, as the Secret of a ProviderConfig;
+// nil means that no file was named.
+func replacement(a App, config *v1alpha1.ProviderConfig, path string) (*corev1.Secret, error) {
+	if path == "" {
+		return nil, nil
 	}
-	return x.Command("destroy")
-}
-
-// destroyed is what there is to say of a cluster that its plane does not have: how
-// it was destroyed, if it was.
-func (a App) destroyed(ctx context.Context, o *operation.Operation) error {
-	l, err := readConcludedLedger(ctx, o)
+	if config.CredentialsSecret().Name == "" {
+		return nil, failure.Usagef("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", config.Name)
+	}
+	data, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return nil, failure.Usagef("read the credentials: %w", err)
 	}
-	fmt.Fprintln(a.Err, o.AbsentError())
-	if l != nil {
-		fmt.Fprintln(a.Out, l.line("created"))
-	}
-	return nil
-}
-
-// readConcludedLedger refuses a cluster that is gone from its plane without the platform having
-// been asked at the end. Else it returns the ledger; nil means that there never was
-// anything to enter.
-func readConcludedLedger(ctx context.Context, o *operation.Operation) (*ledger, error) {
-	l, err := readLedger(ctx, o.Local, o.Name, "")
-	if err == nil && l != nil && !l.complete {
-		err = fmt.Errorf("%s is gone from its plane, but the platform was not asked at the end what is left of it; find that by its tags: butleradm destroy -c FILE --orphans --cluster-id %s", o.Name, l.clusterID)
-	}
-	return l, err
-}
-
-// sayGone ends with what the platform keeps and the ledger.
-func (a App) sayGone(w workspace.Workspace, l *ledger, kept inventory.Copies) {
-	fmt.Fprint(a.Err, kept.Line())
-	if w.Rehearsal {
-		fmt.Fprintf(a.Err, "\nThe simulated platform still runs; end it with: %s", w.Command("sim stop"))
-	}
-	fmt.Fprintf(a.Err, "\nIts state on this machine stays; remove that with: %s\n\n", w.Command("forget"))
-	fmt.Fprintln(a.Out, l.line("created"))
+	noteReadable(a.Err, path)
+	values, err := credentialValues(config, path, data)
+	return operation.NewSecret(config, values), err
 }
 
 func (a App) provider(t v1alpha1.ProviderType) (provider.Provider, error) {

@@ -11,10 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/butlerdotdev/butler/internal/failure"
-	"github.com/butlerdotdev/butler/internal/inventory"
-	"github.com/butlerdotdev/butler/internal/lock"
-	"github.com/butlerdotdev/butler/internal/operation"
-	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
@@ -56,12 +52,6 @@ you insist.`,
 	return cmd
 }
 
-// farewell is what there is to say before the state of a cluster goes.
-type farewell struct {
-	question string
-	refusal  error // nil if nothing is lost
-}
-
 func (a App) forget(ctx context.Context, w workspace.Workspace, f forgetFlags) error {
 	if err := a.agree(ctx, w, f); err != nil {
 		return err
@@ -76,69 +66,19 @@ func (a App) forget(ctx context.Context, w workspace.Workspace, f forgetFlags) e
 // agree has the user's word that the state may go. Until then nobody else gets the
 // plane: what was asked about is what goes.
 func (a App) agree(ctx context.Context, w workspace.Workspace, f forgetFlags) (err error) {
-	o, say, err := a.farewell(ctx, w)
+	o, check, err := a.newTeardown(destroyFlags{}).CheckForget(ctx, w)
 	if o != nil {
 		defer func() { err = errors.Join(err, o.Close()) }()
 	}
 	switch {
 	case err != nil:
 		return err
-	case say.refusal != nil && f.yes && f.left:
-		fmt.Fprintf(a.Err, "note: %v\n", say.refusal)
-	case say.refusal != nil:
-		return fmt.Errorf("%w; to forget it all the same, pass --yes --even-if-left", say.refusal)
-	case !f.yes && !a.confirm(ctx, say.question):
+	case check.Refusal != nil && f.yes && f.left:
+		fmt.Fprintf(a.Err, "note: %v\n", check.Refusal)
+	case check.Refusal != nil:
+		return fmt.Errorf("%w; to forget it all the same, pass --yes --even-if-left", check.Refusal)
+	case !f.yes && !a.confirm(ctx, check.Question):
 		return failure.Usagef("nothing was removed; answer y, or pass --yes")
 	}
 	return nil
-}
-
-// farewell looks at what would be lost with the state of a cluster. The plane that
-// it has opened for that, if any, has to be closed.
-func (a App) farewell(ctx context.Context, w workspace.Workspace) (o *operation.Operation, say farewell, err error) {
-	say.question = fmt.Sprintf("Remove the state of %s in %s?", w.Name, w.Dir)
-	if !w.HasPlane() {
-		say.refusal = fmt.Errorf("the local plane is lost, so nobody can say what the platform holds of %s; find that by its tags first: butleradm destroy -c FILE --orphans", w.Name)
-		return nil, say, nil
-	}
-	o, err = operation.Open(ctx, w, a.Hooks, "butleradm forget "+w.Name)
-	if errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
-		return nil, say, err
-	}
-	if err != nil {
-		say.refusal = fmt.Errorf("the local plane does not start, so nobody can say what the platform holds of %s: %w", w.Name, err)
-		return nil, say, nil
-	}
-	d, err := readTarget(ctx, w, o.Local)
-	switch {
-	case err != nil:
-		return o, say, err
-	case d.gone():
-		_, say.refusal = readConcludedLedger(ctx, o)
-	case d.id != "":
-		say.refusal = a.leftOf(o, d)
-	}
-	return o, say, nil
-}
-
-// leftOf tells what the platform holds of a cluster, or why it cannot be asked;
-// nil means that it holds nothing.
-func (a App) leftOf(o *operation.Operation, d *target) error {
-	x, err := a.destruction(o, o.Local, d, destroyFlags{})
-	if err != nil {
-		return fmt.Errorf("nobody can say what the platform holds of %s: %w", o.Name, err)
-	}
-	found, err := x.survey()
-	if err != nil {
-		return err
-	}
-	if len(found) == 0 {
-		fmt.Fprint(a.Err, x.copies.Line())
-		return nil
-	}
-	fmt.Fprintln(a.Err, x.picture(found))
-	if selfhosted.MovedAway(d.cluster) && x.silence == nil {
-		fmt.Fprintf(a.Err, "%s manages itself, and would go on doing so. Without the state of this machine\nbutleradm has no status, kubeconfig and destroy for it; save what leads to it:\n\n  %s > kubeconfig\n\n", o.Name, o.Command("kubeconfig"))
-	}
-	return fmt.Errorf("the platform still holds %s of %s; destroy it first: %s", inventory.CountByKind(found.Parts()), o.Name, x.how())
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/selfhosted"
+	"github.com/butlerdotdev/butler/internal/teardown"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
@@ -62,7 +63,7 @@ while no bootstrap runs.`,
 func (a App) status(ctx context.Context, w workspace.Workspace, output string) error {
 	return selfhosted.ReadInCharge(ctx, w, func(c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
 		if cb == nil {
-			return explainAbsence(ctx, w, c)
+			return teardown.ExplainAbsence(ctx, w, c)
 		}
 		a.noteSilence(silent)
 		if output == "json" {

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,7 +28,7 @@ type target struct {
 	secret  *corev1.Secret             // nil: the plane has none
 	id      string                     // empty: nothing was ever made
 	// requests are what was asked for, by owner id.
-	requests map[string]asked
+	requests map[string]requestInfo
 	// others are what else on the plane needs what is to go.
 	others []string
 	// settled says that the platform was asked at the end of a destroy, and held
@@ -37,8 +36,8 @@ type target struct {
 	settled bool
 }
 
-// asked is a request of a cluster.
-type asked struct {
+// requestInfo is a request of a cluster.
+type requestInfo struct {
 	name string
 	// made says that the platform has had something for it, and that nobody has seen
 	// that vanish; going, that it is being deleted.
@@ -134,10 +133,10 @@ func idOf(ctx context.Context, w workspace.Workspace, c client.Reader, d *target
 	return l.clusterID, nil
 }
 
-// refuseUnfinished refuses to begin anew where an earlier cluster of the name is not
+// RefuseUnfinished refuses to begin anew where an earlier cluster of the name is not
 // destroyed to its end: the new one would take the place of all that tells what is
 // left of it.
-func refuseUnfinished(ctx context.Context, o *operation.Operation) error {
+func RefuseUnfinished(ctx context.Context, o *operation.Operation) error {
 	d, err := readTarget(ctx, o.Workspace, o.Local)
 	if err != nil || d.cluster != nil || d.id == "" {
 		return err
@@ -149,8 +148,8 @@ func halfDestroyedError(w workspace.Workspace) error {
 	return fmt.Errorf("%s is not destroyed completely; finish that first: %s", w.Name, w.Command("destroy"))
 }
 
-// explainAbsence is what there is to say of a cluster whose plane has no ClusterBootstrap.
-func explainAbsence(ctx context.Context, w workspace.Workspace, c client.Reader) error {
+// ExplainAbsence is what there is to say of a cluster whose plane has no ClusterBootstrap.
+func ExplainAbsence(ctx context.Context, w workspace.Workspace, c client.Reader) error {
 	d, err := readTarget(ctx, w, c)
 	switch {
 	case err != nil:
@@ -190,13 +189,13 @@ func readTargetOnCluster(ctx context.Context, w workspace.Workspace, c client.Cl
 
 // requestsOf are a cluster's requests by their owner id. One that has none so far
 // goes by its own.
-func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]asked, error) {
+func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]requestInfo, error) {
 	var machines v1alpha1.MachineRequestList
 	var balancers v1alpha1.LoadBalancerRequestList
 	if err := errors.Join(c.List(ctx, &machines), c.List(ctx, &balancers)); err != nil {
 		return nil, err
 	}
-	out := map[string]asked{}
+	out := map[string]requestInfo{}
 	note := func(o client.Object, made bool) {
 		a := o.GetAnnotations()
 		if id == "" || a[v1alpha1.AnnotationClusterID] != id {
@@ -206,7 +205,7 @@ func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]ask
 		if owner == "" {
 			owner = string(o.GetUID())
 		}
-		out[owner] = asked{o.GetName(), made, !o.GetDeletionTimestamp().IsZero()}
+		out[owner] = requestInfo{o.GetName(), made, !o.GetDeletionTimestamp().IsZero()}
 	}
 	for i := range machines.Items {
 		s := machines.Items[i].Status
@@ -242,22 +241,4 @@ func insist[T any](ctx context.Context, progress *ui.Reporter, ask func(context.
 			return answer, err
 		}
 	}
-}
-
-// replacement are the credentials of a file, as the Secret of a ProviderConfig;
-// nil means that no file was named.
-func replacement(a App, config *v1alpha1.ProviderConfig, path string) (*corev1.Secret, error) {
-	if path == "" {
-		return nil, nil
-	}
-	if config.CredentialsSecret().Name == "" {
-		return nil, failure.Usagef("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", config.Name)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, failure.Usagef("read the credentials: %w", err)
-	}
-	noteReadable(a.Err, path)
-	values, err := credentialValues(config, path, data)
-	return operation.NewSecret(config, values), err
 }

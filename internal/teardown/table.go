@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"fmt"
@@ -26,13 +26,13 @@ const (
 )
 
 // rows has a line for each holding, and one for each request that has none.
-func rows(i inventory.Inventory, requests map[string]asked) (out []row) {
+func rows(i inventory.Inventory, requests map[string]requestInfo) (out []row) {
 	waiting := maps.Clone(requests)
 	for _, h := range i {
 		delete(waiting, h.Owner.ID)
 		out = append(out, row{h.Name, string(h.State), inventory.Contents(h.Parts)})
 	}
-	for _, r := range slices.SortedFunc(maps.Values(waiting), func(a, b asked) int { return strings.Compare(a.name, b.name) }) {
+	for _, r := range slices.SortedFunc(maps.Values(waiting), func(a, b requestInfo) int { return strings.Compare(a.name, b.name) }) {
 		out = append(out, row{r.name, "-", nothingYet})
 	}
 	return out

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"context"
@@ -31,8 +31,7 @@ const glance = 5 * time.Second
 type destruction struct {
 	*operation.Operation
 	*target
-	app      App
-	flags    destroyFlags
+	job      *Teardown
 	provider provider.Provider
 	// given are credentials that replace those of the plane; nil means none.
 	given *corev1.Secret
@@ -48,12 +47,12 @@ type destruction struct {
 	progress  *ui.Reporter
 }
 
-// destruction prepares to destroy a cluster, which the plane that local reads knows:
+// prepare prepares to destroy a cluster, which the plane that local reads knows:
 // its platform can be asked after it.
-func (a App) destruction(o *operation.Operation, local client.Client, d *target, f destroyFlags) (*destruction, error) {
-	x := &destruction{Operation: o, target: d, app: a, flags: f, progress: ui.NewReporter(a.Out, a.Err, "plain")}
+func (t *Teardown) prepare(o *operation.Operation, local client.Client, d *target) (*destruction, error) {
+	x := &destruction{Operation: o, target: d, job: t, progress: ui.NewReporter(t.Out, t.Err, "plain")}
 	var err error
-	if x.provider, err = a.provider(d.providerType()); err != nil {
+	if x.provider, err = t.Provider(d.providerType()); err != nil {
 		return nil, err
 	}
 	if o.Simulator, err = o.StartSimulator(o.Context(), x.provider.Type, nil); err != nil {
@@ -70,7 +69,7 @@ func (a App) destruction(o *operation.Operation, local client.Client, d *target,
 		x.given, err = o.SimulatorSecret(d.config)
 		return x, err
 	}
-	x.given, err = replacement(a, d.config, f.credentials)
+	x.given, err = t.Credentials(d.config)
 	return x, err
 }
 
@@ -180,18 +179,18 @@ func (x *destruction) finish() error {
 	return nil
 }
 
-// clearUp ends a bootstrap whose ClusterBootstrap somebody has deleted, as with
+// ClearUp ends a bootstrap whose ClusterBootstrap somebody has deleted, as with
 // kubectl, and its controller has let go: it does what destroy would still do.
-func (a App) clearUp(o *operation.Operation, progress *ui.Reporter) error {
+func (t *Teardown) ClearUp(o *operation.Operation, progress *ui.Reporter) error {
 	progress.Step(o.Name + " was deleted; what is left of it goes, too")
-	if err := a.destroyRest(o, progress); err != nil {
+	if err := t.destroyRest(o, progress); err != nil {
 		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; this stood in the way: %w", o.Name, operation.ErrDeleted, o.Command("destroy"), err)
 	}
 	return fmt.Errorf("%s was %w meanwhile, and is destroyed; nothing is left on the platform", o.Name, operation.ErrDeleted)
 }
 
 // destroyRest goes on after the last request is gone.
-func (a App) destroyRest(o *operation.Operation, progress *ui.Reporter) error {
+func (t *Teardown) destroyRest(o *operation.Operation, progress *ui.Reporter) error {
 	d, err := readTarget(o.Context(), o.Workspace, o.Local)
 	if err != nil {
 		return err
@@ -200,7 +199,7 @@ func (a App) destroyRest(o *operation.Operation, progress *ui.Reporter) error {
 		_, err := readConcludedLedger(o.Context(), o)
 		return err
 	}
-	x, err := a.destruction(o, o.Local, d, destroyFlags{})
+	x, err := t.prepare(o, o.Local, d)
 	if err != nil {
 		return err
 	}
@@ -220,7 +219,7 @@ func (a App) destroyRest(o *operation.Operation, progress *ui.Reporter) error {
 	case err != nil:
 		x.account()
 	default:
-		fmt.Fprintln(a.Out, x.ledger.line("created"))
+		fmt.Fprintln(t.Out, x.ledger.line("created"))
 	}
 	return err
 }
@@ -279,7 +278,7 @@ func (x *destruction) account() {
 	if x.id != "" && x.config != nil {
 		x.look(ctx, "")
 	}
-	fmt.Fprintln(x.app.Out, x.ledger.line("created"))
+	fmt.Fprintln(x.job.Out, x.ledger.line("created"))
 }
 
 // remove deletes the ClusterBootstrap and waits until its controller has let it
@@ -414,7 +413,7 @@ func (x *destruction) sweepRest() error {
 	} else if secret != nil {
 		s.Secret = secret
 	}
-	left, err := x.app.sweep(x.Context(), s, provider.Owner{ClusterID: x.id, Cluster: x.Name}, x.progress, func(now inventory.Stock) error {
+	left, err := sweepPlatform(x.Context(), s, provider.Owner{ClusterID: x.id, Cluster: x.Name}, x.progress, func(now inventory.Stock) error {
 		x.copies = now.Copies
 		return x.see(x.Context(), now.Held)
 	})

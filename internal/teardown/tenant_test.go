@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"context"
@@ -124,7 +124,7 @@ func sameType(a, b client.ObjectList) bool {
 }
 
 func TestTenantsAreRefusedUnlessTheUserInsists(t *testing.T) {
-	x := &destruction{Operation: &operation.Operation{Workspace: workspace.Workspace{Name: "dev", Dir: "/d"}}, tenants: []tenant{{"Cluster", "team/prod", "cluster.x-k8s.io"}}}
+	x := &destruction{job: &Teardown{}, Operation: &operation.Operation{Workspace: workspace.Workspace{Name: "dev", Dir: "/d"}}, tenants: []tenant{{"Cluster", "team/prod", "cluster.x-k8s.io"}}}
 	err := x.refuseTenants()
 	if failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "dev has tenants: Cluster team/prod; nothing was deleted") || !strings.HasSuffix(err.Error(), "--even-if-tenants") {
 		t.Errorf("refused with %v", err)
@@ -132,7 +132,7 @@ func TestTenantsAreRefusedUnlessTheUserInsists(t *testing.T) {
 	if text := x.tenantTable(); !strings.Contains(text, "  Cluster team/prod (cluster.x-k8s.io)\n") {
 		t.Errorf("shown:\n%s", text)
 	}
-	x.flags.evenIfTenants = true
+	x.job.EvenIfTenants = true
 	if err := x.refuseTenants(); err != nil {
 		t.Errorf("insisted: %v", err)
 	}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func (x *destruction) survey() (inventory.Inventory, error) {
 // the credentials of another one everything would seem to be gone.
 func (x *destruction) refuseElsewhere(found inventory.Inventory) error {
 	missing := x.lacks(found)
-	if len(missing) == 0 || x.flags.evenIfGone {
+	if len(missing) == 0 || x.job.EvenIfGone {
 		return nil
 	}
 	return failure.Usagef("%s has nothing of %s, but its plane knows of %s there; nothing was deleted; are these its credentials and its namespace? If they are, and all of that is gone for good: %s --even-if-gone",
@@ -70,7 +70,7 @@ func (x *destruction) lacks(found inventory.Inventory) (missing []string) {
 		return nil // it is known that they are gone
 	}
 	for _, r := range x.requests {
-		if r.made && (!r.going || x.flags.credentials != "") {
+		if r.made && (!r.going || x.job.NewCredentials) {
 			missing = append(missing, r.name)
 		}
 	}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"slices"
@@ -29,7 +29,7 @@ func TestTableHasRequestsWithoutMachinesAndFits(t *testing.T) {
 		{Name: "dev-cp-0", Owner: provider.Owner{ID: "1"}, State: provider.StateRunning, Parts: parts("machine/m", "disk/r", "disk/e")},
 		{Name: long, Owner: provider.Owner{ID: "2"}, State: provider.StateDeleting, Parts: parts("machine/m", "disk/r", "secret/e", "address/1", "address/2", "load balancer/l")},
 	}
-	rows := rows(all, map[string]asked{"1": {name: "dev-cp-0"}, "9": {name: "dev-cp-1"}})
+	rows := rows(all, map[string]requestInfo{"1": {name: "dev-cp-0"}, "9": {name: "dev-cp-1"}})
 	text := table(slices.Clone(rows))
 	for line := range strings.Lines(text) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > ui.Columns {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"context"
@@ -52,8 +52,7 @@ func (d *dirt) make(cluster, id string, n int) {
 
 func (d *dirt) sweep(ctx context.Context, id string) (string, error) {
 	l := &ledger{}
-	a := App{Out: io.Discard, Err: io.Discard}
-	_, err := a.sweep(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, ui.NewReporter(a.Out, a.Err, "plain"), func(now inventory.Stock) error {
+	_, err := sweepPlatform(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, ui.NewReporter(io.Discard, io.Discard, "plain"), func(now inventory.Stock) error {
 		l.see(now.Held)
 		d.kept = now.Copies
 		return nil
@@ -195,10 +194,10 @@ func TestSweepGivesUpWhenItsTimeIsOver(t *testing.T) {
 	d := newDirt(t, inmemory.Options{})
 	d.make("mgmt", "x", 2)
 	d.Refuse(&provider.Error{Kind: provider.Unavailable, Op: "delete machine", Err: errors.New("try later")}, inmemory.Delete)
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errTimedOut)
 	defer cancel()
 	line, err := d.sweep(ctx, "x")
-	if want := "found 4, deleted 0, left 4: 2 machines, 2 disks"; !errors.Is(err, errTimeout) || line != want {
+	if want := "found 4, deleted 0, left 4: 2 machines, 2 disks"; !errors.Is(err, errTimedOut) || line != want {
 		t.Errorf("ended with %s, %v", line, err)
 	}
 	if left := d.owners()["x"]; left != 2 {
@@ -224,3 +223,6 @@ func BenchmarkDestroy(b *testing.B) {
 		})
 	}
 }
+
+// errTimedOut is the cause of a context that the time of a command has ended.
+var errTimedOut = errors.New("timed out")

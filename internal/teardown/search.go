@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"context"
@@ -31,32 +31,17 @@ import (
 type search struct {
 	*operation.Operation // its plane is there only if this machine has one of the name
 	*target              // what that plane knows; nil without one
-	app                  App
-	flags                destroyFlags
+	job                  *Teardown
 	site                 inventory.Site
 	copies               inventory.Copies // what the platform keeps, as it was last asked
 	progress             *ui.Reporter
 	held                 *lock.Lock // of a plane that does not start
 }
 
-// destroyByManifest deletes what carries the name of the cluster in a manifest.
-func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) {
-	m, err := manifest.Load(f.manifest)
-	if err != nil {
-		return failure.New(failure.Usage, err)
-	}
-	if _, err := a.provider(m.Provider.Spec.Provider); err != nil {
-		return err
-	}
-	given, err := bootstrapFlags{config: f.manifest, credentials: f.credentials, rehearse: f.Rehearse}.given(m, a.Err)
-	if err != nil {
-		return err
-	}
-	w, err := f.Place(m.Cluster.Spec.Cluster.Name)
-	if err != nil {
-		return err
-	}
-	s, err := a.search(ctx, w, f)
+// DestroyByManifest deletes what carries the name of the cluster in a manifest.
+func (t *Teardown) DestroyByManifest(ctx context.Context, w workspace.Workspace, m *manifest.Manifest, given *corev1.Secret) (err error) {
+	t.byManifest = true
+	s, err := t.openSearch(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -67,10 +52,10 @@ func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) 
 	return s.run()
 }
 
-// destroyByTags deletes what carries the cluster id that the plane of this machine
+// DestroyByTags deletes what carries the cluster id that the plane of this machine
 // knows, whether or not that plane is in charge.
-func (a App) destroyByTags(ctx context.Context, w workspace.Workspace, f destroyFlags) (err error) {
-	s, err := a.search(ctx, w, f)
+func (t *Teardown) DestroyByTags(ctx context.Context, w workspace.Workspace) (err error) {
+	s, err := t.openSearch(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -78,7 +63,7 @@ func (a App) destroyByTags(ctx context.Context, w workspace.Workspace, f destroy
 	if s.target == nil || s.config == nil {
 		return fmt.Errorf("the plane in %s does not know the platform of %s any more; go by its manifest: butleradm destroy -c FILE --orphans", w.Dir, w.Name)
 	}
-	secret, err := replacement(a, s.config, f.credentials)
+	secret, err := t.Credentials(s.config)
 	if err != nil {
 		return err
 	}
@@ -91,17 +76,17 @@ func (a App) destroyByTags(ctx context.Context, w workspace.Workspace, f destroy
 	return s.run()
 }
 
-// search opens what this machine has of a cluster. A plane that somebody works
+// openSearch opens what this machine has of a cluster. A plane that somebody works
 // with is refused; as long as the search lasts, nobody can.
-func (a App) search(ctx context.Context, w workspace.Workspace, f destroyFlags) (*search, error) {
-	s := &search{app: a, flags: f, progress: ui.NewReporter(a.Out, a.Err, "plain")}
+func (t *Teardown) openSearch(ctx context.Context, w workspace.Workspace) (*search, error) {
+	s := &search{job: t, progress: ui.NewReporter(t.Out, t.Err, "plain")}
 	if !w.HasPlane() {
 		quiet()
-		s.Operation = operation.New(ctx, w, a.Hooks)
+		s.Operation = operation.New(ctx, w, t.Hooks)
 		return s, nil
 	}
 	holder := "butleradm destroy " + w.Name + " --orphans"
-	o, err := operation.Open(ctx, w, a.Hooks, holder)
+	o, err := operation.Open(ctx, w, t.Hooks, holder)
 	if err == nil {
 		s.Operation = o
 		if s.target, err = readTarget(ctx, w, o.Local); err != nil {
@@ -112,10 +97,10 @@ func (a App) search(ctx context.Context, w workspace.Workspace, f destroyFlags) 
 	if errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
 		return nil, err
 	}
-	if !s.forced() && !f.dryRun {
+	if !s.forced() && !t.DryRun {
 		return nil, fmt.Errorf("ask the plane in %s whether it is in charge: %w; if it is lost for good, go by the manifest: butleradm destroy -c FILE --orphans, which tells the cluster's id with --dry-run, and deletes with --cluster-id ID --yes", w.Dir, err)
 	}
-	s.Operation = operation.New(ctx, w, a.Hooks)
+	s.Operation = operation.New(ctx, w, t.Hooks)
 	s.held, err = lock.Acquire(ctx, w.PlaneDir(), holder)
 	return s, err
 }
@@ -132,7 +117,7 @@ func (s *search) close() error {
 func quiet() { ctrllog.SetLogger(logr.Discard()) }
 
 // forced reports whether the user has said twice which cluster is meant.
-func (s *search) forced() bool { return s.flags.clusterID != "" && s.flags.yes }
+func (s *search) forced() bool { return s.job.ClusterID != "" && s.job.Yes }
 
 // siteFor is the platform of a manifest, with the credentials that the user has
 // given, else those of the plane, else the ambient ones.
@@ -143,16 +128,16 @@ func (s *search) siteFor(m *manifest.Manifest, given *corev1.Secret) (inventory.
 	if s.target != nil && s.secret != nil && s.config.Name == m.Provider.Name {
 		return s.newSite(m.Provider, s.secret)
 	}
-	values, source, err := ambient(m.Provider)
+	ambient, source, err := s.job.Ambient(m.Provider)
 	if err != nil {
 		return inventory.Site{}, err
 	}
 	s.progress.Step("credentials: " + source)
-	return s.newSite(m.Provider, operation.NewSecret(m.Provider, values))
+	return s.newSite(m.Provider, ambient)
 }
 
 func (s *search) newSite(config *v1alpha1.ProviderConfig, secret *corev1.Secret) (inventory.Site, error) {
-	p, err := s.app.provider(config.Spec.Provider)
+	p, err := s.job.Provider(config.Spec.Provider)
 	if err != nil {
 		return inventory.Site{}, err
 	}
@@ -185,16 +170,16 @@ func (s *search) run() error {
 		return nil
 	}
 	text := fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", s.Name, id, s.site.Config.Name, table(rows(found, nil)), inventory.CountByKind(found.Parts()), s.copies.Line())
-	if s.flags.dryRun {
-		fmt.Fprintf(s.app.Out, "%s\nNothing was changed.\n", text)
+	if s.job.DryRun {
+		fmt.Fprintf(s.job.Out, "%s\nNothing was changed.\n", text)
 		return nil
 	}
 	if err := s.refuseBeside(id); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.app.Err, text)
+	fmt.Fprintln(s.job.Err, text)
 	s.Hooks.Reached("destroy/listed")
-	if !s.flags.yes && !s.app.confirm(s.Context(), fmt.Sprintf("Delete all of this, without the plane of %s?", s.Name)) {
+	if !s.job.Yes && !s.job.Confirm(s.Context(), fmt.Sprintf("Delete all of this, without the plane of %s?", s.Name)) {
 		return failure.Usagef("nothing was deleted; answer y, or pass --yes")
 	}
 	return s.delete(id)
@@ -203,13 +188,13 @@ func (s *search) run() error {
 // delete sweeps the platform, and ends with the ledger.
 func (s *search) delete(id string) error {
 	l := &ledger{clusterID: id}
-	left, err := s.app.sweep(s.Context(), s.site, provider.Owner{ClusterID: id, Cluster: s.Name}, s.progress, func(now inventory.Stock) error {
+	left, err := sweepPlatform(s.Context(), s.site, provider.Owner{ClusterID: id, Cluster: s.Name}, s.progress, func(now inventory.Stock) error {
 		l.see(now.Held)
 		s.copies = now.Copies
 		return nil
 	})
 	if err != nil {
-		fmt.Fprintln(s.app.Out, l.line("found"))
+		fmt.Fprintln(s.job.Out, l.line("found"))
 		return fmt.Errorf("%w; run the same command again%s", stillThere(s.Name, left, err), s.remedy(err))
 	}
 	s.Hooks.Reached("destroy/gone")
@@ -217,11 +202,11 @@ func (s *search) delete(id string) error {
 		return err
 	}
 	s.progress.Report(ui.Event{Type: ui.EventReady, Message: fmt.Sprintf("nothing of %s is left on the platform", s.Name)})
-	fmt.Fprint(s.app.Err, s.copies.Line())
+	fmt.Fprint(s.job.Err, s.copies.Line())
 	if s.HasState() {
-		fmt.Fprintf(s.app.Err, "\nIts state on this machine stays; remove that with: %s\n\n", s.Command("forget"))
+		fmt.Fprintf(s.job.Err, "\nIts state on this machine stays; remove that with: %s\n\n", s.Command("forget"))
 	}
-	fmt.Fprintln(s.app.Out, l.line("found"))
+	fmt.Fprintln(s.job.Out, l.line("found"))
 	return nil
 }
 
@@ -260,9 +245,9 @@ func (s *search) remedy(err error) string {
 // plane knows, or the only one that has the name. It is empty if there is none.
 func (s *search) clusterID() (string, error) {
 	switch {
-	case s.flags.clusterID != "":
-		return s.flags.clusterID, nil
-	case s.flags.manifest == "" && s.id != "":
+	case s.job.ClusterID != "":
+		return s.job.ClusterID, nil
+	case !s.job.byManifest && s.id != "":
 		return s.id, nil
 	}
 	found, err := s.ask(provider.Owner{Cluster: s.Name})
@@ -271,7 +256,7 @@ func (s *search) clusterID() (string, error) {
 	}
 	clusters := found.ByCluster()
 	if nobodys := clusters[""]; len(nobodys) > 0 {
-		fmt.Fprintf(s.app.Err, "note: %s of the name %s carry no cluster id and are left alone\n", inventory.CountByKind(nobodys.Parts()), s.Name)
+		fmt.Fprintf(s.job.Err, "note: %s of the name %s carry no cluster id and are left alone\n", inventory.CountByKind(nobodys.Parts()), s.Name)
 		delete(clusters, "")
 	}
 	switch ids := slices.Sorted(maps.Keys(clusters)); len(ids) {
@@ -286,8 +271,8 @@ func (s *search) clusterID() (string, error) {
 }
 
 func (s *search) sayNothing() {
-	fmt.Fprintf(s.app.Err, "%s holds nothing of %s; nothing was changed\n%s", s.site.Config.Name, s.Name, s.copies.Line())
-	fmt.Fprintln(s.app.Out, (&ledger{}).line("found"))
+	fmt.Fprintf(s.job.Err, "%s holds nothing of %s; nothing was changed\n%s", s.site.Config.Name, s.Name, s.copies.Line())
+	fmt.Fprintln(s.job.Out, (&ledger{}).line("found"))
 }
 
 // ambiguous shows the clusters that share a name.
@@ -296,7 +281,7 @@ func (s *search) ambiguous(ids []string, clusters map[string]inventory.Inventory
 	for _, id := range ids {
 		fmt.Fprintf(&b, "  %s  %s\n", id, inventory.CountByKind(clusters[id].Parts()))
 	}
-	fmt.Fprintf(s.app.Err, "%s holds %d clusters of the name %s:\n\n%s\n", s.site.Config.Name, len(ids), s.Name, b.String())
+	fmt.Fprintf(s.job.Err, "%s holds %d clusters of the name %s:\n\n%s\n", s.site.Config.Name, len(ids), s.Name, b.String())
 	return failure.Usagef("which of them is meant? say it with --cluster-id ID; nothing was deleted")
 }
 

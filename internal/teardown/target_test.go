@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"io"
@@ -86,7 +86,7 @@ func TestIDOutlivesTheClusterBootstrap(t *testing.T) {
 				t.Errorf("got %q, %v, want %q", d.id, err, c.want)
 			}
 			o := &operation.Operation{Workspace: workspace.Workspace{Name: "dev"}, Local: plane}
-			if err := refuseUnfinished(t.Context(), o); (err != nil) != (c.want != "" && d.cluster == nil) {
+			if err := RefuseUnfinished(t.Context(), o); (err != nil) != (c.want != "" && d.cluster == nil) {
 				t.Errorf("a new one is refused: %v", err)
 			}
 		})
@@ -134,10 +134,9 @@ func TestCredentialsThatAnotherProviderConfigNamesStay(t *testing.T) {
 	for other, stays := range map[string]bool{"shared": true, "else": false} {
 		mine, secret := config("config", "shared"), &corev1.Secret{ObjectMeta: metaOf("shared", "")}
 		plane := indexedPlane(t, config("more", other), secret)
-		a := App{Out: io.Discard, Err: io.Discard}
 		o := operation.New(t.Context(), workspace.Workspace{}, operation.Hooks{})
 		o.Local = plane
-		x := &destruction{Operation: o, target: &target{config: mine}, progress: ui.NewReporter(a.Out, a.Err, "plain")}
+		x := &destruction{Operation: o, target: &target{config: mine}, progress: ui.NewReporter(io.Discard, io.Discard, "plain")}
 		if err := x.removeCredentials(); err != nil {
 			t.Fatal(err)
 		}

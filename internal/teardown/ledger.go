@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"context"
@@ -146,19 +146,19 @@ func enter(ctx context.Context, o *operation.Operation, namespace, id string, fo
 	return l, writeLedger(ctx, o, l)
 }
 
-// bookkeeper sees to it that a cluster can be accounted for that somebody deletes
+// Bookkeeper sees to it that a cluster can be accounted for that somebody deletes
 // while it is being made, as with kubectl: its id is kept where it outlives the
 // ClusterBootstrap, and what the platform holds is written down when the deletion
 // begins. Without a ledger nothing was ever made.
-type bookkeeper struct {
+type Bookkeeper struct {
 	*operation.Operation
-	provider      provider.Provider
+	Provider      provider.Provider
 	kept, counted bool
 }
 
-// see is told of each change of the ClusterBootstrap. What fails is tried again at
+// See is told of each change of the ClusterBootstrap. What fails is tried again at
 // the next one: it must not keep the bootstrap from going on.
-func (b *bookkeeper) see(cb *v1alpha1.ClusterBootstrap) {
+func (b *Bookkeeper) See(cb *v1alpha1.ClusterBootstrap) {
 	id := cb.Annotations[v1alpha1.AnnotationClusterID]
 	if b.InCharge() == operation.ClusterPlane || id == "" {
 		return
@@ -171,7 +171,7 @@ func (b *bookkeeper) see(cb *v1alpha1.ClusterBootstrap) {
 	}
 }
 
-func (b *bookkeeper) keep(cb *v1alpha1.ClusterBootstrap, id string) error {
+func (b *Bookkeeper) keep(cb *v1alpha1.ClusterBootstrap, id string) error {
 	config := &v1alpha1.ProviderConfig{}
 	if err := b.Local.Get(b.Context(), cb.ProviderConfig(), config); err != nil {
 		return err
@@ -187,8 +187,8 @@ func (b *bookkeeper) keep(cb *v1alpha1.ClusterBootstrap, id string) error {
 	return err
 }
 
-func (b *bookkeeper) count(cb *v1alpha1.ClusterBootstrap, id string) error {
-	s, err := inventory.ReadSite(b.Context(), b.Operation, b.provider, cb, b.Local)
+func (b *Bookkeeper) count(cb *v1alpha1.ClusterBootstrap, id string) error {
+	s, err := inventory.ReadSite(b.Context(), b.Operation, b.Provider, cb, b.Local)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"context"
@@ -174,7 +174,7 @@ func (x *destruction) tenantTable() string {
 
 // refuseTenants refuses to leave tenants behind, unless the user insists.
 func (x *destruction) refuseTenants() error {
-	if len(x.tenants) == 0 || x.flags.evenIfTenants {
+	if len(x.tenants) == 0 || x.job.EvenIfTenants {
 		return nil
 	}
 	var names []string

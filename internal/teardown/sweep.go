@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package teardown
 
 import (
 	"context"
@@ -28,11 +28,11 @@ const (
 	lastWord = 3 * time.Second
 )
 
-// sweep deletes what the platform of a site holds of an owner, and returns what it
+// sweepPlatform deletes what the platform of a site holds of an owner, and returns what it
 // saw last of that. Each listing is shown to see first. A login that ends on the
 // way is renewed. What stands under the owner's cluster id with the name of another
 // cluster is left alone.
-func (a App) sweep(ctx context.Context, s inventory.Site, o provider.Owner, progress *ui.Reporter, see func(inventory.Stock) error) (left inventory.Inventory, err error) {
+func sweepPlatform(ctx context.Context, s inventory.Site, o provider.Owner, progress *ui.Reporter, see func(inventory.Stock) error) (left inventory.Inventory, err error) {
 	stuck := func(err error) { progress.Report(ui.Event{Type: ui.EventWaiting, Message: err.Error()}) }
 	broom := &sweep{
 		owner: o, stuck: stuck,
