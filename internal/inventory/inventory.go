@@ -98,7 +98,7 @@ func (i Inventory) ByCluster() map[string]Inventory {
 	return out
 }
 
-// OfCluster tells what a cluster has from what stands under its id with the name of
+// OfCluster separates what a cluster has from what carries its id with the name of
 // another one.
 func (i Inventory) OfCluster(cluster string) (ours, strangers Inventory) {
 	for _, h := range i {
@@ -111,6 +111,7 @@ func (i Inventory) OfCluster(cluster string) (ours, strangers Inventory) {
 	return ours, strangers
 }
 
+// Parts are all parts of all holdings.
 func (i Inventory) Parts() (out []provider.Part) {
 	for _, h := range i {
 		out = append(out, h.Parts...)

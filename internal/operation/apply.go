@@ -103,7 +103,7 @@ func (o *Operation) Apply(ctx context.Context, m *manifest.Manifest, secret *cor
 	return o.doubt(ctx, key)
 }
 
-// ReasonChecking is that of a condition that somebody else has to look at again.
+// ReasonChecking is the reason of a condition that its controller has to check again.
 const ReasonChecking = "Checking"
 
 // concludes tells a condition at which a run ends, or moves the plane.
@@ -160,7 +160,7 @@ func (o *Operation) Put(ctx context.Context, object client.Object, options ...cl
 	return err
 }
 
-// markPlane writes down that the ClusterBootstrap lies on an operator's machine,
+// markPlane writes down that the ClusterBootstrap is on an operator's machine,
 // from where it may move. It is no field of the manifest's.
 func (o *Operation) markPlane(ctx context.Context, key client.ObjectKey) error {
 	cb := &v1alpha1.ClusterBootstrap{}

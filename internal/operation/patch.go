@@ -24,7 +24,7 @@ func Patchable(m *manifest.Manifest) (out []manifest.Problem) {
 	}
 	plan, err := bootstrap.NewPlan(spec)
 	if err != nil {
-		return nil // told by another check
+		return nil // reported by another check
 	}
 	secrets, err := talos.NewSecrets(spec.Talos.Version)
 	if err != nil {

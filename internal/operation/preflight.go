@@ -93,7 +93,7 @@ func ask(ctx context.Context, p provider.Provider, c provider.Config, specs []pr
 }
 
 // machineSpecs are the machines of a plan as a driver is asked for them. They
-// have no owner yet: whatever has their names is somebody else's.
+// have no owner yet: whatever has their names belongs to another owner.
 func machineSpecs(s v1alpha1.ClusterBootstrapSpec, plan bootstrap.Plan) (out []provider.MachineSpec) {
 	for _, m := range plan.Machines {
 		out = append(out, provider.MachineSpec{

@@ -90,6 +90,7 @@ func (o *Operation) consume(w apiwatch.Interface, key types.NamespacedName, list
 	return false, nil
 }
 
+// ByName selects the objects of one name.
 func ByName(name string) client.ListOption {
 	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}
 }

@@ -114,6 +114,7 @@ type permanentError struct{ error }
 
 func (l *permanentError) Unwrap() error { return l.error }
 
+// IsPermanent reports whether waiting does not change an error.
 func IsPermanent(err error) bool {
 	_, is := errors.AsType[*permanentError](err)
 	return is

@@ -28,10 +28,11 @@ import (
 const annotationReplicas = v1alpha1.Group + "/replicas"
 
 // leaseMargin is how much longer than its duration a lease has to stand still
-// before nobody can hold it: clocks need not run alike.
+// before it counts as free: clocks need not run alike.
 const leaseMargin = 5 * time.Second
 
-// workers of a cluster that manages itself: whoever acts on its requests.
+// isOwnController reports whether a Deployment acts on the requests of a cluster that
+// manages itself.
 func isOwnController(name string) bool {
 	return name == addon.ButlerBootstrap || strings.HasPrefix(name, addon.ButlerProvider)
 }
@@ -46,7 +47,7 @@ func listOwnControllers(ctx context.Context, c client.Client) ([]appsv1.Deployme
 }
 
 // stopOwnControllers ends the controllers of a cluster, and returns when none of them can
-// act any more: their pods are gone, and nobody holds their leases.
+// act any more: their pods are gone, and their leases are free.
 func stopOwnControllers(ctx context.Context, c client.Client, progress *ui.Reporter) error {
 	all, err := listOwnControllers(ctx, c)
 	if err != nil {
@@ -89,7 +90,7 @@ func scaleToZero(ctx context.Context, c client.Client, d *appsv1.Deployment) err
 	return c.Patch(ctx, d, client.MergeFrom(before))
 }
 
-// startOwnControllers gives the controllers of a cluster their pods back, if somebody put them
+// startOwnControllers gives the controllers of a cluster their pods back, if a move has stopped them
 // to sleep.
 func startOwnControllers(ctx context.Context, c client.Client) error {
 	all, err := listOwnControllers(ctx, c)
@@ -209,7 +210,7 @@ func silentNodes(ctx context.Context, c client.Client) (map[string]bool, error) 
 	return out, nil
 }
 
-// free reports whether nobody holds a lease: it was given back, or has not been
+// free reports whether a lease has no holder: it was given back, or has not been
 // renewed for longer than it lasts, by this machine's clock.
 func (s leaseWatch) free(ctx context.Context, c client.Client, key client.ObjectKey) (bool, error) {
 	lease := &coordinationv1.Lease{}

@@ -55,8 +55,8 @@ func fenceOf(w workspace.Workspace, here, there pivot.Standing) string {
 	return fmt.Sprintf("older than epoch %d, at which %s; this plane was restored from a copy", there.Epoch, reason)
 }
 
-// readStanding is how a cluster says, asked once, that it stands to itself; nothing, if it
-// does not, or if there is no way to it so far.
+// readStanding asks the cluster once for its standing; it returns nothing if the cluster
+// does not answer, or if there is no way to it so far.
 func readStanding(o *operation.Operation, cb *v1alpha1.ClusterBootstrap) (nothing pivot.Standing) {
 	ctx, cancel := context.WithTimeout(o.Context(), EpochPatience)
 	defer cancel()

@@ -38,13 +38,13 @@ type Mover struct {
 	Progress *ui.Reporter
 }
 
+// NewMover returns a mover for the cluster of an operation.
 func NewMover(o *operation.Operation, p provider.Provider, progress *ui.Reporter) Mover {
 	return Mover{o, p, progress}
 }
 
-// SettleAndWake makes the plane that is in charge the one to work with, and returns
-// the ClusterBootstrap that lies there. Controllers of a cluster that sleep are
-// woken.
+// SettleAndWake turns the operation to the plane that is in charge, and returns the
+// ClusterBootstrap on it. It starts controllers of the cluster that a move has stopped.
 func (m Mover) SettleAndWake(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
 	there, err := m.Settle(cb)
 	if err != nil || m.InCharge() == operation.LocalPlane {
@@ -53,8 +53,8 @@ func (m Mover) SettleAndWake(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBo
 	return there, startOwnControllers(m.Context(), m.Client())
 }
 
-// Settle is settlePlane for whoever needs no controllers. A move that was
-// interrupted after its switch is completed first.
+// Settle is SettleAndWake without starting controllers. It completes a move that was
+// interrupted after its switch first.
 func (m Mover) Settle(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
 	if !MovedAway(cb) {
 		return cb, nil
@@ -109,8 +109,8 @@ func (m Mover) PivotOut(cb *v1alpha1.ClusterBootstrap, tries int) error {
 	return m.Wait(respite)
 }
 
-// recordStopped writes down why a move came to nothing, for whoever looks. The
-// controllers that are at work again write beside it.
+// recordStopped writes to the status why a move was taken back. The controllers that
+// run again write to it, too.
 func (m Mover) recordStopped(cb *v1alpha1.ClusterBootstrap, s *pivot.Stopped) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		now := &v1alpha1.ClusterBootstrap{}

@@ -26,7 +26,7 @@ import (
 const (
 	// dialPatience is how long one address of a cluster has to answer.
 	dialPatience = 3 * time.Second
-	// callPatience is how long a cluster has for an answer.
+	// CallPatience is how long a cluster has for an answer.
 	CallPatience = 10 * time.Second
 )
 
@@ -34,7 +34,7 @@ const (
 // ClusterBootstrap is in charge of its cluster.
 func MovedAway(cb *v1alpha1.ClusterBootstrap) bool { return cb != nil && v1alpha1.Fenced(cb) }
 
-// RESTConfig leads to the cluster that a ClusterBootstrap has made, as its
+// RESTConfig returns the way to the cluster that a ClusterBootstrap has created, as its
 // administrator: by its endpoint, or past it to a control plane. Credentials that
 // are about to run out are renewed first.
 func RESTConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, dial workspace.Dialer) (*rest.Config, error) {
@@ -84,7 +84,7 @@ func newBoundedClient(config *rest.Config) (client.Client, error) {
 }
 
 // TurnToCluster makes the plane that is in charge of the cluster the one to work with,
-// and returns the ClusterBootstrap that lies there. It waits for the cluster to
+// and returns the ClusterBootstrap on it. It waits for the cluster to
 // answer.
 func TurnToCluster(ctx context.Context, o *operation.Operation, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
 	o.UseLocalPlane()
@@ -118,7 +118,7 @@ func TurnToCluster(ctx context.Context, o *operation.Operation, cb *v1alpha1.Clu
 }
 
 // ReadInCharge calls f with a client of the plane that is in charge, and with the
-// ClusterBootstrap that lies there; nil is none. If that plane is a cluster that
+// ClusterBootstrap on it; nil is none. If that plane is a cluster that
 // cannot be asked, f gets what this machine's plane has, and why.
 func ReadInCharge(ctx context.Context, w workspace.Workspace, f func(client.Client, *v1alpha1.ClusterBootstrap, error) error) error {
 	return w.ReadPlane(ctx, func(c client.Client) error {
@@ -138,7 +138,7 @@ func ReadInCharge(ctx context.Context, w workspace.Workspace, f func(client.Clie
 }
 
 // Connect is a client of the cluster that a ClusterBootstrap has moved to, and the
-// ClusterBootstrap that lies there.
+// ClusterBootstrap on it.
 func Connect(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap) (client.Client, *v1alpha1.ClusterBootstrap, error) {
 	dial, err := w.NewDialer()
 	if err != nil {

@@ -156,7 +156,7 @@ type Bookkeeper struct {
 	kept, counted bool
 }
 
-// See is told of each change of the ClusterBootstrap. What fails is tried again at
+// See records each change of the ClusterBootstrap. What fails is tried again at
 // the next one: it must not keep the bootstrap from going on.
 func (b *Bookkeeper) See(cb *v1alpha1.ClusterBootstrap) {
 	id := cb.Annotations[v1alpha1.AnnotationClusterID]

@@ -79,7 +79,7 @@ func (x *destruction) catchUp(local client.Client) error {
 	if !selfhosted.MovedAway(x.cluster) {
 		return nil
 	}
-	now, err := readTargetOnCluster(x.Context(), x.Operation.Workspace, local, x.cluster, x.progress)
+	now, err := readTargetOnCluster(x.Context(), x.Workspace, local, x.cluster, x.progress)
 	if err != nil {
 		return err
 	}

@@ -76,8 +76,8 @@ func (t *Teardown) DestroyByTags(ctx context.Context, w workspace.Workspace) (er
 	return s.run()
 }
 
-// openSearch opens what this machine has of a cluster. A plane that somebody works
-// with is refused; as long as the search lasts, nobody can.
+// openSearch opens what this machine has of a cluster. A plane that another
+// command uses is refused; as long as the search lasts, no other command can use it.
 func (t *Teardown) openSearch(ctx context.Context, w workspace.Workspace) (*search, error) {
 	s := &search{job: t, progress: ui.NewReporter(t.Out, t.Err, "plain")}
 	if !w.HasPlane() {
@@ -110,7 +110,7 @@ func (s *search) close() error {
 	if s.held != nil {
 		return s.held.Release()
 	}
-	return s.Operation.Close()
+	return s.Close()
 }
 
 // quiet keeps what controllers' libraries log off the terminal, where no plane has a log.
@@ -306,7 +306,7 @@ func (s *search) refuseBeside(id string) error {
 	if !selfhosted.MovedAway(s.cluster) {
 		return failure.Usagef("the plane in %s is in charge of %s; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.Dir, s.Name, s.Command("destroy"), id)
 	}
-	if _, err := readTargetOnCluster(s.Context(), s.Operation.Workspace, s.Local, s.cluster, s.progress); err == nil || selfhosted.Answered(err) {
+	if _, err := readTargetOnCluster(s.Context(), s.Workspace, s.Local, s.cluster, s.progress); err == nil || selfhosted.Answered(err) {
 		return failure.Usagef("%s manages itself, and answers; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.Name, s.Command("destroy"), id)
 	}
 	return s.Context().Err()

@@ -26,7 +26,7 @@ import (
 // cannot be told from what is somebody else's, and where something else would be
 // left without what it needs.
 func (x *destruction) survey() (inventory.Inventory, error) {
-	if err := x.target.refuseOthers(x.Name); err != nil {
+	if err := x.refuseOthers(x.Name); err != nil {
 		return nil, err
 	}
 	found, err := x.list()

@@ -80,12 +80,12 @@ func with(ctx context.Context, s inventory.Site, stuck func(error), use func(pro
 type sweep struct {
 	platform provider.Platform
 	owner    provider.Owner
-	// see is told of everything that the platform holds, whenever it was asked. Its
+	// see is called with everything that the platform holds, whenever it was asked. Its
 	// error ends the sweep.
 	see func(inventory.Stock) error
-	// gone is told of each holding of which nothing is left.
+	// gone is called with each holding of which nothing is left.
 	gone func(inventory.Holding)
-	// stuck is told what stands in the way, as often as that changes.
+	// stuck is called with what blocks the sweep, as often as that changes.
 	stuck func(error)
 
 	slots chan struct{}
@@ -232,7 +232,7 @@ func (s *sweep) try(ctx context.Context, h inventory.Holding) (provider.State, s
 	return left.State, left.Message, err
 }
 
-// listen wakes whoever waits for a machine that the platform says has changed.
+// listen wakes the waiter for a machine that the platform says has changed.
 func (s *sweep) listen(ctx context.Context) {
 	if s.platform.Changes == nil {
 		return

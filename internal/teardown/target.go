@@ -133,7 +133,7 @@ func idOf(ctx context.Context, w workspace.Workspace, c client.Reader, d *target
 	return l.clusterID, nil
 }
 
-// RefuseUnfinished refuses to begin anew where an earlier cluster of the name is not
+// RefuseUnfinished refuses to begin again where an earlier cluster of the name is not
 // destroyed to its end: the new one would take the place of all that tells what is
 // left of it.
 func RefuseUnfinished(ctx context.Context, o *operation.Operation) error {
@@ -161,7 +161,7 @@ func ExplainAbsence(ctx context.Context, w workspace.Workspace, c client.Reader)
 }
 
 // keepID writes a cluster's id to where it outlives the ClusterBootstrap. The id of
-// another cluster that stands there is all that is known of what is left of it.
+// another cluster that is there is all that is known of what is left of it.
 func keepID(ctx context.Context, o *operation.Operation, config *v1alpha1.ProviderConfig, id string) error {
 	if config == nil || id == "" || config.Annotations[v1alpha1.AnnotationClusterID] == id {
 		return nil

@@ -84,6 +84,7 @@ func (t *Teardown) Show(ctx context.Context, w workspace.Workspace) error {
 	return nil
 }
 
+// Destroy deletes a cluster through its plane, after the user has seen what will go.
 func (t *Teardown) Destroy(ctx context.Context, w workspace.Workspace) (err error) {
 	o, err := operation.Open(ctx, w, t.Hooks, "butleradm destroy "+w.Name)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // marker is the file that butleradm leaves in a directory that it has created, or
-// has taken over empty. Only what lies beside a marker is ever removed.
+// has taken over empty. Only what is beside a marker is ever removed.
 const marker = ".butleradm"
 
 // mark is the content of a marker.

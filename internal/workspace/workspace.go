@@ -119,7 +119,7 @@ func (w Workspace) refuseTaken() error {
 	return failure.Usagef("the cluster %s of this machine is in %s; give the new one another name, set BUTLER_HOME to keep them apart, or, if the other is gone for good: butleradm forget %s", w.Name, other, w.Name)
 }
 
-// namesake is where another cluster of the same name lies that the name points to. A
+// namesake returns the directory of another cluster that the name points to. A
 // real one lives as long as its plane is there, a rehearsed one while its simulated
 // platform runs.
 func (w Workspace) namesake() (dir string, lives bool) {
@@ -138,7 +138,7 @@ func (w Workspace) namesake() (dir string, lives bool) {
 	return other.Dir, IsPlane(other.PlaneDir())
 }
 
-// usual is where a cluster lies that has no directory of its own.
+// usual is the directory of a cluster that has none of its own.
 func (w Workspace) usual() (string, error) {
 	h, err := home()
 	return filepath.Join(h, folder(w.Rehearsal), w.Name), err

@@ -241,7 +241,7 @@ func TestForgottenStateIsRemovedWithWhatWasCreatedForIt(t *testing.T) {
 			dir := tree(t, c.before)
 			mine, err := Create("dev", dir, true)
 			if err == nil {
-				err = errors.Join(mine.Link(), os.WriteFile(mine.LogFile(), nil, 0o600), mine.Workspace.discard(t.Context()))
+				err = errors.Join(mine.Link(), os.WriteFile(mine.LogFile(), nil, 0o600), mine.discard(t.Context()))
 			}
 			if left := listing(t, dir); err != nil || !slices.Equal(left, c.left) {
 				t.Errorf("left %q, %v", left, err)
