@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -46,7 +47,8 @@ func drainAll(ctx context.Context) error {
 
 func drainOne(ctx context.Context, api kubernetes.Interface, pod *corev1.Pod) error {
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
-	if err := api.CoreV1().Pods(pod.Namespace).EvictV1(ctx, eviction); err != nil {
+	// KubeVirt refuses with 429 while it migrates; a drain asks again until the pod is gone.
+	if err := api.CoreV1().Pods(pod.Namespace).EvictV1(ctx, eviction); err != nil && !apierrors.IsTooManyRequests(err) {
 		return err
 	}
 	for ctx.Err() == nil {

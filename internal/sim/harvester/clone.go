@@ -26,6 +26,9 @@ func (r *machines) clone(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi
 	halted := kubevirtv1.RunStrategyHalted
 	copied := &kubevirtv1.VirtualMachine{ObjectMeta: copyOf(vm, vm.Name+"-clone"), Spec: *vm.Spec.DeepCopy()}
 	copied.Spec.RunStrategy = &halted
+	for i := range copied.Spec.Template.Spec.Domain.Devices.Interfaces {
+		copied.Spec.Template.Spec.Domain.Devices.Interfaces[i].MacAddress = ""
+	}
 	var problems []error
 	for i, v := range copied.Spec.Template.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -25,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/butlerdotdev/butler/internal/sim/harvester/admission"
 	harvesterv1beta1 "github.com/butlerdotdev/butler/internal/sim/harvester/harvesterhci/v1beta1"
 )
 
@@ -67,7 +67,7 @@ func (h *Harvester) addControllers(ctx context.Context, m manager.Manager) error
 	vms := &machines{
 		Client: m.GetClient(), live: m.GetAPIReader(), datacenter: h.options.Datacenter,
 		noAgent: h.options.NoGuestAgent, faults: h.options.Faults, powered: map[string]poweredOn{}, failures: map[string]failure{},
-		reruns: map[string]bool{}, departed: map[types.NamespacedName]departure{}, asked: map[types.UID]<-chan struct{}{}, log: h.options.Log,
+		reruns: map[string]bool{}, departed: map[types.NamespacedName]types.UID{}, moved: map[types.UID]bool{}, asked: map[types.UID]<-chan struct{}{}, log: h.options.Log,
 	}
 	if !h.options.second {
 		go vms.forward(ctx, news)
@@ -137,6 +137,7 @@ func addMachines(m manager.Manager, r *machines, news <-chan event.GenericEvent)
 		Owns(&kubevirtv1.VirtualMachineInstance{}).
 		Watches(&corev1.Pod{}, handler.Funcs{DeleteFunc: r.podGone}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.waiting)).
+		Watches(&corev1.ResourceQuota{}, handler.EnqueueRequestsFromMapFunc(r.inNamespace)).
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(r.using(byClaim))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.using(bySecret))).
 		WatchesMetadata(networkMeta(), handler.EnqueueRequestsFromMapFunc(r.using(byNetwork))).
@@ -144,13 +145,9 @@ func addMachines(m manager.Manager, r *machines, news <-chan event.GenericEvent)
 		Complete(r)
 }
 
-func networkKind() schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinition"}
-}
-
 // networkMeta stands for a network of which only the existence matters.
 func networkMeta() *metav1.PartialObjectMetadata {
 	meta := &metav1.PartialObjectMetadata{}
-	meta.SetGroupVersionKind(networkKind())
+	meta.SetGroupVersionKind(admission.NetworkKind())
 	return meta
 }

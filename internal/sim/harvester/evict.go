@@ -5,11 +5,11 @@ package harvester
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -22,21 +22,6 @@ import (
 // drainTimeout limits an eviction of the fault plan.
 const drainTimeout = 10 * time.Second
 
-// manner is how an instance lost its pod.
-type manner int
-
-const (
-	stays   manner = iota // it did not
-	evicted               // by the eviction API, as in a drain
-	deleted               // otherwise
-)
-
-// departure is the last pod of an instance that went.
-type departure struct {
-	instance types.UID
-	how      manner
-}
-
 // podGone notes that the pod of an instance is gone, and has its machine looked at.
 func (r *machines) podGone(_ context.Context, e event.TypedDeleteEvent[client.Object], queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	owner := metav1.GetControllerOf(e.Object)
@@ -44,29 +29,31 @@ func (r *machines) podGone(_ context.Context, e event.TypedDeleteEvent[client.Ob
 	if !ok || owner == nil || owner.Kind != kubevirtv1.VirtualMachineInstanceGroupVersionKind.Kind {
 		return
 	}
-	how := deleted
-	if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
-	}) {
-		how = evicted
-	}
 	name := types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}
-	r.mu.Lock()
-	r.departed[name] = departure{owner.UID, how}
-	r.mu.Unlock()
-	queue.Add(reconcile.Request{NamespacedName: name})
+	if r.noteDeparture(name, owner.UID, pod.UID) {
+		queue.Add(reconcile.Request{NamespacedName: name})
+	}
 }
 
-// takeDeparture reports once how an instance lost its pod.
-func (r *machines) takeDeparture(name types.NamespacedName, instance types.UID) manner {
+// noteDeparture notes that an instance lost its pod, unless it left that pod itself.
+func (r *machines) noteDeparture(name types.NamespacedName, instance, pod types.UID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := r.departed[name]
-	delete(r.departed, name)
-	if d.instance != instance {
-		return stays
+	if r.moved[pod] {
+		delete(r.moved, pod)
+		return false
 	}
-	return d.how
+	r.departed[name] = instance
+	return true
+}
+
+// takeDeparture reports once that an instance lost its pod.
+func (r *machines) takeDeparture(name types.NamespacedName, instance types.UID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	lost := r.departed[name]
+	delete(r.departed, name)
+	return lost == instance
 }
 
 func (r *machines) forgetInstance(vmi *kubevirtv1.VirtualMachineInstance) {
@@ -76,47 +63,12 @@ func (r *machines) forgetInstance(vmi *kubevirtv1.VirtualMachineInstance) {
 	delete(r.departed, client.ObjectKeyFromObject(vmi))
 }
 
-// leave carries on with an instance that lost its pod. KubeVirt moves one that was
-// evicted and may be migrated; here the move is over at once. Any other guest is shut
-// down, cleanly.
-func (r *machines) leave(ctx context.Context, id string, vmi *kubevirtv1.VirtualMachineInstance, how manner) error {
+// leave shuts down, cleanly, the guest of an instance that lost its pod.
+func (r *machines) leave(ctx context.Context, id string, vmi *kubevirtv1.VirtualMachineInstance) error {
 	before := vmi.DeepCopy()
-	migrates, err := r.migrates(ctx, vmi)
-	if err != nil {
-		return err
-	}
-	if how == evicted && migrates {
-		// Without a host that takes it, the guest stays where it is.
-		if _, err := r.schedule(ctx, vmi, vmi.Status.NodeName); err != nil {
-			return err
-		}
-		if err := r.ensurePod(ctx, vmi); err != nil {
-			return err
-		}
-		return r.save(ctx, vmi, before)
-	}
 	r.powerOff(id)
 	setEnded(vmi, true, time.Now())
 	return r.save(ctx, vmi, before)
-}
-
-// migrates reports whether KubeVirt moves an instance to another host: its strategy says
-// so, and two hosts can open all its disks.
-func (r *machines) migrates(ctx context.Context, vmi *kubevirtv1.VirtualMachineInstance) (bool, error) {
-	strategy := vmi.Spec.EvictionStrategy
-	if strategy == nil || *strategy != kubevirtv1.EvictionStrategyLiveMigrate && *strategy != kubevirtv1.EvictionStrategyLiveMigrateIfPossible {
-		return false, nil
-	}
-	for _, name := range claimsOf(vmi.Namespace, &vmi.Spec) {
-		claim := &corev1.PersistentVolumeClaim{}
-		if err := r.Get(ctx, parseName(name), claim); err != nil {
-			return false, client.IgnoreNotFound(err)
-		}
-		if !slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteMany) {
-			return false, nil
-		}
-	}
-	return true, nil
 }
 
 // drainAsPlanned has the host of an instance drained if the fault plan says so. Each plan
@@ -142,7 +94,7 @@ func (r *machines) evict(pod *corev1.Pod) {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
 	err := r.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}})
-	if client.IgnoreNotFound(err) != nil {
+	if client.IgnoreNotFound(err) != nil && !apierrors.IsTooManyRequests(err) { // the answer of KubeVirt when it migrates
 		r.log.Error("a planned drain has no effect", "pod", pod.Name, "err", err)
 	}
 }

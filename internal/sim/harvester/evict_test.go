@@ -4,12 +4,15 @@
 package harvester_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -36,11 +39,27 @@ func podOf(t *testing.T, w *world, vmi *kubevirtv1.VirtualMachineInstance) *core
 	return &pods.Items[0]
 }
 
-func evict(t *testing.T, pod *corev1.Pod) {
+const intercepted = `admission webhook "virt-launcher-eviction-interceptor.kubevirt.io" denied the request: `
+
+// evict asks for the eviction of an instance's pod, as a drain does.
+func evict(t *testing.T, vmi *kubevirtv1.VirtualMachineInstance, dryRun ...string) error {
 	t.Helper()
-	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
-	if err := shared.admin.SubResource("eviction").Create(t.Context(), pod, eviction); err != nil {
-		t.Fatal(err)
+	pod := podOf(t, shared, vmi)
+	eviction := &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
+		DeleteOptions: &metav1.DeleteOptions{DryRun: dryRun},
+	}
+	return shared.admin.SubResource("eviction").Create(t.Context(), pod, eviction)
+}
+
+// cordon lets hosts take no machine, or takes that back.
+func cordon(t *testing.T, unschedulable bool, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"unschedulable":%v}}`, unschedulable))
+		if err := shared.admin.Patch(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, patch); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -101,12 +120,23 @@ func TestEvictedMachineMigratesOrEnds(t *testing.T) {
 		restartable("evict-ends", kubevirtv1.RunStrategyRerunOnFailure, ""),
 		restartable("evict-local", kubevirtv1.RunStrategyAlways, migrate))
 	moves, ends, returns := instance(t, shared.limited, "evict-moves", isRunning), instance(t, shared.limited, "evict-ends", isRunning), instance(t, shared.limited, "evict-local", isRunning)
-	for _, vmi := range []*kubevirtv1.VirtualMachineInstance{moves, ends, returns} {
-		evict(t, podOf(t, shared, vmi))
+	left := podOf(t, shared, moves)
+	const evacuation = `Eviction triggered evacuation of VMI "default/evict-moves"`
+	refused(t, evict(t, moves, metav1.DryRunAll), 429, "", intercepted+evacuation)
+	never(t, "a dry run moves a machine", func() bool { return podOf(t, shared, moves).Spec.NodeName != moves.Status.NodeName })
+	refused(t, evict(t, moves), 429, "", intercepted+evacuation)
+	for _, vmi := range []*kubevirtv1.VirtualMachineInstance{ends, returns} {
+		if err := evict(t, vmi); err != nil {
+			t.Errorf("eviction of a machine that is shut down: %v", err)
+		}
 	}
 	instance(t, shared.limited, "evict-moves", func(vmi *kubevirtv1.VirtualMachineInstance) bool {
 		return vmi.UID == moves.UID && vmi.IsRunning() && vmi.Status.NodeName != moves.Status.NodeName
 	})
+	again := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: left.Namespace, Name: left.Name}}
+	if err := shared.admin.SubResource("eviction").Create(t.Context(), left, again); !apierrors.IsNotFound(err) {
+		t.Errorf("a drain that asks again for the pod on the old host: %v", err)
+	}
 	if _, boots := shared.booted("evict-moves"); boots != 1 {
 		t.Errorf("a machine that migrates boots %d times", boots)
 	}
@@ -114,6 +144,33 @@ func TestEvictedMachineMigratesOrEnds(t *testing.T) {
 	instance(t, shared.limited, "evict-local", func(vmi *kubevirtv1.VirtualMachineInstance) bool {
 		return vmi.UID != returns.UID && vmi.IsRunning()
 	})
+}
+
+func TestMachineThatNoOtherHostTakesStaysUntilOneDoes(t *testing.T) {
+	create(t, shared.limited, rootClaim("evict-waits-root"),
+		restartable("evict-waits", kubevirtv1.RunStrategyRerunOnFailure, kubevirtv1.EvictionStrategyLiveMigrate))
+	vmi := instance(t, shared.limited, "evict-waits", isRunning)
+	hosts := []string{"harvester-0", "harvester-1", "harvester-2"}
+	cordon(t, true, hosts...)
+	defer cordon(t, false, hosts...)
+	const evacuation = `Eviction triggered evacuation of VMI "default/evict-waits"`
+	refused(t, evict(t, vmi), 429, "", intercepted+evacuation)
+	refused(t, evict(t, vmi), 429, "", intercepted+"Evacuation in progress: "+evacuation)
+	cordon(t, false, hosts...)
+	moved := instance(t, shared.limited, "evict-waits", func(now *kubevirtv1.VirtualMachineInstance) bool {
+		return now.UID == vmi.UID && now.IsRunning() && now.Status.NodeName != vmi.Status.NodeName && !now.IsMarkedForEviction()
+	})
+	if pod := podOf(t, shared, moved); pod.Spec.NodeName != moved.Status.NodeName {
+		t.Errorf("pod on host %s, instance on %s", pod.Spec.NodeName, moved.Status.NodeName)
+	}
+}
+
+func TestMachineThatMustMigrateAndCannotIsKept(t *testing.T) {
+	local := rootClaim("evict-must-root")
+	local.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	create(t, shared.limited, local, restartable("evict-must", kubevirtv1.RunStrategyAlways, kubevirtv1.EvictionStrategyLiveMigrate))
+	vmi := instance(t, shared.limited, "evict-must", isRunning)
+	refused(t, evict(t, vmi), 429, "", intercepted+"VMI evict-must is configured with an eviction strategy but is not live-migratable")
 }
 
 func TestMachinesThatAvoidEachOtherAreOnDifferentHosts(t *testing.T) {

@@ -113,6 +113,10 @@ func (r *machines) lookAtVolumes(ctx context.Context, namespace string, spec *ku
 	return nil, nil
 }
 
+func failedCreate(message string) *obstacle {
+	return &obstacle{phase: kubevirtv1.Scheduling, kind: kubevirtv1.VirtualMachineInstanceSynchronized, reason: "FailedCreate", message: message}
+}
+
 func unschedulable(message string) *obstacle {
 	return &obstacle{
 		phase: kubevirtv1.Scheduling, kind: kubevirtv1.VirtualMachineInstanceConditionType(corev1.PodScheduled),

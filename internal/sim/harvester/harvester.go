@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -56,13 +57,14 @@ type Options struct {
 
 // Harvester is a simulated Harvester that runs.
 type Harvester struct {
-	options Options
-	plane   *plane.Plane
-	front   *front.Server
-	cancel  context.CancelFunc
-	ended   chan struct{} // closed when the controllers have ended
-	err     error         // why, valid after ended
-	once    sync.Once
+	options  Options
+	plane    *plane.Plane
+	front    *front.Server
+	webhooks *http.Server
+	cancel   context.CancelFunc
+	ended    chan struct{} // closed when the controllers have ended
+	err      error         // why, valid after ended
+	once     sync.Once
 
 	preparing sync.Mutex
 	second    atomic.Pointer[secondPlatform] // nil: no fault plan has had one
@@ -127,7 +129,11 @@ func (h *Harvester) Stop() error {
 			h.cancel()
 			<-h.ended
 		}
-		err = errors.Join(h.front.Close(), h.second.Load().stop(), h.plane.Stop())
+		err = h.front.Close()
+		if h.webhooks != nil {
+			_ = h.webhooks.Close()
+		}
+		err = errors.Join(err, h.second.Load().stop(), h.plane.Stop())
 	})
 	return err
 }
@@ -145,6 +151,7 @@ func planeOptions(o Options, definitions []*apiextensionsv1.CustomResourceDefini
 			"garbage-collector-controller",
 			"namespace-controller",
 			"persistentvolumeclaim-protection-controller",
+			"resourcequota-controller",
 		},
 	}
 }
@@ -162,7 +169,7 @@ func (h *Harvester) start(ctx context.Context) error {
 		return err
 	}
 	for _, step := range []func(context.Context, client.Client) error{
-		installPolicy, h.installAccess, h.seed, h.startControllers, awaitPolicy, h.addStrangers,
+		h.installWebhooks, h.installAccess, h.seed, h.startControllers, awaitWebhooks, h.addStrangers,
 	} {
 		if err := step(ctx, c); err != nil {
 			return err

@@ -20,7 +20,9 @@ import (
 func hosts() []string { return []string{"harvester-0", "harvester-1", "harvester-2"} }
 
 func host(name string) *corev1.Node {
-	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+		corev1.LabelHostname: name, "network.harvesterhci.io/mgmt": "true",
+	}}}
 }
 
 // schedule puts an instance on a host, other than the one that it leaves. It is true if
@@ -103,7 +105,7 @@ func (r *machines) waiting(ctx context.Context, _ client.Object) []reconcile.Req
 	}
 	var requests []reconcile.Request
 	for i := range list.Items {
-		if list.Items[i].Status.NodeName == "" {
+		if vmi := &list.Items[i]; vmi.Status.NodeName == "" || vmi.IsMarkedForEviction() {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}

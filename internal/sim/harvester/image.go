@@ -21,6 +21,7 @@ import (
 const (
 	imageFinalizer        = "wrangler.cattle.io/vm-image-controller"
 	backingImageParameter = "backingImage"
+	backendCDI            = "cdi"
 	// imageSize is what every simulated image weighs; its content is never there.
 	imageSize = 1 << 30
 )
@@ -46,16 +47,27 @@ func (r *images) imported(ctx context.Context, image *harvesterv1beta1.VirtualMa
 	if image.Status.StorageClassName != "" && isImported(image) {
 		return nil
 	}
-	class, err := r.class(ctx, image)
+	class, err := r.provide(ctx, image)
 	if err != nil {
 		return err
 	}
-	if err := add(ctx, r, class); err != nil {
-		return err
-	}
 	controllerutil.AddFinalizer(image, imageFinalizer)
-	image.Status = importedStatus(image.Spec.URL, class.Name, time.Now())
+	image.Status = importedStatus(image.Spec.URL, class, time.Now())
 	return describe("update", image, r.Update(ctx, image))
+}
+
+// provide returns the class of volumes of an image, and creates one for a backing image.
+// An image that CDI keeps has the class that it is stored in: a volume of it is empty
+// unless CDI fills it.
+func (r *images) provide(ctx context.Context, image *harvesterv1beta1.VirtualMachineImage) (string, error) {
+	if image.Spec.Backend == backendCDI {
+		return image.Spec.TargetStorageClassName, nil
+	}
+	class, err := r.class(ctx, image)
+	if err != nil {
+		return "", err
+	}
+	return class.Name, add(ctx, r, class)
 }
 
 // class prefers one in the form of older releases, longhorn-<image>, over the
@@ -74,7 +86,7 @@ func (r *images) remove(ctx context.Context, image *harvesterv1beta1.VirtualMach
 	if !controllerutil.ContainsFinalizer(image, imageFinalizer) {
 		return nil
 	}
-	if name := image.Status.StorageClassName; name != "" {
+	if name := image.Status.StorageClassName; name != "" && image.Spec.Backend != backendCDI {
 		class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if err := r.Delete(ctx, class); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete the class of image %s: %w", image.Name, err)

@@ -14,6 +14,7 @@ import (
 	kubevirtv1 "kubevirt.io/api/core/v1"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/harvester/admission"
 )
 
 // newInstance is the instance that a VirtualMachine describes. As it has no status
@@ -29,28 +30,11 @@ func newInstance(vm *kubevirtv1.VirtualMachine) *kubevirtv1.VirtualMachineInstan
 		},
 		Spec: template.Spec,
 	}
-	setDefaults(vmi)
+	admission.CompleteInstance(vmi)
 	metav1.SetMetaDataAnnotation(&vmi.ObjectMeta, kubevirtv1.VirtualMachineGenerationAnnotation, strconv.FormatInt(vm.Generation, 10))
 	setPhase(vmi, kubevirtv1.Scheduling, time.Now())
 	setCondition(vmi, kubevirtv1.VirtualMachineInstanceReady, corev1.ConditionFalse, kubevirtv1.PodNotExistsReason, "the pod does not exist yet", time.Now())
 	return vmi
-}
-
-// setDefaults adds to an instance what the platform's webhooks add.
-func setDefaults(vmi *kubevirtv1.VirtualMachineInstance) {
-	spec := &vmi.Spec
-	if spec.EvictionStrategy == nil {
-		spec.EvictionStrategy = new(kubevirtv1.EvictionStrategyNone)
-	}
-	if spec.Architecture == "" {
-		spec.Architecture = "amd64"
-	}
-	if spec.Domain.Machine == nil {
-		spec.Domain.Machine = &kubevirtv1.Machine{Type: "q35"}
-	}
-	if spec.TerminationGracePeriodSeconds == nil {
-		spec.TerminationGracePeriodSeconds = new(int64(120))
-	}
 }
 
 // setWaiting shows what an instance waits for, and nothing that it waited for before.
@@ -64,7 +48,7 @@ func setWaiting(vmi *kubevirtv1.VirtualMachineInstance, wait obstacle, now time.
 func setRunning(vmi *kubevirtv1.VirtualMachineInstance, nics []kubevirtv1.VirtualMachineInstanceNetworkInterface, agent bool, now time.Time) {
 	setPhase(vmi, kubevirtv1.Running, now)
 	vmi.Status.Interfaces = nics
-	keep := []kubevirtv1.VirtualMachineInstanceConditionType{kubevirtv1.VirtualMachineInstanceReady}
+	keep := []kubevirtv1.VirtualMachineInstanceConditionType{kubevirtv1.VirtualMachineInstanceReady, kubevirtv1.VirtualMachineInstanceIsMigratable}
 	if agent {
 		keep = append(keep, kubevirtv1.VirtualMachineInstanceAgentConnected)
 	}

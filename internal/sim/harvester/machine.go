@@ -35,11 +35,12 @@ type machines struct {
 	log        *slog.Logger
 
 	mu       sync.Mutex
-	powered  map[string]poweredOn // by machine ID
-	failures map[string]failure   // of the last start, by machine ID
-	reruns   map[string]bool      // machines that are to start again, until their status shows it
-	departed map[types.NamespacedName]departure
-	asked    map[types.UID]<-chan struct{} // instances whose fate the fault plan has decided
+	powered  map[string]poweredOn               // by machine ID
+	failures map[string]failure                 // of the last start, by machine ID
+	reruns   map[string]bool                    // machines that are to start again, until their status shows it
+	departed map[types.NamespacedName]types.UID // instances that lost their pod
+	moved    map[types.UID]bool                 // pods that went because their instance moved
+	asked    map[types.UID]<-chan struct{}      // instances whose fate the fault plan has decided
 }
 
 // poweredOn remembers for whom this process switched a machine on.
@@ -69,7 +70,7 @@ func (r *machines) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 		return ctrl.Result{}, err
 	}
 	vmi, err = r.play(ctx, vm, vmi)
-	err = errors.Join(err, r.report(ctx, vm, vmi), r.clone(ctx, vm, vmi))
+	err = errors.Join(err, r.report(ctx, vm, vmi), r.clone(ctx, vm, vmi), r.haltOverQuota(ctx, vm))
 	return ctrl.Result{RequeueAfter: r.nextLook(vm)}, err
 }
 
@@ -129,9 +130,12 @@ func (r *machines) run(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *
 		r.noteEnd(id, clean, time.Now())
 		return r.save(ctx, vmi, before)
 	}
+	if vmi.IsRunning() && vmi.IsMarkedForEviction() {
+		return r.evacuate(ctx, vmi)
+	}
 	if r.isOn(id, vmi.UID) && vmi.IsRunning() {
-		if how := r.takeDeparture(client.ObjectKeyFromObject(vmi), vmi.UID); how != stays {
-			return r.leave(ctx, id, vmi, how)
+		if r.takeDeparture(client.ObjectKeyFromObject(vmi), vmi.UID) {
+			return r.leave(ctx, id, vmi)
 		}
 		return r.showAddress(ctx, id, vmi, before)
 	}
@@ -147,9 +151,10 @@ func (r *machines) run(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *
 		return errors.Join(err, r.save(ctx, vmi, before))
 	}
 	if err := r.ensurePod(ctx, vmi); err != nil {
-		return err
+		setWaiting(vmi, *failedCreate(err.Error()), time.Now())
+		return errors.Join(err, r.save(ctx, vmi, before))
 	}
-	return errors.Join(r.boot(vm, vmi, g), r.save(ctx, vmi, before))
+	return errors.Join(r.boot(vm, vmi, g), r.showMigratable(ctx, vmi), r.save(ctx, vmi, before))
 }
 
 // boot switches the machine on. A disk without a system leaves it at its firmware:
@@ -164,9 +169,7 @@ func (r *machines) boot(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMa
 	machine, err := r.datacenter.PowerOn(g.spec)
 	if err != nil {
 		r.powerOff(g.spec.ID)
-		setWaiting(vmi, obstacle{
-			phase: kubevirtv1.Scheduling, kind: kubevirtv1.VirtualMachineInstanceSynchronized, reason: "FailedCreate", message: err.Error(),
-		}, time.Now())
+		setWaiting(vmi, *failedCreate(err.Error()), time.Now())
 		return fmt.Errorf("start instance %s: %w", vmi.Name, err)
 	}
 	r.showRunning(vmi, machine)

@@ -5,6 +5,7 @@ package harvester_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,21 +58,17 @@ func TestMachineLifeWithDocumentedVerbs(t *testing.T) {
 	}
 }
 
-func TestClaimOfARunningMachineStaysTerminating(t *testing.T) {
+func TestClaimOfAMachineIsNotDeleted(t *testing.T) {
 	pvc, vm := rootClaim("protected-root"), machine("protected", "protected-root")
 	create(t, shared.limited, pvc, vm)
 	instance(t, shared.limited, "protected", isRunning)
-	if err := shared.limited.Delete(t.Context(), pvc); err != nil {
-		t.Fatal(err)
-	}
-	never(t, "the claim vanished under a running machine", func() bool {
-		return shared.limited.Get(t.Context(), client.ObjectKeyFromObject(pvc), pvc) != nil
-	})
-	if pvc.DeletionTimestamp.IsZero() {
-		t.Error("the claim is not terminating")
-	}
+	refused(t, shared.limited.Delete(t.Context(), pvc), 409, metav1.StatusReasonConflict,
+		invalidHarvester+"can not delete the volume protected-root which is currently attached to VM: default/protected")
 	if err := shared.limited.Delete(t.Context(), vm); err != nil {
 		t.Fatal(err)
+	}
+	if err := shared.limited.Delete(t.Context(), pvc); err != nil {
+		t.Errorf("claim of a machine that is being deleted: %v", err)
 	}
 	gone(t, shared.limited, vm, pvc)
 }
@@ -152,11 +149,11 @@ func TestInstanceWaitsAndGoesOnWhenMended(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Name: "wait-class"}, Provisioner: "driver.longhorn.io", Parameters: map[string]string{"backingImage": "x"},
 			}},
 		},
-		"network missing": {
+		"network without subnet": {
 			func(vm *kubevirtv1.VirtualMachine) {
-				vm.Spec.Template.Spec.Networks[0].Multus.NetworkName = "default/wait-later"
+				vm.Spec.Template.Spec.Networks[0].Multus.NetworkName = "default/wait-network"
 			},
-			"FailedCreate", kubevirtv1.VirtualMachineStatusStarting, []client.Object{attachment("wait-later")},
+			"FailedCreate", kubevirtv1.VirtualMachineStatusStarting, nil,
 		},
 		"secret missing": {
 			func(vm *kubevirtv1.VirtualMachine) {
@@ -169,6 +166,7 @@ func TestInstanceWaitsAndGoesOnWhenMended(t *testing.T) {
 	unbound := claim("wait-unbound", "wait-class", "")
 	unbound.Spec.Resources.Requests[corev1.ResourceStorage] = big
 	create(t, shared.limited, rootClaim("wait-root"), unbound)
+	create(t, shared.admin, attachment("wait-network"))
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			vm := machine("wait-"+strings.ReplaceAll(name, " ", "-"), "wait-root")
@@ -180,9 +178,8 @@ func TestInstanceWaitsAndGoesOnWhenMended(t *testing.T) {
 			}
 			printableStatus(t, vm.Name, tt.status)
 			create(t, shared.admin, tt.mend...)
-			if name == "network missing" {
-				// The network exists now, but the datacenter has no subnet for it.
-				instance(t, shared.limited, vm.Name, waitsFor("FailedCreate"))
+			if tt.mend == nil {
+				spoilNetwork(t, vm.Name)
 				return
 			}
 			instance(t, shared.limited, vm.Name, isRunning)
@@ -191,6 +188,19 @@ func TestInstanceWaitsAndGoesOnWhenMended(t *testing.T) {
 			}
 		})
 	}
+}
+
+// spoilNetwork deletes the network of a machine that waits for it.
+func spoilNetwork(t *testing.T, name string) {
+	t.Helper()
+	if err := shared.admin.Delete(t.Context(), attachment("wait-network")); err != nil {
+		t.Fatal(err)
+	}
+	instance(t, shared.limited, name, func(vmi *kubevirtv1.VirtualMachineInstance) bool {
+		return slices.ContainsFunc(vmi.Status.Conditions, func(c kubevirtv1.VirtualMachineInstanceCondition) bool {
+			return strings.HasSuffix(c.Message, "network attachment definition default/wait-network not found")
+		})
+	})
 }
 
 func TestRunStrategies(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/internal/sim/harvester/admission"
 	harvesterv1beta1 "github.com/butlerdotdev/butler/internal/sim/harvester/harvesterhci/v1beta1"
 )
 
@@ -166,7 +167,7 @@ func networkAttachment(name types.NamespacedName) *unstructured.Unstructured {
 		"promiscMode": true, "vlan": vlan, "ipam": map[string]any{},
 	})
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"config": string(config)}}}
-	u.SetGroupVersionKind(networkKind())
+	u.SetGroupVersionKind(admission.NetworkKind())
 	u.SetNamespace(name.Namespace)
 	u.SetName(name.Name)
 	u.SetLabels(map[string]string{

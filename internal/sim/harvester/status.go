@@ -76,8 +76,12 @@ func setStatus(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInst
 		}
 	}
 	vm.Status.Conditions = []kubevirtv1.VirtualMachineCondition{ready}
-	if c := condition(vmi, kubevirtv1.VirtualMachineInstanceAgentConnected); c != nil {
-		vm.Status.Conditions = append(vm.Status.Conditions, asMachineCondition(*c))
+	for _, kind := range []kubevirtv1.VirtualMachineInstanceConditionType{
+		kubevirtv1.VirtualMachineInstanceIsMigratable, kubevirtv1.VirtualMachineInstanceAgentConnected,
+	} {
+		if c := condition(vmi, kind); c != nil {
+			vm.Status.Conditions = append(vm.Status.Conditions, asMachineCondition(*c))
+		}
 	}
 }
 
