@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -319,6 +320,22 @@ func TestChangesArePushed(t *testing.T) {
 	}
 }
 
+// imageOfCDI creates an image that is no backing image of Longhorn.
+func imageOfCDI(t *testing.T) string {
+	t.Helper()
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"backend": "cdi", "displayName": "kept-by-cdi", "sourceType": "upload", "targetStorageClassName": "longhorn",
+	}}}
+	u.SetGroupVersionKind(imageKind())
+	u.SetNamespace("default")
+	u.SetName("kept-by-cdi")
+	if err := shared.admin.Create(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = shared.admin.Delete(context.Background(), u) })
+	return "default/kept-by-cdi"
+}
+
 func TestWhatCannotBeMadeIsRefusedWithAHint(t *testing.T) {
 	cases := map[string]struct {
 		config func(*provider.Config)
@@ -329,6 +346,9 @@ func TestWhatCannotBeMadeIsRefusedWithAHint(t *testing.T) {
 		"missing image": {
 			spec:   func(s *provider.MachineSpec) { s.Image = "default/nowhere" },
 			reason: "ImageNotFound", says: "upload it"},
+		"image that CDI keeps": {
+			spec:   func(s *provider.MachineSpec) { s.Image = imageOfCDI(t) },
+			reason: "ImageBackendUnsupported", says: "backingimage"},
 		"no image": {
 			config: func(c *provider.Config) { c.Spec.Harvester.ImageName = "" },
 			reason: "ImageMissing", says: "spec.harvester.imageName"},

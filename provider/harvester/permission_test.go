@@ -108,6 +108,18 @@ func TestLongUserDataWithoutPermissionSaysWhatToGrant(t *testing.T) {
 	}
 }
 
+func TestAMissingNetworkThatMayNotBeReadIsARefusal(t *testing.T) {
+	m := connected(t, func(c *provider.Config) { c.Spec.Harvester.NetworkName = "default/nope" }).Machines
+	documentedOnly(t, m)
+	s := wanted("networkless", func(s *provider.MachineSpec) { s.Image = "default/image-5rs6d" })
+	t.Cleanup(func() { tidy(t, m, s.MachineRef) })
+	_, err := m.Create(t.Context(), s)
+	if provider.KindOf(err) != provider.Invalid || provider.ReasonOf(err) != "HarvesterRefused" ||
+		!strings.Contains(err.Error(), `network-attachment-definitions.k8s.cni.cncf.io "nope" not found`) {
+		t.Errorf("create says %s %s: %v", provider.KindOf(err), provider.ReasonOf(err), err)
+	}
+}
+
 func TestAnImageThatMayNotBeReadHasTheClassNamedAfterIt(t *testing.T) {
 	m := connected(t).Machines
 	documentedOnly(t, m)

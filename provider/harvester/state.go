@@ -15,6 +15,9 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
+// annotationOverQuota has the reason for which Harvester switched a machine off.
+const annotationOverQuota = "harvesterhci.io/insufficient-resource-quota"
+
 // report says what a VirtualMachine and its instance, which may be nil, mean.
 func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevirtv1.VirtualMachineInstance) provider.Machine {
 	m := provider.Machine{Ref: ref, State: provider.StatePending}
@@ -51,13 +54,22 @@ func stopped(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstan
 	case err != nil || !off:
 		return ""
 	case strategy == kubevirtv1.RunStrategyHalted:
-		return "the virtual machine was switched off: its runStrategy is Halted"
+		return switchedOff(vm)
 	case vmi != nil && vmi.Status.Phase == kubevirtv1.Succeeded && strategy != kubevirtv1.RunStrategyAlways:
 		return "the guest has shut itself down"
 	case vmi == nil && strategy == kubevirtv1.RunStrategyRerunOnFailure && ended(vm):
 		return "the guest has shut itself down or was stopped: its runStrategy RerunOnFailure starts it again after a failure only"
 	}
 	return ""
+}
+
+// switchedOff explains a virtual machine with the runStrategy Halted. Harvester sets it
+// itself, and says so, where the quota of Rancher has no room for the machine.
+func switchedOff(vm *kubevirtv1.VirtualMachine) string {
+	if why := vm.Annotations[annotationOverQuota]; why != "" {
+		return fmt.Sprintf("Harvester switched the virtual machine off: %s; raise the quota of the namespace, then start it", why)
+	}
+	return "the virtual machine was switched off: its runStrategy is Halted"
 }
 
 // ended reports whether KubeVirt has removed the instance of a virtual machine with

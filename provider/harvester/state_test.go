@@ -108,6 +108,17 @@ func TestOnlyAMachineThatStaysOffIsStopped(t *testing.T) {
 	}
 }
 
+func TestAMachineOverQuotaSaysSo(t *testing.T) {
+	vm := strangersMachine("a")
+	halted := kubevirtv1.RunStrategyHalted
+	vm.Spec.RunStrategy = &halted
+	vm.Annotations = map[string]string{"harvesterhci.io/insufficient-resource-quota": "cpu insufficient resources due to resource quota"}
+	m := report(vm, provider.MachineRef{}, nil)
+	if m.State != provider.StateStopped || !strings.Contains(m.Message, "cpu insufficient resources due to resource quota; raise the quota") {
+		t.Errorf("%s: %s", m.State, m.Message)
+	}
+}
+
 func TestUserDataIsInlineUpToTheLimitOfKubeVirt(t *testing.T) {
 	for length, inline := range map[int]bool{1: true, 2048: true, 2049: false} {
 		s := provider.MachineSpec{UserData: provider.Sensitive(strings.Repeat("x", length))}
