@@ -61,6 +61,7 @@ type LocalReference struct {
 }
 
 // ProviderUser is an object that refers to a ProviderConfig.
+// +kubebuilder:object:generate=false
 type ProviderUser interface {
 	metav1.Object
 	// ProviderConfig returns the name of the ProviderConfig.
