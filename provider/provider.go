@@ -8,6 +8,8 @@ package provider
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -17,9 +19,23 @@ import (
 type Provider struct {
 	// Type is what ProviderConfigs of this provider say in spec.provider.
 	Type v1alpha1.ProviderType
-	// Connect returns a live connection, or an Error. It asks the platform at
+	// Connect returns a live connection, or an Error. Callers use Open. It asks the platform at
 	// least once, so that wrong credentials and a wrong endpoint show here.
 	Connect func(context.Context, Config) (Platform, error)
+	// Login is how users hand the credentials over.
+	Login Login
+}
+
+// Open connects. Without credentials it does so only if the ambient ones are allowed.
+func (p Provider) Open(ctx context.Context, c Config) (Platform, error) {
+	if c.Credentials.Empty() && !c.Ambient {
+		return Platform{}, &Error{
+			Kind: Unauthorized, Reason: "CredentialsMissing", Op: fmt.Sprintf("connect to %s of ProviderConfig %q", p.Type, c.Name),
+			Err:  errors.New("there are no credentials, and those of the environment may not be used"),
+			Hint: "set spec.credentialsRef",
+		}
+	}
+	return p.Connect(ctx, c)
 }
 
 // Config is all that a connection may use.
@@ -27,6 +43,10 @@ type Config struct {
 	*v1alpha1.ProviderConfig
 	// Credentials of the platform; empty where the ambient ones are meant.
 	Credentials Credentials
+	// Ambient allows the driver to look for credentials by itself if there are none: in
+	// the environment, in the home directory, at metadata addresses. Nothing of that is
+	// read in a rehearsal.
+	Ambient bool
 	// Transport carries every byte that the driver sends.
 	Transport Transport
 }

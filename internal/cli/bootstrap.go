@@ -49,7 +49,7 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	if err := operation.CheckChartDir(ctx, f.charts, m); err != nil {
 		return err
 	}
-	given, err := f.given(m, a.Err)
+	given, err := f.given(p.Login, m, a.Err)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (a App) bootstrapOn(o *operation.Operation, p provider.Provider, m making, 
 	if err != nil {
 		return err
 	}
-	secret, err := chooseCredentials(o.Context(), o, m.Manifest, m.given, progress)
+	secret, err := chooseCredentials(o.Context(), o, p.Login, m.Manifest, m.given, progress)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@
 package cli_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,6 +76,10 @@ func newAdm(t *testing.T) adm {
 // hanging is how long a command of a test cannot take.
 const hanging = 6 * time.Minute
 
+// ownKubeconfig is the variable with the kubeconfig that a test has put into the
+// environment of its commands.
+const ownKubeconfig = "BUTLER_TEST_KUBECONFIG"
+
 // command is butleradm with arguments. If it hangs, it tells where, and is killed.
 func (a adm) command(args ...string) (*exec.Cmd, *planetest.Output, *planetest.Output) {
 	a.Helper()
@@ -86,7 +91,8 @@ func (a adm) command(args ...string) (*exec.Cmd, *planetest.Output, *planetest.O
 	}
 	cmd.WaitDelay = 10 * time.Second
 	// The ambient credentials of whoever runs the tests are none of theirs.
-	cmd.Env = append(os.Environ(), "BUTLER_HOME="+a.home, "KUBECONFIG="+filepath.Join(a.home, "no-kubeconfig"))
+	kubeconfig := cmp.Or(os.Getenv(ownKubeconfig), filepath.Join(a.home, "no-kubeconfig"))
+	cmd.Env = append(os.Environ(), "BUTLER_HOME="+a.home, "KUBECONFIG="+kubeconfig)
 	var out, err planetest.Output
 	cmd.Stdout, cmd.Stderr = &out, &err
 	a.Cleanup(func() {
@@ -225,8 +231,8 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 		"real, with profile":         {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--profile", "instant"}, 2, "--profile shapes a simulated platform"},
 		"real, two sources":          {[]string{"bootstrap", "harvester", "-c", both, "--yes", "--credentials", words}, 2, "two sources of credentials"},
 		"real, no such file":         {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--credentials", "/no/such"}, 2, "read the credentials: open /no/such"},
-		"real, no kubeconfig":        {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--credentials", words}, 2, "are no kubeconfig"},
-		"real, no ambient":           {[]string{"bootstrap", "harvester", "-c", bare, "--yes"}, 2, "there are no credentials for Harvester: no Secret harvester-kubeconfig in the manifest"},
+		"real, no kubeconfig":        {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--credentials", words}, 2, "not a kubeconfig"},
+		"real, no ambient":           {[]string{"bootstrap", "harvester", "-c", bare, "--yes"}, 2, "there are no credentials for harvester: add the Secret harvester-kubeconfig to the manifest"},
 		"rehearsal with credentials": {a.bootstrap("--credentials", words), 2, "a rehearsal reads no credentials"},
 		"no time":                    {a.bootstrap("--timeout", "0"), 2, "--timeout is how long to wait"},
 		"no time to destroy":         {[]string{"destroy", "nobody", "--yes", "--timeout", "-1s"}, 2, "--timeout is how long to wait"},

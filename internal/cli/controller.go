@@ -100,7 +100,7 @@ func (a App) controllers(s surroundings) ([]program.Program, error) {
 		{Name: "butler-controller", Register: butlerconfig.Register},
 	}
 	for _, p := range a.Providers {
-		out = append(out, serve.ProgramWith(p, serve.Options{Transport: transport, Clock: a.Hooks.Clock}))
+		out = append(out, serve.ProgramWith(p, serve.Options{Transport: transport, NoAmbient: s.network != "", Clock: a.Hooks.Clock}))
 	}
 	return out, nil
 }

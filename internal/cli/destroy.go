@@ -156,7 +156,11 @@ func (a App) newTeardown(f destroyFlags) *teardown.Teardown {
 			return replacement(a, config, f.credentials)
 		},
 		Ambient: func(config *v1alpha1.ProviderConfig) (*corev1.Secret, string, error) {
-			values, source, err := ambient(config)
+			p, err := a.provider(config.Spec.Provider)
+			if err != nil {
+				return nil, "", err
+			}
+			values, source, err := ambient(p.Login, config)
 			return operation.NewSecret(config, values), source, err
 		},
 		ClusterID: f.clusterID, NewCredentials: f.credentials != "",
@@ -170,10 +174,11 @@ func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) 
 	if err != nil {
 		return failure.New(failure.Usage, err)
 	}
-	if _, err := a.provider(m.Provider.Spec.Provider); err != nil {
+	p, err := a.provider(m.Provider.Spec.Provider)
+	if err != nil {
 		return err
 	}
-	given, err := bootstrapFlags{config: f.manifest, credentials: f.credentials, rehearse: f.Rehearse}.given(m, a.Err)
+	given, err := bootstrapFlags{config: f.manifest, credentials: f.credentials, rehearse: f.Rehearse}.given(p.Login, m, a.Err)
 	if err != nil {
 		return err
 	}
@@ -191,15 +196,18 @@ func replacement(a App, config *v1alpha1.ProviderConfig, path string) (*corev1.S
 		return nil, nil
 	}
 	if config.CredentialsSecret().Name == "" {
-		return nil, failure.Usagef("--credentials has no place to go to; set spec.credentialsRef of ProviderConfig %s", config.Name)
+		return nil, failure.Usagef("ProviderConfig %s has no spec.credentialsRef to store --credentials in; leave --credentials out", config.Name)
+	}
+	p, err := a.provider(config.Spec.Provider)
+	if err != nil {
+		return nil, err
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, failure.Usagef("read the credentials: %w", err)
 	}
 	noteReadable(a.Err, path)
-	values, err := credentialValues(config, path, data)
-	return operation.NewSecret(config, values), err
+	return secretOf(p.Login, config, path, data)
 }
 
 func (a App) provider(t v1alpha1.ProviderType) (provider.Provider, error) {

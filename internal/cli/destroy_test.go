@@ -316,7 +316,7 @@ func TestDestroyRefusesWhatDoesNotFit(t *testing.T) {
 		"gone without a plane":       {[]string{"destroy", "x", "--orphans", "--even-if-gone"}, "--even-if-gone goes with a plane"},
 		"both kinds":                 {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--real"}, "exclude each other"},
 		"no manifest there":          {[]string{"destroy", "-c", "/no/such.yaml", "--orphans"}, "no such file"},
-		"no credentials":             {[]string{"destroy", "-c", example, "--orphans", "--yes"}, "there are no credentials for Harvester"},
+		"no credentials":             {[]string{"destroy", "-c", example, "--orphans", "--yes"}, "there are no credentials for harvester"},
 		"forget two":                 {[]string{"forget", "a", "b"}, "takes the name of one cluster"},
 	} {
 		t.Run(reason, func(t *testing.T) { a.run(c.args...).expect(t, 2, c.want) })

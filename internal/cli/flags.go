@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -87,16 +88,15 @@ clusters without controllers of their own.
 The addons that FILE asks for come from their own repositories, or from where
 --charts leads to; butleradm addons lists them. In a rehearsal small charts
 under the same names and versions stand for them.`,
-		Example: `  butleradm bootstrap harvester -c cluster.yaml --rehearse
-  butleradm bootstrap harvester -c cluster.yaml --credentials kubeconfig.yaml`,
-		Args: noArgs,
+		Example: fmt.Sprintf("  butleradm bootstrap %[1]s -c cluster.yaml --rehearse\n  butleradm bootstrap %[1]s -c cluster.yaml --credentials FILE", p.Type),
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.again, f.shaped = commandLine(cmd), f.world.given(cmd)
 			return a.bootstrap(cmd.Context(), p, f)
 		},
 	}
 	c.Flags().StringVarP(&f.config, "config", "c", "", "manifest `FILE` with ClusterBootstrap, ProviderConfig and possibly Secrets")
-	c.Flags().StringVar(&f.credentials, "credentials", "", credentialsUsage(p.Type))
+	c.Flags().StringVar(&f.credentials, "credentials", "", credentialsUsage(p.Login))
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "run against a simulated platform")
 	c.Flags().StringVar(&f.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
 	c.Flags().StringVar(&f.output, "output", "plain", "plain: for people, on stderr; json: one event per line, on stdout")
@@ -107,11 +107,12 @@ under the same names and versions stand for them.`,
 	return c
 }
 
-func credentialsUsage(t v1alpha1.ProviderType) string {
-	if t == v1alpha1.ProviderHarvester {
-		return "`PATH` of the platform's credentials: a kubeconfig (default: the Secret in FILE, else that of kubectl)"
+func credentialsUsage(l provider.Login) string {
+	usage := "`PATH` of the platform's credentials: " + cmp.Or(l.Usage, "YAML with the keys of the Secret") + " (default: the Secret in FILE"
+	if l.AmbientUsage != "" {
+		usage += ", else " + l.AmbientUsage
 	}
-	return "`PATH` of the platform's credentials: YAML with the keys of the Secret (default: the Secret in FILE)"
+	return usage + ")"
 }
 
 // commandLine is how a command was called.

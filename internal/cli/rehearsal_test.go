@@ -28,6 +28,7 @@ import (
 
 func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 	a := newAdm(t)
+	watchAmbient(t, a.home)
 	if r := a.ok(a.bootstrap()...); !strings.Contains(oneLine(r.err), "addons: stand-ins for the charts; --charts upstream takes the real ones") {
 		t.Errorf("it does not say where charts come from:\n%s", r.err)
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -25,7 +24,7 @@ func ReadSite(ctx context.Context, o *operation.Operation, p provider.Provider, 
 		return Site{}, err
 	}
 	secret, err := operation.ReadSecret(ctx, c, config)
-	return Site{p, config, secret, o.Transport()}, err
+	return NewSite(o, p, config, secret), err
 }
 
 // Site is a platform and what it is asked with.
@@ -34,6 +33,13 @@ type Site struct {
 	Config    *v1alpha1.ProviderConfig
 	Secret    *corev1.Secret
 	Transport provider.Transport
+	// Ambient allows credentials of the environment; a rehearsal does not.
+	Ambient bool
+}
+
+// NewSite returns a platform as an operation reaches it.
+func NewSite(o *operation.Operation, p provider.Provider, config *v1alpha1.ProviderConfig, secret *corev1.Secret) Site {
+	return Site{Provider: p, Config: config, Secret: secret, Transport: o.Transport(), Ambient: !o.Rehearsal}
 }
 
 // Connect opens a connection; close it with the function that comes with it. Another
@@ -47,8 +53,8 @@ func (s Site) Connect(ctx context.Context) (provider.Platform, func(), error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
 	defer cancel()
-	platform, err := s.Provider.Connect(ctx, provider.Config{
-		ProviderConfig: s.Config, Credentials: provider.NewCredentials(operation.SecretData(s.Secret)), Transport: s.Transport,
+	platform, err := s.Provider.Open(ctx, provider.Config{
+		ProviderConfig: s.Config, Credentials: s.credentials(), Ambient: s.Ambient, Transport: s.Transport,
 	})
 	end := platform.Close
 	if end == nil {
@@ -80,18 +86,17 @@ func (s Site) List(ctx context.Context, o provider.Owner) (Stock, error) {
 	return Take(ctx, platform, o)
 }
 
-// Place names a platform to people: by its ProviderConfig, and by where that and
-// the credentials lead.
+func (s Site) credentials() provider.Credentials {
+	return provider.NewCredentials(operation.SecretData(s.Secret))
+}
+
+// Place names a platform to people: by its ProviderConfig, and by where machines are
+// created with it.
 func (s Site) Place() string {
-	var at []string
-	if config, err := clientcmd.Load(operation.SecretData(s.Secret)[operation.SecretKey(s.Config)]); err == nil {
-		if current := config.Contexts[config.CurrentContext]; current != nil && config.Clusters[current.Cluster] != nil {
-			at = append(at, config.Clusters[current.Cluster].Server)
-		}
+	if s.Provider.Login.Place == nil {
+		return s.Config.Name
 	}
-	if h := s.Config.Spec.Harvester; h != nil && h.Namespace != "" {
-		at = append(at, "namespace "+h.Namespace)
-	}
+	at := s.Provider.Login.Place(s.Config, s.credentials())
 	if len(at) == 0 {
 		return s.Config.Name
 	}

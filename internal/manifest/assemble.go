@@ -81,6 +81,16 @@ func (m *Manifest) CredentialsKey() (types.NamespacedName, bool) {
 	return m.Provider.CredentialsSecret(), m.Provider.Spec.CredentialsRef != nil
 }
 
+// ReferToCredentials makes the ProviderConfig refer to a Secret of its own, unless it
+// names one: credentials of the environment are not to be used.
+func (m *Manifest) ReferToCredentials() {
+	if m.Provider.Spec.CredentialsRef == nil {
+		m.Provider.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: credentialsName(m.Provider.Name)}
+	}
+}
+
+func credentialsName(config string) string { return config + "-credentials" }
+
 // Namespaces are those that the objects live in.
 func (m *Manifest) Namespaces() (out []string) {
 	credentials, _ := m.CredentialsKey()

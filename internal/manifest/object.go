@@ -61,19 +61,19 @@ func (d *document) check(o client.Object) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.referToAmbient()
+	d.referToCredentials()
 	return append(findings, definition.check(d.content)...), nil
 }
 
-// referToAmbient makes a ProviderConfig of Harvester that names no credentials
-// refer to a Secret of its own: the API needs one, and butleradm fills it with
-// the kubeconfig that kubectl would use.
-func (d *document) referToAmbient() {
+// referToCredentials makes an on-premises ProviderConfig that names no credentials refer
+// to a Secret of its own: the API needs one, and butleradm creates it.
+func (d *document) referToCredentials() {
 	spec, _ := d.content["spec"].(map[string]any)
 	meta, _ := d.content["metadata"].(map[string]any)
 	name, _ := meta["name"].(string)
-	if d.text("kind") == "ProviderConfig" && spec["provider"] == string(v1alpha1.ProviderHarvester) && spec["credentialsRef"] == nil && name != "" {
-		spec["credentialsRef"] = map[string]any{"name": name + "-credentials"}
+	platform, _ := spec["provider"].(string)
+	if d.text("kind") == "ProviderConfig" && v1alpha1.ProviderType(platform).OnPrem() && spec["credentialsRef"] == nil && name != "" {
+		spec["credentialsRef"] = map[string]any{"name": credentialsName(name)}
 	}
 }
 

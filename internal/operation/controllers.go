@@ -60,7 +60,7 @@ func (o *Operation) newManager(ctx context.Context, p provider.Provider) (manage
 	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.Dial(), Addons: addons, Clock: o.Hooks.Clock}); err != nil {
 		return nil, err
 	}
-	return m, serve.Register(m, p, serve.Options{Transport: o.Transport(), Clock: o.Hooks.Clock})
+	return m, serve.Register(m, p, serve.Options{Transport: o.Transport(), NoAmbient: o.Rehearsal, Clock: o.Hooks.Clock})
 }
 
 // ResumeControllers sets the controllers to work that are not at work already.

@@ -84,7 +84,7 @@ func TestPlatformIsNotWaitedForWithoutBound(t *testing.T) {
 		}
 		return provider.Platform{}, context.DeadlineExceeded
 	}}
-	if _, err := ask(t.Context(), silent, provider.Config{}, nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := ask(t.Context(), silent, provider.Config{Ambient: true}, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }

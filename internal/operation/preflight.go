@@ -57,7 +57,7 @@ func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret 
 
 // askPlatform asks until the platform answers, or patience is at its end.
 func (o *Operation) askPlatform(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) ([]provider.Finding, error) {
-	config := provider.Config{ProviderConfig: m.Provider, Credentials: provider.NewCredentials(SecretData(secret)), Transport: o.Transport()}
+	config := provider.Config{ProviderConfig: m.Provider, Credentials: provider.NewCredentials(SecretData(secret)), Ambient: !o.Rehearsal, Transport: o.Transport()}
 	specs := machineSpecs(m.Cluster.Spec, plan)
 	deadline := time.Now().Add(Patience)
 	tick := time.NewTicker(time.Second)
@@ -79,7 +79,7 @@ func (o *Operation) askPlatform(p provider.Provider, m *manifest.Manifest, secre
 func ask(ctx context.Context, p provider.Provider, c provider.Config, specs []provider.MachineSpec) ([]provider.Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	platform, err := p.Connect(ctx, c)
+	platform, err := p.Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -13,36 +13,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
 )
 
 // SimulatorSecret returns the credentials of the simulated platform. They hold for the
 // endpoint of the manifest, at which it answers.
-func (o *Operation) SimulatorSecret(config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
+func (o *Operation) SimulatorSecret(login provider.Login, config *v1alpha1.ProviderConfig) (*corev1.Secret, error) {
 	values, err := o.Simulator.Secret()
 	if err != nil {
 		return nil, err
 	}
-	if ref := config.Spec.CredentialsRef; ref != nil && ref.Key != "" && len(values) == 1 {
-		for _, value := range values {
-			values = map[string][]byte{ref.Key: value}
-		}
-	}
+	values = login.Renamed(config, values)
 	if endpoint := config.Spec.Endpoint(); endpoint != "" {
 		values[v1alpha1.KeyEndpoint] = []byte(endpoint)
 	}
 	return NewSecret(config, values), nil
-}
-
-// KubeconfigKey is where a Secret holds a kubeconfig unless its reference names
-// another key.
-const KubeconfigKey = "kubeconfig"
-
-// SecretKey is the key of the Secret that holds the credentials of a ProviderConfig.
-func SecretKey(p *v1alpha1.ProviderConfig) string {
-	if ref := p.Spec.CredentialsRef; ref != nil && ref.Key != "" {
-		return ref.Key
-	}
-	return KubeconfigKey
 }
 
 // NewSecret returns the Secret that a ProviderConfig refers to. One of another

@@ -66,7 +66,7 @@ func (t *Teardown) prepare(o *operation.Operation, local client.Client, d *targe
 		return x, nil
 	}
 	if o.Rehearsal {
-		x.given, err = o.SimulatorSecret(d.config)
+		x.given, err = o.SimulatorSecret(x.provider.Login, d.config)
 		return x, err
 	}
 	x.given, err = t.Credentials(d.config)
@@ -98,7 +98,7 @@ func (x *destruction) site() inventory.Site {
 	if x.given != nil {
 		secret = x.given
 	}
-	return inventory.Site{Provider: x.provider, Config: x.config, Secret: secret, Transport: x.Transport()}
+	return inventory.NewSite(x.Operation, x.provider, x.config, secret)
 }
 
 // list asks the platform what it holds of the cluster, before anything is

@@ -145,11 +145,11 @@ func (s *search) newSite(config *v1alpha1.ProviderConfig, secret *corev1.Secret)
 		return inventory.Site{}, err
 	}
 	if s.Rehearsal {
-		if secret, err = s.SimulatorSecret(config); err != nil {
+		if secret, err = s.SimulatorSecret(p.Login, config); err != nil {
 			return inventory.Site{}, err
 		}
 	}
-	return inventory.Site{Provider: p, Config: config, Secret: secret, Transport: s.Transport()}, nil
+	return inventory.NewSite(s.Operation, p, config, secret), nil
 }
 
 // run finds one cluster, shows what is there of it, asks, and deletes it.

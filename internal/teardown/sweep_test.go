@@ -30,7 +30,7 @@ type dirt struct {
 
 func newDirt(t testing.TB, o inmemory.Options) *dirt {
 	p := inmemory.New(o)
-	return &dirt{TB: t, Platform: p, site: inventory.Site{Provider: p.Provider(v1alpha1.ProviderHarvester), Config: &v1alpha1.ProviderConfig{}}}
+	return &dirt{TB: t, Platform: p, site: inventory.Site{Provider: p.Provider(v1alpha1.ProviderHarvester), Config: &v1alpha1.ProviderConfig{}, Ambient: true}}
 }
 
 // make puts machines of a cluster in place.

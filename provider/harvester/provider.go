@@ -18,7 +18,7 @@ import (
 
 // Provider returns the Harvester provider.
 func Provider() provider.Provider {
-	return provider.Provider{Type: v1alpha1.ProviderHarvester, Connect: connect}
+	return provider.Provider{Type: v1alpha1.ProviderHarvester, Connect: connect, Login: login()}
 }
 
 // connect makes a client and lists at most one machine with it, which proves

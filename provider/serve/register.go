@@ -29,6 +29,8 @@ type Options struct {
 	// Transport carries every byte that the driver sends; the zero value is the
 	// ordinary network.
 	Transport provider.Transport
+	// NoAmbient forbids credentials of the environment, as in a rehearsal.
+	NoAmbient bool
 	// Credentials are the Secrets that credentials are read from; the zero value is
 	// all of them.
 	Credentials program.Credentials
@@ -75,7 +77,7 @@ func Register(m manager.Manager, p provider.Provider, o Options) error {
 		o.Transport.Agent = version.Agent(name(p))
 	}
 	s := session.New(session.Options{
-		Provider: p, Transport: o.Transport, Cache: m.GetClient(), Live: m.GetAPIReader(),
+		Provider: p, Transport: o.Transport, NoAmbient: o.NoAmbient, Cache: m.GetClient(), Live: m.GetAPIReader(),
 		Readable: o.Credentials,
 	})
 	if err := m.Add(s); err != nil {

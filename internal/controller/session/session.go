@@ -33,6 +33,7 @@ const patience = 500 * time.Millisecond
 type Sessions struct {
 	provider  provider.Provider
 	transport provider.Transport
+	ambient   bool
 	cache     client.Reader
 	live      client.Reader
 	readable  Readable
@@ -70,6 +71,8 @@ type session struct {
 type Options struct {
 	Provider  provider.Provider
 	Transport provider.Transport
+	// NoAmbient forbids credentials of the environment, as in a rehearsal.
+	NoAmbient bool
 	// Cache tells from metadata alone whether a Secret has changed.
 	Cache client.Reader
 	// Live reads a Secret that has changed, so that no Secret is cached.
@@ -82,7 +85,7 @@ type Options struct {
 func New(o Options) *Sessions {
 	base, stop := context.WithCancel(context.Background())
 	return &Sessions{
-		provider: o.Provider, transport: o.Transport, cache: o.Cache, live: o.Live, readable: o.Readable,
+		provider: o.Provider, transport: o.Transport, ambient: !o.NoAmbient, cache: o.Cache, live: o.Live, readable: o.Readable,
 		changes: make(chan event.TypedGenericEvent[Change]),
 		base:    base, stop: stop,
 		held: map[types.NamespacedName]*session{},
@@ -224,8 +227,8 @@ func (s *Sessions) of(name types.NamespacedName) *session {
 func (s *Sessions) connect(ctx context.Context, config *v1alpha1.ProviderConfig, c provider.Credentials) (*provider.Platform, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	p, err := s.provider.Connect(ctx, provider.Config{
-		ProviderConfig: config.DeepCopy(), Credentials: c, Transport: s.transport,
+	p, err := s.provider.Open(ctx, provider.Config{
+		ProviderConfig: config.DeepCopy(), Credentials: c, Ambient: s.ambient, Transport: s.transport,
 	})
 	if err != nil {
 		return nil, err

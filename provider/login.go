@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// Login is how users hand the credentials of a platform over. The zero value is a
+// platform whose credentials have several keys and are not taken from this machine.
+type Login struct {
+	// Usage describes a file of credentials in a few words, for example "a kubeconfig";
+	// empty means YAML with the keys of the Secret.
+	Usage string
+	// Key is the only key of the Secret, which spec.credentialsRef.key may rename; empty
+	// means that there are several.
+	Key string
+	// Parse checks the content of a file of credentials that is the value of Key. Its
+	// error says what to do and repeats nothing of the content.
+	Parse func(content []byte) error
+	// Ambient returns the credentials that the platform's own tools use on this machine,
+	// as the value of Key, and says where they were found. Nil means that there are none
+	// to be stored in a Secret.
+	Ambient func() (content []byte, source string, err error)
+	// AmbientUsage says where Ambient looks, for example "that of kubectl".
+	AmbientUsage string
+	// Place names where machines are created, for people: the server that the
+	// credentials are sent to, the namespace, the region.
+	Place func(*v1alpha1.ProviderConfig, Credentials) []string
+}
+
+// KeyOf returns the key of the Secret that holds the credentials of a ProviderConfig, if
+// it is a single one.
+func (l Login) KeyOf(config *v1alpha1.ProviderConfig) string {
+	if ref := config.Spec.CredentialsRef; ref != nil && l.Key != "" {
+		return cmp.Or(ref.Key, l.Key)
+	}
+	return l.Key
+}
+
+// FromFile returns the data of a ProviderConfig's Secret for the content of a file. Its
+// error repeats nothing of the content.
+func (l Login) FromFile(config *v1alpha1.ProviderConfig, content []byte) (map[string][]byte, error) {
+	if l.Key == "" {
+		return fromYAML(config.Spec.Provider, content)
+	}
+	if err := l.Parse(content); err != nil {
+		return nil, err
+	}
+	return map[string][]byte{l.KeyOf(config): content}, nil
+}
+
+func fromYAML(t v1alpha1.ProviderType, content []byte) (map[string][]byte, error) {
+	var texts map[string]string
+	if err := yaml.Unmarshal(content, &texts); err != nil || len(texts) == 0 {
+		return nil, fmt.Errorf("not YAML of the form key: value; docs/reference/providerconfig.md lists the keys of %s", t)
+	}
+	data := map[string][]byte{}
+	for k, v := range texts {
+		data[k] = []byte(v)
+	}
+	return data, nil
+}
+
+// FromAmbient returns the data of a ProviderConfig's Secret for the credentials of this
+// machine, and where they were found.
+func (l Login) FromAmbient(config *v1alpha1.ProviderConfig) (data map[string][]byte, source string, err error) {
+	if l.Ambient == nil {
+		return nil, "", ErrNoAmbient
+	}
+	content, source, err := l.Ambient()
+	return map[string][]byte{l.KeyOf(config): content}, source, err
+}
+
+// ErrNoAmbient means that this machine has no credentials for the platform.
+var ErrNoAmbient = errors.New("this machine has no credentials for the platform")
+
+// Renamed returns the data of a Secret with the key that a ProviderConfig names.
+func (l Login) Renamed(config *v1alpha1.ProviderConfig, data map[string][]byte) map[string][]byte {
+	key := l.KeyOf(config)
+	if value, ok := data[l.Key]; ok && key != l.Key {
+		delete(data, l.Key)
+		data[key] = value
+	}
+	return data
+}
