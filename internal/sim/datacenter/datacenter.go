@@ -42,8 +42,11 @@ type Machine struct {
 	Gateway  netip.Addr
 	StateDir string // its disk: kept over power-off, gone with Remove
 	Host     *network.Host
+	// Shared are the further addresses that the guest has on its interface.
+	Shared []netip.Addr
 
 	addressed chan struct{}
+	hold      func(address netip.Addr, held bool)
 }
 
 // Addressed is closed when the machine has its address; Running then tells it.
@@ -233,7 +236,7 @@ func (d *Datacenter) ShutDown(id string) bool {
 func (d *Datacenter) Died() <-chan string { return d.died }
 
 // Addressed delivers the ID of each machine that PowerOn returned without an address
-// and that has one now.
+// and that has one now, and of each whose further addresses have changed.
 func (d *Datacenter) Addressed() <-chan string { return d.addressed }
 
 // Close powers every machine off and returns when all are.
@@ -261,7 +264,10 @@ func (d *Datacenter) prepare(s Spec) (Machine, error) {
 	if s.MAC == "" {
 		s.MAC = macOf(s.ID)
 	}
-	m := Machine{Spec: s, StateDir: d.stateDir(s.ID), addressed: make(chan struct{})}
+	m := Machine{
+		Spec: s, StateDir: d.stateDir(s.ID), addressed: make(chan struct{}),
+		hold: func(address netip.Addr, held bool) { d.hold(s.ID, address, held) },
+	}
 	if err := os.MkdirAll(m.StateDir, 0o700); err != nil {
 		return Machine{}, err
 	}

@@ -113,6 +113,8 @@ func (n *node) hold(ctx context.Context, address netip.Addr, unnoticed time.Dura
 		return
 	}
 	n.log.Info("node holds the shared address", "address", address)
+	n.machine.Hold(address, true)
+	defer n.machine.Hold(address, false)
 	do(host)
 	if errors.Is(context.Cause(n.power), datacenter.ErrPowerLoss) && unnoticed > 0 {
 		host.Down()
