@@ -72,10 +72,13 @@ type MachineRequestSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Image string `json:"image,omitempty"`
-	// UserData is handed to the machine as cloud-init user data.
+	// UserData is handed to the machine as cloud-init user data. A platform may accept
+	// less than the API.
+	// +kubebuilder:validation:MaxLength=262144
 	// +optional
 	UserData string `json:"userData,omitempty"`
 	// NetworkData is handed to the machine as cloud-init network configuration.
+	// +kubebuilder:validation:MaxLength=65536
 	// +optional
 	NetworkData string `json:"networkData,omitempty"`
 	// Labels are applied to the machine on the platform.
