@@ -48,7 +48,7 @@ func drainAll(ctx context.Context) error {
 func drainOne(ctx context.Context, api kubernetes.Interface, pod *corev1.Pod) error {
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
 	// KubeVirt refuses with 429 while it migrates; a drain asks again until the pod is gone.
-	if err := api.CoreV1().Pods(pod.Namespace).EvictV1(ctx, eviction); err != nil && !apierrors.IsTooManyRequests(err) {
+	if err := api.CoreV1().Pods(pod.Namespace).EvictV1(ctx, eviction); err != nil && !apierrors.IsTooManyRequests(err) && !apierrors.IsNotFound(err) {
 		return err
 	}
 	for ctx.Err() == nil {
