@@ -40,6 +40,7 @@ const conformanceToken = "token-that-nobody-may-see"
 
 func TestConformance(t *testing.T) {
 	b := newProxyBed(t)
+	allowAdoption(t)
 	providertest.Run(t, providertest.Suite{
 		Provider: Provider(), Config: b.config(t), Bed: b,
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 10},

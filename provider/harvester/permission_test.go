@@ -156,3 +156,30 @@ func TestASecretThatMayNotBeDeletedSaysWhatToGrant(t *testing.T) {
 	})
 	remove(t, m, s.MachineRef)
 }
+
+// allowAdoption grants what the driver's hint asks for while machines are adopted.
+func allowAdoption(t *testing.T) {
+	t.Helper()
+	grantUser(t, "adoption", []rbacv1.PolicyRule{
+		{APIGroups: []string{"kubevirt.io"}, Resources: []string{"virtualmachines", "virtualmachineinstances"}, Verbs: []string{"get", "patch"}},
+		{APIGroups: []string{""}, Resources: []string{"persistentvolumeclaims"}, Verbs: []string{"get", "patch"}},
+	})
+}
+
+// grantUser gives the user of the kubeconfig further rules until the test ends.
+func grantUser(t *testing.T, name string, rules []rbacv1.PolicyRule) {
+	t.Helper()
+	admin := administrator(t)
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: sim.User}},
+	}
+	for _, o := range []client.Object{role, binding} {
+		if err := admin.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = admin.Delete(context.Background(), o) })
+	}
+}

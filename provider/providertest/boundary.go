@@ -126,6 +126,12 @@ func (g *gate) shut() {
 	}
 }
 
+func (g *gate) reopen() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = false
+}
+
 // trap notes who dials through http.DefaultTransport.
 type trap struct {
 	mu        sync.Mutex

@@ -59,6 +59,8 @@ func rules() []rule {
 		{name: "slow list", check: slowList},
 		{name: "task that fails late", check: lateFailure},
 		{name: "survives a drain", check: survivesDrain},
+		{name: "changes are pushed", check: changesArePushed},
+		{name: "adopt", check: adoptsWhatIsNamed},
 		{name: "identity", check: identity},
 		{name: "context cancelled", check: contextCancelled},
 		{name: "no byte outside Config.Transport", check: transportOnly},
