@@ -63,8 +63,8 @@ type Platform struct {
 	// credentials may not read it; then nothing is compared.
 	Identity Identity
 	// Identify reads the identity again, of the installation that answers over this
-	// connection by now: its address may have moved. It asks for as little as tells
-	// two installations apart. Nil means that none other can answer.
+	// connection by now: its address may have moved. It reads as little as distinguishes
+	// two installations. Nil means that none other can answer.
 	Identify func(context.Context) (Identity, error)
 	// Changes pushes a reference for every machine that may have changed, until
 	// the context ends; then the channel is closed. Nil means that the platform

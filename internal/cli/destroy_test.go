@@ -297,7 +297,7 @@ func TestOrphansAreFoundByTheirTags(t *testing.T) {
 	r = sweep("--yes")
 	r.expectLedger(t, "found 0, deleted 0, left 0")
 	r.expect(t, 0, "harvester-dev holds nothing of dev-cluster; nothing was changed")
-	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "the local plane is lost, so nobody can say what the platform holds of dev-cluster")
+	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "the local plane is lost, so it is not known what the platform holds of dev-cluster")
 	a.ok("forget", "dev-cluster", "--yes", "--even-if-left")
 }
 

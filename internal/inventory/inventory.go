@@ -73,7 +73,7 @@ func Take(ctx context.Context, p provider.Platform, o provider.Owner) (Stock, er
 	return Stock{out.sorted(), copied}, nil
 }
 
-// orItself are the parts that a driver tells, or else the thing itself: what was
+// orItself are the parts that a driver reports, or else the thing itself: what was
 // listed is never nothing.
 func orItself(parts []provider.Part, kind, name string) []provider.Part {
 	if len(parts) > 0 {

@@ -46,7 +46,7 @@ func Artifacts(addons []addon.Addon) (out []registry.Artifact) {
 	return out
 }
 
-// IdleFaults tells of faults of addons that will not happen: no stand-in has what would
+// IdleFaults reports faults of addons that will not happen: no stand-in has what would
 // go wrong. What has no stand-in at all is reported when the platform starts.
 func IdleFaults(s sim.Setup) []string {
 	out, err := registry.Idle(s.Faults, s.Seed.Artifacts)

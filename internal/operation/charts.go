@@ -29,7 +29,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// CheckChartDir refuses a directory that lacks addons of a manifest: nobody would
+// CheckChartDir refuses a directory that lacks addons of a manifest: no one would
 // put them there while machines wait for them. What is elsewhere may come yet.
 func CheckChartDir(ctx context.Context, where string, m *manifest.Manifest) error {
 	if where == "" || isRemote(where) {
@@ -83,7 +83,7 @@ func (o *Operation) CheckCharts(m *manifest.Manifest, known *v1alpha1.ClusterBoo
 func chartsOf(d *appsv1.Deployment) string {
 	for _, c := range d.Spec.Template.Spec.Containers {
 		for _, arg := range c.Args {
-			if place, told := strings.CutPrefix(arg, "--charts="); told {
+			if place, given := strings.CutPrefix(arg, "--charts="); given {
 				return place
 			}
 		}
@@ -165,7 +165,7 @@ func NewSimulatedHTTP(dial workspace.Dialer, ca string) (*http.Client, error) {
 	}}, nil
 }
 
-// AnyVariables completes components that nobody applies.
+// AnyVariables completes components that are not applied.
 func AnyVariables(p addon.Provider) (map[string]string, error) {
 	values := map[string]string{}
 	for _, v := range p.Variables {

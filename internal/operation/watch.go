@@ -95,7 +95,7 @@ func ByName(name string) client.ListOption {
 	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}
 }
 
-// Ended tells why the operation came to its end.
+// Ended returns why the operation came to its end.
 func (o *Operation) Ended() error {
 	o.cancel()
 	if err := o.group.Wait(); err != nil {

@@ -188,7 +188,7 @@ func (r *run) strange(from, live *unstructured.Unstructured) error {
 // already.
 func (r *run) stranger(key ref, id string, live *unstructured.Unstructured) error {
 	if clusterID(live) != id {
-		return finalf("%s on %s is not of this cluster and stands in the way; delete it there if nobody needs it", key, r.to.Name)
+		return finalf("%s on %s is not of this cluster and blocks the move; delete it there if it is not needed", key, r.to.Name)
 	}
 	if key == r.bootstrapRef() && !v1alpha1.Fenced(live) {
 		return finalf("%s on %s is not fenced: that plane takes itself to be in charge as well; remove what put it there", key, r.to.Name)

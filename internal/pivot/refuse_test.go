@@ -48,7 +48,7 @@ func TestRefusals(t *testing.T) {
 				r.Annotations[v1alpha1.AnnotationClusterID] = "another"
 				w.must(cluster.Create(w.ctx, r, minter))
 			},
-			"MachineRequest butler-system/mgmt-cp-0 on cluster mgmt is not of this cluster and stands in the way",
+			"MachineRequest butler-system/mgmt-cp-0 on cluster mgmt is not of this cluster and blocks the move",
 		},
 		"a Secret of the same name that nobody manages": {
 			func(w *world, _ *Move) {
@@ -286,7 +286,7 @@ func TestMoveGivesWayToAnother(t *testing.T) {
 	}
 }
 
-// Nothing is fenced under controllers that somebody has set to work again.
+// Nothing is fenced under controllers that another process has started again.
 func TestControllersThatAreAwakeAgainStopTheMove(t *testing.T) {
 	w := newWorld(t)
 	w.run(w.move())
@@ -294,7 +294,7 @@ func TestControllersThatAreAwakeAgainStopTheMove(t *testing.T) {
 	m := w.back()
 	m.From.(*side).awake = func(context.Context) (string, error) { return "butler-bootstrap", nil }
 	stopped := w.stops(m)
-	if !stopped.RolledBack || !strings.Contains(stopped.Error(), "somebody has set butler-bootstrap of cluster mgmt to work again") {
+	if !stopped.RolledBack || !strings.Contains(stopped.Error(), "another process has started butler-bootstrap of cluster mgmt again") {
 		t.Errorf("stopped: %v", stopped)
 	}
 	if got := w.inCharge(); got != "cluster" {

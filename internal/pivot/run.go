@@ -194,7 +194,7 @@ func (r *run) toSwitch(ctx context.Context) error {
 		if !errors.Is(err, errChanged) || try == tries {
 			return err
 		}
-		r.tell("somebody has written to " + r.from.Name + " meanwhile; copying again")
+		r.tell("another process has written to " + r.from.Name + " meanwhile; copying again")
 	}
 }
 

@@ -62,7 +62,7 @@ func (r *run) nobodyAwake(ctx context.Context) error {
 	if err != nil || who == "" {
 		return err
 	}
-	return finalf("somebody has set %s of %s to work again; find out who, stop that, and run this again", who, r.from.Name)
+	return finalf("another process has started %s of %s again; find out which, stop that, and run this again", who, r.from.Name)
 }
 
 // fenceOnce looks what became of a write that was not answered by a plain yes or

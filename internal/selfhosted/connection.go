@@ -132,11 +132,11 @@ func refusedError(w workspace.Workspace, err error) error {
 	case meta.IsNoMatchError(err):
 		hint = "install chart butler-crds on it"
 	}
-	told := fmt.Errorf("%s manages itself, and answers with an error: %w; %s", w.Name, err, hint)
+	answered := fmt.Errorf("%s manages itself, and answers with an error: %w; %s", w.Name, err, hint)
 	if operation.IsTransient(err) {
-		return told
+		return answered
 	}
-	return &permanentError{told}
+	return &permanentError{answered}
 }
 
 // silentError is what there is to say of one that does not answer.

@@ -130,7 +130,7 @@ func runningController(ctx context.Context, c client.Client) (string, error) {
 	return "", err
 }
 
-// checkRunning tells which of the controllers that a cluster needs has no pod that is
+// checkRunning reports which of the controllers that a cluster needs has no pod that is
 // ready, or nothing if each has: what they found out before may be long ago.
 func checkRunning(ctx context.Context, c client.Client, p v1alpha1.ProviderType) error {
 	all, err := listOwnControllers(ctx, c)

@@ -26,7 +26,7 @@ type ForgetCheck struct {
 func (t *Teardown) CheckForget(ctx context.Context, w workspace.Workspace) (o *operation.Operation, check ForgetCheck, err error) {
 	check.Question = fmt.Sprintf("Remove the state of %s in %s?", w.Name, w.Dir)
 	if !w.HasPlane() {
-		check.Refusal = fmt.Errorf("the local plane is lost, so nobody can say what the platform holds of %s; find that by its tags first: butleradm destroy -c FILE --orphans", w.Name)
+		check.Refusal = fmt.Errorf("the local plane is lost, so it is not known what the platform holds of %s; find that by its tags first: butleradm destroy -c FILE --orphans", w.Name)
 		return nil, check, nil
 	}
 	o, err = operation.Open(ctx, w, t.Hooks, "butleradm forget "+w.Name)
@@ -34,7 +34,7 @@ func (t *Teardown) CheckForget(ctx context.Context, w workspace.Workspace) (o *o
 		return nil, check, err
 	}
 	if err != nil {
-		check.Refusal = fmt.Errorf("the local plane does not start, so nobody can say what the platform holds of %s: %w", w.Name, err)
+		check.Refusal = fmt.Errorf("the local plane does not start, so it is not known what the platform holds of %s: %w", w.Name, err)
 		return nil, check, nil
 	}
 	d, err := readTarget(ctx, w, o.Local)
@@ -49,12 +49,12 @@ func (t *Teardown) CheckForget(ctx context.Context, w workspace.Workspace) (o *o
 	return o, check, nil
 }
 
-// leftOf tells what the platform holds of a cluster, or why it cannot be asked;
+// leftOf reports what the platform holds of a cluster, or why it cannot be asked;
 // nil means that it holds nothing.
 func (t *Teardown) leftOf(o *operation.Operation, d *target) error {
 	x, err := t.prepare(o, o.Local, d)
 	if err != nil {
-		return fmt.Errorf("nobody can say what the platform holds of %s: %w", o.Name, err)
+		return fmt.Errorf("it is not known what the platform holds of %s: %w", o.Name, err)
 	}
 	found, err := x.survey()
 	if err != nil {

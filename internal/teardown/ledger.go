@@ -146,7 +146,7 @@ func enter(ctx context.Context, o *operation.Operation, namespace, id string, fo
 	return l, writeLedger(ctx, o, l)
 }
 
-// Bookkeeper sees to it that a cluster can be accounted for that somebody deletes
+// Bookkeeper sees to it that a cluster can be accounted for that another program deletes
 // while it is being made, as with kubectl: its id is kept where it outlives the
 // ClusterBootstrap, and what the platform holds is written down when the deletion
 // begins. Without a ledger nothing was ever made.

@@ -179,7 +179,7 @@ func (x *destruction) finish() error {
 	return nil
 }
 
-// ClearUp ends a bootstrap whose ClusterBootstrap somebody has deleted, as with
+// ClearUp ends a bootstrap whose ClusterBootstrap was deleted, as with
 // kubectl, and its controller has let go: it does what destroy would still do.
 func (t *Teardown) ClearUp(o *operation.Operation, progress *ui.Reporter) error {
 	progress.Step(o.Name + " was deleted; what is left of it goes, too")
@@ -374,7 +374,7 @@ func (x *destruction) witness() (stop func()) {
 func (x *destruction) look(ctx context.Context, told string) string {
 	s := x.site()
 	if secret, err := operation.ReadSecret(ctx, x.Local, x.config); err == nil {
-		s.Secret = secret // somebody may have renewed it
+		s.Secret = secret // it may have been renewed
 	}
 	seen, err := s.ListHeld(ctx, x.owner())
 	switch {
@@ -466,7 +466,7 @@ func (x *destruction) removeCredentials() error {
 	return client.IgnoreNotFound(x.Local.Delete(x.Context(), secret))
 }
 
-// awaitGone waits until an object does not exist, and tells what it says.
+// awaitGone waits until an object does not exist, and reports what it says.
 func awaitGone(o *operation.Operation, object *v1alpha1.ProviderConfig, progress *ui.Reporter) error {
 	last := ""
 	err := o.Watch(client.ObjectKeyFromObject(object), &v1alpha1.ProviderConfigList{}, func(object client.Object) bool {

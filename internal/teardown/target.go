@@ -39,7 +39,7 @@ type target struct {
 // requestInfo is a request of a cluster.
 type requestInfo struct {
 	name string
-	// made says that the platform has had something for it, and that nobody has seen
+	// made says that the platform has had something for it, and that no provider has seen
 	// that vanish; going, that it is being deleted.
 	made, going bool
 }
@@ -134,7 +134,7 @@ func idOf(ctx context.Context, w workspace.Workspace, c client.Reader, d *target
 }
 
 // RefuseUnfinished refuses to begin again where an earlier cluster of the name is not
-// destroyed to its end: the new one would take the place of all that tells what is
+// destroyed to its end: the new one would take the place of all that records what is
 // left of it.
 func RefuseUnfinished(ctx context.Context, o *operation.Operation) error {
 	d, err := readTarget(ctx, o.Workspace, o.Local)

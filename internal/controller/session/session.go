@@ -24,7 +24,7 @@ const connectTimeout = 20 * time.Second
 // errorKept is how long a failed Connect answers for all who ask.
 const errorKept = time.Second
 
-// patience is how long a caller waits for a Connect that is under way. Nobody waits
+// patience is how long a caller waits for a Connect that is under way. No caller waits
 // for one whose predecessor took longer: a platform that does not answer must not
 // hold up the workers that others need.
 const patience = 500 * time.Millisecond
