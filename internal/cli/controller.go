@@ -5,7 +5,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -88,11 +87,14 @@ func (a App) controllers(s surroundings) ([]program.Program, error) {
 	addons := source.Options{Carried: charts.FS}
 	if s.network != "" {
 		transport.DialContext = network.Dialer(s.network)
-		var err, caErr error
-		addons.HTTP, err = operation.NewSimulatedHTTP(transport.DialContext, s.ca)
-		transport.RootCAs, caErr = sim.RootCAs(s.ca)
-		if err := errors.Join(err, caErr); err != nil {
+		var err error
+		if addons.HTTP, err = operation.NewSimulatedHTTP(transport.DialContext, s.ca); err != nil {
 			return nil, err
+		}
+		if s.ca != "" {
+			if transport.RootCAs, err = sim.RootCAs(s.ca); err != nil {
+				return nil, err
+			}
 		}
 	}
 	out := []program.Program{
