@@ -12,7 +12,7 @@ import (
 )
 
 // addressInterfaces gives a hardware address to each interface without one: random, for
-// one interface, of the local administrator.
+// one interface, locally administered.
 func addressInterfaces(interfaces []kubevirtv1.Interface) error {
 	for i := range interfaces {
 		if interfaces[i].MacAddress != "" {
@@ -20,7 +20,7 @@ func addressInterfaces(interfaces []kubevirtv1.Interface) error {
 		}
 		mac := make(net.HardwareAddr, 6)
 		if _, err := rand.Read(mac); err != nil {
-			return fmt.Errorf("failed to generated proper MAC address for %s with error: %w", interfaces[i].Name, err)
+			return fmt.Errorf("address of interface %q: %w", interfaces[i].Name, err)
 		}
 		mac[0] = mac[0]&^0x01 | 0x02
 		interfaces[i].MacAddress = mac.String()
