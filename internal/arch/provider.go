@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package arch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// noDrivers are the packages below provider that drive no platform of users.
+func noDrivers() []string { return []string{"inmemory", "providertest", "serve"} }
+
+// ProviderGaps names for each driver below root the parts that it lacks.
+// docs/contributing/add-a-provider.md lists them.
+func ProviderGaps(root string) (gaps []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(root, "provider"))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.IsDir() || slices.Contains(noDrivers(), e.Name()) {
+			continue
+		}
+		missing, err := gapsOf(root, e.Name())
+		if err != nil {
+			return nil, err
+		}
+		gaps = append(gaps, missing...)
+	}
+	return gaps, nil
+}
+
+func gapsOf(root, name string) (gaps []string, err error) {
+	for _, pattern := range []string{
+		"provider/%s/README.md", "provider/%s/conformance_test.go", "cmd/butler-provider-%s/main.go", "charts/butler-provider-%s/Chart.yaml",
+		"internal/sim/%s/platform.go", "docs/contributing/sim-%s.md", "docs/getting-started/%s.md", "configs/examples/%s-*.yaml",
+	} {
+		pattern = fmt.Sprintf(pattern, name)
+		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			gaps = append(gaps, fmt.Sprintf("provider %s has no %s", name, pattern))
+		}
+	}
+	for file, text := range map[string]string{
+		"cmd/butleradm/main.go":                  name + ".Provider()",
+		"internal/cli/matrix/platform_test.go":   fmt.Sprintf("{%q, ", name),
+		"docs/concepts/providers.md":             "`" + name + "`",
+		"docs/contributing/provider-contract.md": "| " + name + " |",
+	} {
+		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+		if err != nil {
+			return nil, err
+		}
+		if !strings.Contains(string(content), text) {
+			gaps = append(gaps, fmt.Sprintf("%s does not have %s", file, text))
+		}
+	}
+	slices.Sort(gaps)
+	return gaps, nil
+}
