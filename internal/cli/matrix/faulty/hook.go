@@ -32,9 +32,12 @@ func (o orders) hooks(m *memory) cli.Hooks {
 	var jump atomic.Int64
 	h := cli.Hooks{Quota: o.number(fill)}
 	h.Clock = func() time.Time { return time.Now().Add(time.Duration(jump.Load())) }
+	// A boundary may be reached again because of the fault itself: a cluster whose API
+	// server dies falls back a phase.
+	struck := make([]atomic.Bool, len(o))
 	h.At = func(boundary string) {
-		for _, one := range o {
-			if one.boundary != boundary {
+		for i, one := range o {
+			if one.boundary != boundary || struck[i].Swap(true) {
 				continue
 			}
 			if one.what == clock {
