@@ -61,12 +61,16 @@ bench: build ## Run the benchmarks; print the time of a plane, of rehearsals and
 ##@ Develop
 
 .PHONY: test
-test: build ## Run all tests. TESTFLAGS=-v names each of them.
-	go test -ldflags '$(BUTLER_LDFLAGS)' -timeout 30m $(TESTFLAGS) ./...
+test: build ## Run the tests; print the ten slowest. TESTFLAGS=-v names each of them.
+	@go run ./hack/slowest go test -json -ldflags '$(BUTLER_LDFLAGS)' -timeout 30m $(TESTFLAGS) ./...
+
+.PHONY: test-rehearsals
+test-rehearsals: build ## Run all tests of the commands, with the rehearsals that make test leaves out.
+	@go run ./hack/slowest go test -json -tags rehearsals -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 40m $(TESTFLAGS) ./internal/cli
 
 .PHONY: test-kills
 test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.
-	BUTLER_TEST_KILLS=20 go test -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 20m -v -run TestKilledRehearsalGoesOnWhereItWas ./internal/cli
+	BUTLER_TEST_KILLS=20 go test -tags rehearsals -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 20m -v -run TestKilledRehearsalGoesOnWhereItWas ./internal/cli
 
 .PHONY: test-faults
 test-faults: ## Run the whole fault matrix (docs/contributing/faults.md), and builds that are broken on purpose.

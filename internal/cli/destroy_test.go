@@ -4,7 +4,6 @@
 package cli_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -225,82 +223,6 @@ func besides() *v1alpha1.MachineRequest {
 	}
 }
 
-// TestDestroyGoesOnWithoutTheClusterBootstrap has a cluster whose ClusterBootstrap
-// is gone, as after a destroy that was killed, in a namespace of its own.
-func TestDestroyGoesOnWithoutTheClusterBootstrap(t *testing.T) {
-	a := newAdm(t)
-	manifest := file(t, "single.yaml", edited(t, example, "namespace: butler-system", "namespace: elsewhere")+addonsNone)
-	bootstrap := []string{"bootstrap", "harvester", "-c", manifest, "--rehearse"}
-	a.ok(bootstrap...)
-	plane := filepath.Join(a.home, "rehearsals", "dev-cluster", "plane")
-	a.withPlane(plane, func(api client.Client) {
-		cb := &v1alpha1.ClusterBootstrap{}
-		if err := api.Get(t.Context(), client.ObjectKey{Namespace: "elsewhere", Name: "dev-cluster"}, cb); err != nil {
-			t.Fatal(err)
-		}
-		cb.Finalizers = nil
-		if err := errors.Join(api.Update(t.Context(), cb), api.Delete(t.Context(), cb)); err != nil {
-			t.Fatal(err)
-		}
-	})
-	a.run(bootstrap...).expect(t, 2, "dev-cluster is not destroyed completely; finish that first: butleradm destroy dev-cluster")
-	a.run("status", "dev-cluster").expect(t, 1, "dev-cluster is not destroyed completely; finish that first: butleradm destroy dev-cluster")
-	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "the platform still holds 1 machine, 1 disk of dev-cluster")
-	a.ok("destroy", "dev-cluster", "--yes").expectLedger(t, "created 2, deleted 2, left 0: 1 machine, 1 disk")
-	a.expectNothingOnThePlatform("dev-cluster")
-	a.ok(bootstrap...)
-	a.ok("destroy", "dev-cluster", "--yes").expectLedger(t, "created 2, deleted 2, left 0: 1 machine, 1 disk")
-	a.ok("forget", "dev-cluster", "--yes")
-}
-
-func TestOrphansAreFoundByTheirTags(t *testing.T) {
-	a := newAdm(t)
-	manifest := file(t, "single.yaml", edited(t, example)+addonsNone)
-	a.ok("bootstrap", "harvester", "-c", manifest, "--rehearse")
-	platform := a.platform("dev-cluster")
-	id := clusterID(t, platform)
-	plane := filepath.Join(a.home, "rehearsals", "dev-cluster", "plane")
-	sweep := func(more ...string) result {
-		return a.run(append([]string{"destroy", "-c", manifest, "--orphans", "--rehearse"}, more...)...)
-	}
-
-	sweep("--yes").expect(t, 2, "is in charge of dev-cluster; let it do that: butleradm destroy dev-cluster", "--cluster-id "+id+" --yes")
-	a.run("destroy", "dev-cluster", "--orphans", "--yes").expect(t, 2, "is in charge of dev-cluster")
-	a.withPlane(plane, func(client.Client) {
-		sweep("--yes", "--cluster-id", id).expect(t, 1, "is in use by butleradm plane (pid ")
-	})
-	a.expectOneMachine()
-	if err := os.WriteFile(filepath.Join(plane, "etcd", "data", "member", "snap", "db"), []byte("spoilt"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	sweep("--yes").expect(t, 1, "whether it is in charge: ", "butleradm destroy -c FILE --orphans, which tells the cluster's id with --dry-run")
-	if r := sweep("--dry-run"); r.code != 0 || !strings.Contains(r.out, "(cluster id "+id+")") {
-		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
-	}
-	if err := os.RemoveAll(plane); err != nil {
-		t.Fatal(err)
-	}
-
-	r := sweep("--dry-run")
-	if want := "dev-cluster-cp-0  Running  machine, disk\n"; r.code != 0 || !strings.Contains(r.out, want) {
-		t.Errorf("exit %d, no %q in\n%s%s", r.code, want, r.out, r.err)
-	}
-	a.expectOneMachine()
-	plant(t, platform, "of-another-root", tags(another, "of-another"))
-	sweep("--yes").expect(t, 2, "holds 2 clusters of the name dev-cluster: ", another+" 1 disk", id+" 1 machine, 1 disk", "say it with --cluster-id ID; nothing was deleted")
-	sweep("--yes", "--cluster-id", "x").expect(t, 2, "--cluster-id is a UUID")
-	sweep("--yes", "--cluster-id", id).expectLedger(t, "found 2, deleted 2, left 0: 1 machine, 1 disk")
-	if left := disks(t, platform); !slices.Equal(left, []string{"of-another-root"}) {
-		t.Errorf("left: %v", left)
-	}
-	sweep("--yes").expectLedger(t, "found 1, deleted 1, left 0: 1 disk")
-	r = sweep("--yes")
-	r.expectLedger(t, "found 0, deleted 0, left 0")
-	r.expect(t, 0, "harvester-dev holds nothing of dev-cluster; nothing was changed")
-	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "the local plane is lost, so it is not known what the platform holds of dev-cluster")
-	a.ok("forget", "dev-cluster", "--yes", "--even-if-left")
-}
-
 func TestDestroyRefusesWhatDoesNotFit(t *testing.T) {
 	a := newAdm(t)
 	for reason, c := range map[string]struct {
@@ -326,90 +248,4 @@ func TestDestroyRefusesWhatDoesNotFit(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(a.home, "*", "*")); err != nil || len(left) != 0 {
 		t.Errorf("state was left: %v, %v", left, err)
 	}
-}
-
-// TestRefusedCredentialsAreToldAtOnce goes the way of a real cluster whose login
-// has been taken away, and then that of one which is deleted with kubectl.
-func TestRefusedCredentialsAreToldAtOnce(t *testing.T) {
-	a := newAdm(t)
-	dir := a.startPlatform()
-	good := a.kubeconfig(dir, func(*clientcmdapi.Config) {})
-	wrong := a.kubeconfig(dir, func(c *clientcmdapi.Config) {
-		for _, u := range c.AuthInfos {
-			*u = clientcmdapi.AuthInfo{Token: "nobody"}
-		}
-	})
-	manifest := file(t, "real.yaml", edited(t, example)+addonsNone)
-	bootstrap := []string{"bootstrap", "harvester", "-c", manifest, "--yes", "--credentials", good}
-	plane := filepath.Join(a.home, "clusters", "dev-cluster", "plane")
-	data, err := os.ReadFile(filepath.Join(dir, "admin.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	platform := dynamic.NewForConfigOrDie(a.config(data))
-	cmd, out, problems := a.command(bootstrap...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, func() bool { return strings.Contains(problems.String(), "dev-cluster-cp-0 Running at 192.0.2.") })
-	// Nobody else sweeps while somebody works on it.
-	a.run("destroy", "-c", manifest, "--orphans", "--yes", "--credentials", good, "--cluster-id", clusterID(t, platform)).expect(t, 1, "is in use by butleradm bootstrap dev-cluster (pid ")
-	_ = cmd.Process.Signal(os.Interrupt)
-	_ = cmd.Wait()
-	if cmd.ProcessState.ExitCode() != 130 {
-		t.Fatalf("exit %d\n%s%s", cmd.ProcessState.ExitCode(), out, problems)
-	}
-
-	refused, err := os.ReadFile(wrong)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.withPlane(plane, func(api client.Client) {
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "harvester-kubeconfig"}}
-		if err := api.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil {
-			t.Fatal(err)
-		}
-		secret.Data["kubeconfig"] = refused
-		if err := api.Update(t.Context(), secret); err != nil {
-			t.Fatal(err)
-		}
-	})
-	// Those of another platform are accepted there, but it says nothing of the cluster.
-	other := a.kubeconfig(a.startPlatformIn("another"), func(*clientcmdapi.Config) {})
-	a.run("destroy", "dev-cluster", "--yes", "--credentials", other).expect(t, 1,
-		"ask the platform what it holds of dev-cluster: use ProviderConfig harvester-dev: the credentials are for another platform",
-		"restore the credentials and the endpoint of the first platform", "nothing was deleted")
-	a.run("destroy", "dev-cluster", "--yes").expect(t, 1, "nothing was deleted; hand over others with: butleradm destroy dev-cluster --credentials FILE")
-	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "ask the platform what it holds of dev-cluster", "pass --yes --even-if-left")
-	if left := disks(t, platform); len(left) != 1 {
-		t.Errorf("left: %v", left)
-	}
-	a.run("destroy", "dev-cluster", "--yes", "--credentials", good).expectLedger(t, "created 2, deleted 2, left 0: 1 machine, 1 disk")
-	if left := disks(t, platform); len(left) != 0 {
-		t.Errorf("left: %v", left)
-	}
-
-	cmd, out, problems = a.command(bootstrap...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, func() bool { return strings.Contains(problems.String(), "dev-cluster-cp-0 Running at 192.0.2.") })
-	plant(t, platform, "lost-root", tags(clusterID(t, platform), "lost"))
-	api := a.planeClient(plane)
-	if err := api.Delete(t.Context(), &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "dev-cluster"}}); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	result{cmd.ProcessState.ExitCode(), out.String(), problems.String()}.expect(t, 1, "dev-cluster was deleted meanwhile, and is destroyed; nothing is left on the platform")
-	const account = "created 3, deleted 3, left 0: 1 machine, 2 disks"
-	if last := strings.TrimSpace(out.String()); last != account {
-		t.Errorf("the ledger is %q", last)
-	}
-	if left := disks(t, platform); len(left) != 0 {
-		t.Errorf("left after kubectl delete: %v", left)
-	}
-	r := a.run("destroy", "dev-cluster", "--yes")
-	r.expect(t, 0, "dev-cluster does not exist")
-	r.expectLedger(t, account)
-	a.ok("forget", "dev-cluster", "--yes")
 }

@@ -61,9 +61,23 @@ type trial struct {
 	// kept are the machines that have to be left on the platform in the end, and that
 	// destroy has to name.
 	kept []string
-	// always says that it is part of every test run.
-	always bool
+	// sample says which providers meet it in every test run.
+	sample sample
 }
+
+// sample is a part of the platforms.
+type sample int
+
+// The samples. What depends on the driver is met by every provider, what depends on
+// the engine by one.
+const (
+	none sample = iota
+	one
+	every
+)
+
+// includes reports whether the platform with an index is part of the sample.
+func (s sample) includes(index int) bool { return s == every || s == one && index == 0 }
 
 // killed is a SIGKILL at a boundary.
 func killed(o operation, boundary string) blow {

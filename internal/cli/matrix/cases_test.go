@@ -44,7 +44,7 @@ func killedAtFirst(boundaries ...string) (out []blow) {
 func trials() []trial {
 	making, unmaking := kills()
 	all := []trial{
-		{name: "killed at every boundary", always: true, commands: slices.Concat(making, unmaking)},
+		{name: "killed at every boundary", sample: one, commands: slices.Concat(making, unmaking)},
 		{name: "killed at random", random: 3},
 	}
 	all = append(all, platformTrials()...)
@@ -65,7 +65,7 @@ func trials() []trial {
 func planeTrials() []trial {
 	const gone = "  - {kind: apiServerDies, for: 3s}"
 	return []trial{
-		{name: "API server of the new cluster killed", always: true, commands: []command{
+		{name: "API server of the new cluster killed", commands: []command{
 			{false, []blow{
 				planned(bootstrap, "SIGKILL of the new API server", "bootstrap/InstallingAddons", gone),
 				planned(pivot, "SIGKILL of the new API server", "pivot/copy", gone),
@@ -147,14 +147,14 @@ func platformTrials() []trial {
 			planned(bootstrap, "drain of two hosts", "bootstrap/InstallingAddons", drain), planned(pivot, "drain of two hosts", "pivot/copy", drain),
 		}}}},
 		{name: "throttle storm", commands: throughout("throttle storm", storm, storm, storm)},
-		{name: "lost response", always: true, commands: []command{
+		{name: "lost response", sample: every, commands: []command{
 			{false, []blow{
 				planned(bootstrap, "lost response", "bootstrap/applied", lostCreate),
 				planned(pivot, "lost response of a list", "pivot/prepare", lostList),
 			}},
 			{true, []blow{planned(destroy, "lost response", "destroy/recorded", lostDelete)}},
 		}},
-		{name: "clone and failed delete task", always: true, commands: []command{
+		{name: "clone and failed delete task", sample: one, commands: []command{
 			{false, []blow{planned(bootstrap, "clone of a machine", "bootstrap/applied", "  - {kind: clone, machine: "+cluster+"-cp-0}")}},
 			{true, []blow{planned(destroy, "delete task fails after 200", "destroy/recorded", failed)}},
 		}, kept: []string{cluster + "-cp-0-clone"}},
