@@ -52,8 +52,8 @@ func TestBrokenBuildsAreCaught(t *testing.T) {
 		broken(t, p, "stubborn", "convergence", func(a *adm) bool {
 			plan := a.file("once.yaml", "faults:\n  - {kind: lostResponse, verb: create, resource: machine, times: 1}\n")
 			p := a.start("faults="+plan+"@bootstrap/applied", a.bootstrap()...)
-			err := await(a.Context(), func() bool { return strings.Contains(p.err.String(), "is Pending: create machine ") || p.over() })
-			// A sound build gets beyond an error that was told once, and right away.
+			err := await(a.Context(), func() bool { return (result{err: p.err.String()}).says(": create machine ") || p.over() })
+			// A sound build gets beyond an error that was returned once, and right away.
 			timer := time.AfterFunc(15*time.Second, func() { _ = p.Process.Signal(os.Interrupt) })
 			defer timer.Stop()
 			r := a.wait(p)
