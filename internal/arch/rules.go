@@ -45,13 +45,13 @@ var rules = []Rule{
 	{Packages: "internal/controller/request", May: []string{"api/v1alpha1", "provider", "internal/controller/session"}},
 	{
 		Packages: "internal/controller/machinerequest",
-		May:      []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/controller/session"},
-		InTests:  []string{"provider/inmemory", "internal/controller/crashtest"},
+		May:      []string{"api/v1alpha1", "provider", "internal/controller/request"},
+		InTests:  []string{"provider/inmemory", "internal/controller/crashtest", "internal/controller/session"},
 	},
 	{
 		Packages: "internal/controller/loadbalancerrequest",
-		May:      []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/controller/session"},
-		InTests:  []string{"provider/inmemory", "internal/controller/crashtest"},
+		May:      []string{"api/v1alpha1", "provider", "internal/controller/request"},
+		InTests:  []string{"provider/inmemory", "internal/controller/crashtest", "internal/controller/session"},
 	},
 	{Packages: "internal/controller/crashtest", May: []string{"api/v1alpha1", "provider", "internal/controller/session"}},
 	{

@@ -30,7 +30,7 @@ func subject() crashtest.Subject {
 			return l
 		},
 		Reconciler: func(c client.Client, s *session.Sessions, now func() time.Time) crashtest.Reconciler {
-			r := &Reconciler{Client: c, Type: v1alpha1.ProviderHarvester, Sessions: s, Events: &events.FakeRecorder{}, now: now}
+			r := &reconciler{Kind: loadBalancers(), Client: c, Type: v1alpha1.ProviderHarvester, Sessions: s, Events: &events.FakeRecorder{}, Clock: now}
 			return func(ctx context.Context, o client.Object) (reconcile.Result, error) {
 				return r.Reconcile(ctx, o.(*v1alpha1.LoadBalancerRequest))
 			}

@@ -5,7 +5,6 @@ package loadbalancerrequest
 
 import (
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,178 +13,124 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// action is what the platform is to be asked for.
-type action int
-
-const (
-	none action = iota
-	ensure
-	remove
-	release // nothing is left: let the request go
-)
-
-// facts is all that a decision is made from.
+// facts are those of all requests, and how many targets the spec names.
 type facts struct {
-	deleting  bool
-	taken     string // why the request may not act under its owner id
-	held      string // why nothing is deleted for a request that is being deleted
-	phase     v1alpha1.LoadBalancerPhase
-	known     bool  // the platform has shown this load balancer
-	served    bool  // it has had an endpoint
-	attempted bool  // an Ensure may have been sent
-	fresh     bool  // the first attempt was recorded in this very pass
-	settled   bool  // Absent has been seen for as long as the platform may be late
-	applied   bool  // the present spec was ensured, as far as is remembered
-	targets   int32 // how many the spec names
-	asked     action
-	balancer  provider.LoadBalancer
-	err       error
-	failing   time.Duration // how long the platform could not be asked
-}
-
-// decision is what to do, and what the status is to say.
-type decision struct {
-	act     action
-	keep    bool // the status stays as it is
-	phase   v1alpha1.LoadBalancerPhase
-	ready   metav1.ConditionStatus
-	reason  string
-	message string
-	pace    request.Pace
+	common
+	targets int32
 }
 
 // decide is the whole of the state machine.
 func decide(f facts) decision {
 	switch {
-	case f.taken != "":
-		return decideTaken(f)
-	case f.deleting:
+	case f.Taken != "":
+		return request.DecideTaken(f.common)
+	case f.Deleting:
 		return decideDeletion(f)
-	case f.err != nil:
+	case f.Err != nil:
 		return decideFailure(f)
 	}
-	switch f.balancer.State {
+	switch f.Seen.State {
 	case provider.StateRunning, provider.StatePending:
 		return decidePresent(f)
 	case provider.StatePartial:
 		return decidePartial(f)
 	case provider.StateBroken:
-		return failed(reasonBroken, "the platform reports: "+f.balancer.Message, request.Steady)
+		return f.Failed(reasonBroken, "the platform reports: "+f.Seen.Message, request.Steady)
 	case provider.StateDeleting:
-		return waiting(f, reasonDeleting, "Load balancer is being deleted on the platform, but not by this request")
+		return f.Waiting(reasonDeleting, "Load balancer is being deleted on the platform, but not by this request")
 	default:
 		return decideAbsent(f)
 	}
 }
 
-// decidePresent ensures the spec anew if it has changed, if a restart has made
+// decidePresent ensures the spec again if it has changed, if a restart has made
 // us forget whether it was ensured, or if the platform has lost a target.
 func decidePresent(f facts) decision {
-	complete := f.balancer.Registered == f.targets
+	complete := f.Seen.Registered == f.targets
 	switch {
-	case f.asked != ensure && (!f.applied || !complete):
-		return decision{act: ensure}
-	case f.balancer.State != provider.StateRunning || f.balancer.Endpoint == "":
+	case f.Asked != request.Create && (!f.Applied || !complete):
+		return decision{Act: request.Create}
+	case f.Seen.State != provider.StateRunning || f.Seen.Endpoint == "":
 		return pending(f, obstacle(f, "Load balancer is starting"))
 	case !complete:
 		return decision{
-			phase: v1alpha1.LoadBalancerReady, ready: metav1.ConditionFalse, reason: reasonTargets,
-			message: fmt.Sprintf("%d of %d targets are registered", f.balancer.Registered, f.targets), pace: request.Young,
+			Phase: v1alpha1.LoadBalancerReady, Ready: metav1.ConditionFalse, Reason: reasonTargets,
+			Message: fmt.Sprintf("%d of %d targets are registered", f.Seen.Registered, f.targets), Pace: request.Young,
 		}
 	default:
 		return decision{
-			phase: v1alpha1.LoadBalancerReady, ready: metav1.ConditionTrue,
-			reason: reasonReady, message: "Load balancer is ready", pace: request.Steady,
+			Phase: v1alpha1.LoadBalancerReady, Ready: metav1.ConditionTrue,
+			Reason: reasonReady, Message: "Load balancer is ready", Pace: request.Steady,
 		}
 	}
 }
 
 func decidePartial(f facts) decision {
 	switch {
-	case f.known && f.balancer.ID == "":
+	case f.Known && f.Seen.ID == "":
 		return decideLost(f, "Load balancer is gone, but some of its parts are left")
-	case f.asked == ensure:
+	case f.Asked == request.Create:
 		return pending(f, obstacle(f, "Load balancer is being created"))
 	default:
-		return decision{act: ensure}
+		return decision{Act: request.Create}
 	}
 }
 
 func decideAbsent(f facts) decision {
 	switch {
-	case f.known:
+	case f.Known:
 		return decideLost(f, "Load balancer is gone")
-	case f.asked == ensure:
+	case f.Asked == request.Create:
 		return pending(f, "Load balancer is being created")
-	case f.fresh, f.settled, !f.attempted:
-		return decision{act: ensure}
+	case f.Fresh, f.Settled, !f.Attempted:
+		return decision{Act: request.Create}
 	default:
-		return waiting(f, reasonSettling, "Load balancer was requested; the platform does not show it yet")
+		return f.Waiting(reasonSettling, "Load balancer was requested; the platform does not show it yet")
 	}
 }
 
-// decideLost never makes it again: the cluster is bound to the endpoint, and a
+// decideLost never creates it again: the cluster is bound to the endpoint, and a
 // new load balancer would have another one.
 func decideLost(f facts, message string) decision {
-	if !f.settled {
-		return decision{keep: true, pace: request.Young}
+	if !f.Settled {
+		return decision{Keep: true, Pace: request.Young}
 	}
-	return failed(reasonLost, message+"; it is not made again, as its endpoint would be another: delete this request and create a new one", request.Steady)
+	return f.Failed(reasonLost, message+"; it is not created again, as its endpoint would be another: delete this request and create a new one", request.Steady)
 }
 
 func decideFailure(f facts) decision {
 	d := decision{
-		phase: unchanged(f), ready: metav1.ConditionFalse,
-		reason: provider.ReasonOf(f.err), message: f.err.Error(), pace: request.Backoff,
+		Phase: f.Unchanged(), Ready: metav1.ConditionFalse,
+		Reason: provider.ReasonOf(f.Err), Message: f.Err.Error(), Pace: request.Backoff,
 	}
-	up := f.phase == v1alpha1.LoadBalancerReady
+	up := f.Phase == v1alpha1.LoadBalancerReady
 	switch {
-	case up && f.asked == ensure:
-		// It goes on serving the targets that it has.
-	case up && f.failing < request.Patience:
-		d.keep = true
+	case up && f.Asked == request.Create:
+		// It still serves the targets that it has.
+	case up && f.Failing < request.Patience:
+		d.Keep = true
 		return d
 	case up:
-		d.ready = metav1.ConditionUnknown
+		d.Ready = metav1.ConditionUnknown
 		return d
-	case !request.Transient(f.err):
-		return failed(d.reason, d.message, request.Slow)
+	case !request.Transient(f.Err):
+		return f.Failed(d.Reason, d.Message, request.Slow)
 	}
-	if !request.Transient(f.err) {
-		d.pace = request.Slow
+	if !request.Transient(f.Err) {
+		d.Pace = request.Slow
 	}
 	return d
 }
 
-// decideTaken neither reads nor changes what the platform holds under an owner id
-// of another request.
-func decideTaken(f facts) decision {
-	if f.deleting {
-		return decision{act: release, keep: true}
-	}
-	return failed(request.ReasonOwnerTaken, f.taken, request.Slow)
-}
-
+// decideDeletion deletes what is there. A request that is released keeps its status:
+// there is no phase for a load balancer that is gone.
 func decideDeletion(f facts) decision {
-	d := decision{
-		phase: v1alpha1.LoadBalancerDeleting, ready: metav1.ConditionFalse,
-		reason: reasonDeleting, message: "Load balancer is being deleted", pace: request.Young,
+	d := decision{Phase: v1alpha1.LoadBalancerDeleting, Reason: reasonDeleting, Message: "Load balancer is being deleted"}
+	if s := f.Seen.State; s != provider.StateAbsent && s != provider.StateDeleting && f.Asked != request.Delete {
+		d.Act = request.Delete
 	}
-	gone := f.err == nil && f.balancer.State == provider.StateAbsent && (f.settled || !f.attempted)
-	switch {
-	case f.held != "" && !gone:
-		return decision{phase: unchanged(f), ready: metav1.ConditionFalse, reason: request.ReasonSelfHosted, message: f.held, pace: request.Slow}
-	case f.err != nil:
-		d.reason, d.message, d.pace = provider.ReasonOf(f.err), f.err.Error(), request.Backoff
-		if !request.Transient(f.err) {
-			d.pace = request.Slow
-		}
-	case gone:
-		d.act = release
-	case f.balancer.State == provider.StateAbsent, f.balancer.State == provider.StateDeleting, f.asked == remove:
-	default:
-		d.act = remove
-	}
+	d = request.DecideDeletion(f.common, f.Seen.State, d)
+	d.Keep = d.Act == request.Release
 	return d
 }
 
@@ -193,33 +138,18 @@ func decideDeletion(f facts) decision {
 // phase stays, as the endpoint still belongs to it.
 func pending(f facts, message string) decision {
 	d := decision{
-		phase: v1alpha1.LoadBalancerCreating, ready: metav1.ConditionFalse,
-		reason: reasonCreating, message: message, pace: request.Young,
+		Phase: v1alpha1.LoadBalancerCreating, Ready: metav1.ConditionFalse,
+		Reason: reasonCreating, Message: message, Pace: request.Young,
 	}
-	if f.served {
-		d.phase, d.reason = v1alpha1.LoadBalancerReady, reasonNotReady
+	if f.Served {
+		d.Phase, d.Reason = v1alpha1.LoadBalancerReady, reasonNotReady
 	}
 	return d
 }
 
-func waiting(f facts, reason, message string) decision {
-	return decision{phase: unchanged(f), ready: metav1.ConditionFalse, reason: reason, message: message, pace: request.Young}
-}
-
-func failed(reason, message string, p request.Pace) decision {
-	return decision{phase: v1alpha1.LoadBalancerFailed, ready: metav1.ConditionFalse, reason: reason, message: message, pace: p}
-}
-
-func unchanged(f facts) v1alpha1.LoadBalancerPhase {
-	if f.phase == "" {
-		return v1alpha1.LoadBalancerPending
-	}
-	return f.phase
-}
-
 func obstacle(f facts, otherwise string) string {
-	if f.balancer.Message == "" {
+	if f.Seen.Message == "" {
 		return otherwise
 	}
-	return f.balancer.Message
+	return f.Seen.Message
 }

@@ -29,8 +29,11 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
+
+type reconciler = request.Reconciler[*v1alpha1.LoadBalancerRequest, v1alpha1.LoadBalancerPhase, provider.LoadBalancer]
 
 var api *rest.Config
 

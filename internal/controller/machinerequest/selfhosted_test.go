@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
@@ -73,11 +74,11 @@ func TestWhatIsGoneIsReleasedOnAClusterThatManagesItself(t *testing.T) {
 }
 
 func TestDecideHeldDeletion(t *testing.T) {
-	held := facts{deleting: true, held: "it manages itself", attempted: true, known: true, ran: true, phase: "Running"}
+	held := facts{Deleting: true, Held: "it manages itself", Attempted: true, Known: true, Served: true, Phase: "Running"}
 	for reason, tc := range map[string]struct {
 		machine provider.Machine
 		err     error
-		want    action
+		want    request.Action
 		phase   v1alpha1.MachinePhase
 	}{
 		"it runs":                      {machine: in(provider.StateRunning), phase: "Running"},
@@ -85,12 +86,12 @@ func TestDecideHeldDeletion(t *testing.T) {
 		"a part of it is left":         {machine: in(provider.StatePartial), phase: "Running"},
 		"the platform deletes it":      {machine: in(provider.StateDeleting), phase: "Running"},
 		"the platform does not answer": {err: errors.New("boom"), phase: "Running"},
-		"it is gone":                   {machine: provider.Machine{State: provider.StateAbsent}, want: release, phase: "Deleted"},
+		"it is gone":                   {machine: provider.Machine{State: provider.StateAbsent}, want: request.Release, phase: "Deleted"},
 	} {
 		f := held
-		f.machine, f.err, f.settled = tc.machine, tc.err, true
+		f.Seen, f.Err, f.Settled = tc.machine, tc.err, true
 		d := decide(f)
-		if d.act != tc.want || d.phase != tc.phase || d.act == none && d.reason != "SelfHosted" {
+		if d.Act != tc.want || d.Phase != tc.phase || d.Act == request.None && d.Reason != "SelfHosted" {
 			t.Errorf("%s: %+v", reason, d)
 		}
 	}

@@ -46,7 +46,7 @@ func TestAnOutdatedRequestCompletesNothing(t *testing.T) {
 			return provider.Platform{Machines: platform}, nil
 		},
 	}})
-	rec := &Reconciler{Client: w, Type: v1alpha1.ProviderHarvester, Sessions: s, Events: &events.FakeRecorder{}, now: w.clock.now}
+	rec := &reconciler{Kind: machines(), Client: w, Type: v1alpha1.ProviderHarvester, Sessions: s, Events: &events.FakeRecorder{}, Clock: w.clock.now}
 	r.Status, r.ResourceVersion = v1alpha1.MachineRequestStatus{}, outdated
 	if _, err := rec.Reconcile(t.Context(), r); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,9 @@ func TestThePrimaryAddressStaysWhileItIsReported(t *testing.T) {
 		"it is not reported any more":  {own, []string{next, vip}, []string{next, vip}},
 		"none is: all are still known": {own, nil, []string{own}},
 	} {
-		s := &v1alpha1.MachineRequestStatus{IPAddress: tc.known}
+		r := &v1alpha1.MachineRequest{}
+		s := &r.Status
+		s.IPAddress = tc.known
 		if tc.known != "" {
 			s.IPAddresses = []string{tc.known}
 		}
@@ -33,7 +35,7 @@ func TestThePrimaryAddressStaysWhileItIsReported(t *testing.T) {
 		for _, a := range tc.reported {
 			m.Addresses = append(m.Addresses, netip.MustParseAddr(a))
 		}
-		describe(s, m)
+		describe(r, m)
 		if diff := cmp.Diff(tc.want, s.IPAddresses); diff != "" || s.IPAddress != tc.want[0] {
 			t.Errorf("%s: primary %q, %s", reason, s.IPAddress, diff)
 		}

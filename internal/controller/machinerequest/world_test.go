@@ -35,6 +35,8 @@ import (
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
+type reconciler = request.Reconciler[*v1alpha1.MachineRequest, v1alpha1.MachinePhase, provider.Machine]
+
 var api *rest.Config
 
 func TestMain(m *testing.M) {
@@ -140,8 +142,7 @@ func (w *world) start() (stop func()) {
 		Provider: provider.Provider{Type: v1alpha1.ProviderHarvester, Connect: w.connect}, Cache: m.GetClient(), Live: m.GetAPIReader(),
 	})
 	w.must(m.Add(s))
-	r := &Reconciler{Client: m.GetClient(), Type: v1alpha1.ProviderHarvester, Sessions: s, Events: m.GetEventRecorder("test"), now: w.clock.now}
-	w.must(r.register(m))
+	w.must(Register(m, request.Options{Type: v1alpha1.ProviderHarvester, Sessions: s, Clock: w.clock.now}))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Start(ctx) }()
