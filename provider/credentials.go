@@ -42,6 +42,16 @@ func (c Credentials) Get(keys ...string) []byte {
 	return nil
 }
 
+// Require returns the value of a key, or an Error that names it; hint says what belongs
+// there.
+func (c Credentials) Require(op, key, hint string) ([]byte, error) {
+	value := c.Get(key)
+	if value == nil {
+		return nil, Unauthorized.New(op, ReasonCredentialsIncomplete, fmt.Errorf("the Secret has no key %q", key), hint)
+	}
+	return value, nil
+}
+
 // Sensitive is text that must not reach a log, an error or a marshalled value,
 // such as user data.
 type Sensitive string

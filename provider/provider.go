@@ -29,11 +29,8 @@ type Provider struct {
 // Open connects. Without credentials it does so only if the ambient ones are allowed.
 func (p Provider) Open(ctx context.Context, c Config) (Platform, error) {
 	if c.Credentials.Empty() && !c.Ambient {
-		return Platform{}, &Error{
-			Kind: Unauthorized, Reason: "CredentialsMissing", Op: fmt.Sprintf("connect to %s of ProviderConfig %q", p.Type, c.Name),
-			Err:  errors.New("there are no credentials, and those of the environment may not be used"),
-			Hint: "set spec.credentialsRef",
-		}
+		return Platform{}, Unauthorized.New(fmt.Sprintf("connect to %s of ProviderConfig %q", p.Type, c.Name), ReasonCredentialsMissing,
+			errors.New("there are no credentials, and those of the environment may not be used"), "set spec.credentialsRef")
 	}
 	return p.Connect(ctx, c)
 }

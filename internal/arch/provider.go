@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // noDrivers are the packages below provider that drive no platform of users.
-func noDrivers() []string { return []string{"inmemory", "providertest", "serve"} }
+func noDrivers() []string { return []string{"errtext", "inmemory", "providertest", "serve"} }
 
 // ProviderGaps names for each driver below root the parts that it lacks.
 // docs/contributing/add-a-provider.md lists them.
@@ -29,9 +30,33 @@ func ProviderGaps(root string) (gaps []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		gaps = append(gaps, missing...)
+		vendors, err := vendorReasons(root, e.Name())
+		if err != nil {
+			return nil, err
+		}
+		gaps = append(gaps, append(missing, vendors...)...)
 	}
 	return gaps, nil
+}
+
+// vendorReasons names the reasons of a driver that begin with its own name: users of
+// several providers look for one word (see the constants of package provider).
+func vendorReasons(root, name string) (found []string, err error) {
+	files, err := filepath.Glob(filepath.Join(root, "provider", name, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	reason := regexp.MustCompile(`"(?i:` + regexp.QuoteMeta(name) + `)[A-Z]\w*"`)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, word := range reason.FindAllString(string(content), -1) {
+			found = append(found, fmt.Sprintf("provider %s has the reason %s, with its own name in it", name, word))
+		}
+	}
+	return found, nil
 }
 
 func gapsOf(root, name string) (gaps []string, err error) {

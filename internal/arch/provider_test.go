@@ -34,12 +34,16 @@ func TestAProviderThatLacksPartsIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	source := `const reason = "NextUnavailable"`
+	if err := os.WriteFile(filepath.Join(root, "provider/next/next.go"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	gaps, err := ProviderGaps(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := strings.Join(gaps, "\n")
-	if len(gaps) != 11 || !strings.Contains(all, "provider next has no cmd/butler-provider-next/main.go") || !strings.Contains(all, "cmd/butleradm/main.go does not have next.Provider()") {
+	if len(gaps) != 12 || !strings.Contains(all, `reason "NextUnavailable"`) || !strings.Contains(all, "provider next has no cmd/butler-provider-next/main.go") || !strings.Contains(all, "cmd/butleradm/main.go does not have next.Provider()") {
 		t.Errorf("%d gaps:\n%s", len(gaps), all)
 	}
 	if strings.Contains(all, "configs/examples") || strings.Contains(all, "inmemory") {

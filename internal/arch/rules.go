@@ -17,6 +17,7 @@ var rules = []Rule{
 	{Packages: "config/crd"},
 	{Packages: "config/admission"},
 	{Packages: "provider", May: []string{"api/v1alpha1"}},
+	{Packages: "provider/errtext"},
 	{Packages: "provider/inmemory", May: []string{"api/v1alpha1", "provider"}},
 	{Packages: "provider/providertest", May: []string{"api/v1alpha1", "provider"}, InTests: []string{"provider/inmemory"}},
 	{
@@ -33,7 +34,7 @@ var rules = []Rule{
 	// Drivers know the contract and their own platform, never each other. Their
 	// tests meet the simulator of that platform.
 	{
-		Packages: "provider/harvester", May: []string{"api/v1alpha1", "provider"},
+		Packages: "provider/harvester", May: []string{"api/v1alpha1", "provider", "provider/errtext"},
 		InTests: []string{"provider/providertest", "internal/sim/harvester/...", "internal/sim/datacenter", "internal/sim/network"},
 	},
 
@@ -76,7 +77,7 @@ var rules = []Rule{
 	{Packages: "internal/controller/program", May: []string{"api/v1alpha1", "internal/version"}},
 
 	// Bootstrap speaks MachineRequest: it does not know that providers exist.
-	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/talos", "internal/version"}},
+	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/talos", "internal/version", "provider/errtext"}},
 	{Packages: "internal/addon", May: []string{"api/v1alpha1"}},
 	{Packages: "internal/addon/source", May: []string{"api/v1alpha1", "internal/addon"}, InTests: []string{"charts"}},
 	{Packages: "internal/addon/install", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/source"}, InTests: []string{"charts"}},

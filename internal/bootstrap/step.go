@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon/install"
 	"github.com/butlerdotdev/butler/internal/talos"
+	"github.com/butlerdotdev/butler/provider/errtext"
 )
 
 // Obstacle is what a step waits for. It has no times and no request ids, so
@@ -40,13 +41,7 @@ func stable(err error) string {
 			return noAnswer
 		}
 	}
-	words := strings.Fields(text)
-	for i, w := range words {
-		if _, far, ok := strings.Cut(w, "->"); ok {
-			words[i] = far
-		}
-	}
-	return strings.Join(words, " ")
+	return strings.Join(strings.Fields(errtext.Stable(err).Error()), " ")
 }
 
 const noAnswer = "no answer in time"

@@ -46,10 +46,8 @@ func NewSite(o *operation.Operation, p provider.Provider, config *v1alpha1.Provi
 // platform than that of the requests is refused: what it shows says nothing of them.
 func (s Site) Connect(ctx context.Context) (provider.Platform, func(), error) {
 	if key := s.Config.CredentialsSecret(); key.Name != "" && s.Secret == nil {
-		return provider.Platform{}, nil, &provider.Error{
-			Kind: provider.Unauthorized, Reason: "CredentialsMissing", Op: "connect to " + s.Config.Name,
-			Err: fmt.Errorf("there is no Secret %s", key),
-		}
+		return provider.Platform{}, nil, provider.Unauthorized.New("connect to "+s.Config.Name, provider.ReasonCredentialsMissing,
+			fmt.Errorf("there is no Secret %s", key), "create it, or correct spec.credentialsRef")
 	}
 	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
 	defer cancel()

@@ -18,8 +18,6 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-const reasonAdoption = "AdoptionRefused"
-
 // adoptedDiskName is the name of the only disk that butler-provider-harvester gives
 // to a machine.
 func adoptedDiskName(machine string) string { return machine + "-rootdisk" }
@@ -55,11 +53,11 @@ func (m *machines) adoptable(ctx context.Context, op string, vm *kubevirtv1.Virt
 	err := m.api.Get(ctx, client.ObjectKeyFromObject(vm), vm)
 	switch {
 	case apierrors.IsNotFound(err):
-		return invalid(op, reasonAdoption, fmt.Errorf("%s not found", describe(vm)), "check spec.harvester.namespace; if the machine is gone, remove the annotation and the finalizer of the request")
+		return provider.Invalid.New(op, provider.ReasonAdoptionRefused, fmt.Errorf("%s not found", describe(vm)), "check spec.harvester.namespace; if the machine is gone, remove the annotation and the finalizer of the request")
 	case err != nil:
 		return apiError(op, err)
 	case id == "" || string(vm.UID) != id:
-		return invalid(op, reasonAdoption, fmt.Errorf("%s has the UID %s, and status.providerID is %q", describe(vm), vm.UID, id), "correct the annotation: only the machine that the request had is adopted")
+		return provider.Invalid.New(op, provider.ReasonAdoptionRefused, fmt.Errorf("%s has the UID %s, and status.providerID is %q", describe(vm), vm.UID, id), "correct the annotation: only the machine that the request had is adopted")
 	case vm.Labels[labelOwner] != "" && vm.Labels[labelOwner] != ref.Owner.ID:
 		return conflict(op, vm)
 	}

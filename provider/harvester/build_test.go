@@ -142,16 +142,3 @@ func TestAccessModeFollowsTheStorageClass(t *testing.T) {
 		}
 	}
 }
-
-// TestTheLabelOfTheRoleIsNoObstacle has the label that the bootstrap sets on every
-// request of a cluster.
-func TestTheLabelOfTheRoleIsNoObstacle(t *testing.T) {
-	for role, refused := range map[v1alpha1.MachineRole]bool{v1alpha1.RoleControlPlane: false, v1alpha1.RoleWorker: true} {
-		s := wanted("mgmt-cp-0", func(s *provider.MachineSpec) {
-			s.Role, s.Labels = v1alpha1.RoleControlPlane, map[string]string{labelRole: string(role)}
-		})
-		if err := (&machines{}).refuse("create", s); (err != nil) != refused {
-			t.Errorf("%s: %v", role, err)
-		}
-	}
-}

@@ -97,7 +97,7 @@ func TestConnectRefuses(t *testing.T) {
 			provider.Invalid, "CertificateRefused"},
 		"an address that nobody has": {
 			kubeconfig(func(c *clientcmdapi.Config) { cluster(c).Server = "https://10.255.0.1:6443" }),
-			provider.Unavailable, "HarvesterUnreachable"},
+			provider.Unavailable, "PlatformUnreachable"},
 		"an endpoint that is not the kubeconfig's": {
 			func(c *provider.Config) { c.Spec.Harvester.Endpoint = "https://10.255.0.1:6443" },
 			provider.Invalid, "EndpointNotConfirmed"},
@@ -121,7 +121,7 @@ func TestConnectRefuses(t *testing.T) {
 			provider.Invalid, "KubeconfigNotSelfContained"},
 		"no harvester block": {
 			func(c *provider.Config) { c.Spec.Harvester = nil },
-			provider.Invalid, "HarvesterMissing"},
+			provider.Invalid, "SettingsMissing"},
 		"a field without effect": {
 			func(c *provider.Config) { c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Gateway: "10.0.0.1"} },
 			provider.Invalid, "FieldUnsupported"},

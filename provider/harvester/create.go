@@ -5,7 +5,6 @@ package harvester
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,7 +19,7 @@ import (
 // nothing behind.
 func (m *machines) Create(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
 	op := fmt.Sprintf("create machine %q on %s", s.Name, m.config)
-	if err := m.refuse(op, s); err != nil {
+	if err := provider.CheckSpec(op, s, labelVMName); err != nil {
 		return provider.Machine{}, err
 	}
 	if there, err := m.existing(ctx, op, s); err != nil || there != nil {
@@ -89,40 +88,11 @@ func (m *machines) created(ctx context.Context, op string, o client.Object, owne
 		return conflict(op, o)
 	}
 	if !o.GetDeletionTimestamp().IsZero() {
-		return &provider.Error{
-			Kind: provider.Unavailable, Reason: "PartDeleting", Op: op,
-			Err:  fmt.Errorf("%s of an earlier attempt is still being deleted", describe(o)),
-			Hint: "it goes on when that is gone",
-		}
+		return provider.PartDeleting(op, describe(o))
 	}
 	return nil
 }
 
 func conflict(op string, o client.Object) error {
-	return &provider.Error{
-		Kind: provider.Conflict, Reason: "NameTaken", Op: op,
-		Err:  fmt.Errorf("%s exists and does not belong to this request", describe(o)),
-		Hint: "remove it, or choose another machineName",
-	}
-}
-
-// refuse refuses what a MachineRequest can say but Harvester cannot do.
-func (m *machines) refuse(op string, s provider.MachineSpec) error {
-	if s.Owner.ID == "" {
-		return invalid(op, "OwnerMissing", errors.New("the machine has no owner"), "set the annotation "+labelOwner+" of the request")
-	}
-	for _, l := range []string{labelOwner, labelCluster, labelMachine, labelVMName} {
-		if _, taken := s.Labels[l]; taken {
-			return invalid(op, "LabelReserved", errors.New("spec.labels sets "+l), "remove it: the driver sets it itself")
-		}
-	}
-	if role, set := s.Labels[labelRole]; set && s.Role != "" && role != string(s.Role) {
-		return invalid(op, "LabelReserved", fmt.Errorf("spec.labels sets %s to %q, but spec.role is %q", labelRole, role, s.Role),
-			"remove it: the driver sets it itself")
-	}
-	if name, set := s.Labels[labelName]; set && s.Owner.Cluster != "" && name != s.Owner.Cluster {
-		return invalid(op, "LabelReserved", fmt.Errorf("spec.labels sets %s to %q, but the cluster is %q", labelName, name, s.Owner.Cluster),
-			"remove it: the driver sets it itself")
-	}
-	return nil
+	return provider.NameTaken(op, describe(o), "machineName")
 }

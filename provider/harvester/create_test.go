@@ -144,7 +144,7 @@ func TestAnotherRefusalOfAMachineIsNotTriedAgain(t *testing.T) {
 	}, "",
 		storageClass("lh-image", provisionerLonghorn, nil))
 	_, err := m.Create(t.Context(), wanted("a"))
-	if e, ok := errors.AsType[*provider.Error](err); !ok || e.Reason != "HarvesterRefused" || tries != 1 {
+	if e, ok := errors.AsType[*provider.Error](err); !ok || e.Reason != "PlatformRefused" || tries != 1 {
 		t.Errorf("%d tries: %v", tries, err)
 	}
 }

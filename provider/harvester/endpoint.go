@@ -21,7 +21,7 @@ func endpoint(op string, c provider.Config, server string) (string, error) {
 	if wanted == "" || sameServer(wanted, server) || sameServer(wanted, string(c.Credentials.Get(v1alpha1.KeyEndpoint))) {
 		return cmp.Or(wanted, server), nil
 	}
-	return "", invalid(op, "EndpointNotConfirmed",
+	return "", provider.Invalid.New(op, provider.ReasonEndpointNotConfirmed,
 		fmt.Errorf("spec.harvester.endpoint %s is not on the server of the kubeconfig, %s: its credentials are not sent there", wanted, server),
 		"correct the endpoint, or confirm it by the key endpoint of the Secret")
 }

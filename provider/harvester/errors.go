@@ -7,9 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"reflect"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/errtext"
 )
 
 const (
@@ -26,35 +25,31 @@ const (
 	hintImages      = "grant get on virtualmachineimages.harvesterhci.io to the user of the kubeconfig"
 )
 
-func invalid(op, reason string, err error, hint string) error {
-	return &provider.Error{Kind: provider.Invalid, Reason: reason, Op: op, Err: err, Hint: hint}
-}
-
 // apiError maps an error of the Harvester API to a Kind.
 func apiError(op string, err error) error {
 	if _, done := errors.AsType[*provider.Error](err); done {
 		return err
 	}
-	e := &provider.Error{Kind: provider.Unavailable, Reason: "HarvesterUnavailable", Op: op, Err: plain(err), Hint: hintUnavailable}
+	e := &provider.Error{Kind: provider.Unavailable, Reason: provider.ReasonPlatformUnavailable, Op: op, Err: errtext.Stable(err), Hint: hintUnavailable}
 	switch {
 	case apierrors.IsTooManyRequests(err):
 		e.Hint = "it is tried again"
 	case apierrors.IsUnauthorized(err):
-		e.Kind, e.Reason, e.Hint = provider.Unauthorized, "CredentialsRefused", hintCredentials
+		e.Kind, e.Reason, e.Hint = provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials
 	case overQuota(err):
-		e.Kind, e.Reason, e.Hint = provider.Exhausted, "QuotaExceeded", "raise the quota of the namespace or remove something"
+		e.Kind, e.Reason, e.Hint = provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the namespace or remove something"
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		e.Kind, e.Reason, e.Hint = provider.Invalid, "NamespaceTerminating", "create the namespace again when it is gone, or set another one in spec.harvester.namespace"
 	case apierrors.IsConflict(err):
-		e.Reason, e.Hint = "HarvesterConflict", "resolve what it names; it is tried again"
+		e.Reason, e.Hint = provider.ReasonPlatformConflict, "resolve what it names; it is tried again"
 	case refused(err):
-		e.Kind, e.Reason, e.Hint = provider.Invalid, "HarvesterRefused", "correct what it names"
+		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"
 	case apierrors.IsForbidden(err):
-		e.Kind, e.Reason, e.Hint = provider.Unauthorized, "PermissionDenied", hintPermission
+		e.Kind, e.Reason, e.Hint = provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission
 	case apierrors.IsNotFound(err):
-		e.Kind, e.Reason, e.Hint = provider.Invalid, "NotFound", "check spec.harvester.namespace, and that the endpoint is Harvester's"
+		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonNotFound, "check spec.harvester.namespace, and that the endpoint is Harvester's"
 	case untrusted(err):
-		e.Kind, e.Reason, e.Hint = provider.Invalid, "CertificateRefused", "put the right certificate authority into the kubeconfig, or correct spec.harvester.endpoint"
+		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonCertificateRefused, "put the right certificate authority into the kubeconfig, or correct spec.harvester.endpoint"
 	}
 	return e
 }
@@ -80,8 +75,8 @@ func overQuota(err error) bool {
 // connectError says more about the first request of all.
 func connectError(op string, err error) error {
 	mapped := apiError(op, err)
-	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Reason == "HarvesterUnavailable" && !apierrors.IsTooManyRequests(err) {
-		e.Reason, e.Hint = "HarvesterUnreachable", "check the endpoint in spec.harvester.endpoint or the kubeconfig, and that Harvester is up; it is tried again"
+	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Reason == provider.ReasonPlatformUnavailable && !apierrors.IsTooManyRequests(err) {
+		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check the endpoint in spec.harvester.endpoint or the kubeconfig, and that Harvester is up; it is tried again"
 	}
 	return mapped
 }
@@ -95,7 +90,7 @@ func createError(op string, o client.Object, err error) error {
 		return mapped
 	}
 	e.Err = fmt.Errorf("create %s: %w", describe(o), redact(err))
-	if _, secret := o.(*corev1.Secret); secret && e.Reason == "PermissionDenied" {
+	if _, secret := o.(*corev1.Secret); secret && e.Reason == provider.ReasonPermissionDenied {
 		e.Hint = "cloud-init data above 2048 bytes needs a Secret: grant create and delete on secrets, or shorten the data"
 	}
 	return e
@@ -104,11 +99,11 @@ func createError(op string, o client.Object, err error) error {
 func deleteError(op string, o client.Object, err error) error {
 	mapped := apiError(op, err)
 	if e, ok := errors.AsType[*provider.Error](mapped); ok {
-		e.Err = fmt.Errorf("delete %s: %w", describe(o), plain(err))
+		e.Err = fmt.Errorf("delete %s: %w", describe(o), errtext.Stable(err))
 		if deletionRefused(err) {
-			e.Kind, e.Reason, e.Hint = provider.InUse, "DeletionRefused", "detach it from what it names, or remove that"
+			e.Kind, e.Reason, e.Hint = provider.InUse, provider.ReasonDeletionRefused, "detach it from what it names, or remove that"
 		}
-		if _, secret := o.(*corev1.Secret); secret && e.Reason == "PermissionDenied" {
+		if _, secret := o.(*corev1.Secret); secret && e.Reason == provider.ReasonPermissionDenied {
 			e.Hint = "grant delete on secrets to the user of the kubeconfig, or delete the Secret by hand"
 		}
 	}
@@ -131,31 +126,15 @@ func untrusted(err error) bool {
 	return authority || host || certificate
 }
 
-// streamID is how HTTP/2 counts the requests of a connection.
-var streamID = regexp.MustCompile(`stream ID \d+; `)
-
-// plain removes from a network error what differs from try to try: the local
-// port and the request's number. A condition that changed with every try would be
-// written with every try.
-func plain(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil {
-		return fmt.Errorf("%s %s: %w", op.Op, op.Addr, op.Err)
-	}
-	if text := err.Error(); streamID.MatchString(text) {
-		return errors.New(streamID.ReplaceAllString(text, ""))
-	}
-	return err
-}
-
 // redact cuts quoted values out of the API server's refusal.
 func redact(err error) error {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	if !ok || !apierrors.IsInvalid(err) {
-		return plain(err)
+		return errtext.Stable(err)
 	}
 	details := status.Status().Details
 	if details == nil || len(details.Causes) == 0 {
-		return plain(err)
+		return errtext.Stable(err)
 	}
 	var causes []string
 	for _, c := range details.Causes {

@@ -5,7 +5,6 @@ package harvester
 
 import (
 	"errors"
-	"net"
 	"strings"
 	"testing"
 
@@ -41,7 +40,7 @@ func TestRefusalsAreNotOutages(t *testing.T) {
 	}{
 		"a webhook denies with code 500": {
 			denial(500, metav1.StatusReasonInternalError, `network-attachment-definitions.k8s.cni.cncf.io "nope" not found`),
-			provider.Invalid, "HarvesterRefused", `"nope" not found`,
+			provider.Invalid, "PlatformRefused", `"nope" not found`,
 		},
 		"a webhook denies for lack of quota": {
 			denial(500, metav1.StatusReasonInternalError, "cpu insufficient resources due to resource quota"),
@@ -49,15 +48,15 @@ func TestRefusalsAreNotOutages(t *testing.T) {
 		},
 		"a webhook cannot be called": {
 			apierrors.NewInternalError(errors.New(`failed calling webhook "validator.harvesterhci.io": no endpoints available`)),
-			provider.Unavailable, "HarvesterUnavailable", "no endpoints",
+			provider.Unavailable, "PlatformUnavailable", "no endpoints",
 		},
 		"an object is in use": {
 			denial(409, metav1.StatusReasonConflict, "can not delete the volume a-root which is currently attached to VMs: default/copy"),
-			provider.Unavailable, "HarvesterConflict", "attached to VMs: default/copy",
+			provider.Unavailable, "PlatformConflict", "attached to VMs: default/copy",
 		},
 		"an object has changed": {
 			apierrors.NewConflict(claims, "a-root", errors.New("the object has been modified")),
-			provider.Unavailable, "HarvesterConflict", "has been modified",
+			provider.Unavailable, "PlatformConflict", "has been modified",
 		},
 		"the namespace is being deleted": {terminating(), provider.Invalid, "NamespaceTerminating", "being terminated"},
 	}
@@ -68,20 +67,6 @@ func TestRefusalsAreNotOutages(t *testing.T) {
 		}
 		if c.kind != provider.Unavailable && strings.Contains(err.Error(), "is up") {
 			t.Errorf("%s: %v takes a refusal for an outage", name, err)
-		}
-	}
-}
-
-func TestWhatDiffersFromTryToTryIsCutOut(t *testing.T) {
-	far := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 6443}
-	near := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 9), Port: 50123}
-	for want, err := range map[string]error{
-		"read 10.0.0.1:6443: reset":                                  &net.OpError{Op: "read", Net: "tcp", Source: near, Addr: far, Err: errors.New("reset")},
-		"Get: stream error: INTERNAL_ERROR; received from peer":      errors.New("Get: stream error: stream ID 21; INTERNAL_ERROR; received from peer"),
-		"an answer that names stream ID and nothing else is left so": errors.New("an answer that names stream ID and nothing else is left so"),
-	} {
-		if got := plain(err).Error(); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

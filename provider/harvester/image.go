@@ -19,8 +19,7 @@ import (
 )
 
 const (
-	reasonImageNotReady = "ImageNotReady"
-	reasonNoClass       = "StorageClassNotFound"
+	reasonNoClass = "StorageClassNotFound"
 	// backendCDI is spec.backend of an image that is not a Longhorn backing image.
 	backendCDI = "cdi"
 )
@@ -59,11 +58,11 @@ func (m *machines) image(op string, s provider.MachineSpec) (image, error) {
 		text = m.place.ImageName
 	}
 	if text == "" {
-		return image{}, invalid(op, "ImageMissing", errors.New("no image is set"), "set spec.harvester.imageName of the ProviderConfig, or spec.image")
+		return image{}, provider.Invalid.New(op, provider.ReasonImageMissing, errors.New("no image is set"), "set spec.harvester.imageName of the ProviderConfig, or spec.image")
 	}
 	ns, name, ok := strings.Cut(text, "/")
 	if !ok || ns == "" || name == "" || strings.Contains(name, "/") {
-		return image{}, invalid(op, "ImageInvalid", fmt.Errorf("image %q is not of the form namespace/name", text), "correct it")
+		return image{}, provider.Invalid.New(op, provider.ReasonImageInvalid, fmt.Errorf("image %q is not of the form namespace/name", text), "correct it")
 	}
 	return image{namespace: ns, name: name}, nil
 }
@@ -74,7 +73,7 @@ func (m *machines) imageClass(ctx context.Context, op string, i image) (string, 
 	u, err := m.read(ctx, imageKind(), i.namespace, i.name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return "", invalid(op, "ImageNotFound", fmt.Errorf("image %q not found", i.id()), "upload it, or correct spec.image of the request or spec.harvester.imageName of the ProviderConfig")
+		return "", provider.Invalid.New(op, provider.ReasonImageNotFound, fmt.Errorf("image %q not found", i.id()), "upload it, or correct spec.image of the request or spec.harvester.imageName of the ProviderConfig")
 	case forbidden(err):
 		return namedClass(i.name), apiError(op, err)
 	case err != nil:
@@ -96,7 +95,7 @@ func (m *machines) imageClass(ctx context.Context, op string, i image) (string, 
 // claim of its storage class would be provisioned, and be empty.
 func supported(op string, i image, u *unstructured.Unstructured) error {
 	if backend, _, _ := unstructured.NestedString(u.Object, "spec", "backend"); backend == backendCDI {
-		return invalid(op, "ImageBackendUnsupported", fmt.Errorf("image %q has the backend %q, from which this driver cannot create disks", i.id(), backend),
+		return provider.Invalid.New(op, "ImageBackendUnsupported", fmt.Errorf("image %q has the backend %q, from which this driver cannot create disks", i.id(), backend),
 			"upload it with a Longhorn storage class of the V1 data engine, which gives it the backend backingimage")
 	}
 	return nil
@@ -112,9 +111,9 @@ func imported(op string, i image, u *unstructured.Unstructured) error {
 		}
 		err := fmt.Errorf("image %q is not imported yet", i.id())
 		if text, _ := c["message"].(string); c["status"] == "False" && text != "" {
-			return invalid(op, "ImageBroken", fmt.Errorf("image %q is not imported: %s", i.id(), text), "upload it again")
+			return provider.Invalid.New(op, provider.ReasonImageBroken, fmt.Errorf("image %q is not imported: %s", i.id(), text), "upload it again")
 		}
-		return &provider.Error{Kind: provider.Unavailable, Reason: reasonImageNotReady, Op: op, Err: err, Hint: "it goes on when the upload is complete"}
+		return provider.Unavailable.New(op, provider.ReasonImageNotReady, err, "creation continues when the upload is complete")
 	}
 	return nil
 }
@@ -126,7 +125,7 @@ func (m *machines) checkNetwork(ctx context.Context, op string) error {
 	case err == nil:
 		return nil
 	case apierrors.IsNotFound(err):
-		return invalid(op, "NetworkNotFound", fmt.Errorf("network %q not found", m.place.NetworkName), "create it or set spec.harvester.networkName")
+		return provider.Invalid.New(op, provider.ReasonNetworkNotFound, fmt.Errorf("network %q not found", m.place.NetworkName), "create it or set spec.harvester.networkName")
 	}
 	return apiError(op, err)
 }
@@ -143,7 +142,7 @@ func (m *machines) storageClass(ctx context.Context, op, class string) (*storage
 	case err == nil:
 		return c, nil
 	case apierrors.IsNotFound(err):
-		return nil, invalid(op, reasonNoClass, fmt.Errorf("storage class %q not found", class),
+		return nil, provider.Invalid.New(op, reasonNoClass, fmt.Errorf("storage class %q not found", class),
 			"create it or name another one in extraDisks or spec.harvester.storageClassName")
 	}
 	return nil, apiError(op, err)

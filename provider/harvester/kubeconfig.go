@@ -12,9 +12,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
+
+// reasonKubeconfig: the kubeconfig cannot be used.
+const reasonKubeconfig = "KubeconfigInvalid"
 
 // restConfig turns the kubeconfig of the credentials into a client configuration
 // whose every connection is opened by the transport.
@@ -26,7 +28,7 @@ func restConfig(op string, c provider.Config) (*rest.Config, error) {
 	rc, err := clientcmd.NewDefaultClientConfig(*config, nil).ClientConfig()
 	if err != nil {
 		// The error's text may quote the kubeconfig.
-		return nil, invalid(op, "KubeconfigInvalid", errors.New("the kubeconfig is not complete"), "it needs a current context with cluster and user")
+		return nil, provider.Invalid.New(op, reasonKubeconfig, errors.New("the kubeconfig is not complete"), "it needs a current context with cluster and user")
 	}
 	if rc.Host, err = endpoint(op, c, rc.Host); err != nil {
 		return nil, err
@@ -42,21 +44,13 @@ func restConfig(op string, c provider.Config) (*rest.Config, error) {
 }
 
 func load(op string, c provider.Config) (*clientcmdapi.Config, error) {
-	key := v1alpha1.KeyKubeconfig
-	if ref := c.Spec.CredentialsRef; ref != nil && ref.Key != "" {
-		key = ref.Key
-	}
-	data := c.Credentials.Get(key)
-	if len(data) == 0 {
-		return nil, &provider.Error{
-			Kind: provider.Unauthorized, Reason: "CredentialsIncomplete", Op: op,
-			Err:  fmt.Errorf("the Secret has no key %q", key),
-			Hint: "put the Harvester kubeconfig there, or name its key in spec.credentialsRef.key",
-		}
+	data, err := c.Credentials.Require(op, login().KeyOf(c.ProviderConfig), "put the Harvester kubeconfig there, or name its key in spec.credentialsRef.key")
+	if err != nil {
+		return nil, err
 	}
 	config, err := clientcmd.Load(data)
 	if err != nil {
-		return nil, invalid(op, "KubeconfigInvalid", errors.New("the kubeconfig cannot be parsed"), "correct it in the Secret")
+		return nil, provider.Invalid.New(op, reasonKubeconfig, errors.New("the kubeconfig cannot be parsed"), "correct it in the Secret")
 	}
 	return config, selfContained(op, config)
 }
@@ -87,6 +81,6 @@ func selfContained(op string, c *clientcmdapi.Config) error {
 }
 
 func external(op, what string) error {
-	return invalid(op, "KubeconfigNotSelfContained", fmt.Errorf("the kubeconfig uses %s", what),
+	return provider.Invalid.New(op, "KubeconfigNotSelfContained", fmt.Errorf("the kubeconfig uses %s", what),
 		"use one that holds its certificates and token itself (kubectl config view --flatten)")
 }

@@ -25,8 +25,8 @@ const (
 // there are and in whatever state.
 func (m *machines) List(ctx context.Context, owner provider.Owner) ([]provider.Machine, error) {
 	op := "list machines on " + m.config
-	if owner == (provider.Owner{}) {
-		return nil, invalid(op, "OwnerMissing", nil, "name a request or a cluster")
+	if err := provider.CheckOwner(op, owner); err != nil {
+		return nil, err
 	}
 	objects, blind, err := m.labelled(ctx, selector(owner))
 	if err != nil {

@@ -366,14 +366,9 @@ func TestWhatCannotBeMadeIsRefusedWithAHint(t *testing.T) {
 		"reserved label": {
 			spec:   func(s *provider.MachineSpec) { s.Labels = map[string]string{labelOwner: "me"} },
 			reason: "LabelReserved", says: labelOwner},
-		"another cluster's name": {
-			spec: func(s *provider.MachineSpec) {
-				s.Owner.Cluster, s.Labels = "mine", map[string]string{labelName: "yours"}
-			},
-			reason: "LabelReserved", says: labelName},
 		"label that is none": {
 			spec:   func(s *provider.MachineSpec) { s.Labels = map[string]string{"a": "not a label!"} },
-			reason: "HarvesterRefused", says: "metadata.labels"},
+			reason: "PlatformRefused", says: "metadata.labels"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -114,7 +114,7 @@ func TestAMissingNetworkThatMayNotBeReadIsARefusal(t *testing.T) {
 	s := wanted("networkless", func(s *provider.MachineSpec) { s.Image = "default/image-5rs6d" })
 	t.Cleanup(func() { tidy(t, m, s.MachineRef) })
 	_, err := m.Create(t.Context(), s)
-	if provider.KindOf(err) != provider.Invalid || provider.ReasonOf(err) != "HarvesterRefused" ||
+	if provider.KindOf(err) != provider.Invalid || provider.ReasonOf(err) != "PlatformRefused" ||
 		!strings.Contains(err.Error(), `network-attachment-definitions.k8s.cni.cncf.io "nope" not found`) {
 		t.Errorf("create says %s %s: %v", provider.KindOf(err), provider.ReasonOf(err), err)
 	}

@@ -43,7 +43,7 @@ func finding(check string, err error) (provider.Finding, error) {
 		return f, nil
 	case !ok:
 		return f, err
-	case forbidden(err), e.Reason == reasonImageNotReady:
+	case forbidden(err), e.Reason == provider.ReasonImageNotReady:
 		f.Verdict = provider.Unknown
 	case e.Kind == provider.Invalid, e.Kind == provider.Conflict:
 		f.Verdict = provider.Refused

@@ -34,7 +34,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 	}
 	api, release, err := newClient(config)
 	if err != nil {
-		return provider.Platform{}, invalid(op, "KubeconfigInvalid", err, "correct the kubeconfig in the Secret")
+		return provider.Platform{}, provider.Invalid.New(op, reasonKubeconfig, err, "correct the kubeconfig in the Secret")
 	}
 	m := &machines{api: api, place: *c.Spec.Harvester, config: c.Name, insecure: config.Insecure}
 	if m.place.Namespace == "" {
@@ -55,7 +55,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 // refuseSettings refuses what a ProviderConfig can say but Harvester cannot do.
 func refuseSettings(op string, s v1alpha1.ProviderConfigSpec) error {
 	if s.Harvester == nil {
-		return invalid(op, "HarvesterMissing", nil, "set spec.harvester")
+		return provider.Invalid.New(op, provider.ReasonSettingsMissing, nil, "set spec.harvester")
 	}
 	n := s.Network
 	if n == nil {
@@ -71,7 +71,7 @@ func refuseSettings(op string, s v1alpha1.ProviderConfigSpec) error {
 	}
 	for _, f := range sorted(fields) {
 		if fields[f] {
-			return invalid(op, "FieldUnsupported", fmt.Errorf("%s has no effect on Harvester machines", f), "remove it")
+			return provider.Invalid.New(op, provider.ReasonFieldUnsupported, fmt.Errorf("%s has no effect on Harvester machines", f), "remove it")
 		}
 	}
 	return nil

@@ -5,7 +5,6 @@ package inmemory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -55,10 +54,7 @@ func (l *linkedBalancers) Ensure(ctx context.Context, s provider.LoadBalancerSpe
 		b = &balancer{number: l.p.made, partial: l.p.take(EnsureLoadBalancer, stayPartial)}
 		l.p.balancers[s.Name] = b
 	case b.spec.Owner.ID != s.Owner.ID:
-		return provider.LoadBalancer{}, &provider.Error{
-			Kind: provider.Conflict, Reason: "NameTaken", Op: op,
-			Err: errors.New("a load balancer of this name belongs to somebody else"), Hint: "remove it or choose another name",
-		}
+		return provider.LoadBalancer{}, provider.NameTaken(op, "a load balancer", "name")
 	default:
 		b.partial = false
 	}
@@ -89,8 +85,8 @@ func (l *linkedBalancers) List(ctx context.Context, o provider.Owner) ([]provide
 		return nil, err
 	}
 	defer l.p.mu.Unlock()
-	if o == (provider.Owner{}) {
-		return nil, &provider.Error{Kind: provider.Invalid, Reason: "OwnerMissing", Op: "list load balancers", Hint: "name a request or a cluster"}
+	if err := provider.CheckOwner("list load balancers", o); err != nil {
+		return nil, err
 	}
 	var found []provider.LoadBalancer
 	for name := range l.p.balancers {

@@ -60,10 +60,7 @@ func (l *link) admit(what string) error {
 	if !revoked && l.login == l.p.logins {
 		return nil
 	}
-	return &provider.Error{
-		Kind: provider.Unauthorized, Reason: "CredentialsRefused", Op: what,
-		Err: errors.New("the credentials are not valid any more"), Hint: "renew them",
-	}
+	return provider.Unauthorized.New(what, provider.ReasonCredentialsRefused, errors.New("the credentials are not valid any more"), "renew them")
 }
 
 // linkedMachines are the machines as a connection reaches them.
@@ -125,7 +122,7 @@ func (l *link) reach(ctx context.Context, op Op, what string) error {
 	}
 	if l.p.options.Wire {
 		if err := l.exchange(ctx); err != nil {
-			return &provider.Error{Kind: provider.Unavailable, Reason: "Unreachable", Op: what, Err: err}
+			return provider.Unavailable.New(what, provider.ReasonPlatformUnreachable, err, "")
 		}
 	}
 	return l.admit(what)
@@ -161,7 +158,7 @@ func (l *link) checkNetwork(op string) error {
 		return nil
 	}
 	if name := l.config.Spec.Harvester.NetworkName; !slices.Contains(known, name) {
-		return missing(op, "NetworkNotFound", "network", name)
+		return missing(op, provider.ReasonNetworkNotFound, "network", name)
 	}
 	return nil
 }
@@ -169,20 +166,14 @@ func (l *link) checkNetwork(op string) error {
 // refuse refuses what the platform does not have or cannot do.
 func (p *Platform) refuse(op string, s provider.MachineSpec) error {
 	if p.options.Images != nil && s.Image != "" && !slices.Contains(p.options.Images, s.Image) {
-		return missing(op, "ImageNotFound", "image", s.Image)
+		return missing(op, provider.ReasonImageNotFound, "image", s.Image)
 	}
 	if p.options.NoNetworkData && s.NetworkData != "" {
-		return &provider.Error{
-			Kind: provider.Invalid, Reason: "FieldUnsupported", Op: op,
-			Err: fmt.Errorf("this platform takes no network data"), Hint: "remove networkData",
-		}
+		return provider.Invalid.New(op, provider.ReasonFieldUnsupported, errors.New("this platform takes no network data"), "remove networkData")
 	}
 	return nil
 }
 
 func missing(op, reason, what, name string) error {
-	return &provider.Error{
-		Kind: provider.Invalid, Reason: reason, Op: op,
-		Err: fmt.Errorf("%s %q not found", what, name), Hint: "create it or name another one",
-	}
+	return provider.Invalid.New(op, reason, fmt.Errorf("%s %q not found", what, name), "create it or name another one")
 }

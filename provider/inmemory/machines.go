@@ -5,7 +5,6 @@ package inmemory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -50,11 +49,7 @@ func (p *Platform) Create(ctx context.Context, spec provider.MachineSpec) (provi
 	case r == nil:
 		r = p.make(spec, now)
 	case !r.belongs(spec.MachineRef):
-		return provider.Machine{}, &provider.Error{
-			Kind: provider.Conflict, Reason: "NameTaken", Op: op,
-			Err:  errors.New("a machine of this name belongs to somebody else"),
-			Hint: "remove it or choose another machineName",
-		}
+		return provider.Machine{}, provider.NameTaken(op, "a machine", "machineName")
 	case r.partial:
 		r.partial = false
 		p.announce(r.ref)
@@ -91,8 +86,8 @@ func (p *Platform) List(ctx context.Context, o provider.Owner) ([]provider.Machi
 	if err != nil {
 		return nil, err
 	}
-	if o == (provider.Owner{}) {
-		return nil, &provider.Error{Kind: provider.Invalid, Reason: "OwnerMissing", Op: "list machines", Hint: "name a request or a cluster"}
+	if err := provider.CheckOwner("list machines", o); err != nil {
+		return nil, err
 	}
 	now := time.Now()
 	p.expire(now)

@@ -99,9 +99,9 @@ func (p *Platform) Adopt(ctx context.Context, ref provider.MachineRef, id string
 	r := p.machines[ref.Name]
 	switch {
 	case r == nil || identifier(r.number) != id:
-		return &provider.Error{Kind: provider.Invalid, Reason: "AdoptionRefused", Op: op, Err: errors.New("there is no such machine"), Hint: "correct name and ID"}
+		return provider.Invalid.New(op, provider.ReasonAdoptionRefused, errors.New("there is no such machine"), "correct name and ID")
 	case r.ref.Owner.ID != "" && r.ref.Owner.ID != ref.Owner.ID:
-		return &provider.Error{Kind: provider.Conflict, Reason: "NameTaken", Op: op, Err: errors.New("it has another owner"), Hint: "name another one"}
+		return provider.NameTaken(op, "the machine", "machineName")
 	}
 	r.ref = ref
 	return done()

@@ -63,5 +63,5 @@ func (c *Claim) Adopt(ctx context.Context, p *provider.Platform, ref provider.Ma
 }
 
 func (c *Claim) refuseAdoption(err error, hint string) error {
-	return &provider.Error{Kind: provider.Invalid, Reason: "AdoptionRefused", Op: "adopt " + c.What, Err: err, Hint: hint}
+	return provider.Invalid.New("adopt "+c.What, provider.ReasonAdoptionRefused, err, hint)
 }

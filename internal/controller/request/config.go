@@ -23,7 +23,7 @@ import (
 // Reasons of the Ready condition that all kinds of requests share.
 const (
 	ReasonNoConfig     = "ProviderConfigNotFound"
-	ReasonOwnerMissing = "OwnerMissing"
+	ReasonOwnerMissing = provider.ReasonOwnerMissing
 	ReasonOwnerTaken   = "OwnerTaken"
 	ReasonSelfHosted   = "SelfHosted"
 )

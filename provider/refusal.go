@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+// New returns an Error of this kind: what was tried, one word for machines, what the
+// platform said, and what to do.
+func (k Kind) New(op, reason string, err error, hint string) error {
+	return &Error{Kind: k, Reason: reason, Op: op, Hint: hint, Err: err}
+}
+
+// NameTaken is the Conflict with an object of another owner that has the name; field is
+// where another name can be set.
+func NameTaken(op, object, field string) error {
+	return Conflict.New(op, ReasonNameTaken, fmt.Errorf("%s exists and does not belong to this request", object), "remove it, or choose another "+field)
+}
+
+// PartDeleting is the error of a Create that finds an object of an earlier attempt which
+// the platform still deletes.
+func PartDeleting(op, object string) error {
+	return Unavailable.New(op, ReasonPartDeleting, fmt.Errorf("%s of an earlier attempt is still being deleted", object), "creation continues when that is gone")
+}
+
+// CheckOwner refuses a List for no owner.
+func CheckOwner(op string, o Owner) error {
+	if o == (Owner{}) {
+		return Invalid.New(op, ReasonOwnerMissing, nil, "name a request or a cluster")
+	}
+	return nil
+}
+
+// CheckSpec refuses a machine without an owner, and labels that the driver sets: the tags
+// of ownership and those in reserved. Role and cluster may be repeated as they are.
+func CheckSpec(op string, s MachineSpec, reserved ...string) error {
+	if s.Owner.ID == "" {
+		return Invalid.New(op, ReasonOwnerMissing, errors.New("the machine has no owner"), "set the annotation "+TagOwnerID+" of the request")
+	}
+	for _, l := range append([]string{TagOwnerID, TagClusterID, TagMachine}, reserved...) {
+		if _, set := s.Labels[l]; set {
+			return labelReserved(op, errors.New("spec.labels sets "+l))
+		}
+	}
+	for _, is := range []struct{ label, what, value string }{
+		{v1alpha1.LabelRole, "spec.role", string(s.Role)}, {TagCluster, "the cluster", s.Owner.Cluster},
+	} {
+		if given, set := s.Labels[is.label]; set && is.value != "" && given != is.value {
+			return labelReserved(op, fmt.Errorf("spec.labels sets %s to %q, but %s is %q", is.label, given, is.what, is.value))
+		}
+	}
+	return nil
+}
+
+func labelReserved(op string, err error) error {
+	return Invalid.New(op, ReasonLabelReserved, err, "remove it: the driver sets it itself")
+}

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+func TestLabelsThatTheDriverSetsAreReserved(t *testing.T) {
+	owned := MachineSpec{MachineRef: MachineRef{Name: "mgmt-cp-0", Owner: Owner{ID: "1", ClusterID: "2", Cluster: "mgmt"}}, Role: v1alpha1.RoleControlPlane}
+	labelled := func(label, value string) MachineSpec {
+		s := owned
+		s.Labels = map[string]string{label: value}
+		return s
+	}
+	for name, c := range map[string]struct {
+		spec   MachineSpec
+		reason string
+	}{
+		"no owner":                 {MachineSpec{}, ReasonOwnerMissing},
+		"no labels":                {owned, ""},
+		"a label of the user":      {labelled("tier", "gold"), ""},
+		"the role as it is":        {labelled(v1alpha1.LabelRole, string(v1alpha1.RoleControlPlane)), ""},
+		"another role":             {labelled(v1alpha1.LabelRole, string(v1alpha1.RoleWorker)), ReasonLabelReserved},
+		"the cluster as it is":     {labelled(TagCluster, "mgmt"), ""},
+		"another cluster":          {labelled(TagCluster, "other"), ReasonLabelReserved},
+		"an owner":                 {labelled(TagOwnerID, "1"), ReasonLabelReserved},
+		"a cluster id":             {labelled(TagClusterID, "2"), ReasonLabelReserved},
+		"a machine":                {labelled(TagMachine, "mgmt-cp-0"), ReasonLabelReserved},
+		"a label of this platform": {labelled("example.com/vm", "x"), ReasonLabelReserved},
+	} {
+		err := CheckSpec("create machine", c.spec, "example.com/vm")
+		if c.reason == "" && err != nil || c.reason != "" && (ReasonOf(err) != c.reason || KindOf(err) != Invalid) {
+			t.Errorf("%s: %v, want %q", name, err, c.reason)
+		}
+	}
+}
+
+func TestAMissingKeyIsNamed(t *testing.T) {
+	c := NewCredentials(map[string][]byte{"token": []byte("canary")})
+	if v, err := c.Require("connect", "token", ""); err != nil || string(v) != "canary" {
+		t.Errorf("%v", err)
+	}
+	_, err := c.Require("connect", "url", "put the URL there")
+	if KindOf(err) != Unauthorized || ReasonOf(err) != ReasonCredentialsIncomplete || !strings.Contains(err.Error(), `"url"; put the URL there`) {
+		t.Errorf("%v", err)
+	}
+}
