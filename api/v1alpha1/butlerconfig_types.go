@@ -8,7 +8,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // ButlerConfigName is the name of the one ButlerConfig of a management cluster.
 const ButlerConfigName = "butler"
 
-// ExposureMode is how tenant control planes are reached.
+// ExposureMode is a way to expose tenant control planes.
 // +kubebuilder:validation:Enum=LoadBalancer;Ingress;Gateway
 type ExposureMode string
 
@@ -19,7 +19,7 @@ const (
 	ExposureGateway      ExposureMode = "Gateway"
 )
 
-// ControlPlaneExposureSpec says how tenant control planes are exposed.
+// ControlPlaneExposureSpec describes how tenant control planes are exposed.
 // +kubebuilder:validation:XValidation:rule="self.mode != 'Ingress' || (has(self.hostname) && size(self.hostname) > 0)",message="hostname is required when controlPlaneExposure.mode is Ingress"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'Gateway' || (has(self.hostname) && size(self.hostname) > 0)",message="hostname is required when controlPlaneExposure.mode is Gateway"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'Gateway' || (has(self.gatewayRef) && size(self.gatewayRef) > 0)",message="gatewayRef is required when controlPlaneExposure.mode is Gateway"
@@ -53,14 +53,14 @@ type ButlerConfigSpec struct {
 	// ControlPlaneExposure is inherited by all tenant clusters.
 	// +optional
 	ControlPlaneExposure *ControlPlaneExposureSpec `json:"controlPlaneExposure,omitempty"`
-	// DefaultProviderConfigRef is used where a tenant cluster names none.
+	// DefaultProviderConfigRef is the default of tenant clusters.
 	// +optional
 	DefaultProviderConfigRef *LocalReference `json:"defaultProviderConfigRef,omitempty"`
 }
 
-// ButlerConfigStatus is what the platform's controller has taken up.
+// ButlerConfigStatus is the observed state of a ButlerConfig.
 type ButlerConfigStatus struct {
-	// ControlPlaneExposureMode is the mode in force.
+	// ControlPlaneExposureMode is the mode in effect.
 	// +optional
 	ControlPlaneExposureMode ExposureMode `json:"controlPlaneExposureMode,omitempty"`
 	// Conditions of the configuration.
@@ -68,7 +68,7 @@ type ButlerConfigStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// ObservedGeneration is the generation of the spec that this status is about.
+	// ObservedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }

@@ -79,7 +79,7 @@ const (
 	StatusCredentialsSecretOnly StatusCredentials = "SecretOnly"
 )
 
-// Remediation says what happens to a machine that is lost.
+// Remediation selects what happens to a lost machine.
 // +kubebuilder:validation:Enum=None;ReplaceWorkers
 type Remediation string
 
@@ -89,7 +89,7 @@ const (
 	RemediationReplaceWorkers Remediation = "ReplaceWorkers"
 )
 
-// ClusterBootstrapSpec is the management cluster that is wanted.
+// ClusterBootstrapSpec is the desired management cluster.
 // +kubebuilder:validation:XValidation:rule="self.provider == oldSelf.provider",message="provider is immutable"
 // +kubebuilder:validation:XValidation:rule="self.providerRef == oldSelf.providerRef",message="providerRef is immutable"
 // +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || self.cluster.topology != 'ha' || (has(self.network.vip) && size(self.network.vip) > 0)",message="network.vip is required for topology ha on harvester, nutanix and proxmox"
@@ -120,13 +120,13 @@ type ClusterBootstrapSpec struct {
 	// +kubebuilder:default=SecretOnly
 	// +optional
 	StatusCredentials StatusCredentials `json:"statusCredentials,omitempty"`
-	// Remediation says what happens to a machine that is lost.
+	// Remediation selects what happens to a lost machine.
 	// +kubebuilder:default=None
 	// +optional
 	Remediation Remediation `json:"remediation,omitempty"`
 }
 
-// ClusterBootstrapPhase is where a ClusterBootstrap stands.
+// ClusterBootstrapPhase is a phase of a ClusterBootstrap.
 // +kubebuilder:validation:Enum=Pending;ProvisioningMachines;ConfiguringTalos;BootstrappingCluster;InstallingAddons;Pivoting;Ready;Failed
 type ClusterBootstrapPhase string
 
@@ -147,15 +147,15 @@ const (
 	ConditionProgressing = "Progressing"
 	ConditionFailed      = "Failed"
 	ConditionAddonsReady = "AddonsReady"
-	// ConditionPivoted says whether the cluster manages itself, and if it does not
-	// yet, why the last try to move its plane came to nothing.
+	// ConditionPivoted says whether the cluster manages itself. If it does not yet, the
+	// message has the error of the last attempt to pivot.
 	ConditionPivoted = "Pivoted"
 	// ConditionCredentialsAvailable names the Secrets that hold the credentials of
 	// the new cluster.
 	ConditionCredentialsAvailable = "CredentialsAvailable"
 )
 
-// BootstrapMachineStatus is a machine of the cluster.
+// BootstrapMachineStatus is the observed state of a machine of the cluster.
 type BootstrapMachineStatus struct {
 	// Name of the MachineRequest.
 	Name string `json:"name"`
@@ -166,7 +166,7 @@ type BootstrapMachineStatus struct {
 	// IPAddress of the machine.
 	// +optional
 	IPAddress string `json:"ipAddress,omitempty"`
-	// TalosConfigured is true once the machine has taken its configuration.
+	// TalosConfigured is true once the machine has accepted its configuration.
 	// +optional
 	TalosConfigured bool `json:"talosConfigured,omitempty"`
 	// Ready is true once the node has joined the cluster and is Ready.
@@ -174,7 +174,7 @@ type BootstrapMachineStatus struct {
 	Ready bool `json:"ready,omitempty"`
 }
 
-// AddonPhase is how an addon stands.
+// AddonPhase is the installation state of an addon.
 // +kubebuilder:validation:Enum=Pending;Installing;Waiting;Ready;Failing
 type AddonPhase string
 
@@ -183,20 +183,20 @@ const (
 	AddonPending    AddonPhase = "Pending"    // waits for other addons
 	AddonInstalling AddonPhase = "Installing" // is fetched and applied
 	AddonWaiting    AddonPhase = "Waiting"    // is applied, and not ready
-	AddonReady      AddonPhase = "Ready"      // is seen to work
-	AddonFailing    AddonPhase = "Failing"    // could not be fetched or applied, and is tried again
+	AddonReady      AddonPhase = "Ready"      // is installed and working
+	AddonFailing    AddonPhase = "Failing"    // could not be fetched or applied, and is retried
 )
 
-// BootstrapAddonStatus is an addon of the cluster as the bootstrap sees it.
+// BootstrapAddonStatus is the observed state of an addon of the cluster.
 type BootstrapAddonStatus struct {
 	// Name of the addon, as in addonsInstalled.
 	Name string `json:"name"`
-	// Version that is wanted.
+	// Version is the desired version.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// Phase is how it stands.
+	// Phase is the installation state of the addon.
 	Phase AddonPhase `json:"phase"`
-	// Message is what it waits for, or why it was not taken.
+	// Message is what the addon waits for, or why it could not be installed.
 	// +optional
 	Message string `json:"message,omitempty"`
 	// Digest is the checksum of the chart or manifest that was fetched.
@@ -204,9 +204,9 @@ type BootstrapAddonStatus struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// ClusterBootstrapStatus is what the bootstrap controller has done and seen.
+// ClusterBootstrapStatus is the observed state of a ClusterBootstrap.
 type ClusterBootstrapStatus struct {
-	// Phase is where the bootstrap stands.
+	// Phase of the bootstrap.
 	// +optional
 	Phase ClusterBootstrapPhase `json:"phase,omitempty"`
 	// ControlPlaneEndpoint is the address or name of the new cluster's API.
@@ -220,7 +220,7 @@ type ClusterBootstrapStatus struct {
 	// spec.statusCredentials is Inline.
 	// +optional
 	Talosconfig string `json:"talosconfig,omitempty"`
-	// ConsoleURL is where the console answers, if it is installed.
+	// ConsoleURL is the URL of the console, if it is installed.
 	// +optional
 	ConsoleURL string `json:"consoleURL,omitempty"`
 	// Machines of the cluster.
@@ -232,10 +232,10 @@ type ClusterBootstrapStatus struct {
 	// FailureReason is the machine-readable cause of a failure.
 	// +optional
 	FailureReason string `json:"failureReason,omitempty"`
-	// FailureMessage is the cause of a failure for people.
+	// FailureMessage is the human-readable cause of a failure.
 	// +optional
 	FailureMessage string `json:"failureMessage,omitempty"`
-	// AddonsInstalled tells which addons are installed and ready.
+	// AddonsInstalled has an entry for each addon: true once it is installed and ready.
 	// +optional
 	AddonsInstalled map[string]bool `json:"addonsInstalled,omitempty"`
 	// Addons of the cluster, in the order in which they depend on each other.
@@ -252,12 +252,12 @@ type ClusterBootstrapStatus struct {
 	// LastUpdated is the time of the last change of this status.
 	// +optional
 	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
-	// ObservedGeneration is the generation of the spec that this status is about.
+	// ObservedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// ClusterBootstrap drives a management cluster from machines to a running platform.
+// ClusterBootstrap creates a management cluster, from its machines to its addons.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=cb

@@ -5,7 +5,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// LoadBalancerPhase is where a LoadBalancerRequest stands.
+// LoadBalancerPhase is a phase of a LoadBalancerRequest.
 // +kubebuilder:validation:Enum=Pending;Creating;Ready;Failed;Deleting
 type LoadBalancerPhase string
 
@@ -38,7 +38,7 @@ type LoadBalancerTarget struct {
 	InstanceName string `json:"instanceName,omitempty"`
 }
 
-// LoadBalancerRequestSpec is the load balancer that is wanted.
+// LoadBalancerRequestSpec is the desired load balancer.
 // +kubebuilder:validation:XValidation:rule="self.clusterName == oldSelf.clusterName",message="clusterName is immutable"
 // +kubebuilder:validation:XValidation:rule="self.providerConfigRef == oldSelf.providerConfigRef",message="providerConfigRef is immutable"
 type LoadBalancerRequestSpec struct {
@@ -49,7 +49,7 @@ type LoadBalancerRequestSpec struct {
 	ClusterName string `json:"clusterName"`
 	// ProviderConfigRef names the ProviderConfig with the platform's credentials.
 	ProviderConfigRef ProviderReference `json:"providerConfigRef"`
-	// Port is where the load balancer listens, and where it sends traffic to.
+	// Port that the load balancer listens on and forwards to.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	// +kubebuilder:default=6443
@@ -66,9 +66,9 @@ type LoadBalancerRequestSpec struct {
 	Targets []LoadBalancerTarget `json:"targets,omitempty"`
 }
 
-// LoadBalancerRequestStatus is what the provider's controller has seen.
+// LoadBalancerRequestStatus is the observed state of a LoadBalancerRequest.
 type LoadBalancerRequestStatus struct {
-	// Phase is where the request stands.
+	// Phase of the request.
 	// +optional
 	Phase LoadBalancerPhase `json:"phase,omitempty"`
 	// Endpoint is the address or name of the load balancer.
@@ -83,7 +83,7 @@ type LoadBalancerRequestStatus struct {
 	// FailureReason is the machine-readable cause of a failure.
 	// +optional
 	FailureReason string `json:"failureReason,omitempty"`
-	// FailureMessage is the cause of a failure for people.
+	// FailureMessage is the human-readable cause of a failure.
 	// +optional
 	FailureMessage string `json:"failureMessage,omitempty"`
 	// Conditions of the request.
@@ -94,12 +94,12 @@ type LoadBalancerRequestStatus struct {
 	// LastUpdated is the time of the last change of this status.
 	// +optional
 	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
-	// ObservedGeneration is the generation of the spec that this status is about.
+	// ObservedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// LoadBalancerRequest asks a cloud provider for a load balancer in front of a
+// LoadBalancerRequest requests a load balancer from a cloud provider, in front of a
 // control plane.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

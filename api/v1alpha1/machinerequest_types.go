@@ -5,7 +5,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MachineRole says what a machine is to become.
+// MachineRole is the role of a machine in its cluster.
 // +kubebuilder:validation:Enum=control-plane;worker
 type MachineRole string
 
@@ -15,7 +15,7 @@ const (
 	RoleWorker       MachineRole = "worker"
 )
 
-// MachinePhase is where a MachineRequest stands.
+// MachinePhase is a phase of a MachineRequest.
 // +kubebuilder:validation:Enum=Pending;Creating;Running;Failed;Deleting;Deleted;Unknown
 type MachinePhase string
 
@@ -41,7 +41,7 @@ type DiskSpec struct {
 	StorageClass string `json:"storageClass,omitempty"`
 }
 
-// MachineRequestSpec is the machine that is wanted.
+// MachineRequestSpec is the desired machine.
 // +kubebuilder:validation:XValidation:rule="self.providerRef == oldSelf.providerRef",message="providerRef is immutable"
 // +kubebuilder:validation:XValidation:rule="self.machineName == oldSelf.machineName",message="machineName is immutable"
 type MachineRequestSpec struct {
@@ -72,12 +72,12 @@ type MachineRequestSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Image string `json:"image,omitempty"`
-	// UserData is handed to the machine as cloud-init user data. A platform may accept
+	// UserData is passed to the machine as cloud-init user data. A platform may accept
 	// less than the API.
 	// +kubebuilder:validation:MaxLength=262144
 	// +optional
 	UserData string `json:"userData,omitempty"`
-	// NetworkData is handed to the machine as cloud-init network configuration.
+	// NetworkData is passed to the machine as cloud-init network configuration.
 	// +kubebuilder:validation:MaxLength=65536
 	// +optional
 	NetworkData string `json:"networkData,omitempty"`
@@ -97,9 +97,9 @@ type MachineRequestSpec struct {
 	Schematic string `json:"schematic,omitempty"`
 }
 
-// MachineRequestStatus is what the provider's controller has seen.
+// MachineRequestStatus is the observed state of a MachineRequest.
 type MachineRequestStatus struct {
-	// Phase is where the request stands.
+	// Phase of the request.
 	// +optional
 	Phase MachinePhase `json:"phase,omitempty"`
 	// ProviderID is the platform's identifier of the machine.
@@ -117,7 +117,7 @@ type MachineRequestStatus struct {
 	// FailureReason is the machine-readable cause of a failure.
 	// +optional
 	FailureReason string `json:"failureReason,omitempty"`
-	// FailureMessage is the cause of a failure for people.
+	// FailureMessage is the human-readable cause of a failure.
 	// +optional
 	FailureMessage string `json:"failureMessage,omitempty"`
 	// Conditions of the request.
@@ -128,12 +128,12 @@ type MachineRequestStatus struct {
 	// LastUpdated is the time of the last change of this status.
 	// +optional
 	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
-	// ObservedGeneration is the generation of the spec that this status is about.
+	// ObservedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// MachineRequest asks a provider for one machine.
+// MachineRequest requests one machine from a provider.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=mr
@@ -142,7 +142,7 @@ type MachineRequestStatus struct {
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="IP",type=string,JSONPath=`.status.ipAddress`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.spec == oldSelf.spec || !has(oldSelf.status) || (!has(oldSelf.status.providerID) && (!has(oldSelf.status.phase) || oldSelf.status.phase in ['Pending', 'Failed']))",message="spec is immutable once the machine is being created; delete the request and make a new one"
+// +kubebuilder:validation:XValidation:rule="self.spec == oldSelf.spec || !has(oldSelf.status) || (!has(oldSelf.status.providerID) && (!has(oldSelf.status.phase) || oldSelf.status.phase in ['Pending', 'Failed']))",message="spec is immutable once the machine is being created; delete the request and create a new one"
 type MachineRequest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -5,7 +5,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Labels that this project sets on its objects and on what it makes on a platform.
+// Labels that this project sets on its objects and on those that it creates on a platform.
 const (
 	LabelCluster          = Group + "/cluster"
 	LabelRole             = Group + "/role"
@@ -19,16 +19,16 @@ const (
 // Annotations that carry an identity. Each is a UUID minted once; it never
 // changes, and it moves with the object, unlike metadata.uid.
 const (
-	// AnnotationOwnerID stands on a request; what the platform holds for the
-	// request is tagged with it.
+	// AnnotationOwnerID is on a request; the objects of the request on the platform
+	// are tagged with it.
 	AnnotationOwnerID = Group + "/owner-id"
-	// AnnotationClusterID stands on a ClusterBootstrap and on all its requests.
+	// AnnotationClusterID is on a ClusterBootstrap and on all its requests.
 	AnnotationClusterID = Group + "/cluster-id"
 )
 
-// AnnotationPlatform on a request is the identity of the platform that it was taken
-// for. Over a connection to another platform nothing is done about the request. It
-// moves with the object; to remove it accepts the present platform.
+// AnnotationPlatform on a request is the identity of its platform. Controllers do not
+// act on the request over a connection to another platform. It moves with the object;
+// removing it accepts the current platform.
 const AnnotationPlatform = Group + "/platform"
 
 // AnnotationClaimedBy is the metadata.uid of the object that the id was claimed
@@ -37,16 +37,15 @@ const AnnotationPlatform = Group + "/platform"
 // the id is not claimed yet.
 const AnnotationClaimedBy = Group + "/claimed-by"
 
-// AnnotationAdopt on a MachineRequest that another program has served, such as
-// butler-provider-harvester, names the machine that it had: the request takes it over.
+// AnnotationAdopt on a MachineRequest that another program has served names the
+// machine that it had: the request adopts it.
 const AnnotationAdopt = Group + "/adopt"
 
-// Annotations that say which plane is in charge of a cluster. All stand on its
-// ClusterBootstrap; only a move of the plane changes them.
+// Annotations that record which plane is in charge of a cluster. All are on its
+// ClusterBootstrap; only a pivot changes them.
 const (
-	// AnnotationPlane is what kind of plane the ClusterBootstrap lies on: PlaneLocal
-	// or PlaneSelf. Without it the plane is a cluster of somebody else's, from which
-	// nothing moves.
+	// AnnotationPlane is the kind of plane that the ClusterBootstrap is on: PlaneLocal
+	// or PlaneSelf. Without it the plane is another cluster, which does not pivot.
 	AnnotationPlane = Group + "/plane"
 	// AnnotationEpoch counts the moves of the plane. Of two planes that hold the
 	// cluster, the one with the higher epoch may be in charge, the other never.
@@ -62,7 +61,7 @@ const (
 func Fenced(cb metav1.Object) bool { return cb.GetAnnotations()[AnnotationFenced] != "" }
 
 // AnnotationReplace on a ClusterBootstrap names one of its machines that is lost
-// and is to be made anew, a control plane too.
+// and must be recreated. It may be a control plane.
 const AnnotationReplace = Group + "/replace"
 
 // Annotations of a replacement that is under way.

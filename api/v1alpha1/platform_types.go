@@ -10,9 +10,9 @@ type HarvesterSpec struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
-	// Namespace that the machines are made in.
+	// Namespace that the machines are created in.
 	// +kubebuilder:default=default
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="harvester.namespace is immutable: what was made there would be out of sight; make another ProviderConfig"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="harvester.namespace is immutable: machines created there could no longer be found; create another ProviderConfig"
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
@@ -46,7 +46,7 @@ const (
 )
 
 // NutanixSpec places machines on a Nutanix cluster.
-// +kubebuilder:validation:XValidation:rule="self.clusterUUID == oldSelf.clusterUUID",message="nutanix.clusterUUID is immutable: what was made there would be out of sight; make another ProviderConfig"
+// +kubebuilder:validation:XValidation:rule="self.clusterUUID == oldSelf.clusterUUID",message="nutanix.clusterUUID is immutable: machines created there could no longer be found; create another ProviderConfig"
 type NutanixSpec struct {
 	// Endpoint of Prism Central.
 	// +kubebuilder:validation:Pattern=`^https?://`
@@ -58,7 +58,7 @@ type NutanixSpec struct {
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
 	Port int32 `json:"port,omitempty"`
-	// Insecure switches the verification of the server's certificate off.
+	// Insecure disables the verification of the server's certificate.
 	// +kubebuilder:default=false
 	// +optional
 	Insecure bool `json:"insecure,omitempty"`
@@ -74,7 +74,7 @@ type NutanixSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	ImageUUID string `json:"imageUUID,omitempty"`
-	// StorageContainerUUID is where disks are kept.
+	// StorageContainerUUID is the storage container of the disks.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	StorageContainerUUID string `json:"storageContainerUUID,omitempty"`
@@ -100,7 +100,7 @@ type ProxmoxSpec struct {
 	// +kubebuilder:validation:Pattern=`^https?://`
 	// +kubebuilder:validation:MaxLength=2048
 	Endpoint string `json:"endpoint"`
-	// Insecure switches the verification of the server's certificate off.
+	// Insecure disables the verification of the server's certificate.
 	// +kubebuilder:default=false
 	// +optional
 	Insecure bool `json:"insecure,omitempty"`
@@ -110,7 +110,7 @@ type ProxmoxSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=63
 	Nodes []string `json:"nodes"`
-	// Storage that disks are kept on.
+	// Storage of the disks.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Storage string `json:"storage"`
@@ -123,7 +123,7 @@ type ProxmoxSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	Template string `json:"template,omitempty"`
-	// VMIDRange is where VM ids are taken from.
+	// VMIDRange is the range that VM ids are allocated from.
 	// +optional
 	VMIDRange *VMIDRange `json:"vmidRange,omitempty"`
 	// Bridge that machines are attached to.
@@ -138,7 +138,7 @@ type ProxmoxSpec struct {
 }
 
 // AWSSpec places machines in an AWS region.
-// +kubebuilder:validation:XValidation:rule="self.region == oldSelf.region",message="aws.region is immutable: what was made there would be out of sight; make another ProviderConfig"
+// +kubebuilder:validation:XValidation:rule="self.region == oldSelf.region",message="aws.region is immutable: machines created there could no longer be found; create another ProviderConfig"
 type AWSSpec struct {
 	// Region of the machines.
 	// +kubebuilder:validation:MinLength=1
@@ -183,7 +183,7 @@ type AWSSpec struct {
 }
 
 // GCPSpec places machines in a Google Cloud project.
-// +kubebuilder:validation:XValidation:rule="self.projectID == oldSelf.projectID && self.region == oldSelf.region && has(self.zone) == has(oldSelf.zone) && (!has(self.zone) || self.zone == oldSelf.zone)",message="gcp.projectID, gcp.region and gcp.zone are immutable: what was made there would be out of sight; make another ProviderConfig"
+// +kubebuilder:validation:XValidation:rule="self.projectID == oldSelf.projectID && self.region == oldSelf.region && has(self.zone) == has(oldSelf.zone) && (!has(self.zone) || self.zone == oldSelf.zone)",message="gcp.projectID, gcp.region and gcp.zone are immutable: machines created there could no longer be found; create another ProviderConfig"
 type GCPSpec struct {
 	// ProjectID of the machines.
 	// +kubebuilder:validation:MinLength=1
@@ -213,7 +213,7 @@ type GCPSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	ImageFamily string `json:"imageFamily,omitempty"`
-	// ImageProject is where the image family is.
+	// ImageProject is the project of the image family.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	ImageProject string `json:"imageProject,omitempty"`
@@ -242,7 +242,7 @@ type GCPSpec struct {
 }
 
 // AzureSpec places machines in an Azure resource group.
-// +kubebuilder:validation:XValidation:rule="self.subscriptionID == oldSelf.subscriptionID && self.resourceGroup == oldSelf.resourceGroup",message="azure.subscriptionID and azure.resourceGroup are immutable: what was made there would be out of sight; make another ProviderConfig"
+// +kubebuilder:validation:XValidation:rule="self.subscriptionID == oldSelf.subscriptionID && self.resourceGroup == oldSelf.resourceGroup",message="azure.subscriptionID and azure.resourceGroup are immutable: machines created there could no longer be found; create another ProviderConfig"
 type AzureSpec struct {
 	// SubscriptionID of the machines.
 	// +kubebuilder:validation:MinLength=1

@@ -19,7 +19,7 @@ const (
 	ProviderGCP       ProviderType = "gcp"
 )
 
-// OnPrem reports whether machines of this platform stand in the user's own
+// OnPrem reports whether machines of this platform are in the user's own
 // network, without a cloud load balancer.
 func (p ProviderType) OnPrem() bool {
 	return p == ProviderHarvester || p == ProviderNutanix || p == ProviderProxmox
@@ -64,7 +64,7 @@ type NetworkPoolReference struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// Priority ranks the pools; the lowest number is asked first.
+	// Priority ranks the pools; the lowest number is used first.
 	// +kubebuilder:default=0
 	// +optional
 	Priority int32 `json:"priority,omitempty"`
@@ -108,7 +108,7 @@ type ProviderNetworkSpec struct {
 	TimeServers []string `json:"timeServers,omitempty"`
 }
 
-// ProviderConfigSpec says how to reach a platform and where to put machines.
+// ProviderConfigSpec describes how to reach a platform and where to create machines.
 // +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || has(self.credentialsRef)",message="credentialsRef is required for harvester, nutanix and proxmox"
 // +kubebuilder:validation:XValidation:rule="self.provider == oldSelf.provider",message="provider is immutable"
 // +kubebuilder:validation:XValidation:rule="has(self.harvester) == (self.provider == 'harvester')",message="block harvester is required for provider harvester, and for no other"
@@ -179,17 +179,17 @@ func (s ProviderConfigSpec) Image() string {
 	return ""
 }
 
-// ProviderCapacity is what a platform has left.
+// ProviderCapacity is the free capacity of a platform.
 type ProviderCapacity struct {
 	// AvailableIPs counts free addresses.
 	// +optional
 	AvailableIPs int32 `json:"availableIPs,omitempty"`
-	// EstimatedTenants is how many tenants still fit.
+	// EstimatedTenants is the number of tenants that still fit.
 	// +optional
 	EstimatedTenants int32 `json:"estimatedTenants,omitempty"`
 }
 
-// OrphanKind is what kind of thing was left on a platform.
+// OrphanKind is the kind of an orphan on a platform.
 // +kubebuilder:validation:Enum=machine;loadBalancer;copy
 type OrphanKind string
 
@@ -197,18 +197,18 @@ type OrphanKind string
 const (
 	OrphanMachine      OrphanKind = "machine"
 	OrphanLoadBalancer OrphanKind = "loadBalancer"
-	// OrphanCopy is what the platform's own clone or restore made of a machine, with
-	// its tags. It is never deleted.
+	// OrphanCopy is a copy that the platform's own clone or restore created, with
+	// the tags of the machine. It is never deleted.
 	OrphanCopy OrphanKind = "copy"
 )
 
-// Orphan is something on the platform that carries the id of a cluster which this
-// plane is in charge of, while no request owns it.
+// Orphan is an object on the platform with the id of a cluster that this plane is in
+// charge of. No request owns it.
 type Orphan struct {
-	// Kind is machine, loadBalancer or copy. A copy was made by the platform's own clone
+	// Kind is machine, loadBalancer or copy. A copy was created by the platform's own clone
 	// or restore, and is never deleted.
 	Kind OrphanKind `json:"kind"`
-	// ID is that of the request that it was made for.
+	// ID is the owner id: that of the request that the object was created for.
 	// +kubebuilder:validation:MinLength=1
 	ID string `json:"id"`
 	// Name on the platform.
@@ -226,10 +226,10 @@ type Orphan struct {
 	FirstSeen metav1.Time `json:"firstSeen"`
 }
 
-// MaxOrphans is how many orphans a status holds.
+// MaxOrphans is the maximum number of orphans in a status.
 const MaxOrphans = 50
 
-// ProviderConfigStatus is what the provider's controller has found out.
+// ProviderConfigStatus is the observed state of a ProviderConfig.
 type ProviderConfigStatus struct {
 	// Validated is true when the platform has accepted the credentials.
 	// +optional
@@ -238,19 +238,20 @@ type ProviderConfigStatus struct {
 	// +optional
 	Ready bool `json:"ready,omitempty"`
 	// Platform identifies the installation that the requests of this ProviderConfig
-	// are on. It stays while one of them is on another than the one that answers.
+	// are on. It does not change while a request is on another installation than the
+	// one that answers.
 	// +optional
 	Platform string `json:"platform,omitempty"`
 	// ProviderVersion is the platform's version.
 	// +optional
 	ProviderVersion string `json:"providerVersion,omitempty"`
-	// Capacity is what the platform has left.
+	// Capacity is the free capacity of the platform.
 	// +optional
 	Capacity *ProviderCapacity `json:"capacity,omitempty"`
 	// LastValidationTime is when the credentials were last accepted or refused.
 	// +optional
 	LastValidationTime *metav1.Time `json:"lastValidationTime,omitempty"`
-	// LastProbeTime is when the platform was last asked.
+	// LastProbeTime is when the platform was last probed.
 	// +optional
 	LastProbeTime *metav1.Time `json:"lastProbeTime,omitempty"`
 	// Orphans are on the platform without a request, at most fifty of them.
@@ -267,7 +268,7 @@ type ProviderConfigStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// ProviderConfig says how to reach a platform and where to put machines.
+// ProviderConfig describes how to reach a platform and where to create machines.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=pc;pcfg

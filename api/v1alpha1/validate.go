@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Validate checks what the schema of a ClusterBootstrap cannot say, and returns
-// all that is wrong.
+// Validate checks the rules that the schema of a ClusterBootstrap cannot express, and
+// returns all errors.
 func (s ClusterBootstrapSpec) Validate() error {
 	errs := []error{s.Network.Validate(), validateLabels("spec.cluster.controlPlane.labels", s.Cluster.ControlPlane.Labels)}
 	if s.Cluster.Workers != nil {
@@ -24,7 +24,7 @@ func (s ClusterBootstrapSpec) Validate() error {
 	return errors.Join(errs...)
 }
 
-// validateLabels holds labels to what Kubernetes takes for a node.
+// validateLabels checks that Kubernetes accepts the labels for a node.
 func validateLabels(field string, labels map[string]string) error {
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
@@ -49,7 +49,7 @@ func (n NetworkSpec) Validate() error {
 	if err != nil {
 		return fmt.Errorf("spec.network.loadBalancerPool: %w", err)
 	}
-	// A name is not an address: where it leads to is not known here.
+	// A name is not an address: what it resolves to is not known here.
 	vip, err := netip.ParseAddr(n.VIP)
 	if err == nil && vip.Is4() == start.Is4() && vip.Compare(start) >= 0 && vip.Compare(end) <= 0 {
 		return fmt.Errorf("spec.network.vip %s must lie outside loadBalancerPool %s-%s", vip, start, end)

@@ -11,11 +11,11 @@ const (
 // updateRules are the rules on a change of an object.
 func updateRules() map[string]rule {
 	const (
-		frozen        = "spec is immutable once the machine is being created; delete the request and make a new one"
+		frozen        = "spec is immutable once the machine is being created; delete the request and create a new one"
 		frozenCluster = "spec.cluster is immutable once machines are requested"
 		frozenConfig  = "spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured"
 		frozenAddons  = "type of spec.addons.cni and of spec.addons.storage is immutable once a machine is configured"
-		elsewhere     = ": what was made there would be out of sight; make another ProviderConfig"
+		elsewhere     = ": machines created there could no longer be found; create another ProviderConfig"
 		frozenGCP     = "gcp.projectID, gcp.region and gcp.zone are immutable" + elsewhere
 		frozenAzure   = "azure.subscriptionID and azure.resourceGroup are immutable" + elsewhere
 		frozenCarrier = "type and enabled of spec.addons.controlPlaneHA are immutable once a machine is configured"
