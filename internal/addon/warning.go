@@ -25,7 +25,7 @@ func Warnings(spec v1alpha1.ClusterBootstrapSpec, kubernetes string) (out []stri
 		out = append(out, fmt.Sprintf("the cluster gets Kubernetes %s, which these default versions are not documented for: %s; set newer versions in spec.addons, or spec.cluster.kubernetesVersion", kubernetes, strings.Join(untested, ", ")))
 	}
 	if s := spec.Talos.Schematic; c.longhorn() && (s == plainSchematic || s == agentSchematic) {
-		out = append(out, "Longhorn attaches no volume on nodes without iSCSI: make a schematic with siderolabs/iscsi-tools and siderolabs/util-linux-tools and set it as spec.talos.schematic, or set spec.addons.storage.type to none")
+		out = append(out, "Longhorn attaches no volume on nodes without iSCSI: create a schematic with siderolabs/iscsi-tools and siderolabs/util-linux-tools and set it as spec.talos.schematic, or set spec.addons.storage.type to none")
 	}
 	if n := c.storageReplicas(); c.longhorn() && n > c.hosts() {
 		out = append(out, fmt.Sprintf("Longhorn keeps %d copies of a volume on different nodes, and only %d take volumes: set spec.addons.storage.replicaCount to %d, or volumes stay degraded", n, c.hosts(), c.hosts()))

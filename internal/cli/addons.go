@@ -27,8 +27,8 @@ func (a App) addonsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "addons -c FILE",
 		Short: "List the addons of a cluster, or fetch them for later",
-		Long: `List the addons that the ClusterBootstrap in FILE asks for: their versions,
-where they come from, and which others have to be ready first.`,
+		Long: `List the addons of the ClusterBootstrap in FILE: their versions, their sources,
+and which other addons must be ready first.`,
 		Example: "  butleradm addons -c cluster.yaml\n  butleradm addons pull -c cluster.yaml --to ./charts",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -49,14 +49,14 @@ func (a App) addonsPullCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pull -c FILE --to DIR",
 		Short: "Fetch the addons of a cluster into a directory",
-		Long: `Fetch everything that the addons of the ClusterBootstrap in FILE need from
-elsewhere into a directory: charts, manifests and the components of Cluster API
-providers. bootstrap --charts DIR takes them from there, without any network.
-The images of the addons are no part of it.`,
+		Long: `Fetch the charts, the manifests and the components of Cluster API providers
+that the addons of the ClusterBootstrap in FILE need, into a directory.
+bootstrap --charts DIR reads them from there, without a network. The container
+images of the addons are not included.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to == "" {
-				return failure.Usagef("--to is missing: name a directory for the addons")
+				return failure.Usagef("--to DIR is required")
 			}
 			if err := checkCharts(from); err != nil {
 				return err
@@ -78,10 +78,10 @@ func registerConfig(c *cobra.Command, to *string) {
 	c.Flags().StringVarP(to, "config", "c", "", "manifest `FILE` with ClusterBootstrap and ProviderConfig")
 }
 
-// loadAddons are the addons of a manifest that can be had.
+// loadAddons returns the addons of a manifest.
 func loadAddons(path string) ([]addon.Addon, error) {
 	if path == "" {
-		return nil, failure.Usagef("which manifest? name it with -c FILE")
+		return nil, failure.Usagef("-c FILE is required")
 	}
 	m, err := manifest.Load(path, operation.Plannable)
 	if err != nil {
@@ -102,7 +102,7 @@ func (a App) listAddons(addons []addon.Addon) error {
 	return out.Flush()
 }
 
-// origin is where an addon comes from unless --charts leads elsewhere.
+// origin returns the default source of an addon, without --charts.
 func origin(a addon.Addon) string {
 	switch a.Source.Kind {
 	case addon.ChartCarried, addon.Objects:
@@ -116,15 +116,15 @@ func origin(a addon.Addon) string {
 	return a.Source.URL
 }
 
-// pullAddons writes what is fetched for addons to a directory, and reads it
-// back from there as a bootstrap would.
+// pullAddons fetches addons into a directory, and reads them back from there as a
+// bootstrap does.
 func (a App) pullAddons(ctx context.Context, addons []addon.Addon, to, from string) error {
 	far, err := source.New(source.Options{Charts: from, Carried: charts.FS})
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(to, 0o755); err != nil {
-		return fmt.Errorf("make the directory for the addons: %w", err)
+		return fmt.Errorf("create the directory for the addons: %w", err)
 	}
 	near, err := source.New(source.Options{Charts: to})
 	if err != nil {
@@ -139,7 +139,7 @@ func (a App) pullAddons(ctx context.Context, addons []addon.Addon, to, from stri
 		}
 		saved, err := near.Fetch(ctx, x, operation.AnyVariables)
 		if err != nil {
-			return fmt.Errorf("read back what was saved: %w", err)
+			return fmt.Errorf("read back the saved addon: %w", err)
 		}
 		place := origin(x)
 		if from != "" && from != source.Upstream {

@@ -27,18 +27,18 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// bootstrap makes a cluster, and tells programs how that ended.
+// bootstrap creates a cluster, and reports a failure to programs.
 func (a App) bootstrap(ctx context.Context, p provider.Provider, f bootstrapFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
 	progress := ui.NewReporter(a.Out, a.Err, f.output)
-	err := a.bootstrapTold(ctx, p, f, progress)
+	err := a.runBootstrap(ctx, p, f, progress)
 	reportFailure(progress, err)
 	return err
 }
 
-func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrapFlags, progress *ui.Reporter) error {
+func (a App) runBootstrap(ctx context.Context, p provider.Provider, f bootstrapFlags, progress *ui.Reporter) error {
 	m, err := f.load(a, p)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
 	defer cancel()
-	err = interrupted(timed, a.bootstrapIn(timed, w, p, making{m, setup, given, f.charts, f.yes, fresh}, progress))
+	err = interrupted(timed, a.bootstrapIn(timed, w, p, input{m, setup, given, f.charts, f.yes, fresh}, progress))
 	switch {
 	case err == nil || errors.Is(err, lock.ErrHeld) || errors.Is(err, operation.ErrDeleted):
 	case isRefusal(err) && fresh:
@@ -78,24 +78,24 @@ func (a App) bootstrapTold(ctx context.Context, p provider.Provider, f bootstrap
 	return err
 }
 
-// isRefusal tells an error after which nothing was made.
+// isRefusal reports whether an error means that nothing was created.
 func isRefusal(err error) bool {
 	kind := failure.KindOf(err)
 	return kind == failure.Usage || kind == failure.Refused
 }
 
-// making is what a cluster is made of.
-type making struct {
+// input is the user's input to a bootstrap.
+type input struct {
 	*manifest.Manifest
 	setup sim.Setup
 	given *corev1.Secret
-	// charts is where addons come from, as the user says.
+	// charts is the source of addons that the user has given.
 	charts string
 	yes    bool
 	fresh  bool
 }
 
-// setup is what the simulated platform of a rehearsal starts with.
+// setup returns the initial state of the simulated platform of a rehearsal.
 func (f bootstrapFlags) setup(a App, m *manifest.Manifest) (sim.Setup, error) {
 	if !f.rehearse {
 		return sim.Setup{}, nil
@@ -108,7 +108,7 @@ func (f bootstrapFlags) setup(a App, m *manifest.Manifest) (sim.Setup, error) {
 	if err != nil {
 		return sim.Setup{}, err
 	}
-	setup, err := f.world.setup(seed)
+	setup, err := f.simulator.setup(seed)
 	if err != nil || f.charts != "" {
 		return setup, err
 	}
@@ -117,12 +117,12 @@ func (f bootstrapFlags) setup(a App, m *manifest.Manifest) (sim.Setup, error) {
 	return setup, err
 }
 
-func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.Provider, m making, progress *ui.Reporter) (err error) {
-	progress.Starting("the local plane starts")
+func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.Provider, m input, progress *ui.Reporter) (err error) {
+	progress.Starting("starting the local plane")
 	simulated := simulateAhead(ctx, w, p, m)
 	o, err := operation.Open(ctx, w, a.Hooks, "butleradm bootstrap "+w.Name)
 	if err != nil {
-		_ = simulated.Wait() // what kept the plane kept the platform too
+		_ = simulated.Wait() // the error of the plane is the cause of both
 		return err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
@@ -166,23 +166,23 @@ func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.
 }
 
 // startSimulator starts the platform of a rehearsal.
-func startSimulator(ctx context.Context, o *operation.Operation, p provider.Provider, m making, progress *ui.Reporter) (err error) {
+func startSimulator(ctx context.Context, o *operation.Operation, p provider.Provider, m input, progress *ui.Reporter) (err error) {
 	if !o.Rehearsal {
 		return nil
 	}
-	progress.Starting(fmt.Sprintf("the simulated %s starts", p.Type))
+	progress.Starting(fmt.Sprintf("starting the simulated %s", p.Type))
 	if o.Simulator, err = o.StartSimulator(ctx, p.Type, &m.setup); err != nil {
 		return err
 	}
 	progress.Step(fmt.Sprintf("simulated %s: %s", p.Type, o.Simulator.Admin))
 	if len(m.setup.Seed.Artifacts) > 0 {
-		progress.Step("addons: stand-ins for the charts; --charts upstream takes the real ones")
+		progress.Step("addons: stand-ins for the charts; --charts upstream uses the real ones")
 	}
 	return nil
 }
 
-// bootstrapOn makes the cluster once plane and platform are there.
-func (a App) bootstrapOn(o *operation.Operation, p provider.Provider, m making, known *v1alpha1.ClusterBootstrap, progress *ui.Reporter) error {
+// bootstrapOn creates the cluster once plane and platform are ready.
+func (a App) bootstrapOn(o *operation.Operation, p provider.Provider, m input, known *v1alpha1.ClusterBootstrap, progress *ui.Reporter) error {
 	plan, err := bootstrap.NewPlan(m.Cluster.Spec)
 	if err != nil {
 		return err
@@ -227,8 +227,8 @@ func (a App) bootstrapOn(o *operation.Operation, p provider.Provider, m making, 
 	return err
 }
 
-// warnings are what should be known before a plan is carried out.
-func (m making) warnings(plan bootstrap.Plan) (out []string) {
+// warnings returns the warnings about a plan.
+func (m input) warnings(plan bootstrap.Plan) (out []string) {
 	for _, w := range plan.Warnings {
 		out = append(out, w.Message)
 	}
@@ -236,12 +236,12 @@ func (m making) warnings(plan bootstrap.Plan) (out []string) {
 	return append(out, operation.IdleFaults(m.setup)...)
 }
 
-// wasReady tells a cluster that was Ready as it is wanted now.
+// wasReady reports whether a cluster was Ready with its current spec.
 func wasReady(known *v1alpha1.ClusterBootstrap, generation int64) bool {
 	return known != nil && known.Generation == generation && known.Status.Phase == v1alpha1.BootstrapReady
 }
 
-// outcome is how following a bootstrap ended.
+// outcome returns the outcome of following a bootstrap.
 func outcome(ctx context.Context, err error) ui.Outcome {
 	switch {
 	case err == nil:
@@ -252,10 +252,10 @@ func outcome(ctx context.Context, err error) ui.Outcome {
 	return ui.Failed
 }
 
-// simulateAhead starts the platform of a new rehearsal beside the plane. One
-// that may run already is left alone until the plane is ours and the manifest
-// has been tried.
-func simulateAhead(ctx context.Context, w workspace.Workspace, p provider.Provider, m making) *errgroup.Group {
+// simulateAhead starts the platform of a new rehearsal in parallel with the plane. One
+// that may run already is not touched until the plane is locked and the manifest
+// checked.
+func simulateAhead(ctx context.Context, w workspace.Workspace, p provider.Provider, m input) *errgroup.Group {
 	var group errgroup.Group
 	if m.fresh {
 		group.Go(func() error {
@@ -266,8 +266,8 @@ func simulateAhead(ctx context.Context, w workspace.Workspace, p provider.Provid
 	return &group
 }
 
-// carryThrough follows the bootstrap to its end. Where only the move of the plane
-// is left, it makes that, and follows the cluster's own controllers from there.
+// carryThrough follows the bootstrap to its end. Once only the pivot is left, it
+// pivots, and then follows the cluster's own controllers.
 func carryThrough(o *operation.Operation, p provider.Provider, m *manifest.Manifest, progress *ui.Reporter) error {
 	books := &teardown.Bookkeeper{Operation: o, Provider: p}
 	for tries := 1; ; tries++ {
@@ -288,11 +288,11 @@ func carryThrough(o *operation.Operation, p provider.Provider, m *manifest.Manif
 	}
 }
 
-// follow tells how the bootstrap goes until it is Ready or has failed, or only
-// the move of its plane is left.
+// follow reports the progress of the bootstrap until it is Ready, has failed, or only
+// the pivot is left.
 func follow(o *operation.Operation, m *manifest.Manifest, books *teardown.Bookkeeper, progress *ui.Reporter) (cb *v1alpha1.ClusterBootstrap, err error) {
 	phase := v1alpha1.ClusterBootstrapPhase("")
-	o.OnSilence = func(error) { progress.Waiting(o.Name + " manages itself, and does not answer at present") }
+	o.OnSilence = func(error) { progress.Waiting(o.Name + " manages itself, and does not answer") }
 	err = o.Watch(client.ObjectKeyFromObject(m.Cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
 		cb = object.(*v1alpha1.ClusterBootstrap)
 		if phase != cb.Status.Phase {
@@ -306,7 +306,7 @@ func follow(o *operation.Operation, m *manifest.Manifest, books *teardown.Bookke
 	return cb, err
 }
 
-// settled is a bootstrap that is Ready or has failed, as its spec now stands.
+// settled reports whether a bootstrap is Ready or has failed with its current spec.
 func settled(cb *v1alpha1.ClusterBootstrap) bool {
 	if cb.Status.ObservedGeneration != cb.Generation {
 		return false
@@ -315,17 +315,17 @@ func settled(cb *v1alpha1.ClusterBootstrap) bool {
 		cb.Status.Phase == v1alpha1.BootstrapReady && meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionReady)
 }
 
-// confirmMachines asks before real machines are made.
+// confirmMachines asks for confirmation before real machines are created.
 func (a App) confirmMachines(o *operation.Operation, m *manifest.Manifest, plan bootstrap.Plan, yes bool) error {
 	if yes || o.Rehearsal {
 		return nil
 	}
-	question := fmt.Sprintf("Make %d machine(s) on %s (%s)?", len(plan.Machines), m.Provider.Name, m.Provider.Spec.Provider)
+	question := fmt.Sprintf("Create %d machine(s) on %s (%s)?", len(plan.Machines), m.Provider.Name, m.Provider.Spec.Provider)
 	if a.confirm(o.Context(), question) {
 		return nil
 	}
 	if o.Context().Err() != nil {
 		return o.Ended()
 	}
-	return failure.New(failure.Usage, errors.New("nothing was made; answer y, or pass --yes"))
+	return failure.New(failure.Usage, errors.New("nothing was created; answer y, or pass --yes"))
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 )
 
-// registerCharts adds the flag that leads addons elsewhere.
+// registerCharts adds the flag with the source of addons.
 func registerCharts(c *cobra.Command, to *string, otherwise string) {
-	c.Flags().StringVar(to, "charts", "", "`WHERE` addons come from: a directory, oci://REGISTRY/PATH, or upstream (default: "+otherwise+")")
+	c.Flags().StringVar(to, "charts", "", "`SOURCE` of addons: a directory, oci://REGISTRY/PATH, or upstream (default: "+otherwise+")")
 }
 
-// checkCharts refuses a place that addons cannot come from.
+// checkCharts refuses an invalid source of addons.
 func checkCharts(where string) error {
 	if _, err := source.New(source.Options{Charts: where}); err != nil {
 		return failure.Usagef("--charts: %w", err)

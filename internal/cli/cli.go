@@ -37,7 +37,7 @@ const (
 	exitInterrupted = 130
 )
 
-// App is what butleradm is made of.
+// App holds the parts of butleradm.
 type App struct {
 	// Providers that clusters can be bootstrapped on.
 	Providers []provider.Provider
@@ -51,12 +51,12 @@ type App struct {
 	Hooks Hooks
 }
 
-// Hooks let a test take hold of a command where nothing outside can.
+// Hooks let a test stop a command at points that cannot be observed from outside.
 type Hooks = operation.Hooks
 
 // Main runs the command and returns its exit code.
 func (a App) Main(args []string) int {
-	// This is how the executable runs itself as a part of a plane.
+	// The executable runs itself in this way as a component of a plane.
 	if len(args) > 0 && args[0] == "component" {
 		return a.Component(args[1:])
 	}
@@ -81,7 +81,7 @@ func (a App) Main(args []string) int {
 	return codeOf(err)
 }
 
-// codeOf is the exit code of a command that ended with an error.
+// codeOf returns the exit code for an error.
 func codeOf(err error) int {
 	switch failure.KindOf(err) {
 	case failure.Usage:
@@ -96,7 +96,7 @@ func codeOf(err error) int {
 	return exitFailed
 }
 
-// summary is an error in one sentence.
+// summary returns an error as one sentence.
 func summary(err error) string {
 	if invalid, ok := errors.AsType[*manifest.Invalid](err); ok {
 		return invalid.Summary()
@@ -107,18 +107,18 @@ func summary(err error) string {
 func (a App) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "butleradm",
-		Short: "Make a Talos management cluster of an infrastructure",
-		Long: `butleradm makes a running Talos Linux management cluster of an infrastructure,
-with nothing else installed. Start with a rehearsal: the real program against a
-simulated platform, with your own manifest.
+		Short: "Create a Talos Linux management cluster on your infrastructure",
+		Long: `butleradm creates a Talos Linux management cluster on your infrastructure. It
+needs no other tool. Start with a rehearsal: the real program with your own
+manifest, against a simulated platform.
 
-  butleradm bootstrap harvester -c cluster.yaml --rehearse
+  butleradm bootstrap ` + a.exampleProvider() + ` -c cluster.yaml --rehearse
 
 State is kept in $BUTLER_HOME (default ~/.butler).
 
-Exit codes: 0 done, 1 failed, 2 wrong use or invalid manifest, 3 refused by the
-preflight, 124 timed out, 130 interrupted. After 2 and 3 nothing was made; after
-the others everything is left in place.`,
+Exit codes: 0 done, 1 failed, 2 usage error or invalid manifest, 3 refused by
+the preflight, 124 timed out, 130 interrupted. After 2 and 3 nothing was
+created. After the others everything is left in place.`,
 		Version: version.String(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -26,24 +26,25 @@ import (
 	"github.com/butlerdotdev/butler/provider/serve"
 )
 
-// surroundings are what a controller of this project finds where it runs.
-type surroundings struct {
+// environment holds the settings of the network that a controller runs in.
+type environment struct {
 	// network is the address of a simulated network; empty means the real one.
 	network string
 	// ca is a file with an authority for the servers of that network.
 	ca string
 }
 
-// controllerCommand is how a simulated cluster runs the pods of this project.
+// controllerCommand returns the command that a simulated cluster runs the pods of this
+// project with.
 func (a App) controllerCommand() *cobra.Command {
-	var s surroundings
+	var s environment
 	c := &cobra.Command{
 		Use:    "controller NAME [ARGS]",
 		Short:  "Run a controller of this project until the input ends",
 		Hidden: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return failure.Usagef("which controller? name it")
+				return failure.Usagef("the name of a controller is required")
 			}
 			return nil
 		},
@@ -58,7 +59,7 @@ func (a App) controllerCommand() *cobra.Command {
 	return c
 }
 
-func (a App) runController(ctx context.Context, s surroundings, name string, args []string) error {
+func (a App) runController(ctx context.Context, s environment, name string, args []string) error {
 	all, err := a.controllers(s)
 	if err != nil {
 		return err
@@ -69,20 +70,20 @@ func (a App) runController(ctx context.Context, s surroundings, name string, arg
 		for _, p := range all {
 			names = append(names, p.Name)
 		}
-		return failure.Usagef("there is no controller %q; there are %s", name, strings.Join(names, ", "))
+		return failure.Usagef("unknown controller %q; known are %s", name, strings.Join(names, ", "))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		// Whoever has started this process holds the other end.
+		// The parent process holds the other end.
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
 	return all[i].Run(ctx, args, program.Streams{Out: a.Out, Err: a.Err})
 }
 
-// controllers are all of this project that this executable has.
-func (a App) controllers(s surroundings) ([]program.Program, error) {
+// controllers returns the controllers of this project that this executable has.
+func (a App) controllers(s environment) ([]program.Program, error) {
 	transport := provider.Transport{DialContext: (&net.Dialer{}).DialContext}
 	addons := source.Options{Carried: charts.FS}
 	if s.network != "" {

@@ -23,19 +23,19 @@ import (
 
 func (a App) kubeconfigCommand() *cobra.Command {
 	return a.credentialCommand("kubeconfig", "Print the kubeconfig of a cluster",
-		`Print the kubeconfig of a cluster's administrator. It holds for a year, and is
-renewed before it is printed if less than a month is left; a control plane has
-to be reachable for that. That of a rehearsed cluster leads through the
-simulated network and works while the simulated platform runs.`,
+		`Print the kubeconfig of a cluster's administrator. It is valid for a year. If
+less than a month is left, it is renewed first, which needs a reachable control
+plane. That of a rehearsed cluster uses the proxy of the simulated network, and
+works while the simulated platform runs.`,
 		bootstrap.SecretKubeconfig)
 }
 
 func (a App) talosconfigCommand() *cobra.Command {
 	return a.credentialCommand("talosconfig", "Print the talosconfig of a cluster",
-		`Print the credentials for the Talos API of a cluster's nodes. They hold for a
-year, and are renewed before they are printed if less than a month is left. The
-nodes of a rehearsed cluster are reached through the simulated network alone,
-which talosctl cannot use.`, bootstrap.SecretTalosconfig)
+		`Print the credentials for the Talos API of a cluster's nodes. They are valid for
+a year. If less than a month is left, they are renewed first. The nodes of a
+rehearsed cluster can only be reached through the simulated network, which
+talosctl cannot use.`, bootstrap.SecretTalosconfig)
 }
 
 func (a App) credentialCommand(name, short, long, suffix string) *cobra.Command {
@@ -83,7 +83,7 @@ func readCredential(ctx context.Context, w workspace.Workspace, suffix string) (
 	return data, err
 }
 
-// throughProxy leads a kubeconfig through the simulated network.
+// throughProxy sets the proxy of the simulated network in a kubeconfig.
 func throughProxy(w workspace.Workspace, data []byte, a App) ([]byte, error) {
 	c, err := clientcmd.Load(data)
 	if err != nil {

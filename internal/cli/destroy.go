@@ -24,7 +24,7 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// destroyFlags say what is to go, and how.
+// destroyFlags select what is deleted, and how.
 type destroyFlags struct {
 	workspace.Choice
 	manifest    string
@@ -32,7 +32,7 @@ type destroyFlags struct {
 	clusterID   string
 	orphans     bool
 	evenIfGone  bool
-	// evenIfTenants leaves behind what the cluster manages for others.
+	// evenIfTenants abandons the tenants of the cluster.
 	evenIfTenants bool
 	yes           bool
 	dryRun        bool
@@ -43,28 +43,28 @@ func (a App) destroyCommand() *cobra.Command {
 	var f destroyFlags
 	cmd := &cobra.Command{
 		Use:   "destroy CLUSTER | destroy -c FILE --orphans",
-		Short: "Delete a cluster and everything that was made for it",
+		Short: "Delete a cluster and everything that was created for it",
 		Long: `Delete a cluster: its machines with their disks, its load balancers, its
-credentials and its requests. The command asks the platform what it holds of the
-cluster, shows that, asks, deletes it, waits until the platform confirms, and
-ends with a ledger: created n, deleted n, left 0. The same command after an
-interruption goes on where it was. What does not carry the ids of this cluster
-is neither shown nor touched. Copies that the platform's own clone or restore
-made, with these ids, are shown and kept.
+credentials and its requests. The command lists what the platform holds of the
+cluster, asks for confirmation, deletes it, and waits until the platform
+confirms. It ends with a ledger: created n, deleted n, left 0. After an
+interruption the same command continues. Objects without the ids of this cluster
+are neither listed nor deleted. Copies with these ids that the platform's own
+clone or restore created are listed and kept.
 
-A cluster that manages itself gives its management back to this machine first.
+A cluster that manages itself first returns its management to this machine.
 
-The cluster itself is asked for tenants: Clusters and Machines of Cluster API,
-hosted control planes, and Services of type LoadBalancer that are not of its own
-addons. While it has some, the command lists them and refuses: they would go on
-without what manages them. --even-if-tenants leaves them behind.
+The command also looks for tenants on the cluster: Clusters and Machines of
+Cluster API, hosted control planes, and Services of type LoadBalancer that do
+not belong to its addons. If there are any, it lists them and refuses, because
+they would keep running without management. --even-if-tenants abandons them.
 
-With --orphans no plane takes part: everything on the platform that carries the
-name of the cluster in FILE is found by its tags and deleted directly. That is
-for a plane that is lost, or a cluster that managed itself and does not answer.
-Where the name stands for several cluster ids, --cluster-id says which.`,
+With --orphans no plane is used: everything on the platform that is tagged with
+the name of the cluster in FILE is found by its tags and deleted directly. Use
+it if the plane is lost, or if a cluster that managed itself does not answer. If
+several cluster ids have the name, --cluster-id selects one.`,
 		Example: `  butleradm destroy dev-cluster --dry-run
-  butleradm destroy dev-cluster --credentials kubeconfig.yaml
+  butleradm destroy dev-cluster --credentials FILE
   butleradm destroy -c cluster.yaml --orphans`,
 		Args: f.arguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,22 +77,22 @@ Where the name stands for several cluster ids, --cluster-id says which.`,
 		},
 	}
 	registerChoice(&f.Choice, cmd)
-	cmd.Flags().StringVarP(&f.manifest, "config", "c", "", "with --orphans: manifest `FILE` of the cluster, in place of its name")
-	cmd.Flags().StringVar(&f.credentials, "credentials", "", "`PATH` of the platform's credentials: they replace those that the plane has")
-	cmd.Flags().BoolVar(&f.orphans, "orphans", false, "delete what carries the cluster's tags, without a plane")
-	cmd.Flags().StringVar(&f.clusterID, "cluster-id", "", "with --orphans: the `ID` that is meant where several clusters share the name")
-	cmd.Flags().BoolVar(&f.evenIfGone, "even-if-gone", false, "also if the platform has nothing of a cluster that is known to run there")
-	cmd.Flags().BoolVar(&f.evenIfTenants, "even-if-tenants", false, "also if the cluster has tenants: they are left behind without management")
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	cmd.Flags().StringVarP(&f.manifest, "config", "c", "", "with --orphans: manifest `FILE` of the cluster, instead of its name")
+	cmd.Flags().StringVar(&f.credentials, "credentials", "", "`PATH` of new credentials for the platform; they replace those of the plane")
+	cmd.Flags().BoolVar(&f.orphans, "orphans", false, "delete everything with the cluster's tags, without a plane")
+	cmd.Flags().StringVar(&f.clusterID, "cluster-id", "", "with --orphans: the `ID` of the cluster if several have the name")
+	cmd.Flags().BoolVar(&f.evenIfGone, "even-if-gone", false, "continue if the platform holds nothing of a cluster that the plane knows there")
+	cmd.Flags().BoolVar(&f.evenIfTenants, "even-if-tenants", false, "continue if the cluster has tenants; they lose their management")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "delete without confirmation")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be deleted, and change nothing")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait until everything is gone")
 	return cmd
 }
 
-// arguments are the name of a cluster, unless a manifest has it.
+// arguments requires the name of a cluster, unless there is a manifest.
 func (f *destroyFlags) arguments(cmd *cobra.Command, args []string) error {
 	if f.manifest != "" && len(args) > 0 {
-		return failure.Usagef("name the cluster or its manifest, not both: %s -c %s --orphans", cmd.CommandPath(), workspace.Quoted(f.manifest))
+		return failure.Usagef("a cluster and a manifest exclude each other: %s -c %s --orphans", cmd.CommandPath(), workspace.Quoted(f.manifest))
 	}
 	if f.manifest != "" {
 		return nil
@@ -104,25 +104,24 @@ func (f *destroyFlags) arguments(cmd *cobra.Command, args []string) error {
 func (f destroyFlags) check() error {
 	switch {
 	case f.timeout <= 0:
-		return failure.Usagef("--timeout is how long to wait, for example 30m, not %s", f.timeout)
+		return failure.Usagef("--timeout must be a positive duration, for example 30m, not %s", f.timeout)
 	case f.manifest != "" && !f.orphans:
-		return failure.Usagef("a cluster is destroyed by its name: butleradm destroy CLUSTER; to go by its manifest, without a plane, add --orphans")
+		return failure.Usagef("-c FILE requires --orphans; to destroy a cluster with its plane: butleradm destroy CLUSTER")
 	case f.clusterID != "" && !f.orphans:
-		return failure.Usagef("--cluster-id goes with --orphans: a plane knows the id of its cluster")
+		return failure.Usagef("--cluster-id requires --orphans; a plane knows the id of its cluster")
 	case f.clusterID != "" && !isClusterID(f.clusterID):
-		return failure.Usagef("--cluster-id is a UUID, as the label %s has it, not %q", v1alpha1.AnnotationClusterID, f.clusterID)
+		return failure.Usagef("--cluster-id must be a UUID, the value of the label %s, not %q", v1alpha1.AnnotationClusterID, f.clusterID)
 	case f.evenIfTenants && f.orphans:
-		return failure.Usagef("--even-if-tenants goes with a plane: --orphans asks the platform alone")
+		return failure.Usagef("--even-if-tenants and --orphans exclude each other; --orphans does not look for tenants")
 	case f.evenIfGone && f.orphans:
-		return failure.Usagef("--even-if-gone goes with a plane: --orphans deletes what it finds")
+		return failure.Usagef("--even-if-gone and --orphans exclude each other; --orphans deletes what it finds")
 	case f.Rehearse && f.credentials != "":
-		return failure.Usagef("a rehearsal reads no credentials; leave --credentials out")
+		return failure.Usagef("a rehearsal reads no credentials; remove --credentials")
 	}
 	return nil
 }
 
-// isClusterID reports whether a text can be the value of a cluster's label: a UUID
-// in the one form in which labels have it.
+// isClusterID reports whether a text is a UUID in the form of the cluster label.
 func isClusterID(text string) bool {
 	id, err := uuid.Parse(text)
 	return err == nil && id.String() == text
@@ -137,7 +136,7 @@ func (a App) destroyNamed(ctx context.Context, f destroyFlags, args []string) er
 		return err
 	}
 	if w.Rehearsal && f.credentials != "" {
-		return failure.Usagef("a rehearsal reads no credentials; leave --credentials out")
+		return failure.Usagef("a rehearsal reads no credentials; remove --credentials")
 	}
 	switch {
 	case f.orphans:
@@ -148,7 +147,7 @@ func (a App) destroyNamed(ctx context.Context, f destroyFlags, args []string) er
 	return a.newTeardown(f).Destroy(ctx, w)
 }
 
-// newTeardown returns what a teardown needs from the command line.
+// newTeardown returns a teardown with the settings of the command line.
 func (a App) newTeardown(f destroyFlags) *teardown.Teardown {
 	return &teardown.Teardown{
 		Out: a.Out, Err: a.Err, Hooks: a.Hooks, Provider: a.provider, Confirm: a.confirm,
@@ -168,7 +167,7 @@ func (a App) newTeardown(f destroyFlags) *teardown.Teardown {
 	}
 }
 
-// destroyByManifest deletes what carries the name of the cluster in a manifest.
+// destroyByManifest deletes what is tagged with the cluster of a manifest.
 func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) {
 	m, err := manifest.Load(f.manifest)
 	if err != nil {
@@ -189,14 +188,14 @@ func (a App) destroyByManifest(ctx context.Context, f destroyFlags) (err error) 
 	return a.newTeardown(f).DestroyByManifest(ctx, w, m, given)
 }
 
-// replacement are the credentials of a file, as the Secret of a ProviderConfig;
-// nil means that no file was named.
+// replacement returns the credentials in a file as the Secret of a ProviderConfig;
+// nil without a file.
 func replacement(a App, config *v1alpha1.ProviderConfig, path string) (*corev1.Secret, error) {
 	if path == "" {
 		return nil, nil
 	}
 	if config.CredentialsSecret().Name == "" {
-		return nil, failure.Usagef("ProviderConfig %s has no spec.credentialsRef to store --credentials in; leave --credentials out", config.Name)
+		return nil, failure.Usagef("ProviderConfig %s has no spec.credentialsRef to store --credentials in; remove --credentials", config.Name)
 	}
 	p, err := a.provider(config.Spec.Provider)
 	if err != nil {
@@ -219,7 +218,7 @@ func (a App) provider(t v1alpha1.ProviderType) (provider.Provider, error) {
 	return provider.Provider{}, a.noProvider(t)
 }
 
-// confirm asks; Ctrl-C is an answer too.
+// confirm asks the user. Ctrl-C means no.
 func (a App) confirm(ctx context.Context, question string) bool {
 	fmt.Fprint(a.Err, question+" [y/N] ")
 	answers := make(chan string, 1)
@@ -230,7 +229,7 @@ func (a App) confirm(ctx context.Context, question string) bool {
 	select {
 	case answer := <-answers:
 		if !strings.HasSuffix(answer, "\n") {
-			fmt.Fprintln(a.Err) // nobody has typed Enter
+			fmt.Fprintln(a.Err) // the input ended without a newline
 		}
 		answer = strings.ToLower(strings.TrimSpace(answer))
 		return answer == "y" || answer == "yes"

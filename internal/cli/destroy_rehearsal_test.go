@@ -61,7 +61,7 @@ func TestOrphansAreFoundByTheirTags(t *testing.T) {
 		return a.run(append([]string{"destroy", "-c", manifest, "--orphans", "--rehearse"}, more...)...)
 	}
 
-	sweep("--yes").expect(t, 2, "is in charge of dev-cluster; let it do that: butleradm destroy dev-cluster", "--cluster-id "+id+" --yes")
+	sweep("--yes").expect(t, 2, "is in charge of dev-cluster; use it: butleradm destroy dev-cluster", "--cluster-id "+id+" --yes")
 	a.run("destroy", "dev-cluster", "--orphans", "--yes").expect(t, 2, "is in charge of dev-cluster")
 	a.withPlane(plane, func(client.Client) {
 		sweep("--yes", "--cluster-id", id).expect(t, 1, "is in use by butleradm plane (pid ")
@@ -70,7 +70,7 @@ func TestOrphansAreFoundByTheirTags(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(plane, "etcd", "data", "member", "snap", "db"), []byte("spoilt"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sweep("--yes").expect(t, 1, "whether it is in charge: ", "butleradm destroy -c FILE --orphans, which tells the cluster's id with --dry-run")
+	sweep("--yes").expect(t, 1, "whether it is in charge: ", "butleradm destroy -c FILE --orphans --dry-run prints the cluster id")
 	if r := sweep("--dry-run"); r.code != 0 || !strings.Contains(r.out, "(cluster id "+id+")") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
 	}
@@ -84,8 +84,8 @@ func TestOrphansAreFoundByTheirTags(t *testing.T) {
 	}
 	a.expectOneMachine()
 	plant(t, platform, "of-another-root", tags(another, "of-another"))
-	sweep("--yes").expect(t, 2, "holds 2 clusters of the name dev-cluster: ", another+" 1 disk", id+" 1 machine, 1 disk", "say it with --cluster-id ID; nothing was deleted")
-	sweep("--yes", "--cluster-id", "x").expect(t, 2, "--cluster-id is a UUID")
+	sweep("--yes").expect(t, 2, "holds 2 clusters of the name dev-cluster: ", another+" 1 disk", id+" 1 machine, 1 disk", "select one with --cluster-id ID; nothing was deleted")
+	sweep("--yes", "--cluster-id", "x").expect(t, 2, "--cluster-id must be a UUID")
 	sweep("--yes", "--cluster-id", id).expectLedger(t, "found 2, deleted 2, left 0: 1 machine, 1 disk")
 	if left := disks(t, platform); !slices.Equal(left, []string{"of-another-root"}) {
 		t.Errorf("left: %v", left)
@@ -147,10 +147,10 @@ func TestRefusedCredentialsAreToldAtOnce(t *testing.T) {
 	// Those of another platform are accepted there, but it says nothing of the cluster.
 	other := a.kubeconfig(a.startPlatformIn("another"), func(*clientcmdapi.Config) {})
 	a.run("destroy", "dev-cluster", "--yes", "--credentials", other).expect(t, 1,
-		"ask the platform what it holds of dev-cluster: use ProviderConfig harvester-dev: the credentials are for another platform",
+		"list what the platform holds of dev-cluster: use ProviderConfig harvester-dev: the credentials are for another platform",
 		"restore the credentials and the endpoint of the first platform", "nothing was deleted")
-	a.run("destroy", "dev-cluster", "--yes").expect(t, 1, "nothing was deleted; hand over others with: butleradm destroy dev-cluster --credentials FILE")
-	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "ask the platform what it holds of dev-cluster", "pass --yes --even-if-left")
+	a.run("destroy", "dev-cluster", "--yes").expect(t, 1, "nothing was deleted; pass other credentials: butleradm destroy dev-cluster --credentials FILE")
+	a.run("forget", "dev-cluster", "--yes").expect(t, 1, "list what the platform holds of dev-cluster", "pass --yes --even-if-left")
 	if left := disks(t, platform); len(left) != 1 {
 		t.Errorf("left: %v", left)
 	}

@@ -164,7 +164,7 @@ func TestDestroyIsAccountedFor(t *testing.T) {
 	r := a.ok("destroy", "dev-cluster", "--yes")
 	r.expectLedger(t, "created 3, deleted 3, left 0: 1 machine, 2 disks")
 	r.expect(t, 0, "kept: disk restore-forensic (copied on the platform with our tags, not created by Butler)",
-		"dev-cluster is destroyed; nothing is left on the platform", "end it with: butleradm sim stop dev-cluster")
+		"dev-cluster is destroyed; nothing is left on the platform", "stop it with: butleradm sim stop dev-cluster")
 	if left := disks(t, platform); !slices.Equal(left, []string{"restore-forensic", "strangers-root", "untagged"}) {
 		t.Errorf("left: %v", left)
 	}
@@ -199,7 +199,7 @@ func TestDestroyIsAccountedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		const want = "dev-cluster is gone from its plane, but the platform was not asked at the end what is left of it"
+		const want = "dev-cluster is gone from its plane, but the platform has not confirmed that nothing is left of it"
 		a.run("destroy", "dev-cluster", "--yes").expect(t, 1, want, "butleradm destroy -c FILE --orphans")
 		a.run("forget", "dev-cluster", "--yes").expect(t, 1, want, "pass --yes --even-if-left")
 	})
@@ -229,13 +229,13 @@ func TestDestroyRefusesWhatDoesNotFit(t *testing.T) {
 		args []string
 		want string
 	}{
-		"manifest without orphans":   {[]string{"destroy", "-c", example}, "without a plane, add --orphans"},
-		"name and manifest":          {[]string{"destroy", "x", "-c", example, "--orphans"}, "name the cluster or its manifest, not both"},
-		"id without orphans":         {[]string{"destroy", "x", "--cluster-id", another}, "--cluster-id goes with --orphans"},
-		"id that is none":            {[]string{"destroy", "x", "--orphans", "--cluster-id", "7"}, "--cluster-id is a UUID"},
-		"id in another form":         {[]string{"destroy", "x", "--orphans", "--cluster-id", "{" + another + "}"}, "--cluster-id is a UUID"},
+		"manifest without orphans":   {[]string{"destroy", "-c", example}, "-c FILE requires --orphans"},
+		"name and manifest":          {[]string{"destroy", "x", "-c", example, "--orphans"}, "a cluster and a manifest exclude each other"},
+		"id without orphans":         {[]string{"destroy", "x", "--cluster-id", another}, "--cluster-id requires --orphans"},
+		"id that is none":            {[]string{"destroy", "x", "--orphans", "--cluster-id", "7"}, "--cluster-id must be a UUID"},
+		"id in another form":         {[]string{"destroy", "x", "--orphans", "--cluster-id", "{" + another + "}"}, "--cluster-id must be a UUID"},
 		"credentials of a rehearsal": {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--credentials", example}, "a rehearsal reads no credentials"},
-		"gone without a plane":       {[]string{"destroy", "x", "--orphans", "--even-if-gone"}, "--even-if-gone goes with a plane"},
+		"gone without a plane":       {[]string{"destroy", "x", "--orphans", "--even-if-gone"}, "--even-if-gone and --orphans exclude each other"},
 		"both kinds":                 {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--real"}, "exclude each other"},
 		"no manifest there":          {[]string{"destroy", "-c", "/no/such.yaml", "--orphans"}, "no such file"},
 		"no credentials":             {[]string{"destroy", "-c", example, "--orphans", "--yes"}, "there are no credentials for harvester"},

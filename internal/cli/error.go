@@ -14,8 +14,8 @@ import (
 // errTimeout is the cause of a context that --timeout has ended.
 var errTimeout = errors.New("timed out")
 
-// interrupted gives an error the exit code of what ended its context, if
-// something did.
+// interrupted returns an error with the exit code for the end of its context, if
+// that has ended.
 func interrupted(ctx context.Context, err error) error {
 	switch {
 	case err == nil || ctx.Err() == nil:

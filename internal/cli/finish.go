@@ -12,7 +12,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// reportFailure reports to programs how the command ended; people read it from Main.
+// reportFailure reports an error as a JSON event. Main prints it for people.
 func reportFailure(progress *ui.Reporter, err error) {
 	progress.Clear()
 	if err == nil || !progress.JSON() {
@@ -29,7 +29,7 @@ func reportFailure(progress *ui.Reporter, err error) {
 	progress.Failed(codeOf(err), summary(err))
 }
 
-// finish reports a cluster that is Ready, and prints what can be done with it.
+// finish reports that a cluster is Ready, and prints the next commands.
 func (a App) finish(progress *ui.Reporter, w workspace.Workspace, changed bool) {
 	message := w.Name + " is Ready"
 	if !changed {
@@ -43,12 +43,12 @@ func (a App) finish(progress *ui.Reporter, w workspace.Workspace, changed bool) 
 		w.Command("kubeconfig"), w.Command("status"), w.Command("destroy"))
 }
 
-// suggest prints what can be done with a cluster that is not Ready.
+// suggest prints the next commands for a cluster that is not Ready.
 func (a App) suggest(progress *ui.Reporter, w workspace.Workspace, again string) {
 	progress.Clear()
 	if progress.JSON() {
 		return
 	}
-	fmt.Fprintf(a.Err, "\nEverything is left in place.\n\n  go on:      %s\n  look at it: %s\n  remove it:  %s\n\n",
+	fmt.Fprintf(a.Err, "\nEverything is left in place.\n\n  continue:   %s\n  look at it: %s\n  remove it:  %s\n\n",
 		again, w.Command("status"), w.Command("destroy"))
 }

@@ -31,17 +31,17 @@ type bootstrapFlags struct {
 	timeout     time.Duration
 	yes         bool
 	charts      string
-	world       world
-	// shaped is a flag of the simulated world that was given, if one was.
-	shaped string
-	// again is the command line that goes on with this one.
+	simulator   simulatorFlags
+	// simulatorFlag is the name of a given flag of the simulator; empty without one.
+	simulatorFlag string
+	// again is the command line that continues this bootstrap.
 	again string
 }
 
 func (a App) bootstrapCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bootstrap PROVIDER",
-		Short: "Make a management cluster",
+		Short: "Create a management cluster",
 		// The flags are those of the provider's command, which was not found.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -57,9 +57,17 @@ func (a App) bootstrapCommand() *cobra.Command {
 	return c
 }
 
-// noProvider says that this build does not serve a provider.
+// noProvider returns the error for a provider that this build does not have.
 func (a App) noProvider(t v1alpha1.ProviderType) error {
 	return failure.Usagef("this build has no provider %s; it has: %s", t, a.providerNames())
+}
+
+// exampleProvider returns the provider of the examples in help texts.
+func (a App) exampleProvider() string {
+	if len(a.Providers) == 0 {
+		return "PROVIDER"
+	}
+	return string(a.Providers[0].Type)
 }
 
 func (a App) providerNames() string {
@@ -74,36 +82,37 @@ func (a App) bootstrapProviderCommand(p provider.Provider) *cobra.Command {
 	var f bootstrapFlags
 	c := &cobra.Command{
 		Use:   string(p.Type) + " -c FILE [--rehearse]",
-		Short: "Make a management cluster on " + string(p.Type),
-		Long: `Make a management cluster of the ClusterBootstrap and the ProviderConfig in
-FILE. Everything that is wrong with FILE is reported at once; then the platform
-is asked whether it would take the machines; only then they are made. The same
-command after an interruption goes on where it was, and after Ready says so.
+		Short: "Create a management cluster on " + string(p.Type),
+		Long: `Create the management cluster that the ClusterBootstrap and the ProviderConfig
+in FILE describe. All errors in FILE are reported at once. Then a preflight
+checks that the platform can take the machines. Only then are they created.
+After an interruption the same command continues. Once the cluster is Ready, it
+reports that and changes nothing.
 
 With --rehearse it runs against a simulated platform and never reads
-credentials. Without it the credentials are those of the Secret in FILE or of
-the file that --credentials names; the ambient ones do not travel, and are for
-clusters without controllers of their own.
+credentials. Without it the credentials come from the Secret in FILE or from the
+file of --credentials. Ambient credentials are used only for a cluster without
+its own controllers, because they are never copied to a cluster.
 
-The addons that FILE asks for come from their own repositories, or from where
---charts leads to; butleradm addons lists them. In a rehearsal small charts
-under the same names and versions stand for them.`,
+Addons come from their own repositories, or from the source of --charts;
+butleradm addons lists them. A rehearsal uses stand-ins: small charts with the
+same names and versions.`,
 		Example: fmt.Sprintf("  butleradm bootstrap %[1]s -c cluster.yaml --rehearse\n  butleradm bootstrap %[1]s -c cluster.yaml --credentials FILE", p.Type),
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.again, f.shaped = commandLine(cmd), f.world.given(cmd)
+			f.again, f.simulatorFlag = commandLine(cmd), f.simulator.given(cmd)
 			return a.bootstrap(cmd.Context(), p, f)
 		},
 	}
-	c.Flags().StringVarP(&f.config, "config", "c", "", "manifest `FILE` with ClusterBootstrap, ProviderConfig and possibly Secrets")
+	c.Flags().StringVarP(&f.config, "config", "c", "", "manifest `FILE` with ClusterBootstrap, ProviderConfig and optional Secrets")
 	c.Flags().StringVar(&f.credentials, "credentials", "", credentialsUsage(p.Login))
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "run against a simulated platform")
 	c.Flags().StringVar(&f.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
 	c.Flags().StringVar(&f.output, "output", "plain", "plain: for people, on stderr; json: one event per line, on stdout")
-	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for Ready; everything stays in place after it")
-	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before real machines are made; a rehearsal never asks")
+	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for Ready; afterwards everything is left in place")
+	c.Flags().BoolVar(&f.yes, "yes", false, "create real machines without confirmation; a rehearsal needs none")
 	registerCharts(c, &f.charts, "upstream; in a rehearsal stand-ins")
-	f.world.register(c)
+	f.simulator.register(c)
 	return c
 }
 
@@ -115,7 +124,7 @@ func credentialsUsage(l provider.Login) string {
 	return usage + ")"
 }
 
-// commandLine is how a command was called.
+// commandLine returns the command line that a command was called with.
 func commandLine(cmd *cobra.Command) string {
 	line := cmd.CommandPath()
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -137,28 +146,28 @@ func commandLine(cmd *cobra.Command) string {
 func (f bootstrapFlags) check() error {
 	switch {
 	case f.config == "":
-		return failure.Usagef("which manifest? name it with -c FILE")
+		return failure.Usagef("-c FILE is required")
 	case f.output != "plain" && f.output != "json":
-		return failure.Usagef("--output is plain or json, not %q", f.output)
+		return failure.Usagef("--output must be plain or json, not %q", f.output)
 	case f.timeout <= 0:
-		return failure.Usagef("--timeout is how long to wait, for example 30m, not %s", f.timeout)
+		return failure.Usagef("--timeout must be a positive duration, for example 30m, not %s", f.timeout)
 	case f.rehearse && f.credentials != "":
-		return failure.Usagef("a rehearsal reads no credentials; leave --credentials out")
-	case !f.rehearse && f.shaped != "":
-		return failure.Usagef("--%s shapes a simulated platform; add --rehearse, or leave it out", f.shaped)
+		return failure.Usagef("a rehearsal reads no credentials; remove --credentials")
+	case !f.rehearse && f.simulatorFlag != "":
+		return failure.Usagef("--%s applies to a simulated platform only; add --rehearse, or remove it", f.simulatorFlag)
 	}
 	return checkCharts(f.charts)
 }
 
-// checkTerminal refuses to create real machines without a terminal to ask at.
+// checkTerminal refuses to create real machines without a terminal for the confirmation.
 func (f bootstrapFlags) checkTerminal() error {
 	if f.rehearse || f.yes || term.IsTerminal(os.Stdin.Fd()) {
 		return nil
 	}
-	return failure.Usagef("real machines are made only after a question, and there is no terminal to ask on; pass --yes, or add --rehearse")
+	return failure.Usagef("creating real machines requires a confirmation, and there is no terminal; pass --yes, or add --rehearse")
 }
 
-// load reads the manifest with everything that this command asks of it.
+// load reads the manifest and applies the checks of this command.
 func (f bootstrapFlags) load(a App, p provider.Provider) (*manifest.Manifest, error) {
 	m, err := manifest.Load(f.config, operation.Plannable, operation.Patchable, a.fits(p))
 	if err != nil {
@@ -167,8 +176,7 @@ func (f bootstrapFlags) load(a App, p provider.Provider) (*manifest.Manifest, er
 	return m, nil
 }
 
-// fits finds a manifest for another provider: one that this build has, or one that
-// no command of it serves.
+// fits returns a check that refuses a manifest for another provider than p.
 func (a App) fits(p provider.Provider) manifest.Check {
 	return func(m *manifest.Manifest) []manifest.Problem {
 		got := m.Cluster.Spec.Provider

@@ -14,7 +14,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// forgetFlags say which state is to go.
+// forgetFlags select the state that is removed.
 type forgetFlags struct {
 	workspace.Choice
 	yes  bool
@@ -26,17 +26,17 @@ func (a App) forgetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget CLUSTER",
 		Short: "Remove the state of a cluster from this machine",
-		Long: `Remove what this machine has of a cluster: the local plane with all that it
-knows, the log, and of a rehearsal the simulated platform, which is stopped
-first. Nothing is deleted on a real platform.
+		Long: `Remove the state of a cluster from this machine: the local plane with all its
+objects and the log. For a rehearsal, also stop and remove the simulated
+platform. Nothing is deleted on a real platform.
 
-The platform is asked first. While it holds something of the cluster, or cannot
-be asked, the command refuses: without the state only the tags on the platform
-tell whose that is. To forget it all the same takes --yes and --even-if-left.
+The command first queries the platform. It refuses while the platform holds
+something of the cluster or cannot be queried, because without the state only
+the tags on the platform identify the owner. --yes --even-if-left overrides
+that.
 
-A cluster that manages itself would go on without the state of this machine, but
-butleradm could not reach it by its name any more. Save its kubeconfig before
-you insist.`,
+A cluster that manages itself keeps running without the state of this machine,
+but butleradm can no longer reach it by its name. Save its kubeconfig first.`,
 		Args: oneCluster,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := f.Locate(args[0])
@@ -47,8 +47,8 @@ you insist.`,
 		},
 	}
 	registerChoice(&f.Choice, cmd)
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&f.left, "even-if-left", false, "with --yes: also while the platform holds something of the cluster")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "remove without confirmation")
+	cmd.Flags().BoolVar(&f.left, "even-if-left", false, "with --yes: remove even if the platform holds something of the cluster")
 	return cmd
 }
 
@@ -59,12 +59,12 @@ func (a App) forget(ctx context.Context, w workspace.Workspace, f forgetFlags) e
 	if err := w.Remove(ctx); err != nil {
 		return fmt.Errorf("remove the state in %s: %w; run the same command again", w.Dir, err)
 	}
-	fmt.Fprintf(a.Err, "%s is forgotten; its state in %s is removed\n", w.Name, w.Dir)
+	fmt.Fprintf(a.Err, "removed the state of %s in %s\n", w.Name, w.Dir)
 	return nil
 }
 
-// agree has the user's word that the state may go. Until then nobody else gets the
-// plane: what was asked about is what goes.
+// agree asks the user whether the state may be removed. It holds the lock of the plane
+// meanwhile, so that the answer applies to the state that was shown.
 func (a App) agree(ctx context.Context, w workspace.Workspace, f forgetFlags) (err error) {
 	o, check, err := a.newTeardown(destroyFlags{}).CheckForget(ctx, w)
 	if o != nil {
@@ -76,7 +76,7 @@ func (a App) agree(ctx context.Context, w workspace.Workspace, f forgetFlags) (e
 	case check.Refusal != nil && f.yes && f.left:
 		fmt.Fprintf(a.Err, "note: %v\n", check.Refusal)
 	case check.Refusal != nil:
-		return fmt.Errorf("%w; to forget it all the same, pass --yes --even-if-left", check.Refusal)
+		return fmt.Errorf("%w; to remove the state anyway, pass --yes --even-if-left", check.Refusal)
 	case !f.yes && !a.confirm(ctx, check.Question):
 		return failure.Usagef("nothing was removed; answer y, or pass --yes")
 	}

@@ -121,7 +121,7 @@ func TestPlaneFromAnOlderCopyIsFenced(t *testing.T) {
 		a.expectFence(local, key, "older than epoch 2, at which cluster mgmt manages itself")
 		// The cluster is silent by now, and this plane is another command's.
 		r := a.stopAfter(time.Minute, os.Kill, "status")
-		r.expect(t, 0, "note: mgmt manages itself, and does not answer", "this is what was known when its plane moved there")
+		r.expect(t, 0, "note: mgmt manages itself, and does not answer", "this is its state at the pivot")
 		if n := strings.Count(r.out, "mgmt "); n != 1 {
 			t.Errorf("%d lines of the cluster:\n%s", n, r.out)
 		}

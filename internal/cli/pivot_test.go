@@ -199,7 +199,7 @@ func expectFound(t *testing.T, a adm, cluster string) {
 		if err := c.Patch(t.Context(), controller, client.RawPatch(types.MergePatchType, patch)); err != nil {
 			t.Fatal(err)
 		}
-		if r := a.ok("status", cluster); strings.Contains(r.out, "its controllers sleep") != (asleep != "null") {
+		if r := a.ok("status", cluster); strings.Contains(r.out, "its controllers are stopped") != (asleep != "null") {
 			t.Errorf("with replicas %s before, status says\n%s", asleep, r.out)
 		}
 	}

@@ -23,14 +23,14 @@ func (a App) planeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plane",
 		Short: "Run a local control plane in the foreground",
-		Long: `Run a local control plane, etcd and kube-apiserver with the kinds of this
-project, in the foreground until Ctrl-C. The next start in the same directory
-finds all objects again.`,
+		Long: `Run a local control plane in the foreground until Ctrl-C: etcd and
+kube-apiserver with the kinds of this project. The next start in the same
+directory restores all objects.`,
 		Example: "  butleradm plane --state-dir ./plane\n  kubectl --kubeconfig ./plane/kubeconfig get machinerequests -A",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return failure.Usagef("--state-dir is missing: name a directory for the plane's state")
+				return failure.Usagef("--state-dir DIR is required")
 			}
 			return a.runPlane(cmd.Context(), dir, port)
 		},

@@ -96,7 +96,7 @@ func TestRealRun(t *testing.T) {
 			*u = clientcmdapi.AuthInfo{Token: secrets["a wrong token"]}
 		}
 	})
-	expect(a.run(bootstrap("--yes", "--credentials", wrong)...), 3, "nothing was made")
+	expect(a.run(bootstrap("--yes", "--credentials", wrong)...), 3, "nothing was created")
 	expectNothing()
 	if err := os.Chmod(good, 0o644); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestRealRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	expect(result{cmd.ProcessState.ExitCode(), out.String(), problems.String()}, 130, "What is not gone yet is left in place. go on: butleradm destroy dev-cluster")
+	expect(result{cmd.ProcessState.ExitCode(), out.String(), problems.String()}, 130, "What is not gone yet is left in place. continue: butleradm destroy dev-cluster")
 	if !strings.HasPrefix(out.String(), "created ") {
 		t.Errorf("no ledger in %q", out)
 	}

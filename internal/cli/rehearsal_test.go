@@ -29,7 +29,7 @@ import (
 func TestRehearsalEndsInAReadyNodeAndIsGoneAgain(t *testing.T) {
 	a := newAdm(t)
 	watchAmbient(t, a.home)
-	if r := a.ok(a.bootstrap()...); !strings.Contains(oneLine(r.err), "addons: stand-ins for the charts; --charts upstream takes the real ones") {
+	if r := a.ok(a.bootstrap()...); !strings.Contains(oneLine(r.err), "addons: stand-ins for the charts; --charts upstream uses the real ones") {
 		t.Errorf("it does not say where charts come from:\n%s", r.err)
 	}
 	a.expectOneNode("v1.32.0")
@@ -131,7 +131,7 @@ func TestTimedOutLeavesEverythingAndSaysSo(t *testing.T) {
 	dir := filepath.Join(a.home, "else where")
 	r := a.run(a.bootstrap("--state-dir", dir, "--timeout", "1s")...)
 	for _, want := range []string{
-		"go on:      butleradm bootstrap harvester -c " + example + " --rehearse --state-dir '" + dir + "' --timeout 1s\n",
+		"continue:   butleradm bootstrap harvester -c " + example + " --rehearse --state-dir '" + dir + "' --timeout 1s\n",
 		"look at it: butleradm status dev-cluster\n",
 		"remove it:  butleradm destroy dev-cluster\n",
 	} {

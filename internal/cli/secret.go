@@ -24,11 +24,11 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// annotationAmbient says where on this machine the data of a Secret was found.
+// annotationAmbient has the source on this machine that the data of a Secret is from.
 const annotationAmbient = v1alpha1.Group + "/ambient"
 
-// given are the credentials that the user hands over: the Secret of the manifest
-// or the file of --credentials. Without both it is nil.
+// given returns the credentials that the user has given: the Secret of the manifest
+// or the file of --credentials; nil without both.
 func (f bootstrapFlags) given(login provider.Login, m *manifest.Manifest, notes io.Writer) (*corev1.Secret, error) {
 	if f.rehearse {
 		m.ReferToCredentials()
@@ -41,7 +41,7 @@ func (f bootstrapFlags) given(login provider.Login, m *manifest.Manifest, notes 
 		return m.Secret, nil
 	}
 	if m.Secret != nil {
-		return nil, failure.Usagef("there are two sources of credentials, the Secret in %s and --credentials; leave one out", f.config)
+		return nil, failure.Usagef("there are two sources of credentials, the Secret in %s and --credentials; remove one", f.config)
 	}
 	m.ReferToCredentials()
 	data, err := os.ReadFile(f.credentials)
@@ -52,8 +52,8 @@ func (f bootstrapFlags) given(login provider.Login, m *manifest.Manifest, notes 
 	return secretOf(login, m.Provider, f.credentials, data)
 }
 
-// secretOf returns the Secret for the content of a file of credentials. Nothing of that
-// may get into an error.
+// secretOf returns the Secret for the content of a credentials file. Errors must not
+// contain any of it.
 func secretOf(login provider.Login, config *v1alpha1.ProviderConfig, path string, content []byte) (*corev1.Secret, error) {
 	values, err := login.FromFile(config, content)
 	if err != nil {
@@ -62,9 +62,9 @@ func secretOf(login provider.Login, config *v1alpha1.ProviderConfig, path string
 	return operation.NewSecret(config, values), nil
 }
 
-// chooseCredentials are those that the platform is asked with: what the user has
-// given, else what the plane has from an earlier run, else the ambient ones. A
-// rehearsal takes the simulator's and reads none of these.
+// chooseCredentials returns the credentials for the platform: those that the user has
+// given, else those of the plane from an earlier run, else the ambient ones. A
+// rehearsal uses the simulator's and reads none of these.
 func chooseCredentials(ctx context.Context, o *operation.Operation, login provider.Login, m *manifest.Manifest, given *corev1.Secret, progress *ui.Reporter) (*corev1.Secret, error) {
 	key, referred := m.CredentialsKey()
 	if !referred {
@@ -78,7 +78,7 @@ func chooseCredentials(ctx context.Context, o *operation.Operation, login provid
 	}
 	known := &corev1.Secret{}
 	err := o.Client().Get(ctx, key, known)
-	if source, made := known.Annotations[annotationAmbient]; err == nil && made {
+	if source, ok := known.Annotations[annotationAmbient]; err == nil && ok {
 		return ambientSecret(m, key, known.Data, source)
 	}
 	if err == nil {
@@ -95,12 +95,12 @@ func chooseCredentials(ctx context.Context, o *operation.Operation, login provid
 	return ambientSecret(m, key, values, source)
 }
 
-// ambientSecret keeps the credentials of this machine on its plane. A cluster that
-// is handed credentials has to be given some: those of this machine were meant for
-// whoever sits at it.
+// ambientSecret returns a Secret with the ambient credentials for the local plane. It
+// refuses to use them for a cluster that would get a copy: they belong to the user of
+// this machine.
 func ambientSecret(m *manifest.Manifest, key client.ObjectKey, values map[string][]byte, source string) (*corev1.Secret, error) {
 	if bootstrap.HandsOver(m.Cluster.Spec) {
-		return nil, failure.Usagef("the credentials of this machine (%s) do not travel, and %s would be handed them for its own controllers; name a file with --credentials, add the Secret %s to the manifest, or set spec.addons.butlerController.enabled to false",
+		return nil, failure.Usagef("the ambient credentials (%s) are never copied to a cluster, and the controllers of %s need credentials; pass a file with --credentials, add the Secret %s to the manifest, or set spec.addons.butlerController.enabled to false",
 			source, m.Cluster.Spec.Cluster.Name, key.Name)
 	}
 	s := operation.NewSecret(m.Provider, values)
@@ -113,9 +113,9 @@ func ambient(login provider.Login, p *v1alpha1.ProviderConfig) (map[string][]byt
 	values, source, err := login.FromAmbient(p)
 	switch {
 	case errors.Is(err, provider.ErrNoAmbient):
-		return nil, "", failure.Usagef("there are no credentials for %s: add the Secret %s to the manifest, or name a file with --credentials (%w)", p.Spec.Provider, p.Spec.CredentialsRef.Name, err)
+		return nil, "", failure.Usagef("there are no credentials for %s: add the Secret %s to the manifest, or pass a file with --credentials (%w)", p.Spec.Provider, p.Spec.CredentialsRef.Name, err)
 	case err != nil:
-		return nil, "", failure.Usagef("%w; name a file with --credentials", err)
+		return nil, "", failure.Usagef("%w; pass a file with --credentials", err)
 	}
 	return values, source, nil
 }

@@ -22,7 +22,7 @@ func TestTheCredentialsOfThisMachineDoNotTravel(t *testing.T) {
 	around := a.kubeconfig(a.startPlatform(), func(*clientcmdapi.Config) {})
 	alone := file(t, "alone.yaml", edited(t, example)+addonsNone)
 	own := file(t, "own.yaml", edited(t, example)+strings.Replace(addonsNone, "butlerController: {enabled: false}", "butlerController: {enabled: true}", 1))
-	const refused = "do not travel, and dev-cluster would be handed them for its own controllers; name a file with --credentials, add the Secret harvester-kubeconfig to the manifest"
+	const refused = "are never copied to a cluster, and the controllers of dev-cluster need credentials; pass a file with --credentials, add the Secret harvester-kubeconfig to the manifest"
 
 	cmd, _, problems := a.command("bootstrap", "harvester", "-c", own, "--yes")
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+around)

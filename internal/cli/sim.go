@@ -36,7 +36,7 @@ func (a App) simCommand() *cobra.Command {
 		Use:   "sim",
 		Short: "Run, list, check and stop simulated platforms",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return failure.Usagef("what to do? see %s --help", cmd.CommandPath())
+			return failure.Usagef("a subcommand is required; see %s --help", cmd.CommandPath())
 		},
 	}
 	for _, p := range a.Simulators {
@@ -53,27 +53,27 @@ func (a App) simulator(t v1alpha1.ProviderType) (facade.Platform, error) {
 			return p, nil
 		}
 	}
-	return facade.Platform{}, failure.Usagef("this butleradm cannot rehearse %s: it contains no simulator of it", t)
+	return facade.Platform{}, failure.Usagef("this build cannot rehearse %s: it has no simulator of it", t)
 }
 
 func (a App) simRunCommand(p facade.Platform) *cobra.Command {
 	var dir, setupFile, subnet string
-	var w world
+	var w simulatorFlags
 	c := &cobra.Command{
 		Use:   string(p.Type) + " --state-dir DIR",
 		Short: "Run a simulated " + string(p.Type) + " in the foreground",
 		Long: `Run a simulated platform in the foreground until Ctrl-C. Its API answers as the
 real one does; its machines boot an emulated Talos. They are reached through the
-SOCKS5 proxy that is printed. The next start in the same directory goes on with
-what was there.
+SOCKS5 proxy that is printed. The next start in the same directory restores the
+state.
 
 Machines get their addresses from 10.40.0.0/24, which holds 253 machines.
-Further ones wait for an address. For more, name a larger network with --subnet,
-such as 10.40.0.0/16.`,
+Further machines wait for an address. For more, set a larger network with
+--subnet, such as 10.40.0.0/16.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return failure.Usagef("--state-dir is missing: name a directory for the platform's state")
+				return failure.Usagef("--state-dir DIR is required")
 			}
 			setup, err := simSetup(w, setupFile, subnet)
 			if err != nil {
@@ -85,14 +85,14 @@ such as 10.40.0.0/16.`,
 	c.Flags().StringVar(&dir, "state-dir", "", "`DIR` of the platform's state")
 	c.Flags().StringVar(&subnet, "subnet", "", "`CIDR` that machines get their addresses from (default 10.40.0.0/24)")
 	w.register(c)
-	c.Flags().StringVar(&setupFile, "setup", "", "file with what a rehearsal starts the platform with")
+	c.Flags().StringVar(&setupFile, "setup", "", "`FILE` with the initial state of the platform")
 	_ = c.Flags().MarkHidden("setup")
 	return c
 }
 
-// simSetup is what a platform starts with: the file of a rehearsal, if any, and the
-// flags.
-func simSetup(w world, file, subnet string) (sim.Setup, error) {
+// simSetup returns the initial state of a platform: the file of a rehearsal, if any,
+// and the flags.
+func simSetup(w simulatorFlags, file, subnet string) (sim.Setup, error) {
 	setup, err := w.setup(sim.Seed{})
 	if err != nil {
 		return setup, err
@@ -108,7 +108,7 @@ func simSetup(w world, file, subnet string) (sim.Setup, error) {
 	}
 	if subnet != "" {
 		if _, err := netip.ParsePrefix(subnet); err != nil {
-			return setup, failure.Usagef("--subnet %s is not a network such as 10.40.0.0/16", subnet)
+			return setup, failure.Usagef("--subnet must be a network such as 10.40.0.0/16, not %s", subnet)
 		}
 		setup.Seed.Subnet = subnet
 	}
@@ -134,17 +134,17 @@ func (a App) runSim(ctx context.Context, p facade.Platform, dir string, setup si
 	})
 }
 
-// world is how a user shapes a simulated world.
-type world struct{ profile, faults, bootCommand string }
+// simulatorFlags configure a simulated platform.
+type simulatorFlags struct{ profile, faults, bootCommand string }
 
-func (w *world) register(c *cobra.Command) {
-	c.Flags().StringVar(&w.profile, "profile", datacenter.Instant, "how long things take in the simulated world: instant or realistic")
-	c.Flags().StringVar(&w.faults, "faults", "", "`FILE` with what goes wrong in the simulated world")
+func (w *simulatorFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&w.profile, "profile", datacenter.Instant, "delays of the simulated platform: instant or realistic")
+	c.Flags().StringVar(&w.faults, "faults", "", "`FILE` with the faults of the simulated platform")
 	c.Flags().StringVar(&w.bootCommand, "boot-command", "", "`CMD` that runs each simulated machine, for example real Talos in QEMU")
 }
 
-// given is one of these flags that was set, if any was.
-func (world) given(c *cobra.Command) (name string) {
+// given returns the name of a flag that was set; empty without one.
+func (simulatorFlags) given(c *cobra.Command) (name string) {
 	for _, n := range []string{"profile", "faults", "boot-command"} {
 		if c.Flags().Changed(n) {
 			name = n
@@ -153,7 +153,7 @@ func (world) given(c *cobra.Command) (name string) {
 	return name
 }
 
-func (w world) setup(s sim.Seed) (sim.Setup, error) {
+func (w simulatorFlags) setup(s sim.Seed) (sim.Setup, error) {
 	if _, err := datacenter.ProfileNamed(w.profile); err != nil {
 		return sim.Setup{}, failure.New(failure.Usage, err)
 	}
@@ -171,7 +171,7 @@ func (w world) setup(s sim.Seed) (sim.Setup, error) {
 func (a App) simListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the simulated platforms of $BUTLER_HOME that run",
+		Short: "List the running simulated platforms of $BUTLER_HOME",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			all, err := workspace.Rehearsals()
@@ -196,7 +196,7 @@ func (a App) simStopCommand() *cobra.Command {
 		Use:   "stop [CLUSTER]",
 		Short: "Stop a simulated platform, or all of $BUTLER_HOME",
 		Long: `Stop the simulated platform of a rehearsed cluster, or all of $BUTLER_HOME.
-What they hold stays on disk; the bootstrap command starts them again.`,
+Their state stays on disk; the bootstrap command starts them again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := c.FindRehearsals("stop", args)
 			if err != nil {

@@ -23,18 +23,18 @@ func (a App) simCheckCommand() *cobra.Command {
 	var empty bool
 	cmd := &cobra.Command{
 		Use:   "check [CLUSTER]",
-		Short: "Tell what went wrong on a simulated platform, and what is left",
-		Long: `Tell what a simulated platform found wrong with how it was used: two machines
-with one owner, two writers at a time, a key in plain view. Then list what is
-left on it with an owner's tags. The exit code is 1 if anything was wrong; with
---empty also if anything is left.`,
+		Short: "Report invariant violations and objects left behind",
+		Long: `Report the invariant violations that a simulated platform has recorded: two
+machines with one owner, two writers at a time, a key in plain text. Then list
+the objects on it that have an owner's tags. The exit code is 1 if there are
+violations; with --empty also if objects are left.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := c.FindRehearsals("check", args)
 			if err != nil {
 				return err
 			}
 			if len(all) == 0 {
-				fmt.Fprintln(a.Err, "there is no rehearsal in $BUTLER_HOME; nothing was checked")
+				fmt.Fprintln(a.Err, "$BUTLER_HOME has no rehearsals; nothing was checked")
 			}
 			var problems []error
 			for _, w := range all {
@@ -44,11 +44,12 @@ left on it with an owner's tags. The exit code is 1 if anything was wrong; with
 		},
 	}
 	cmd.Flags().StringVar(&c.StateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
-	cmd.Flags().BoolVar(&empty, "empty", false, "nothing with an owner's tags may be left")
+	cmd.Flags().BoolVar(&empty, "empty", false, "fail if objects with an owner's tags are left")
 	return cmd
 }
 
-// checkSim prints what is known of one platform; what is wrong is an error.
+// checkSim prints the violations and remaining objects of one platform. Violations are
+// an error.
 func (a App) checkSim(ctx context.Context, w workspace.Workspace, empty bool) error {
 	violations, err := sim.Violations(w.SimDir())
 	if err != nil {
@@ -63,16 +64,16 @@ func (a App) checkSim(ctx context.Context, w workspace.Workspace, empty bool) er
 	}
 	fmt.Fprintf(a.Out, "%s: %d violations, %s\n", w.Name, len(violations), left)
 	if len(violations) > 0 {
-		return fmt.Errorf("%d times something happened on the simulated platform of %s that must never happen", len(violations), w.Name)
+		return fmt.Errorf("%d invariant violations on the simulated platform of %s", len(violations), w.Name)
 	}
 	return nil
 }
 
-// left prints what is left and says how much that is. What a platform holds that does
-// not run is not known, which is an error if it has to be nothing.
+// left prints the remaining objects and returns their count as text. A platform that
+// does not run cannot be queried, which is an error if it has to be empty.
 func (a App) left(ctx context.Context, w workspace.Workspace, empty bool) (string, error) {
 	if _, _, running := sim.Running(w.SimDir()); !running && !empty {
-		return "does not run", nil
+		return "not running", nil
 	}
 	left, err := sim.Left(ctx, w.SimDir())
 	if err == nil {

@@ -15,7 +15,7 @@ func TestCheckSaysThatThereIsNothingToCheck(t *testing.T) {
 	t.Setenv("BUTLER_HOME", t.TempDir())
 	var said bytes.Buffer
 	code := App{Out: &said, Err: &said}.Main([]string{"sim", "check", "--empty"})
-	if want := "there is no rehearsal in $BUTLER_HOME; nothing was checked"; code != 0 || !strings.Contains(said.String(), want) {
+	if want := "$BUTLER_HOME has no rehearsals; nothing was checked"; code != 0 || !strings.Contains(said.String(), want) {
 		t.Errorf("exit %d, want 0 with %q:\n%s", code, want, said.String())
 	}
 }
@@ -51,7 +51,7 @@ func TestSimulatedWorldIsChecked(t *testing.T) {
 		code       int
 		says       string
 	}{
-		"nothing was wrong":              {"", "check dev", 0, "dev: 0 violations, does not run"},
+		"nothing was wrong":              {"", "check dev", 0, "dev: 0 violations, not running"},
 		"something was wrong":            {wrong, "check dev", 1, "one-owner: owner o1 has 2 machines"},
 		"all are checked":                {wrong, "check", 1, "dev: 1 violations"},
 		"what is left is not known":      {"", "check dev --empty", 1, "no simulated platform runs"},

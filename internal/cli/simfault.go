@@ -21,11 +21,11 @@ func (a App) simFaultCommand() *cobra.Command {
 	var lift bool
 	cmd := &cobra.Command{
 		Use:   "fault [CLUSTER] --faults FILE | --clear",
-		Short: "Give a simulated platform that runs another fault plan",
-		Long: `Give a simulated platform another fault plan while it runs, or lift all faults:
-that of a rehearsed cluster, or with --state-dir the one that "sim PROVIDER"
-runs in that directory. The plan's clock starts at once. It holds until the
-simulator ends; when that is started again, what it was started with counts.
+		Short: "Replace the fault plan of a running simulated platform",
+		Long: `Replace the fault plan of a simulated platform while it runs, or remove all
+faults. The platform is that of a rehearsed cluster, or with --state-dir the one
+that "sim PROVIDER" runs in that directory. The plan's clock starts at once. The
+plan applies until the simulator stops; the next start uses the original plan.
 
 A plan is a list of faults in YAML, for example
 
@@ -39,7 +39,7 @@ The kinds are ` + foldKinds() + `.
 docs/reference/faults.md describes them.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (file == "") != lift {
-				return failure.Usagef("what shall go wrong? take either --faults FILE or --clear")
+				return failure.Usagef("either --faults FILE or --clear is required")
 			}
 			plan, err := planIn(file)
 			if err != nil {
@@ -57,8 +57,8 @@ docs/reference/faults.md describes them.`,
 		},
 	}
 	cmd.Flags().StringVar(&c.StateDir, "state-dir", "", "`DIR` of the cluster's or of the platform's state (default: below $BUTLER_HOME)")
-	cmd.Flags().StringVar(&file, "faults", "", "`FILE` with what goes wrong from now on")
-	cmd.Flags().BoolVar(&lift, "clear", false, "nothing goes wrong from now on")
+	cmd.Flags().StringVar(&file, "faults", "", "`FILE` with the new fault plan")
+	cmd.Flags().BoolVar(&lift, "clear", false, "remove all faults")
 	return cmd
 }
 
@@ -73,8 +73,8 @@ func planIn(file string) (plan fault.Plan, err error) {
 	return plan, nil
 }
 
-// simulatedPlatform returns the simulated platform that is meant: that of a rehearsed cluster, or the
-// one that runs in a directory by itself.
+// simulatedPlatform returns name and directory of the selected simulated platform: that
+// of a rehearsed cluster, or the one that runs alone in a directory.
 func simulatedPlatform(c workspace.Choice, args []string) (name, dir string, err error) {
 	switch {
 	case len(args) == 0 && c.StateDir != "":

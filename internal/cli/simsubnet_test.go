@@ -17,7 +17,7 @@ func TestSimulatorSaysHowManyMachinesItHoldsAndTakesALargerSubnet(t *testing.T) 
 	if f := c.Flags().Lookup("subnet"); f == nil || f.Hidden || !strings.Contains(c.Long, "253 machines") {
 		t.Errorf("the flag is %+v, the help\n%s", f, c.Long)
 	}
-	w := world{profile: datacenter.Instant}
+	w := simulatorFlags{profile: datacenter.Instant}
 	if s, err := simSetup(w, "", "10.40.0.0/16"); err != nil || s.Seed.Subnet != "10.40.0.0/16" {
 		t.Errorf("%+v, %v", s.Seed, err)
 	}

@@ -29,8 +29,8 @@ func (a App) statusCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "status [CLUSTER]",
-		Short: "Show where clusters stand",
-		Long: `Show where a cluster stands, or all clusters of $BUTLER_HOME. It also answers
+		Short: "Show the state of clusters",
+		Long: `Show the state of a cluster, or of all clusters of $BUTLER_HOME. It also works
 while no bootstrap runs.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -40,10 +40,10 @@ while no bootstrap runs.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output != "" && output != "json" {
-				return failure.Usagef("-o is json or nothing, not %q", output)
+				return failure.Usagef("-o must be json or absent, not %q", output)
 			}
 			if len(args) == 0 && c != (workspace.Choice{}) {
-				return failure.Usagef("which cluster? name it, or leave the flags out to see all")
+				return failure.Usagef("these flags require the name of a cluster")
 			}
 			if len(args) == 0 {
 				return interrupted(cmd.Context(), a.statusOfAll(cmd.Context(), output))
@@ -75,11 +75,11 @@ func (a App) status(ctx context.Context, w workspace.Workspace, output string) e
 	})
 }
 
-// noteSilence says why what is shown of a cluster that manages itself is old, if it
-// is.
+// noteSilence prints a note if the state of a cluster that manages itself is not the
+// current one.
 func (a App) noteSilence(silent error) {
 	if silent != nil {
-		fmt.Fprintf(a.Err, "note: %v; this is what was known when its plane moved there\n", silent)
+		fmt.Fprintf(a.Err, "note: %v; this is its state at the pivot\n", silent)
 	}
 }
 
@@ -162,7 +162,7 @@ func (a App) printStatus(cb *v1alpha1.ClusterBootstrap, plane string, orphans un
 	return nil
 }
 
-// statusIndent is how wide the names of the rows are.
+// statusIndent is the width of the row names.
 const statusIndent = 11
 
 func (a App) printMachines(machines []v1alpha1.BootstrapMachineStatus) error {
@@ -179,10 +179,10 @@ func (a App) printMachines(machines []v1alpha1.BootstrapMachineStatus) error {
 	return out.Flush()
 }
 
-// planeOf says who manages the cluster, and whether it can.
+// planeOf returns the plane that is in charge of the cluster, as text.
 func planeOf(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap) (string, error) {
 	switch why := cb.Annotations[v1alpha1.AnnotationFenced]; {
-	case why != "" && bootstrap.SelfHosted(cb): // and this machine's is fenced, too
+	case why != "" && bootstrap.SelfHosted(cb): // the local plane is fenced as well
 		return "none is in charge; that of the cluster was " + why + ", which was interrupted: run the command again", nil
 	case why != "":
 		return why, nil
@@ -192,17 +192,17 @@ func planeOf(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1
 		return "", nil
 	}
 	text := "the cluster itself, epoch " + cb.Annotations[v1alpha1.AnnotationEpoch]
-	asleep, err := selfhosted.AnyStopped(ctx, c)
-	if asleep {
-		text += fmt.Sprintf("; its controllers sleep, as they do during %s: if that was interrupted, run it again, or the bootstrap command to wake them", w.Command("destroy"))
+	stopped, err := selfhosted.AnyStopped(ctx, c)
+	if stopped {
+		text += fmt.Sprintf("; its controllers are stopped, as during %s: if that was interrupted, run it again, or run the bootstrap command to start them", w.Command("destroy"))
 	}
 	return text, err
 }
 
-// unowned is what the platform holds of a cluster beside its requests, as text.
+// unowned lists objects of a cluster on the platform that no request owns, as text.
 type unowned struct{ names, copies string }
 
-// orphansOf names what the platform holds of the cluster that no request owns.
+// orphansOf lists the objects of the cluster on the platform that no request owns.
 func orphansOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (unowned, error) {
 	config := &v1alpha1.ProviderConfig{}
 	err := c.Get(ctx, cb.ProviderConfig(), config)
@@ -221,7 +221,7 @@ func orphansOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstr
 	}
 	full := len(config.Status.Orphans) >= v1alpha1.MaxOrphans
 	return unowned{
-		names:  listed(names, full, "on the platform that nobody asked for"),
+		names:  listed(names, full, "on the platform without a request"),
 		copies: listed(copied, full, "on the platform with tags of this cluster, not created by Butler"),
 	}, nil
 }
@@ -238,8 +238,8 @@ func listed(names []string, atLeast bool, what string) string {
 	return fmt.Sprintf("%s %s: %s", count, what, strings.Join(names, ", "))
 }
 
-// messageOf is what the bootstrap says about itself. Why a move was taken back is
-// known at once, and to the controllers only when they look again.
+// messageOf returns the message of the bootstrap's condition. After a pivot that was
+// rolled back it is that of the pivot, which is newer than the controllers' one.
 func messageOf(cb *v1alpha1.ClusterBootstrap) string {
 	c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionReady)
 	if c == nil {
@@ -251,7 +251,7 @@ func messageOf(cb *v1alpha1.ClusterBootstrap) string {
 	return c.Message
 }
 
-// addonsReady says how many addons are.
+// addonsReady returns how many addons are ready, as text.
 func addonsReady(addons []v1alpha1.BootstrapAddonStatus) string {
 	if len(addons) == 0 {
 		return ""
@@ -265,7 +265,7 @@ func addonsReady(addons []v1alpha1.BootstrapAddonStatus) string {
 	return fmt.Sprintf("%d of %d ready", ready, len(addons))
 }
 
-// printAddons has what an addon waits for, or why it fails, below it.
+// printAddons prints the addons, each with what it waits for or why it fails.
 func (a App) printAddons(addons []v1alpha1.BootstrapAddonStatus) {
 	if len(addons) == 0 {
 		return

@@ -104,7 +104,7 @@ func TestTerminalShowsTheBootstrapInPlaceAndCtrlCLeavesIt(t *testing.T) {
 		// What was erased does not count.
 		line = line[max(strings.LastIndex(line, "\x1b[J"), strings.LastIndex(line, "\x1b[K"), 0):]
 		// Paths and commands are there to be copied.
-		if w := ansi.StringWidth(line); w > ui.Columns && !strings.Contains(line, a.home) && !strings.Contains(line, "go on: ") {
+		if w := ansi.StringWidth(line); w > ui.Columns && !strings.Contains(line, a.home) && !strings.Contains(line, "continue: ") {
 			t.Errorf("%d columns: %q", w, line)
 		}
 	}
@@ -113,7 +113,7 @@ func TestTerminalShowsTheBootstrapInPlaceAndCtrlCLeavesIt(t *testing.T) {
 	}
 	last := shown[strings.LastIndex(shown, "\x1b[J"):]
 	for _, want := range []string{
-		" ■ ProvisioningMachines", "Everything is left in place.", "go on:      butleradm bootstrap harvester -c " + example + " --profile realistic --rehearse",
+		" ■ ProvisioningMachines", "Everything is left in place.", "continue:   butleradm bootstrap harvester -c " + example + " --profile realistic --rehearse",
 		"butleradm: interrupted",
 	} {
 		if !strings.Contains(last, want) {
@@ -129,14 +129,14 @@ func TestTerminalIsAskedBeforeRealMachinesAreMade(t *testing.T) {
 	args := []string{"bootstrap", "harvester", "-c", manifest, "--credentials", credentials}
 	answer := func(text string) (*exec.Cmd, *terminal) {
 		cmd, term := a.onTerminal(nil, args...)
-		term.until(t, "Make 1 machine(s) on harvester-dev (harvester)? [y/N]")
+		term.until(t, "Create 1 machine(s) on harvester-dev (harvester)? [y/N]")
 		if _, err := term.WriteString(text); err != nil {
 			t.Fatal(err)
 		}
 		return cmd, term
 	}
 	cmd, term := answer("n\n")
-	if code, shown := term.end(cmd); code != 2 || !strings.Contains(shown, "nothing was made; answer y, or pass --yes") {
+	if code, shown := term.end(cmd); code != 2 || !strings.Contains(shown, "nothing was created; answer y, or pass --yes") {
 		t.Errorf("exit %d\n%s", code, shown)
 	}
 	if left, err := filepath.Glob(filepath.Join(a.home, "clusters", "*")); err != nil || len(left) != 0 {

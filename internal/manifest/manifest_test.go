@@ -122,7 +122,7 @@ func TestWrongManifestIsRefusedWithLineAndSuggestion(t *testing.T) {
 		"label that no node can have": {"diskGB: 100", "diskGB: 100\n      labels:\n        example.com/zone: a b", "c.yaml:36: spec.cluster.controlPlane.labels: value \"a b\" of example.com/zone: "},
 		"status":                      {"kind: ClusterBootstrap\n", "kind: ClusterBootstrap\nstatus: {phase: Ready}\n", "c.yaml:20: status: is written by the controllers; remove it"},
 		"without name":                {"  name: harvester-dev\n  namespace", "  namespace", "c.yaml:6: metadata.name: is missing, but required"},
-		"name that is none":           {"name: harvester-dev\n  namespace", "name: Harvester_Dev\n  namespace", `c.yaml:7: metadata.name: "Harvester_Dev" does not do: a lowercase RFC 1123 subdomain`},
+		"name that is none":           {"name: harvester-dev\n  namespace", "name: Harvester_Dev\n  namespace", `c.yaml:7: metadata.name: "Harvester_Dev" is invalid: a lowercase RFC 1123 subdomain`},
 		"generated name":              {"  name: dev-cluster\n  namespace", "  generateName: dev-\n  namespace", "c.yaml:21: metadata.generateName: has no effect here; set metadata.name"},
 		"id of another cluster":       {"  name: dev-cluster\n  namespace", "  name: dev-cluster\n  annotations: {butler.butlerlabs.dev/cluster-id: x}\n  namespace", "c.yaml:22: metadata.annotations: butler.butlerlabs.dev/cluster-id is given by the controllers, once; remove it"},
 		"id of a ProviderConfig":      {"  name: harvester-dev\n  namespace", "  name: harvester-dev\n  annotations: {butler.butlerlabs.dev/cluster-id: x}\n  namespace", "c.yaml:8: metadata.annotations: butler.butlerlabs.dev/cluster-id is given by the controllers, once; remove it"},

@@ -162,7 +162,7 @@ func checkMeta(o client.Object) (out []finding) {
 		return out
 	}
 	for _, e := range apivalidation.ValidateObjectMetaAccessor(meta.GetObjectMeta(), true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata")) {
-		out = append(out, finding{e.Field, quote(e) + "does not do: " + e.Detail})
+		out = append(out, finding{e.Field, quote(e) + "is invalid: " + e.Detail})
 	}
 	return out
 }
@@ -201,7 +201,7 @@ func (d *document) newObject() (client.Object, *Problem) {
 		return nil, &Problem{Line: d.start(), Field: "kind", Message: "is missing, but required; it is ClusterBootstrap, ProviderConfig or Secret"}
 	}
 	field := "kind"
-	message := fmt.Sprintf("a %q of %q does not belong here; a manifest holds a ClusterBootstrap and a ProviderConfig of %s, and possibly Secrets of v1",
+	message := fmt.Sprintf("a %q of %q does not belong here; a manifest holds a ClusterBootstrap and a ProviderConfig of %s, and optionally Secrets of v1",
 		given.Kind, given.APIVersion, v1alpha1.GroupVersion())
 	for known := range kinds() {
 		switch {

@@ -128,7 +128,7 @@ func (o *Operation) doubt(ctx context.Context, key client.ObjectKey) (int64, err
 	for _, c := range cb.Status.Conditions {
 		if concludes(c) {
 			meta.SetStatusCondition(&cb.Status.Conditions, metav1.Condition{
-				Type: c.Type, Status: metav1.ConditionUnknown, Reason: ReasonChecking, Message: "it is looked at again",
+				Type: c.Type, Status: metav1.ConditionUnknown, Reason: ReasonChecking, Message: "it is being checked again",
 			})
 		}
 	}

@@ -75,7 +75,7 @@ func (o *Operation) CheckCharts(m *manifest.Manifest, known *v1alpha1.ClusterBoo
 			return err
 		}
 	}
-	return failure.Usagef("%s manages itself, its own butler-bootstrap fetches addons from %s, and --charts does not change that; leave it out, or lead butler-bootstrap to a registry with the argument --charts=oci://REGISTRY/PATH: kubectl -n %s edit deployment %s",
+	return failure.Usagef("%s manages itself, its own butler-bootstrap fetches addons from %s, and --charts does not change that; remove it, or set a registry with the argument --charts=oci://REGISTRY/PATH of butler-bootstrap: kubectl -n %s edit deployment %s",
 		o.Name, from, d.Namespace, d.Name)
 }
 
@@ -119,7 +119,7 @@ func ChartWarnings(where string, m *manifest.Manifest) []string {
 	if where == "" || isRemote(where) || !bootstrap.Moves(m.Cluster.Spec) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is going to manage itself and will not have %s: addons that it is to install or change later it fetches from upstream; --charts oci://REGISTRY/PATH names a place that it reaches, too", m.Cluster.Spec.Cluster.Name, where)}
+	return []string{fmt.Sprintf("%s will manage itself and cannot read %s: addons that it installs or changes later come from upstream; with --charts oci://REGISTRY/PATH they come from a registry", m.Cluster.Spec.Cluster.Name, where)}
 }
 
 // newSource is where the addons of the cluster come from.

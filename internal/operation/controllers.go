@@ -84,6 +84,6 @@ func (o *Operation) StopControllers(ctx context.Context) error {
 		o.running = nil
 		return c.err
 	case <-ctx.Done():
-		return errors.New("the controllers of the local plane do not end")
+		return errors.New("the controllers of the local plane do not stop")
 	}
 }

@@ -46,12 +46,12 @@ func TestPatchesThatTalosDoesNotTakeAreRefusedWithTheirLines(t *testing.T) {
 		t.Fatal("all were taken")
 	}
 	for _, want := range []string{
-		"c.yaml:65: spec.talos.configPatches[2]: Talos does not take it: failure applying rfc6902 patches to talos machine config: replace operation does not apply: doc is missing path: ",
-		"c.yaml:68: spec.talos.strategicPatches[1]: Talos does not take it: ",
-		"c.yaml:69: spec.talos.strategicPatches[2]: Talos does not take it: ",
-		"c.yaml:70: spec.talos.strategicPatches[3]: Talos does not take it: ",
-		"c.yaml:71: spec.talos.strategicPatches[4]: Talos does not take it: error decoding document /v1alpha1/ (line 1): unknown keys: machine.nope, machine.registries.config.r.auth.pasword",
-		"c.yaml:72: spec.talos.strategicPatches[5]: Talos does not take it: ",
+		"c.yaml:65: spec.talos.configPatches[2]: Talos does not accept it: failure applying rfc6902 patches to talos machine config: replace operation does not apply: doc is missing path: ",
+		"c.yaml:68: spec.talos.strategicPatches[1]: Talos does not accept it: ",
+		"c.yaml:69: spec.talos.strategicPatches[2]: Talos does not accept it: ",
+		"c.yaml:70: spec.talos.strategicPatches[3]: Talos does not accept it: ",
+		"c.yaml:71: spec.talos.strategicPatches[4]: Talos does not accept it: error decoding document /v1alpha1/ (line 1): unknown keys: machine.nope, machine.registries.config.r.auth.pasword",
+		"c.yaml:72: spec.talos.strategicPatches[5]: Talos does not accept it: ",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in\n%v", want, err)

@@ -72,5 +72,5 @@ var where = regexp.MustCompile(`^talos configuration of node "[^"]*": (?:(?:conf
 
 // refusal is why Talos does not take a patch.
 func refusal(err error) string {
-	return "Talos does not take it: " + strings.Join(strings.Fields(where.ReplaceAllString(err.Error(), "")), " ")
+	return "Talos does not accept it: " + strings.Join(strings.Fields(where.ReplaceAllString(err.Error(), "")), " ")
 }

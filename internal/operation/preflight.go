@@ -27,7 +27,7 @@ const Patience = 30 * time.Second
 // platform that refuses, or cannot be asked, stops the command before anything
 // is made.
 func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) error {
-	progress.Starting("the platform is asked whether it would take the machines")
+	progress.Starting("running the preflight")
 	network := make(chan []provider.Finding, 1)
 	go func() { network <- o.checkAddresses(m.Cluster.Spec) }()
 	findings, err := o.askPlatform(p, m, secret, plan, progress)
@@ -36,7 +36,7 @@ func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret 
 	}
 	if err != nil {
 		why := strings.TrimSuffix(err.Error(), "; it is tried again")
-		return failure.Refusedf("preflight: %s; nothing was made", why)
+		return failure.Refusedf("preflight: %s; nothing was created", why)
 	}
 	findings = append(findings, <-network...)
 	count := map[provider.Verdict]int{}
@@ -45,7 +45,7 @@ func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret 
 		reportFinding(progress, f)
 	}
 	if n := count[provider.Refused]; n > 0 {
-		return failure.Refusedf("preflight: %d of %d checks for %s refused; nothing was made", n, len(findings), m.Provider.Name)
+		return failure.Refusedf("preflight: %d of %d checks for %s refused; nothing was created", n, len(findings), m.Provider.Name)
 	}
 	summary := fmt.Sprintf("preflight: %d passed", count[provider.Passed])
 	if n := count[provider.Unknown]; n > 0 {

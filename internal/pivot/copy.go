@@ -215,7 +215,7 @@ func (r *run) makeNamespace(ctx context.Context, name string) error {
 		}
 		if live != nil {
 			if !live.GetDeletionTimestamp().IsZero() {
-				return finalf("namespace %s is being deleted on %s; let that end first", name, r.to.Name)
+				return finalf("namespace %s is being deleted on %s; wait until it is gone", name, r.to.Name)
 			}
 			return nil
 		}
@@ -230,7 +230,7 @@ func (r *run) makeNamespace(ctx context.Context, name string) error {
 			live.SetLabels(from.GetLabels())
 			live.SetAnnotations(from.GetAnnotations())
 		}
-		return r.refused("make", r.to, live, r.to.Client.Create(ctx, live, fieldOwner))
+		return r.refused("create", r.to, live, r.to.Client.Create(ctx, live, fieldOwner))
 	})
 }
 

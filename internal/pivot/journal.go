@@ -141,7 +141,7 @@ type crash struct{ error }
 func (c *crash) Unwrap() error { return c.error }
 
 // errTaken says that another move has begun on From, to another plane.
-var errTaken = finalf("another move of this cluster has begun meanwhile; let that one end, then run this again")
+var errTaken = finalf("another move of this cluster has begun meanwhile; wait until it ends, then run this again")
 
 // claim is what gives this move the right to From's journal at a stage. Any move
 // may begin there that finds From in charge, and of several the one that began last

@@ -120,7 +120,7 @@ type Stopped struct {
 
 func (s *Stopped) Error() string {
 	if s.RolledBack {
-		return fmt.Sprintf("move of the plane stopped at %s and was taken back: %v", s.Stage, s.Err)
+		return fmt.Sprintf("move of the plane stopped at %s and was rolled back: %v", s.Stage, s.Err)
 	}
 	return fmt.Sprintf("move of the plane stopped at %s: %v", s.Stage, s.Err)
 }

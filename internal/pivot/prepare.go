@@ -20,7 +20,7 @@ import (
 // prepare finds all that stands in the way of a move while the old controllers
 // still work.
 func (r *run) prepare(ctx context.Context) error {
-	r.tell("looking for what stands in the way")
+	r.tell("checking both planes")
 	if err := r.onlyOne(ctx); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (r *run) onlyOne(ctx context.Context) error {
 		}
 		for _, o := range all {
 			if !r.moves(o) {
-				return finalf("%s also has %s; a plane moves with one cluster only: destroy that one, or make it on a plane of its own", r.from.Name, refOf(o))
+				return finalf("%s also has %s; a plane moves with one cluster only: destroy that one, or create it on a plane of its own", r.from.Name, refOf(o))
 			}
 		}
 		return nil
@@ -115,10 +115,10 @@ func (r *run) movable(s set) error {
 	for _, key := range s.refs() {
 		o := s[key]
 		if (key.Kind == machineKind || key.Kind == balancerKind) && !r.belongs(o) {
-			return finalf("%s is not of ClusterBootstrap %s, and nothing would keep two planes from working on it; delete it first", key, r.Bootstrap)
+			return finalf("%s does not belong to ClusterBootstrap %s and cannot be fenced; delete it first", key, r.Bootstrap)
 		}
 		if key.Kind == providerKind && r.to.Kind == v1alpha1.PlaneSelf && len(references(o, isSecretReference)) == 0 {
-			return finalf("%s uses the credentials of this machine, which do not travel; put credentials into a Secret and name it in spec.credentialsRef", key)
+			return finalf("%s uses ambient credentials, which are never copied to a cluster; put credentials into a Secret and name it in spec.credentialsRef", key)
 		}
 		for _, owner := range o.GetOwnerReferences() {
 			if !uids[owner.UID] && !shared(o) {
@@ -179,7 +179,7 @@ func (r *run) strange(from, live *unstructured.Unstructured) error {
 		return r.stranger(key, clusterID(from), live)
 	}
 	if !live.GetDeletionTimestamp().IsZero() && from.GetDeletionTimestamp().IsZero() {
-		return finalf("%s is being deleted on %s; let that end first, or take its finalizers off", key, r.to.Name)
+		return finalf("%s is being deleted on %s; wait until it is gone, or remove its finalizers", key, r.to.Name)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (r *run) stranger(key ref, id string, live *unstructured.Unstructured) erro
 		return finalf("%s on %s is not of this cluster and blocks the move; delete it there if it is not needed", key, r.to.Name)
 	}
 	if key == r.bootstrapRef() && !v1alpha1.Fenced(live) {
-		return finalf("%s on %s is not fenced: that plane takes itself to be in charge as well; remove what put it there", key, r.to.Name)
+		return finalf("%s on %s is not fenced: that plane is in charge as well; find out which one is right, and fence the other", key, r.to.Name)
 	}
 	return nil
 }
@@ -210,10 +210,10 @@ func (r *run) admitted(ctx context.Context) error {
 		}
 		if ctx.Err() == nil && err.Error() != obstacle {
 			obstacle = err.Error()
-			r.tell("the controllers of " + r.to.Name + " are not admitted by the platform yet: " + obstacle)
+			r.tell("the controllers of " + r.to.Name + " cannot log in to the platform yet: " + obstacle)
 		}
 		if wait(ctx, 200*time.Millisecond) != nil {
-			return fmt.Errorf("the controllers of %s are not admitted by the platform: %s (%w)", r.to.Name, cmp.Or(obstacle, err.Error()), context.Cause(ctx))
+			return fmt.Errorf("the controllers of %s cannot log in to the platform: %s (%w)", r.to.Name, cmp.Or(obstacle, err.Error()), context.Cause(ctx))
 		}
 	}
 }

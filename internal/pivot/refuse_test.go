@@ -40,7 +40,7 @@ func TestRefusals(t *testing.T) {
 				r.Labels = nil
 				w.must(local.Create(w.ctx, r, minter))
 			},
-			"MachineRequest butler-system/mgmt-cp-9 is not of ClusterBootstrap butler-system/mgmt",
+			"MachineRequest butler-system/mgmt-cp-9 does not belong to ClusterBootstrap butler-system/mgmt",
 		},
 		"a stranger's request of the same name": {
 			func(w *world, _ *Move) {
@@ -60,11 +60,11 @@ func TestRefusals(t *testing.T) {
 			func(w *world, _ *Move) {
 				w.apply(local, "{apiVersion: butler.butlerlabs.dev/v1alpha1, kind: ProviderConfig, metadata: {name: aws}, spec: {provider: aws, aws: {region: eu-1, subnetIDs: [a], vpcID: v}}}")
 			},
-			"ProviderConfig butler-system/aws uses the credentials of this machine, which do not travel; put credentials into a Secret and name it in spec.credentialsRef",
+			"ProviderConfig butler-system/aws uses ambient credentials, which are never copied to a cluster; put credentials into a Secret and name it in spec.credentialsRef",
 		},
 		"credentials that are not there": {
 			func(w *world, _ *Move) { w.delete(local, ref{secretKind, "elsewhere", "harvester"}) },
-			"ProviderConfig butler-system/harvester-prod refers to Secret elsewhere/harvester, which is not there",
+			"ProviderConfig butler-system/harvester-prod refers to Secret elsewhere/harvester, which does not exist",
 		},
 		"an owner that does not move": {
 			func(w *world, _ *Move) {
@@ -89,7 +89,7 @@ func TestRefusals(t *testing.T) {
 			func(_ *world, m *Move) {
 				m.To.(*side).admitted = func(context.Context) error { return errors.New("token expired") }
 			},
-			"the controllers of cluster mgmt are not admitted by the platform: token expired (not within 200ms)",
+			"the controllers of cluster mgmt cannot log in to the platform: token expired (not within 200ms)",
 		},
 		"two planes in charge": {
 			func(w *world, _ *Move) {
@@ -98,7 +98,7 @@ func TestRefusals(t *testing.T) {
 				o.SetUID("")
 				w.must(cluster.Create(w.ctx, o))
 			},
-			"that plane takes itself to be in charge as well",
+			"that plane is in charge as well",
 		},
 		"a ProviderConfig that is on its way out": {
 			func(w *world, _ *Move) {
@@ -118,7 +118,7 @@ func TestRefusals(t *testing.T) {
 			if !strings.Contains(stopped.Error(), c.says) {
 				t.Errorf("said:\n%s\nnot:\n%s", stopped, c.says)
 			}
-			if refused := !strings.Contains(c.says, "not admitted"); !stopped.RolledBack || stopped.Stage != Prepare || stopped.Refused != refused {
+			if refused := !strings.Contains(c.says, "cannot log in"); !stopped.RolledBack || stopped.Stage != Prepare || stopped.Refused != refused {
 				t.Errorf("stopped: %+v", stopped)
 			}
 			if diff := cmp.Diff([]string{"resume"}, w.calls); diff != "" {
@@ -313,7 +313,7 @@ func TestClusterThatLostItsPlaneIsTold(t *testing.T) {
 	old.SetFinalizers(nil)
 	w.must(cluster.Update(w.ctx, old))
 	w.delete(cluster, bootstrapRef)
-	if stopped := w.stops(w.move()); stopped.RolledBack || !strings.Contains(stopped.Error(), "so no plane is in charge; restore cluster mgmt from a backup, or go on from this machine by taking the fence off there: kubectl -n butler-system annotate clusterbootstrap mgmt butler.butlerlabs.dev/fenced-") {
+	if stopped := w.stops(w.move()); stopped.RolledBack || !strings.Contains(stopped.Error(), "so no plane is in charge; restore cluster mgmt from a backup, or continue with this machine by removing the fence there: kubectl -n butler-system annotate clusterbootstrap mgmt butler.butlerlabs.dev/fenced-") {
 		t.Errorf("stopped: %v", stopped)
 	}
 }

@@ -32,7 +32,7 @@ func (r *run) stopped(ctx context.Context, cause error) error {
 	if interrupted { // then the cause is only what was being done
 		why = "it was interrupted"
 	}
-	r.tell("taking the move back: " + why)
+	r.tell("rolling the move back: " + why)
 	taken, err := r.takeBack(ctx, why)
 	if err != nil {
 		out.Err = fmt.Errorf("%w (what was copied to %s is still there, fenced, and the next run removes it: %w)", cause, r.to.Name, err)
@@ -41,7 +41,7 @@ func (r *run) stopped(ctx context.Context, cause error) error {
 		return out
 	}
 	if err := r.From.Resume(ctx); err != nil {
-		out.Err = fmt.Errorf("%w; and the controllers of %s could not be set to work again: %w", out.Err, r.from.Name, err)
+		out.Err = fmt.Errorf("%w; and the controllers of %s could not be started again: %w", out.Err, r.from.Name, err)
 	}
 	return out
 }
@@ -116,7 +116,7 @@ func (r *run) explain(ctx context.Context) error {
 			return err
 		}
 		patch, err := annotate(cb, map[string]any{
-			v1alpha1.AnnotationFenced: fmt.Sprintf("in charge is %s; a move here for epoch %d was taken back", r.from.Name, r.journal.Epoch),
+			v1alpha1.AnnotationFenced: fmt.Sprintf("in charge is %s; a move here for epoch %d was rolled back", r.from.Name, r.journal.Epoch),
 		})
 		if err != nil {
 			return err

@@ -84,7 +84,7 @@ func (r *run) begin(ctx context.Context) (passed bool, err error) {
 		return false, finalf("ClusterBootstrap %s is not on %s; nothing can be moved from there", r.Bootstrap, r.from.Name)
 	}
 	if r.clusterID = clusterID(from); r.clusterID == "" {
-		return false, finalf("ClusterBootstrap %s has no annotation %s yet; let its controller see it first", r.Bootstrap, v1alpha1.AnnotationClusterID)
+		return false, finalf("ClusterBootstrap %s has no annotation %s yet; wait until its controller has set it", r.Bootstrap, v1alpha1.AnnotationClusterID)
 	}
 	if fence := from.GetAnnotations()[v1alpha1.AnnotationFenced]; fence != "" {
 		return true, r.goOn(ctx, fence)
@@ -168,7 +168,7 @@ func (r *run) goOn(ctx context.Context, fence string) error {
 		return fmt.Errorf("%s: %w", r.to.Name, err)
 	}
 	if known == nil || !r.sameWay(known) || !strings.Contains(fence, known.Move) {
-		return finalf("%s is not in charge of the cluster: %s; start from the plane that is", r.from.Name, fence)
+		return finalf("%s is not in charge of the cluster: %s; start from the plane that is in charge", r.from.Name, fence)
 	}
 	r.journal = *known
 	r.mark()

@@ -79,7 +79,7 @@ func (s set) level(r ref, owners map[types.UID]ref, known map[ref]int, path []re
 		return n, nil
 	}
 	if slices.Contains(path, r) {
-		return 0, finalf("the owner references of %s lead back to itself; remove one of them", r)
+		return 0, finalf("the owner references of %s form a cycle; remove one of them", r)
 	}
 	n := rank(r.Kind)
 	for _, reference := range s[r].GetOwnerReferences() {
@@ -193,7 +193,7 @@ func (r *run) addSecrets(ctx context.Context, s set) error {
 			if secret != nil {
 				s.add(secret)
 			} else if o.GetKind() == providerKind {
-				return finalf("%s refers to %s, which is not there; make it, or name another in spec.credentialsRef", refOf(o), ref{secretKind, key.Namespace, key.Name})
+				return finalf("%s refers to %s, which does not exist; create it, or name another in spec.credentialsRef", refOf(o), ref{secretKind, key.Namespace, key.Name})
 			}
 		}
 	}

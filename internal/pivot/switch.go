@@ -62,7 +62,7 @@ func (r *run) nobodyAwake(ctx context.Context) error {
 	if err != nil || who == "" {
 		return err
 	}
-	return finalf("another process has started %s of %s again; find out which, stop that, and run this again", who, r.from.Name)
+	return finalf("another process has started %s of %s again; find and stop it, then run this again", who, r.from.Name)
 }
 
 // fenceOnce looks what became of a write that was not answered by a plain yes or
@@ -97,7 +97,7 @@ func (r *run) putInCharge(ctx context.Context) error {
 			return err
 		}
 		if cb == nil || clusterID(cb) != r.clusterID {
-			return finalf("%s has lost ClusterBootstrap %s after %s was fenced, so no plane is in charge; restore %s from a backup, or go on from %s by taking the fence off there: kubectl -n %s annotate clusterbootstrap %s %s-",
+			return finalf("%s has lost ClusterBootstrap %s after %s was fenced, so no plane is in charge; restore %s from a backup, or continue with %s by removing the fence there: kubectl -n %s annotate clusterbootstrap %s %s-",
 				r.to.Name, r.Bootstrap, r.from.Name, r.to.Name, r.from.Name, r.Bootstrap.Namespace, r.Bootstrap.Name, v1alpha1.AnnotationFenced)
 		}
 		if !v1alpha1.Fenced(cb) {

@@ -16,7 +16,7 @@ import (
 
 // errChanged says that From is not as it was copied. Copying again mends it, unless
 // it happens each time.
-var errChanged = errors.New("somebody writes to the plane that is moved; find out who, stop that, and run this again")
+var errChanged = errors.New("another process writes to the plane that is being moved; find and stop it, then run this again")
 
 // errDifferent says that To does not hold what From does, or that the platform has
 // changed.

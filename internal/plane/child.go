@@ -122,7 +122,7 @@ func (c *child) failure() error {
 	<-c.ended
 	cause, ok := strings.CutPrefix(c.report, "error ")
 	if status, known := c.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok && known && status.Signaled() {
-		cause, ok = "somebody ended it, "+c.cmd.ProcessState.String(), true
+		cause, ok = "it was killed, "+c.cmd.ProcessState.String(), true
 	}
 	if !ok {
 		cause = LastLine(c.log)

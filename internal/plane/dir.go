@@ -24,10 +24,10 @@ const minFree = 256 << 20
 func prepareDir(dir string) error {
 	for _, d := range []string{dir, filepath.Join(dir, "pki"), filepath.Join(dir, "run"), filepath.Join(dir, "etcd"), filepath.Join(dir, "logs")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
-			return fmt.Errorf("make the plane's directory: %w; choose a directory that you may write to with --state-dir", err)
+			return fmt.Errorf("create the plane's directory: %w; choose a directory that you may write to with --state-dir", err)
 		}
 		if err := os.Chmod(d, 0o700); err != nil {
-			return fmt.Errorf("make the plane's directory readable by its owner alone: %w; choose one of your own with --state-dir", err)
+			return fmt.Errorf("restrict the plane's directory to its owner: %w; choose one of your own with --state-dir", err)
 		}
 	}
 	if err := syscall.Access(dir, 2); err != nil {

@@ -112,7 +112,7 @@ func TestKilledStoreIsNamedAndTheNextStartGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Kill("etcd")
-	if err := ended(t, first); err == nil || !strings.Contains(err.Error(), "etcd ended: somebody ended it, signal: killed") {
+	if err := ended(t, first); err == nil || !strings.Contains(err.Error(), "etcd ended: it was killed, signal: killed") {
 		t.Errorf("error %v does not say that it was etcd", err)
 	}
 	stop(t, first)

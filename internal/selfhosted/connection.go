@@ -128,7 +128,7 @@ func refusedError(w workspace.Workspace, err error) error {
 	case apierrors.IsUnauthorized(err):
 		hint = "compare the clocks of its nodes with the one here"
 	case apierrors.IsForbidden(err):
-		hint = "give its administrator the right to"
+		hint = "grant its administrator that permission"
 	case meta.IsNoMatchError(err):
 		hint = "install chart butler-crds on it"
 	}
@@ -142,7 +142,7 @@ func refusedError(w workspace.Workspace, err error) error {
 // silentError is what there is to say of one that does not answer.
 func silentError(w workspace.Workspace, err error) error {
 	if !w.Rehearsal {
-		return fmt.Errorf("%s manages itself, and does not answer: %w; see that it is up, and reachable from here", w.Name, err)
+		return fmt.Errorf("%s manages itself, and does not answer: %w; check that it is up and reachable from here", w.Name, err)
 	}
 	if _, _, running := sim.Running(w.SimDir()); !running {
 		return fmt.Errorf("%s manages itself, and its simulated platform is stopped; run the bootstrap command again to start it", w.Name)

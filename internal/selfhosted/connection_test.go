@@ -50,7 +50,7 @@ func TestWhatAClusterAnswersIsToldFromItsSilence(t *testing.T) {
 		"without rights":    {nobody, false, true, true, "is forbidden: User \"nobody\" cannot list"},
 		"without the kinds": {bare.Config(), false, true, false, "install chart butler-crds on it"},
 		"closed":            {nowhere, false, false, false, "dev manages itself, and does not answer: "},
-		"closed, for real":  {nowhere, false, false, false, "; see that it is up, and reachable from here"},
+		"closed, for real":  {nowhere, false, false, false, "; check that it is up and reachable from here"},
 		"stopped":           {nowhere, true, false, false, "dev manages itself, and its simulated platform is stopped; run the bootstrap command again to start it"},
 	} {
 		t.Run(reason, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestWhatAClusterAnswersIsToldFromItsSilence(t *testing.T) {
 		lost := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: "dev"}}
 		lost.Spec.Cluster.Name = "dev"
 		v := &connection{Workspace: workspace.Workspace{Name: "dev"}, local: c, cluster: lost}
-		if _, err := v.ask(t.Context()); !IsPermanent(err) || Answered(err) || !strings.Contains(err.Error(), `find the way to dev: secrets "dev-kubeconfig" not found`) {
+		if _, err := v.ask(t.Context()); !IsPermanent(err) || Answered(err) || !strings.Contains(err.Error(), `connect to dev: secrets "dev-kubeconfig" not found`) {
 			t.Errorf("answered %t, lasting %t: %v", Answered(err), IsPermanent(err), err)
 		}
 	})

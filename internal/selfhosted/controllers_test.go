@@ -100,7 +100,7 @@ func TestLoginIsAskedForAnew(t *testing.T) {
 	c := serverWith(t, config, secret)
 	question := &login{client: c, key: client.ObjectKeyFromObject(config)}
 	for range 2 { // and asking twice changes nothing
-		if err := question.accepted(t.Context()); err == nil || !strings.Contains(err.Error(), "has not asked the platform yet") {
+		if err := question.accepted(t.Context()); err == nil || !strings.Contains(err.Error(), "has not connected to the platform yet") {
 			t.Fatalf("said %v", err)
 		}
 	}

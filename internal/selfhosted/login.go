@@ -52,7 +52,7 @@ func (l *login) accepted(ctx context.Context) error {
 		if err := l.ask(ctx, config); err != nil {
 			return err
 		}
-		return errors.New("the cluster's own provider controller has not asked the platform yet")
+		return errors.New("the cluster's own provider controller has not connected to the platform yet")
 	case ready.Status != metav1.ConditionTrue:
 		return fmt.Errorf("the cluster's own provider controller cannot log in to the platform: %s", ready.Message)
 	}
@@ -64,7 +64,7 @@ func (l *login) doubt(ctx context.Context, config *v1alpha1.ProviderConfig) erro
 	before := client.MergeFromWithOptions(config.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	meta.SetStatusCondition(&config.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionReady, Status: metav1.ConditionUnknown, Reason: operation.ReasonChecking,
-		Message: "the platform is asked again before the plane moves here", ObservedGeneration: config.Generation,
+		Message: "the platform is checked again before the plane moves here", ObservedGeneration: config.Generation,
 	})
 	return l.client.Status().Patch(ctx, config, before)
 }

@@ -101,10 +101,10 @@ func (m Mover) PivotOut(cb *v1alpha1.ClusterBootstrap, tries int) error {
 		return err
 	}
 	if err := m.recordStopped(cb, stopped); err != nil {
-		slog.Warn("why the move stopped could not be written down", "error", err)
+		slog.Warn("record why the move stopped", "error", err)
 	}
 	if tries >= moves || stopped.Refused {
-		return fmt.Errorf("%w; this machine goes on being in charge of %s", err, m.Name)
+		return fmt.Errorf("%w; this machine stays in charge of %s", err, m.Name)
 	}
 	return m.Wait(respite)
 }
@@ -120,7 +120,7 @@ func (m Mover) recordStopped(cb *v1alpha1.ClusterBootstrap, s *pivot.Stopped) er
 		before := client.MergeFromWithOptions(now.DeepCopy(), client.MergeFromWithOptimisticLock{})
 		meta.SetStatusCondition(&now.Status.Conditions, metav1.Condition{
 			Type: v1alpha1.ConditionPivoted, Status: metav1.ConditionFalse, Reason: "MoveStopped",
-			Message: fmt.Sprintf("the move of the plane stopped at %s and was taken back: %v", s.Stage, s.Err), ObservedGeneration: now.Generation,
+			Message: fmt.Sprintf("the move of the plane stopped at %s and was rolled back: %v", s.Stage, s.Err), ObservedGeneration: now.Generation,
 		})
 		return m.Local.Status().Patch(m.Context(), now, before)
 	})

@@ -40,7 +40,7 @@ func MovedAway(cb *v1alpha1.ClusterBootstrap) bool { return cb != nil && v1alpha
 func RESTConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, dial workspace.Dialer) (*rest.Config, error) {
 	kubeconfig, err := Credential(ctx, c, cb, bootstrap.SecretKubeconfig, dial, false)
 	if err != nil {
-		return nil, fmt.Errorf("find the way to %s: %w", cb.Spec.Cluster.Name, err)
+		return nil, fmt.Errorf("connect to %s: %w", cb.Spec.Cluster.Name, err)
 	}
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {

@@ -44,7 +44,7 @@ func (c *Client) Inspect(ctx context.Context, address string) (Report, error) {
 	}
 	err = c.call(address, insecure(), func(api *client.Client) error { return report.read(ctx, api.COSI) })
 	if err != nil {
-		return Report{State: StateUnreachable}, failed("ask talos for its image", address, err)
+		return Report{State: StateUnreachable}, failed("get the image of talos", address, err)
 	}
 	return report, nil
 }

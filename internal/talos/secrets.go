@@ -27,7 +27,7 @@ func NewSecrets(talosVersion string) ([]byte, error) {
 	}
 	bundle, err := secrets.NewBundle(clock(), contract)
 	if err != nil {
-		return nil, fmt.Errorf("make secrets bundle for talos %s: %w", talosVersion, err)
+		return nil, fmt.Errorf("generate secrets bundle for talos %s: %w", talosVersion, err)
 	}
 	return encodeSecrets(bundle)
 }

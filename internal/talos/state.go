@@ -56,13 +56,13 @@ func (seen *handshake) judge(address string, err error) (State, error) {
 	case seen.ours.Load() && err == nil:
 		return StateConfigured, nil
 	case seen.asked.Load() && seen.untimely.Load():
-		return StateUnreachable, failed("ask talos", address, errors.New("the node's certificate is not valid at this time; compare its clock with the one here"))
+		return StateUnreachable, failed("query talos", address, errors.New("the node's certificate is not valid at this time; compare its clock with the one here"))
 	case seen.asked.Load() && !seen.ours.Load():
-		return StateForeign, failed("ask talos", address, errors.New("the node has a configuration, but its certificate is not of this cluster or not for this address"))
+		return StateForeign, failed("query talos", address, errors.New("the node has a configuration, but its certificate is not of this cluster or not for this address"))
 	case seen.done.Load() && !seen.ours.Load() && (err == nil || status.Code(err) == codes.Unimplemented):
 		return StateMaintenance, nil
 	}
-	return StateUnreachable, failed("ask talos", address, err)
+	return StateUnreachable, failed("query talos", address, err)
 }
 
 // handshake records what a node showed: that it finished, that its certificate

@@ -66,7 +66,7 @@ func (t *Teardown) leftOf(o *operation.Operation, d *target) error {
 	}
 	fmt.Fprintln(t.Err, x.picture(found))
 	if selfhosted.MovedAway(d.cluster) && x.silence == nil {
-		fmt.Fprintf(t.Err, "%s manages itself, and would go on doing so. Without the state of this machine\nbutleradm has no status, kubeconfig and destroy for it; save what leads to it:\n\n  %s > kubeconfig\n\n", o.Name, o.Command("kubeconfig"))
+		fmt.Fprintf(t.Err, "%s manages itself, and keeps running. Without the state of this machine\nbutleradm has no status, kubeconfig and destroy for it; save its kubeconfig:\n\n  %s > kubeconfig\n\n", o.Name, o.Command("kubeconfig"))
 	}
 	return fmt.Errorf("the platform still holds %s of %s; destroy it first: %s", inventory.CountByKind(found.Parts()), o.Name, x.how())
 }

@@ -119,7 +119,7 @@ func writeLedger(ctx context.Context, o *operation.Operation, l *ledger) error {
 		Data: content,
 	})
 	if err != nil {
-		return fmt.Errorf("write down what is to be deleted: %w", err)
+		return fmt.Errorf("record what is to be deleted: %w", err)
 	}
 	l.grown = false
 	return nil

@@ -108,11 +108,11 @@ func (x *destruction) list() (inventory.Inventory, error) {
 		return nil, nil
 	}
 	if x.config == nil {
-		return nil, fmt.Errorf("ask the platform what it holds of %s: the ProviderConfig is gone from the plane; go by the tags instead: butleradm destroy -c FILE --orphans", x.Name)
+		return nil, fmt.Errorf("list what the platform holds of %s: the ProviderConfig is gone from the plane; find the objects by their tags: butleradm destroy -c FILE --orphans", x.Name)
 	}
 	found, err := insist(x.Context(), x.progress, func(ctx context.Context) (inventory.Stock, error) { return x.site().List(ctx, x.owner()) })
 	if err != nil {
-		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", x.Name, err, x.remedy(err))
+		return nil, fmt.Errorf("list what the platform holds of %s: %w; nothing was deleted%s", x.Name, err, x.remedy(err))
 	}
 	x.copies = found.Copies.OfCluster(x.Name)
 	return found.Held, nil
@@ -123,7 +123,7 @@ func (x *destruction) remedy(err error) string {
 	if provider.KindOf(err) != provider.Unauthorized || x.Rehearsal {
 		return ""
 	}
-	return fmt.Sprintf("; hand over others with: %s --credentials FILE", x.Command("destroy"))
+	return fmt.Sprintf("; pass other credentials: %s --credentials FILE", x.Command("destroy"))
 }
 
 // picture is what will go, as text.
@@ -182,9 +182,9 @@ func (x *destruction) finish() error {
 // ClearUp ends a bootstrap whose ClusterBootstrap was deleted, as with
 // kubectl, and its controller has let go: it does what destroy would still do.
 func (t *Teardown) ClearUp(o *operation.Operation, progress *ui.Reporter) error {
-	progress.Step(o.Name + " was deleted; what is left of it goes, too")
+	progress.Step(o.Name + " was deleted; deleting what is left of it")
 	if err := t.destroyRest(o, progress); err != nil {
-		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; this stood in the way: %w", o.Name, operation.ErrDeleted, o.Command("destroy"), err)
+		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; cause: %w", o.Name, operation.ErrDeleted, o.Command("destroy"), err)
 	}
 	return fmt.Errorf("%s was %w meanwhile, and is destroyed; nothing is left on the platform", o.Name, operation.ErrDeleted)
 }
@@ -426,7 +426,7 @@ func (x *destruction) sweepRest() error {
 // stillThere names what is left of a cluster, and why.
 func stillThere(cluster string, left inventory.Inventory, err error) error {
 	if len(left) == 0 {
-		return fmt.Errorf("ask the platform what is left of %s: %w", cluster, err)
+		return fmt.Errorf("list what is left of %s on the platform: %w", cluster, err)
 	}
 	return fmt.Errorf("%s is left of %s on the platform: %w", left.Names(), cluster, err)
 }

@@ -61,7 +61,7 @@ func (t *Teardown) DestroyByTags(ctx context.Context, w workspace.Workspace) (er
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if s.target == nil || s.config == nil {
-		return fmt.Errorf("the plane in %s does not know the platform of %s any more; go by its manifest: butleradm destroy -c FILE --orphans", w.Dir, w.Name)
+		return fmt.Errorf("the plane in %s does not know the platform of %s any more; use its manifest: butleradm destroy -c FILE --orphans", w.Dir, w.Name)
 	}
 	secret, err := t.Credentials(s.config)
 	if err != nil {
@@ -98,7 +98,7 @@ func (t *Teardown) openSearch(ctx context.Context, w workspace.Workspace) (*sear
 		return nil, err
 	}
 	if !s.forced() && !t.DryRun {
-		return nil, fmt.Errorf("ask the plane in %s whether it is in charge: %w; if it is lost for good, go by the manifest: butleradm destroy -c FILE --orphans, which tells the cluster's id with --dry-run, and deletes with --cluster-id ID --yes", w.Dir, err)
+		return nil, fmt.Errorf("ask the plane in %s whether it is in charge: %w; if it is lost for good, use the manifest: butleradm destroy -c FILE --orphans --dry-run prints the cluster id, and --cluster-id ID --yes deletes", w.Dir, err)
 	}
 	s.Operation = operation.New(ctx, w, t.Hooks)
 	s.held, err = lock.Acquire(ctx, w.PlaneDir(), holder)
@@ -228,7 +228,7 @@ func (s *search) conclude(id string) error {
 func (s *search) ask(o provider.Owner) (inventory.Inventory, error) {
 	found, err := insist(s.Context(), s.progress, func(ctx context.Context) (inventory.Stock, error) { return s.site.List(ctx, o) })
 	if err != nil {
-		return nil, fmt.Errorf("ask the platform what it holds of %s: %w; nothing was deleted%s", s.Name, err, s.remedy(err))
+		return nil, fmt.Errorf("list what the platform holds of %s: %w; nothing was deleted%s", s.Name, err, s.remedy(err))
 	}
 	s.copies = found.Copies.OfCluster(s.Name)
 	return found.Held, nil
@@ -238,7 +238,7 @@ func (s *search) remedy(err error) string {
 	if provider.KindOf(err) != provider.Unauthorized || s.Rehearsal {
 		return ""
 	}
-	return "; hand over others with --credentials FILE"
+	return "; pass other credentials with --credentials FILE"
 }
 
 // clusterID is the id of the cluster that is meant: the user's, the one that the
@@ -256,7 +256,7 @@ func (s *search) clusterID() (string, error) {
 	}
 	clusters := found.ByCluster()
 	if nobodys := clusters[""]; len(nobodys) > 0 {
-		fmt.Fprintf(s.job.Err, "note: %s of the name %s carry no cluster id and are left alone\n", inventory.CountByKind(nobodys.Parts()), s.Name)
+		fmt.Fprintf(s.job.Err, "note: %s with the name %s have no cluster id and are kept\n", inventory.CountByKind(nobodys.Parts()), s.Name)
 		delete(clusters, "")
 	}
 	switch ids := slices.Sorted(maps.Keys(clusters)); len(ids) {
@@ -282,7 +282,7 @@ func (s *search) ambiguous(ids []string, clusters map[string]inventory.Inventory
 		fmt.Fprintf(&b, "  %s  %s\n", id, inventory.CountByKind(clusters[id].Parts()))
 	}
 	fmt.Fprintf(s.job.Err, "%s holds %d clusters of the name %s:\n\n%s\n", s.site.Config.Name, len(ids), s.Name, b.String())
-	return failure.Usagef("which of them is meant? say it with --cluster-id ID; nothing was deleted")
+	return failure.Usagef("%d clusters have the name %s; select one with --cluster-id ID; nothing was deleted", len(ids), s.Name)
 }
 
 // ofThisName refuses the id of a cluster that has another name.
@@ -304,10 +304,10 @@ func (s *search) refuseBeside(id string) error {
 		return nil
 	}
 	if !selfhosted.MovedAway(s.cluster) {
-		return failure.Usagef("the plane in %s is in charge of %s; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.Dir, s.Name, s.Command("destroy"), id)
+		return failure.Usagef("the plane in %s is in charge of %s; use it: %s; if that is not possible, confirm the cluster with --cluster-id %s --yes", s.Dir, s.Name, s.Command("destroy"), id)
 	}
 	if _, err := readTargetOnCluster(s.Context(), s.Workspace, s.Local, s.cluster, s.progress); err == nil || selfhosted.Answered(err) {
-		return failure.Usagef("%s manages itself, and answers; let it do that: %s; if it cannot, say which cluster is meant with --cluster-id %s --yes", s.Name, s.Command("destroy"), id)
+		return failure.Usagef("%s manages itself, and answers; use it: %s; if that is not possible, confirm the cluster with --cluster-id %s --yes", s.Name, s.Command("destroy"), id)
 	}
 	return s.Context().Err()
 }

@@ -167,7 +167,7 @@ func keepID(ctx context.Context, o *operation.Operation, config *v1alpha1.Provid
 		return nil
 	}
 	if earlier := config.Annotations[v1alpha1.AnnotationClusterID]; earlier != "" {
-		return fmt.Errorf("ProviderConfig %s stands for the cluster id %s, of which something may be left; delete that first: butleradm destroy -c FILE --orphans --cluster-id %s; then take the annotation %s off it",
+		return fmt.Errorf("ProviderConfig %s has the cluster id %s, of which something may be left; delete that first: butleradm destroy -c FILE --orphans --cluster-id %s; then remove its annotation %s",
 			config.Name, earlier, earlier, v1alpha1.AnnotationClusterID)
 	}
 	before := config.DeepCopy()

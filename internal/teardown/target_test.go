@@ -147,7 +147,7 @@ func TestCredentialsThatAnotherProviderConfigNamesStay(t *testing.T) {
 }
 
 func TestKeptIDIsNeitherErasedNorReplaced(t *testing.T) {
-	for id, want := range map[string]string{"": "", "x": "", "y": "stands for the cluster id x, of which something may be left"} {
+	for id, want := range map[string]string{"": "", "x": "", "y": "has the cluster id x, of which something may be left"} {
 		config := &v1alpha1.ProviderConfig{ObjectMeta: metaOf("config", "x")}
 		plane := indexedPlane(t, config)
 		err := keepID(t.Context(), (&operation.Operation{Local: plane}), config, id)

@@ -125,7 +125,7 @@ func (t *Teardown) Destroy(ctx context.Context, w workspace.Workspace) (err erro
 	}
 	if err = x.run(found); err != nil {
 		x.account()
-		fmt.Fprintf(t.Err, "\nWhat is not gone yet is left in place.\n\n  go on:      %s\n  look at it: %s\n\n", w.Command("destroy"), w.Command("status"))
+		fmt.Fprintf(t.Err, "\nWhat is not gone yet is left in place.\n\n  continue:   %s\n  look at it: %s\n\n", w.Command("destroy"), w.Command("status"))
 		return err
 	}
 	t.reportGone(w, x.ledger, x.copies)
@@ -161,7 +161,7 @@ func (t *Teardown) reportDestroyed(ctx context.Context, o *operation.Operation) 
 func readConcludedLedger(ctx context.Context, o *operation.Operation) (*ledger, error) {
 	l, err := readLedger(ctx, o.Local, o.Name, "")
 	if err == nil && l != nil && !l.complete {
-		err = fmt.Errorf("%s is gone from its plane, but the platform was not asked at the end what is left of it; find that by its tags: butleradm destroy -c FILE --orphans --cluster-id %s", o.Name, l.clusterID)
+		err = fmt.Errorf("%s is gone from its plane, but the platform has not confirmed that nothing is left of it; check by its tags: butleradm destroy -c FILE --orphans --cluster-id %s", o.Name, l.clusterID)
 	}
 	return l, err
 }
@@ -170,7 +170,7 @@ func readConcludedLedger(ctx context.Context, o *operation.Operation) (*ledger, 
 func (t *Teardown) reportGone(w workspace.Workspace, l *ledger, kept inventory.Copies) {
 	fmt.Fprint(t.Err, kept.Line())
 	if w.Rehearsal {
-		fmt.Fprintf(t.Err, "\nThe simulated platform still runs; end it with: %s", w.Command("sim stop"))
+		fmt.Fprintf(t.Err, "\nThe simulated platform still runs; stop it with: %s", w.Command("sim stop"))
 	}
 	fmt.Fprintf(t.Err, "\nIts state on this machine stays; remove that with: %s\n\n", w.Command("forget"))
 	fmt.Fprintln(t.Out, l.line("created"))

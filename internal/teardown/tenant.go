@@ -165,7 +165,7 @@ func (x *destruction) tenantTable() string {
 		return ""
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s has tenants, which would be left without management:\n\n", x.Name)
+	fmt.Fprintf(&text, "%s has tenants, which would lose their management:\n\n", x.Name)
 	for _, t := range x.tenants {
 		fmt.Fprintf(&text, "  %s (%s)\n", t, t.why)
 	}
@@ -181,6 +181,6 @@ func (x *destruction) refuseTenants() error {
 	for _, t := range x.tenants {
 		names = append(names, t.String())
 	}
-	return failure.Usagef("%s has tenants: %s; nothing was deleted; delete them first, on the cluster, or leave them behind: %s --even-if-tenants",
+	return failure.Usagef("%s has tenants: %s; nothing was deleted; delete them first, on the cluster, or abandon them: %s --even-if-tenants",
 		x.Name, some(names), x.Command("destroy"))
 }

@@ -214,7 +214,7 @@ func (s Screen) foot(v View, short bool) (out []string) {
 
 // leave says what Ctrl-C does, as far as there is room.
 func (s Screen) leave() string {
-	const short, long = "Ctrl-C leaves everything in place", "; the same command goes on."
+	const short, long = "Ctrl-C leaves everything in place", "; the same command continues."
 	if len(short+long) < s.Width {
 		return short + long
 	}

@@ -43,11 +43,11 @@ func (c Choice) Find(name string) (Workspace, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Workspace{}, fmt.Errorf("there is no cluster %q in %s; name its directory with --state-dir if it has one", name, h)
+		return Workspace{}, fmt.Errorf("there is no cluster %q in %s; set --state-dir if its state is elsewhere", name, h)
 	case 1:
 		return found[0], found[0].refuseForeign()
 	}
-	return Workspace{}, failure.Usagef("there is a real and a rehearsed cluster %q; say which with --real or --rehearse", name)
+	return Workspace{}, failure.Usagef("there is a real and a rehearsed cluster %q; select one with --real or --rehearse", name)
 }
 
 // fits reports whether a workspace is of the kind that was asked for.

@@ -42,5 +42,5 @@ func ClusterNamed(list *v1alpha1.ClusterBootstrapList, cluster string) *v1alpha1
 // AbsentError is the error for a cluster that its plane does not have: the bootstrap
 // has not applied it, or it was destroyed.
 func (w Workspace) AbsentError() error {
-	return fmt.Errorf("%s does not exist: it was not begun, or it was destroyed; its state is in %s", w.Name, w.Dir)
+	return fmt.Errorf("%s does not exist: it was never created, or it was destroyed; its state is in %s", w.Name, w.Dir)
 }

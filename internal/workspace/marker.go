@@ -28,7 +28,7 @@ type mark struct {
 }
 
 // errForeign is what a directory is refused with that is not butleradm's.
-var errForeign = errors.New("it was not created by butleradm")
+var errForeign = errors.New("was not created by butleradm")
 
 // claim creates a directory, or takes over one that is empty, and leaves a marker
 // there. It reports whether it did: a directory that is ours already is left as it
@@ -58,7 +58,7 @@ func ClaimAlone(dir string, ours func(string) bool) error {
 }
 
 func foreign(dir string) error {
-	return failure.Usagef("%s is in the way: %w; move it elsewhere, or choose another --state-dir", dir, errForeign)
+	return failure.Usagef("%s %w; move it elsewhere, or choose another --state-dir", dir, errForeign)
 }
 
 // refuseForeign refuses a directory that has something in it which is not ours.

@@ -29,7 +29,7 @@ func (w Workspace) StartSimulator(ctx context.Context, p v1alpha1.ProviderType, 
 		return sim.Info{}, err
 	}
 	if s == nil && !exists(w.SimDir()) {
-		return sim.Info{}, fmt.Errorf("there is no simulated platform in %s: it was not begun, or it was removed with all that it held", w.SimDir())
+		return sim.Info{}, fmt.Errorf("there is no simulated platform in %s: it was never started, or it was removed", w.SimDir())
 	}
 	if s == nil {
 		return sim.Resume(ctx, w.SimDir(), executable, p)

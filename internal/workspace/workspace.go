@@ -70,7 +70,7 @@ func home() (string, error) {
 	}
 	h, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find a place for state: %w; set BUTLER_HOME", err)
+		return "", fmt.Errorf("find the home directory: %w; set BUTLER_HOME", err)
 	}
 	return filepath.Join(h, ".butler"), nil
 }

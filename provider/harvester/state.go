@@ -104,7 +104,7 @@ func unaddressed(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineIn
 			return fmt.Sprintf("the virtual machine runs, but has no address on %s: check DHCP there", name)
 		}
 	}
-	return fmt.Sprintf("the virtual machine runs, but no guest agent tells its address on %s: "+
+	return fmt.Sprintf("the virtual machine runs, but no guest agent reports its address on %s: "+
 		"use an image with qemu-guest-agent, and check that it boots", name)
 }
 

@@ -128,7 +128,7 @@ func (t task) makeNamespace(ctx context.Context, n addon.Namespace) error {
 	space := applycorev1.Namespace(n.Name).WithLabels(levels(n.PodSecurity))
 	options := metav1.ApplyOptions{FieldManager: levelManager, Force: true}
 	if _, err := t.kubernetes.CoreV1().Namespaces().Apply(ctx, space, options); err != nil {
-		return fmt.Errorf("make namespace %s: %w", n.Name, err)
+		return fmt.Errorf("create namespace %s: %w", n.Name, err)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (t task) makeMissing(ctx context.Context, name string) error {
 	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	_, err = t.kubernetes.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{FieldManager: manager})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("make namespace %s: %w", name, err)
+		return fmt.Errorf("create namespace %s: %w", name, err)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (h hookWaiter) await(ctx context.Context, i *resource.Info, timeout time.Du
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case h.worker.outdated(h.task):
-			return fmt.Errorf("hook %s is not waited for: the addon is wanted differently by now", refName(ref))
+			return fmt.Errorf("hook %s is not waited for: the addon has been changed", refName(ref))
 		case err != nil:
 			s.obstacle = err.Error() // it is asked again
 		case s.done:
@@ -169,10 +169,10 @@ func (h hookWaiter) awaitGone(resources helmkube.ResourceList) error {
 			return apierrors.IsNotFound(err), notFoundIsNews(err)
 		})
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = errors.New("it is being deleted, and does not go")
+			err = errors.New("its deletion does not complete")
 		}
 		if err != nil {
-			return fmt.Errorf("make way for hook %s: %w", refName(addon.Ref{
+			return fmt.Errorf("delete the old object of hook %s: %w", refName(addon.Ref{
 				Kind: i.Mapping.GroupVersionKind.Kind, Namespace: i.Namespace, Name: i.Name,
 			}), err)
 		}

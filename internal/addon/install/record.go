@@ -109,7 +109,7 @@ func objectsMark(a addon.Addon) string {
 func hash(parts ...any) (string, error) {
 	document, err := json.Marshal(parts)
 	if err != nil {
-		return "", fmt.Errorf("the addon cannot be written down: %w", err)
+		return "", fmt.Errorf("record the addon: %w", err)
 	}
 	sum := sha256.Sum256(document)
 	return "sha256:" + hex.EncodeToString(sum[:]), nil

@@ -74,7 +74,7 @@ func (w *worker) release(ctx context.Context, t task, c *chart.Chart) ([]addon.R
 func helmValues(values map[string]any) (common.Values, error) {
 	document, err := yaml.Marshal(values)
 	if err != nil {
-		return nil, fmt.Errorf("the values cannot be written down: %w", err)
+		return nil, fmt.Errorf("record the values: %w", err)
 	}
 	return common.ReadValues(document)
 }
@@ -155,7 +155,7 @@ func revisions(config *action.Configuration, name string) ([]*release.Release, e
 	for _, r := range all {
 		v1, ok := r.(*release.Release)
 		if !ok {
-			return nil, fmt.Errorf("release %s was made by a Helm that is not known here", name)
+			return nil, fmt.Errorf("release %s was created by an unknown version of Helm", name)
 		}
 		out = append(out, v1)
 	}
@@ -198,7 +198,7 @@ func deployed(config *action.Configuration, name string) (string, error) {
 		return "", err
 	}
 	if s := r.Status(); s != status.StatusDeployed.String() {
-		return "", fmt.Errorf("it was applied, but is noted as %s", s)
+		return "", fmt.Errorf("it was applied, but is recorded as %s", s)
 	}
 	return r.Manifest(), nil
 }

@@ -80,7 +80,7 @@ func (w *worker) want(a addon.Addon) {
 func (w *worker) change() {
 	w.generation++
 	if w.state.Phase == v1alpha1.AddonReady {
-		w.state.Phase, w.state.Message = v1alpha1.AddonPending, "is wanted differently by now"
+		w.state.Phase, w.state.Message = v1alpha1.AddonPending, "has been changed"
 	}
 	w.nudge()
 }

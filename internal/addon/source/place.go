@@ -37,7 +37,7 @@ var host = regexp.MustCompile(`^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\[[0-9a
 func mirrorAt(address string, c *client) (place, error) {
 	base := strings.TrimSuffix(address, "/")
 	if strings.Contains(base, "@") {
-		return nil, errors.New("charts cannot come from a registry with credentials or a digest in its address: name one that serves everybody, such as oci://registry.example.com/charts")
+		return nil, errors.New("charts cannot come from a registry with credentials or a digest in its address: use one without a login, such as oci://registry.example.com/charts")
 	}
 	// A registry alone is no repository yet; the name of a chart makes it one.
 	ref, err := registry.ParseReference(base + "/chart")

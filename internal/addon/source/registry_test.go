@@ -77,7 +77,7 @@ func TestWhatARegistryLacksOrBreaks(t *testing.T) {
 					rw.WriteHeader(http.StatusUnauthorized)
 				}
 			},
-			"it wants credentials, and only what everybody may pull is fetched; " + redirectHint,
+			"it requires credentials, and addons are fetched without a login; " + redirectHint,
 		},
 		"down": {
 			func(_ *testing.T, w *world, _ *addon.Addon) {

@@ -93,7 +93,7 @@ func steady(err error) error {
 	case errors.Is(err, errdef.ErrNotFound):
 		return errAbsent
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
-		return errors.New("it wants credentials, and only what everybody may pull is fetched")
+		return errors.New("it requires credentials, and addons are fetched without a login")
 	case errors.As(err, &status):
 		return answered(status.StatusCode)
 	case errors.As(err, &dns) && !dns.IsTimeout:

@@ -103,7 +103,7 @@ func planeTrials() []trial {
 }
 
 func etcdKilled(o operation, boundary string) blow {
-	return blow{operation: o, fault: "SIGKILL of the local etcd at " + boundary, order: "etcd@" + boundary, ends: "etcd ended: somebody ended it"}
+	return blow{operation: o, fault: "SIGKILL of the local etcd at " + boundary, order: "etcd@" + boundary, ends: "etcd ended: it was killed"}
 }
 
 // full is a store without room. What fills it stays, so that the next one has to be

@@ -24,15 +24,15 @@ func makeRoom(ctx context.Context, s *etcdserver.EtcdServer) error {
 	}
 	if now := s.KV().Rev(); now > s.KV().FirstRev() {
 		if _, err := s.Compact(ctx, &pb.CompactionRequest{Revision: now, Physical: true}); err != nil {
-			return fmt.Errorf("make room in a full store: forget old revisions: %w", err)
+			return fmt.Errorf("free space in a full store: compact old revisions: %w", err)
 		}
 	}
 	if err := s.Backend().Defrag(); err != nil {
-		return fmt.Errorf("make room in a full store: shrink it: %w", err)
+		return fmt.Errorf("free space in a full store: defragment it: %w", err)
 	}
 	alarm := &pb.AlarmRequest{Action: pb.AlarmRequest_DEACTIVATE, MemberID: uint64(s.MemberID()), Alarm: pb.AlarmType_NOSPACE}
 	if _, err := s.Alarm(ctx, alarm); err != nil {
-		return fmt.Errorf("make room in a full store: let it take writes again: %w", err)
+		return fmt.Errorf("free space in a full store: disarm the alarm: %w", err)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func awaitFull(ctx context.Context, s *etcdserver.EtcdServer) error {
 		}
 		if isFull(s) {
 			return fmt.Errorf("the store is full (%d KiB of %d KiB are used); nothing in it is lost, but nothing new fits in: "+
-				"start again, and it makes room by forgetting old revisions; if it is full again at once, the objects themselves need more: delete some", s.Backend().Size()>>10, s.Cfg.QuotaBackendBytes>>10)
+				"start again to free space by compacting old revisions; if it is full again at once, delete objects", s.Backend().Size()>>10, s.Cfg.QuotaBackendBytes>>10)
 		}
 	}
 }
