@@ -20,9 +20,10 @@ import (
 // balancerSuffix follows the cluster's name in that of a new LoadBalancerRequest.
 const balancerSuffix = "-cp-lb"
 
-// requestLoadBalancer asks for the load balancer of the control plane, where
-// the plan wants one, and follows it until it has an endpoint. What becomes of
-// it later is seen at the endpoint.
+// requestLoadBalancer creates the LoadBalancerRequest of the control plane, where the
+// plan has one, and updates its targets. It waits for nothing: the platform works on
+// the load balancer while the machines come up, and those that have an address
+// become targets.
 func requestLoadBalancer(ctx context.Context, s *Session) (*Obstacle, error) {
 	if s.Plan.Carrier != CarrierLoadBalancer {
 		return nil, nil
@@ -32,20 +33,29 @@ func requestLoadBalancer(ctx context.Context, s *Session) (*Obstacle, error) {
 		return nil, err
 	}
 	request, err := s.ensureBalancer(ctx, targets)
-	if err != nil {
+	if err != nil || request == nil {
 		return nil, err
-	}
-	if request == nil {
-		return s.balancerGone(), nil
 	}
 	if request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
 		return nil, &Failure{"NameTaken", fmt.Sprintf("LoadBalancerRequest %s/%s belongs to another cluster; delete it if that cluster is gone", request.Namespace, request.Name)}
 	}
-	s.balancer = request.Status.Endpoint
-	if s.balancer != "" && request.Status.Phase != v1alpha1.LoadBalancerFailed {
+	s.balancerRequest, s.balancer = request, request.Status.Endpoint
+	return nil, nil
+}
+
+// awaitLoadBalancer follows the load balancer until it has an endpoint, which the
+// configuration of every machine contains. Later failures show at the endpoint.
+func awaitLoadBalancer(_ context.Context, s *Session) (*Obstacle, error) {
+	switch request := s.balancerRequest; {
+	case s.Plan.Carrier != CarrierLoadBalancer:
 		return nil, nil
+	case request == nil:
+		return balancerGone(), nil
+	case s.balancer != "" && request.Status.Phase != v1alpha1.LoadBalancerFailed:
+		return nil, nil
+	default:
+		return balancerObstacle(request), nil
 	}
-	return balancerObstacle(request), nil
 }
 
 // ensureBalancer returns the request, with these targets, or none if it was
@@ -100,13 +110,14 @@ func (s *Session) createBalancer(ctx context.Context, name string, targets []v1a
 	return r, s.Client.Create(ctx, r, client.FieldOwner(fieldOwner)) // admission knows by it who minted the id
 }
 
-// targets are the control planes, named in every way that a platform may want.
+// targets are the control planes that have an address, named in every way that a
+// platform may want.
 func (s *Session) targets(ctx context.Context) (out []v1alpha1.LoadBalancerTarget, err error) {
 	for _, m := range s.controlPlanes() {
 		r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: m.Name}}
 		err := s.find(ctx, r)
 		if apierrors.IsNotFound(err) || err == nil && m.IPAddress == "" {
-			continue // it is lost, or comes
+			continue // it is lost, or has no address yet
 		}
 		if err != nil {
 			return nil, err
@@ -116,7 +127,7 @@ func (s *Session) targets(ctx context.Context) (out []v1alpha1.LoadBalancerTarge
 	return out, nil
 }
 
-func (s *Session) balancerGone() *Obstacle {
+func balancerGone() *Obstacle {
 	return &Obstacle{
 		Reason:  "LoadBalancerRequestDeleted",
 		Message: "the LoadBalancerRequest of the control planes was deleted and is not created again; destroy the cluster and create it again",

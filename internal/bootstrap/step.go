@@ -83,9 +83,10 @@ func Steps() []Step {
 		{v1alpha1.BootstrapProvisioningMachines, checkSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, requestMachines},
 		{v1alpha1.BootstrapProvisioningMachines, replaceMachine},
+		{v1alpha1.BootstrapProvisioningMachines, requestLoadBalancer},
 		{v1alpha1.BootstrapProvisioningMachines, makeSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, awaitMachines},
-		{v1alpha1.BootstrapProvisioningMachines, requestLoadBalancer},
+		{v1alpha1.BootstrapProvisioningMachines, awaitLoadBalancer},
 		{v1alpha1.BootstrapConfiguringTalos, settleEndpoint},
 		{v1alpha1.BootstrapConfiguringTalos, issueTalosconfig},
 		{v1alpha1.BootstrapConfiguringTalos, configureNodes},
@@ -133,11 +134,13 @@ type Session struct {
 	aside       *Obstacle                         // what stands in the way of a machine, but of no step
 	providerIDs []string                          // of the machines, as far as they are known
 	balancer    string                            // endpoint of the load balancer, if there is one
-	nodes       *talos.Client                     // of the Talos API
-	cluster     *newCluster                       // of the new API server, by way of one control plane
-	provider    *v1alpha1.ProviderConfig
-	looked      bool // at the nodes of the new cluster
-	fresh       bool // what is known of the addons, of all of them
+
+	balancerRequest *v1alpha1.LoadBalancerRequest // nil: there is none, or it is gone
+	nodes           *talos.Client                 // of the Talos API
+	cluster         *newCluster                   // of the new API server, by way of one control plane
+	provider        *v1alpha1.ProviderConfig
+	looked          bool // at the nodes of the new cluster
+	fresh           bool // what is known of the addons, of all of them
 }
 
 // Progress is where a walk ended.

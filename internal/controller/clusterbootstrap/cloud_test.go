@@ -4,8 +4,10 @@
 package clusterbootstrap
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -51,52 +53,104 @@ func (w *world) runAll() {
 	}
 }
 
-// inCloud is a world whose machines run and whose load balancer was asked for.
+// inCloud is a cluster whose machines and load balancer are requested.
 func inCloud(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.create(configOf(v1alpha1.ProviderGCP))
 	w.create(cloudBootstrap())
 	w.reconcile("dev")
-	if _, err := w.balancer(); !apierrors.IsNotFound(err) {
-		t.Fatalf("a load balancer was asked for before there are machines: %v", err)
-	}
-	w.runAll()
 	return w
 }
 
-func TestLoadBalancerIsAskedForOnceMachinesRun(t *testing.T) {
-	w := inCloud(t)
-	cb := w.reconcile("dev")
-	if c := progressing(cb); c.Reason != "WaitingForLoadBalancer" || cb.Status.Phase != v1alpha1.BootstrapProvisioningMachines {
-		t.Errorf("phase %s, %+v", cb.Status.Phase, c)
+// targets are those of the load balancer, by the name of the machine.
+func (w *world) targets() (names []string) {
+	w.Helper()
+	r, err := w.balancer()
+	if err != nil {
+		w.Fatal(err)
 	}
+	for _, t := range r.Spec.Targets {
+		names = append(names, t.InstanceName)
+	}
+	return names
+}
+
+func TestLoadBalancerIsRequestedBeforeAnyMachineRuns(t *testing.T) {
+	w := inCloud(t)
 	r, err := w.balancer()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := v1alpha1.LoadBalancerRequestSpec{
-		ClusterName:       "dev",
+		ClusterName: "dev", Port: 6443,
 		ProviderConfigRef: v1alpha1.ProviderReference{Namespace: w.namespace, Name: "harvester"},
-		Port:              6443,
-		Targets: []v1alpha1.LoadBalancerTarget{
-			{IP: "10.40.0.10", InstanceName: "dev-cp-0"}, {IP: "10.40.0.10", InstanceName: "dev-cp-1"}, {IP: "10.40.0.10", InstanceName: "dev-cp-2"},
-		},
 	}
 	if diff := cmp.Diff(want, r.Spec); diff != "" {
 		t.Error(diff)
+	}
+	if c := progressing(w.get("dev")); c.Reason != "WaitingForMachines" {
+		t.Errorf("%+v", c)
+	}
+	w.reconcile("dev")
+	if again, err := w.balancer(); err != nil || again.ResourceVersion != r.ResourceVersion {
+		t.Errorf("the request was written again: %v", err)
+	}
+}
+
+func TestMachinesAreConfiguredWithTheEndpointOfTheLoadBalancer(t *testing.T) {
+	w := inCloud(t)
+	w.runAll()
+	cb := w.reconcile("dev")
+	if c := progressing(cb); c.Reason != "WaitingForLoadBalancer" || cb.Status.Phase != v1alpha1.BootstrapProvisioningMachines {
+		t.Errorf("phase %s, %+v", cb.Status.Phase, c)
+	}
+	if got := w.targets(); !slices.Equal(got, []string{"dev-cp-0", "dev-cp-1", "dev-cp-2"}) {
+		t.Errorf("targets are %v", got)
 	}
 	w.serveBalancer("203.0.113.9")
 	if cb = w.reconcile("dev"); cb.Status.ControlPlaneEndpoint != "203.0.113.9" || cb.Status.Phase != v1alpha1.BootstrapConfiguringTalos {
 		t.Errorf("phase %s, endpoint %q", cb.Status.Phase, cb.Status.ControlPlaneEndpoint)
 	}
-	if again, err := w.balancer(); err != nil || again.Generation != 1 {
-		t.Errorf("the request was written again: %v", err)
+	if again, err := w.balancer(); err != nil || again.Generation != 2 {
+		t.Errorf("the request was written again: generation %d, %v", again.Generation, err)
+	}
+}
+
+func TestEndpointWithoutMachinesIsNoReasonToGoAhead(t *testing.T) {
+	w := inCloud(t)
+	w.serveBalancer("203.0.113.9")
+	if cb := w.reconcile("dev"); progressing(cb).Reason != "WaitingForMachines" || cb.Status.ControlPlaneEndpoint != "" {
+		t.Errorf("%+v, endpoint %q", progressing(cb), cb.Status.ControlPlaneEndpoint)
+	}
+}
+
+func TestTargetsFollowMachinesAcrossARestart(t *testing.T) {
+	w := inCloud(t)
+	before, err := w.balancer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run("dev-cp-1")
+	w.restart()
+	w.reconcile("dev")
+	if got := w.targets(); !slices.Equal(got, []string{"dev-cp-1"}) {
+		t.Errorf("targets are %v", got)
+	}
+	w.runAll()
+	w.restart()
+	w.reconcile("dev")
+	if got := w.targets(); !slices.Equal(got, []string{"dev-cp-0", "dev-cp-1", "dev-cp-2"}) {
+		t.Errorf("targets are %v", got)
+	}
+	if after, err := w.balancer(); err != nil || after.UID != before.UID {
+		t.Errorf("another request took its place: %v", err)
 	}
 }
 
 func TestNameOfTheUserIsTheEndpointBeforeTheLoadBalancers(t *testing.T) {
 	w := inCloud(t)
+	w.runAll()
 	w.change("dev", func(s *v1alpha1.ClusterBootstrapSpec) { s.Network.VIP = "api.example.com" })
 	w.reconcile("dev")
 	w.serveBalancer("203.0.113.9")
@@ -107,6 +161,7 @@ func TestNameOfTheUserIsTheEndpointBeforeTheLoadBalancers(t *testing.T) {
 
 func TestTargetsFollowTheMachines(t *testing.T) {
 	w := inCloud(t)
+	w.runAll()
 	w.reconcile("dev")
 	r, err := w.request("dev-cp-1")
 	if err != nil {
@@ -127,8 +182,39 @@ func TestTargetsFollowTheMachines(t *testing.T) {
 	}
 }
 
-func TestDeletedLoadBalancerIsNotMadeAgainOnceItsEndpointIsInUse(t *testing.T) {
+func TestTargetsFollowAReplacedMachine(t *testing.T) {
 	w := inCloud(t)
+	w.runAll()
+	w.reconcile("dev")
+	w.serveBalancer("203.0.113.9")
+	cb := w.reconcile("dev")
+	cb.Status.Phase = v1alpha1.BootstrapReady
+	w.must(w.Status().Update(t.Context(), cb))
+	mark := "dev-cp-1 " + time.Now().Format(time.RFC3339)
+	cb.Annotations[v1alpha1.AnnotationReplacing] = mark
+	w.must(w.Update(t.Context(), cb))
+	old, err := w.request("dev-cp-1")
+	w.must(err)
+	old.Status.Phase, old.Status.FailureReason = v1alpha1.MachineFailed, v1alpha1.ReasonVMLost
+	w.must(w.Status().Update(t.Context(), old))
+	w.reconcile("dev")
+	if got := w.targets(); !slices.Equal(got, []string{"dev-cp-0", "dev-cp-2"}) {
+		t.Errorf("targets without the lost machine are %v", got)
+	}
+	w.must(w.Delete(t.Context(), old))
+	successor := &v1alpha1.MachineRequest{ObjectMeta: owned(cb, "dev-cp-1"), Spec: old.Spec}
+	successor.Annotations[v1alpha1.AnnotationReplacement] = mark
+	w.createOwned(successor)
+	w.run("dev-cp-1")
+	w.reconcile("dev")
+	if got := w.targets(); !slices.Equal(got, []string{"dev-cp-0", "dev-cp-1", "dev-cp-2"}) {
+		t.Errorf("targets with its successor are %v", got)
+	}
+}
+
+func TestDeletedLoadBalancerIsNotCreatedAgainOnceItsEndpointIsInUse(t *testing.T) {
+	w := inCloud(t)
+	w.runAll()
 	w.reconcile("dev")
 	w.serveBalancer("203.0.113.9")
 	w.reconcile("dev")
@@ -144,7 +230,9 @@ func TestDeletedLoadBalancerIsNotMadeAgainOnceItsEndpointIsInUse(t *testing.T) {
 }
 
 func TestLoadBalancerOfAnotherClusterIsNotTaken(t *testing.T) {
-	w := inCloud(t)
+	w := newWorld(t)
+	w.create(configOf(v1alpha1.ProviderGCP))
+	w.create(cloudBootstrap())
 	w.create(&v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Name: "dev-cp-lb"}, Spec: v1alpha1.LoadBalancerRequestSpec{
 		ClusterName: "other", ProviderConfigRef: v1alpha1.ProviderReference{Name: "harvester"},
 	}})

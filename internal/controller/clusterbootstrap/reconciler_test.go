@@ -68,6 +68,14 @@ func newWorld(t *testing.T) *world {
 	return &world{t, c, r, namespace.Name, recorder}
 }
 
+// restart replaces the reconciler by one without memory.
+func (w *world) restart() {
+	r := *w.Reconciler
+	r.Addons = install.New(install.Options{})
+	w.Cleanup(r.Addons.Close)
+	w.Reconciler = &r
+}
+
 func (w *world) create(o client.Object) {
 	w.Helper()
 	o.SetNamespace(w.namespace)
