@@ -71,7 +71,8 @@ func (a App) status(ctx context.Context, w workspace.Workspace, output string) e
 		}
 		orphans, err := orphansOf(ctx, c, cb)
 		plane, failed := planeOf(ctx, w, c, cb)
-		return errors.Join(a.printStatus(cb, plane, orphans), err, failed)
+		page := ui.Status{Cluster: cb, Plane: plane, Message: messageOf(cb), Orphans: orphans.names, Copies: orphans.copies, Warnings: warningsOf(cb)}
+		return errors.Join(page.Print(a.Out), err, failed)
 	})
 }
 
@@ -129,54 +130,6 @@ func (a App) printJSON(v any) error {
 	}
 	_, err = fmt.Fprintln(a.Out, string(data))
 	return err
-}
-
-func (a App) printStatus(cb *v1alpha1.ClusterBootstrap, plane string, orphans unowned) error {
-	rows := [][2]string{
-		{"cluster", cb.Spec.Cluster.Name},
-		{"phase", string(ui.StateOf(cb).Phase)},
-		{"endpoint", cb.Status.ControlPlaneEndpoint},
-		{"console", cb.Status.ConsoleURL},
-		{"plane", plane},
-		{"addons", addonsReady(cb.Status.Addons)},
-		{"message", messageOf(cb)},
-		{"orphans", orphans.names},
-		{"copies", orphans.copies},
-	}
-	if plan, err := bootstrap.NewPlan(cb.Spec); err == nil {
-		for _, w := range plan.Warnings {
-			rows = append(rows, [2]string{"warning", w.Message})
-		}
-	}
-	for _, row := range rows {
-		if row[1] == "" {
-			continue
-		}
-		lines := ui.Wrap(row[1], ui.Columns-statusIndent)
-		fmt.Fprintf(a.Out, "%-*s%s\n", statusIndent, row[0]+":", strings.Join(lines, "\n"+strings.Repeat(" ", statusIndent)))
-	}
-	if err := a.printMachines(cb.Status.Machines); err != nil {
-		return err
-	}
-	a.printAddons(cb.Status.Addons)
-	return nil
-}
-
-// statusIndent is the width of the row names.
-const statusIndent = 11
-
-func (a App) printMachines(machines []v1alpha1.BootstrapMachineStatus) error {
-	if len(machines) == 0 {
-		return nil
-	}
-	fmt.Fprintln(a.Out)
-	out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(out, "MACHINE\tROLE\tPHASE\tADDRESS\tTALOS\tNODE")
-	for _, m := range machines {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Role, m.Phase, m.IPAddress,
-			word(m.TalosConfigured, "configured"), word(m.Ready, "Ready"))
-	}
-	return out.Flush()
 }
 
 // planeOf returns the plane that is in charge of the cluster, as text.
@@ -251,41 +204,14 @@ func messageOf(cb *v1alpha1.ClusterBootstrap) string {
 	return c.Message
 }
 
-// addonsReady returns how many addons are ready, as text.
-func addonsReady(addons []v1alpha1.BootstrapAddonStatus) string {
-	if len(addons) == 0 {
-		return ""
+// warningsOf returns the warnings of the plan of a cluster.
+func warningsOf(cb *v1alpha1.ClusterBootstrap) (out []string) {
+	plan, err := bootstrap.NewPlan(cb.Spec)
+	if err != nil {
+		return nil
 	}
-	ready := 0
-	for _, a := range addons {
-		if a.Phase == v1alpha1.AddonReady {
-			ready++
-		}
+	for _, w := range plan.Warnings {
+		out = append(out, w.Message)
 	}
-	return fmt.Sprintf("%d of %d ready", ready, len(addons))
-}
-
-// printAddons prints the addons, each with what it waits for or why it fails.
-func (a App) printAddons(addons []v1alpha1.BootstrapAddonStatus) {
-	if len(addons) == 0 {
-		return
-	}
-	name, version := len("ADDON"), len("VERSION")
-	for _, addon := range addons {
-		name, version = max(name, len(addon.Name)), max(version, len(addon.Version))
-	}
-	fmt.Fprintf(a.Out, "\n%-*s  %-*s  PHASE\n", name, "ADDON", version, "VERSION")
-	for _, addon := range addons {
-		fmt.Fprintf(a.Out, "%-*s  %-*s  %s\n", name, addon.Name, version, addon.Version, addon.Phase)
-		if addon.Message != "" && addon.Phase != v1alpha1.AddonReady {
-			fmt.Fprintln(a.Out, "  "+strings.Join(ui.Wrap(addon.Message, ui.Columns-2), "\n  "))
-		}
-	}
-}
-
-func word(is bool, text string) string {
-	if is {
-		return text
-	}
-	return "-"
+	return out
 }
