@@ -35,7 +35,7 @@ var rules = []Rule{
 	// tests meet the simulator of that platform.
 	{
 		Packages: "provider/harvester", May: []string{"api/v1alpha1", "provider", "provider/errtext"},
-		InTests: []string{"provider/providertest", "internal/sim/harvester/...", "internal/sim/datacenter", "internal/sim/network"},
+		InTests: []string{"provider/providertest", "internal/sim/harvester/...", "internal/sim/simtest"},
 	},
 
 	// Controllers know the contract, never a driver.
@@ -120,6 +120,14 @@ var rules = []Rule{
 		Packages: "internal/sim/facade",
 		May:      []string{"api/v1alpha1", "internal/sim/audit", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/front", "internal/sim/network"},
 	},
+	// What the tests of drivers run against.
+	{
+		Packages: "internal/sim/simtest",
+		May: []string{
+			"internal/plane/planetest", "internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/front", "internal/sim/network",
+			"provider/providertest",
+		},
+	},
 	{Packages: "internal/sim/front", May: []string{"internal/pki", "internal/plane", "internal/sim/audit", "internal/sim/fault", "internal/sim/network"}},
 	{
 		Packages: "internal/sim/registry",
@@ -127,7 +135,7 @@ var rules = []Rule{
 		InTests:  []string{"api/v1alpha1", "internal/addon/..."},
 	},
 	{Packages: "internal/sim/boot", May: []string{"internal/lock", "internal/sim/datacenter", "internal/sim/network"}},
-	{Packages: "internal/sim/datacenter", May: []string{"internal/sim/network"}},
+	{Packages: "internal/sim/datacenter", May: []string{"internal/sim/fault", "internal/sim/network"}},
 	{
 		Packages: "internal/sim/harvester/...",
 		May: []string{

@@ -30,7 +30,7 @@ type control struct {
 // prepare has a platform start what a fault plan needs.
 type prepare func(context.Context, fault.Plan) error
 
-func openControl(faults *fault.Course, ready prepare, a *audit.Auditor, log *slog.Logger) (*control, error) {
+func openControl(faults *fault.Injector, ready prepare, a *audit.Auditor, log *slog.Logger) (*control, error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for questions: %w", err)
@@ -54,7 +54,7 @@ func (c *control) close() { _ = c.server.Close() }
 
 // replaceFaults has another plan hold once the platform has what it needs: starting that
 // takes nothing from the plan's time.
-func replaceFaults(w http.ResponseWriter, r *http.Request, faults *fault.Course, ready prepare) {
+func replaceFaults(w http.ResponseWriter, r *http.Request, faults *fault.Injector, ready prepare) {
 	var plan fault.Plan
 	if err := json.NewDecoder(r.Body).Decode(&plan); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)

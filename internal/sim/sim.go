@@ -119,7 +119,7 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 		return err
 	}
 	defer socks.Close()
-	faults := fault.NewCourse(o.Setup.Faults)
+	faults := fault.NewInjector(o.Setup.Faults)
 	authority, err := front.OpenAuthority(filepath.Join(o.Dir, "authority"))
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/boot"
@@ -33,12 +32,12 @@ type world struct {
 	// ca is the file with the authority of all servers.
 	ca      string
 	profile datacenter.Profile
-	faults  *fault.Course
+	faults  *fault.Injector
 	auditor *audit.Auditor
 }
 
 // openRegistry serves stand-ins for charts, if any are wanted, until end is called.
-func (o Options) openRegistry(ctx context.Context, n *network.Network, faults *fault.Course, a *front.Authority) (end func() error, err error) {
+func (o Options) openRegistry(ctx context.Context, n *network.Network, faults *fault.Injector, a *front.Authority) (end func() error, err error) {
 	if len(o.Setup.Seed.Artifacts) == 0 {
 		return func() error { return nil }, nil
 	}
@@ -59,7 +58,7 @@ func (o Options) openDatacenter(w world) (*datacenter.Datacenter, error) {
 	}
 	d := datacenter.Options{
 		Dir: filepath.Join(o.Dir, "datacenter"), Network: w.network, Log: o.Log,
-		Subnets: map[string]datacenter.Subnet{"": subnet}, Hold: hold(w.faults),
+		Subnets: map[string]datacenter.Subnet{"": subnet}, Faults: w.faults,
 		PoweredOn:  func(s datacenter.Spec, address netip.Addr) { w.auditor.PoweredOn(s.ID, s.Name, address) },
 		PoweredOff: w.auditor.PoweredOff,
 	}
@@ -73,7 +72,6 @@ func (o Options) openDatacenter(w world) (*datacenter.Datacenter, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Boot = mortal(w.faults, d.Boot)
 	return datacenter.New(d)
 }
 
@@ -113,73 +111,6 @@ func openTo(n *network.Network, s datacenter.Subnet) error {
 		}
 	}
 	return err
-}
-
-// mortal lets machines fail at their start, or end by themselves later, as the
-// fault plan has it.
-func mortal(faults *fault.Course, next datacenter.Boot) datacenter.Boot {
-	return func(ctx context.Context, m datacenter.Machine) error {
-		if faults.Stillborn(m.Name) {
-			return fmt.Errorf("machine %s fails at its start, as the fault plan has it", m.Name)
-		}
-		life, kill := context.WithCancelCause(ctx)
-		defer kill(nil)
-		go perish(life, faults, m.Name, kill)
-		err := next(life, m)
-		if ctx.Err() == nil && life.Err() != nil {
-			return fmt.Errorf("machine %s dies, as the fault plan has it", m.Name)
-		}
-		return err
-	}
-}
-
-// perish kills a machine when its time has come. A plan that takes the place of
-// another counts from then on.
-func perish(life context.Context, faults *fault.Course, machine string, kill context.CancelCauseFunc) {
-	for {
-		replaced := faults.Replaced()
-		var due <-chan time.Time
-		if after, dies := faults.Death(machine); dies {
-			due = time.After(after)
-		}
-		select {
-		case <-life.Done():
-			return
-		case <-due:
-			kill(datacenter.ErrPowerLoss)
-			return
-		case <-replaced:
-		}
-	}
-}
-
-// hold keeps machines without an address, as the fault plan has it.
-func hold(faults *fault.Course) func(datacenter.Spec) <-chan struct{} {
-	return func(s datacenter.Spec) <-chan struct{} {
-		replaced := faults.Replaced()
-		d, held := faults.Addressless(s.Name)
-		if !held {
-			return nil
-		}
-		given := make(chan struct{})
-		go func() {
-			defer close(given)
-			for held {
-				var due <-chan time.Time
-				if d > 0 {
-					due = time.After(d)
-				}
-				select {
-				case <-due:
-					return
-				case <-replaced:
-				}
-				replaced = faults.Replaced()
-				d, held = faults.Addressless(s.Name)
-			}
-		}()
-		return given
-	}
 }
 
 func (s Seed) subnet() (out datacenter.Subnet, err error) {

@@ -55,7 +55,7 @@ type site struct {
 	dir        string
 	charts     *source.Source
 	image      string        // that machines boot from
-	faults     *fault.Course // their clock stands until it is begun
+	faults     *fault.Injector // their clock stands until it is begun
 
 	mu  sync.Mutex
 	off map[string]bool // machines that stay off, and endpoints that lead somewhere
@@ -87,7 +87,7 @@ func siteWith(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, o siteOptio
 	t.Helper()
 	s := &site{world: newWorld(t), network: network.New(), dir: t.TempDir(), image: o.image, off: map[string]bool{}, on: map[string]bool{}}
 	s.platform = inmemory.New(inmemory.Options{LoadBalancers: !p.OnPrem(), Push: true})
-	s.faults = fault.NewCourse(o.faults)
+	s.faults = fault.NewInjector(o.faults)
 	s.charts = s.serveCharts(o.addons)
 	nodes := simtalos.New(simtalos.Options{
 		Executable: planetest.Executable(t), Network: s.network, Dir: filepath.Join(s.dir, "clusters"), Profile: o.profile, Faults: s.faults,

@@ -42,7 +42,7 @@ func (s *session) noticeFaults(ailing map[string]bool) {
 			continue
 		}
 		if _, seen := changed[addon]; !seen {
-			_, ails := s.Faults.Ails(fault.AddonNotReady, addon)
+			_, ails := s.Faults.AddonFails(fault.AddonNotReady, addon)
 			changed[addon] = ails != ailing[addon]
 			ailing[addon] = ails
 		}

@@ -54,7 +54,7 @@ type Options struct {
 	// AddonAfter is how long the pod of an addon takes from its creation until it
 	// is ready.
 	AddonAfter time.Duration
-	Faults     *fault.Course
+	Faults     *fault.Injector
 	// Controllers says how containers with an image of this project are run.
 	Controllers Controllers
 	// Containers, if set, is what the containers of a running pod do. Its context

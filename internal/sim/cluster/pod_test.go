@@ -22,8 +22,8 @@ func testKubelet(o Options) *Kubelet {
 }
 
 // faults is a plan with one fault of the addon "a", from now on.
-func faults(k fault.Kind, lasts time.Duration) *fault.Course {
-	c := fault.NewCourse(fault.Plan{Faults: []fault.Fault{{Kind: k, Addon: "a", For: metav1.Duration{Duration: lasts}}}})
+func faults(k fault.Kind, lasts time.Duration) *fault.Injector {
+	c := fault.NewInjector(fault.Plan{Faults: []fault.Fault{{Kind: k, Addon: "a", For: metav1.Duration{Duration: lasts}}}})
 	c.Begin()
 	return c
 }

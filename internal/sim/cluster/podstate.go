@@ -46,7 +46,7 @@ func (k *Kubelet) judge(pod *corev1.Pod) (podState, time.Duration) {
 // judgeJob has pods that are to end do so at once.
 func (k *Kubelet) judgeJob(pod *corev1.Pod) podState {
 	if addon, ok := pod.Annotations[standin.Addon]; ok {
-		if _, ails := k.Faults.Ails(fault.HookFails, addon); ails {
+		if _, ails := k.Faults.AddonFails(fault.HookFails, addon); ails {
 			return podState{
 				phase: corev1.PodFailed, reason: failed,
 				message: fmt.Sprintf("the fault plan has the hooks of %s fail", addon),
@@ -62,7 +62,7 @@ func (k *Kubelet) judgeAddon(pod *corev1.Pod) (podState, time.Duration) {
 	if !ok {
 		return podState{phase: corev1.PodRunning, ready: true}, 0
 	}
-	if left, ails := k.Faults.Ails(fault.AddonNotReady, addon); ails {
+	if left, ails := k.Faults.AddonFails(fault.AddonNotReady, addon); ails {
 		return crashed(fmt.Sprintf("the fault plan keeps %s from getting ready", addon)), left
 	}
 	if left := time.Until(pod.CreationTimestamp.Add(k.AddonAfter)); left > 0 && k.AddonAfter > 0 {

@@ -27,7 +27,7 @@ import (
 // Services is the network of a cluster's services and pods, as far as API servers
 // send anything to it. Whatever listens in a pod is taken for a webhook.
 type Services struct {
-	Faults *fault.Course
+	Faults *fault.Injector
 	Log    *slog.Logger
 
 	mu       sync.Mutex

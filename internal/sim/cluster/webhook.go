@@ -30,14 +30,14 @@ const longestReview = 16 << 20
 // webhooks is the server in all pods.
 type webhooks struct {
 	*http.Server
-	faults *fault.Course
+	faults *fault.Injector
 	ca     pki.CA
 
 	mu           sync.Mutex
 	certificates map[string]*tls.Certificate // by name
 }
 
-func newWebhooks(faults *fault.Course, ca pki.CA) *webhooks {
+func newWebhooks(faults *fault.Injector, ca pki.CA) *webhooks {
 	w := &webhooks{faults: faults, ca: ca, certificates: map[string]*tls.Certificate{}}
 	w.Server = &http.Server{
 		Handler:           http.HandlerFunc(w.serve),
@@ -106,7 +106,7 @@ func (w *webhooks) verdict(pod *corev1.Pod, request *admissionv1.AdmissionReques
 	if !ok {
 		return response
 	}
-	if _, ails := w.faults.Ails(fault.WebhookRefuses, addon); ails {
+	if _, ails := w.faults.AddonFails(fault.WebhookRefuses, addon); ails {
 		response.Allowed = false
 		response.Result = &metav1.Status{
 			Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
@@ -85,14 +86,8 @@ func TestInstantAddressIsNotAnnounced(t *testing.T) {
 func TestHeldMachineHasNoAddress(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		hold := func(s datacenter.Spec) <-chan struct{} {
-			if s.ID == "free" {
-				return nil
-			}
-			return release
-		}
-		d := open(t, datacenter.Options{Dir: dir, Hold: hold})
+		faults := fault.NewInjector(fault.Plan{Faults: []fault.Fault{{Kind: fault.NoAddress, Machine: "machine-[ab]"}}})
+		d := open(t, datacenter.Options{Dir: dir, Faults: faults})
 		if m := powerOn(t, d, spec("free")); !m.Address.IsValid() {
 			t.Error("a machine that is not held waits")
 		}
@@ -103,7 +98,7 @@ func TestHeldMachineHasNoAddress(t *testing.T) {
 			t.Errorf("on: %v, address %v", on, m.Address)
 		}
 		d.PowerOff("b")
-		close(release)
+		faults.Replace(fault.Plan{})
 		if id := <-d.Addressed(); id != "a" {
 			t.Errorf("addressed %s", id)
 		}

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
@@ -71,9 +72,8 @@ type Options struct {
 	Boot    Boot
 	Subnets map[string]Subnet // by network name; "" serves every network without its own
 	Profile Profile
-	// Hold keeps a machine that is powered on without an address until the channel
-	// is closed; nil, the function or the channel, holds nothing.
-	Hold func(Spec) <-chan struct{}
+	// Faults are what goes wrong with machines; nil: nothing.
+	Faults *fault.Injector
 	// Removed is told the ID of each machine whose disk is gone.
 	Removed func(id string)
 	// PoweredOn, if set, is told of each machine that is switched on, with the address
@@ -119,6 +119,7 @@ func New(o Options) (*Datacenter, error) {
 	if o.Dir == "" || o.Network == nil || o.Boot == nil {
 		return nil, errors.New("open datacenter: Dir, Network and Boot are needed")
 	}
+	o.Boot = withFaults(o.Faults, o.Boot)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -12,10 +12,7 @@ import (
 func (d *Datacenter) start(m Machine) *power {
 	ctx, off := context.WithCancelCause(d.ctx)
 	p := &power{machine: m, off: off, done: make(chan struct{})}
-	var hold <-chan struct{}
-	if d.options.Hold != nil {
-		hold = d.options.Hold(m.Spec)
-	}
+	hold := addressable(ctx, d.options.Faults, m.Name)
 	p.silent = hold != nil || d.options.Profile.Boot > 0
 	d.machines[m.ID] = p
 	delete(d.shutDown, m.ID)
@@ -88,7 +85,7 @@ func (d *Datacenter) awaitAddress(ctx context.Context, hold <-chan struct{}) err
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-hold:
-		return nil
+		return ctx.Err()
 	}
 }
 

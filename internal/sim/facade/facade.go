@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -40,8 +41,10 @@ type Options struct {
 	Seed json.RawMessage
 	// Create is how long the platform takes to answer when a machine is created.
 	Create  time.Duration
-	Faults  *fault.Course
+	Faults  *fault.Injector
 	Auditor *audit.Auditor
+	// Observe, if set, is called with every request.
+	Observe func(*http.Request)
 	Log     *slog.Logger
 }
 

@@ -12,21 +12,21 @@ import (
 // Listen lets the faults of connections happen to those that l accepts. While the
 // platform hangs they stay open, and nothing is read from them or written to them. They
 // are cut when another platform takes its address, and when it gets the address back.
-func (c *Course) Listen(l net.Listener) net.Listener {
+func (c *Injector) Listen(l net.Listener) net.Listener {
 	if c == nil {
 		return l
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	out := &listener{Listener: l, course: c, ctx: ctx, stop: stop, open: map[*connection]bool{}}
+	out := &listener{Listener: l, injector: c, ctx: ctx, stop: stop, open: map[*connection]bool{}}
 	go out.cutAtChanges()
 	return out
 }
 
 type listener struct {
 	net.Listener
-	course *Course
-	ctx    context.Context // ends with Close
-	stop   context.CancelFunc
+	injector *Injector
+	ctx      context.Context // ends with Close
+	stop     context.CancelFunc
 
 	mu   sync.Mutex
 	open map[*connection]bool
@@ -42,6 +42,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	c := &connection{Conn: accepted, listener: l, ctx: ctx, stop: stop}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	c.second = l.injector.On(SecondPlatform)
 	l.open[c] = true
 	return c, nil
 }
@@ -52,17 +53,21 @@ func (l *listener) Close() error {
 	return l.Listener.Close()
 }
 
-// cutAtChanges cuts all connections whenever another platform begins to answer.
+// cutAtChanges cuts the connections to the platform that answers no longer whenever another
+// one begins to.
 func (l *listener) cutAtChanges() {
-	second := l.course.On(SecondPlatform)
-	for l.course.Await(l.ctx, func() bool { return l.course.On(SecondPlatform) != second }) {
+	second := l.injector.On(SecondPlatform)
+	for l.injector.Await(l.ctx, func() bool { return l.injector.On(SecondPlatform) != second }) {
 		second = !second
 		l.mu.Lock()
 		for c := range l.open {
+			if c.second == second {
+				continue
+			}
 			c.stop()
 			_ = c.Conn.Close() // it may be closed already
+			delete(l.open, c)
 		}
-		clear(l.open)
 		l.mu.Unlock()
 	}
 }
@@ -73,6 +78,7 @@ type connection struct {
 	listener *listener
 	ctx      context.Context
 	stop     context.CancelFunc
+	second   bool // accepted while the second platform answered
 }
 
 // Read implements net.Conn. What arrives while the platform hangs is read later.
@@ -103,9 +109,9 @@ func (c *connection) Close() error {
 
 // pass waits while the platform hangs; it is false if the connection ended before.
 func (c *connection) pass() bool {
-	course := c.listener.course
-	if _, hangs := course.lasting(func(f Fault) bool { return f.Kind == Hang }); !hangs {
+	injector := c.listener.injector
+	if _, hangs := injector.lasting(func(f Fault) bool { return f.Kind == Hang }); !hangs {
 		return true
 	}
-	return course.Await(c.ctx, func() bool { return !course.On(Hang) })
+	return injector.Await(c.ctx, func() bool { return !injector.On(Hang) })
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // echo serves connections that return every byte.
-func echo(t *testing.T, c *fault.Course) net.Listener {
+func echo(t *testing.T, c *fault.Injector) net.Listener {
 	t.Helper()
 	plain, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -65,7 +65,7 @@ func read(conn net.Conn, within time.Duration) error {
 }
 
 func TestConnectionsHangUntilTheFaultIsOver(t *testing.T) {
-	c := fault.NewCourse(fault.Plan{})
+	c := fault.NewInjector(fault.Plan{})
 	l := echo(t, c)
 	open := dial(t, l)
 	if err := answered(open, time.Minute); err != nil {
@@ -93,7 +93,7 @@ func TestConnectionsHangUntilTheFaultIsOver(t *testing.T) {
 }
 
 func TestAListenerThatHangsCanBeClosed(t *testing.T) {
-	c := fault.NewCourse(fault.Plan{Faults: []fault.Fault{{Kind: fault.Hang}}})
+	c := fault.NewInjector(fault.Plan{Faults: []fault.Fault{{Kind: fault.Hang}}})
 	l := echo(t, c)
 	conn := dial(t, l)
 	if err := answered(conn, 100*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -106,7 +106,7 @@ func TestAListenerThatHangsCanBeClosed(t *testing.T) {
 }
 
 func TestConnectionsAreCutWhenAnotherPlatformAnswers(t *testing.T) {
-	c := fault.NewCourse(fault.Plan{})
+	c := fault.NewInjector(fault.Plan{})
 	l := echo(t, c)
 	for _, plan := range []fault.Plan{{Faults: []fault.Fault{{Kind: fault.SecondPlatform}}}, {}} {
 		conn := dial(t, l)
@@ -120,8 +120,32 @@ func TestConnectionsAreCutWhenAnotherPlatformAnswers(t *testing.T) {
 	}
 }
 
+// TestConnectionsToTheNewPlatformAreKept: those that are opened at once must not be cut
+// together with those to the platform before.
+func TestConnectionsToTheNewPlatformAreKept(t *testing.T) {
+	c := fault.NewInjector(fault.Plan{})
+	l := echo(t, c)
+	for range 20 {
+		for _, plan := range []fault.Plan{{Faults: []fault.Fault{{Kind: fault.SecondPlatform}}}, {}} {
+			before := dial(t, l)
+			if err := answered(before, time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			c.Replace(plan)
+			now := dial(t, l)
+			if err := answered(now, time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			_ = read(before, time.Minute) // the cut has happened
+			if err := answered(now, time.Minute); err != nil {
+				t.Fatalf("with %v a new connection is cut: %v", plan, err)
+			}
+		}
+	}
+}
+
 func TestAnotherPlatformAnswersUntilTheFaultIsOver(t *testing.T) {
-	c := fault.NewCourse(fault.Plan{Faults: []fault.Fault{{Kind: fault.SecondPlatform}}})
+	c := fault.NewInjector(fault.Plan{Faults: []fault.Fault{{Kind: fault.SecondPlatform}}})
 	api := plain()
 	api.Second = says("second")
 	h := c.Handler(api, says("first"))

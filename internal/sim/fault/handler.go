@@ -6,19 +6,18 @@ package fault
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 )
 
-// defaultRetryAfter is what a throttled call is told to wait.
+// defaultRetryAfter is how long the caller of a throttled call is asked to wait.
 const defaultRetryAfter = time.Second
 
 // API is how a platform's calls are understood and answered.
 type API struct {
 	// Classify says what a request is. It may read the body if it puts it back.
 	Classify func(*http.Request) Call
-	// Refuse answers in the platform's words.
-	Refuse func(w http.ResponseWriter, r *http.Request, status int, message string)
+	// Refuse answers as the platform does: status, code and message are its own.
+	Refuse func(http.ResponseWriter, *http.Request, Refusal)
 	// Pretend answers as if the request had been carried out.
 	Pretend func(w http.ResponseWriter, r *http.Request)
 	// Past is what the platform remembers of itself. A platform that has none does
@@ -27,6 +26,14 @@ type API struct {
 	// Second answers at the platform's address in its place. A platform that has none
 	// does not have the fault.
 	Second http.Handler
+}
+
+// Refusal is a call that is refused without an effect.
+type Refusal struct {
+	// Kind is Throttle, Deny, TokenExpiry or Quota.
+	Kind Kind
+	// RetryAfter is how long a throttled caller is asked to wait, in whole seconds.
+	RetryAfter time.Duration
 }
 
 // Past is what a platform remembers of itself, by moments.
@@ -38,16 +45,17 @@ type Past interface {
 }
 
 // Handler lets the faults of API calls happen in front of next.
-func (c *Course) Handler(api API, next http.Handler) http.Handler {
+func (c *Injector) Handler(api API, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		call := api.Classify(r)
 		for _, moment := range c.stale() {
 			api.Past.Note(moment)
 		}
 		if call.Verb == Watch {
-			w = &heldBack{ResponseWriter: w, course: c, ctx: r.Context(), call: call}
+			w = &heldBack{ResponseWriter: w, injector: c, ctx: r.Context(), call: call}
 		}
-		f, hit := c.Strike(call)
+		replaced := c.Replaced()
+		f, hit := c.Inject(call)
 		switch {
 		case !hit:
 			next.ServeHTTP(w, r)
@@ -56,26 +64,23 @@ func (c *Course) Handler(api API, next http.Handler) http.Handler {
 		case f.Kind == SecondPlatform && api.Second != nil:
 			api.Second.ServeHTTP(w, r)
 		default:
-			f.answer(api, next, w, r)
+			f.answer(api, next, w, r, replaced)
 		}
 	})
 }
 
-func (f Fault) answer(api API, next http.Handler, w http.ResponseWriter, r *http.Request) {
+func (f Fault) answer(api API, next http.Handler, w http.ResponseWriter, r *http.Request, replaced <-chan struct{}) {
 	switch f.Kind {
 	case Throttle:
-		w.Header().Set("Retry-After", f.retryAfter())
-		api.Refuse(w, r, http.StatusTooManyRequests, "too many requests; try again later")
-	case Deny:
-		api.Refuse(w, r, http.StatusForbidden, "the fault plan denies it")
-	case TokenExpiry:
-		api.Refuse(w, r, http.StatusUnauthorized, "the credentials have expired")
+		api.Refuse(w, r, Refusal{Kind: f.Kind, RetryAfter: f.retryAfter()})
+	case Deny, TokenExpiry, Quota:
+		api.Refuse(w, r, Refusal{Kind: f.Kind})
 	case FailedTask:
 		api.Pretend(w, r)
 	case LostResponse:
 		lose(next, r)
 	case SlowList:
-		if pass(r.Context(), f.Delay.Duration) {
+		if pass(r.Context(), f.Delay.Duration, replaced) {
 			next.ServeHTTP(w, r)
 		}
 	default:
@@ -83,34 +88,36 @@ func (f Fault) answer(api API, next http.Handler, w http.ResponseWriter, r *http
 	}
 }
 
-// retryAfter is in whole seconds, as the header is.
-func (f Fault) retryAfter() string {
+// retryAfter rounds up to whole seconds, as platforms express it.
+func (f Fault) retryAfter() time.Duration {
 	wait := f.RetryAfter.Duration
 	if wait == 0 {
 		wait = defaultRetryAfter
 	}
-	return strconv.Itoa(int((wait + time.Second - 1) / time.Second))
+	return (wait + time.Second - 1).Truncate(time.Second)
 }
 
 // lose carries a request out, even if the caller gives up, and cuts its connection.
 func lose(next http.Handler, r *http.Request) {
-	next.ServeHTTP(nowhere{}, r.WithContext(context.WithoutCancel(r.Context())))
+	next.ServeHTTP(discarded{}, r.WithContext(context.WithoutCancel(r.Context())))
 	panic(http.ErrAbortHandler)
 }
 
-// nowhere takes an answer that nobody gets.
-type nowhere struct{}
+// discarded drops an answer.
+type discarded struct{}
 
-func (nowhere) Header() http.Header         { return http.Header{} }
-func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
-func (nowhere) WriteHeader(int)             {}
+func (discarded) Header() http.Header         { return http.Header{} }
+func (discarded) Write(b []byte) (int, error) { return len(b), nil }
+func (discarded) WriteHeader(int)             {}
 
-// pass lets time pass; it is false if ctx ended before.
-func pass(ctx context.Context, d time.Duration) bool {
+// pass waits for a time, or until the plan is replaced; it is false if ctx ended before.
+func pass(ctx context.Context, d time.Duration, replaced <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return true
+	case <-replaced:
 		return true
 	case <-ctx.Done():
 		return false
@@ -121,7 +128,7 @@ func pass(ctx context.Context, d time.Duration) bool {
 // Calls do not wait for each other.
 func Delay(d time.Duration, slow func(*http.Request) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !slow(r) || pass(r.Context(), d) {
+		if !slow(r) || pass(r.Context(), d, nil) {
 			next.ServeHTTP(w, r)
 		}
 	})

@@ -25,15 +25,15 @@ func plain() fault.API {
 		Classify: func(r *http.Request) fault.Call {
 			return fault.Call{Verb: fault.Verb(strings.Trim(r.URL.Path, "/")), Resource: fault.Machine}
 		},
-		Refuse: func(w http.ResponseWriter, _ *http.Request, status int, message string) {
-			http.Error(w, message, status)
+		Refuse: func(w http.ResponseWriter, _ *http.Request, f fault.Refusal) {
+			http.Error(w, fmt.Sprint(f.Kind, " ", f.RetryAfter), http.StatusTeapot)
 		},
 		Pretend: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "pretended") },
 	}
 }
 
 // served counts what reaches the platform, which answers with "done".
-func served(c *fault.Course, reached *atomic.Int32) http.Handler {
+func served(c *fault.Injector, reached *atomic.Int32) http.Handler {
 	return c.Handler(plain(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Err() == nil {
 			reached.Add(1)
@@ -50,16 +50,17 @@ func TestFaultsOfCallsEnd(t *testing.T) {
 		body    string
 		reached int32 // by the call that it happens to
 	}{
-		"throttle":   {"- {kind: throttle, times: 1, retryAfter: 1500ms}", fault.Get, http.StatusTooManyRequests, "too many requests", 0},
-		"deny":       {"- {kind: deny, times: 1}", fault.Get, http.StatusForbidden, "denies", 0},
-		"expiry":     {"- {kind: tokenExpiry, times: 1}", fault.Get, http.StatusUnauthorized, "expired", 0},
+		"throttle":   {"- {kind: throttle, times: 1, retryAfter: 1500ms}", fault.Get, http.StatusTeapot, "throttle 2s", 0},
+		"deny":       {"- {kind: deny, times: 1}", fault.Get, http.StatusTeapot, "deny 0s", 0},
+		"expiry":     {"- {kind: tokenExpiry, times: 1}", fault.Get, http.StatusTeapot, "tokenExpiry 0s", 0},
+		"quota":      {"- {kind: quota, times: 1}", fault.Create, http.StatusTeapot, "quota 0s", 0},
 		"failedTask": {"- {kind: failedTask, verb: delete, times: 1}", fault.Delete, http.StatusOK, "pretended", 0},
 		"slowList":   {"- {kind: slowList, delay: 1ms, times: 1}", fault.List, http.StatusOK, "done", 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var reached atomic.Int32
-			h := served(course(t, tt.fault), &reached)
+			h := served(injector(t, tt.fault), &reached)
 			first := ask(h, tt.verb)
 			if first.Code != tt.status || !strings.Contains(first.Body.String(), tt.body) || reached.Load() != tt.reached {
 				t.Errorf("got %d %s, %d calls", first.Code, first.Body, reached.Load())
@@ -82,7 +83,7 @@ func ask(h http.Handler, verb fault.Verb) *httptest.ResponseRecorder {
 
 func TestLostResponseHasItsEffectAndNoAnswer(t *testing.T) {
 	var reached atomic.Int32
-	server := httptest.NewServer(served(course(t, "- {kind: lostResponse, times: 1}"), &reached))
+	server := httptest.NewServer(served(injector(t, "- {kind: lostResponse, times: 1}"), &reached))
 	defer server.Close()
 	post := func() error {
 		response, err := http.Post(server.URL+"/create", "", nil)
@@ -101,7 +102,7 @@ func TestLostResponseHasItsEffectAndNoAnswer(t *testing.T) {
 
 func TestLostResponseOfACallerWhoGaveUpHasItsEffectToo(t *testing.T) {
 	var reached atomic.Int32
-	h := served(course(t, "- {kind: lostResponse}"), &reached)
+	h := served(injector(t, "- {kind: lostResponse}"), &reached)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	defer func() {

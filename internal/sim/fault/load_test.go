@@ -30,7 +30,7 @@ faults:
 - kind: failedTask
   verb: list
   machine: "["
-- kind: stranger
+- kind: conflictingMachine
   machine: mgmt-*
 - kind: deny
   resource: vm
@@ -61,7 +61,7 @@ faults:
 		`faults[3].delay is missing: slowList needs it`,
 		`faults[4].verb: failedTask knows no "list"; take one of create, delete`,
 		`faults[4].machine: "[" is not a pattern`,
-		`faults[5].machine: "mgmt-*" is a pattern; a stranger has one name`,
+		`faults[5].machine: "mgmt-*" is a pattern; a conflicting machine has one name`,
 		`faults[6].resource: there is no "vm"; take one of machine, disk`,
 		`faults[6].after: -1s is not a time that can pass`,
 		`faults[6].for: 0s is not a time that can pass`,
@@ -69,7 +69,7 @@ faults:
 		`faults[7].times has no effect on hookFails, which takes addon, after, for; remove it`,
 		`faults[8].addon has no effect on deny`,
 		`faults[9].machine has no effect on addonNotReady, which takes addon, after, for; remove it`,
-		`faults[10].for: nobody remembers what was there more than 4m0s ago`,
+		`faults[10].for: states older than 4m0s cannot be read`,
 		`faults[11].times has no effect on apiServerDies, which takes machine, after, for; remove it`,
 		`faults[11].for is missing: apiServerDies needs it`,
 	} {
@@ -133,11 +133,7 @@ func TestReference(t *testing.T) {
 	for _, f := range p.Faults {
 		shown[f.Kind] = true
 	}
-	for _, kind := range []fault.Kind{
-		fault.Throttle, fault.Deny, fault.TokenExpiry, fault.SlowList, fault.LostResponse,
-		fault.FailedTask, fault.NoCapacity, fault.Stranger, fault.MachineDies, fault.NoAddress, fault.Drain, fault.StaleList, fault.APIServerDies,
-		fault.ChartUnavailable, fault.AddonNotReady, fault.WebhookRefuses, fault.HookFails,
-	} {
+	for _, kind := range fault.Kinds() {
 		if !shown[kind] || !strings.Contains(string(page), "| `"+string(kind)+"` |") {
 			t.Errorf("%s is not shown", kind)
 		}

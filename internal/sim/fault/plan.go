@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fault describes what goes wrong in a simulated world, and when.
+// Package fault describes what goes wrong in the simulator, and when.
 // docs/reference/faults.md is the reference of its file.
 package fault
 
@@ -17,19 +17,21 @@ type Kind string
 
 // The kinds.
 const (
-	Throttle     Kind = "throttle"     // a call is answered with 429
-	Deny         Kind = "deny"         // a call is answered with 403
-	TokenExpiry  Kind = "tokenExpiry"  // a call is answered with 401
+	Throttle     Kind = "throttle"     // a call is refused because there are too many
+	Deny         Kind = "deny"         // a call is refused because the caller lacks the permission
+	TokenExpiry  Kind = "tokenExpiry"  // a call is refused because the credentials have expired
+	Quota        Kind = "quota"        // a create call is refused because a quota is used up
 	SlowList     Kind = "slowList"     // the answer to a list takes longer
 	LostResponse Kind = "lostResponse" // a call has its effect, and no answer
-	FailedTask   Kind = "failedTask"   // a call that was accepted comes to nothing
-	NoCapacity   Kind = "noCapacity"   // machines find no place
-	Stranger     Kind = "stranger"     // a machine's name is taken
+	FailedTask   Kind = "failedTask"   // a call is accepted, and its task fails
+	NoCapacity   Kind = "noCapacity"   // no host has room for a machine
 	MachineDies  Kind = "machineDies"  // a machine ends by itself
 	NoAddress    Kind = "noAddress"    // a machine gets no address
 	Drain        Kind = "drain"        // the host of a machine is drained
 	StaleList    Kind = "staleList"    // what is read is not what is there, but what was
 	Clone        Kind = "clone"        // a machine is copied, with all its tags
+
+	ConflictingMachine Kind = "conflictingMachine" // a machine's name is taken
 
 	SecondPlatform Kind = "secondPlatform" // another platform answers at the address of this one
 	Hang           Kind = "hang"           // connections are accepted, and nothing answers
@@ -94,7 +96,7 @@ type Fault struct {
 	Times int `json:"times,omitempty"`
 	// Delay is how much longer a list takes.
 	Delay metav1.Duration `json:"delay,omitzero"`
-	// RetryAfter is what a throttled call is told to wait; 0 means a second.
+	// RetryAfter is how long the caller of a throttled call is asked to wait; 0 means a second.
 	RetryAfter metav1.Duration `json:"retryAfter,omitzero"`
 }
 
@@ -112,7 +114,7 @@ type Call struct {
 
 func (f Fault) affectsCalls() bool {
 	switch f.Kind {
-	case Throttle, Deny, TokenExpiry, SlowList, StaleList, LostResponse, SecondPlatform:
+	case Throttle, Deny, TokenExpiry, Quota, SlowList, StaleList, LostResponse, SecondPlatform:
 		return true
 	case FailedTask:
 		return f.Verb == Delete
@@ -125,7 +127,7 @@ func (f Fault) matches(c Call) bool {
 	switch {
 	case !f.affectsCalls():
 		return false
-	case f.Kind == SlowList && c.Verb != List:
+	case f.Kind == SlowList && c.Verb != List, f.Kind == Quota && c.Verb != Create:
 		return false
 	case f.Kind == StaleList && c.Verb != List && c.Verb != Get:
 		return false

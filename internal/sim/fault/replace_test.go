@@ -27,9 +27,9 @@ func plan(t *testing.T, faults string) fault.Plan {
 func TestAnotherPlanTakesThePlaceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		call := fault.Call{Verb: fault.Get, Resource: fault.Machine}
-		c := course(t, "- {kind: deny, times: 1}")
+		c := injector(t, "- {kind: deny, times: 1}")
 		before := c.Replaced()
-		strikes := func() bool { _, hit := c.Strike(call); return hit }
+		strikes := func() bool { _, hit := c.Inject(call); return hit }
 		if !strikes() || strikes() {
 			t.Fatal("the first plan is not as it is")
 		}
@@ -57,13 +57,13 @@ func TestAnotherPlanTakesThePlaceAtOnce(t *testing.T) {
 
 func TestWaitsEndWhenAFaultBeginsAndWhenItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := course(t, "- {kind: apiServerDies, machine: cp-0, after: 10s, for: 5s}")
+		c := injector(t, "- {kind: apiServerDies, machine: cp-0, after: 10s, for: 5s}")
 		began := time.Now()
-		dead := func() bool { _, on := c.Silenced("cp-0"); return on }
+		dead := func() bool { _, on := c.APIServerDown("cp-0"); return on }
 		if !c.Await(t.Context(), dead) || time.Since(began) != 10*time.Second {
 			t.Errorf("it is dead after %s", time.Since(began))
 		}
-		if _, on := c.Silenced("cp-1"); on {
+		if _, on := c.APIServerDown("cp-1"); on {
 			t.Error("another one is dead too")
 		}
 		if !c.Await(t.Context(), func() bool { return !dead() }) || time.Since(began) != 15*time.Second {
@@ -75,7 +75,7 @@ func TestWaitsEndWhenAFaultBeginsAndWhenItEnds(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if (*fault.Course)(nil).Await(ctx, func() bool { return false }) {
+		if (*fault.Injector)(nil).Await(ctx, func() bool { return false }) {
 			t.Error("a wait for nothing ends well")
 		}
 		if c.Await(ctx, func() bool { return true }) {
@@ -99,7 +99,7 @@ func (m *memory) Answer(w http.ResponseWriter, _ *http.Request, moment time.Time
 
 func TestStaleReadsShowThePastAndWatchesAreSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := course(t, "- {kind: staleList, resource: machine, after: 1s, for: 10s}")
+		c := injector(t, "- {kind: staleList, resource: machine, after: 1s, for: 10s}")
 		api := fault.API{
 			Classify: func(r *http.Request) fault.Call {
 				return fault.Call{Verb: fault.Verb(r.Header.Get("verb")), Resource: fault.Resource(r.Header.Get("resource"))}
@@ -142,7 +142,7 @@ func TestStaleReadsShowThePastAndWatchesAreSilent(t *testing.T) {
 
 func TestSilentWatchIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := course(t, "- {kind: staleList, for: 10s}")
+		c := injector(t, "- {kind: staleList, for: 10s}")
 		api := fault.API{Classify: func(*http.Request) fault.Call { return fault.Call{Verb: fault.Watch} }, Past: &memory{map[time.Time]string{}}}
 		handler := c.Handler(api, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "event") }))
 		w := httptest.NewRecorder()

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// maxStale is how long the past can be told: stores forget it after some minutes.
+// maxStale is the longest time for which old states can be read: stores keep them for some minutes.
 const maxStale = 4 * time.Minute
 
 // rule is which fields a kind takes besides its own name, and which it needs.
@@ -27,16 +27,18 @@ func rules() map[Kind]rule {
 		Throttle:     {takes: append(slices.Clone(call), "retryAfter")},
 		Deny:         {takes: call},
 		TokenExpiry:  {takes: []string{"after", "for", "times"}},
+		Quota:        {takes: []string{"machine", "resource", "after", "for", "times"}},
 		SlowList:     {takes: []string{"resource", "after", "for", "times", "delay"}, needs: []string{"delay"}},
 		StaleList:    {takes: []string{"resource", "after", "for"}, needs: []string{"for"}},
 		LostResponse: {takes: call},
 		FailedTask:   {takes: []string{"machine", "verb", "after", "for", "times"}, needs: []string{"verb"}},
 		NoCapacity:   {takes: []string{"machine", "after", "for"}},
-		Stranger:     {takes: []string{"machine", "after", "for"}, needs: []string{"machine"}},
 		MachineDies:  {takes: []string{"machine", "after", "times"}},
 		NoAddress:    {takes: []string{"machine", "for"}},
 		Clone:        {takes: []string{"machine", "times"}},
 		Drain:        {takes: []string{"machine", "after", "times"}},
+
+		ConflictingMachine: {takes: []string{"machine", "after", "for"}, needs: []string{"machine"}},
 
 		SecondPlatform: {takes: []string{"after", "for"}},
 		Hang:           {takes: []string{"after", "for"}},
@@ -89,8 +91,8 @@ func (f Fault) checkWords(complain func(string, ...any)) {
 			complain(".%s: %q is not a pattern: * and ? stand for any characters, [a-c] for some", pattern.field, pattern.text)
 		}
 	}
-	if f.Kind == Stranger && strings.ContainsAny(f.Machine, `*?[\`) {
-		complain(".machine: %q is a pattern; a stranger has one name", f.Machine)
+	if f.Kind == ConflictingMachine && strings.ContainsAny(f.Machine, `*?[\`) {
+		complain(".machine: %q is a pattern; a conflicting machine has one name", f.Machine)
 	}
 }
 
@@ -114,7 +116,7 @@ func (f Fault) checkNumbers(entry map[string]json.RawMessage, complain func(stri
 		}
 	}
 	if f.Kind == StaleList && f.For.Duration > maxStale {
-		complain(".for: nobody remembers what was there more than %s ago", maxStale)
+		complain(".for: states older than %s cannot be read", maxStale)
 	}
 	if _, there := entry["times"]; there && f.Times < 1 {
 		complain(".times: %d is not a number of times; leave it out for no limit", f.Times)

@@ -10,14 +10,14 @@ import (
 )
 
 // beginning is when a fault that is on began.
-func (c *Course) beginning(f Fault) time.Time {
+func (c *Injector) beginning(f Fault) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.began.Add(f.After.Duration)
 }
 
 // stale are the moments that reads are answered as of now.
-func (c *Course) stale() (moments []time.Time) {
+func (c *Injector) stale() (moments []time.Time) {
 	if c == nil {
 		return nil
 	}
@@ -32,20 +32,20 @@ func (c *Course) stale() (moments []time.Time) {
 }
 
 // isStale says whether reads about what a call is about are answered as of the past.
-func (c *Course) isStale(call Call) bool {
+func (c *Injector) isStale(call Call) bool {
 	_, on := c.lasting(func(f Fault) bool {
 		return f.Kind == StaleList && (f.Resource == "" || f.Resource == call.Resource)
 	})
 	return on
 }
 
-// heldBack is the answer to a watch: whoever reads the past hears nothing new, but has
-// the watch.
+// heldBack is the answer to a watch: a caller that reads old states gets no events, but
+// has the watch.
 type heldBack struct {
 	http.ResponseWriter
-	course *Course
-	ctx    context.Context
-	call   Call
+	injector *Injector
+	ctx      context.Context
+	call     Call
 }
 
 // Unwrap is for flushing.
@@ -56,7 +56,7 @@ func (h *heldBack) Write(data []byte) (int, error) {
 	if err := http.NewResponseController(h.ResponseWriter).Flush(); err != nil {
 		return 0, err
 	}
-	if !h.course.Await(h.ctx, func() bool { return !h.course.isStale(h.call) }) {
+	if !h.injector.Await(h.ctx, func() bool { return !h.injector.isStale(h.call) }) {
 		return 0, h.ctx.Err()
 	}
 	return h.ResponseWriter.Write(data)

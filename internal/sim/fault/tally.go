@@ -8,8 +8,8 @@ import "slices"
 // Tally is how often each fault of a plan has happened.
 type Tally struct {
 	Plan Plan `json:"plan"`
-	// Times is by place in the plan. A fault that lasts counts whenever somebody
-	// comes upon it; a stranger, which is there for all to see, does not count.
+	// Times is by place in the plan. A fault that lasts counts whenever it
+	// applies; a conflicting machine does not count.
 	Times []int `json:"times"`
 }
 
@@ -24,14 +24,14 @@ func (t Tally) Idle() (out []Fault) {
 }
 
 // Tallies are those of all plans so far that have faults, the present one last.
-func (c *Course) Tallies() []Tally {
+func (c *Injector) Tallies() []Tally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.tallies()
 }
 
 // tallies is called under lock.
-func (c *Course) tallies() []Tally {
+func (c *Injector) tallies() []Tally {
 	all := slices.Clone(c.past)
 	if len(c.plan.Faults) > 0 {
 		all = append(all, Tally{c.plan, slices.Clone(c.used)})

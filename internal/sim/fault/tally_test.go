@@ -17,22 +17,22 @@ import (
 // the plans before the present one too.
 func TestFaultThatHitsNobodyIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := course(t, "- {kind: throttle, verb: create, times: 1}\n- {kind: deny, machine: nobody}\n- {kind: apiServerDies, machine: cp-0, for: 5s}")
+		c := injector(t, "- {kind: throttle, verb: create, times: 1}\n- {kind: deny, machine: nobody}\n- {kind: apiServerDies, machine: cp-0, for: 5s}")
 		for range 3 {
-			c.Strike(fault.Call{Verb: fault.Create, Resource: fault.Machine, Name: "cp-0"})
+			c.Inject(fault.Call{Verb: fault.Create, Resource: fault.Machine, Name: "cp-0"})
 		}
-		if _, on := c.Silenced("cp-1"); on {
+		if _, on := c.APIServerDown("cp-1"); on {
 			t.Error("another one is dead too")
 		}
 		expectTimes(t, c, []int{1, 0, 0})
-		c.Silenced("cp-0")
+		c.APIServerDown("cp-0")
 		time.Sleep(5 * time.Second)
-		c.Silenced("cp-0") // it is back
+		c.APIServerDown("cp-0") // it is back
 		expectTimes(t, c, []int{1, 0, 1})
 		c.Replace(fault.Plan{})
 		c.Replace(plan(t, "- {kind: lostResponse}"))
 		expectTimes(t, c, []int{1, 0, 1}, []int{0})
-		c.Strike(fault.Call{Verb: fault.Delete})
+		c.Inject(fault.Call{Verb: fault.Delete})
 		expectTimes(t, c, []int{1, 0, 1}, []int{1})
 		first, second := c.Tallies()[0], c.Tallies()[1]
 		if idle := first.Idle(); len(idle) != 1 || idle[0].Machine != "nobody" || second.Idle() != nil {
@@ -41,7 +41,7 @@ func TestFaultThatHitsNobodyIsTold(t *testing.T) {
 	})
 }
 
-func expectTimes(t *testing.T, c *fault.Course, want ...[]int) {
+func expectTimes(t *testing.T, c *fault.Injector, want ...[]int) {
 	t.Helper()
 	var got [][]int
 	for _, tally := range c.Tallies() {

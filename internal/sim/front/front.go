@@ -40,8 +40,10 @@ type Options struct {
 	Tags func(body []byte) map[string]string
 	// Create is how long the platform takes to answer when a machine is created.
 	Create  time.Duration
-	Faults  *fault.Course
+	Faults  *fault.Injector
 	Auditor *audit.Auditor
+	// Observe, if set, is called with every request before its fault happens.
+	Observe func(*http.Request)
 	// Network gets routes to the hosts; nil: none.
 	Network *network.Network
 	Log     *slog.Logger
@@ -85,7 +87,17 @@ func (o Options) listen() (net.Listener, error) {
 
 func (o Options) chain(next http.Handler) http.Handler {
 	next = fault.Delay(o.Create, o.createsMachine, next)
-	return o.recordWrites(o.Faults.Handler(o.API, next))
+	return o.observe(o.recordWrites(o.Faults.Handler(o.API, next)))
+}
+
+func (o Options) observe(next http.Handler) http.Handler {
+	if o.Observe == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.Observe(r)
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (o Options) createsMachine(r *http.Request) bool {

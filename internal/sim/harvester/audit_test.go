@@ -88,8 +88,8 @@ func staleReads(t *testing.T, w *world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.course.Replace(parsed)
-	defer w.course.Replace(fault.Plan{})
+	w.injector.Replace(parsed)
+	defer w.injector.Replace(fault.Plan{})
 	create(t, w.limited, machine("young", "x"), rootClaim("young-disk"))
 	if err := w.limited.Delete(t.Context(), machine("old", "x")); err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func staleReads(t *testing.T, w *world) {
 		t.Errorf("the watch tells of %v", e)
 	case <-time.After(200 * time.Millisecond):
 	}
-	w.course.Replace(fault.Plan{})
+	w.injector.Replace(fault.Plan{})
 	expectEvent(t, watch, "young")
 	if err := w.limited.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "old"}, machine("old", "x")); !apierrors.IsNotFound(err) {
 		t.Errorf("after it all: %v", err)
@@ -134,18 +134,18 @@ func staleReads(t *testing.T, w *world) {
 
 // plansChange: what an earlier plan held back goes on when it is lifted.
 func plansChange(t *testing.T, w *world) {
-	parsed, err := fault.Parse([]byte("faults: [{kind: noCapacity, machine: held-back}, {kind: stranger, machine: newcomer}]"))
+	parsed, err := fault.Parse([]byte("faults: [{kind: noCapacity, machine: held-back}, {kind: conflictingMachine, machine: newcomer}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.course.Replace(parsed)
-	defer w.course.Replace(fault.Plan{})
+	w.injector.Replace(parsed)
+	defer w.injector.Replace(fault.Plan{})
 	create(t, w.limited, rootClaim("held-back"), machine("held-back", "held-back"))
 	instance(t, w.limited, "held-back", waitsFor(corev1.PodReasonUnschedulable))
 	vm := &kubevirtv1.VirtualMachine{}
 	eventually(t, "the stranger of another plan", func() error {
 		return w.limited.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "newcomer"}, vm)
 	})
-	w.course.Replace(fault.Plan{})
+	w.injector.Replace(fault.Plan{})
 	instance(t, w.limited, "held-back", isRunning)
 }

@@ -92,6 +92,21 @@ func objectIn(data []byte) identity {
 	return identity{named.GetName(), named.GetLabels()}
 }
 
+// refuseFault answers a call that the fault plan refuses.
+func refuseFault(w http.ResponseWriter, r *http.Request, f fault.Refusal) {
+	switch f.Kind {
+	case fault.Throttle:
+		w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter.Seconds())))
+		refuse(w, r, http.StatusTooManyRequests, "too many requests; try again later")
+	case fault.TokenExpiry:
+		refuse(w, r, http.StatusUnauthorized, "the credentials have expired")
+	case fault.Quota:
+		refuse(w, r, http.StatusForbidden, "exceeded quota: fault-plan")
+	default:
+		refuse(w, r, http.StatusForbidden, "the fault plan denies it")
+	}
+}
+
 // refuse answers as an API server does.
 func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
 	info := infoOf(r)

@@ -66,7 +66,7 @@ func (h *Harvester) addControllers(ctx context.Context, m manager.Manager) error
 	news := make(chan event.GenericEvent)
 	vms := &machines{
 		Client: m.GetClient(), live: m.GetAPIReader(), datacenter: h.options.Datacenter,
-		noAgent: h.options.NoGuestAgent, faults: h.options.Faults, powered: map[string]poweredOn{}, failures: map[string]failure{},
+		noAgent: h.options.Seed.NoGuestAgent, faults: h.options.Faults, powered: map[string]poweredOn{}, failures: map[string]failure{},
 		reruns: map[string]bool{}, departed: map[types.NamespacedName]types.UID{}, moved: map[types.UID]bool{}, asked: map[types.UID]<-chan struct{}{}, log: h.options.Log,
 	}
 	if !h.options.second {

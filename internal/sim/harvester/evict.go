@@ -82,7 +82,7 @@ func (r *machines) drainAsPlanned(vmi *kubevirtv1.VirtualMachineInstance) {
 	if known {
 		return
 	}
-	after, hit := r.faults.Drained(vmi.Name)
+	after, hit := r.faults.DrainedAfter(vmi.Name)
 	if !hit {
 		return
 	}

@@ -208,7 +208,7 @@ func TestInterfacesOfTheGuestHaveNoName(t *testing.T) {
 func drained(t *testing.T, w *world) {
 	create(t, w.limited, rootClaim("drained-root"), restartable("drained", kubevirtv1.RunStrategyRerunOnFailure, kubevirtv1.EvictionStrategyLiveMigrateIfPossible))
 	first := instance(t, w.limited, "drained", isRunning)
-	w.course.Replace(fault.Plan{Faults: []fault.Fault{{Kind: fault.Drain, Machine: "drained"}}})
+	w.injector.Replace(fault.Plan{Faults: []fault.Fault{{Kind: fault.Drain, Machine: "drained"}}})
 	instance(t, w.limited, "drained", func(vmi *kubevirtv1.VirtualMachineInstance) bool {
 		return vmi.UID == first.UID && vmi.IsRunning() && vmi.Status.NodeName != first.Status.NodeName
 	})

@@ -38,9 +38,9 @@ faults:
 - {kind: slowList, resource: image, delay: 1h, times: 1}
 - {kind: failedTask, machine: stays, verb: delete, times: 1}
 - {kind: noCapacity, machine: crowded, for: 6s}
-- {kind: stranger, machine: taken, for: 6s}
-- {kind: stranger, machine: taken-for-good}
-- {kind: stranger, machine: taken-later, after: 1s}
+- {kind: conflictingMachine, machine: taken, for: 6s}
+- {kind: conflictingMachine, machine: taken-for-good}
+- {kind: conflictingMachine, machine: taken-later, after: 1s}
 - {kind: clone, machine: source}
 `
 
@@ -50,12 +50,12 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{dir: t.TempDir(), course: fault.NewCourse(parsed)}
+	w := &world{dir: t.TempDir(), injector: fault.NewInjector(parsed)}
 	w.auditor, err = audit.Open(audit.Options{Dir: w.dir, Desired: []audit.Desired{{Cluster: "audited", Machines: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.start(harvester.Options{Create: 300 * time.Millisecond, Faults: w.course, Auditor: w.auditor, Seed: harvester.Seed{Hosts: []string{"harvester.example.com"}}}); err != nil {
+	if err := w.start(harvester.Options{Create: 300 * time.Millisecond, Faults: w.injector, Auditor: w.auditor, Seed: harvester.Seed{Hosts: []string{"harvester.example.com"}}}); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {

@@ -79,7 +79,7 @@ func (r *machines) lookAtNetworks(ctx context.Context, namespace string, spec *k
 
 // lookForRoom finds none where the fault plan has it so.
 func (r *machines) lookForRoom(_ context.Context, _ string, _ *kubevirtv1.VirtualMachineInstanceSpec, g *guest) (*obstacle, error) {
-	if _, crowded := r.faults.Crowded(g.spec.Name); crowded {
+	if _, crowded := r.faults.WithoutCapacity(g.spec.Name); crowded {
 		return unschedulable("0/1 nodes are available: 1 Insufficient memory."), nil
 	}
 	return nil, nil

@@ -39,15 +39,14 @@ type Options struct {
 	Authority *front.Authority
 	Network   *network.Network // gets routes to the API server; nil: none
 	Seed      Seed
-	// NoGuestAgent makes the guests run without qemu-guest-agent: instances on a
-	// bridge network then report no address.
-	NoGuestAgent bool
 	// Create is how long the platform takes to answer when a machine is created.
 	Create time.Duration
 	// Faults are what goes wrong; nil: nothing.
-	Faults *fault.Course
-	// Auditor is told what is there and who writes; nil: nobody is.
+	Faults *fault.Injector
+	// Auditor gets all objects and writes; nil: none.
 	Auditor *audit.Auditor
+	// Observe, if set, is called with every request of the limited user.
+	Observe func(*http.Request)
 	Log     *slog.Logger
 
 	// second marks the platform that answers in place of another. It has no hosts: the

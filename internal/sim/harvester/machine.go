@@ -31,7 +31,7 @@ type machines struct {
 	live       client.Reader // not cached
 	datacenter *datacenter.Datacenter
 	noAgent    bool
-	faults     *fault.Course
+	faults     *fault.Injector
 	log        *slog.Logger
 
 	mu       sync.Mutex
@@ -79,7 +79,7 @@ func (r *machines) nextLook(vm *kubevirtv1.VirtualMachine) time.Duration {
 	if delay := r.startDelay(vm, time.Now()); delay > 0 {
 		return delay
 	}
-	crowded, _ := r.faults.Crowded(vm.Name)
+	crowded, _ := r.faults.WithoutCapacity(vm.Name)
 	return crowded
 }
 

@@ -35,7 +35,7 @@ func TestRestartKeepsEverything(t *testing.T) {
 	}
 
 	begin := time.Now()
-	if err := w.start(harvester.Options{NoGuestAgent: true}); err != nil {
+	if err := w.start(harvester.Options{Seed: harvester.Seed{NoGuestAgent: true}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("started again within %v", time.Since(begin))

@@ -27,8 +27,8 @@ func (w *world) follow(t *testing.T, k fault.Kind) {
 	if err := w.harvester.Prepare(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	w.course.Replace(p)
-	t.Cleanup(func() { w.course.Replace(fault.Plan{}) })
+	w.injector.Replace(p)
+	t.Cleanup(func() { w.injector.Replace(fault.Plan{}) })
 }
 
 // marks are the UIDs that a platform is identified by.
@@ -65,7 +65,7 @@ func secondPlatform(t *testing.T, w *world) {
 		t.Errorf("the user has other rights there: %v", err)
 	}
 	w.machineOnTheSecond(t)
-	w.course.Replace(fault.Plan{})
+	w.injector.Replace(fault.Plan{})
 	if again := w.marks(t); again != first {
 		t.Errorf("the first one does not return: %v", again)
 	}
@@ -120,7 +120,7 @@ func hangs(t *testing.T, w *world) {
 	if err := w.admin.List(t.Context(), &kubevirtv1.VirtualMachineList{}); err != nil {
 		t.Errorf("the administrator: %v", err)
 	}
-	w.course.Replace(fault.Plan{})
+	w.injector.Replace(fault.Plan{})
 	if err := w.limited.List(t.Context(), &kubevirtv1.VirtualMachineList{}); err != nil {
 		t.Errorf("once it is over: %v", err)
 	}

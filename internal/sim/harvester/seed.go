@@ -31,6 +31,9 @@ type Seed struct {
 	Networks       []string // namespace/name
 	StorageClasses []string
 	Hosts          []string // further names of the API server, with a port or without
+	// NoGuestAgent makes the guests run without qemu-guest-agent: instances on a
+	// bridge network then report no address.
+	NoGuestAgent bool
 }
 
 const (

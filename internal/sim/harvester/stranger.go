@@ -22,7 +22,7 @@ func (h *Harvester) addStrangers(ctx context.Context, c client.Client) error {
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceDefault}
 	}
-	for _, f := range h.options.Faults.Strangers() {
+	for _, f := range h.options.Faults.ConflictingMachines() {
 		for _, ns := range namespaces {
 			if err := h.addStranger(ctx, c, ns, f); err != nil {
 				return err

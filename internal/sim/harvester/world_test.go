@@ -45,7 +45,7 @@ type world struct {
 	harvester  *harvester.Harvester
 	admin      client.WithWatch
 	limited    client.WithWatch
-	course     *fault.Course
+	injector   *fault.Injector
 	auditor    *audit.Auditor
 
 	mu    sync.Mutex

@@ -48,7 +48,7 @@ type Options struct {
 	Authority *front.Authority
 	Network   *network.Network
 	Artifacts []Artifact
-	Faults    *fault.Course
+	Faults    *fault.Injector
 	Log       *slog.Logger
 }
 

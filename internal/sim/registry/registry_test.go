@@ -135,7 +135,7 @@ func TestFaultPlanMakesArtifactsUnavailable(t *testing.T) {
 	addresses := map[string]string{"cilium": ciliumIndex, "steward": stewardTag, "gateway-api": gatewayFile, "capi": coreMeta}
 	for key, address := range addresses {
 		t.Run(key, func(t *testing.T) {
-			w := start(t, registry.Options{Artifacts: catalogue(t), Faults: course(t, "{kind: chartUnavailable, times: 2, addon: "+key+"}")})
+			w := start(t, registry.Options{Artifacts: catalogue(t), Faults: injector(t, "{kind: chartUnavailable, times: 2, addon: "+key+"}")})
 			for range 2 {
 				status, body := w.get(t, address)
 				if status != http.StatusServiceUnavailable || !strings.Contains(string(body), "the fault plan makes what the addon "+key) {
@@ -156,18 +156,18 @@ func TestFaultPlanMakesArtifactsUnavailable(t *testing.T) {
 // addon has what goes wrong.
 func TestFaultThatCannotHappenIsToldOf(t *testing.T) {
 	happens := "{kind: hookFails, addon: steward}, {kind: webhookRefuses, addon: cert-manager}, {kind: addonNotReady, addon: cilium}, {kind: chartUnavailable}"
-	if w := start(t, registry.Options{Artifacts: catalogue(t), Faults: course(t, happens)}); w.log.String() != "" {
+	if w := start(t, registry.Options{Artifacts: catalogue(t), Faults: injector(t, happens)}); w.log.String() != "" {
 		t.Errorf("log: %s", w.log)
 	}
 	for _, idle := range []string{
 		"{kind: hookFails, addon: cert-manager}", "{kind: webhookRefuses, addon: cilium}",
 		"{kind: addonNotReady, addon: gateway-api}", "{kind: chartUnavailable, addon: kube-vip}",
 	} {
-		w := start(t, registry.Options{Artifacts: catalogue(t), Faults: course(t, idle)})
+		w := start(t, registry.Options{Artifacts: catalogue(t), Faults: injector(t, idle)})
 		if said := w.log.String(); !strings.Contains(said, "faults[0]") || !strings.Contains(said, "will not happen") {
 			t.Errorf("%s: log: %s", idle, said)
 		}
-		if said, err := registry.Idle(course(t, idle).Plan(), catalogue(t)); len(said) != 1 || err != nil {
+		if said, err := registry.Idle(injector(t, idle).Plan(), catalogue(t)); len(said) != 1 || err != nil {
 			t.Errorf("%s: %q, %v", idle, said, err)
 		}
 	}

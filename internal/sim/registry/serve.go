@@ -49,7 +49,7 @@ func (r *Registry) answer(q *http.Request) ([]byte, *item, error) {
 		return nil, nil, &refusal{http.StatusNotFound, "NAME_UNKNOWN", "nothing stands in for this address in the rehearsal"}
 	}
 	for _, addon := range i.addons {
-		if r.options.Faults.Withheld(addon) {
+		if r.options.Faults.ArtifactUnavailable(addon) {
 			return nil, nil, &refusal{
 				http.StatusServiceUnavailable, "UNAVAILABLE", fmt.Sprintf("the fault plan makes what the addon %s consists of unavailable", addon),
 			}

@@ -64,7 +64,7 @@ func TestAddonsAreFetchedAsFromUpstream(t *testing.T) {
 
 // TestWhatIsWithheldCannotBeFetched: the user reads what the far side said.
 func TestWhatIsWithheldCannotBeFetched(t *testing.T) {
-	w := start(t, registry.Options{Artifacts: catalogue(t), Faults: course(t, "{kind: chartUnavailable}")})
+	w := start(t, registry.Options{Artifacts: catalogue(t), Faults: injector(t, "{kind: chartUnavailable}")})
 	from := upstream(t, w)
 	for _, a := range addons(t, scenarios()["gateway"]) {
 		_, err := from.Fetch(t.Context(), a, required)

@@ -100,13 +100,13 @@ func authority(t *testing.T, dir string) *front.Authority {
 	return a
 }
 
-func course(t *testing.T, faults string) *fault.Course {
+func injector(t *testing.T, faults string) *fault.Injector {
 	t.Helper()
 	p, err := fault.Parse([]byte("faults: [" + faults + "]"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fault.NewCourse(p)
+	return fault.NewInjector(p)
 }
 
 // get is the status and the body of an answer.

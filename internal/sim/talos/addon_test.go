@@ -188,22 +188,22 @@ func podAddresses(t *testing.T, client *kubernetes.Clientset) {
 }
 
 // plan begins when the test says so.
-func plan(faults ...fault.Fault) *fault.Course {
+func plan(faults ...fault.Fault) *fault.Injector {
 	for i := range faults {
 		faults[i].After = metav1.Duration{Duration: time.Millisecond}
 	}
-	return fault.NewCourse(fault.Plan{Faults: faults})
+	return fault.NewInjector(fault.Plan{Faults: faults})
 }
 
 func TestFaultsOfAddons(t *testing.T) {
 	t.Parallel()
-	course := plan(
+	injector := plan(
 		fault.Fault{Kind: fault.AddonNotReady, Addon: "ever"},
 		fault.Fault{Kind: fault.AddonNotReady, Addon: "once", For: metav1.Duration{Duration: 2 * time.Second}},
 		fault.Fault{Kind: fault.HookFails, Addon: "hooks"},
 		fault.Fault{Kind: fault.WebhookRefuses, Addon: "webhook"},
 	)
-	s, client := oneNode(t, simtalos.Options{Executable: planetest.Executable(t), Faults: course})
+	s, client := oneNode(t, simtalos.Options{Executable: planetest.Executable(t), Faults: injector})
 	installCilium(t, client)
 	for _, addon := range []string{"ever", "once", "webhook"} {
 		createDeployment(t, client, addon, addon)
@@ -217,7 +217,7 @@ func TestFaultsOfAddons(t *testing.T) {
 		m, _ := s.datacenter.Running("cp-0")
 		balanced(t, s.access(t, m.Address.Addr().String()), client)
 	})
-	course.Begin()
+	injector.Begin()
 	t.Run("an addon gets unready", func(t *testing.T) {
 		pods := awaitPods(t, client, "ever", 2, func(p *corev1.Pod) bool { return !podReady(p) })
 		if w := pods[0].Status.ContainerStatuses[0].State.Waiting; w == nil || w.Reason != "CrashLoopBackOff" || !strings.Contains(w.Message, "fault plan") {

@@ -178,7 +178,7 @@ func (n *node) runAPIServer(ctx context.Context, p *plane.Plane) {
 
 // silenced says whether the node's API server has died.
 func (n *node) silenced() bool {
-	_, on := n.world.options.Faults.Silenced(n.machine.Name)
+	_, on := n.world.options.Faults.APIServerDown(n.machine.Name)
 	return on
 }
 

@@ -22,7 +22,7 @@ type formation struct {
 	log   *slog.Logger
 	start func(context.Context) (*plane.Plane, error)
 
-	faults   *fault.Course
+	faults   *fault.Injector
 	services *cluster.Services
 	ranges   sync.Mutex // held to give a node its pod addresses
 

@@ -36,7 +36,7 @@ import (
 type ha struct {
 	*site
 	address map[string]string // by name
-	faults  *fault.Course
+	faults  *fault.Injector
 	auditor *audit.Auditor
 }
 

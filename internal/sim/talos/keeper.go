@@ -114,7 +114,7 @@ func (f *formation) silenced() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, n := range f.running {
-		if _, on := f.faults.Silenced(n.machine.Name); !on {
+		if _, on := f.faults.APIServerDown(n.machine.Name); !on {
 			return false
 		}
 	}

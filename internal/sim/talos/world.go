@@ -33,7 +33,7 @@ type Options struct {
 	Log        *slog.Logger     // nil: nothing is logged
 	Dir        string           // the clusters' data
 	Profile    datacenter.Profile
-	Faults     *fault.Course
+	Faults     *fault.Injector
 	Auditor    *audit.Auditor // is told of each etcd that begins; nil: nobody is
 	// Controllers is the command that runs a controller of this project, followed
 	// by its name and its arguments; without it their pods run nothing.

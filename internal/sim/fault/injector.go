@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// Course is a plan under way: it knows when it began and how often each fault has
-// happened. Both are forgotten with the process. It is safe for concurrent use; a
+// Injector injects the faults of a plan: it knows when the plan began and how often each
+// fault has happened. Both end with the process. It is safe for concurrent use; a
 // nil one has no faults.
-type Course struct {
+type Injector struct {
 	mu       sync.Mutex
 	plan     Plan
 	began    time.Time     // zero: not yet
 	used     []int         // by place in the plan
 	past     []Tally       // of the plans before it
 	replaced chan struct{} // closed when another plan takes the place of this one
-	moved    chan struct{} // closed when the clock begins, or begins anew
+	moved    chan struct{} // closed when the clock starts, or starts again
 }
 
-// NewCourse returns a plan whose clock stands at zero until it begins.
-func NewCourse(p Plan) *Course {
-	return &Course{plan: p, used: make([]int, len(p.Faults)), replaced: make(chan struct{}), moved: make(chan struct{})}
+// NewInjector returns an injector whose clock stays at zero until Begin.
+func NewInjector(p Plan) *Injector {
+	return &Injector{plan: p, used: make([]int, len(p.Faults)), replaced: make(chan struct{}), moved: make(chan struct{})}
 }
 
 // Begin starts the plan's clock. It is called when the platform answers.
-func (c *Course) Begin() {
+func (c *Injector) Begin() {
 	if c == nil {
 		return
 	}
@@ -39,14 +39,14 @@ func (c *Course) Begin() {
 }
 
 // begin is called under lock.
-func (c *Course) begin() {
+func (c *Injector) begin() {
 	c.began = time.Now()
 	close(c.moved)
 	c.moved = make(chan struct{})
 }
 
-// Replace has another plan take the place of this one. Its clock begins at once.
-func (c *Course) Replace(p Plan) {
+// Replace replaces the plan. The clock of the new one starts at once.
+func (c *Injector) Replace(p Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.past = c.tallies()
@@ -56,8 +56,8 @@ func (c *Course) Replace(p Plan) {
 	c.begin()
 }
 
-// Replaced is closed when another plan has taken the place of the present one.
-func (c *Course) Replaced() <-chan struct{} {
+// Replaced returns a channel that is closed when the present plan is replaced.
+func (c *Injector) Replaced() <-chan struct{} {
 	if c == nil {
 		return nil
 	}
@@ -66,12 +66,12 @@ func (c *Course) Replaced() <-chan struct{} {
 	return c.replaced
 }
 
-// Await returns when something is so that depends on the plan, which it asks whenever
-// a fault begins or ends; it is false if ctx ended before.
-func (c *Course) Await(ctx context.Context, so func() bool) bool {
+// Await waits for a condition that depends on the plan. It checks whenever a fault begins
+// or ends, and returns false if ctx ended before.
+func (c *Injector) Await(ctx context.Context, condition func() bool) bool {
 	for ctx.Err() == nil {
 		moved, next := c.next()
-		if so() {
+		if condition() {
 			return true
 		}
 		timer := time.NewTimer(next)
@@ -88,8 +88,8 @@ func (c *Course) Await(ctx context.Context, so func() bool) bool {
 // never is longer than any plan.
 const never = 1000 * time.Hour
 
-// next is when a fault begins or ends, unless the clock moves before.
-func (c *Course) next() (moved <-chan struct{}, in time.Duration) {
+// next returns when a fault begins or ends, unless the clock moves before.
+func (c *Injector) next() (moved <-chan struct{}, in time.Duration) {
 	if c == nil {
 		return nil, never
 	}
@@ -109,73 +109,73 @@ func (c *Course) next() (moved <-chan struct{}, in time.Duration) {
 	return c.moved, in
 }
 
-// Strike is the fault that happens to a call, if any.
-func (c *Course) Strike(call Call) (Fault, bool) {
+// Inject returns the fault that happens to a call, if any, and counts it.
+func (c *Injector) Inject(call Call) (Fault, bool) {
 	return c.take(func(f Fault) bool { return f.matches(call) && c.isOn(f) })
 }
 
-// Stillborn says whether the machine fails at this start.
-func (c *Course) Stillborn(machine string) bool {
+// FailsAtStart reports whether the machine fails at this start.
+func (c *Injector) FailsAtStart(machine string) bool {
 	_, hit := c.take(func(f Fault) bool {
 		return f.Kind == FailedTask && f.Verb == Create && f.names(machine) && c.isOn(f)
 	})
 	return hit
 }
 
-// Death is how long after this start the machine ends by itself, if it does. A
+// DiesAfter returns how long after this start the machine ends by itself, if it does. A
 // machine dies once if the plan does not say how often.
-func (c *Course) Death(machine string) (time.Duration, bool) {
+func (c *Injector) DiesAfter(machine string) (time.Duration, bool) {
 	f, hit := c.take(func(f Fault) bool { return f.Kind == MachineDies && f.names(machine) })
 	return f.After.Duration, hit
 }
 
-// Cloned says whether the machine, which runs, is copied now. One machine is if the
+// Cloned reports whether the machine, which runs, is copied now. One machine is if the
 // plan does not say how many.
-func (c *Course) Cloned(machine string) bool {
+func (c *Injector) Cloned(machine string) bool {
 	_, hit := c.take(func(f Fault) bool { return f.Kind == Clone && f.names(machine) })
 	return hit
 }
 
-// Drained says how long after its start the host of a machine is drained, if it is. That
+// DrainedAfter returns how long after its start the host of a machine is drained, if it is. That
 // happens once if the plan does not say how often.
-func (c *Course) Drained(machine string) (time.Duration, bool) {
+func (c *Injector) DrainedAfter(machine string) (time.Duration, bool) {
 	f, hit := c.take(func(f Fault) bool { return f.Kind == Drain && f.names(machine) })
 	return f.After.Duration, hit
 }
 
-// Addressless says whether a machine is to have no address after its power-on, and
-// for how long; 0 means for ever.
-func (c *Course) Addressless(machine string) (time.Duration, bool) {
+// WithoutAddress reports whether a machine gets no address after its power-on, and for
+// how long; 0 means for ever.
+func (c *Injector) WithoutAddress(machine string) (time.Duration, bool) {
 	f, hit := c.find(func(f Fault) bool { return f.Kind == NoAddress && f.names(machine) })
 	return f.For.Duration, hit
 }
 
-// Crowded says whether there is no place for the machine now, and when that may be
-// different; 0 means never.
-func (c *Course) Crowded(machine string) (time.Duration, bool) {
+// WithoutCapacity reports whether no host has room for the machine now, and for how
+// long; 0 means for ever.
+func (c *Injector) WithoutCapacity(machine string) (time.Duration, bool) {
 	return c.lasting(func(f Fault) bool { return f.Kind == NoCapacity && f.names(machine) })
 }
 
-// Silenced says whether the API server of a control plane has ended, and for how long
-// it stays so.
-func (c *Course) Silenced(machine string) (time.Duration, bool) {
+// APIServerDown reports whether the API server of a control plane is down, and for how
+// long.
+func (c *Injector) APIServerDown(machine string) (time.Duration, bool) {
 	return c.lasting(func(f Fault) bool { return f.Kind == APIServerDies && f.names(machine) })
 }
 
-// Ails says whether something goes wrong with an addon now, and for how long; 0
-// means for ever.
-func (c *Course) Ails(k Kind, addon string) (time.Duration, bool) {
+// AddonFails reports whether a fault of this kind happens to the addon now, and for how
+// long; 0 means for ever.
+func (c *Injector) AddonFails(k Kind, addon string) (time.Duration, bool) {
 	return c.lasting(func(f Fault) bool { return f.ails(k, addon) })
 }
 
-// Withheld says whether a request for what an addon is made of fails.
-func (c *Course) Withheld(addon string) bool {
+// ArtifactUnavailable reports whether a request for an artifact of the addon fails.
+func (c *Injector) ArtifactUnavailable(addon string) bool {
 	_, hit := c.take(func(f Fault) bool { return f.ails(ChartUnavailable, addon) && c.isOn(f) })
 	return hit
 }
 
 // On reports whether now is the time of a fault of this kind. It does not count.
-func (c *Course) On(k Kind) bool {
+func (c *Injector) On(k Kind) bool {
 	if c == nil {
 		return false
 	}
@@ -184,8 +184,8 @@ func (c *Course) On(k Kind) bool {
 	return slices.ContainsFunc(c.plan.Faults, func(f Fault) bool { return f.Kind == k && c.isOn(f) })
 }
 
-// Plan is what the course follows.
-func (c *Course) Plan() Plan {
+// Plan returns the present plan.
+func (c *Injector) Plan() Plan {
 	if c == nil {
 		return Plan{}
 	}
@@ -194,23 +194,23 @@ func (c *Course) Plan() Plan {
 	return c.plan
 }
 
-// Strangers are the machines that take somebody's name.
-func (c *Course) Strangers() (all []Fault) {
+// ConflictingMachines returns the faults that take the name of a machine.
+func (c *Injector) ConflictingMachines() (all []Fault) {
 	for _, f := range c.Plan().Faults {
-		if f.Kind == Stranger {
+		if f.Kind == ConflictingMachine {
 			all = append(all, f)
 		}
 	}
 	return all
 }
 
-// isOn says whether now is the fault's time. The caller holds the lock.
-func (c *Course) isOn(f Fault) bool {
+// isOn reports whether now is the fault's time. The caller holds the lock.
+func (c *Injector) isOn(f Fault) bool {
 	passed := c.elapsed() - f.After.Duration
 	return passed >= 0 && (f.For.Duration == 0 || passed < f.For.Duration)
 }
 
-func (c *Course) elapsed() time.Duration {
+func (c *Injector) elapsed() time.Duration {
 	if c.began.IsZero() {
 		return 0
 	}
@@ -218,7 +218,7 @@ func (c *Course) elapsed() time.Duration {
 }
 
 // take finds the first fault that is not used up.
-func (c *Course) take(applies func(Fault) bool) (Fault, bool) {
+func (c *Injector) take(applies func(Fault) bool) (Fault, bool) {
 	return c.look(func(i int, f Fault) bool {
 		return (f.limit() == 0 || c.used[i] < f.limit()) && applies(f)
 	})
@@ -226,7 +226,7 @@ func (c *Course) take(applies func(Fault) bool) (Fault, bool) {
 
 // lasting finds a fault whose time is now, and how long it goes on; 0 means for
 // ever.
-func (c *Course) lasting(applies func(Fault) bool) (left time.Duration, on bool) {
+func (c *Injector) lasting(applies func(Fault) bool) (left time.Duration, on bool) {
 	_, on = c.find(func(f Fault) bool {
 		if !applies(f) || !c.isOn(f) {
 			return false
@@ -240,12 +240,12 @@ func (c *Course) lasting(applies func(Fault) bool) (left time.Duration, on bool)
 }
 
 // find is take for faults that nothing uses up.
-func (c *Course) find(applies func(Fault) bool) (Fault, bool) {
+func (c *Injector) find(applies func(Fault) bool) (Fault, bool) {
 	return c.look(func(_ int, f Fault) bool { return applies(f) })
 }
 
-// look finds the first fault that hits somebody. It counts.
-func (c *Course) look(hits func(int, Fault) bool) (Fault, bool) {
+// look finds the first fault that applies, and counts it.
+func (c *Injector) look(hits func(int, Fault) bool) (Fault, bool) {
 	if c == nil {
 		return Fault{}, false
 	}

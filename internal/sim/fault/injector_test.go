@@ -12,13 +12,13 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-func course(t *testing.T, faults string) *fault.Course {
+func injector(t *testing.T, faults string) *fault.Injector {
 	t.Helper()
 	p, err := fault.Parse([]byte("faults:\n" + faults))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := fault.NewCourse(p)
+	c := fault.NewInjector(p)
 	c.Begin()
 	return c
 }
@@ -53,7 +53,7 @@ func TestFaultHappensToTheCallsThatItNames(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, hit := course(t, tt.fault).Strike(tt.call); hit != tt.want {
+			if _, hit := injector(t, tt.fault).Inject(tt.call); hit != tt.want {
 				t.Errorf("happens: %v", hit)
 			}
 		})
@@ -74,10 +74,10 @@ func TestFaultHasItsTimeAndItsNumber(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, got := course(t, tt.fault), ""
+				c, got := injector(t, tt.fault), ""
 				for range 5 {
 					mark := "-"
-					if _, hit := c.Strike(call); hit {
+					if _, hit := c.Inject(call); hit {
 						mark = "+"
 					}
 					got += mark
@@ -97,29 +97,29 @@ func TestClockStandsUntilThePlatformAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := fault.NewCourse(p)
+		c := fault.NewInjector(p)
 		time.Sleep(time.Minute)
 		c.Begin()
 		time.Sleep(4 * time.Second)
-		if left, crowded := c.Crowded("any"); !crowded || left != 6*time.Second {
+		if left, crowded := c.WithoutCapacity("any"); !crowded || left != 6*time.Second {
 			t.Errorf("%v, %v", left, crowded)
 		}
 		time.Sleep(6 * time.Second)
-		if _, crowded := c.Crowded("any"); crowded {
+		if _, crowded := c.WithoutCapacity("any"); crowded {
 			t.Error("crowded for ever")
 		}
 	})
 }
 
 func TestFaultsOfMachines(t *testing.T) {
-	c := course(t, `
+	c := injector(t, `
 - {kind: failedTask, verb: create, machine: a, times: 2}
 - {kind: machineDies, machine: b, after: 5s}
 - {kind: machineDies, machine: c, times: 2}
 - {kind: noAddress, machine: d, for: 3s}
 - {kind: noAddress, machine: e}
 - {kind: noCapacity, machine: f}
-- {kind: stranger, machine: g}
+- {kind: conflictingMachine, machine: g}
 `)
 	type start struct {
 		stillborn, dies, diesToo bool
@@ -127,33 +127,33 @@ func TestFaultsOfMachines(t *testing.T) {
 	}
 	var got []start
 	for range 3 {
-		after, dies := c.Death("b")
-		_, diesToo := c.Death("c")
-		got = append(got, start{c.Stillborn("a"), dies, diesToo, after})
+		after, dies := c.DiesAfter("b")
+		_, diesToo := c.DiesAfter("c")
+		got = append(got, start{c.FailsAtStart("a"), dies, diesToo, after})
 	}
 	want := []start{{true, true, true, 5 * time.Second}, {true, false, true, 0}, {false, false, false, 0}}
-	if !slices.Equal(got, want) || c.Stillborn("b") {
+	if !slices.Equal(got, want) || c.FailsAtStart("b") {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if d, held := c.Addressless("d"); !held || d != 3*time.Second {
+	if d, held := c.WithoutAddress("d"); !held || d != 3*time.Second {
 		t.Errorf("d: %v, %v", d, held)
 	}
-	if d, held := c.Addressless("e"); !held || d != 0 {
+	if d, held := c.WithoutAddress("e"); !held || d != 0 {
 		t.Errorf("e: %v, %v", d, held)
 	}
-	if _, held := c.Addressless("f"); held {
+	if _, held := c.WithoutAddress("f"); held {
 		t.Error("f has no address")
 	}
-	if left, crowded := c.Crowded("f"); !crowded || left != 0 {
+	if left, crowded := c.WithoutCapacity("f"); !crowded || left != 0 {
 		t.Errorf("f: %v, %v", left, crowded)
 	}
-	if all := c.Strangers(); len(all) != 1 || all[0].Machine != "g" {
+	if all := c.ConflictingMachines(); len(all) != 1 || all[0].Machine != "g" {
 		t.Errorf("strangers %v", all)
 	}
 }
 
 func TestAMachineIsClonedOnceIfThePlanSaysNothingElse(t *testing.T) {
-	c := fault.NewCourse(fault.Plan{Faults: []fault.Fault{{Kind: fault.Clone, Machine: "a*"}, {Kind: fault.Clone, Machine: "b", Times: 2}}})
+	c := fault.NewInjector(fault.Plan{Faults: []fault.Fault{{Kind: fault.Clone, Machine: "a*"}, {Kind: fault.Clone, Machine: "b", Times: 2}}})
 	for i, want := range []bool{true, false, true, true, false, false} {
 		if machine := []string{"a1", "a2", "b", "b", "b", "c"}[i]; c.Cloned(machine) != want {
 			t.Errorf("%d: %s is cloned: %t", i, machine, !want)
@@ -162,17 +162,17 @@ func TestAMachineIsClonedOnceIfThePlanSaysNothingElse(t *testing.T) {
 }
 
 func TestNoCourseHasNoFaults(t *testing.T) {
-	var c *fault.Course
+	var c *fault.Injector
 	c.Begin()
-	_, struck := c.Strike(fault.Call{})
-	_, dies := c.Death("a")
-	_, held := c.Addressless("a")
-	_, crowded := c.Crowded("a")
-	_, ails := c.Ails(fault.HookFails, "cilium")
-	if ails || c.Withheld("cilium") || len(c.Plan().Faults) > 0 {
+	_, struck := c.Inject(fault.Call{})
+	_, dies := c.DiesAfter("a")
+	_, held := c.WithoutAddress("a")
+	_, crowded := c.WithoutCapacity("a")
+	_, ails := c.AddonFails(fault.HookFails, "cilium")
+	if ails || c.ArtifactUnavailable("cilium") || len(c.Plan().Faults) > 0 {
 		t.Error("an addon has a fault")
 	}
-	if struck || dies || held || crowded || c.Stillborn("a") || c.Cloned("a") || len(c.Strangers()) > 0 {
+	if struck || dies || held || crowded || c.FailsAtStart("a") || c.Cloned("a") || len(c.ConflictingMachines()) > 0 {
 		t.Error("something goes wrong")
 	}
 }
@@ -192,7 +192,7 @@ func TestFaultHappensToTheAddonsThatItNames(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if left, hit := course(t, tt.fault).Ails(tt.kind, "steward"); hit != tt.want || left != 0 {
+			if left, hit := injector(t, tt.fault).AddonFails(tt.kind, "steward"); hit != tt.want || left != 0 {
 				t.Errorf("happens: %v, %v", hit, left)
 			}
 		})
@@ -201,10 +201,10 @@ func TestFaultHappensToTheAddonsThatItNames(t *testing.T) {
 
 func TestAddonAilsForItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := course(t, "- {kind: addonNotReady, addon: cilium, after: 2s, for: 5s}")
+		c := injector(t, "- {kind: addonNotReady, addon: cilium, after: 2s, for: 5s}")
 		var got []time.Duration
 		for range 4 {
-			left, hit := c.Ails(fault.AddonNotReady, "cilium")
+			left, hit := c.AddonFails(fault.AddonNotReady, "cilium")
 			if !hit {
 				left = -1
 			}
@@ -218,10 +218,10 @@ func TestAddonAilsForItsTime(t *testing.T) {
 }
 
 func TestChartIsWithheldAsOftenAsThePlanSays(t *testing.T) {
-	c := course(t, "- {kind: chartUnavailable, addon: cilium, times: 2}")
+	c := injector(t, "- {kind: chartUnavailable, addon: cilium, times: 2}")
 	var got []bool
 	for _, addon := range []string{"cilium", "flux", "cilium", "cilium"} {
-		got = append(got, c.Withheld(addon))
+		got = append(got, c.ArtifactUnavailable(addon))
 	}
 	if want := []bool{true, false, true, false}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -229,7 +229,7 @@ func TestChartIsWithheldAsOftenAsThePlanSays(t *testing.T) {
 }
 
 func TestFaultOfNoAddonIsToldOf(t *testing.T) {
-	c := course(t, `
+	c := injector(t, `
 - {kind: deny}
 - {kind: addonNotReady}
 - {kind: addonNotReady, addon: cillium}
