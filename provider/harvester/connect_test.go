@@ -184,7 +184,7 @@ func TestCloseGivesTheConnectionsUp(t *testing.T) {
 	var open atomic.Int64
 	p, err := Provider().Connect(t.Context(), shared.config(func(c *provider.Config) {
 		c.Transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := shared.network.Dial(ctx, network, address)
+			conn, err := shared.Network.Dial(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}

@@ -25,7 +25,7 @@ import (
 // drainAll evicts the pods of all machines, as a drain of their hosts does, and waits
 // until each is gone.
 func drainAll(ctx context.Context) error {
-	config, err := clientcmd.BuildConfigFromFlags("", shared.simulator.AdminKubeconfig())
+	config, err := clientcmd.BuildConfigFromFlags("", shared.API.Admin())
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,12 @@ import (
 )
 
 func TestAMachineWithoutGuestAgentWaitsAndSaysSo(t *testing.T) {
-	w, err := start(t.TempDir(), sim.Options{NoGuestAgent: true})
+	w, err := start(t.TempDir(), sim.Seed{NoGuestAgent: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := w.simulator.Stop(); err != nil {
+		if err := w.Stop(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -80,7 +80,7 @@ func TestThePermissionsOfTheGuideSuffice(t *testing.T) {
 // connectedAs connects as a user once the API server knows of its permissions.
 func connectedAs(t *testing.T, user string) provider.Platform {
 	t.Helper()
-	config, err := clientcmd.LoadFromFile(shared.simulator.AdminKubeconfig())
+	config, err := clientcmd.LoadFromFile(shared.API.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}

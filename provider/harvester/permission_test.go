@@ -22,7 +22,7 @@ import (
 // administrator may do everything on the shared Harvester.
 func administrator(t *testing.T) client.Client {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", shared.simulator.AdminKubeconfig())
+	config, err := clientcmd.BuildConfigFromFlags("", shared.API.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,7 @@ package harvester
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,19 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/plane/planetest"
-	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	sim "github.com/butlerdotdev/butler/internal/sim/harvester"
-	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/internal/sim/simtest"
 	"github.com/butlerdotdev/butler/provider"
 )
 
-const executable = "github.com/butlerdotdev/butler/internal/plane/planetest/executable"
-
 // world is the simulated Harvester that all tests of this package share.
 type world struct {
-	network    *network.Network
-	simulator  *sim.Harvester
+	*simtest.Simulator
 	admin      client.Client
 	kubeconfig []byte
 }
@@ -48,44 +41,33 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if shared, err = start(dir, sim.Options{}); err != nil {
+	if shared, err = start(dir, sim.Seed{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() { _ = shared.simulator.Stop() }()
+	defer func() { _ = shared.Stop() }()
 	return m.Run()
 }
 
-func start(dir string, o sim.Options) (*world, error) {
+func start(dir string, seed sim.Seed) (*world, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	path, err := planetest.Build(ctx, executable)
+	seed.Hosts = []string{"harvester.example:6443"}
+	s, err := simtest.Start(ctx, simtest.Options{Dir: dir, Platform: sim.Platform(), Seed: seed, Drain: drainAll})
 	if err != nil {
 		return nil, err
 	}
-	w := &world{network: network.New()}
-	dc, err := datacenter.New(datacenter.Options{
-		Dir: filepath.Join(dir, "datacenter"), Network: w.network,
-		Boot:    func(ctx context.Context, _ datacenter.Machine) error { <-ctx.Done(); return nil },
-		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("10.40.0.0/16")}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	o.Dir, o.Executable, o.Datacenter, o.Network = filepath.Join(dir, "harvester"), path, dc, w.network
-	o.Seed = sim.Seed{Hosts: []string{"harvester.example:6443"}}
-	if w.simulator, err = sim.Start(ctx, o); err != nil {
-		return nil, err
-	}
+	w := &world{Simulator: s}
 	return w, w.open()
 }
 
 func (w *world) open() error {
-	var err error
-	if w.kubeconfig, err = os.ReadFile(w.simulator.Kubeconfig()); err != nil {
+	credentials, err := w.Credentials()
+	if err != nil {
 		return err
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", w.simulator.AdminKubeconfig())
+	w.kubeconfig = credentials[v1alpha1.KeyKubeconfig]
+	config, err := clientcmd.BuildConfigFromFlags("", w.API.Admin())
 	if err != nil {
 		return err
 	}
@@ -105,7 +87,7 @@ func (w *world) config(change ...func(*provider.Config)) provider.Config {
 	c.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "harvester-kubeconfig"}
 	c.Spec.Harvester = &v1alpha1.HarvesterSpec{Namespace: "default", NetworkName: "default/workloads", ImageName: "default/talos-v1.9.2"}
 	c.Credentials = provider.NewCredentials(map[string][]byte{"kubeconfig": w.kubeconfig})
-	c.Transport = provider.Transport{DialContext: w.network.Dial}
+	c.Transport = provider.Transport{DialContext: w.Network.Dial}
 	for _, f := range change {
 		f(&c)
 	}

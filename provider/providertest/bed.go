@@ -77,6 +77,14 @@ const (
 	HalfDoneLoadBalancer Fault = "half done load balancer"
 )
 
+// Faults returns all faults.
+func Faults() []Fault {
+	return []Fault{
+		LostResponse, HalfDone, Throttled, Denied, NoCapacity, SlowList, Silent, CreateFailsLate, DeleteFailsLate, OtherPlatform, Drained,
+		HalfDoneLoadBalancer,
+	}
+}
+
 // LoadBalancerBed is the far side of a driver's load balancers.
 type LoadBalancerBed interface {
 	// LookBalancers reports every load balancer of this name, and of its parts

@@ -36,9 +36,7 @@ func TestEveryFaultIsOnThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []Fault{
-		LostResponse, HalfDone, Throttled, Denied, NoCapacity, SlowList, Silent, CreateFailsLate, DeleteFailsLate, OtherPlatform, Drained, HalfDoneLoadBalancer,
-	} {
+	for _, f := range Faults() {
 		if !strings.Contains(string(content), "| "+string(f)+" |") {
 			t.Errorf("the page lacks the fault %q", f)
 		}
