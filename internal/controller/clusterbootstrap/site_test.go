@@ -54,7 +54,7 @@ type site struct {
 	platform   *inmemory.Platform
 	dir        string
 	charts     *source.Source
-	image      string        // that machines boot from
+	image      string          // that machines boot from
 	faults     *fault.Injector // their clock stands until it is begun
 
 	mu  sync.Mutex
@@ -209,10 +209,10 @@ func (s *site) balance() {
 		return
 	}
 	s.off[r.Status.Endpoint] = true // once
-	_, err = s.network.Balance(r.Status.Endpoint+":6443", func() (out []netip.Addr) {
+	_, err = s.network.Balance(r.Status.Endpoint+":6443", func() (out []netip.AddrPort) {
 		for _, lb := range s.platform.LoadBalancers() {
 			for _, target := range lb.Targets {
-				out = append(out, netip.MustParseAddr(target.IP))
+				out = append(out, netip.AddrPortFrom(netip.MustParseAddr(target.IP), 6443))
 			}
 		}
 		return out

@@ -16,7 +16,7 @@ func (d *Datacenter) connect(m *Machine) error {
 	if err != nil {
 		return err
 	}
-	m.Gateway = subnet.gateway()
+	m.Gateway, m.Zone = subnet.gateway(), subnet.Zone
 	if m.Spec.Address.IsValid() {
 		return d.connectFixed(m, subnet)
 	}
@@ -28,7 +28,7 @@ func (d *Datacenter) connect(m *Machine) error {
 			return d.grant(m)
 		}
 	}
-	return fmt.Errorf("no address of %v is free for network %q", subnet.Prefix, m.Network)
+	return fmt.Errorf("no address of %v is free for network %q: %w", subnet.Prefix, m.Network, ErrExhausted)
 }
 
 func (d *Datacenter) connectFixed(m *Machine, s Subnet) error {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package datacenter is the one model of machines behind all simulated platforms:
-// it powers them on and off and remembers their addresses. What a platform's API
-// says about them is the façade's business.
+// Package datacenter is the one model behind all simulated platforms: machines that are
+// powered on and off, subnets, addresses, load balancers and operations. They keep their
+// state over restarts. How a platform's API shows them is the façade's business.
 package datacenter
 
 import (
@@ -41,6 +41,7 @@ type Machine struct {
 	Spec
 	Address  netip.Prefix
 	Gateway  netip.Addr
+	Zone     string // of its subnet
 	StateDir string // its disk: kept over power-off, gone with Remove
 	Host     *network.Host
 	// Shared are the further addresses that the guest has on its interface.
@@ -61,6 +62,13 @@ type Boot func(ctx context.Context, m Machine) error
 
 // ErrPowerLoss is why a machine ended that was killed, and not switched off.
 var ErrPowerLoss = errors.New("the machine lost its power")
+
+// The errors of calls that a platform refuses; others are defects of the simulator.
+var (
+	ErrNotFound  = errors.New("not found")
+	ErrInUse     = errors.New("in use")
+	ErrExhausted = errors.New("no address is free")
+)
 
 // ErrShutdown is why a machine ended whose guest has switched it off.
 var ErrShutdown = errors.New("the guest has shut down")
@@ -95,6 +103,8 @@ type Datacenter struct {
 	leases   *ledger
 	machines map[string]*power
 	shutDown map[string]bool // machines whose guest has shut down since they were on
+	statics  *statics
+	balancing
 }
 
 // power is one stretch of a machine being on.
@@ -133,11 +143,15 @@ func New(o Options) (*Datacenter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open datacenter: %w", err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	return &Datacenter{
-		options: o, ctx: ctx, stop: stop, died: make(chan string), addressed: make(chan string),
+	d := &Datacenter{
+		options: o, died: make(chan string), addressed: make(chan string),
 		leases: leases, machines: map[string]*power{}, shutDown: map[string]bool{},
-	}, nil
+	}
+	d.ctx, d.stop = context.WithCancel(context.Background())
+	if err := errors.Join(d.openStatics(), d.openBalancing()); err != nil {
+		return nil, fmt.Errorf("open datacenter: %w", err)
+	}
+	return d, nil
 }
 
 // PowerOn starts the machine unless it is on, and returns it with its address, or
@@ -207,6 +221,9 @@ func (d *Datacenter) erase(id string) error {
 	d.lockOff(id)
 	defer d.mu.Unlock()
 	delete(d.shutDown, id)
+	if err := d.dissociateAll(id); err != nil {
+		return err
+	}
 	if err := os.RemoveAll(d.stateDir(id)); err != nil {
 		return fmt.Errorf("remove machine %s: %w", id, err)
 	}
@@ -252,6 +269,7 @@ func (d *Datacenter) Close() {
 	for _, p := range running {
 		<-p.done
 	}
+	d.checking.Wait()
 }
 
 // prepare gives the machine its address, its place on the network and its disk.

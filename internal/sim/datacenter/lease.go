@@ -5,10 +5,8 @@ package datacenter
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"net"
 	"net/netip"
@@ -24,47 +22,48 @@ type lease struct {
 	Address netip.Addr `json:"address"`
 }
 
-// ledger keeps leases on disk, one file each, so that the cost of one does not grow
-// with their number. It is not safe for concurrent use.
+// ledger keeps leases on disk. It is not safe for concurrent use.
 type ledger struct {
-	dir     string
 	subnets map[string]Subnet
-	byID    map[string]lease
+	leases  *store[lease]
 	taken   map[netip.Addr]string       // by whom
 	next    map[netip.Prefix]netip.Addr // where to look for a free address
 }
 
 func openLedger(dir string, subnets map[string]Subnet) (*ledger, error) {
-	for name, s := range subnets {
-		if err := s.check(name); err != nil {
-			return nil, err
-		}
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	leases, err := openStore[lease](dir)
+	if err != nil {
 		return nil, err
 	}
 	l := &ledger{
-		dir: dir, subnets: subnets,
-		byID: map[string]lease{}, taken: map[netip.Addr]string{}, next: map[netip.Prefix]netip.Addr{},
+		subnets: map[string]Subnet{}, leases: leases,
+		taken: map[netip.Addr]string{}, next: map[netip.Prefix]netip.Addr{},
 	}
-	return l, l.load()
+	for id, s := range subnets {
+		if err := s.check(id); err != nil {
+			return nil, err
+		}
+		l.subnets[id] = s
+	}
+	for _, held := range leases.byID {
+		l.note(held)
+	}
+	return l, nil
 }
 
-func (l *ledger) load() error {
-	files, err := filepath.Glob(filepath.Join(l.dir, "*.json"))
-	if err != nil {
+// addSubnet adds a subnet and counts the leases that machines have there.
+func (l *ledger) addSubnet(id string, s Subnet) error {
+	if err := s.check(id); err != nil {
 		return err
 	}
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			return err
+	for other, there := range l.subnets {
+		if other != id && other != "" && there.Prefix.Overlaps(s.Prefix) {
+			return fmt.Errorf("subnet %q: %v overlaps with %v of subnet %q", id, s.Prefix, there.Prefix, other)
 		}
-		var found lease
-		if err := json.Unmarshal(raw, &found); err != nil {
-			return fmt.Errorf("read lease %s: %w", file, err)
-		}
-		l.note(found)
+	}
+	l.subnets[id] = s
+	for _, held := range l.leases.byID {
+		l.note(held)
 	}
 	return nil
 }
@@ -78,7 +77,7 @@ func (l *ledger) get(id, network string) (Subnet, netip.Addr, error) {
 	if !ok {
 		return Subnet{}, netip.Addr{}, fmt.Errorf("the simulated datacenter has no subnet for network %q", network)
 	}
-	if held, ok := l.byID[id]; ok && held.Network == network && s.leasable(held.Address) {
+	if held, ok := l.leases.get(id); ok && held.Network == network && s.leasable(held.Address) {
 		return s, held.Address, nil
 	}
 	return s, netip.Addr{}, nil
@@ -102,29 +101,25 @@ func (l *ledger) holder(a netip.Addr) (id string, leased bool) {
 }
 
 func (l *ledger) grant(granted lease) error {
-	raw, err := json.Marshal(granted)
-	if err != nil {
-		return err
-	}
-	if err := writeDurably(l.file(granted.ID), raw); err != nil {
+	before := l.leases.byID[granted.ID]
+	if err := l.leases.put(granted.ID, granted); err != nil {
 		return fmt.Errorf("keep the lease of %v: %w", granted.Address, err)
 	}
-	delete(l.taken, l.byID[granted.ID].Address)
+	delete(l.taken, before.Address)
 	l.note(granted)
 	return nil
 }
 
 func (l *ledger) release(id string) error {
-	if err := os.Remove(l.file(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	before := l.leases.byID[id]
+	if err := l.leases.remove(id); err != nil {
 		return fmt.Errorf("release the lease of machine %s: %w", id, err)
 	}
-	delete(l.taken, l.byID[id].Address)
-	delete(l.byID, id)
+	delete(l.taken, before.Address)
 	return nil
 }
 
 func (l *ledger) note(held lease) {
-	l.byID[held.ID] = held
 	l.taken[held.Address] = held.ID
 	for name, s := range l.subnets {
 		in := name == held.Network || name == ""
@@ -134,12 +129,10 @@ func (l *ledger) note(held lease) {
 	}
 }
 
-func (l *ledger) file(id string) string { return filepath.Join(l.dir, id+".json") }
-
 // checkID keeps an ID from naming anything but a file of its own.
 func checkID(id string) error {
 	if id == "" || strings.ContainsAny(id, `/\`) || strings.HasPrefix(id, ".") || !filepath.IsLocal(id) {
-		return fmt.Errorf("%q is not a machine ID", id)
+		return fmt.Errorf("%q is not an ID", id)
 	}
 	return nil
 }

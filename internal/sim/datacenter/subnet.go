@@ -12,12 +12,41 @@ import (
 // Subnet is where the addresses of a network's machines come from.
 type Subnet struct {
 	Prefix   netip.Prefix
+	Zone     string     // of the machines in it; empty on platforms without zones
 	Gateway  netip.Addr // zero: the first address of Prefix
 	Reserved []Range    // never leased: VIP, load balancer pool, …
 }
 
 // Range is the addresses from From to To, both included. A zero To means From alone.
 type Range struct{ From, To netip.Addr }
+
+// countLimit is where counting free addresses ends: IPv6 subnets have too many.
+const countLimit = 1 << 16
+
+// AddSubnet adds a subnet under an ID that machines, addresses and load balancers name as
+// their network. It is not kept over restarts: leases in it are.
+func (d *Datacenter) AddSubnet(id string, s Subnet) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.leases.addSubnet(id, s)
+}
+
+// FreeAddresses returns how many addresses of a subnet can still be leased, at most 65536.
+func (d *Datacenter) FreeAddresses(id string) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, known := d.leases.subnets[id]
+	if !known {
+		return 0, fmt.Errorf("subnet %q: %w", id, ErrNotFound)
+	}
+	count := 0
+	for range d.leases.free(s) {
+		if count++; count == countLimit {
+			break
+		}
+	}
+	return count, nil
+}
 
 // firstLease is the place of the first leased address in a subnet that has room:
 // people keep the lowest ones for routers and the like.

@@ -37,6 +37,9 @@ func (s *signal) send() {
 	s.next = make(chan struct{})
 }
 
+// Changed returns a channel that is closed with the next change of the network.
+func (n *Network) Changed() <-chan struct{} { return n.changed.wait() }
+
 // Await returns once hostport takes connections, or with the error of ctx.
 func (n *Network) Await(ctx context.Context, hostport string) error {
 	for {

@@ -56,19 +56,19 @@ func (n *Network) resolve(at endpoint, records []*record) (path, error) {
 	return path{}, err
 }
 
-// balancer passes connections on to its targets, at the same port.
+// balancer passes connections on to its targets.
 type balancer struct {
 	at          endpoint
 	addr        netip.Addr // of the balancer, zero for one with a name
-	targets     func() []netip.Addr
+	targets     func() []netip.AddrPort
 	passthrough bool
 }
 
-// Balance serves at, an address or a name with a port, by whichever of the targets
-// has that port open; without one, connections are refused. With passthrough the
+// Balance serves at, an address or a name with a port, by the first of the targets that
+// has its port open; without one, connections are refused. With passthrough the
 // packets keep the balancer's address as their destination, so that only a target
 // that has this address as an alias takes them. The balancer ends with stop.
-func (n *Network) Balance(at string, targets func() []netip.Addr, passthrough bool) (stop func(), err error) {
+func (n *Network) Balance(at string, targets func() []netip.AddrPort, passthrough bool) (stop func(), err error) {
 	where, err := parseEndpoint(at)
 	if err != nil {
 		return nil, fmt.Errorf("balance %s: %w", at, err)
@@ -110,10 +110,11 @@ func (n *Network) removeBalancer(b *balancer) {
 // balance finds a target that takes the connection.
 func (n *Network) balance(b *balancer) (path, error) {
 	for _, target := range b.targets() {
-		if target = target.Unmap(); b.passthrough && !n.hasAlias(target, b.addr) {
+		addr := target.Addr().Unmap()
+		if b.passthrough && !n.hasAlias(addr, b.addr) {
 			continue
 		}
-		if p, err := n.findHost(endpoint{target.String(), b.at.port}); err == nil {
+		if p, err := n.findHost(endpoint{addr.String(), target.Port()}); err == nil {
 			return p, nil
 		}
 	}

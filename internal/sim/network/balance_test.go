@@ -8,6 +8,8 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -26,9 +28,21 @@ func addrs(texts ...string) func() []netip.Addr {
 	}
 }
 
+// samePort returns targets at the port of a balancer.
+func samePort(at string, targets func() []netip.Addr) func() []netip.AddrPort {
+	_, text, _ := strings.Cut(at, ":")
+	port, _ := strconv.ParseUint(text, 10, 16)
+	return func() (all []netip.AddrPort) {
+		for _, addr := range targets() {
+			all = append(all, netip.AddrPortFrom(addr, uint16(port)))
+		}
+		return all
+	}
+}
+
 func balance(t *testing.T, n *network.Network, at string, targets func() []netip.Addr, passthrough bool) (stop func()) {
 	t.Helper()
-	stop, err := n.Balance(at, targets, passthrough)
+	stop, err := n.Balance(at, samePort(at, targets), passthrough)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +141,7 @@ func TestBalancerRefusals(t *testing.T) {
 		"no port":                        {at: "203.0.113.10"},
 		"passed through without address": {at: "lb.example.com:6443", passthrough: true},
 	} {
-		if _, err := n.Balance(tc.at, addrs(), tc.passthrough); err == nil {
+		if _, err := n.Balance(tc.at, samePort("x:1", addrs()), tc.passthrough); err == nil {
 			t.Errorf("%s: balanced", reason)
 		}
 	}

@@ -64,7 +64,9 @@ func TestNamedEndpoint(t *testing.T) {
 }
 
 func passthrough(t *testing.T, s *site, target string) {
-	targets := func() []netip.Addr { return []netip.Addr{netip.MustParseAddr(target)} }
+	targets := func() []netip.AddrPort {
+		return []netip.AddrPort{netip.AddrPortFrom(netip.MustParseAddr(target), 6443)}
+	}
 	for at, want := range map[string]error{balancerIP: nil, "203.0.113.11": syscall.ECONNREFUSED} {
 		stop, err := s.network.Balance(at+":6443", targets, true)
 		check(t, err)
