@@ -152,7 +152,7 @@ func (a App) bootstrapIn(ctx context.Context, w workspace.Workspace, p provider.
 	}
 	if selfhosted.MovedAway(known) {
 		progress.Step("this machine's plane is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
-		if known, err = selfhosted.NewMover(o, p, progress).SettleAndWake(known); err != nil {
+		if known, err = selfhosted.NewMover(o, p, progress).ResumeInCharge(known); err != nil {
 			return err
 		}
 		if err := o.CheckManifest(o.Context(), m.Manifest, known); err != nil {
@@ -218,7 +218,7 @@ func (a App) bootstrapOn(o *operation.Operation, p provider.Provider, m input, k
 	err = carryThrough(o, p, m.Manifest, progress)
 	progress.Unwatch(outcome(o.Context(), err))
 	if errors.Is(err, operation.ErrDeleted) && o.InCharge() == operation.LocalPlane {
-		return a.newTeardown(destroyFlags{}).ClearUp(o, progress)
+		return a.newTeardown(destroyFlags{}).CompleteDeletion(o, progress)
 	}
 	if err == nil {
 		moved := here && o.InCharge() == operation.ClusterPlane

@@ -74,7 +74,7 @@ func readCredential(ctx context.Context, w workspace.Workspace, suffix string) (
 		if err != nil {
 			return err
 		}
-		data, err = selfhosted.Credential(ctx, c, cb, suffix, dial, false)
+		data, err = selfhosted.ReadCredential(ctx, c, cb, suffix, dial, false)
 		if apierrors.IsNotFound(err) {
 			return fmt.Errorf("%s has no %s yet; see %s", w.Name, suffix, w.Command("status"))
 		}

@@ -11,15 +11,15 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Stock is what the platform holds under the tags of a cluster: what was created for
-// it, and the copies that the platform's own clone and restore made of that.
+// Stock holds the objects with the tags of a cluster: those that were created for it,
+// and the copies that the platform's own clone and restore created.
 type Stock struct {
 	Held   Inventory
 	Copies Copies
 }
 
-// Copies are objects that carry tags of ours and were not created by us. They are
-// shown and never deleted, and they block nothing.
+// Copies are objects with the tags of a cluster that Butler did not create. They are
+// listed and never deleted, and they block nothing.
 type Copies []copied
 
 // copied is one object, with the owner of what it was copied from.
@@ -28,19 +28,19 @@ type copied struct {
 	part  provider.Part
 }
 
-// add notes the copies of one machine.
+// add adds the copies of one machine.
 func (c *Copies) add(m provider.Machine) {
 	for _, p := range m.Copies {
 		*c = append(*c, copied{m.Ref.Owner, p})
 	}
 }
 
-// OfCluster leaves out the copies of what has the name of another cluster.
+// OfCluster returns the copies without those of another cluster.
 func (c Copies) OfCluster(cluster string) Copies {
 	return slices.DeleteFunc(slices.Clone(c), func(o copied) bool { return o.owner.Cluster != "" && o.owner.Cluster != cluster })
 }
 
-// Line names the copies in at most 80 columns; it is empty if there are none.
+// Line lists the copies in at most 80 columns; it is empty without any.
 func (c Copies) Line() string {
 	if len(c) == 0 {
 		return ""

@@ -21,23 +21,23 @@ const (
 	partBalancer = "load balancer"
 )
 
-// Holding is what the platform holds for one request.
+// Holding is the machine or load balancer of one request on the platform.
 type Holding struct {
 	Name  string
 	Owner provider.Owner
 	State provider.State
 	Parts []provider.Part
-	// id and addresses are the platform's.
+	// ID and Addresses are the platform's.
 	ID        string
 	Addresses []string
-	// balancer says that it is a load balancer, and no machine.
+	// Balancer is true for a load balancer, and false for a machine.
 	Balancer bool
 }
 
-// Inventory is all that the platform holds of a cluster, or of several.
+// Inventory is everything that the platform holds of one or more clusters.
 type Inventory []Holding
 
-// Take asks the platform what it holds of the owner.
+// Take lists what the platform holds of the owner.
 func Take(ctx context.Context, p provider.Platform, o provider.Owner) (Stock, error) {
 	var out Inventory
 	var copied Copies
@@ -48,7 +48,7 @@ func Take(ctx context.Context, p provider.Platform, o provider.Owner) (Stock, er
 	for _, m := range machines {
 		copied.add(m)
 		if m.State == provider.StateAbsent {
-			continue // nothing but copies
+			continue // only copies
 		}
 		h := Holding{Name: m.Ref.Name, Owner: m.Ref.Owner, State: m.State, ID: m.ID, Parts: orItself(m.Parts, partMachine, m.Ref.Name)}
 		for _, a := range m.Addresses {
@@ -73,8 +73,8 @@ func Take(ctx context.Context, p provider.Platform, o provider.Owner) (Stock, er
 	return Stock{out.sorted(), copied}, nil
 }
 
-// orItself are the parts that a driver reports, or else the thing itself: what was
-// listed is never nothing.
+// orItself returns the parts that a driver reports, or else one part for the object
+// itself.
 func orItself(parts []provider.Part, kind, name string) []provider.Part {
 	if len(parts) > 0 {
 		return parts
@@ -98,20 +98,20 @@ func (i Inventory) ByCluster() map[string]Inventory {
 	return out
 }
 
-// OfCluster separates what a cluster has from what carries its id with the name of
+// OfCluster separates the objects of a cluster from those with its id and the name of
 // another one.
-func (i Inventory) OfCluster(cluster string) (ours, strangers Inventory) {
+func (i Inventory) OfCluster(cluster string) (ours, foreign Inventory) {
 	for _, h := range i {
 		if h.Owner.Cluster == "" || h.Owner.Cluster == cluster {
 			ours = append(ours, h)
 		} else {
-			strangers = append(strangers, h)
+			foreign = append(foreign, h)
 		}
 	}
-	return ours, strangers
+	return ours, foreign
 }
 
-// Parts are all parts of all holdings.
+// Parts returns all parts of all holdings.
 func (i Inventory) Parts() (out []provider.Part) {
 	for _, h := range i {
 		out = append(out, h.Parts...)
@@ -119,7 +119,7 @@ func (i Inventory) Parts() (out []provider.Part) {
 	return out
 }
 
-// Names are all parts, each with its kind.
+// Names lists all parts, each with its kind.
 func (i Inventory) Names() string {
 	var out []string
 	for _, p := range i.Parts() {
@@ -141,7 +141,7 @@ func CountByKind(parts []provider.Part) string {
 	return strings.Join(out, ", ")
 }
 
-// Contents is what a holding consists of, for example "machine, 2 disks".
+// Contents describes the parts of a holding, for example "machine, 2 disks".
 func Contents(parts []provider.Part) string {
 	count := map[string]int{}
 	for _, p := range parts {
@@ -158,8 +158,7 @@ func Contents(parts []provider.Part) string {
 	return strings.Join(out, ", ")
 }
 
-// kindsOf are the kinds that were counted, machines and what they consist of
-// first.
+// kindsOf returns the counted kinds, machines and their parts first.
 func kindsOf(count map[string]int) []string {
 	order := []string{partMachine, "disk", "secret", "address", partBalancer}
 	rank := func(kind string) int {

@@ -17,7 +17,7 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// ReadSite is the platform of a cluster as a plane knows it.
+// ReadSite reads the platform of a cluster from a plane.
 func ReadSite(ctx context.Context, o *operation.Operation, p provider.Provider, cb *v1alpha1.ClusterBootstrap, c client.Reader) (Site, error) {
 	config := &v1alpha1.ProviderConfig{}
 	if err := c.Get(ctx, cb.ProviderConfig(), config); err != nil {
@@ -27,7 +27,7 @@ func ReadSite(ctx context.Context, o *operation.Operation, p provider.Provider, 
 	return NewSite(o, p, config, secret), err
 }
 
-// Site is a platform and what it is asked with.
+// Site is a platform with its credentials and transport.
 type Site struct {
 	Provider  provider.Provider
 	Config    *v1alpha1.ProviderConfig
@@ -42,8 +42,8 @@ func NewSite(o *operation.Operation, p provider.Provider, config *v1alpha1.Provi
 	return Site{Provider: p, Config: config, Secret: secret, Transport: o.Transport(), Ambient: !o.Rehearsal}
 }
 
-// Connect opens a connection; close it with the function that comes with it. Another
-// platform than that of the requests is refused: what it shows says nothing of them.
+// Connect opens a connection; the returned function closes it. Another platform than
+// that of the requests is refused, because it cannot show their objects.
 func (s Site) Connect(ctx context.Context) (provider.Platform, func(), error) {
 	if key := s.Config.CredentialsSecret(); key.Name != "" && s.Secret == nil {
 		return provider.Platform{}, nil, provider.Unauthorized.New("connect to "+s.Config.Name, provider.ReasonCredentialsMissing,
@@ -66,13 +66,13 @@ func (s Site) Connect(ctx context.Context) (provider.Platform, func(), error) {
 	return platform, end, err
 }
 
-// ListHeld asks the platform what it holds of an owner, without copies.
+// ListHeld lists what the platform holds of an owner, without copies.
 func (s Site) ListHeld(ctx context.Context, o provider.Owner) (Inventory, error) {
 	all, err := s.List(ctx, o)
 	return all.Held, err
 }
 
-// List asks the platform what it holds of an owner.
+// List lists what the platform holds of an owner.
 func (s Site) List(ctx context.Context, o provider.Owner) (Stock, error) {
 	platform, end, err := s.Connect(ctx)
 	if err != nil {
@@ -88,8 +88,8 @@ func (s Site) credentials() provider.Credentials {
 	return provider.NewCredentials(operation.SecretData(s.Secret))
 }
 
-// Place names a platform to people: by its ProviderConfig, and by where machines are
-// created with it.
+// Place describes a platform for people: its ProviderConfig, and where machines are
+// created.
 func (s Site) Place() string {
 	if s.Provider.Login.Place == nil {
 		return s.Config.Name

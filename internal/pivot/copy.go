@@ -19,7 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// copy makes To equal to From. What it makes there is written down first.
+// copy copies the objects of From to To. The objects that it creates are recorded first.
 func (r *run) copy(ctx context.Context) error {
 	s, err := r.read(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *run) copy(ctx context.Context) error {
 		return err
 	}
 	r.copied, r.uids = s, uidsOf(s, there)
-	if err := r.makeNamespaces(ctx, s); err != nil {
+	if err := r.createNamespaces(ctx, s); err != nil {
 		return err
 	}
 	waves, err := s.waves()
@@ -55,14 +55,14 @@ func (r *run) copy(ctx context.Context) error {
 			}
 		}
 	}
-	r.tell(counted(len(s), "object") + " are copied")
+	r.progress(counted(len(s), "object") + " are copied")
 	return r.removeLeft(ctx, s)
 }
 
-// copyWave tells whether an object had to be replaced by another.
+// copyWave reports whether an object had to be replaced.
 func (r *run) copyWave(ctx context.Context, s, there set, wave []ref) (replaced bool, err error) {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(abreast)
+	group.SetLimit(maxConcurrent)
 	var lock sync.Mutex
 	fresh := map[types.UID]types.UID{}
 	for _, key := range wave {
@@ -83,7 +83,7 @@ func (r *run) copyWave(ctx context.Context, s, there set, wave []ref) (replaced 
 	return replaced, err
 }
 
-// copyOne makes one object equal. After an error it looks at what To has now.
+// copyOne copies one object. After an error it reads the object of To again.
 func (r *run) copyOne(ctx context.Context, from, live *unstructured.Unstructured) (types.UID, error) {
 	known := true
 	err := r.retry(ctx, func() (err error) {
@@ -102,8 +102,8 @@ func (r *run) copyOne(ctx context.Context, from, live *unstructured.Unstructured
 	return live.GetUID(), nil
 }
 
-// makeEqual goes from the outside to the inside: the object, its deletion, its
-// status, and who has written what. Writes happen only where something differs.
+// makeEqual copies from the outside to the inside: the object, its deletion, its
+// status and its field managers. It writes only what differs.
 func (r *run) makeEqual(ctx context.Context, from, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live, err := r.putContent(ctx, from, live)
 	if err != nil {
@@ -157,7 +157,7 @@ func (r *run) create(ctx context.Context, from *unstructured.Unstructured) (*uns
 	return created, r.to.Client.Patch(ctx, created, patch, fieldOwner)
 }
 
-// putDeletion has To delete what From is deleting; the finalizers hold it.
+// putDeletion deletes on To what From is deleting; the finalizers hold it.
 func (r *run) putDeletion(ctx context.Context, from, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if from.GetDeletionTimestamp().IsZero() || !live.GetDeletionTimestamp().IsZero() {
 		return live, nil
@@ -196,8 +196,8 @@ func (r *run) putManagers(ctx context.Context, from, live *unstructured.Unstruct
 	return r.to.Client.Update(ctx, live, fieldOwner)
 }
 
-// makeNamespaces makes those that To lacks, as From has them.
-func (r *run) makeNamespaces(ctx context.Context, s set) error {
+// createNamespaces creates the namespaces that To lacks, as From has them.
+func (r *run) createNamespaces(ctx context.Context, s set) error {
 	for _, name := range s.namespaces() {
 		if err := r.makeNamespace(ctx, name); err != nil {
 			return err
@@ -234,8 +234,8 @@ func (r *run) makeNamespace(ctx context.Context, name string) error {
 	})
 }
 
-// removeLeft removes what an earlier try has made, and From does not have any
-// more. Keys that lay on To before any move stay.
+// removeLeft removes objects that an earlier attempt has created, and From no longer
+// has. Keys that were on To before any move stay.
 func (r *run) removeLeft(ctx context.Context, s set) error {
 	left, err := r.left(ctx, s)
 	if err != nil {
@@ -244,7 +244,7 @@ func (r *run) removeLeft(ctx context.Context, s set) error {
 	return r.removeAll(ctx, left)
 }
 
-// left are the objects of the cluster that To has and From has not.
+// left returns the objects of the cluster that To has and From has not.
 func (r *run) left(ctx context.Context, s set) (set, error) {
 	out := set{}
 	err := r.retry(ctx, func() error {
@@ -304,7 +304,7 @@ func (r *run) removeFollowers(ctx context.Context) error {
 	return r.removeAll(ctx, all)
 }
 
-// removeAll takes objects off To. Whether To is in charge is asked anew.
+// removeAll removes objects from To, after it has checked again that To is not in charge.
 func (r *run) removeAll(ctx context.Context, s set) error {
 	if len(s) == 0 {
 		return nil
@@ -313,7 +313,7 @@ func (r *run) removeAll(ctx context.Context, s set) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(abreast)
+	group.SetLimit(maxConcurrent)
 	for _, o := range s {
 		group.Go(func() error {
 			return r.retry(ctx, func() error {
@@ -340,8 +340,8 @@ func (r *run) stillFenced(ctx context.Context) error {
 	return finalf("%s is in charge of ClusterBootstrap %s; nothing is removed there", r.to.Name, r.Bootstrap)
 }
 
-// remove takes an object away without anybody acting on its deletion: finalizers
-// go first.
+// remove deletes an object without its finalizers, so that no controller acts on the
+// deletion.
 func (r *run) remove(ctx context.Context, side Plane, o *unstructured.Unstructured) error {
 	if len(o.GetFinalizers()) > 0 {
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": nil, "resourceVersion": o.GetResourceVersion()}})

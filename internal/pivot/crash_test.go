@@ -378,13 +378,13 @@ func TestInterruptLeavesAClusterWithItsControllers(t *testing.T) {
 func TestRollBackLeavesWhatOthersHaveMadeMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	w.crash(w.move(), Copy)
-	stranger := w.machine(0)
-	stranger.Annotations[v1alpha1.AnnotationClusterID] = "another"
-	w.must(cluster.Create(w.ctx, stranger, minter))
+	refuseForeign := w.machine(0)
+	refuseForeign.Annotations[v1alpha1.AnnotationClusterID] = "another"
+	w.must(cluster.Create(w.ctx, refuseForeign, minter))
 	if stopped := w.stops(w.move()); !stopped.RolledBack {
 		t.Errorf("stopped: %+v", stopped)
 	}
-	if now := w.everything(cluster)[machineRef(0)]; now == nil || now.GetUID() != stranger.UID {
+	if now := w.everything(cluster)[machineRef(0)]; now == nil || now.GetUID() != refuseForeign.UID {
 		t.Errorf("the stranger's request became %v", now)
 	}
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// journal is what a plane remembers of the last move that it took part in: a
+// journal is the record of the last move of a plane: a
 // ConfigMap beside the ClusterBootstrap.
 type journal struct {
 	Move     string // id of the move
 	Stage    Stage
 	Epoch    int64
 	From, To string // kinds of the planes
-	Cause    string // why the move was taken back
-	// Made and Report stand on To alone: what was not there before the move, and
-	// the proof.
+	Cause    string // why the move was rolled back
+	// Made and Report are on To only: the objects that the move has created, and the
+	// result of the comparison.
 	Made   []ref
 	Report *Report
 }
@@ -35,7 +35,7 @@ type journal struct {
 // moves, in its namespace.
 func JournalName(bootstrap string) string { return bootstrap + "-pivot" }
 
-// ended tells a move that nothing is left to be done of.
+// ended reports whether a move is complete or rolled back.
 func (j *journal) ended() bool { return j.Stage == Done || j.Stage == RolledBack }
 
 func (j *journal) data() (map[string]string, error) {
@@ -105,7 +105,7 @@ func readJournal(ctx context.Context, c client.Reader, bootstrap types.Namespace
 	return j, o, nil
 }
 
-// enter writes a stage down in both planes. To comes first: a plane that From's
+// enter writes a stage to both planes. To comes first: a plane that From's
 // journal names as the destination then knows of the move, and can clean up.
 func (r *run) enter(ctx context.Context, s Stage) error {
 	r.stage, r.journal.Stage = s, s
@@ -118,7 +118,7 @@ func (r *run) enter(ctx context.Context, s Stage) error {
 		return err
 	}
 	r.begun = true
-	if s == Switch { // told between the two halves of the switch
+	if s == Switch { // called between the two halves of the switch
 		return nil
 	}
 	return r.at(s)
@@ -135,17 +135,17 @@ func (r *run) at(s Stage) error {
 	return nil
 }
 
-// crash is an end of the move at which nothing is taken back.
+// crash ends a move without a rollback.
 type crash struct{ error }
 
 func (c *crash) Unwrap() error { return c.error }
 
-// errTaken says that another move has begun on From, to another plane.
-var errTaken = finalf("another move of this cluster has begun meanwhile; wait until it ends, then run this again")
+// errOtherMove means that another move has begun on From, to another plane.
+var errOtherMove = finalf("another move of this cluster has begun meanwhile; wait until it ends, then run this again")
 
-// claim is what gives this move the right to From's journal at a stage. Any move
-// may begin there that finds From in charge, and of several the one that began last
-// goes on. Once From is fenced, the fence says whose the journal is.
+// claim returns the check that lets this move write From's journal at a stage. Any move
+// may begin that finds From in charge, and of several the one that began last
+// continues. Once From is fenced, the fence decides.
 func (r *run) claim(s Stage) func(context.Context, *journal) error {
 	if s == Prepare {
 		return r.unfenced
@@ -156,25 +156,25 @@ func (r *run) claim(s Stage) func(context.Context, *journal) error {
 	return r.begunHere
 }
 
-// unfenced is an error if another move has led away from From.
+// unfenced returns an error if another move has fenced From.
 func (r *run) unfenced(ctx context.Context, _ *journal) error {
 	cb, err := readBootstrap(ctx, r.from.Client, r.Bootstrap)
 	if err != nil || cb == nil || !r.fencedByOther(cb) {
 		return err
 	}
-	return errTaken
+	return errOtherMove
 }
 
-// begunHere is an error if a journal is not the one that this move has begun.
+// begunHere returns an error if a journal is not that of this move.
 func (r *run) begunHere(_ context.Context, known *journal) error {
 	if known == nil || known.Move != r.journal.Move {
-		return errTaken
+		return errOtherMove
 	}
 	return nil
 }
 
-// write puts the journal on a plane, if what is there may be replaced by it. What
-// somebody else writes there meanwhile is looked at as well.
+// write writes the journal to a plane, if it may replace the one there. After a conflict
+// it checks the new one.
 func (r *run) write(ctx context.Context, s Plane, j journal, may func(context.Context, *journal) error) error {
 	known, o, err := readJournal(ctx, s.Client, r.Bootstrap)
 	if err != nil {

@@ -56,8 +56,8 @@ func clusterID(o *unstructured.Unstructured) string {
 	return o.GetAnnotations()[v1alpha1.AnnotationClusterID]
 }
 
-// shared tells what either plane may have in its own right, whoever is in charge:
-// the new cluster gets it handed over, and its controllers write to it.
+// shared reports whether both planes have their own objects of a kind: the new cluster
+// gets them at the hand-over, and its controllers write to them.
 func shared(o *unstructured.Unstructured) bool {
 	switch o.GetKind() {
 	case providerKind, butlerKind:

@@ -275,7 +275,7 @@ func TestManyAndBigObjectsMove(t *testing.T) {
 func (w *world) grow(n int) {
 	w.Helper()
 	var group errgroup.Group
-	group.SetLimit(abreast)
+	group.SetLimit(maxConcurrent)
 	for i := machines; i < n; i++ {
 		group.Go(func() error { return w.makeMachine(i) })
 	}
@@ -316,7 +316,7 @@ func TestToldInOrder(t *testing.T) {
 		reached = append(reached, s)
 		return nil
 	}
-	m.Tell = func(s Stage, text string) {
+	m.Progress = func(s Stage, text string) {
 		if told = append(told, s); text == "" || strings.Contains(text, password) {
 			t.Errorf("told %q", text)
 		}

@@ -18,16 +18,16 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// transfer says what becomes of an object on its way from one plane to another.
+// transfer transforms objects from one plane to another.
 type transfer struct {
 	// uids are those of To by those of From.
 	uids map[types.UID]types.UID
-	// fence and plane are what the ClusterBootstrap is marked with.
+	// fence and plane are annotations of the ClusterBootstrap.
 	fence, plane string
 }
 
-// wanted is what To is to hold of an object, but for its status; live is what it
-// holds now, if anything. Of what is shared, To's own additions stay.
+// wanted returns the object that To must have, except its status; live is the current
+// one, if any. A shared object keeps To's own additions.
 func (t transfer) wanted(from, live *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	for field, v := range from.Object {
@@ -83,7 +83,7 @@ func (t transfer) annotations(from *unstructured.Unstructured) map[string]string
 	return out
 }
 
-// owners have the UIDs of To. What owns a shared object on From alone, such as an
+// owners have the UIDs of To. An owner of a shared object on From only, such as an
 // operator that writes credentials, does not own the copy.
 func (t transfer) owners(from *unstructured.Unstructured) (out []metav1.OwnerReference) {
 	for _, o := range from.GetOwnerReferences() {
@@ -95,7 +95,7 @@ func (t transfer) owners(from *unstructured.Unstructured) (out []metav1.OwnerRef
 	return out
 }
 
-// keepOwn adds what To has in its own right to a shared object. The finalizer of
+// keepOwn adds To's own additions to a shared object. The finalizer of
 // a ProviderConfig follows the requests that refer to it, on each plane by itself.
 func keepOwn(out, from, live *unstructured.Unstructured) {
 	out.SetLabels(merged(live.GetLabels(), from.GetLabels()))
@@ -124,9 +124,9 @@ func merged(under, over map[string]string) map[string]string {
 	return under
 }
 
-// status is what To is to hold, for an object of the given generation there.
-// Generations start anew: a status that was about the present one is so again,
-// any other is about none.
+// status returns the status that To must have, for an object of the given generation
+// there. Generations start again: a status for the current one stays so, any other is
+// for none.
 func status(from *unstructured.Unstructured, generation int64) map[string]any {
 	s, ok := from.Object["status"].(map[string]any)
 	if !ok {
@@ -151,8 +151,8 @@ func status(from *unstructured.Unstructured, generation int64) map[string]any {
 	return out
 }
 
-// managers say who has written which field. Server-side apply needs them to tell
-// a field that is wanted no longer from one of somebody else's.
+// managers returns the field managers. Server-side apply needs them to distinguish a
+// field that is no longer applied from one of another manager.
 func (t transfer) managers(from *unstructured.Unstructured) []any {
 	all, _, _ := unstructured.NestedSlice(from.Object, "metadata", "managedFields")
 	for _, entry := range all {

@@ -3,9 +3,9 @@
 
 // Package pivot moves the management of a cluster from one plane to another: from
 // the operator's machine onto the cluster itself, and back again before the
-// cluster is destroyed. A move is written down in both planes and has five
-// stages, each of which can be repeated. Until the switch everything can be taken
-// back; from then on there is only one way, forward.
+// cluster is destroyed. A move is recorded on both planes and has five stages, each of
+// which can be repeated. Until the switch a move can be rolled back; after it, it can
+// only be completed.
 package pivot
 
 import (
@@ -18,18 +18,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Stage is how far a move is, as both planes have it in their journal.
+// Stage is the progress of a move, as in the journal of both planes.
 type Stage string
 
 // The stages, in order.
 const (
-	Prepare Stage = "prepare" // both planes answer, and nothing stands in the way
+	Prepare Stage = "prepare" // both planes answer, and nothing blocks the move
 	Copy    Stage = "copy"    // the controllers of the old plane have exited; objects are copied, fenced
 	Verify  Stage = "verify"  // both planes are compared
 	Switch  Stage = "switch"  // the old plane is fenced, then the new one is put in charge
-	Retire  Stage = "retire"  // what the old plane holds is taken out of the way
+	Retire  Stage = "retire"  // the objects of the old plane are removed
 	Done    Stage = "done"
-	// RolledBack is where a move ends that failed before the switch.
+	// RolledBack is the last stage of a move that failed before the switch.
 	RolledBack Stage = "rolled-back"
 )
 
@@ -43,7 +43,7 @@ type Plane struct {
 	Client client.Client
 }
 
-// Side is a plane that takes part in a move, with the controllers that work on it.
+// Side is a plane of a move, with its controllers.
 type Side interface {
 	// Plane returns the plane itself, always the same.
 	Plane() Plane
@@ -55,14 +55,14 @@ type Side interface {
 	// has ended it is called for a cluster's own controllers only: those of the
 	// operator's machine are about to end.
 	Resume(context.Context) error
-	// Awake names a controller that was started again by someone else than the move;
-	// empty is none. It is asked last before the plane is fenced.
-	Awake(context.Context) (string, error)
-	// Admitted returns nil once the controllers have authenticated to the platform.
-	Admitted(context.Context) error
+	// RunningController returns the name of a controller that another process has
+	// started again; empty if there is none. It is called right before the fence.
+	RunningController(context.Context) (string, error)
+	// CheckLogin returns nil once the controllers have logged in to the platform.
+	CheckLogin(context.Context) error
 }
 
-// Scope says which objects move.
+// Scope selects the objects that move.
 type Scope int
 
 // The scopes.
@@ -70,7 +70,7 @@ const (
 	// Everything of this project's kinds that the plane holds, and the Secrets that
 	// belong to it or are referred to.
 	Everything Scope = iota
-	// Cluster is the ClusterBootstrap, what it made, and what it refers to.
+	// Cluster is the ClusterBootstrap, what it has created, and what it refers to.
 	Cluster
 )
 
@@ -87,19 +87,19 @@ type Move struct {
 	Bootstrap types.NamespacedName
 	From, To  Side
 	Scope     Scope
-	// Inventory is what the platform holds of the cluster.
+	// Inventory lists what the platform holds of the cluster.
 	Inventory func(context.Context) ([]Item, error)
 	// At, if set, is called after each stage is written to the journals; for Switch
 	// later, between its two halves: From is fenced, and To is not in charge yet. Its
 	// error ends the move as a crash would: nothing is rolled back.
 	At func(Stage) error
-	// Tell, if set, is told what is being done.
-	Tell func(Stage, string)
-	// AdmitWithin is how long To may take until Admitted returns nil; 0 means two
+	// Progress, if set, is called with what is being done.
+	Progress func(Stage, string)
+	// LoginWithin is how long To may take until CheckLogin returns nil; 0 means two
 	// minutes.
-	AdmitWithin time.Duration
-	// AnswerWithin is how long, before the switch, a plane that does not answer is
-	// asked again; 0 means one minute. After the switch there is no such bound.
+	LoginWithin time.Duration
+	// AnswerWithin is how long calls to a plane are retried before the switch; 0 means
+	// one minute. After the switch there is no such bound.
 	AnswerWithin time.Duration
 
 	// definitions are those of this project, but in tests.
@@ -109,11 +109,10 @@ type Move struct {
 // Stopped is a move that ended before it was done.
 type Stopped struct {
 	Stage Stage
-	// RolledBack says that From is in charge as before. To holds nothing of the move,
-	// or, where it did not answer, something that is fenced and that the next run
-	// removes.
+	// RolledBack is true if From is in charge as before. To holds nothing of the move, or,
+	// if it did not answer, fenced objects that the next run removes.
 	RolledBack bool
-	// Refused says that the next run stops at the same, unless somebody mends it.
+	// Refused is true if the next run would stop at the same error.
 	Refused bool
 	Err     error
 }

@@ -17,10 +17,9 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// prepare finds all that stands in the way of a move while the old controllers
-// still work.
+// prepare finds everything that blocks a move while the old controllers still run.
 func (r *run) prepare(ctx context.Context) error {
-	r.tell("checking both planes")
+	r.progress("checking both planes")
 	if err := r.onlyOne(ctx); err != nil {
 		return err
 	}
@@ -39,8 +38,7 @@ func (r *run) prepare(ctx context.Context) error {
 
 var definitionKind = schema.GroupVersionKind{Group: apiextensionsv1.GroupName, Version: "v1", Kind: "CustomResourceDefinition"}
 
-// served sees that To knows all kinds, and stores them in the version that is
-// copied.
+// served checks that To has all kinds, and stores them in the version that is copied.
 func (r *run) served(ctx context.Context) error {
 	for _, k := range r.kinds {
 		err := r.retry(ctx, func() error {
@@ -70,7 +68,7 @@ func stores(d *unstructured.Unstructured, k kind, on string) error {
 	return finalf("%s does not store the kind %s as %s; install the chart butler-crds of this version there", on, k.Kind, k.Version)
 }
 
-// onlyOne refuses to take other clusters along, or to leave them behind.
+// onlyOne refuses a plane with other clusters.
 func (r *run) onlyOne(ctx context.Context) error {
 	if r.Scope != Everything {
 		return nil
@@ -89,13 +87,13 @@ func (r *run) onlyOne(ctx context.Context) error {
 	})
 }
 
-// follow settles the epoch, and sees that To is not in charge itself.
+// follow sets the epoch, and checks that To is not in charge itself.
 func (r *run) follow(ctx context.Context) error {
 	to, err := r.bootstrap(ctx, r.to)
 	if err != nil || to == nil {
 		return err
 	}
-	if err := r.stranger(r.bootstrapRef(), r.clusterID, to); err != nil {
+	if err := r.refuseForeign(r.bootstrapRef(), r.clusterID, to); err != nil {
 		return err
 	}
 	n, err := epoch(to)
@@ -106,7 +104,7 @@ func (r *run) follow(ctx context.Context) error {
 	return nil
 }
 
-// movable refuses what could not be moved, or not be fenced.
+// movable refuses objects that cannot be moved or fenced.
 func (r *run) movable(s set) error {
 	uids := map[types.UID]bool{}
 	for _, o := range s {
@@ -130,7 +128,7 @@ func (r *run) movable(s set) error {
 	return err
 }
 
-// there is what To has of a set already. What is not of this cluster is refused.
+// there returns the objects of a set that To already has. Those of another cluster are refused.
 func (r *run) there(ctx context.Context, s set) (set, error) {
 	var out set
 	err := r.retry(ctx, func() (err error) {
@@ -176,7 +174,7 @@ func (r *run) thereOnce(ctx context.Context, s set) (set, error) {
 func (r *run) strange(from, live *unstructured.Unstructured) error {
 	key := refOf(from)
 	if !shared(from) {
-		return r.stranger(key, clusterID(from), live)
+		return r.refuseForeign(key, clusterID(from), live)
 	}
 	if !live.GetDeletionTimestamp().IsZero() && from.GetDeletionTimestamp().IsZero() {
 		return finalf("%s is being deleted on %s; wait until it is gone, or remove its finalizers", key, r.to.Name)
@@ -184,9 +182,9 @@ func (r *run) strange(from, live *unstructured.Unstructured) error {
 	return nil
 }
 
-// stranger refuses what is not of this cluster, and a plane that is in charge of it
-// already.
-func (r *run) stranger(key ref, id string, live *unstructured.Unstructured) error {
+// refuseForeign refuses an object of another cluster, and a plane that is already in
+// charge.
+func (r *run) refuseForeign(key ref, id string, live *unstructured.Unstructured) error {
 	if clusterID(live) != id {
 		return finalf("%s on %s is not of this cluster and blocks the move; delete it there if it is not needed", key, r.to.Name)
 	}
@@ -196,21 +194,21 @@ func (r *run) stranger(key ref, id string, live *unstructured.Unstructured) erro
 	return nil
 }
 
-// admitted waits until the new controllers have shown that the platform takes
-// them, and tells what they wait for.
+// admitted waits until the new controllers have logged in to the platform, and reports
+// what they wait for.
 func (r *run) admitted(ctx context.Context) error {
-	within := cmp.Or(r.AdmitWithin, 2*time.Minute)
+	within := cmp.Or(r.LoginWithin, 2*time.Minute)
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("not within %s", within))
 	defer cancel()
 	obstacle := ""
 	for {
-		err := r.To.Admitted(ctx)
+		err := r.To.CheckLogin(ctx)
 		if err == nil {
 			return nil
 		}
 		if ctx.Err() == nil && err.Error() != obstacle {
 			obstacle = err.Error()
-			r.tell("the controllers of " + r.to.Name + " cannot log in to the platform yet: " + obstacle)
+			r.progress("the controllers of " + r.to.Name + " cannot log in to the platform yet: " + obstacle)
 		}
 		if wait(ctx, 200*time.Millisecond) != nil {
 			return fmt.Errorf("the controllers of %s cannot log in to the platform: %s (%w)", r.to.Name, cmp.Or(obstacle, err.Error()), context.Cause(ctx))
@@ -218,7 +216,7 @@ func (r *run) admitted(ctx context.Context) error {
 	}
 }
 
-// planned adds to what this move makes: what To does not have.
+// planned adds the objects that To does not have to those that this move creates.
 func (r *run) planned(s, there set) {
 	known := map[ref]bool{}
 	for _, key := range r.journal.Made {

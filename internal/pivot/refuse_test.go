@@ -274,7 +274,7 @@ func TestMoveGivesWayToAnother(t *testing.T) {
 		}
 		return nil
 	}
-	if stopped := w.stops(m); !errors.Is(stopped, errTaken) {
+	if stopped := w.stops(m); !errors.Is(stopped, errOtherMove) {
 		t.Errorf("stopped: %v", stopped)
 	}
 	w.expectHandedOver()

@@ -12,7 +12,7 @@ import (
 
 // Report is the proof that both planes hold the same.
 type Report struct {
-	// Epoch that the move leads to.
+	// Epoch after the move.
 	Epoch int64 `json:"epoch"`
 	// From and To are the names of the planes.
 	From string `json:"from"`
@@ -24,10 +24,10 @@ type Report struct {
 	Addresses   int `json:"addresses"`
 	// Platform counts the objects that the platform holds of the cluster.
 	Platform int `json:"platform"`
-	// Differences between the planes, one line each; none in a move that goes on.
+	// Differences between the planes, one line each; none in a move that continues.
 	Differences []string `json:"differences"`
 	// Changes of the platform during the move, one line each; none in a move that
-	// goes on.
+	// continues.
 	Changes []string `json:"changes"`
 }
 

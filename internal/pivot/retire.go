@@ -16,7 +16,7 @@ import (
 // retire takes the requests off From, whose fence keeps everybody from acting on
 // that. The ClusterBootstrap, ProviderConfigs and Secrets stay, to be read.
 func (r *run) retire(ctx context.Context) error {
-	r.tell("retiring " + r.from.Name)
+	r.progress("retiring " + r.from.Name)
 	var all set
 	err := r.retry(ctx, func() (err error) {
 		all, err = r.followers(ctx, r.from)
@@ -30,12 +30,12 @@ func (r *run) retire(ctx context.Context) error {
 		return err
 	}
 	if cb != nil {
-		if err := r.retry(ctx, func() error { return r.passOn(ctx, cb) }); err != nil {
+		if err := r.retry(ctx, func() error { return r.forwardDeletions(ctx, cb) }); err != nil {
 			return err
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(abreast)
+	group.SetLimit(maxConcurrent)
 	for _, o := range all {
 		group.Go(func() error { return r.retry(ctx, func() error { return r.retireOne(ctx, o) }) })
 	}
@@ -47,15 +47,15 @@ func (r *run) retireOne(ctx context.Context, o *unstructured.Unstructured) error
 	if err != nil || now == nil {
 		return err
 	}
-	if err := r.passOn(ctx, now); err != nil {
+	if err := r.forwardDeletions(ctx, now); err != nil {
 		return err
 	}
 	return r.refused("retire", r.from, now, r.remove(ctx, r.from, now))
 }
 
-// passOn has To delete what somebody has deleted on From after it was copied. An
-// object that To has made anew since is another one.
-func (r *run) passOn(ctx context.Context, o *unstructured.Unstructured) error {
+// forwardDeletions deletes on To what was deleted on From after it was copied, unless To
+// has recreated it since.
+func (r *run) forwardDeletions(ctx context.Context, o *unstructured.Unstructured) error {
 	if o.GetDeletionTimestamp().IsZero() {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// final is an error that trying again does not mend.
+// final is an error that a retry does not change.
 type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
@@ -28,14 +28,14 @@ func isFinal(err error) bool {
 		apierrors.IsMethodNotSupported(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// isRefusal tells what a move says no to from what went wrong on its way.
+// isRefusal reports whether an error is a refusal of the move itself.
 func isRefusal(err error) bool {
 	_, ok := errors.AsType[final](err)
 	return ok && !errors.Is(err, errChanged)
 }
 
-// retry repeats what reads and writes anew each time, until it succeeds, cannot
-// succeed, or has failed for as long as the move is patient.
+// retry calls do until it succeeds, fails permanently, or has failed for the patience of
+// the move. do reads and writes again each time.
 func (r *run) retry(ctx context.Context, do func() error) error {
 	var until time.Time
 	pause := 10 * time.Millisecond
@@ -69,7 +69,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// refused is what an API server had against an object, without any of its content.
+// refused is the error of an API server about an object, without its content.
 type refused struct {
 	did string
 	o   ref

@@ -14,14 +14,14 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// stopped ends a move that did not get to the switch: it is taken back, unless it
-// crashed, or nobody knows whether it got there.
+// stopped ends a move that did not reach the switch: it is rolled back, unless it
+// crashed, or it is not known whether it reached the switch.
 func (r *run) stopped(ctx context.Context, cause error) error {
 	out := &Stopped{Stage: r.stage, Err: cause}
 	if _, ok := errors.AsType[*crash](cause); ok {
 		return out
 	}
-	if _, ok := errors.AsType[*unsure](cause); ok {
+	if _, ok := errors.AsType[*unknownOutcome](cause); ok {
 		return out
 	}
 	out.RolledBack, out.Refused = true, isRefusal(cause)
@@ -32,12 +32,12 @@ func (r *run) stopped(ctx context.Context, cause error) error {
 	if interrupted { // then the cause is only what was being done
 		why = "it was interrupted"
 	}
-	r.tell("rolling the move back: " + why)
-	taken, err := r.takeBack(ctx, why)
+	r.progress("rolling the move back: " + why)
+	taken, err := r.rollBack(ctx, why)
 	if err != nil {
 		out.Err = fmt.Errorf("%w (what was copied to %s is still there, fenced, and the next run removes it: %w)", cause, r.to.Name, err)
 	}
-	if taken || errors.Is(cause, errTaken) || interrupted && r.from.Kind != v1alpha1.PlaneSelf {
+	if taken || errors.Is(cause, errOtherMove) || interrupted && r.from.Kind != v1alpha1.PlaneSelf {
 		return out
 	}
 	if err := r.From.Resume(ctx); err != nil {
@@ -46,10 +46,9 @@ func (r *run) stopped(ctx context.Context, cause error) error {
 	return out
 }
 
-// takeBack removes from To what the move has made there. Safety does not depend
-// on it: To is fenced. It tells whether another move has taken over From, and with
-// it the controllers there.
-func (r *run) takeBack(ctx context.Context, why string) (taken bool, err error) {
+// rollBack removes from To what the move has created. Safety does not depend on it: To
+// is fenced. It reports whether another move has taken over From with its controllers.
+func (r *run) rollBack(ctx context.Context, why string) (taken bool, err error) {
 	if !r.opened {
 		return false, nil
 	}
@@ -62,7 +61,7 @@ func (r *run) takeBack(ctx context.Context, why string) (taken bool, err error) 
 		err = r.retry(ctx, func() error { return r.write(ctx, r.to, short, nil) })
 	}
 	failed := r.retry(ctx, func() error { return r.write(ctx, r.from, short, r.begunHere) })
-	if errors.Is(failed, errTaken) { // the journal is another move's by now
+	if errors.Is(failed, errOtherMove) { // the journal is another move's by now
 		return r.begun, err
 	}
 	return false, errors.Join(err, failed)
@@ -98,8 +97,8 @@ func (r *run) removeMade(ctx context.Context) error {
 	return r.explain(ctx)
 }
 
-// ours tells what the move may have made from what somebody else has put in its
-// place meanwhile.
+// ours reports whether the move may have created an object. Another process may have
+// replaced it.
 func (r *run) ours(o *unstructured.Unstructured) bool {
 	switch o.GetKind() {
 	case bootstrapKind, machineKind, balancerKind:

@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	// fieldOwner is who writes, as API servers are told.
+	// fieldOwner is the field manager of a move.
 	fieldOwner = client.FieldOwner("butler-pivot")
-	// tries is how often a move copies when somebody writes to From meanwhile.
-	tries = 3
-	// abreast is how many objects are written at the same time.
-	abreast = 16
+	// maxCopies is how often a move copies while other processes write to From.
+	maxCopies = 3
+	// maxConcurrent is how many objects are written at the same time.
+	maxConcurrent = 16
 	// takeBackWithin bounds a roll back.
 	takeBackWithin = 30 * time.Second
 )
@@ -38,18 +38,18 @@ type run struct {
 	clusterID string
 	journal   journal
 	stage     Stage
-	// opened says that To may hold something of this move.
+	// opened is true if To may hold objects of this move.
 	opened bool
-	// begun says that From's journal was that of this move.
+	// begun is true if From's journal was that of this move.
 	begun bool
-	// patience is how long something is tried again; 0 is without end.
+	// patience is how long calls are retried; 0 is for ever.
 	patience time.Duration
-	// copied are the objects of From that To was made equal to.
+	// copied are the objects of From that were copied to To.
 	copied set
 	before []Item
 }
 
-// Run moves the plane, or goes on with a move that was begun. The report is that
+// Run moves the plane, or continues a move that was begun. The report is that
 // of the comparison before the switch.
 func (m *Move) Run(ctx context.Context) (*Report, error) {
 	r := &run{Move: m, from: m.From.Plane(), to: m.To.Plane(), stage: Prepare, patience: cmp.Or(m.AnswerWithin, time.Minute)}
@@ -74,7 +74,7 @@ func (m *Move) Run(ctx context.Context) (*Report, error) {
 }
 
 // begin finds out which of the planes is in charge, and whether a move is under
-// way. It tells whether the point of no return has passed.
+// way. It reports whether the point of no return has passed.
 func (r *run) begin(ctx context.Context) (passed bool, err error) {
 	from, err := r.bootstrap(ctx, r.from)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *run) begin(ctx context.Context) (passed bool, err error) {
 		return false, finalf("ClusterBootstrap %s has no annotation %s yet; wait until its controller has set it", r.Bootstrap, v1alpha1.AnnotationClusterID)
 	}
 	if fence := from.GetAnnotations()[v1alpha1.AnnotationFenced]; fence != "" {
-		return true, r.goOn(ctx, fence)
+		return true, r.resume(ctx, fence)
 	}
 	n, err := epoch(from)
 	r.journal = journal{Move: uuid.NewString(), From: r.from.Kind, To: r.to.Kind, Epoch: n + 1}
@@ -132,8 +132,8 @@ func (r *run) open(ctx context.Context) error {
 
 func (r *run) sameWay(j *journal) bool { return j.From == r.from.Kind && j.To == r.to.Kind }
 
-// mark settles what both ClusterBootstraps are fenced with. The move's id is part
-// of it, so that a fence tells whose it is.
+// mark sets the fences of both ClusterBootstraps. The move's id is part of them, so that
+// a fence identifies its move.
 func (r *run) mark() {
 	r.plane = r.to.Kind
 	r.fence = fmt.Sprintf("being moved here from %s for epoch %d (move %s)", r.from.Name, r.journal.Epoch, r.journal.Move)
@@ -149,15 +149,14 @@ func (r *run) bootstrapRef() ref {
 	return ref{bootstrapKind, r.Bootstrap.Namespace, r.Bootstrap.Name}
 }
 
-// fencedByOther tells that another move has led away from the plane of a
-// ClusterBootstrap.
+// fencedByOther reports whether another move has fenced the plane of a ClusterBootstrap.
 func (r *run) fencedByOther(cb *unstructured.Unstructured) bool {
 	fence := cb.GetAnnotations()[v1alpha1.AnnotationFenced]
 	return fence != "" && !strings.Contains(fence, r.journal.Move)
 }
 
-// goOn takes up a move whose From is fenced already. It must have led to To.
-func (r *run) goOn(ctx context.Context, fence string) error {
+// resume continues a move whose From is fenced already. Its destination must be To.
+func (r *run) resume(ctx context.Context, fence string) error {
 	r.patience, r.stage = 0, Switch
 	var known *journal
 	err := r.retry(ctx, func() (err error) {
@@ -175,7 +174,7 @@ func (r *run) goOn(ctx context.Context, fence string) error {
 	return nil
 }
 
-// toSwitch is all of a move that can be taken back.
+// toSwitch runs the stages that can be rolled back.
 func (r *run) toSwitch(ctx context.Context) error {
 	if err := r.open(ctx); err != nil {
 		return err
@@ -191,10 +190,10 @@ func (r *run) toSwitch(ctx context.Context) error {
 	}
 	for try := 1; ; try++ {
 		err := r.transferAndFence(ctx)
-		if !errors.Is(err, errChanged) || try == tries {
+		if !errors.Is(err, errChanged) || try == maxCopies {
 			return err
 		}
-		r.tell("another process has written to " + r.from.Name + " meanwhile; copying again")
+		r.progress("another process has written to " + r.from.Name + " meanwhile; copying again")
 	}
 }
 
@@ -214,8 +213,8 @@ func (r *run) transferAndFence(ctx context.Context) error {
 	return r.fenceOff(ctx)
 }
 
-// finish is what is left to be done once From is fenced. Each part finds out by
-// itself whether it was done already.
+// finish runs the stages after From is fenced. Each part checks whether it was done
+// already.
 func (r *run) finish(ctx context.Context) error {
 	r.stage = Switch
 	if err := r.putInCharge(ctx); err != nil {
@@ -234,10 +233,10 @@ func (r *run) finish(ctx context.Context) error {
 	return r.enter(ctx, Done)
 }
 
-// quiesce ends the old controllers, and takes down what the platform holds from
-// then on: nobody may change it.
+// quiesce ends the old controllers, and records what the platform holds: it must not
+// change from then on.
 func (r *run) quiesce(ctx context.Context) error {
-	r.tell("ending the controllers of " + r.from.Name)
+	r.progress("ending the controllers of " + r.from.Name)
 	if err := r.From.Quiesce(ctx); err != nil {
 		return fmt.Errorf("end the controllers of %s: %w", r.from.Name, err)
 	}
@@ -246,14 +245,14 @@ func (r *run) quiesce(ctx context.Context) error {
 	return err
 }
 
-// inventory asks the platform what it holds, and says what keeps it from answering.
+// inventory lists what the platform holds, and reports errors while it retries.
 func (r *run) inventory(ctx context.Context) (items []Item, err error) {
 	var last string
 	err = r.retry(ctx, func() error {
 		items, err = r.Inventory(ctx)
 		if err != nil && err.Error() != last {
 			last = err.Error()
-			r.tell("waiting for the platform: " + last)
+			r.progress("waiting for the platform: " + last)
 		}
 		return err
 	})
@@ -263,9 +262,9 @@ func (r *run) inventory(ctx context.Context) (items []Item, err error) {
 	return items, nil
 }
 
-func (r *run) tell(text string) {
-	if r.Tell != nil {
-		r.Tell(r.stage, text)
+func (r *run) progress(text string) {
+	if r.Progress != nil {
+		r.Progress(r.stage, text)
 	}
 }
 

@@ -20,19 +20,19 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// set is what moves, as one plane has it.
+// set holds the objects that move, as on one plane.
 type set map[ref]*unstructured.Unstructured
 
 func (s set) add(o *unstructured.Unstructured) { s[refOf(o)] = o }
 
-// refs are in an order that is always the same.
+// refs returns the references in a fixed order.
 func (s set) refs() []ref { return slices.SortedFunc(maps.Keys(s), compareRefs) }
 
 func compareRefs(a, b ref) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// versions tell whether anything was written since.
+// versions returns the resource versions, to detect later writes.
 func (s set) versions() map[ref]string {
 	out := make(map[ref]string, len(s))
 	for r, o := range s {
@@ -147,20 +147,20 @@ func (r *run) readOnce(ctx context.Context) (set, error) {
 	return out, r.addSecrets(ctx, out)
 }
 
-// stillThere is an error if what was read is not to move: the ClusterBootstrap is
-// gone, or another move has led it away from From.
+// stillThere returns an error if the ClusterBootstrap is gone, or another move has
+// fenced it.
 func (r *run) stillThere(s set) error {
 	cb := s[r.bootstrapRef()]
 	switch {
 	case cb == nil || clusterID(cb) != r.clusterID:
 		return finalf("ClusterBootstrap %s is gone from %s; nothing can be moved from there", r.Bootstrap, r.from.Name)
 	case r.fencedByOther(cb):
-		return errTaken
+		return errOtherMove
 	}
 	return nil
 }
 
-// moves tells what the scope takes along. Another ClusterBootstrap never is.
+// moves reports whether an object is in the scope. Another ClusterBootstrap never is.
 func (r *run) moves(o *unstructured.Unstructured) bool {
 	if o.GetKind() == bootstrapKind {
 		return client.ObjectKeyFromObject(o) == r.Bootstrap
@@ -168,7 +168,7 @@ func (r *run) moves(o *unstructured.Unstructured) bool {
 	return r.Scope == Everything || r.belongs(o)
 }
 
-// belongs tells what the ClusterBootstrap made.
+// belongs reports whether the ClusterBootstrap has created an object.
 func (r *run) belongs(o *unstructured.Unstructured) bool {
 	return o.GetLabels()[v1alpha1.LabelClusterBootstrap] == r.Bootstrap.Name && o.GetNamespace() == r.Bootstrap.Namespace &&
 		clusterID(o) == r.clusterID

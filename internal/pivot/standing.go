@@ -17,11 +17,11 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// Standing is how a plane stands to a cluster.
+// Standing is the state of a plane for a cluster: its fence, epoch and last move.
 type Standing struct {
-	// Exists says whether the plane holds the ClusterBootstrap at all.
+	// Exists is true if the plane has the ClusterBootstrap.
 	Exists bool
-	// ClusterID is the id of the cluster that the ClusterBootstrap stands for.
+	// ClusterID is the id of the ClusterBootstrap's cluster.
 	ClusterID string
 	// Kind of the plane, as the ClusterBootstrap has it.
 	Kind  string
@@ -37,17 +37,17 @@ type Standing struct {
 	Report *Report
 }
 
-// InCharge tells whether the controllers of the plane work for the cluster. It
-// depends on the fence alone, not on what a journal says.
+// InCharge reports whether the plane is in charge of the cluster. It depends on the
+// fence only, not on the journal.
 func (s Standing) InCharge() bool { return s.Exists && s.Fenced == "" }
 
-// Forward tells a plane that a move has led away from, and that still has
-// something of it to do: Run goes on with it, and there is no way back.
+// Forward reports whether the plane is fenced by a move that is not complete: Run
+// continues it, and it cannot be rolled back.
 func (s Standing) Forward() bool {
 	return s.Fenced != "" && strings.Contains(s.Fenced, s.Move) && s.From == s.Kind && (s.Stage == Switch || s.Stage == Retire)
 }
 
-// Read tells how a plane stands to a cluster.
+// Read returns the standing of a plane for a cluster.
 func Read(ctx context.Context, c client.Reader, bootstrap types.NamespacedName) (Standing, error) {
 	var s Standing
 	cb, err := readBootstrap(ctx, c, bootstrap)

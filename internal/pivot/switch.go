@@ -17,11 +17,11 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// unsure is an end of the move at which nobody knows whether From is fenced. Both
-// planes hold still until the move is run again.
-type unsure struct{ error }
+// unknownOutcome ends a move when it is not known whether From is fenced. No controller
+// acts on either plane until the move is run again.
+type unknownOutcome struct{ error }
 
-func (u *unsure) Unwrap() error { return u.error }
+func (u *unknownOutcome) Unwrap() error { return u.error }
 
 // fenceOff fences From, unless anything there has been written to since it was
 // copied. This one write is the point of no return.
@@ -33,7 +33,7 @@ func (r *run) fenceOff(ctx context.Context) error {
 	if !maps.Equal(from.versions(), r.copied.versions()) {
 		return errChanged
 	}
-	if err := r.nobodyAwake(ctx); err != nil {
+	if err := r.checkStopped(ctx); err != nil {
 		return err
 	}
 	cb := r.copied[r.bootstrapRef()]
@@ -43,20 +43,20 @@ func (r *run) fenceOff(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.tell("fencing " + r.from.Name)
+	r.progress("fencing " + r.from.Name)
 	err = r.retry(ctx, func() error { return r.fenceOnce(ctx, cb, patch) })
 	if err == nil || isFinal(err) {
 		return err
 	}
-	return &unsure{fmt.Errorf("%w; it is not known whether that took place: run this again", err)}
+	return &unknownOutcome{fmt.Errorf("%w; it is not known whether that took place: run this again", err)}
 }
 
-// nobodyAwake is an error if somebody else has set the controllers of From to work
-// again since they were ended.
-func (r *run) nobodyAwake(ctx context.Context) error {
+// checkStopped returns an error if another process has started the controllers of From
+// again.
+func (r *run) checkStopped(ctx context.Context) error {
 	var who string
 	err := r.retry(ctx, func() (err error) {
-		who, err = r.From.Awake(ctx)
+		who, err = r.From.RunningController(ctx)
 		return err
 	})
 	if err != nil || who == "" {
@@ -80,7 +80,7 @@ func (r *run) fenceOnce(ctx context.Context, was *unstructured.Unstructured, pat
 	case now != nil && now.GetAnnotations()[v1alpha1.AnnotationFenced] == r.away():
 		return nil
 	case now != nil && r.fencedByOther(now):
-		return errTaken
+		return errOtherMove
 	case now == nil || now.GetResourceVersion() != was.GetResourceVersion():
 		return final{errChanged}
 	}
@@ -108,7 +108,7 @@ func (r *run) putInCharge(ctx context.Context) error {
 				return err
 			}
 			reached = true
-			r.tell("putting " + r.to.Name + " in charge")
+			r.progress("putting " + r.to.Name + " in charge")
 		}
 		patch, err := annotate(cb, map[string]any{
 			v1alpha1.AnnotationFenced: nil, v1alpha1.AnnotationPlane: r.to.Kind,

@@ -130,7 +130,7 @@ func TestMoveThatTakesPlaceDuringAnotherLeadsToOnePlane(t *testing.T) {
 			if err == nil && failed == nil {
 				t.Error("both moves have led to their plane")
 			}
-			if stopped, ok := errors.AsType[*Stopped](err); ok && !errors.Is(err, errTaken) && stopped.RolledBack {
+			if stopped, ok := errors.AsType[*Stopped](err); ok && !errors.Is(err, errOtherMove) && stopped.RolledBack {
 				t.Errorf("stopped: %v", err)
 			}
 		})

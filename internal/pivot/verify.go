@@ -14,17 +14,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// errChanged says that From is not as it was copied. Copying again mends it, unless
-// it happens each time.
+// errChanged means that From has changed since it was copied. It is copied again, unless
+// that happens each time.
 var errChanged = errors.New("another process writes to the plane that is being moved; find and stop it, then run this again")
 
-// errDifferent says that To does not hold what From does, or that the platform has
-// changed.
+// errDifferent means that To differs from From, or that the platform has changed.
 var errDifferent = errors.New("the planes or the platform are not as they must be")
 
-// verify reads both planes anew and compares them, and the platform with how it
-// was when the old controllers had ended. The proof is stored before anything
-// depends on it.
+// verify reads and compares both planes again, and compares the platform with its state
+// after the old controllers had ended. It stores the report before anything depends on
+// it.
 func (r *run) verify(ctx context.Context) error {
 	from, err := r.read(ctx)
 	if err != nil {
@@ -51,7 +50,7 @@ func (r *run) verify(ctx context.Context) error {
 	if len(report.Differences)+len(report.Changes) > 0 {
 		return finalf("%w: %s", errDifferent, some(slices.Concat(report.Differences, report.Changes)))
 	}
-	r.tell(report.String())
+	r.progress(report.String())
 	return nil
 }
 
@@ -121,7 +120,7 @@ func changes(before, after []Item) []string {
 	return out
 }
 
-// byName makes items comparable: several may have a name in common.
+// byName returns items by kind, name and ID, for comparison.
 func byName(items []Item) map[string]string {
 	out := map[string]string{}
 	for _, i := range items {

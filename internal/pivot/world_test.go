@@ -337,15 +337,15 @@ func (w *world) side(p Plane) *side {
 	}
 }
 
-func (s *side) Plane() Plane                              { return s.plane }
-func (s *side) Quiesce(ctx context.Context) error         { return s.quiesce(ctx) }
-func (s *side) Resume(ctx context.Context) error          { return s.resume(ctx) }
-func (s *side) Admitted(ctx context.Context) error        { return s.admitted(ctx) }
-func (s *side) Awake(ctx context.Context) (string, error) { return s.awake(ctx) }
+func (s *side) Plane() Plane                                          { return s.plane }
+func (s *side) Quiesce(ctx context.Context) error                     { return s.quiesce(ctx) }
+func (s *side) Resume(ctx context.Context) error                      { return s.resume(ctx) }
+func (s *side) CheckLogin(ctx context.Context) error                  { return s.admitted(ctx) }
+func (s *side) RunningController(ctx context.Context) (string, error) { return s.awake(ctx) }
 
 func (w *world) equip(m *Move) *Move {
 	m.Inventory = func(context.Context) ([]Item, error) { return w.platform, nil }
-	m.AnswerWithin, m.AdmitWithin = 200*time.Millisecond, 200*time.Millisecond
+	m.AnswerWithin, m.LoginWithin = 200*time.Millisecond, 200*time.Millisecond
 	return m
 }
 
@@ -415,7 +415,7 @@ func (w *world) everything(c client.Client) set {
 func (w *world) wipe(c client.Client) {
 	w.ctx = context.Background() // that of the test has ended
 	group, ctx := errgroup.WithContext(w.ctx)
-	group.SetLimit(abreast)
+	group.SetLimit(maxConcurrent)
 	for _, o := range w.everything(c) {
 		group.Go(func() error {
 			if len(o.GetFinalizers()) > 0 {

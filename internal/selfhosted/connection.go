@@ -21,8 +21,8 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// connection is the way to a cluster that manages itself, from the plane on this machine
-// that it has moved away from.
+// connection connects to a cluster that manages itself, with the credentials of the
+// fenced plane on this machine.
 type connection struct {
 	workspace.Workspace
 	local   client.Client
@@ -31,11 +31,11 @@ type connection struct {
 
 	config  *rest.Config  // nil: not known yet
 	client  client.Client // of the cluster, with calls that end after a while
-	renewed bool          // the credentials, because the cluster did not take them
+	renewed bool          // the credentials, because the cluster refused them
 }
 
-// ask asks the cluster for its ClusterBootstrap. If it does not take the credentials
-// of this machine, it is asked once more with new ones.
+// ask reads the ClusterBootstrap from the cluster. If the cluster refuses the
+// credentials of this machine, it retries once with new ones.
 func (v *connection) ask(ctx context.Context) (*v1alpha1.ClusterBootstrap, error) {
 	if v.config == nil {
 		if err := v.prepare(ctx); err != nil {
@@ -47,7 +47,7 @@ func (v *connection) ask(ctx context.Context) (*v1alpha1.ClusterBootstrap, error
 		return there, err
 	}
 	v.renewed = true
-	if _, failed := Credential(ctx, v.local, v.cluster, bootstrap.SecretKubeconfig, v.dial, true); failed != nil {
+	if _, failed := ReadCredential(ctx, v.local, v.cluster, bootstrap.SecretKubeconfig, v.dial, true); failed != nil {
 		return nil, &permanentError{fmt.Errorf("%w; %w", err, failed)}
 	}
 	if err := v.prepare(ctx); err != nil {
@@ -56,9 +56,8 @@ func (v *connection) ask(ctx context.Context) (*v1alpha1.ClusterBootstrap, error
 	return readOwnBootstrap(ctx, v.Workspace, v.client)
 }
 
-// prepare finds the way. What the plane on this machine has said about it is no answer
-// of the cluster's, and the same the next time, but for credentials that no node
-// renews at present.
+// prepare creates the client. An error of the plane on this machine is not an answer of
+// the cluster, and is permanent, except that no node renews the credentials.
 func (v *connection) prepare(ctx context.Context) error {
 	config, err := RESTConfig(ctx, v.local, v.cluster, v.dial)
 	if err == nil {
@@ -74,7 +73,7 @@ func (v *connection) prepare(ctx context.Context) error {
 	return &permanentError{errors.New(err.Error())}
 }
 
-// readOwnBootstrap is the ClusterBootstrap of a cluster that manages itself, as that has it.
+// readOwnBootstrap reads the ClusterBootstrap from a cluster that manages itself.
 func readOwnBootstrap(ctx context.Context, w workspace.Workspace, c client.Reader) (*v1alpha1.ClusterBootstrap, error) {
 	var list v1alpha1.ClusterBootstrapList
 	err := c.List(ctx, &list)
@@ -87,11 +86,11 @@ func readOwnBootstrap(ctx context.Context, w workspace.Workspace, c client.Reade
 	if cb := workspace.ClusterNamed(&list, w.Name); cb != nil {
 		return cb, nil
 	}
-	return nil, fmt.Errorf("%s manages itself, and has lost its ClusterBootstrap%s; restore it from a backup", w.Name, othersHeld(&list))
+	return nil, fmt.Errorf("%s manages itself, and has lost its ClusterBootstrap%s; restore it from a backup", w.Name, describeOthers(&list))
 }
 
-// othersHeld is what else a plane holds.
-func othersHeld(list *v1alpha1.ClusterBootstrapList) string {
+// describeOthers lists the other clusters of a plane, as text.
+func describeOthers(list *v1alpha1.ClusterBootstrapList) string {
 	var others []string
 	for _, cb := range list.Items {
 		others = append(others, cb.Spec.Cluster.Name)
@@ -102,26 +101,25 @@ func othersHeld(list *v1alpha1.ClusterBootstrapList) string {
 	return ", but holds " + strings.Join(others, ", ")
 }
 
-// Answered reports whether an error is what an API server has said, rather than its
-// silence.
+// Answered reports whether an error is the answer of an API server.
 func Answered(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) || meta.IsNoMatchError(err)
 }
 
-// permanentError is what no waiting changes.
+// permanentError is an error that a retry does not change.
 type permanentError struct{ error }
 
 func (l *permanentError) Unwrap() error { return l.error }
 
-// IsPermanent reports whether waiting does not change an error.
+// IsPermanent reports whether a retry does not change an error.
 func IsPermanent(err error) bool {
 	_, is := errors.AsType[*permanentError](err)
 	return is
 }
 
-// refusedError is what there is to say of a cluster that manages itself and answers with
-// an error.
+// refusedError returns the error for a cluster that manages itself and answers with an
+// error.
 func refusedError(w workspace.Workspace, err error) error {
 	hint := "look at its API server and etcd"
 	switch {
@@ -139,7 +137,7 @@ func refusedError(w workspace.Workspace, err error) error {
 	return &permanentError{answered}
 }
 
-// silentError is what there is to say of one that does not answer.
+// silentError returns the error for one that does not answer.
 func silentError(w workspace.Workspace, err error) error {
 	if !w.Rehearsal {
 		return fmt.Errorf("%s manages itself, and does not answer: %w; check that it is up and reachable from here", w.Name, err)

@@ -23,12 +23,11 @@ import (
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
-// annotationReplicas keeps how many pods a Deployment had before it was put to
-// sleep.
+// annotationReplicas has the replicas of a Deployment before it was stopped.
 const annotationReplicas = v1alpha1.Group + "/replicas"
 
-// leaseMargin is how much longer than its duration a lease has to stand still
-// before it counts as free: clocks need not run alike.
+// leaseMargin is added to the duration of a lease before it counts as free, because
+// clocks differ.
 const leaseMargin = 5 * time.Second
 
 // isOwnController reports whether a Deployment acts on the requests of a cluster that
@@ -37,7 +36,7 @@ func isOwnController(name string) bool {
 	return name == addon.ButlerBootstrap || strings.HasPrefix(name, addon.ButlerProvider)
 }
 
-// listOwnControllers are the Deployments of a cluster whose controllers act on requests.
+// listOwnControllers returns the Deployments of a cluster whose controllers act on requests.
 func listOwnControllers(ctx context.Context, c client.Client) ([]appsv1.Deployment, error) {
 	var all appsv1.DeploymentList
 	if err := c.List(ctx, &all, client.InNamespace(addon.PlatformNamespace)); err != nil {
@@ -60,17 +59,17 @@ func stopOwnControllers(ctx context.Context, c client.Client, progress *ui.Repor
 	}
 	still := leaseWatch{}
 	for {
-		awake, err := awake(ctx, c, all, still)
-		if err == nil && awake == "" {
+		activeController, err := activeController(ctx, c, all, still)
+		if err == nil && activeController == "" {
 			return nil
 		}
 		if err != nil {
-			awake = err.Error()
+			activeController = err.Error()
 		}
-		progress.Waiting(awake)
+		progress.Waiting(activeController)
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %s", ctx.Err(), awake)
+			return fmt.Errorf("%w: %s", ctx.Err(), activeController)
 		case <-time.After(operation.RetryInterval):
 		}
 	}
@@ -90,8 +89,7 @@ func scaleToZero(ctx context.Context, c client.Client, d *appsv1.Deployment) err
 	return c.Patch(ctx, d, client.MergeFrom(before))
 }
 
-// startOwnControllers gives the controllers of a cluster their pods back, if a move has stopped them
-// to sleep.
+// startOwnControllers starts the controllers of a cluster that a move has stopped.
 func startOwnControllers(ctx context.Context, c client.Client) error {
 	all, err := listOwnControllers(ctx, c)
 	if err != nil {
@@ -113,14 +111,14 @@ func startOwnControllers(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// AnyStopped reports whether controllers of a cluster were put to sleep.
+// AnyStopped reports whether a move has stopped controllers of a cluster.
 func AnyStopped(ctx context.Context, c client.Client) (bool, error) {
 	all, err := listOwnControllers(ctx, c)
 	return slices.ContainsFunc(all, func(d appsv1.Deployment) bool { return d.Annotations[annotationReplicas] != "" }), err
 }
 
-// runningController names a controller of a cluster that is not asleep, or none.
-func runningController(ctx context.Context, c client.Client) (string, error) {
+// findRunning returns the name of a controller of a cluster that is not stopped; empty if all are.
+func findRunning(ctx context.Context, c client.Client) (string, error) {
 	all, err := listOwnControllers(ctx, c)
 	for _, d := range all {
 		if d.Spec.Replicas == nil || *d.Spec.Replicas != 0 {
@@ -130,8 +128,7 @@ func runningController(ctx context.Context, c client.Client) (string, error) {
 	return "", err
 }
 
-// checkRunning reports which of the controllers that a cluster needs has no pod that is
-// ready, or nothing if each has: what they found out before may be long ago.
+// checkRunning returns an error if a controller that a cluster needs has no ready pod.
 func checkRunning(ctx context.Context, c client.Client, p v1alpha1.ProviderType) error {
 	all, err := listOwnControllers(ctx, c)
 	if err != nil {
@@ -149,15 +146,15 @@ func checkRunning(ctx context.Context, c client.Client, p v1alpha1.ProviderType)
 	return nil
 }
 
-// leaseWatch is since when leases stand still, by their last renewal.
+// leaseWatch records since when leases are not renewed.
 type leaseWatch map[string]struct {
 	renewal string
 	since   time.Time
 }
 
-// awake tells who may still act, or nothing.
-func awake(ctx context.Context, c client.Client, all []appsv1.Deployment, still leaseWatch) (string, error) {
-	lost, err := silentNodes(ctx, c)
+// activeController returns what still has to end, as text; empty if no controller can act.
+func activeController(ctx context.Context, c client.Client, all []appsv1.Deployment, still leaseWatch) (string, error) {
+	lost, err := unreachableNodes(ctx, c)
 	if err != nil {
 		return "", err
 	}
@@ -180,8 +177,8 @@ func awake(ctx context.Context, c client.Client, all []appsv1.Deployment, still 
 	return "", nil
 }
 
-// running names a pod that may still act, or none. One that has ended stays listed
-// when its node was shut down or had no room for it.
+// running returns the name of a pod that may still act; empty without any. A pod that
+// has ended may still be listed.
 func running(pods []corev1.Pod, lost map[string]bool) string {
 	for _, pod := range pods {
 		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
@@ -192,9 +189,9 @@ func running(pods []corev1.Pod, lost map[string]bool) string {
 	return ""
 }
 
-// silentNodes are those whose kubelet does not report: pods on them stay listed,
-// whether or not they still run. Their leases tell.
-func silentNodes(ctx context.Context, c client.Client) (map[string]bool, error) {
+// unreachableNodes returns the nodes whose kubelet does not report: pods on them stay
+// listed, whether or not they still run. Leases decide for those.
+func unreachableNodes(ctx context.Context, c client.Client) (map[string]bool, error) {
 	var nodes corev1.NodeList
 	if err := c.List(ctx, &nodes); err != nil {
 		return nil, err
@@ -210,8 +207,8 @@ func silentNodes(ctx context.Context, c client.Client) (map[string]bool, error) 
 	return out, nil
 }
 
-// free reports whether a lease has no holder: it was given back, or has not been
-// renewed for longer than it lasts, by this machine's clock.
+// free reports whether a lease has no holder: it was released, or has expired by this
+// machine's clock.
 func (s leaseWatch) free(ctx context.Context, c client.Client, key client.ObjectKey) (bool, error) {
 	lease := &coordinationv1.Lease{}
 	if err := c.Get(ctx, key, lease); err != nil {

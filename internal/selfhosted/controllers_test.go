@@ -59,7 +59,7 @@ func TestControllersSleepOnceTheirPodsHaveEnded(t *testing.T) {
 	} {
 		c := serverWith(t, nodeThatIs("lost", corev1.ConditionUnknown), nodeThatIs("b", corev1.ConditionTrue),
 			podOf(name, "lost", corev1.PodRunning), podOf(name, "b", phase))
-		got, err := awake(t.Context(), c, []appsv1.Deployment{*deployment(name, 0, 0)}, leaseWatch{})
+		got, err := activeController(t.Context(), c, []appsv1.Deployment{*deployment(name, 0, 0)}, leaseWatch{})
 		if err != nil || got != want {
 			t.Errorf("beside a pod that is %s: %q, %v", phase, got, err)
 		}
@@ -84,7 +84,7 @@ func TestEveryControllerHasToBeAtWork(t *testing.T) {
 		}
 	}
 	for want, d := range map[string]*appsv1.Deployment{"": deployment("butler-bootstrap", 0, 1), "butler-bootstrap": deployment("butler-bootstrap", 1, 0)} {
-		if got, err := runningController(t.Context(), serverWith(t, d)); got != want || err != nil {
+		if got, err := findRunning(t.Context(), serverWith(t, d)); got != want || err != nil {
 			t.Errorf("%q is awake, not %q: %v", got, want, err)
 		}
 	}
@@ -94,20 +94,20 @@ func TestEveryControllerHasToBeAtWork(t *testing.T) {
 func TestLoginIsAskedForAnew(t *testing.T) {
 	config := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b"}}
 	config.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "c"}
-	accepted := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "CredentialsAccepted"}
-	meta.SetStatusCondition(&config.Status.Conditions, accepted)
+	check := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "CredentialsAccepted"}
+	meta.SetStatusCondition(&config.Status.Conditions, check)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "c"}}
 	c := serverWith(t, config, secret)
 	question := &login{client: c, key: client.ObjectKeyFromObject(config)}
 	for range 2 { // and asking twice changes nothing
-		if err := question.accepted(t.Context()); err == nil || !strings.Contains(err.Error(), "has not connected to the platform yet") {
+		if err := question.check(t.Context()); err == nil || !strings.Contains(err.Error(), "has not connected to the platform yet") {
 			t.Fatalf("said %v", err)
 		}
 	}
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil || secret.Annotations[annotationAsked] == "" {
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil || secret.Annotations[annotationCheckRequested] == "" {
 		t.Errorf("nobody would try the Secret: %v, %v", secret.Annotations, err)
 	}
-	for _, answer := range []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "Refused", Message: "token expired"}, accepted} {
+	for _, answer := range []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "Refused", Message: "token expired"}, check} {
 		if err := c.Get(t.Context(), question.key, config); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestLoginIsAskedForAnew(t *testing.T) {
 		if err := c.Status().Update(t.Context(), config); err != nil {
 			t.Fatal(err)
 		}
-		err := question.accepted(t.Context())
+		err := question.check(t.Context())
 		if said := answer.Status == metav1.ConditionTrue; said != (err == nil) || err != nil && !strings.Contains(err.Error(), answer.Message) {
 			t.Errorf("after %s: %v", answer.Reason, err)
 		}

@@ -15,13 +15,13 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// Credential is one of the credentials that a plane has of a cluster. One that is
-// about to run out is renewed, with anew any: on a plane that is fenced no controller
-// does that, nor while none runs.
-func Credential(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, suffix string, dial workspace.Dialer, anew bool) (data []byte, err error) {
+// ReadCredential reads one of the credentials of a cluster from a plane. It renews one
+// that is about to expire, and with force any: no controller does that on a fenced
+// plane, or while none runs.
+func ReadCredential(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, suffix string, dial workspace.Dialer, force bool) (data []byte, err error) {
 	s := &bootstrap.Session{ClusterBootstrap: cb, Client: c, Live: c, Dial: dial, Clock: time.Now}
 	err = retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
-		data, err = s.Credential(ctx, suffix, anew)
+		data, err = s.Credential(ctx, suffix, force)
 		return err
 	})
 	return data, err

@@ -18,12 +18,12 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// EpochPatience is how long a cluster has to say that it manages itself.
+// EpochPatience is how long a cluster has to report its epoch.
 const EpochPatience = 5 * time.Second
 
 // FenceStalePlane fences the plane of this machine if the cluster knows of a later epoch:
 // then the plane is an older copy of one that was moved since, and its controllers
-// must not start. A cluster that says nothing changes nothing.
+// must not start. Without an answer of the cluster nothing is changed.
 func FenceStalePlane(o *operation.Operation, cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
 	if o.Local == nil || cb == nil || MovedAway(cb) || !bootstrap.Moves(cb.Spec) {
 		return cb, nil
@@ -32,7 +32,7 @@ func FenceStalePlane(o *operation.Operation, cb *v1alpha1.ClusterBootstrap) (*v1
 	if err != nil {
 		return nil, err
 	}
-	fence := fenceOf(o.Workspace, here, readStanding(o, cb))
+	fence := fenceReason(o.Workspace, here, readStanding(o, cb))
 	if fence == "" {
 		return cb, nil
 	}
@@ -41,10 +41,10 @@ func FenceStalePlane(o *operation.Operation, cb *v1alpha1.ClusterBootstrap) (*v1
 	return cb, o.Local.Patch(o.Context(), cb, before, client.FieldOwner("butleradm-plane"))
 }
 
-// fenceOf is why the plane here is not in charge of a cluster, by what the cluster
-// there says of itself; empty if it may be. A cluster that was moved away from again
-// is fenced itself, and its fence names the plane that is in charge.
-func fenceOf(w workspace.Workspace, here, there pivot.Standing) string {
+// fenceReason returns why the plane here is not in charge of a cluster, by the standing
+// of the cluster there; empty if it may be. A cluster whose plane was moved back is
+// fenced itself, and its fence names the plane that is in charge.
+func fenceReason(w workspace.Workspace, here, there pivot.Standing) string {
 	if !there.Exists || there.ClusterID != here.ClusterID || there.Epoch <= here.Epoch {
 		return ""
 	}
@@ -55,8 +55,8 @@ func fenceOf(w workspace.Workspace, here, there pivot.Standing) string {
 	return fmt.Sprintf("older than epoch %d, at which %s; this plane was restored from a copy", there.Epoch, reason)
 }
 
-// readStanding asks the cluster once for its standing; it returns nothing if the cluster
-// does not answer, or if there is no way to it so far.
+// readStanding reads the standing of the cluster once; it is zero if the cluster does
+// not answer, or has no kubeconfig yet.
 func readStanding(o *operation.Operation, cb *v1alpha1.ClusterBootstrap) (nothing pivot.Standing) {
 	ctx, cancel := context.WithTimeout(o.Context(), EpochPatience)
 	defer cancel()

@@ -23,7 +23,7 @@ func TestAnyLaterEpochFencesAnOlderCopy(t *testing.T) {
 		"the cluster manages itself":    {pivot.Standing{Exists: true, ClusterID: "one", Epoch: 2}, "older than epoch 2, at which cluster dev manages itself; this plane was restored from a copy"},
 		"moved on to a second operator": {pivot.Standing{Exists: true, ClusterID: "one", Epoch: 3, Fenced: "moved to workstation b at epoch 3 (move y)"}, "older than epoch 3, at which cluster dev was moved to workstation b at epoch 3 (move y); this plane was restored from a copy"},
 	} {
-		if got := fenceOf((workspace.Workspace{Name: "dev"}), here, c.there); got != c.want {
+		if got := fenceReason((workspace.Workspace{Name: "dev"}), here, c.there); got != c.want {
 			t.Errorf("%s: got %q, want %q", reason, got, c.want)
 		}
 	}

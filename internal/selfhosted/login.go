@@ -18,38 +18,37 @@ import (
 	"github.com/butlerdotdev/butler/internal/operation"
 )
 
-// annotationAsked is when the credentials of a cluster's own controllers were last
-// asked for. A Secret that has changed is tried at once.
-const annotationAsked = v1alpha1.Group + "/asked"
+// annotationCheckRequested is when a check of the credentials of a cluster's own
+// controllers was last requested: they use a changed Secret at once.
+const annotationCheckRequested = v1alpha1.Group + "/asked"
 
-// askAgain is how long the controllers have for an answer before they are asked
-// once more: they may have seen the Secret before the doubt.
-const askAgain = 2 * time.Second
+// checkInterval is how long the controllers have for an answer before the check is
+// requested again: they may have read the Secret before the condition was reset.
+const checkInterval = 2 * time.Second
 
-// login is the question whether the platform takes a cluster's own controllers. What
-// they have found before it was asked does not count.
+// login checks that a cluster's own controllers can log in to the platform. Results from
+// before the check do not count.
 type login struct {
-	client client.Client
-	key    client.ObjectKey // of the ProviderConfig
-	asked  time.Time
+	client    client.Client
+	key       client.ObjectKey // of the ProviderConfig
+	requested time.Time
 }
 
-// accepted tells why the platform does not take the controllers, or nothing if it
-// does.
-func (l *login) accepted(ctx context.Context) error {
+// check returns an error until the controllers have logged in to the platform.
+func (l *login) check(ctx context.Context) error {
 	config := &v1alpha1.ProviderConfig{}
 	if err := l.client.Get(ctx, l.key, config); err != nil {
 		return err
 	}
-	if l.asked.IsZero() {
-		if err := l.doubt(ctx, config); err != nil {
+	if l.requested.IsZero() {
+		if err := l.resetCondition(ctx, config); err != nil {
 			return err
 		}
 	}
 	ready := meta.FindStatusCondition(config.Status.Conditions, v1alpha1.ConditionReady)
 	switch {
 	case ready == nil || ready.ObservedGeneration != config.Generation || ready.Reason == operation.ReasonChecking:
-		if err := l.ask(ctx, config); err != nil {
+		if err := l.requestCheck(ctx, config); err != nil {
 			return err
 		}
 		return errors.New("the cluster's own provider controller has not connected to the platform yet")
@@ -59,8 +58,8 @@ func (l *login) accepted(ctx context.Context) error {
 	return nil
 }
 
-// doubt marks what the controllers have found so far as not looked at yet.
-func (l *login) doubt(ctx context.Context, config *v1alpha1.ProviderConfig) error {
+// resetCondition marks the condition of the controllers as not checked yet.
+func (l *login) resetCondition(ctx context.Context, config *v1alpha1.ProviderConfig) error {
 	before := client.MergeFromWithOptions(config.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	meta.SetStatusCondition(&config.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionReady, Status: metav1.ConditionUnknown, Reason: operation.ReasonChecking,
@@ -69,9 +68,9 @@ func (l *login) doubt(ctx context.Context, config *v1alpha1.ProviderConfig) erro
 	return l.client.Status().Patch(ctx, config, before)
 }
 
-// ask has the controllers try the credentials, now and then.
-func (l *login) ask(ctx context.Context, config *v1alpha1.ProviderConfig) error {
-	if time.Since(l.asked) < askAgain {
+// requestCheck makes the controllers check the credentials, once per checkInterval.
+func (l *login) requestCheck(ctx context.Context, config *v1alpha1.ProviderConfig) error {
+	if time.Since(l.requested) < checkInterval {
 		return nil
 	}
 	secret := &corev1.Secret{}
@@ -80,10 +79,10 @@ func (l *login) ask(ctx context.Context, config *v1alpha1.ProviderConfig) error 
 	}
 	before := client.MergeFrom(secret.DeepCopy())
 	now := time.Now()
-	metav1.SetMetaDataAnnotation(&secret.ObjectMeta, annotationAsked, now.UTC().Format(time.RFC3339Nano))
+	metav1.SetMetaDataAnnotation(&secret.ObjectMeta, annotationCheckRequested, now.UTC().Format(time.RFC3339Nano))
 	if err := l.client.Patch(ctx, secret, before); err != nil {
 		return err
 	}
-	l.asked = now
+	l.requested = now
 	return nil
 }

@@ -25,10 +25,10 @@ import (
 )
 
 const (
-	// moves is how often a move is begun that trouble on the way has stopped.
-	moves = 3
-	// respite is how long the cluster has before the next try.
-	respite = 5 * time.Second
+	// maxMoves is how often a move is attempted.
+	maxMoves = 3
+	// retryPause is the pause before the next attempt.
+	retryPause = 5 * time.Second
 )
 
 // Mover moves the management of a cluster between this machine and the cluster.
@@ -43,23 +43,23 @@ func NewMover(o *operation.Operation, p provider.Provider, progress *ui.Reporter
 	return Mover{o, p, progress}
 }
 
-// SettleAndWake turns the operation to the plane that is in charge, and returns the
-// ClusterBootstrap on it. It starts controllers of the cluster that a move has stopped.
-func (m Mover) SettleAndWake(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
-	there, err := m.Settle(cb)
+// ResumeInCharge switches the operation to the plane that is in charge, starts
+// controllers of the cluster that a move has stopped, and returns the ClusterBootstrap.
+func (m Mover) ResumeInCharge(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
+	there, err := m.UseInCharge(cb)
 	if err != nil || m.InCharge() == operation.LocalPlane {
 		return there, err
 	}
 	return there, startOwnControllers(m.Context(), m.Client())
 }
 
-// Settle is SettleAndWake without starting controllers. It completes a move that was
-// interrupted after its switch first.
-func (m Mover) Settle(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
+// UseInCharge is ResumeInCharge without starting controllers. It first completes a move
+// that was interrupted after its switch.
+func (m Mover) UseInCharge(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
 	if !MovedAway(cb) {
 		return cb, nil
 	}
-	there, err := TurnToCluster(m.Context(), m.Operation, cb, m.Progress)
+	there, err := ConnectInCharge(m.Context(), m.Operation, cb, m.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -75,15 +75,15 @@ func (m Mover) Settle(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap
 		if report != nil { // a journal may have lost it
 			m.Progress.Moved(report)
 		}
-		return TurnToCluster(m.Context(), m.Operation, cb, m.Progress)
+		return ConnectInCharge(m.Context(), m.Operation, cb, m.Progress)
 	case MovedAway(there):
 		return m.MoveBack(cb)
 	}
 	return there, nil
 }
 
-// PivotOut moves the management of the cluster onto the cluster itself. Trouble on
-// the way is tried again; what the move refuses is not.
+// PivotOut moves the management of the cluster onto the cluster itself. Transient
+// errors are retried; refusals are not.
 func (m Mover) PivotOut(cb *v1alpha1.ClusterBootstrap, tries int) error {
 	report, err := m.moveOut(cb)
 	stopped, ok := errors.AsType[*pivot.Stopped](err)
@@ -95,7 +95,7 @@ func (m Mover) PivotOut(cb *v1alpha1.ClusterBootstrap, tries int) error {
 		if err := m.Local.Get(m.Context(), client.ObjectKeyFromObject(cb), cb); err != nil {
 			return err
 		}
-		_, err = TurnToCluster(m.Context(), m.Operation, cb, m.Progress)
+		_, err = ConnectInCharge(m.Context(), m.Operation, cb, m.Progress)
 		return err
 	case !ok || !stopped.RolledBack || m.Context().Err() != nil:
 		return err
@@ -103,14 +103,14 @@ func (m Mover) PivotOut(cb *v1alpha1.ClusterBootstrap, tries int) error {
 	if err := m.recordStopped(cb, stopped); err != nil {
 		slog.Warn("record why the move stopped", "error", err)
 	}
-	if tries >= moves || stopped.Refused {
+	if tries >= maxMoves || stopped.Refused {
 		return fmt.Errorf("%w; this machine stays in charge of %s", err, m.Name)
 	}
-	return m.Wait(respite)
+	return m.Wait(retryPause)
 }
 
-// recordStopped writes to the status why a move was taken back. The controllers that
-// run again write to it, too.
+// recordStopped writes to the status why a move was rolled back. The restarted
+// controllers write to it, too.
 func (m Mover) recordStopped(cb *v1alpha1.ClusterBootstrap, s *pivot.Stopped) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		now := &v1alpha1.ClusterBootstrap{}
@@ -134,8 +134,8 @@ func (m Mover) clusterClient(cb *v1alpha1.ClusterBootstrap) (client.Client, erro
 	return newBoundedClient(config)
 }
 
-// listItems is what the platform holds of the cluster. Of a machine's addresses only
-// its own counts: a virtual IP and those of pods come and go by themselves.
+// listItems lists what the platform holds of the cluster. Of a machine's addresses only
+// its own counts: a virtual IP and those of pods change at any time.
 func (m Mover) listItems(ctx context.Context, cb *v1alpha1.ClusterBootstrap, from client.Reader) (out []pivot.Item, err error) {
 	s, err := inventory.ReadSite(ctx, m.Operation, m.provider, cb, from)
 	if err != nil {
@@ -145,7 +145,7 @@ func (m Mover) listItems(ctx context.Context, cb *v1alpha1.ClusterBootstrap, fro
 	for _, h := range found {
 		addresses := h.Addresses
 		if !h.Balancer {
-			addresses = slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return !isMachine(cb, a) })
+			addresses = slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return !isMachineAddress(cb, a) })
 		}
 		for _, part := range h.Parts {
 			out = append(out, pivot.Item{Kind: part.Kind, Name: part.Name, ID: h.ID, Addresses: addresses})
@@ -154,12 +154,12 @@ func (m Mover) listItems(ctx context.Context, cb *v1alpha1.ClusterBootstrap, fro
 	return out, err
 }
 
-// isMachine reports whether a machine of the cluster is known by the address.
-func isMachine(cb *v1alpha1.ClusterBootstrap, address string) bool {
+// isMachineAddress reports whether a machine of the cluster has the address.
+func isMachineAddress(cb *v1alpha1.ClusterBootstrap, address string) bool {
 	return slices.ContainsFunc(cb.Status.Machines, func(m v1alpha1.BootstrapMachineStatus) bool { return m.IPAddress == address })
 }
 
-// moveOut moves the plane onto the cluster, from wherever an earlier move stopped.
+// moveOut moves the plane onto the cluster, or continues an earlier move.
 func (m Mover) moveOut(cb *v1alpha1.ClusterBootstrap) (*pivot.Report, error) {
 	there, err := m.clusterClient(cb)
 	if err != nil {
@@ -185,7 +185,7 @@ func (m Mover) MoveBack(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstr
 	return m.FindCluster(m.Context(), m.Local)
 }
 
-// newMove returns what the moves in both directions share. The platform is asked with
+// newMove returns the common part of the moves in both directions. The platform is listed with
 // the credentials of the plane that is in charge before the move.
 func (m Mover) newMove(cb *v1alpha1.ClusterBootstrap, from client.Reader) *pivot.Move {
 	return &pivot.Move{
@@ -195,6 +195,6 @@ func (m Mover) newMove(cb *v1alpha1.ClusterBootstrap, from client.Reader) *pivot
 			m.Hooks.Reached("pivot/" + string(s))
 			return nil
 		},
-		Tell: func(s pivot.Stage, message string) { m.Progress.Waiting(string(s) + ": " + message) },
+		Progress: func(s pivot.Stage, message string) { m.Progress.Waiting(string(s) + ": " + message) },
 	}
 }

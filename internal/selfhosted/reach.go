@@ -34,11 +34,11 @@ const (
 // ClusterBootstrap is in charge of its cluster.
 func MovedAway(cb *v1alpha1.ClusterBootstrap) bool { return cb != nil && v1alpha1.Fenced(cb) }
 
-// RESTConfig returns the way to the cluster that a ClusterBootstrap has created, as its
-// administrator: by its endpoint, or past it to a control plane. Credentials that
-// are about to run out are renewed first.
+// RESTConfig returns the configuration of a client for the cluster of a
+// ClusterBootstrap, as its administrator: through its endpoint, or else a control
+// plane. Credentials that are about to expire are renewed first.
 func RESTConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, dial workspace.Dialer) (*rest.Config, error) {
-	kubeconfig, err := Credential(ctx, c, cb, bootstrap.SecretKubeconfig, dial, false)
+	kubeconfig, err := ReadCredential(ctx, c, cb, bootstrap.SecretKubeconfig, dial, false)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", cb.Spec.Cluster.Name, err)
 	}
@@ -57,8 +57,8 @@ func RESTConfig(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootst
 	return config, nil
 }
 
-// withFallback dials what is asked for, and while that is silent the same port of other
-// addresses.
+// withFallback dials the given address, and if that does not answer the same port of
+// other addresses.
 func withFallback(dial workspace.Dialer, addresses []string) workspace.Dialer {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := operation.DialWithin(ctx, dialPatience, dial, network, addr)
@@ -76,17 +76,16 @@ func withFallback(dial workspace.Dialer, addresses []string) workspace.Dialer {
 	}
 }
 
-// newBoundedClient is a client whose calls end after a while, which a watch must not.
+// newBoundedClient returns a client whose calls have a timeout. It cannot watch.
 func newBoundedClient(config *rest.Config) (client.Client, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = CallPatience
 	return workspace.NewClient(config)
 }
 
-// TurnToCluster makes the plane that is in charge of the cluster the one to work with,
-// and returns the ClusterBootstrap on it. It waits for the cluster to
-// answer.
-func TurnToCluster(ctx context.Context, o *operation.Operation, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
+// ConnectInCharge switches the operation to the plane that is in charge of the cluster,
+// and returns the ClusterBootstrap on it. It waits for the cluster to answer.
+func ConnectInCharge(ctx context.Context, o *operation.Operation, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*v1alpha1.ClusterBootstrap, error) {
 	o.UseLocalPlane()
 	if !MovedAway(cb) {
 		return cb, nil
@@ -118,8 +117,8 @@ func TurnToCluster(ctx context.Context, o *operation.Operation, cb *v1alpha1.Clu
 }
 
 // ReadInCharge calls f with a client of the plane that is in charge, and with the
-// ClusterBootstrap on it; nil is none. If that plane is a cluster that
-// cannot be asked, f gets what this machine's plane has, and why.
+// ClusterBootstrap on it; nil if there is none. If that plane is a cluster that does not
+// answer, f gets the state of this machine's plane, and the error.
 func ReadInCharge(ctx context.Context, w workspace.Workspace, f func(client.Client, *v1alpha1.ClusterBootstrap, error) error) error {
 	return w.ReadPlane(ctx, func(c client.Client) error {
 		cb, err := w.FindCluster(ctx, c)
@@ -137,7 +136,7 @@ func ReadInCharge(ctx context.Context, w workspace.Workspace, f func(client.Clie
 	})
 }
 
-// Connect is a client of the cluster that a ClusterBootstrap has moved to, and the
+// Connect returns a client of the cluster that a ClusterBootstrap has moved to, and the
 // ClusterBootstrap on it.
 func Connect(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap) (client.Client, *v1alpha1.ClusterBootstrap, error) {
 	dial, err := w.NewDialer()

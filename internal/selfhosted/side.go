@@ -40,11 +40,11 @@ func (s *localSide) Quiesce(ctx context.Context) error { return s.StopController
 // Resume starts the controllers of this process again.
 func (s *localSide) Resume(context.Context) error { return s.ResumeControllers(s.provider) }
 
-// Awake names nothing: only this process starts these controllers.
-func (s *localSide) Awake(context.Context) (string, error) { return "", nil }
+// RunningController returns nothing: only this process starts these controllers.
+func (s *localSide) RunningController(context.Context) (string, error) { return "", nil }
 
-// Admitted connects to the platform as the controllers of this process will.
-func (s *localSide) Admitted(ctx context.Context) error {
+// CheckLogin connects to the platform as the controllers of this process will.
+func (s *localSide) CheckLogin(ctx context.Context) error {
 	site, err := inventory.ReadSite(ctx, s.Operation, s.provider, s.cluster, s.credentials)
 	if err != nil {
 		return err
@@ -84,24 +84,24 @@ func (s *clusterSide) Resume(ctx context.Context) error {
 	return startOwnControllers(ctx, s.plane.Client)
 }
 
-// Awake names a controller of the cluster that has pods.
-func (s *clusterSide) Awake(ctx context.Context) (string, error) {
-	return runningController(ctx, s.plane.Client)
+// RunningController returns the name of a controller of the cluster that is not stopped.
+func (s *clusterSide) RunningController(ctx context.Context) (string, error) {
+	return findRunning(ctx, s.plane.Client)
 }
 
-// Admitted starts the controllers of the cluster, and asks them whether the platform
-// takes their credentials.
-func (s *clusterSide) Admitted(ctx context.Context) error {
+// CheckLogin starts the controllers of the cluster, and checks that they can log in to
+// the platform.
+func (s *clusterSide) CheckLogin(ctx context.Context) error {
 	if err := startOwnControllers(ctx, s.plane.Client); err != nil {
 		return err
 	}
 	if err := checkRunning(ctx, s.plane.Client, s.provider); err != nil {
 		return err
 	}
-	return s.login.accepted(ctx)
+	return s.login.check(ctx)
 }
 
-// thisMachine names this machine for readers on the cluster.
+// thisMachine returns the name of this machine for readers on the cluster.
 func thisMachine() string {
 	host, err := os.Hostname()
 	if err != nil {

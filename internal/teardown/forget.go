@@ -15,14 +15,14 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// ForgetCheck is what the user has to know before the state of a cluster goes.
+// ForgetCheck is the result of CheckForget: the question for the user, or a refusal.
 type ForgetCheck struct {
 	Question string
 	Refusal  error // nil if nothing is lost
 }
 
-// CheckForget looks at what would be lost with the state of a cluster. The plane that
-// it has opened for that, if any, has to be closed.
+// CheckForget checks whether the state of a cluster may be removed. The caller closes
+// the returned operation, if any.
 func (t *Teardown) CheckForget(ctx context.Context, w workspace.Workspace) (o *operation.Operation, check ForgetCheck, err error) {
 	check.Question = fmt.Sprintf("Remove the state of %s in %s?", w.Name, w.Dir)
 	if !w.HasPlane() {
@@ -44,14 +44,14 @@ func (t *Teardown) CheckForget(ctx context.Context, w workspace.Workspace) (o *o
 	case d.gone():
 		_, check.Refusal = readConcludedLedger(ctx, o)
 	case d.id != "":
-		check.Refusal = t.leftOf(o, d)
+		check.Refusal = t.checkLeft(o, d)
 	}
 	return o, check, nil
 }
 
-// leftOf reports what the platform holds of a cluster, or why it cannot be asked;
-// nil means that it holds nothing.
-func (t *Teardown) leftOf(o *operation.Operation, d *target) error {
+// checkLeft returns an error if the platform holds objects of a cluster, or cannot be
+// queried.
+func (t *Teardown) checkLeft(o *operation.Operation, d *target) error {
 	x, err := t.prepare(o, o.Local, d)
 	if err != nil {
 		return fmt.Errorf("it is not known what the platform holds of %s: %w", o.Name, err)
@@ -64,9 +64,9 @@ func (t *Teardown) leftOf(o *operation.Operation, d *target) error {
 		fmt.Fprint(t.Err, x.copies.Line())
 		return nil
 	}
-	fmt.Fprintln(t.Err, x.picture(found))
-	if selfhosted.MovedAway(d.cluster) && x.silence == nil {
+	fmt.Fprintln(t.Err, x.describe(found))
+	if selfhosted.MovedAway(d.cluster) && x.unreachable == nil {
 		fmt.Fprintf(t.Err, "%s manages itself, and keeps running. Without the state of this machine\nbutleradm has no status, kubeconfig and destroy for it; save its kubeconfig:\n\n  %s > kubeconfig\n\n", o.Name, o.Command("kubeconfig"))
 	}
-	return fmt.Errorf("the platform still holds %s of %s; destroy it first: %s", inventory.CountByKind(found.Parts()), o.Name, x.how())
+	return fmt.Errorf("the platform still holds %s of %s; destroy it first: %s", inventory.CountByKind(found.Parts()), o.Name, x.command())
 }

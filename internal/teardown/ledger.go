@@ -19,29 +19,29 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// ledger is the account of a destruction: everything that the platform was seen
-// to hold of a cluster, and what of it was there when it was last asked.
+// ledger records a destruction: all objects of a cluster that the platform has shown,
+// and how many of them were in the last list.
 type ledger struct {
 	namespace string // where it is kept
 	clusterID string
 	entries   []entry
 	left      int
-	// grown says that there are entries which are not written down.
-	grown bool
-	// complete says that the platform was asked at the end, and held nothing.
+	// dirty is true if there are entries that are not written yet.
+	dirty bool
+	// complete is true if the platform has confirmed at the end that nothing is left.
 	complete bool
 }
 
-// entry is one object on the platform. The request that it belongs to is part of
-// it: names come back.
+// entry is one object on the platform. The owner is part of it, because names are used
+// again.
 type entry struct {
 	Owner string `json:"owner"`
 	Kind  string `json:"kind"`
 	Name  string `json:"name"`
 }
 
-// see takes in what the platform holds now.
-func (l *ledger) see(now inventory.Inventory) {
+// record adds what the platform holds now.
+func (l *ledger) record(now inventory.Inventory) {
 	l.left = 0
 	for _, h := range now {
 		for _, p := range h.Parts {
@@ -49,13 +49,13 @@ func (l *ledger) see(now inventory.Inventory) {
 			e := entry{h.Owner.ID, p.Kind, p.Name}
 			if !slices.Contains(l.entries, e) {
 				l.entries = append(l.entries, e)
-				l.grown = true
+				l.dirty = true
 			}
 		}
 	}
 }
 
-// line sums up; first is what the entries are called, created or found.
+// line returns the summary; first is the word for the entries, created or found.
 func (l *ledger) line(first string) string {
 	var parts []provider.Part
 	for _, e := range l.entries {
@@ -68,20 +68,19 @@ func (l *ledger) line(first string) string {
 	return text
 }
 
-// A ConfigMap holds a ledger below ledgerKey. It has completeKey once the platform
-// was asked at the end, and held nothing.
+// A ConfigMap holds a ledger below ledgerKey. It has completeKey once the platform has
+// confirmed that nothing is left.
 const (
 	ledgerKey   = "objects.json"
 	completeKey = "complete"
 )
 
-// ledgerName is the ConfigMap with the ledger of a cluster. It stays when the
-// cluster is gone: it is all that is left to tell of it.
+// ledgerName returns the name of the ConfigMap with the ledger of a cluster. It
+// outlives the cluster.
 func ledgerName(cluster string) string { return cluster + "-ledger" }
 
-// readLedger returns what earlier runs have written down about a cluster; nil
-// means nothing. That of an earlier cluster of the name is not returned for
-// another id.
+// readLedger returns the ledger of a cluster; nil if there is none. With an id it does
+// not return that of an earlier cluster of the name.
 func readLedger(ctx context.Context, c client.Reader, cluster, id string) (*ledger, error) {
 	var found corev1.ConfigMapList
 	if err := c.List(ctx, &found, operation.ByName(ledgerName(cluster))); err != nil {
@@ -100,7 +99,7 @@ func readLedger(ctx context.Context, c client.Reader, cluster, id string) (*ledg
 	return nil, nil
 }
 
-// writeLedger keeps the ledger for the next run.
+// writeLedger stores the ledger for the next run.
 func writeLedger(ctx context.Context, o *operation.Operation, l *ledger) error {
 	data, err := json.Marshal(l.entries)
 	if err != nil {
@@ -121,14 +120,14 @@ func writeLedger(ctx context.Context, o *operation.Operation, l *ledger) error {
 	if err != nil {
 		return fmt.Errorf("record what is to be deleted: %w", err)
 	}
-	l.grown = false
+	l.dirty = false
 	return nil
 }
 
-// enter adds what the platform holds of a cluster to what is known of it already,
-// and keeps that. Of a cluster without an id nothing was ever made; the ledger of
-// an earlier one of its name must not be taken for its own.
-func enter(ctx context.Context, o *operation.Operation, namespace, id string, found inventory.Inventory) (*ledger, error) {
+// updateLedger adds what the platform holds of a cluster to its ledger, and stores it.
+// For a cluster without an id nothing was ever created; it deletes the ledger of an
+// earlier cluster of the name.
+func updateLedger(ctx context.Context, o *operation.Operation, namespace, id string, found inventory.Inventory) (*ledger, error) {
 	l := &ledger{clusterID: id}
 	if id == "" {
 		earlier := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: ledgerName(o.Name)}}
@@ -142,22 +141,21 @@ func enter(ctx context.Context, o *operation.Operation, namespace, id string, fo
 		l = known
 	}
 	l.complete = false
-	l.see(found)
+	l.record(found)
 	return l, writeLedger(ctx, o, l)
 }
 
-// Bookkeeper sees to it that a cluster can be accounted for that another program deletes
-// while it is being made, as with kubectl: its id is kept where it outlives the
-// ClusterBootstrap, and what the platform holds is written down when the deletion
-// begins. Without a ledger nothing was ever made.
+// Bookkeeper keeps the ledger of a cluster during its bootstrap, in case it is deleted
+// by another program: it stores the id on the ProviderConfig, which outlives the
+// ClusterBootstrap, and records what the platform holds when the deletion begins.
 type Bookkeeper struct {
 	*operation.Operation
 	Provider      provider.Provider
 	kept, counted bool
 }
 
-// See records each change of the ClusterBootstrap. What fails is tried again at
-// the next one: it must not keep the bootstrap from going on.
+// See records each change of the ClusterBootstrap. A failure is retried at the next
+// one: it must not stop the bootstrap.
 func (b *Bookkeeper) See(cb *v1alpha1.ClusterBootstrap) {
 	id := cb.Annotations[v1alpha1.AnnotationClusterID]
 	if b.InCharge() == operation.ClusterPlane || id == "" {
@@ -183,7 +181,7 @@ func (b *Bookkeeper) keep(cb *v1alpha1.ClusterBootstrap, id string) error {
 	if err != nil || known != nil && !known.complete {
 		return err
 	}
-	_, err = enter(b.Context(), b.Operation, cb.Namespace, id, nil)
+	_, err = updateLedger(b.Context(), b.Operation, cb.Namespace, id, nil)
 	return err
 }
 
@@ -194,7 +192,7 @@ func (b *Bookkeeper) count(cb *v1alpha1.ClusterBootstrap, id string) error {
 	}
 	found, err := s.ListHeld(b.Context(), provider.Owner{ClusterID: id})
 	if err == nil {
-		_, err = enter(b.Context(), b.Operation, cb.Namespace, id, found)
+		_, err = updateLedger(b.Context(), b.Operation, cb.Namespace, id, found)
 	}
 	return err
 }

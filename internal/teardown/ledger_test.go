@@ -31,7 +31,7 @@ func TestLedgerUnitesWhatWasEverSeen(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			l := &ledger{}
 			for _, now := range c.seen {
-				l.see(now)
+				l.record(now)
 			}
 			if got := l.line("created"); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
@@ -42,12 +42,12 @@ func TestLedgerUnitesWhatWasEverSeen(t *testing.T) {
 
 func TestLedgerKnowsWhatIsNotWrittenDown(t *testing.T) {
 	l, now := &ledger{}, inventory.Inventory{held("1", "a", "machine/a")}
-	if l.grown {
+	if l.dirty {
 		t.Error("an empty ledger has grown")
 	}
-	l.see(now)
-	l.see(now) // what could not be written the first time is not forgotten the second
-	if !l.grown {
+	l.record(now)
+	l.record(now) // what could not be written the first time is not forgotten the second
+	if !l.dirty {
 		t.Error("what is not written down counts as written")
 	}
 }

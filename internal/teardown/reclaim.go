@@ -15,7 +15,7 @@ func reclaimPlane(m selfhosted.Mover) error {
 	if err != nil || !selfhosted.MovedAway(cb) {
 		return err
 	}
-	if _, err := m.Settle(cb); err != nil || m.InCharge() == operation.LocalPlane {
+	if _, err := m.UseInCharge(cb); err != nil || m.InCharge() == operation.LocalPlane {
 		return err
 	}
 	if err := refuseOthersInCharge(m.Operation); err != nil {

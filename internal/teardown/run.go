@@ -24,8 +24,8 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// glance is how often the platform is looked at while the controllers delete.
-const glance = 5 * time.Second
+// pollInterval is how often the platform is listed while the controllers delete.
+const pollInterval = 5 * time.Second
 
 // destruction is a cluster being destroyed through its plane.
 type destruction struct {
@@ -35,20 +35,20 @@ type destruction struct {
 	provider provider.Provider
 	// given are credentials that replace those of the plane; nil means none.
 	given *corev1.Secret
-	// silence is why a cluster that manages itself does not answer; nil means that
-	// it does, or need not.
-	silence error
-	ledger  *ledger
-	// copies are what the platform keeps, as it was last asked.
+	// unreachable is why a cluster that manages itself does not answer; nil if it does,
+	// or need not.
+	unreachable error
+	ledger      *ledger
+	// copies are those of the last list of the platform.
 	copies inventory.Copies
-	// tenants live by the cluster; unheardOf is why they are not known.
-	tenants   []tenant
-	unheardOf error
-	progress  *ui.Reporter
+	// tenants of the cluster; tenantsError is why they are not known.
+	tenants      []tenant
+	tenantsError error
+	progress     *ui.Reporter
 }
 
-// prepare prepares to destroy a cluster, which the plane that local reads knows:
-// its platform can be asked after it.
+// prepare returns the destruction of a cluster that is on the plane of local, with a
+// connection to its platform.
 func (t *Teardown) prepare(o *operation.Operation, local client.Client, d *target) (*destruction, error) {
 	x := &destruction{Operation: o, target: d, job: t, progress: ui.NewReporter(t.Out, t.Err, "plain")}
 	var err error
@@ -61,7 +61,7 @@ func (t *Teardown) prepare(o *operation.Operation, local client.Client, d *targe
 	if d.cluster, err = selfhosted.FenceStalePlane(o, d.cluster); err != nil {
 		return nil, err
 	}
-	x.silence = x.catchUp(local)
+	x.unreachable = x.refreshTarget(local)
 	if d.config == nil {
 		return x, nil
 	}
@@ -73,9 +73,9 @@ func (t *Teardown) prepare(o *operation.Operation, local client.Client, d *targe
 	return x, err
 }
 
-// catchUp takes over what a cluster that manages itself knows better than the plane
-// of this machine: how to ask the platform, and for what it was asked.
-func (x *destruction) catchUp(local client.Client) error {
+// refreshTarget reads ProviderConfig, credentials and requests from a cluster that
+// manages itself: they are newer than those of this machine.
+func (x *destruction) refreshTarget(local client.Client) error {
 	if !selfhosted.MovedAway(x.cluster) {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (x *destruction) catchUp(local client.Client) error {
 
 func (x *destruction) owner() provider.Owner { return provider.Owner{ClusterID: x.id} }
 
-// site is the platform with the best credentials that there are.
+// site returns the platform with the newest credentials.
 func (x *destruction) site() inventory.Site {
 	secret := x.secret
 	if x.given != nil {
@@ -101,8 +101,7 @@ func (x *destruction) site() inventory.Site {
 	return inventory.NewSite(x.Operation, x.provider, x.config, secret)
 }
 
-// list asks the platform what it holds of the cluster, before anything is
-// changed.
+// list returns what the platform holds of the cluster, before anything is changed.
 func (x *destruction) list() (inventory.Inventory, error) {
 	if x.id == "" {
 		return nil, nil
@@ -110,7 +109,7 @@ func (x *destruction) list() (inventory.Inventory, error) {
 	if x.config == nil {
 		return nil, fmt.Errorf("list what the platform holds of %s: the ProviderConfig is gone from the plane; find the objects by their tags: butleradm destroy -c FILE --orphans", x.Name)
 	}
-	found, err := insist(x.Context(), x.progress, func(ctx context.Context) (inventory.Stock, error) { return x.site().List(ctx, x.owner()) })
+	found, err := retryTransient(x.Context(), x.progress, func(ctx context.Context) (inventory.Stock, error) { return x.site().List(ctx, x.owner()) })
 	if err != nil {
 		return nil, fmt.Errorf("list what the platform holds of %s: %w; nothing was deleted%s", x.Name, err, x.remedy(err))
 	}
@@ -118,7 +117,7 @@ func (x *destruction) list() (inventory.Inventory, error) {
 	return found.Held, nil
 }
 
-// remedy is what to do about credentials that the platform refuses.
+// remedy returns the hint for credentials that the platform refuses.
 func (x *destruction) remedy(err error) string {
 	if provider.KindOf(err) != provider.Unauthorized || x.Rehearsal {
 		return ""
@@ -126,8 +125,8 @@ func (x *destruction) remedy(err error) string {
 	return fmt.Sprintf("; pass other credentials: %s --credentials FILE", x.Command("destroy"))
 }
 
-// picture is what will go, as text.
-func (x *destruction) picture(found inventory.Inventory) string {
+// describe returns what will be deleted, as text.
+func (x *destruction) describe(found inventory.Inventory) string {
 	rows := rows(found, x.requests)
 	if len(rows) == 0 {
 		return fmt.Sprintf("The platform holds nothing of %s.\n%s", x.Name, x.copies.Line())
@@ -139,10 +138,10 @@ func (x *destruction) picture(found inventory.Inventory) string {
 	return fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", x.Name, x.id, x.config.Name, table(rows), held, x.copies.Line())
 }
 
-// run deletes everything, in the order in which nothing loses its owner: requests
-// and what the platform made of them, ProviderConfig, credentials.
+// run deletes everything, in an order in which nothing loses its owner: requests and
+// their objects on the platform, ProviderConfig, credentials.
 func (x *destruction) run(found inventory.Inventory) error {
-	if err := x.comeHome(); err != nil {
+	if err := x.reclaim(); err != nil {
 		return err
 	}
 	if x.given != nil {
@@ -161,9 +160,9 @@ func (x *destruction) run(found inventory.Inventory) error {
 	return x.finish()
 }
 
-// finish deletes what no request stood for, the cluster's own Secrets if nobody has,
-// and then what the platform was asked with. That nothing is left is written down
-// in between: without a ProviderConfig nobody could ask again.
+// finish deletes objects without a request, the cluster's own Secrets, and then
+// ProviderConfig and credentials. It records in between that nothing is left: without
+// a ProviderConfig the platform cannot be listed again.
 func (x *destruction) finish() error {
 	if err := x.sweepRest(); err != nil {
 		return err
@@ -179,9 +178,9 @@ func (x *destruction) finish() error {
 	return nil
 }
 
-// ClearUp ends a bootstrap whose ClusterBootstrap was deleted, as with
-// kubectl, and its controller has let go: it does what destroy would still do.
-func (t *Teardown) ClearUp(o *operation.Operation, progress *ui.Reporter) error {
+// CompleteDeletion runs the last stages of destroy for a cluster whose ClusterBootstrap
+// was deleted during its bootstrap, for example with kubectl.
+func (t *Teardown) CompleteDeletion(o *operation.Operation, progress *ui.Reporter) error {
 	progress.Step(o.Name + " was deleted; deleting what is left of it")
 	if err := t.destroyRest(o, progress); err != nil {
 		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; cause: %w", o.Name, operation.ErrDeleted, o.Command("destroy"), err)
@@ -189,7 +188,7 @@ func (t *Teardown) ClearUp(o *operation.Operation, progress *ui.Reporter) error 
 	return fmt.Errorf("%s was %w meanwhile, and is destroyed; nothing is left on the platform", o.Name, operation.ErrDeleted)
 }
 
-// destroyRest goes on after the last request is gone.
+// destroyRest runs the stages after the last request is gone.
 func (t *Teardown) destroyRest(o *operation.Operation, progress *ui.Reporter) error {
 	d, err := readTarget(o.Context(), o.Workspace, o.Local)
 	if err != nil {
@@ -224,13 +223,13 @@ func (t *Teardown) destroyRest(o *operation.Operation, progress *ui.Reporter) er
 	return err
 }
 
-// comeHome takes the management back from a cluster that manages itself. The
-// platform has to take the credentials for that, so new ones come first.
-func (x *destruction) comeHome() error {
+// reclaim moves the management of a cluster that manages itself back to this machine.
+// The platform must accept the credentials for that, so new ones are written first.
+func (x *destruction) reclaim() error {
 	if !selfhosted.MovedAway(x.cluster) {
 		return nil
 	}
-	if _, err := selfhosted.TurnToCluster(x.Context(), x.Operation, x.cluster, x.progress); err != nil {
+	if _, err := selfhosted.ConnectInCharge(x.Context(), x.Operation, x.cluster, x.progress); err != nil {
 		return err
 	}
 	if x.given != nil {
@@ -245,13 +244,13 @@ func (x *destruction) comeHome() error {
 	return err
 }
 
-// record writes down what will go before the first of it goes.
+// record writes the ledger before anything is deleted.
 func (x *destruction) record(found inventory.Inventory) (err error) {
-	x.ledger, err = enter(x.Context(), x.Operation, x.namespace(), x.id, found)
+	x.ledger, err = updateLedger(x.Context(), x.Operation, x.namespace(), x.id, found)
 	return err
 }
 
-// namespace is where the cluster was, as far as the plane still knows.
+// namespace returns the namespace of the cluster, as far as the plane still knows it.
 func (x *destruction) namespace() string {
 	if x.cluster != nil {
 		return x.cluster.Namespace
@@ -259,7 +258,7 @@ func (x *destruction) namespace() string {
 	return x.config.Namespace
 }
 
-// conclude writes down that the platform holds nothing any more.
+// conclude records that the platform holds nothing any more.
 func (x *destruction) conclude() error {
 	if x.id == "" {
 		return nil
@@ -268,22 +267,22 @@ func (x *destruction) conclude() error {
 	return writeLedger(x.Context(), x.Operation, x.ledger)
 }
 
-// account asks the platform a last time after a failure, and says what is left.
+// account lists the platform a last time after a failure, and prints the ledger.
 func (x *destruction) account() {
 	if x.ledger == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.Context()), lastWord)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.Context()), finalTimeout)
 	defer cancel()
 	if x.id != "" && x.config != nil {
-		x.look(ctx, "")
+		x.recordHeld(ctx, "")
 	}
 	fmt.Fprintln(x.job.Out, x.ledger.line("created"))
 }
 
 // remove deletes the ClusterBootstrap and waits until its controller has let it
 // go, which is when its machines are gone. It is deleted before the controllers
-// start, so that they make nothing new.
+// start, so that they create nothing new.
 func (x *destruction) remove() error {
 	if x.cluster != nil {
 		if err := keepID(x.Context(), x.Operation, x.config, x.id); err != nil {
@@ -302,7 +301,7 @@ func (x *destruction) remove() error {
 	if x.cluster == nil {
 		return nil
 	}
-	stop := x.witness()
+	stop := x.watchPlatform()
 	defer stop()
 	err := x.Watch(client.ObjectKeyFromObject(x.cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
 		reportDeletion(x.progress, object.(*v1alpha1.ClusterBootstrap))
@@ -322,13 +321,13 @@ func reportDeletion(progress *ui.Reporter, cb *v1alpha1.ClusterBootstrap) {
 	}
 }
 
-// removeRequests deletes the requests that have lost their ClusterBootstrap: nobody
-// else does, and without a request the controllers make nothing.
+// removeRequests deletes requests whose ClusterBootstrap is gone: no controller does,
+// and without a request controllers create nothing.
 func (x *destruction) removeRequests() error {
 	return x.removeMarked(&v1alpha1.MachineRequestList{}, &v1alpha1.LoadBalancerRequestList{})
 }
 
-// removeMarked deletes what has the cluster's id on this machine's plane.
+// removeMarked deletes objects with the cluster's id on this machine's plane.
 func (x *destruction) removeMarked(kinds ...client.ObjectList) error {
 	for _, list := range kinds {
 		if err := x.Local.List(x.Context(), list); err != nil {
@@ -347,20 +346,20 @@ func (x *destruction) removeMarked(kinds ...client.ObjectList) error {
 	return nil
 }
 
-// witness looks at the platform while the controllers work: what appears only now
-// belongs into the ledger, and credentials that it refuses should be known at
-// once. It ends when the function that it returns is called.
-func (x *destruction) witness() (stop func()) {
+// watchPlatform lists the platform while the controllers work: objects that appear only
+// now belong into the ledger, and refused credentials are reported at once. It ends
+// when the returned function is called.
+func (x *destruction) watchPlatform() (stop func()) {
 	if x.id == "" || x.config == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(x.Context())
 	var group sync.WaitGroup
 	group.Go(func() {
-		told := ""
+		reported := ""
 		for ctx.Err() == nil {
-			told = x.look(ctx, told)
-			_ = pause(ctx, nil, glance) // its end is that of the loop
+			reported = x.recordHeld(ctx, reported)
+			_ = pause(ctx, nil, pollInterval) // its end is that of the loop
 		}
 	})
 	return func() {
@@ -369,9 +368,9 @@ func (x *destruction) witness() (stop func()) {
 	}
 }
 
-// look takes in what the platform holds, and tells that it refuses the
-// credentials, once.
-func (x *destruction) look(ctx context.Context, told string) string {
+// recordHeld records what the platform holds, and reports refused credentials unless
+// reported is the same error. It returns the error that was reported.
+func (x *destruction) recordHeld(ctx context.Context, reported string) string {
 	s := x.site()
 	if secret, err := operation.ReadSecret(ctx, x.Local, x.config); err == nil {
 		s.Secret = secret // it may have been renewed
@@ -379,30 +378,30 @@ func (x *destruction) look(ctx context.Context, told string) string {
 	seen, err := s.ListHeld(ctx, x.owner())
 	switch {
 	case ctx.Err() != nil:
-		return told
+		return reported
 	case err == nil:
-		// The next look tries again what cannot be written now.
-		_ = x.see(ctx, seen)
+		// The next list retries a write that fails now.
+		_ = x.addHeld(ctx, seen)
 		return ""
-	case provider.KindOf(err) == provider.Unauthorized && err.Error() != told:
+	case provider.KindOf(err) == provider.Unauthorized && err.Error() != reported:
 		x.progress.Report(ui.Event{Type: ui.EventWarning, Message: err.Error() + x.remedy(err)})
 		return err.Error()
 	}
-	return told
+	return reported
 }
 
-// see enters what the platform holds now.
-func (x *destruction) see(ctx context.Context, now inventory.Inventory) error {
+// addHeld adds what the platform holds now to the ledger.
+func (x *destruction) addHeld(ctx context.Context, now inventory.Inventory) error {
 	ours, _ := now.OfCluster(x.Name)
-	x.ledger.see(ours)
-	if !x.ledger.grown {
+	x.ledger.record(ours)
+	if !x.ledger.dirty {
 		return nil
 	}
 	return writeLedger(ctx, x.Operation, x.ledger)
 }
 
-// sweepRest deletes what no request stood for: it has the cluster's id, and
-// nobody else will ever ask for it.
+// sweepRest deletes objects with the cluster's id and without a request, which no
+// controller deletes.
 func (x *destruction) sweepRest() error {
 	if x.id == "" {
 		return nil
@@ -415,16 +414,16 @@ func (x *destruction) sweepRest() error {
 	}
 	left, err := sweepPlatform(x.Context(), s, provider.Owner{ClusterID: x.id, Cluster: x.Name}, x.progress, func(now inventory.Stock) error {
 		x.copies = now.Copies
-		return x.see(x.Context(), now.Held)
+		return x.addHeld(x.Context(), now.Held)
 	})
 	if err != nil {
-		return fmt.Errorf("%w; run the same command again%s", stillThere(x.Name, left, err), x.remedy(err))
+		return fmt.Errorf("%w; run the same command again%s", leftError(x.Name, left, err), x.remedy(err))
 	}
 	return nil
 }
 
-// stillThere names what is left of a cluster, and why.
-func stillThere(cluster string, left inventory.Inventory, err error) error {
+// leftError names what is left of a cluster, and the cause.
+func leftError(cluster string, left inventory.Inventory, err error) error {
 	if len(left) == 0 {
 		return fmt.Errorf("list what is left of %s on the platform: %w", cluster, err)
 	}
@@ -466,7 +465,7 @@ func (x *destruction) removeCredentials() error {
 	return client.IgnoreNotFound(x.Local.Delete(x.Context(), secret))
 }
 
-// awaitGone waits until an object does not exist, and reports what it says.
+// awaitGone waits until an object does not exist, and reports its condition.
 func awaitGone(o *operation.Operation, object *v1alpha1.ProviderConfig, progress *ui.Reporter) error {
 	last := ""
 	err := o.Watch(client.ObjectKeyFromObject(object), &v1alpha1.ProviderConfigList{}, func(object client.Object) bool {

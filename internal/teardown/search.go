@@ -27,18 +27,18 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// search is a cluster whose leavings are looked for by their tags.
+// search finds and deletes the objects of a cluster by their tags.
 type search struct {
 	*operation.Operation // its plane is there only if this machine has one of the name
 	*target              // what that plane knows; nil without one
 	job                  *Teardown
 	site                 inventory.Site
-	copies               inventory.Copies // what the platform keeps, as it was last asked
+	copies               inventory.Copies // of the last list of the platform
 	progress             *ui.Reporter
 	held                 *lock.Lock // of a plane that does not start
 }
 
-// DestroyByManifest deletes what carries the name of the cluster in a manifest.
+// DestroyByManifest deletes objects with the name of the cluster in a manifest.
 func (t *Teardown) DestroyByManifest(ctx context.Context, w workspace.Workspace, m *manifest.Manifest, given *corev1.Secret) (err error) {
 	t.byManifest = true
 	s, err := t.openSearch(ctx, w)
@@ -52,8 +52,8 @@ func (t *Teardown) DestroyByManifest(ctx context.Context, w workspace.Workspace,
 	return s.run()
 }
 
-// DestroyByTags deletes what carries the cluster id that the plane of this machine
-// knows, whether or not that plane is in charge.
+// DestroyByTags deletes objects with the cluster id that the plane of this machine has,
+// whether or not that plane is in charge.
 func (t *Teardown) DestroyByTags(ctx context.Context, w workspace.Workspace) (err error) {
 	s, err := t.openSearch(ctx, w)
 	if err != nil {
@@ -81,7 +81,7 @@ func (t *Teardown) DestroyByTags(ctx context.Context, w workspace.Workspace) (er
 func (t *Teardown) openSearch(ctx context.Context, w workspace.Workspace) (*search, error) {
 	s := &search{job: t, progress: ui.NewReporter(t.Out, t.Err, "plain")}
 	if !w.HasPlane() {
-		quiet()
+		discardLogs()
 		s.Operation = operation.New(ctx, w, t.Hooks)
 		return s, nil
 	}
@@ -97,7 +97,7 @@ func (t *Teardown) openSearch(ctx context.Context, w workspace.Workspace) (*sear
 	if errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
 		return nil, err
 	}
-	if !s.forced() && !t.DryRun {
+	if !s.isForced() && !t.DryRun {
 		return nil, fmt.Errorf("ask the plane in %s whether it is in charge: %w; if it is lost for good, use the manifest: butleradm destroy -c FILE --orphans --dry-run prints the cluster id, and --cluster-id ID --yes deletes", w.Dir, err)
 	}
 	s.Operation = operation.New(ctx, w, t.Hooks)
@@ -105,7 +105,7 @@ func (t *Teardown) openSearch(ctx context.Context, w workspace.Workspace) (*sear
 	return s, err
 }
 
-// close gives free what search has taken.
+// close releases the plane or its lock.
 func (s *search) close() error {
 	if s.held != nil {
 		return s.held.Release()
@@ -113,14 +113,14 @@ func (s *search) close() error {
 	return s.Close()
 }
 
-// quiet keeps what controllers' libraries log off the terminal, where no plane has a log.
-func quiet() { ctrllog.SetLogger(logr.Discard()) }
+// discardLogs discards the logs of libraries, for commands without a log file.
+func discardLogs() { ctrllog.SetLogger(logr.Discard()) }
 
-// forced reports whether the user has said twice which cluster is meant.
-func (s *search) forced() bool { return s.job.ClusterID != "" && s.job.Yes }
+// isForced reports whether the user has confirmed the cluster id.
+func (s *search) isForced() bool { return s.job.ClusterID != "" && s.job.Yes }
 
-// siteFor is the platform of a manifest, with the credentials that the user has
-// given, else those of the plane, else the ambient ones.
+// siteFor returns the platform of a manifest, with the credentials that the user has
+// given, or else those of the plane, or else the ambient ones.
 func (s *search) siteFor(m *manifest.Manifest, given *corev1.Secret) (inventory.Site, error) {
 	if _, referred := m.CredentialsKey(); !referred || given != nil || s.Rehearsal {
 		return s.newSite(m.Provider, given)
@@ -152,7 +152,7 @@ func (s *search) newSite(config *v1alpha1.ProviderConfig, secret *corev1.Secret)
 	return inventory.NewSite(s.Operation, p, config, secret), nil
 }
 
-// run finds one cluster, shows what is there of it, asks, and deletes it.
+// run finds one cluster, prints its objects, asks for confirmation, and deletes them.
 func (s *search) run() error {
 	id, err := s.clusterID()
 	if err != nil || id == "" {
@@ -162,11 +162,11 @@ func (s *search) run() error {
 	if err != nil {
 		return err
 	}
-	if err := s.ofThisName(id, found); err != nil {
+	if err := s.checkName(id, found); err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		s.sayNothing()
+		s.reportNothing()
 		return nil
 	}
 	text := fmt.Sprintf("%s (cluster id %s) on %s:\n\n%s\n  held by the platform: %s\n%s", s.Name, id, s.site.Config.Name, table(rows(found, nil)), inventory.CountByKind(found.Parts()), s.copies.Line())
@@ -174,7 +174,7 @@ func (s *search) run() error {
 		fmt.Fprintf(s.job.Out, "%s\nNothing was changed.\n", text)
 		return nil
 	}
-	if err := s.refuseBeside(id); err != nil {
+	if err := s.refuseInCharge(id); err != nil {
 		return err
 	}
 	fmt.Fprintln(s.job.Err, text)
@@ -189,13 +189,13 @@ func (s *search) run() error {
 func (s *search) delete(id string) error {
 	l := &ledger{clusterID: id}
 	left, err := sweepPlatform(s.Context(), s.site, provider.Owner{ClusterID: id, Cluster: s.Name}, s.progress, func(now inventory.Stock) error {
-		l.see(now.Held)
+		l.record(now.Held)
 		s.copies = now.Copies
 		return nil
 	})
 	if err != nil {
 		fmt.Fprintln(s.job.Out, l.line("found"))
-		return fmt.Errorf("%w; run the same command again%s", stillThere(s.Name, left, err), s.remedy(err))
+		return fmt.Errorf("%w; run the same command again%s", leftError(s.Name, left, err), s.remedy(err))
 	}
 	s.Hooks.Reached("destroy/gone")
 	if err := s.conclude(id); err != nil {
@@ -224,9 +224,9 @@ func (s *search) conclude(id string) error {
 	return writeLedger(s.Context(), s.Operation, l)
 }
 
-// ask asks the platform, before anything is deleted.
+// ask lists the platform, before anything is deleted.
 func (s *search) ask(o provider.Owner) (inventory.Inventory, error) {
-	found, err := insist(s.Context(), s.progress, func(ctx context.Context) (inventory.Stock, error) { return s.site.List(ctx, o) })
+	found, err := retryTransient(s.Context(), s.progress, func(ctx context.Context) (inventory.Stock, error) { return s.site.List(ctx, o) })
 	if err != nil {
 		return nil, fmt.Errorf("list what the platform holds of %s: %w; nothing was deleted%s", s.Name, err, s.remedy(err))
 	}
@@ -241,8 +241,8 @@ func (s *search) remedy(err error) string {
 	return "; pass other credentials with --credentials FILE"
 }
 
-// clusterID is the id of the cluster that is meant: the user's, the one that the
-// plane knows, or the only one that has the name. It is empty if there is none.
+// clusterID returns the id of the cluster: the user's, the one of the plane, or the
+// only one with the name. It is empty if there is none.
 func (s *search) clusterID() (string, error) {
 	switch {
 	case s.job.ClusterID != "":
@@ -255,28 +255,28 @@ func (s *search) clusterID() (string, error) {
 		return "", err
 	}
 	clusters := found.ByCluster()
-	if nobodys := clusters[""]; len(nobodys) > 0 {
-		fmt.Fprintf(s.job.Err, "note: %s with the name %s have no cluster id and are kept\n", inventory.CountByKind(nobodys.Parts()), s.Name)
+	if unowned := clusters[""]; len(unowned) > 0 {
+		fmt.Fprintf(s.job.Err, "note: %s with the name %s have no cluster id and are kept\n", inventory.CountByKind(unowned.Parts()), s.Name)
 		delete(clusters, "")
 	}
 	switch ids := slices.Sorted(maps.Keys(clusters)); len(ids) {
 	case 0:
-		s.sayNothing()
+		s.reportNothing()
 		return "", nil
 	case 1:
 		return ids[0], nil
 	default:
-		return "", s.ambiguous(ids, clusters)
+		return "", s.ambiguousError(ids, clusters)
 	}
 }
 
-func (s *search) sayNothing() {
+func (s *search) reportNothing() {
 	fmt.Fprintf(s.job.Err, "%s holds nothing of %s; nothing was changed\n%s", s.site.Config.Name, s.Name, s.copies.Line())
 	fmt.Fprintln(s.job.Out, (&ledger{}).line("found"))
 }
 
-// ambiguous shows the clusters that share a name.
-func (s *search) ambiguous(ids []string, clusters map[string]inventory.Inventory) error {
+// ambiguousError prints the clusters with the same name.
+func (s *search) ambiguousError(ids []string, clusters map[string]inventory.Inventory) error {
 	var b strings.Builder
 	for _, id := range ids {
 		fmt.Fprintf(&b, "  %s  %s\n", id, inventory.CountByKind(clusters[id].Parts()))
@@ -285,22 +285,22 @@ func (s *search) ambiguous(ids []string, clusters map[string]inventory.Inventory
 	return failure.Usagef("%d clusters have the name %s; select one with --cluster-id ID; nothing was deleted", len(ids), s.Name)
 }
 
-// ofThisName refuses the id of a cluster that has another name.
-func (s *search) ofThisName(id string, found inventory.Inventory) error {
-	ours, strangers := found.OfCluster(s.Name)
+// checkName refuses the id of a cluster that has another name.
+func (s *search) checkName(id string, found inventory.Inventory) error {
+	ours, foreign := found.OfCluster(s.Name)
 	switch {
-	case len(strangers) == 0:
+	case len(foreign) == 0:
 		return nil
 	case len(ours) > 0:
-		return sharedID(s.Name, id, strangers)
+		return sharedIDError(s.Name, id, foreign)
 	}
-	return failure.Usagef("the cluster with id %s is %s, not %s; nothing was deleted", id, strangers[0].Owner.Cluster, s.Name)
+	return failure.Usagef("the cluster with id %s is %s, not %s; nothing was deleted", id, foreign[0].Owner.Cluster, s.Name)
 }
 
-// refuseBeside refuses to work beside a plane that is in charge of the cluster: two
-// must never write at a time.
-func (s *search) refuseBeside(id string) error {
-	if s.target == nil || s.cluster == nil || s.id != id || s.forced() {
+// refuseInCharge refuses to delete while a plane is in charge of the cluster: there
+// must be one writer only.
+func (s *search) refuseInCharge(id string) error {
+	if s.target == nil || s.cluster == nil || s.id != id || s.isForced() {
 		return nil
 	}
 	if !selfhosted.MovedAway(s.cluster) {

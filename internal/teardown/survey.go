@@ -22,55 +22,54 @@ import (
 	"github.com/butlerdotdev/butler/internal/selfhosted"
 )
 
-// survey finds out what will go, before anything is changed. It refuses where that
-// cannot be told from what is somebody else's, and where something else would be
-// left without what it needs.
+// survey returns what will be deleted, before anything is changed. It refuses if that
+// cannot be distinguished from another owner's objects, and if other objects need it.
 func (x *destruction) survey() (inventory.Inventory, error) {
 	if err := x.refuseOthers(x.Name); err != nil {
 		return nil, err
 	}
 	found, err := x.list()
-	if err == nil && x.lacks(found) != nil {
-		// One look may show what was there a moment ago.
-		if err = pause(x.Context(), nil, latest); err == nil {
+	if err == nil && x.missing(found) != nil {
+		// One list may be stale.
+		if err = pause(x.Context(), nil, maxPause); err == nil {
 			found, err = x.list()
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	found, strangers := found.OfCluster(x.Name)
-	if len(strangers) > 0 {
-		return nil, sharedID(x.Name, x.id, strangers)
+	found, foreign := found.OfCluster(x.Name)
+	if len(foreign) > 0 {
+		return nil, sharedIDError(x.Name, x.id, foreign)
 	}
 	return found, x.refuseElsewhere(found)
 }
 
-// refuseElsewhere refuses a platform that has nothing of what is known to run: with
-// the credentials of another one everything would seem to be gone.
+// refuseElsewhere refuses a platform that has none of the known machines: with the
+// credentials of another platform everything would seem to be gone.
 func (x *destruction) refuseElsewhere(found inventory.Inventory) error {
-	missing := x.lacks(found)
+	missing := x.missing(found)
 	if len(missing) == 0 || x.job.EvenIfGone {
 		return nil
 	}
 	return failure.Usagef("%s has nothing of %s, but its plane knows of %s there; nothing was deleted; check the credentials and the namespace; if they are right, and all of that is gone for good: %s --even-if-gone",
-		x.site().Place(), x.Name, some(missing), x.Command("destroy"))
+		x.site().Place(), x.Name, firstFew(missing), x.Command("destroy"))
 }
 
-// lacks are the requests that the platform once had something for, if it shows
-// nothing for any of them. What is being deleted may be gone already, and counts
-// only against credentials that nobody has used so far.
-func (x *destruction) lacks(found inventory.Inventory) (missing []string) {
+// missing returns the requests that the platform once had objects for, if it now shows
+// none for any of them. Requests that are being deleted count only with new
+// credentials.
+func (x *destruction) missing(found inventory.Inventory) (missing []string) {
 	for _, h := range found {
-		if x.requests[h.Owner.ID].made {
+		if x.requests[h.Owner.ID].hadObjects {
 			return nil
 		}
 	}
 	if x.settled {
-		return nil // it is known that they are gone
+		return nil // they are confirmed to be gone
 	}
 	for _, r := range x.requests {
-		if r.made && (!r.going || x.job.NewCredentials) {
+		if r.hadObjects && (!r.deleting || x.job.NewCredentials) {
 			missing = append(missing, r.name)
 		}
 	}
@@ -78,8 +77,8 @@ func (x *destruction) lacks(found inventory.Inventory) (missing []string) {
 	return missing
 }
 
-// some are names, the first few of many.
-func some(names []string) string {
+// firstFew joins names, at most five of them.
+func firstFew(names []string) string {
 	const few = 5
 	if len(names) <= few {
 		return strings.Join(names, ", ")
@@ -87,30 +86,29 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-// sharedID is why nothing is deleted by an id that another cluster has as well.
-func sharedID(name, id string, strangers inventory.Inventory) error {
+// sharedIDError refuses a cluster id that another cluster has as well.
+func sharedIDError(name, id string, foreign inventory.Inventory) error {
 	owners := map[string]bool{}
-	for _, h := range strangers {
+	for _, h := range foreign {
 		owners[h.Owner.Cluster] = true
 	}
 	return failure.Usagef("the cluster id %s is not that of %s alone: %s has %s under it; nothing was deleted; an id is given once and is in no manifest: see docs/concepts/ownership.md",
-		id, name, strings.Join(slices.Sorted(maps.Keys(owners)), ", "), inventory.CountByKind(strangers.Parts()))
+		id, name, strings.Join(slices.Sorted(maps.Keys(owners)), ", "), inventory.CountByKind(foreign.Parts()))
 }
 
-// refuseOthers refuses to take away what others on the plane need: from a cluster
-// that manages itself its controllers, from a plane of this machine the
-// ProviderConfig.
+// refuseOthers refuses to delete what other objects on the plane need: the controllers
+// of a cluster that manages itself, or the ProviderConfig of a plane of this machine.
 func (d *target) refuseOthers(name string) error {
 	switch {
 	case len(d.others) == 0:
 		return nil
 	case d.selfHosted() || selfhosted.MovedAway(d.cluster):
-		return failure.Usagef("%s manages more than itself; nothing was deleted; delete that first: %s", name, some(d.others))
+		return failure.Usagef("%s manages more than itself; nothing was deleted; delete that first: %s", name, firstFew(d.others))
 	}
-	return failure.Usagef("ProviderConfig %s serves more than %s; nothing was deleted; delete that first: %s", d.config.Name, name, some(d.others))
+	return failure.Usagef("ProviderConfig %s serves more than %s; nothing was deleted; delete that first: %s", d.config.Name, name, firstFew(d.others))
 }
 
-// refuseOthersInCharge looks at the plane that is in charge.
+// refuseOthersInCharge is refuseOthers for the plane that is in charge.
 func refuseOthersInCharge(o *operation.Operation) error {
 	d, err := readTarget(o.Context(), o.Workspace, o.Client())
 	if err != nil {
@@ -119,9 +117,9 @@ func refuseOthersInCharge(o *operation.Operation) error {
 	return d.refuseOthers(o.Name)
 }
 
-// othersOn are what is on a plane beside a cluster and would be left alone by its
-// end. What is being deleted on a plane of this machine is no obstacle: the
-// controllers complete that first.
+// othersOn lists objects on a plane that would lose their ProviderConfig or controllers
+// with the cluster. Objects that are being deleted on a plane of this machine are no
+// obstacle: the controllers complete that first.
 func (d *target) othersOn(ctx context.Context, c client.Reader) (out []string, err error) {
 	for _, kind := range []struct {
 		name string
@@ -150,8 +148,8 @@ func (d *target) othersOn(ctx context.Context, c client.Reader) (out []string, e
 
 func (d *target) selfHosted() bool { return d.cluster != nil && bootstrap.SelfHosted(d.cluster) }
 
-// isOurs tells the cluster and its requests from everything else. An id that two
-// clusters have does not make one of them.
+// isOurs reports whether an object is the cluster or one of its requests. Another
+// cluster with the same id is not.
 func (d *target) isOurs(object metav1.Object) bool {
 	if _, ok := object.(*v1alpha1.ClusterBootstrap); ok {
 		return d.cluster != nil && object.GetUID() == d.cluster.UID

@@ -16,7 +16,7 @@ import (
 )
 
 func TestPlatformWithNothingOfWhatRunsIsAnotherOne(t *testing.T) {
-	running, going, lost := requestInfo{"cp-0", true, false}, requestInfo{"cp-1", true, true}, requestInfo{"cp-2", false, false}
+	running, deleting, lost := requestInfo{"cp-0", true, false}, requestInfo{"cp-1", true, true}, requestInfo{"cp-2", false, false}
 	nothing, one, orphan := inventory.Inventory{}, inventory.Inventory{{Name: "cp-0", Owner: provider.Owner{ID: "0"}}}, inventory.Inventory{{Name: "x", Owner: provider.Owner{ID: "9"}}}
 	for reason, c := range map[string]struct {
 		requests map[string]requestInfo
@@ -33,9 +33,9 @@ func TestPlatformWithNothingOfWhatRunsIsAnotherOne(t *testing.T) {
 		"it is lost, or never was":            {map[string]requestInfo{"2": lost}, nothing, Teardown{}, false, false},
 		"nothing was asked for":               {nil, nothing, Teardown{}, false, false},
 		"it was deleted without the plane":    {map[string]requestInfo{"0": running}, nothing, Teardown{}, false, true},
-		"its deletion had begun":              {map[string]requestInfo{"1": going}, nothing, Teardown{}, false, false},
-		"its deletion had begun elsewhere":    {map[string]requestInfo{"1": going}, nothing, Teardown{NewCredentials: true}, true, false},
-		"its deletion had begun here, partly": {map[string]requestInfo{"1": going, "0": running}, one, Teardown{NewCredentials: true}, false, false},
+		"its deletion had begun":              {map[string]requestInfo{"1": deleting}, nothing, Teardown{}, false, false},
+		"its deletion had begun elsewhere":    {map[string]requestInfo{"1": deleting}, nothing, Teardown{NewCredentials: true}, true, false},
+		"its deletion had begun here, partly": {map[string]requestInfo{"1": deleting, "0": running}, one, Teardown{NewCredentials: true}, false, false},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			x := &destruction{
@@ -51,7 +51,7 @@ func TestPlatformWithNothingOfWhatRunsIsAnotherOne(t *testing.T) {
 
 func TestManyNamesAreCutShort(t *testing.T) {
 	for names, want := range map[string]string{"a": "a", "a b c d e": "a, b, c, d, e", "a b c d e f g": "a, b, c, d, e and 2 more"} {
-		if got := some(strings.Fields(names)); got != want {
+		if got := firstFew(strings.Fields(names)); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -19,35 +19,33 @@ import (
 )
 
 const (
-	// atOnce is how many questions a sweep has for the platform at the same time.
-	atOnce = 16
-	// soonest and latest are how long to wait before the platform is asked again.
-	soonest, latest = 100 * time.Millisecond, 2 * time.Second
-	// lastWord is how long the platform has to say what is left, when the time of a
-	// command is over.
-	lastWord = 3 * time.Second
+	// maxConcurrent is how many calls to the platform a sweep has at the same time.
+	maxConcurrent = 16
+	// minPause and maxPause bound the pause between two calls.
+	minPause, maxPause = 100 * time.Millisecond, 2 * time.Second
+	// finalTimeout bounds the last list of the platform, after the timeout of a command.
+	finalTimeout = 3 * time.Second
 )
 
-// sweepPlatform deletes what the platform of a site holds of an owner, and returns what it
-// saw last of that. Each listing is shown to see first. A login that ends on the
-// way is renewed. What stands under the owner's cluster id with the name of another
-// cluster is left alone.
-func sweepPlatform(ctx context.Context, s inventory.Site, o provider.Owner, progress *ui.Reporter, see func(inventory.Stock) error) (left inventory.Inventory, err error) {
+// sweepPlatform deletes what the platform of a site holds of an owner, and returns what
+// was left in the last list. Each list is passed to record first. An expired login is
+// renewed. Objects with the owner's cluster id and the name of another cluster are kept.
+func sweepPlatform(ctx context.Context, s inventory.Site, o provider.Owner, progress *ui.Reporter, record func(inventory.Stock) error) (left inventory.Inventory, err error) {
 	stuck := func(err error) { progress.Report(ui.Event{Type: ui.EventWaiting, Message: err.Error()}) }
-	broom := &sweep{
+	cleanup := &sweep{
 		owner: o, stuck: stuck,
-		see: func(now inventory.Stock) error {
+		record: func(now inventory.Stock) error {
 			left = now.Held
-			return see(now)
+			return record(now)
 		},
 		gone: func(h inventory.Holding) {
 			progress.Report(ui.Event{Type: ui.EventMachine, Message: fmt.Sprintf("%s is gone: %s", h.Name, inventory.Contents(h.Parts))})
 		},
 	}
 	for before := -1; ; before = len(left) {
-		err := with(ctx, s, stuck, func(p provider.Platform) error {
-			broom.platform = p
-			return broom.run(ctx)
+		err := withPlatform(ctx, s, stuck, func(p provider.Platform) error {
+			cleanup.platform = p
+			return cleanup.run(ctx)
 		})
 		if provider.KindOf(err) != provider.Unauthorized || len(left) == before {
 			return left, err
@@ -55,11 +53,10 @@ func sweepPlatform(ctx context.Context, s inventory.Site, o provider.Owner, prog
 	}
 }
 
-// with hands a connection to use. A platform that cannot be reached now is tried
-// again until ctx ends.
-func with(ctx context.Context, s inventory.Site, stuck func(error), use func(provider.Platform) error) error {
+// withPlatform calls use with a connection. Transient errors are retried until ctx ends.
+func withPlatform(ctx context.Context, s inventory.Site, stuck func(error), use func(provider.Platform) error) error {
 	platform, end, err := s.Connect(ctx)
-	for wait := soonest; err != nil && isTransient(err); wait = longer(wait) {
+	for wait := minPause; err != nil && isTransient(err); wait = nextPause(wait) {
 		if ctx.Err() == nil {
 			stuck(err)
 		}
@@ -75,28 +72,26 @@ func with(ctx context.Context, s inventory.Site, stuck func(error), use func(pro
 	return use(platform)
 }
 
-// sweep deletes what a platform holds of an owner through its driver alone, with
-// no request and no controller. It never looks at anything of another owner.
+// sweep deletes what a platform holds of an owner through its driver, without requests
+// and controllers. It never lists another owner's objects.
 type sweep struct {
 	platform provider.Platform
 	owner    provider.Owner
-	// see is called with everything that the platform holds, whenever it was asked. Its
-	// error ends the sweep.
-	see func(inventory.Stock) error
-	// gone is called with each holding of which nothing is left.
+	// record is called with each list of the platform. Its error ends the sweep.
+	record func(inventory.Stock) error
+	// gone is called with each holding that is deleted.
 	gone func(inventory.Holding)
-	// stuck is called with what blocks the sweep, as often as that changes.
+	// stuck is called with each new obstacle.
 	stuck func(error)
 
-	slots chan struct{}
-	mu    sync.Mutex
-	ears  map[string]chan struct{}
-	told  map[string]bool
+	slots    chan struct{}
+	mu       sync.Mutex
+	signals  map[string]chan struct{}
+	reported map[string]bool
 }
 
-// run returns when the platform holds nothing any more, or when all that it still
-// holds cannot be deleted until somebody has mended something. What passes by
-// itself is tried again until ctx ends.
+// run returns when the platform holds nothing any more, or when the deletion of
+// everything left fails permanently. Transient errors are retried until ctx ends.
 func (s *sweep) run(ctx context.Context) error {
 	err := s.removeUntilEmpty(ctx)
 	if err != nil {
@@ -105,27 +100,27 @@ func (s *sweep) run(ctx context.Context) error {
 	return err
 }
 
-// account asks a last time what is left, also if the time is over.
+// account lists what is left a last time, also after the timeout.
 func (s *sweep) account(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalTimeout)
 	defer cancel()
-	if left, err := s.look(ctx); err == nil {
-		_ = s.see(left) // there is an error already
+	if left, err := s.recordHeld(ctx); err == nil {
+		_ = s.record(left) // there is an error already
 	}
 }
 
 func (s *sweep) removeUntilEmpty(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.slots, s.ears, s.told = make(chan struct{}, atOnce), map[string]chan struct{}{}, map[string]bool{}
-	s.listen(ctx)
+	s.slots, s.signals, s.reported = make(chan struct{}, maxConcurrent), map[string]chan struct{}{}, map[string]bool{}
+	s.forwardChanges(ctx)
 	empty := time.Time{}
 	for {
 		left, err := s.list(ctx)
 		if err != nil {
 			return err
 		}
-		if err := s.see(left); err != nil {
+		if err := s.record(left); err != nil {
 			return err
 		}
 		if len(left.Held) > 0 {
@@ -138,32 +133,32 @@ func (s *sweep) removeUntilEmpty(ctx context.Context) error {
 		if empty.IsZero() {
 			empty = time.Now()
 		}
-		// Nothing to be seen means nothing only once the platform has had its time.
+		// An empty list counts only after the settle window of the platform.
 		if time.Since(empty) >= s.platform.Settle {
 			return nil
 		}
-		if err := pause(ctx, nil, min(s.platform.Settle, latest)); err != nil {
+		if err := pause(ctx, nil, min(s.platform.Settle, maxPause)); err != nil {
 			return err
 		}
 	}
 }
 
-// list asks until the platform answers or refuses.
+// list retries until the platform answers or refuses.
 func (s *sweep) list(ctx context.Context) (inventory.Stock, error) {
-	for wait := soonest; ; wait = longer(wait) {
-		left, err := s.look(ctx)
+	for wait := minPause; ; wait = nextPause(wait) {
+		left, err := s.recordHeld(ctx)
 		if err == nil || !isTransient(err) {
 			return left, err
 		}
-		s.complain(err)
+		s.reportOnce(err)
 		if pause(ctx, nil, wait) != nil {
 			return inventory.Stock{}, errors.Join(context.Cause(ctx), err)
 		}
 	}
 }
 
-// look asks the platform once, for as long as it has for one answer.
-func (s *sweep) look(ctx context.Context) (inventory.Stock, error) {
+// recordHeld lists the platform once, with the timeout of one call.
+func (s *sweep) recordHeld(ctx context.Context) (inventory.Stock, error) {
 	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
 	defer cancel()
 	left, err := inventory.Take(ctx, s.platform, provider.Owner{ClusterID: s.owner.ClusterID})
@@ -171,8 +166,7 @@ func (s *sweep) look(ctx context.Context) (inventory.Stock, error) {
 	return inventory.Stock{Held: ours, Copies: left.Copies.OfCluster(s.owner.Cluster)}, err
 }
 
-// removeAll deletes holdings side by side. What is refused does not keep the
-// others from going.
+// removeAll deletes holdings in parallel. A refused one does not block the others.
 func (s *sweep) removeAll(ctx context.Context, all inventory.Inventory) error {
 	refused := make([]error, len(all))
 	var group sync.WaitGroup
@@ -188,8 +182,8 @@ func (s *sweep) removeAll(ctx context.Context, all inventory.Inventory) error {
 
 // remove deletes one holding and returns when it is gone.
 func (s *sweep) remove(ctx context.Context, h inventory.Holding) error {
-	changed := s.ear(h.Owner.ID)
-	for wait := soonest; ; wait = longer(wait) {
+	changed := s.signal(h.Owner.ID)
+	for wait := minPause; ; wait = nextPause(wait) {
 		state, message, err := s.try(ctx, h)
 		switch {
 		case err == nil && state == provider.StateAbsent:
@@ -197,11 +191,11 @@ func (s *sweep) remove(ctx context.Context, h inventory.Holding) error {
 			return nil
 		case err != nil && !isTransient(err):
 			return err
-		case err == nil && wait == latest:
+		case err == nil && wait == maxPause:
 			err = fmt.Errorf("waiting for %s to be gone: it is %s", h.Name, strings.TrimSuffix(string(state)+", "+message, ", "))
 		}
 		if err != nil && ctx.Err() == nil {
-			s.complain(err)
+			s.reportOnce(err)
 		}
 		if err := pause(ctx, changed, wait); err != nil {
 			return err
@@ -209,7 +203,7 @@ func (s *sweep) remove(ctx context.Context, h inventory.Holding) error {
 	}
 }
 
-// try asks the platform to delete a holding, and then what there still is of it.
+// try deletes a holding, and returns what is left of it.
 func (s *sweep) try(ctx context.Context, h inventory.Holding) (provider.State, string, error) {
 	select {
 	case s.slots <- struct{}{}:
@@ -232,8 +226,8 @@ func (s *sweep) try(ctx context.Context, h inventory.Holding) (provider.State, s
 	return left.State, left.Message, err
 }
 
-// listen wakes the waiter for a machine that the platform says has changed.
-func (s *sweep) listen(ctx context.Context) {
+// forwardChanges wakes the waiter of each machine that the platform reports as changed.
+func (s *sweep) forwardChanges(ctx context.Context) {
 	if s.platform.Changes == nil {
 		return
 	}
@@ -241,39 +235,39 @@ func (s *sweep) listen(ctx context.Context) {
 	go func() {
 		for ref := range changes {
 			select {
-			case s.ear(ref.Owner.ID) <- struct{}{}:
-			default: // somebody was told already, and has not looked yet
+			case s.signal(ref.Owner.ID) <- struct{}{}:
+			default: // a signal is pending already
 			}
 		}
 	}()
 }
 
-func (s *sweep) ear(owner string) chan struct{} {
+func (s *sweep) signal(owner string) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ears[owner] == nil {
-		s.ears[owner] = make(chan struct{}, 1)
+	if s.signals[owner] == nil {
+		s.signals[owner] = make(chan struct{}, 1)
 	}
-	return s.ears[owner]
+	return s.signals[owner]
 }
 
-// complain tells each obstacle once.
-func (s *sweep) complain(err error) {
+// reportOnce reports each obstacle once.
+func (s *sweep) reportOnce(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if text := err.Error(); !s.told[text] {
-		s.told[text] = true
+	if text := err.Error(); !s.reported[text] {
+		s.reported[text] = true
 		s.stuck(err)
 	}
 }
 
-// isTransient reports whether a failure goes away by itself.
+// isTransient reports whether an error is worth a retry.
 func isTransient(err error) bool {
 	k := provider.KindOf(err)
 	return (k == provider.Unavailable || k == provider.Exhausted) && !selfhosted.IsPermanent(err)
 }
 
-func longer(d time.Duration) time.Duration { return min(d*3/2, latest) }
+func nextPause(d time.Duration) time.Duration { return min(d*3/2, maxPause) }
 
 // pause waits until something has changed, but not for longer than d.
 func pause(ctx context.Context, changed <-chan struct{}, d time.Duration) error {

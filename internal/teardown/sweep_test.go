@@ -53,7 +53,7 @@ func (d *dirt) make(cluster, id string, n int) {
 func (d *dirt) sweep(ctx context.Context, id string) (string, error) {
 	l := &ledger{}
 	_, err := sweepPlatform(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, ui.NewReporter(io.Discard, io.Discard, "plain"), func(now inventory.Stock) error {
-		l.see(now.Held)
+		l.record(now.Held)
 		d.kept = now.Copies
 		return nil
 	})
@@ -175,14 +175,14 @@ func TestSweepDoesNotWaitForAnAnswerThatNeverComes(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer end()
-				broom := &sweep{
+				cleanup := &sweep{
 					platform: platform, owner: provider.Owner{ClusterID: "x", Cluster: "mgmt"},
-					see: func(inventory.Stock) error { return nil }, gone: func(inventory.Holding) {},
+					record: func(inventory.Stock) error { return nil }, gone: func(inventory.Holding) {},
 					stuck: func(error) { d.Lift() }, // that it is told at all is what counts
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
-				if err := broom.run(ctx); err != nil || d.owners()["x"] != 0 {
+				if err := cleanup.run(ctx); err != nil || d.owners()["x"] != 0 {
 					t.Errorf("%v; left: %v", err, d.owners())
 				}
 			})

@@ -15,17 +15,17 @@ import (
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
-// row is a line of the table of what will go.
+// row is a line of the table of what will be deleted.
 type row struct{ name, state, holds string }
 
 const (
-	// nameColumns is how much of a name is shown.
+	// nameColumns is the maximum width of a name.
 	nameColumns = 44
-	// nothingYet is a request that the platform has nothing for.
-	nothingYet = "nothing on the platform"
+	// noObjects marks a request without objects on the platform.
+	noObjects = "nothing on the platform"
 )
 
-// rows has a line for each holding, and one for each request that has none.
+// rows returns a line for each holding, and one for each request without any.
 func rows(i inventory.Inventory, requests map[string]requestInfo) (out []row) {
 	waiting := maps.Clone(requests)
 	for _, h := range i {
@@ -33,12 +33,12 @@ func rows(i inventory.Inventory, requests map[string]requestInfo) (out []row) {
 		out = append(out, row{h.Name, string(h.State), inventory.Contents(h.Parts)})
 	}
 	for _, r := range slices.SortedFunc(maps.Values(waiting), func(a, b requestInfo) int { return strings.Compare(a.name, b.name) }) {
-		out = append(out, row{r.name, "-", nothingYet})
+		out = append(out, row{r.name, "-", noObjects})
 	}
 	return out
 }
 
-// table is rows as text, in at most 80 columns.
+// table returns rows as text, in at most 80 columns.
 func table(rows []row) string {
 	rows = append([]row{{"NAME", "STATE", "HOLDS"}}, rows...)
 	name, state := 0, 0

@@ -36,7 +36,7 @@ func TestTableHasRequestsWithoutMachinesAndFits(t *testing.T) {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}
-	if len(rows) != 3 || rows[2] != (row{"dev-cp-1", "-", nothingYet}) {
+	if len(rows) != 3 || rows[2] != (row{"dev-cp-1", "-", noObjects}) {
 		t.Errorf("rows %+v", rows)
 	}
 	for _, want := range []string{"dev-cp-0  ", "  Running   machine, 2 disks\n", "very-long-name-very", "…  Deleting  "} {

@@ -21,32 +21,32 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// target is what a plane knows of the cluster that is to go.
+// target holds what a plane knows of the cluster that is destroyed.
 type target struct {
 	cluster *v1alpha1.ClusterBootstrap // nil: gone already
 	config  *v1alpha1.ProviderConfig   // nil: gone already
 	secret  *corev1.Secret             // nil: the plane has none
-	id      string                     // empty: nothing was ever made
-	// requests are what was asked for, by owner id.
+	id      string                     // empty: nothing was ever created
+	// requests of the cluster, by owner id.
 	requests map[string]requestInfo
-	// others are what else on the plane needs what is to go.
+	// others are objects on the plane that need what is to be deleted.
 	others []string
-	// settled says that the platform was asked at the end of a destroy, and held
-	// nothing.
+	// settled is true if the platform has confirmed at the end of a destroy that nothing
+	// is left.
 	settled bool
 }
 
 // requestInfo is a request of a cluster.
 type requestInfo struct {
 	name string
-	// made says that the platform has had something for it, and that no provider has seen
-	// that vanish; going, that it is being deleted.
-	made, going bool
+	// hadObjects is true if the platform had objects for it, and no provider has reported
+	// them lost; deleting, if it is being deleted.
+	hadObjects, deleting bool
 }
 
-// readTarget collects what there is to destroy. The cluster's id is also kept on the
+// readTarget reads what there is to destroy. The cluster's id is also kept on the
 // ProviderConfig, which outlives the ClusterBootstrap: with it an interrupted
-// destroy can still ask the platform what is left.
+// destroy can still list what is left on the platform.
 func readTarget(ctx context.Context, w workspace.Workspace, c client.Reader) (*target, error) {
 	cb, err := w.FindCluster(ctx, c)
 	if err != nil {
@@ -73,10 +73,10 @@ func readTarget(ctx context.Context, w workspace.Workspace, c client.Reader) (*t
 	return d, err
 }
 
-// configOf is the ProviderConfig of a cluster; nil means that the plane has none. Where
-// the ClusterBootstrap is gone, it is the one that keeps the cluster's id, as the ledger
-// has it. One without any id belongs to the cluster only if the ledger is not complete
-// and the plane has no other.
+// configOf returns the ProviderConfig of a cluster; nil if the plane has none. If the
+// ClusterBootstrap is gone, it is the one with the cluster id of the ledger. One
+// without any id belongs to the cluster only if the ledger is not complete and the
+// plane has no other.
 func configOf(ctx context.Context, w workspace.Workspace, c client.Reader, cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ProviderConfig, error) {
 	var configs v1alpha1.ProviderConfigList
 	if err := c.List(ctx, &configs); err != nil {
@@ -101,7 +101,7 @@ func configOf(ctx context.Context, w workspace.Workspace, c client.Reader, cb *v
 	return kept, nil
 }
 
-// only is the ProviderConfig that fits, if exactly one does.
+// only returns the ProviderConfig that fits, if exactly one does.
 func only(configs []v1alpha1.ProviderConfig, fits func(v1alpha1.ProviderConfig) bool) (found *v1alpha1.ProviderConfig) {
 	for i := range configs {
 		switch {
@@ -115,7 +115,7 @@ func only(configs []v1alpha1.ProviderConfig, fits func(v1alpha1.ProviderConfig) 
 	return found
 }
 
-// idOf is the id of a cluster: its own, else what was kept of it.
+// idOf returns the id of a cluster: its own, or else the recorded one.
 func idOf(ctx context.Context, w workspace.Workspace, c client.Reader, d *target) (string, error) {
 	if d.cluster != nil && d.cluster.Annotations[v1alpha1.AnnotationClusterID] != "" {
 		return d.cluster.Annotations[v1alpha1.AnnotationClusterID], nil
@@ -133,35 +133,35 @@ func idOf(ctx context.Context, w workspace.Workspace, c client.Reader, d *target
 	return l.clusterID, nil
 }
 
-// RefuseUnfinished refuses to begin again where an earlier cluster of the name is not
-// destroyed to its end: the new one would take the place of all that records what is
-// left of it.
+// RefuseUnfinished refuses to start while an earlier cluster of the name is not
+// destroyed completely: the new one would overwrite the records of what is left of it.
 func RefuseUnfinished(ctx context.Context, o *operation.Operation) error {
 	d, err := readTarget(ctx, o.Workspace, o.Local)
 	if err != nil || d.cluster != nil || d.id == "" {
 		return err
 	}
-	return failure.New(failure.Usage, halfDestroyedError(o.Workspace))
+	return failure.New(failure.Usage, unfinishedError(o.Workspace))
 }
 
-func halfDestroyedError(w workspace.Workspace) error {
+func unfinishedError(w workspace.Workspace) error {
 	return fmt.Errorf("%s is not destroyed completely; finish that first: %s", w.Name, w.Command("destroy"))
 }
 
-// ExplainAbsence is what there is to say of a cluster whose plane has no ClusterBootstrap.
+// ExplainAbsence returns the error for a cluster whose plane has no ClusterBootstrap.
 func ExplainAbsence(ctx context.Context, w workspace.Workspace, c client.Reader) error {
 	d, err := readTarget(ctx, w, c)
 	switch {
 	case err != nil:
 		return err
 	case d.id != "":
-		return halfDestroyedError(w)
+		return unfinishedError(w)
 	}
 	return w.AbsentError()
 }
 
-// keepID writes a cluster's id to where it outlives the ClusterBootstrap. The id of
-// another cluster that is there is all that is known of what is left of it.
+// keepID writes a cluster's id to the ProviderConfig, which outlives the
+// ClusterBootstrap. It does not overwrite the id of another cluster: that is the only
+// record of what is left of it.
 func keepID(ctx context.Context, o *operation.Operation, config *v1alpha1.ProviderConfig, id string) error {
 	if config == nil || id == "" || config.Annotations[v1alpha1.AnnotationClusterID] == id {
 		return nil
@@ -175,10 +175,10 @@ func keepID(ctx context.Context, o *operation.Operation, config *v1alpha1.Provid
 	return o.Local.Patch(ctx, config, client.MergeFrom(before))
 }
 
-// readTargetOnCluster is what a cluster that manages itself knows of itself: its plane is
-// newer than the one that was left on this machine.
+// readTargetOnCluster reads the target from a cluster that manages itself: its plane is
+// newer than the fenced one of this machine.
 func readTargetOnCluster(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap, progress *ui.Reporter) (*target, error) {
-	return insist(ctx, progress, func(ctx context.Context) (*target, error) {
+	return retryTransient(ctx, progress, func(ctx context.Context) (*target, error) {
 		there, _, err := selfhosted.Connect(ctx, w, c, cb)
 		if err != nil {
 			return nil, err
@@ -187,8 +187,8 @@ func readTargetOnCluster(ctx context.Context, w workspace.Workspace, c client.Cl
 	})
 }
 
-// requestsOf are a cluster's requests by their owner id. One that has none so far
-// goes by its own.
+// requestsOf returns a cluster's requests by their owner id, or by their UID if they
+// have none yet.
 func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]requestInfo, error) {
 	var machines v1alpha1.MachineRequestList
 	var balancers v1alpha1.LoadBalancerRequestList
@@ -196,7 +196,7 @@ func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]req
 		return nil, err
 	}
 	out := map[string]requestInfo{}
-	note := func(o client.Object, made bool) {
+	note := func(o client.Object, hadObjects bool) {
 		a := o.GetAnnotations()
 		if id == "" || a[v1alpha1.AnnotationClusterID] != id {
 			return
@@ -205,7 +205,7 @@ func requestsOf(ctx context.Context, c client.Reader, id string) (map[string]req
 		if owner == "" {
 			owner = string(o.GetUID())
 		}
-		out[owner] = requestInfo{o.GetName(), made, !o.GetDeletionTimestamp().IsZero()}
+		out[owner] = requestInfo{o.GetName(), hadObjects, !o.GetDeletionTimestamp().IsZero()}
 	}
 	for i := range machines.Items {
 		s := machines.Items[i].Status
@@ -227,11 +227,10 @@ func (d *target) providerType() v1alpha1.ProviderType {
 	return d.cluster.Spec.Provider
 }
 
-// insist asks a platform that cannot answer now again, for as long as patience
-// lasts.
-func insist[T any](ctx context.Context, progress *ui.Reporter, ask func(context.Context) (T, error)) (T, error) {
+// retryTransient calls ask again after transient errors, for operation.Patience.
+func retryTransient[T any](ctx context.Context, progress *ui.Reporter, ask func(context.Context) (T, error)) (T, error) {
 	deadline := time.Now().Add(operation.Patience)
-	for wait := soonest; ; wait = longer(wait) {
+	for wait := minPause; ; wait = nextPause(wait) {
 		answer, err := ask(ctx)
 		if err == nil || !isTransient(err) || ctx.Err() != nil || time.Now().After(deadline) {
 			return answer, err

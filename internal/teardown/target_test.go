@@ -162,10 +162,10 @@ func TestKeptIDIsNeitherErasedNorReplaced(t *testing.T) {
 
 func TestOthersOnThePlaneAreNamedWithTheirKinds(t *testing.T) {
 	config := &v1alpha1.ProviderConfig{ObjectMeta: metaOf("config", "x")}
-	going := machineOf("going", "", "config")
-	going.Finalizers, going.DeletionTimestamp = []string{"example.com/hold"}, &metav1.Time{Time: metav1.Now().Time}
+	deleting := machineOf("going", "", "config")
+	deleting.Finalizers, deleting.DeletionTimestamp = []string{"example.com/hold"}, &metav1.Time{Time: metav1.Now().Time}
 	objects := []client.Object{
-		config, machineOf("cp-0", "x", "config"), machineOf("beside", "", "config"), machineOf("elsewhere", "", "more"), going,
+		config, machineOf("cp-0", "x", "config"), machineOf("beside", "", "config"), machineOf("elsewhere", "", "more"), deleting,
 		&v1alpha1.LoadBalancerRequest{ObjectMeta: metaOf("lb", "y"), Spec: v1alpha1.LoadBalancerRequestSpec{ProviderConfigRef: v1alpha1.ProviderReference{Name: "config"}}},
 		bootstrapOf("copy", "x", "local"),
 	}

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package teardown destroys clusters: through the plane that knows them, or by the tags
-// that their objects carry on the platform. It deletes what carries the ids of the
-// cluster, accounts for it, and leaves everything else alone.
+// of their objects on the platform. It deletes objects with the ids of the cluster,
+// records them in a ledger, and does not change anything else.
 package teardown
 
 import (
@@ -24,41 +24,41 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Teardown is what the destruction of clusters is given by its caller.
+// Teardown holds the settings of a destroy and the functions of its caller.
 type Teardown struct {
 	Out, Err io.Writer
 	Hooks    operation.Hooks
-	// provider finds the driver of a platform.
+	// Provider finds the driver of a platform.
 	Provider func(v1alpha1.ProviderType) (provider.Provider, error)
-	// confirm asks the user.
+	// Confirm asks the user.
 	Confirm func(ctx context.Context, question string) bool
-	// credentials returns the user's own for a platform; nil means that there are none.
+	// Credentials returns those that the user has given for a platform; nil without any.
 	Credentials func(*v1alpha1.ProviderConfig) (*corev1.Secret, error)
-	// ambient returns those of this machine, and where they come from.
+	// Ambient returns those of this machine, and their source.
 	Ambient func(*v1alpha1.ProviderConfig) (*corev1.Secret, string, error)
-	// newCredentials says that the user has given credentials.
+	// NewCredentials is true if the user has given credentials.
 	NewCredentials bool
-	// clusterID is the id that is meant where several clusters share a name.
+	// ClusterID selects one of several clusters with the same name.
 	ClusterID string
-	// evenIfGone destroys also if the platform has nothing of a cluster that is known to
-	// run there, and evenIfTenants also if the cluster has tenants.
+	// EvenIfGone continues if the platform has nothing of a cluster that is known to run
+	// there, and EvenIfTenants continues if the cluster has tenants.
 	EvenIfGone, EvenIfTenants bool
 	Yes, DryRun               bool
-	// byManifest says that the name of the cluster comes from a manifest.
+	// byManifest is true if the name of the cluster comes from a manifest.
 	byManifest bool
 }
 
-// Show shows what destroy would delete. It also answers while another command
-// works on the cluster.
+// Show prints what Destroy would delete. It also works while another command holds
+// the plane.
 func (t *Teardown) Show(ctx context.Context, w workspace.Workspace) error {
-	quiet()
+	discardLogs()
 	var x *destruction
 	var problem error
 	err := w.ReadPlane(ctx, func(c client.Client) error {
 		d, err := readTarget(ctx, w, c)
 		if err == nil && !d.gone() {
 			if x, problem = t.prepare(operation.New(ctx, w, t.Hooks), c, d); problem == nil {
-				problem = x.askTenants(c)
+				problem = x.findTenants(c)
 			}
 		}
 		return err
@@ -69,22 +69,22 @@ func (t *Teardown) Show(ctx context.Context, w workspace.Workspace) error {
 	case x == nil:
 		fmt.Fprintln(t.Err, w.AbsentError())
 		return nil
-	case x.silence != nil:
-		fmt.Fprintf(t.Err, "note: %v\n", x.silence)
+	case x.unreachable != nil:
+		fmt.Fprintf(t.Err, "note: %v\n", x.unreachable)
 	}
 	found, err := x.survey()
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(t.Out, x.whole(found))
+	fmt.Fprint(t.Out, x.describeAll(found))
 	if err := x.refuseTenants(); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.Out, "Nothing was changed. To delete all of it: %s\n", x.how())
+	fmt.Fprintf(t.Out, "Nothing was changed. To delete all of it: %s\n", x.command())
 	return nil
 }
 
-// Destroy deletes a cluster through its plane, after the user has seen what will go.
+// Destroy deletes a cluster through its plane, after the user has confirmed it.
 func (t *Teardown) Destroy(ctx context.Context, w workspace.Workspace) (err error) {
 	o, err := operation.Open(ctx, w, t.Hooks, "butleradm destroy "+w.Name)
 	if err != nil {
@@ -102,20 +102,20 @@ func (t *Teardown) Destroy(ctx context.Context, w workspace.Workspace) (err erro
 	if err != nil {
 		return err
 	}
-	if selfhosted.Answered(x.silence) {
-		return fmt.Errorf("%w; nothing was deleted", x.silence)
+	if selfhosted.Answered(x.unreachable) {
+		return fmt.Errorf("%w; nothing was deleted", x.unreachable)
 	}
-	if x.silence != nil {
-		return fmt.Errorf("%w; nothing was deleted; if it is gone for good, delete what it has on the platform: %s", x.silence, x.how())
+	if x.unreachable != nil {
+		return fmt.Errorf("%w; nothing was deleted; if it is gone for good, delete what it has on the platform: %s", x.unreachable, x.command())
 	}
 	found, err := x.survey()
 	if err != nil {
 		return err
 	}
-	if err := x.askTenants(o.Local); err != nil {
+	if err := x.findTenants(o.Local); err != nil {
 		return fmt.Errorf("%w; nothing was deleted", err)
 	}
-	fmt.Fprint(t.Err, x.whole(found))
+	fmt.Fprint(t.Err, x.describeAll(found))
 	if err := x.refuseTenants(); err != nil {
 		return err
 	}
@@ -132,17 +132,17 @@ func (t *Teardown) Destroy(ctx context.Context, w workspace.Workspace) (err erro
 	return nil
 }
 
-// how is the command that deletes the cluster: through its plane, or without one
-// that does not answer any more.
-func (x *destruction) how() string {
-	if x.silence != nil {
+// command returns the command that deletes the cluster: through its plane, or without
+// one that no longer answers.
+func (x *destruction) command() string {
+	if x.unreachable != nil {
 		return x.Command("destroy") + " --orphans"
 	}
 	return x.Command("destroy")
 }
 
-// reportDestroyed reports on a cluster that its plane does not have: how
-// it was destroyed, if it was.
+// reportDestroyed reports on a cluster that its plane does not have, with the ledger if
+// it was destroyed.
 func (t *Teardown) reportDestroyed(ctx context.Context, o *operation.Operation) error {
 	l, err := readConcludedLedger(ctx, o)
 	if err != nil {
@@ -155,9 +155,9 @@ func (t *Teardown) reportDestroyed(ctx context.Context, o *operation.Operation) 
 	return nil
 }
 
-// readConcludedLedger refuses a cluster that is gone from its plane without the platform having
-// been asked at the end. Else it returns the ledger; nil means that there never was
-// anything to enter.
+// readConcludedLedger returns the ledger of a cluster that is gone from its plane; nil
+// if the cluster never had one. It is an error if the platform has not confirmed that
+// nothing is left.
 func readConcludedLedger(ctx context.Context, o *operation.Operation) (*ledger, error) {
 	l, err := readLedger(ctx, o.Local, o.Name, "")
 	if err == nil && l != nil && !l.complete {
@@ -166,7 +166,7 @@ func readConcludedLedger(ctx context.Context, o *operation.Operation) (*ledger, 
 	return l, err
 }
 
-// reportGone ends with what the platform keeps and the ledger.
+// reportGone prints the copies that are kept and the ledger.
 func (t *Teardown) reportGone(w workspace.Workspace, l *ledger, kept inventory.Copies) {
 	fmt.Fprint(t.Err, kept.Line())
 	if w.Rehearsal {

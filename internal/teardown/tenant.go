@@ -25,13 +25,12 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// tenant is an object on a cluster that lives outside of it, or for others, and that
-// would be left without management by the end of the cluster.
+// tenant is an object on a cluster that would lose its management with the cluster.
 type tenant struct{ kind, name, why string }
 
 func (t tenant) String() string { return t.kind + " " + t.name }
 
-// tenantKinds are the kinds that are tenants whatever they say of themselves.
+// tenantKinds are the kinds whose objects are always tenants.
 var tenantKinds = []schema.GroupKind{
 	{Group: "cluster.x-k8s.io", Kind: "Cluster"},
 	{Group: "cluster.x-k8s.io", Kind: "Machine"},
@@ -44,11 +43,11 @@ const (
 	releaseNamespace = "meta.helm.sh/release-namespace"
 )
 
-// askTenants asks the cluster itself what lives by it. A cluster that is being
-// deleted was asked before, and one without a kubeconfig has never run anything. One
-// that is managed from this machine need not answer, which is noted in unasked.
-func (x *destruction) askTenants(local client.Client) (err error) {
-	if x.silence != nil || x.cluster == nil || !x.cluster.DeletionTimestamp.IsZero() {
+// findTenants lists the tenants on the cluster. A cluster that is being deleted was
+// checked before, and one without a kubeconfig has never run anything. One that is
+// managed from this machine need not answer; tenantsError has the cause.
+func (x *destruction) findTenants(local client.Client) (err error) {
+	if x.unreachable != nil || x.cluster == nil || !x.cluster.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	key := client.ObjectKey{Namespace: x.cluster.Namespace, Name: bootstrap.SecretName(x.Name, bootstrap.SecretKubeconfig)}
@@ -57,14 +56,14 @@ func (x *destruction) askTenants(local client.Client) (err error) {
 	}
 	ctx, cancel := context.WithTimeout(x.Context(), selfhosted.CallPatience)
 	defer cancel()
-	x.tenants, err = x.tenantsNow(ctx, local)
+	x.tenants, err = x.listTenants(ctx, local)
 	if err != nil && !selfhosted.MovedAway(x.cluster) && x.Context().Err() == nil {
-		x.unheardOf, err = fmt.Errorf("%s does not answer, so it is not known whether it has tenants: %w", x.Name, err), nil
+		x.tenantsError, err = fmt.Errorf("%s does not answer, so it is not known whether it has tenants: %w", x.Name, err), nil
 	}
 	return err
 }
 
-func (x *destruction) tenantsNow(ctx context.Context, local client.Client) ([]tenant, error) {
+func (x *destruction) listTenants(ctx context.Context, local client.Client) ([]tenant, error) {
 	config, err := selfhosted.RESTConfig(ctx, local, x.cluster, x.Dial())
 	if err != nil {
 		return nil, err
@@ -77,14 +76,14 @@ func (x *destruction) tenantsNow(ctx context.Context, local client.Client) ([]te
 	return tenantsOn(ctx, c, x.releases())
 }
 
-// releases are the Helm releases of the cluster's own addons, as namespace/name.
+// releases returns the Helm releases of the cluster's own addons, as namespace/name.
 func (x *destruction) releases() (out []string) {
 	if x.config == nil {
 		return nil
 	}
 	addons, err := operation.AddonsOf(&manifest.Manifest{Cluster: x.cluster, Provider: x.config})
 	if err != nil {
-		return nil // nothing is taken for an addon then
+		return nil // nothing counts as an addon then
 	}
 	for _, a := range addons {
 		if a.Release != "" {
@@ -103,7 +102,7 @@ func tenantsOn(ctx context.Context, c client.Client, releases []string) (out []t
 		}
 		out = append(out, found...)
 	}
-	services, err := balanced(ctx, c, releases)
+	services, err := balancedServices(ctx, c, releases)
 	return append(out, services...), err
 }
 
@@ -131,11 +130,10 @@ func namesOf(ctx context.Context, c client.Client, kind schema.GroupKind) (out [
 	return out, nil
 }
 
-// balanced lists the Services of type LoadBalancer that are tenants: those of the
-// cluster's own addons are not, as long as nothing outside of the cluster was made
-// for them. A finalizer says that something was: the controller that made it wants
-// to remove it first.
-func balanced(ctx context.Context, c client.Client, releases []string) (out []tenant, err error) {
+// balancedServices lists the Services of type LoadBalancer that are tenants. Those of
+// the cluster's own addons are not, unless they have a finalizer: then a controller has
+// created something outside of the cluster, and must delete it first.
+func balancedServices(ctx context.Context, c client.Client, releases []string) (out []tenant, err error) {
 	var list corev1.ServiceList
 	if err := c.List(ctx, &list); err != nil {
 		return nil, fmt.Errorf("list Services: %w", err)
@@ -151,15 +149,15 @@ func balanced(ctx context.Context, c client.Client, releases []string) (out []te
 	return out, nil
 }
 
-// whole shows what will go, and what would be left behind by that.
-func (x *destruction) whole(found inventory.Inventory) string {
-	return x.picture(found) + "\n" + x.tenantTable()
+// describeAll returns what will be deleted and which tenants would be abandoned, as text.
+func (x *destruction) describeAll(found inventory.Inventory) string {
+	return x.describe(found) + "\n" + x.tenantTable()
 }
 
-// tenantTable shows the tenants, or why they are not known; empty if there are none.
+// tenantTable returns the tenants as text, or why they are not known; empty without any.
 func (x *destruction) tenantTable() string {
-	if x.unheardOf != nil {
-		return fmt.Sprintf("note: %v\n\n", x.unheardOf)
+	if x.tenantsError != nil {
+		return fmt.Sprintf("note: %v\n\n", x.tenantsError)
 	}
 	if len(x.tenants) == 0 {
 		return ""
@@ -172,7 +170,7 @@ func (x *destruction) tenantTable() string {
 	return text.String() + "\n"
 }
 
-// refuseTenants refuses to leave tenants behind, unless the user insists.
+// refuseTenants refuses to abandon tenants, unless the user has confirmed that.
 func (x *destruction) refuseTenants() error {
 	if len(x.tenants) == 0 || x.job.EvenIfTenants {
 		return nil
@@ -182,5 +180,5 @@ func (x *destruction) refuseTenants() error {
 		names = append(names, t.String())
 	}
 	return failure.Usagef("%s has tenants: %s; nothing was deleted; delete them first, on the cluster, or abandon them: %s --even-if-tenants",
-		x.Name, some(names), x.Command("destroy"))
+		x.Name, firstFew(names), x.Command("destroy"))
 }
