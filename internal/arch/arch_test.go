@@ -21,7 +21,7 @@ func TestModuleKeepsImportRules(t *testing.T) {
 	if len(packages) < 10 {
 		t.Fatalf("only %d packages listed", len(packages))
 	}
-	for _, violation := range Violations(packages, rules, guards) {
+	for _, violation := range Violations(packages, allRules(), guards) {
 		t.Error(violation)
 	}
 }
@@ -70,7 +70,7 @@ func TestViolations(t *testing.T) {
 	}
 	for reason, c := range cases {
 		t.Run(reason, func(t *testing.T) {
-			expectOne(t, Violations([]Package{c.pkg}, rules, guards), c.want)
+			expectOne(t, Violations([]Package{c.pkg}, allRules(), guards), c.want)
 		})
 	}
 }

@@ -12,6 +12,38 @@ import (
 	"strings"
 )
 
+// drivers are the providers with a driver and a simulated platform. The rules of all of
+// them are the same.
+var drivers = []string{"harvester"}
+
+// driverRules returns the rules of a driver and of its simulated platform. A driver knows
+// the contract and its own platform, never another driver; its tests know its simulated
+// platform. That is the far side of the wire: it knows no driver and no controller.
+func driverRules(name string) []Rule {
+	return []Rule{
+		{
+			Packages: "provider/" + name, May: []string{"api/v1alpha1", "provider", "provider/errtext"},
+			InTests: []string{"provider/providertest", "internal/sim/" + name + "/...", "internal/sim/simtest"},
+		},
+		{
+			Packages: "internal/sim/" + name + "/...",
+			May: []string{
+				"api/v1alpha1", "internal/sim/audit", "internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/front", "internal/sim/network",
+				"internal/plane", "internal/pki",
+			},
+		},
+	}
+}
+
+// allRules returns the rules of every package of the module.
+func allRules() []Rule {
+	out := slices.Clone(rules)
+	for _, name := range drivers {
+		out = append(out, driverRules(name)...)
+	}
+	return out
+}
+
 // noDrivers are the packages below provider that drive no platform of users.
 func noDrivers() []string { return []string{"errtext", "inmemory", "providertest", "serve"} }
 

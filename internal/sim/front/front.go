@@ -8,6 +8,7 @@ package front
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -46,7 +47,7 @@ type Options struct {
 	Observe func(*http.Request)
 	// Network gets routes to the hosts; nil: none.
 	Network *network.Network
-	Log     *slog.Logger
+	Log     *slog.Logger // nil: none
 }
 
 // Server serves one simulated API until it is closed.
@@ -58,6 +59,7 @@ type Server struct {
 
 // Serve serves the handler behind audit, faults and delays.
 func Serve(o Options, next http.Handler) (*Server, error) {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	security, err := o.Authority.TLS(Names(o.Hosts)...)
 	if err != nil {
 		return nil, err
