@@ -70,6 +70,11 @@ type Platform struct {
 	// watches is pushed when the second one begins: a machine at rest is not polled
 	// but every few minutes.
 	Changes func(context.Context) <-chan MachineRef
+	// ObserveAll returns every machine that carries an owner, each as Observe returns it,
+	// at a cost that does not grow with every machine. A platform without Changes is
+	// polled with it. A machine that it lacks need not be Absent: Observe decides. Nil
+	// means that a listing does not have all that Observe returns.
+	ObserveAll func(context.Context) ([]Machine, error)
 	// Adopt tags a machine that another program created, and its disks, as if Create
 	// had made them for ref. The machine must have ref's name and this ID, else it is
 	// Invalid; one of another owner is a Conflict. To repeat it changes nothing. Nil

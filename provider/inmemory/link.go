@@ -106,6 +106,15 @@ func (l *linkedMachines) List(ctx context.Context, o provider.Owner) ([]provider
 	return l.p.List(ctx, o)
 }
 
+// observeAll is the ObserveAll of a connection.
+func (l *linkedMachines) observeAll(ctx context.Context) ([]provider.Machine, error) {
+	l = &linkedMachines{l.there()}
+	if err := l.reach(ctx, List, "list machines"); err != nil {
+		return nil, err
+	}
+	return l.p.ObserveAll(ctx)
+}
+
 // reach waits out a silence and passes over the wire, if there is one.
 func (l *link) reach(ctx context.Context, op Op, what string) error {
 	l.p.mu.Lock()

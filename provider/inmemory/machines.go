@@ -94,6 +94,25 @@ func (p *Platform) List(ctx context.Context, o provider.Owner) ([]provider.Machi
 	return p.list(o, now), done()
 }
 
+// ObserveAll reports all machines that have an owner.
+func (p *Platform) ObserveAll(ctx context.Context) ([]provider.Machine, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	done, err := p.enter(ctx, List, "list machines")
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	p.expire(now)
+	var found []provider.Machine
+	for _, r := range p.machines {
+		if r.ref.Owner.ID != "" && !r.copied() && !p.hidden() {
+			found = append(found, p.report(r, now))
+		}
+	}
+	return found, done()
+}
+
 // list is all machines of the owner. The copies of a machine are listed with it, or
 // with an absent one.
 func (p *Platform) list(o provider.Owner, now time.Time) []provider.Machine {

@@ -32,6 +32,8 @@ type Options struct {
 	DeleteDelay time.Duration
 	// Push announces changes; otherwise the platform must be polled.
 	Push bool
+	// Listing offers ObserveAll, which counts as a List.
+	Listing bool
 	// Wire lets every operation pass through the Transport of its connection;
 	// Dial is the other end.
 	Wire bool
@@ -120,6 +122,9 @@ func (p *Platform) connect(ctx context.Context, c provider.Config) (provider.Pla
 	live := provider.Platform{Machines: &linkedMachines{l}, Identity: p.options.Identity, Identify: l.identify, Adopt: p.Adopt, Settle: p.options.Settle}
 	if p.options.LoadBalancers {
 		live.LoadBalancers = &linkedBalancers{l}
+	}
+	if p.options.Listing {
+		live.ObserveAll = (&linkedMachines{l}).observeAll
 	}
 	if p.options.Push {
 		live.Changes = p.changes

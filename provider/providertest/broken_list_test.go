@@ -5,6 +5,7 @@ package providertest
 
 import (
 	"context"
+	"slices"
 
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -21,6 +22,22 @@ func listBreakages() []breakage {
 		}},
 		{"list tells all parts", "the disk is not told", func(b bench) {
 			b.listing(func(m *provider.Machine) { m.Parts = m.Parts[:max(0, min(1, len(m.Parts)-1))] })
+		}},
+		{ruleListing, "it has no addresses", func(b bench) {
+			b.listingAll(func(all []provider.Machine) []provider.Machine {
+				for i := range all {
+					all[i].Addresses = nil
+				}
+				return all
+			})
+		}},
+		{ruleListing, "it leaves out what is not complete", func(b bench) {
+			b.listingAll(func(all []provider.Machine) []provider.Machine {
+				return slices.DeleteFunc(all, func(m provider.Machine) bool { return m.State == provider.StatePartial })
+			})
+		}},
+		{ruleListing, "a machine comes twice", func(b bench) {
+			b.listingAll(func(all []provider.Machine) []provider.Machine { return slices.Concat(all, all) })
 		}},
 		{"agent on every request", "it is not named", func(b bench) {
 			inner := b.suite.Provider.Connect

@@ -160,12 +160,25 @@ func (b bench) connecting(change func(*provider.Platform)) {
 	}
 }
 
-// bend replaces methods of the machines of every connection.
+// bend replaces methods of the machines of every connection. There is no listing of
+// what is bent.
 func (b bench) bend(change func(*bent)) {
 	b.connecting(func(live *provider.Platform) {
+		live.ObserveAll = nil
 		m := &bent{Machines: live.Machines}
 		change(m)
 		live.Machines = m
+	})
+}
+
+// listingAll changes what ObserveAll of every connection returns.
+func (b bench) listingAll(change func([]provider.Machine) []provider.Machine) {
+	b.connecting(func(live *provider.Platform) {
+		all := live.ObserveAll
+		live.ObserveAll = func(ctx context.Context) ([]provider.Machine, error) {
+			machines, err := all(ctx)
+			return change(machines), err
+		}
 	})
 }
 

@@ -233,6 +233,7 @@ func (s *Sessions) connect(ctx context.Context, config *v1alpha1.ProviderConfig,
 	if err != nil {
 		return nil, err
 	}
+	coalesce(&p)
 	return &p, nil
 }
 
