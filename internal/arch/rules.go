@@ -122,6 +122,13 @@ var rules = []Rule{
 			"provider/providertest",
 		},
 	},
+	{
+		Packages: "internal/providerbinary",
+		May: []string{
+			"api/v1alpha1", "internal/pki", "internal/plane", "internal/plane/planetest",
+			"internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/simtest",
+		},
+	},
 	{Packages: "internal/sim/front", May: []string{"internal/pki", "internal/plane", "internal/sim/audit", "internal/sim/fault", "internal/sim/network"}},
 	{
 		Packages: "internal/sim/registry",

@@ -5,7 +5,6 @@ package harvester
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 
@@ -13,31 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
+	"github.com/butlerdotdev/butler/internal/providerbinary"
 	"github.com/butlerdotdev/butler/provider"
 )
-
-// documents are the objects in the YAML blocks of a page.
-func documents(t *testing.T, page string) []*unstructured.Unstructured {
-	t.Helper()
-	text, err := os.ReadFile("../../docs/" + page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []*unstructured.Unstructured
-	for _, block := range strings.Split(string(text), "```yaml\n")[1:] {
-		block, _, _ = strings.Cut(block, "```")
-		for document := range strings.SplitSeq(block, "---\n") {
-			u := &unstructured.Unstructured{}
-			if err := yaml.UnmarshalStrict([]byte(document), &u.Object); err != nil {
-				t.Fatalf("%s: %v\n%s", page, err, document)
-			}
-			all = append(all, u)
-		}
-	}
-	return all
-}
 
 // TestThePermissionsOfTheGuideSuffice gives a user what the guide shows and
 // nothing else.
@@ -45,7 +23,7 @@ func TestThePermissionsOfTheGuideSuffice(t *testing.T) {
 	const reader = "reader-of-the-guide"
 	admin := administrator(t)
 	n := 0
-	for _, u := range documents(t, "getting-started/harvester.md") {
+	for _, u := range providerbinary.Documents(t, "getting-started/harvester.md") {
 		if u.GroupVersionKind().Group != rbacv1.GroupName {
 			continue
 		}
@@ -105,7 +83,7 @@ func connectedAs(t *testing.T, user string) provider.Platform {
 
 func TestTheObjectsOfTheWalkAreAcceptedByHarvester(t *testing.T) {
 	n := 0
-	for _, u := range documents(t, "contributing/try-a-provider.md") {
+	for _, u := range providerbinary.Documents(t, "contributing/try-a-provider.md") {
 		if u.GroupVersionKind().Group == "butler.butlerlabs.dev" {
 			continue // the test of the binary applies these
 		}

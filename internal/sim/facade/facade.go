@@ -44,7 +44,7 @@ type Options struct {
 	Faults  *fault.Injector
 	Auditor *audit.Auditor
 	// Observe, if set, is called with every request.
-	Observe func(*http.Request)
+	Observe func(*http.Request, fault.Call)
 	Log     *slog.Logger
 }
 

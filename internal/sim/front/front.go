@@ -44,7 +44,7 @@ type Options struct {
 	Faults  *fault.Injector
 	Auditor *audit.Auditor
 	// Observe, if set, is called with every request before its fault happens.
-	Observe func(*http.Request)
+	Observe func(*http.Request, fault.Call)
 	// Network gets routes to the hosts; nil: none.
 	Network *network.Network
 	Log     *slog.Logger // nil: none
@@ -97,7 +97,7 @@ func (o Options) observe(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		o.Observe(r)
+		o.Observe(r, o.API.Classify(r))
 		next.ServeHTTP(w, r)
 	})
 }

@@ -46,7 +46,7 @@ type Options struct {
 	// Auditor gets all objects and writes; nil: none.
 	Auditor *audit.Auditor
 	// Observe, if set, is called with every request of the limited user.
-	Observe func(*http.Request)
+	Observe func(*http.Request, fault.Call)
 	Log     *slog.Logger
 
 	// second marks the platform that answers in place of another. It has no hosts: the

@@ -55,8 +55,8 @@ func (s *Simulator) Inject(ctx context.Context, f providertest.Fault) (lift func
 }
 
 func (s *Simulator) drained(ctx context.Context) (lift func(), err error) {
-	if s.drain == nil {
+	if s.options.Drain == nil {
 		return nil, errors.New("hosts of this platform cannot be drained")
 	}
-	return func() {}, s.drain(ctx)
+	return func() {}, s.options.Drain(ctx)
 }

@@ -42,6 +42,8 @@ type Options struct {
 	// Drain drains the hosts of all machines and returns when no machine is where it was;
 	// nil: the platform cannot.
 	Drain func(context.Context) error
+	// Observe, if set, is called with every request.
+	Observe func(*http.Request, fault.Call)
 }
 
 // Simulator is a simulated platform that runs. Its machines are on until they are powered
@@ -50,7 +52,7 @@ type Simulator struct {
 	Network *network.Network
 	API     facade.API
 
-	drain      func(context.Context) error
+	options    Options
 	datacenter *datacenter.Datacenter
 	faults     *fault.Injector
 
@@ -60,7 +62,7 @@ type Simulator struct {
 
 // Start starts the platform and returns when it serves.
 func Start(ctx context.Context, o Options) (*Simulator, error) {
-	s := &Simulator{Network: network.New(), drain: o.Drain, faults: fault.NewInjector(fault.Plan{}), agents: map[string]bool{}}
+	s := &Simulator{Network: network.New(), options: o, faults: fault.NewInjector(fault.Plan{}), agents: map[string]bool{}}
 	path, err := planetest.Build(ctx, executable)
 	if err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func Start(ctx context.Context, o Options) (*Simulator, error) {
 	}
 	s.API, err = o.Platform.Start(ctx, facade.Options{
 		Dir: filepath.Join(o.Dir, "platform"), Executable: path, Datacenter: s.datacenter, Authority: authority, Network: s.Network,
-		Seed: seed, Create: o.Profile.Create, Faults: s.faults, Observe: s.record,
+		Seed: seed, Create: o.Profile.Create, Faults: s.faults, Observe: s.observe,
 	})
 	if err != nil {
 		s.datacenter.Close()
@@ -124,7 +126,10 @@ func (s *Simulator) Agents() []string {
 	return slices.Sorted(maps.Keys(s.agents))
 }
 
-func (s *Simulator) record(r *http.Request) {
+func (s *Simulator) observe(r *http.Request, call fault.Call) {
+	if s.options.Observe != nil {
+		s.options.Observe(r, call)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.agents[r.UserAgent()] = true

@@ -1,76 +1,72 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package providerbinary
 
 import (
 	"context"
 	"fmt"
-	"os"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/plane"
-	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
-	sim "github.com/butlerdotdev/butler/internal/sim/harvester"
 )
 
-// BenchmarkPendingToRunning measures the binary against the simulated Harvester:
-// requests that wait already become running machines.
-func BenchmarkPendingToRunning(b *testing.B) {
+// PendingToRunning measures how fast requests that wait already become running machines.
+func (s Suite) PendingToRunning(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				w := waiting(b, n, datacenter.Profile{})
+				f := s.waiting(b, n, nil)
 				b.StartTimer()
 				began := time.Now()
-				started(b, w.binary, w.kubeconfig)
-				allRunning(b, w.client, n)
+				f.startBinary(b)
+				allRunning(b, f.client, n)
 				b.ReportMetric(float64(n)/time.Since(began).Seconds(), "machines/s")
 			}
 		})
 	}
 }
 
-// BenchmarkRequestsPerMachine counts what the binary asks of the two API servers,
-// first until machines run and then until they are gone. It goes through proxies that
-// count, so its time says nothing.
-func BenchmarkRequestsPerMachine(b *testing.B) {
+// RequestsPerMachine counts the requests of the binary to the cluster and to the platform,
+// first until machines run and then until they are gone. Those to the cluster go through a
+// proxy, so that the time says nothing.
+func (s Suite) RequestsPerMachine(b *testing.B) {
 	const n = 100
 	for b.Loop() {
-		w := waiting(b, n, datacenter.Profile{})
-		requests, platform := w.count(b)
-		started(b, w.binary, w.kubeconfig)
-		allRunning(b, w.client, n)
+		requests, platform := &counter{}, &counter{}
+		f := s.waiting(b, n, platform)
+		f.kubeconfig = requests.before(b, f.kubeconfig)
+		f.startBinary(b)
+		allRunning(b, f.client, n)
 		b.ReportMetric(float64(requests.writes())/n, "writes/machine")
 		b.ReportMetric(float64(platform.reads())/n, "platform-reads/machine")
 		b.ReportMetric(float64(platform.writes())/n, "platform-writes/machine")
 		b.Logf("platform, per machine:\n%s", platform.table(n))
 		platform.reset()
-		must(b, w.client.DeleteAllOf(b.Context(), &v1alpha1.MachineRequest{}, client.InNamespace(namespace)))
-		allGone(b, w.client, n)
+		must(b, f.client.DeleteAllOf(b.Context(), &v1alpha1.MachineRequest{}, client.InNamespace(namespace)))
+		allGone(b, f.client, n)
 		b.ReportMetric(float64(platform.reads())/n, "platform-reads/deletion")
 		b.Logf("platform, per deletion:\n%s", platform.table(n))
 	}
 }
 
-// BenchmarkAtRest counts what the binary asks of Harvester while nothing happens.
-func BenchmarkAtRest(b *testing.B) {
+// AtRest counts the requests of the binary while nothing happens.
+func (s Suite) AtRest(b *testing.B) {
 	const n, window = 100, 30 * time.Second
 	for b.Loop() {
-		w := waiting(b, n, datacenter.Profile{})
-		requests, platform := w.count(b)
-		started(b, w.binary, w.kubeconfig)
-		allRunning(b, w.client, n)
+		requests, platform := &counter{}, &counter{}
+		f := s.waiting(b, n, platform)
+		f.kubeconfig = requests.before(b, f.kubeconfig)
+		f.startBinary(b)
+		allRunning(b, f.client, n)
 		time.Sleep(5 * time.Second) // until the last of what was pushed is looked at
 		requests.reset()
 		platform.reset()
@@ -81,44 +77,46 @@ func BenchmarkAtRest(b *testing.B) {
 	}
 }
 
-// scene is a cluster with requests that wait, a Harvester, and the binary that is
-// to be started between them.
-type scene struct {
-	client     client.WithWatch
-	binary     string
-	kubeconfig string // of the cluster
-	harvester  *sim.Harvester
+// Realistic measures how long machines take to run where a create call takes 2 s and a
+// boot 25 s: many must not take longer than one.
+func (s Suite) Realistic(b *testing.B) {
+	profile, err := datacenter.ProfileNamed(datacenter.Realistic)
+	must(b, err)
+	for _, n := range []int{1, 100} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				f := s.start(b, profile, nil)
+				f.startBinary(b)
+				began := time.Now()
+				f.create(b, n)
+				reported := allRunning(b, f.client, n)
+				last := slices.MaxFunc(slices.Collect(maps.Values(reported)), time.Time.Compare)
+				b.ReportMetric(last.Sub(began).Seconds(), "s-to-running")
+			}
+		})
+	}
 }
 
-// count puts counters before the cluster and before Harvester.
-func (w *scene) count(b *testing.B) (requests, platform *counter) {
+// waiting is a fixture with n requests.
+func (s Suite) waiting(b *testing.B, n int, calls *counter) *fixture {
 	b.Helper()
-	requests, platform = &counter{}, &counter{}
-	w.kubeconfig = requests.before(b, w.kubeconfig)
-	setKubeconfig(b, w.client, platform.before(b, w.harvester.Kubeconfig()))
-	return requests, platform
+	f := s.start(b, datacenter.Profile{}, calls)
+	f.create(b, n)
+	return f
 }
 
-func waiting(b *testing.B, n int, profile datacenter.Profile) scene {
+// create creates n requests.
+func (f *fixture) create(b *testing.B, n int) {
 	b.Helper()
-	log.SetLogger(logr.Discard())
-	p := planetest.Start(b, plane.Options{AdmissionOff: []string{"ServiceAccount"}})
-	c, h := cluster(b, p), platform(b, profile)
-	configure(b, c, h)
 	for i := range n {
-		must(b, c.Create(b.Context(), numbered(i)))
+		name := fmt.Sprintf("m-%04d", i)
+		r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		r.Spec = v1alpha1.MachineRequestSpec{
+			ProviderRef: v1alpha1.ProviderReference{Name: f.config.Name}, MachineName: name,
+			Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
+		}
+		must(b, f.client.Create(b.Context(), r))
 	}
-	return scene{client: c, binary: binary(b), kubeconfig: limited(b, p, c), harvester: h}
-}
-
-func numbered(i int) *v1alpha1.MachineRequest {
-	name := fmt.Sprintf("m-%04d", i)
-	r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	r.Spec = v1alpha1.MachineRequestSpec{
-		ProviderRef: v1alpha1.ProviderReference{Name: "harvester-prod"}, MachineName: name,
-		Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
-	}
-	return r
 }
 
 // allRunning waits for n machines to run and returns when each did. It watches: to
@@ -165,15 +163,4 @@ func allGone(b *testing.B, c client.WithWatch, n int) {
 		}
 	}
 	b.Fatalf("not all of %d requests are gone", n)
-}
-
-// setKubeconfig replaces the credentials of the ProviderConfig.
-func setKubeconfig(b *testing.B, c client.Client, path string) {
-	b.Helper()
-	data, err := os.ReadFile(path)
-	must(b, err)
-	secret := &corev1.Secret{}
-	must(b, c.Get(b.Context(), client.ObjectKey{Namespace: namespace, Name: "harvester-kubeconfig"}, secret))
-	secret.Data["kubeconfig"] = data
-	must(b, c.Update(b.Context(), secret))
 }

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package providerbinary
 
 import (
 	"fmt"
 	"io"
 	"log"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -22,16 +21,31 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-// counter counts requests to an API server by method and resource.
+// counter counts requests by verb and resource.
 type counter struct {
 	mu   sync.Mutex
-	seen map[string]int
+	seen map[fault.Call]int
 }
 
-// before puts the counter in front of the API server of a kubeconfig and returns
-// the kubeconfig of whoever is to be counted.
+// countCall counts a call to the platform.
+func (c *counter) countCall(_ *http.Request, call fault.Call) {
+	c.add(fault.Call{Verb: call.Verb, Resource: call.Resource})
+}
+
+func (c *counter) add(call fault.Call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = map[fault.Call]int{}
+	}
+	c.seen[call]++
+}
+
+// before puts the counter in front of the API server of a kubeconfig and returns the
+// kubeconfig for the binary.
 func (c *counter) before(b *testing.B, kubeconfig string) string {
 	b.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -45,7 +59,7 @@ func (c *counter) before(b *testing.B, kubeconfig string) string {
 		Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // watches end when the binary does
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.count(r)
+		c.countRequest(r)
 		proxy.ServeHTTP(w, r)
 	}))
 	b.Cleanup(s.CloseClientConnections)
@@ -54,24 +68,21 @@ func (c *counter) before(b *testing.B, kubeconfig string) string {
 	return path
 }
 
-func (c *counter) count(r *http.Request) {
-	resource := r.URL.Path
+func (c *counter) countRequest(r *http.Request) {
+	call := fault.Call{Verb: fault.Update, Resource: fault.Resource(r.URL.Path)}
 	for part := range strings.SplitSeq(r.URL.Path, "/") {
 		if strings.HasSuffix(part, "s") && part != "apis" && part != "namespaces" {
-			resource = part
+			call.Resource = fault.Resource(part)
 			break
 		}
 	}
-	method := r.Method
-	if r.URL.Query().Has("watch") {
-		method = "WATCH"
+	switch {
+	case r.URL.Query().Has("watch"):
+		call.Verb = fault.Watch
+	case r.Method == http.MethodGet:
+		call.Verb = fault.Get
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.seen == nil {
-		c.seen = map[string]int{}
-	}
-	c.seen[method+" "+resource]++
+	c.add(call)
 }
 
 // reset begins to count again.
@@ -81,30 +92,30 @@ func (c *counter) reset() {
 	c.seen = nil
 }
 
-func (c *counter) sum(of func(method string) bool) int {
+func (c *counter) sum(of func(fault.Call) bool) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := 0
-	for key, count := range c.seen {
-		if method, _, _ := strings.Cut(key, " "); of(method) {
+	for call, count := range c.seen {
+		if of(call) {
 			n += count
 		}
 	}
 	return n
 }
 
-func (c *counter) reads() int { return c.sum(func(m string) bool { return m == http.MethodGet }) }
-
-func (c *counter) writes() int {
-	return c.sum(func(m string) bool { return m != http.MethodGet && m != "WATCH" })
+func (c *counter) reads() int {
+	return c.sum(func(call fault.Call) bool { return call.Verb == fault.Get || call.Verb == fault.List })
 }
+
+func (c *counter) writes() int { return c.sum(fault.Call.Writes) }
 
 func (c *counter) table(n int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var out strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(c.seen)) {
-		fmt.Fprintf(&out, "  %-40s %5.2f\n", key, float64(c.seen[key])/float64(n))
+	var lines []string
+	for call, count := range c.seen {
+		lines = append(lines, fmt.Sprintf("  %-40s %5.2f\n", string(call.Verb)+" "+string(call.Resource), float64(count)/float64(n)))
 	}
-	return out.String()
+	slices.Sort(lines)
+	return strings.Join(lines, "")
 }
