@@ -108,6 +108,8 @@ var rules = []Rule{
 	},
 	{Packages: "internal/sim/network"},
 	{Packages: "internal/sim/fault"},
+	{Packages: "internal/sim/cloudinit"},
+	{Packages: "internal/sim/conflict", May: []string{"internal/sim/fault"}},
 	{Packages: "internal/sim/standin"},
 	{Packages: "internal/sim/audit", May: []string{"internal/sim/fault"}},
 	{

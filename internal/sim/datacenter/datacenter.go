@@ -24,6 +24,9 @@ import (
 type Spec struct {
 	ID       string // unique and stable, fit for a file name; a UUID as a rule
 	Name     string
+	// Ref is what the platform finds its object by, and Instance what it calls this run of
+	// the machine. They have no meaning here.
+	Ref, Instance string
 	MAC      string // empty: made from the ID
 	Network  string
 	Address  netip.Addr // fixed, in the network's prefix; zero: a lease
@@ -102,7 +105,7 @@ type Datacenter struct {
 	mu       sync.Mutex
 	leases   *ledger
 	machines map[string]*power
-	shutDown map[string]bool // machines whose guest has shut down since they were on
+	runs     map[string]Run // the last of each machine in this process
 	statics  *statics
 	balancing
 }
@@ -145,7 +148,7 @@ func New(o Options) (*Datacenter, error) {
 	}
 	d := &Datacenter{
 		options: o, died: make(chan string), addressed: make(chan string),
-		leases: leases, machines: map[string]*power{}, shutDown: map[string]bool{},
+		leases: leases, machines: map[string]*power{}, runs: map[string]Run{},
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	if err := errors.Join(d.openStatics(), d.openBalancing()); err != nil {
@@ -155,13 +158,14 @@ func New(o Options) (*Datacenter, error) {
 }
 
 // PowerOn starts the machine unless it is on, and returns it with its address, or
-// without one if that comes later. The same ID on the same network gets the same
+// without one if that comes later. One that is on takes Ref and Instance. The same ID on the same network gets the same
 // address each time, also after a restart of the process; the lease is on disk before
 // PowerOn returns.
 func (d *Datacenter) PowerOn(s Spec) (Machine, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if p, on := d.machines[s.ID]; on {
+		d.rename(p, s)
 		return p.view(), nil
 	}
 	m, err := d.prepare(s)
@@ -220,7 +224,7 @@ func (d *Datacenter) Remove(id string) error {
 func (d *Datacenter) erase(id string) error {
 	d.lockOff(id)
 	defer d.mu.Unlock()
-	delete(d.shutDown, id)
+	delete(d.runs, id)
 	if err := d.dissociateAll(id); err != nil {
 		return err
 	}
@@ -240,13 +244,6 @@ func (d *Datacenter) lockOff(id string) {
 		}
 		d.mu.Unlock()
 	}
-}
-
-// ShutDown reports whether the machine is off because its guest has shut down.
-func (d *Datacenter) ShutDown(id string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.shutDown[id]
 }
 
 // Died delivers the ID of each machine whose Boot returned by itself, or that was

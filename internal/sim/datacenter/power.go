@@ -15,7 +15,7 @@ func (d *Datacenter) start(m Machine) *power {
 	hold := addressable(ctx, d.options.Faults, m.Name)
 	p.silent = hold != nil || d.options.Profile.Boot > 0
 	d.machines[m.ID] = p
-	delete(d.shutDown, m.ID)
+	d.beginRun(m.Spec)
 	d.options.Log.Info("machine powered on", "machine", m.Name, "id", m.ID)
 	if !p.silent {
 		d.address(p)
@@ -39,9 +39,7 @@ func (d *Datacenter) run(ctx context.Context, p *power, hold <-chan struct{}) {
 	p.machine.Host.Detach()
 	d.mu.Lock()
 	delete(d.machines, p.machine.ID)
-	if !switchedOff && errors.Is(err, ErrShutdown) {
-		d.shutDown[p.machine.ID] = true
-	}
+	d.endRun(p.machine.ID, !switchedOff, errors.Is(err, ErrShutdown))
 	d.options.PoweredOff(p.machine.ID)
 	d.mu.Unlock()
 	close(p.done)

@@ -148,7 +148,7 @@ func TestFaultsOfMachines(t *testing.T) {
 		t.Errorf("f: %v, %v", left, crowded)
 	}
 	if all := c.ConflictingMachines(); len(all) != 1 || all[0].Machine != "g" {
-		t.Errorf("strangers %v", all)
+		t.Errorf("conflicting machines %v", all)
 	}
 }
 

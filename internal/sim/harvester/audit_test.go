@@ -143,7 +143,7 @@ func plansChange(t *testing.T, w *world) {
 	create(t, w.limited, rootClaim("held-back"), machine("held-back", "held-back"))
 	instance(t, w.limited, "held-back", waitsFor(corev1.PodReasonUnschedulable))
 	vm := &kubevirtv1.VirtualMachine{}
-	eventually(t, "the stranger of another plan", func() error {
+	eventually(t, "the conflicting VM of another plan", func() error {
 		return w.limited.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "newcomer"}, vm)
 	})
 	w.injector.Replace(fault.Plan{})

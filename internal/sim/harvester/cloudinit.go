@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/internal/sim/cloudinit"
 )
 
 // cloudInitOf is a volume's cloud-init source; the two kinds have the same fields.
@@ -40,7 +42,7 @@ func (r *machines) lookAtCloudInit(ctx context.Context, namespace string, spec *
 			return wait, err
 		}
 		g.spec.NetworkData, wait, err = r.initData(ctx, namespace, init.NetworkDataSecretRef, init.NetworkDataBase64, init.NetworkData, "networkdata", "networkData")
-		g.spec.Address = fixedAddress(g.spec.NetworkData)
+		g.spec.Address = cloudinit.FixedAddress(g.spec.NetworkData)
 		return wait, err
 	}
 	return nil, nil

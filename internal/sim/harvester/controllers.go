@@ -66,7 +66,7 @@ func (h *Harvester) addControllers(ctx context.Context, m manager.Manager) error
 	news := make(chan event.GenericEvent)
 	vms := &machines{
 		Client: m.GetClient(), live: m.GetAPIReader(), datacenter: h.options.Datacenter,
-		noAgent: h.options.Seed.NoGuestAgent, faults: h.options.Faults, powered: map[string]poweredOn{}, failures: map[string]failure{},
+		noAgent: h.options.Seed.NoGuestAgent, faults: h.options.Faults,
 		reruns: map[string]bool{}, departed: map[types.NamespacedName]types.UID{}, moved: map[types.UID]bool{}, asked: map[types.UID]<-chan struct{}{}, log: h.options.Log,
 	}
 	if !h.options.second {
@@ -82,8 +82,8 @@ func (h *Harvester) addControllers(ctx context.Context, m manager.Manager) error
 	)
 }
 
-// followPlans has a plan that takes the place of another have its effect on what is
-// there: its strangers come, and machines look for a place again.
+// followPlans has all machines looked at when a plan replaces another: they look for a
+// host again.
 func (h *Harvester) followPlans(ctx context.Context, c client.Client, news chan<- event.GenericEvent) {
 	faults := h.options.Faults
 	for replaced := faults.Replaced(); ; {
@@ -93,8 +93,8 @@ func (h *Harvester) followPlans(ctx context.Context, c client.Client, news chan<
 		case <-replaced:
 		}
 		replaced = faults.Replaced()
-		if err := errors.Join(h.addStrangers(ctx, c), lookAgain(ctx, c, news)); err != nil && ctx.Err() == nil {
-			h.options.Log.Error("a new fault plan has not all of its effect", "err", err)
+		if err := lookAgain(ctx, c, news); err != nil && ctx.Err() == nil {
+			h.options.Log.Error("look at all machines after a new fault plan", "err", err)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (r *machines) discard(ctx context.Context, id string, vmi *kubevirtv1.Virtu
 	if err := r.datacenter.Remove(id); err != nil {
 		return err
 	}
-	r.forget(id)
+	r.forgetRerun(id)
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (r *machines) stop(ctx context.Context, id string, vmi *kubevirtv1.VirtualM
 			return err
 		}
 	}
-	r.powerOff(id)
+	r.datacenter.PowerOff(id)
 	if err := r.deletePod(ctx, vmi); err != nil {
 		return err
 	}

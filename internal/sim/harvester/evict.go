@@ -66,7 +66,7 @@ func (r *machines) forgetInstance(vmi *kubevirtv1.VirtualMachineInstance) {
 // leave shuts down, cleanly, the guest of an instance that lost its pod.
 func (r *machines) leave(ctx context.Context, id string, vmi *kubevirtv1.VirtualMachineInstance) error {
 	before := vmi.DeepCopy()
-	r.powerOff(id)
+	r.datacenter.PowerOff(id)
 	setEnded(vmi, true, time.Now())
 	return r.save(ctx, vmi, before)
 }
@@ -115,4 +115,10 @@ func (r *machines) setRerun(vm *kubevirtv1.VirtualMachine, rerun bool) {
 	} else {
 		delete(r.reruns, string(vm.UID))
 	}
+}
+
+func (r *machines) forgetRerun(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.reruns, id)
 }

@@ -69,7 +69,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{"token expiry", tokenExpiry}, // the first call of all
 		{"no capacity", noCapacity},   // at once: it passes
-		{"stranger", strangerGoes},
+		{"conflicting VM", conflictingVMGoes},
 		{"clone", cloneCarriesAllLabels},
 		{"create takes time", createTakesTime},
 		{"throttle", throttle},
@@ -93,7 +93,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func strangerGoes(t *testing.T, w *world) {
+func conflictingVMGoes(t *testing.T, w *world) {
 	err := w.limited.Create(t.Context(), machine("taken-for-good", "x"))
 	if !apierrors.IsAlreadyExists(err) {
 		t.Errorf("the name is free: %v", err)
@@ -103,7 +103,7 @@ func strangerGoes(t *testing.T, w *world) {
 		t.Errorf("labels %v, %v", vm.Labels, err)
 	}
 	vm.Name = "taken-later"
-	eventually(t, "the stranger who comes later", func() error { return w.limited.Get(t.Context(), client.ObjectKeyFromObject(vm), vm) })
+	eventually(t, "the conflicting VM that comes later", func() error { return w.limited.Get(t.Context(), client.ObjectKeyFromObject(vm), vm) })
 	gone(t, w.limited, &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "taken"}})
 	create(t, w.limited, machine("taken", "x"))
 }

@@ -168,7 +168,7 @@ func (h *Harvester) start(ctx context.Context) error {
 		return err
 	}
 	for _, step := range []func(context.Context, client.Client) error{
-		h.installWebhooks, h.installAccess, h.seed, h.startControllers, awaitWebhooks, h.addStrangers,
+		h.installWebhooks, h.installAccess, h.seed, h.startControllers, awaitWebhooks, h.startConflicts,
 	} {
 		if err := step(ctx, c); err != nil {
 			return err

@@ -35,19 +35,10 @@ type machines struct {
 	log        *slog.Logger
 
 	mu       sync.Mutex
-	powered  map[string]poweredOn               // by machine ID
-	failures map[string]failure                 // of the last start, by machine ID
 	reruns   map[string]bool                    // machines that are to start again, until their status shows it
 	departed map[types.NamespacedName]types.UID // instances that lost their pod
 	moved    map[types.UID]bool                 // pods that went because their instance moved
 	asked    map[types.UID]<-chan struct{}      // instances whose fate the fault plan has decided
-}
-
-// poweredOn remembers for whom this process switched a machine on.
-type poweredOn struct {
-	machine  types.NamespacedName
-	instance types.UID
-	at       time.Time
 }
 
 // Reconcile brings instance, pod, machine and status in line with a VirtualMachine.
@@ -107,7 +98,7 @@ func (r *machines) play(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi 
 		r.setRerun(vm, false)
 		return created, r.run(ctx, vm, created)
 	case vmi == nil:
-		r.powerOff(string(vm.UID))
+		r.datacenter.PowerOff(string(vm.UID))
 		return nil, nil
 	case !vmi.DeletionTimestamp.IsZero() || !shouldKeep(vm, vmi):
 		if shouldRerun(vm, vmi) {
@@ -124,10 +115,8 @@ func (r *machines) play(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi 
 // it back when what it waits for has changed.
 func (r *machines) run(ctx context.Context, vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) error {
 	before, id := vmi.DeepCopy(), string(vm.UID)
-	if r.isDead(id, vmi.UID) {
-		clean := r.datacenter.ShutDown(id)
-		setEnded(vmi, clean, time.Now())
-		r.noteEnd(id, clean, time.Now())
+	if last, known := r.datacenter.LastRun(id); known && last.Died && last.Spec.Instance == string(vmi.UID) {
+		setEnded(vmi, last.Clean, time.Now())
 		return r.save(ctx, vmi, before)
 	}
 	if vmi.IsRunning() && vmi.IsMarkedForEviction() {
@@ -164,11 +153,9 @@ func (r *machines) boot(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMa
 		setRunning(vmi, interfaces(vmi.Spec, nil, false), false, time.Now())
 		return nil
 	}
-	// Noted first: the machine may die before PowerOn has returned.
-	r.notePower(g.spec.ID, poweredOn{machine: client.ObjectKeyFromObject(vm), instance: vmi.UID, at: time.Now()})
+	g.spec.Ref, g.spec.Instance = client.ObjectKeyFromObject(vm).String(), string(vmi.UID)
 	machine, err := r.datacenter.PowerOn(g.spec)
 	if err != nil {
-		r.powerOff(g.spec.ID)
 		setWaiting(vmi, *failedCreate(err.Error()), time.Now())
 		return fmt.Errorf("start instance %s: %w", vmi.Name, err)
 	}
@@ -176,7 +163,7 @@ func (r *machines) boot(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMa
 	return nil
 }
 
-// showAddress tells the address of a running machine once it has one.
+// showAddress shows the address of a running machine once it has one.
 func (r *machines) showAddress(ctx context.Context, id string, vmi, before *kubevirtv1.VirtualMachineInstance) error {
 	if machine, on := r.datacenter.Running(id); on {
 		r.showRunning(vmi, machine)
@@ -242,8 +229,8 @@ func (r *machines) save(ctx context.Context, vmi, before *kubevirtv1.VirtualMach
 	return patchChanged(ctx, r.Client, vmi, before, vmi.Status, before.Status)
 }
 
-// forward turns news of a machine, its death or its address, into a look at its
-// VirtualMachine.
+// forward has the VirtualMachine of each machine reconciled that has died or has got an
+// address.
 func (r *machines) forward(ctx context.Context, events chan<- event.GenericEvent) {
 	for {
 		var id string
@@ -253,10 +240,11 @@ func (r *machines) forward(ctx context.Context, events chan<- event.GenericEvent
 		case id = <-r.datacenter.Died():
 		case id = <-r.datacenter.Addressed():
 		}
-		name, known := r.machineOf(id)
+		last, known := r.datacenter.LastRun(id)
 		if !known {
 			continue
 		}
+		name := parseName(last.Spec.Ref)
 		vm := &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
 		select {
 		case events <- event.GenericEvent{Object: vm}:

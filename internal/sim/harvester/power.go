@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// earlyDeath is until when a death counts as a failed start.
-	earlyDeath = time.Second
 	// startBackoff and maxStartBackoff are KubeVirt's, without its random part.
 	startBackoff    = 10 * time.Second
 	maxStartBackoff = 5 * time.Minute
@@ -88,64 +86,15 @@ func backoff(failures int) time.Duration {
 }
 
 func (r *machines) isOn(id string, instance types.UID) bool {
-	_, on := r.datacenter.Running(id)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return on && r.powered[id].instance == instance
+	m, on := r.datacenter.Running(id)
+	return on && m.Instance == string(instance)
 }
 
-// isDead says whether this process switched the machine on and it is off now. After
-// a restart of the process it is merely off.
-func (r *machines) isDead(id string, instance types.UID) bool {
-	_, on := r.datacenter.Running(id)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return !on && r.powered[id].instance == instance && instance != ""
-}
-
-func (r *machines) notePower(id string, p poweredOn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.powered[id] = p
-}
-
-// noteEnd remembers that a machine is off. Only one that died counts as a start that
-// may have failed.
-func (r *machines) noteEnd(id string, clean bool, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if count := r.failures[id].count + 1; !clean && now.Sub(r.powered[id].at) < earlyDeath {
-		r.failures[id] = failure{count: count, retry: now.Add(backoff(count))}
-	} else {
-		delete(r.failures, id)
-	}
-	delete(r.powered, id)
-}
-
+// failure returns the failed starts of a machine since the last that was none.
 func (r *machines) failure(id string) failure {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.failures[id]
-}
-
-func (r *machines) machineOf(id string) (types.NamespacedName, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p, known := r.powered[id]
-	return p.machine, known
-}
-
-func (r *machines) powerOff(id string) {
-	r.datacenter.PowerOff(id)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.powered, id)
-}
-
-func (r *machines) forget(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.powered, id)
-	delete(r.failures, id)
-	delete(r.reruns, id)
+	last, _ := r.datacenter.LastRun(id)
+	if last.FailedStarts == 0 {
+		return failure{}
+	}
+	return failure{count: last.FailedStarts, retry: last.LastFailure.Add(backoff(last.FailedStarts))}
 }

@@ -80,7 +80,7 @@ func awaitWebhooks(ctx context.Context, c client.Client) error {
 		{"virtualmachine-validator.kubevirt.io", func(vm *kubevirtv1.VirtualMachine) { vm.Spec.RunStrategy = nil }},
 	} {
 		err := await(ctx, "webhook "+probe.says, func() (bool, error) {
-			vm := stranger(metav1.NamespaceDefault, webhookProbe)
+			vm := conflictingVM(metav1.NamespaceDefault, webhookProbe)
 			probe.spoil(vm)
 			err := c.Create(ctx, vm, client.DryRunAll)
 			return err != nil && strings.Contains(err.Error(), probe.says), nil

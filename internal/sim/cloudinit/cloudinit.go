@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package harvester
+// Package cloudinit reads what a guest takes from cloud-init.
+package cloudinit
 
 import (
 	"maps"
@@ -26,9 +27,9 @@ type networkConfig struct {
 	} `json:"ethernets"`
 }
 
-// fixedAddress is the first static address in network data; without one the guest
-// takes the lease that it is offered.
-func fixedAddress(data []byte) netip.Addr {
+// FixedAddress returns the first static address in network data, of version 1 or 2; without
+// one the guest takes the lease that it is offered.
+func FixedAddress(data []byte) netip.Addr {
 	var c struct {
 		networkConfig
 		Network networkConfig `json:"network"` // some wrap it

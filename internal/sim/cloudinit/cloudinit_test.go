@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package harvester
+package cloudinit
 
 import (
 	"net/netip"
@@ -28,7 +28,7 @@ func TestStaticAddressOfNetworkData(t *testing.T) {
 			if tt.want != "" {
 				want = netip.MustParseAddr(tt.want)
 			}
-			if got := fixedAddress([]byte(tt.data)); got != want {
+			if got := FixedAddress([]byte(tt.data)); got != want {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		})
