@@ -196,10 +196,17 @@ var rules = []Rule{
 		InTests: []string{"provider/inmemory", "internal/controller/program"},
 	},
 	{
+		Packages: "internal/launch",
+		May: []string{
+			"api/v1alpha1", "provider", "internal/bootstrap", "internal/failure", "internal/manifest", "internal/operation", "internal/selfhosted",
+			"internal/sim", "internal/teardown", "internal/ui", "internal/workspace",
+		},
+	},
+	{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
-			"internal/failure", "internal/inventory", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane",
+			"internal/failure", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane",
 			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/ui",
 			"internal/version", "internal/workspace",
 		},

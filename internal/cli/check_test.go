@@ -12,6 +12,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -26,7 +27,7 @@ func TestCredentialsThatCannotBeUsedAreUsageErrors(t *testing.T) {
 	if s, err := secretOf(provider.Login{}, config, "f", []byte("username: a\n")); err != nil || s.Name != "x" || string(s.Data["username"]) != "a" {
 		t.Errorf("%v, %v", s, err)
 	}
-	if _, _, err := ambient(provider.Login{}, config); failure.KindOf(err) != failure.Usage {
+	if _, _, err := operation.AmbientCredentials(provider.Login{}, config); failure.KindOf(err) != failure.Usage {
 		t.Errorf("ambient ones: %v", err)
 	}
 }

@@ -159,7 +159,7 @@ func (a App) newTeardown(f destroyFlags) *teardown.Teardown {
 			if err != nil {
 				return nil, "", err
 			}
-			values, source, err := ambient(p.Login, config)
+			values, source, err := operation.AmbientCredentials(p.Login, config)
 			return operation.NewSecret(config, values), source, err
 		},
 		ClusterID: f.clusterID, NewCredentials: f.credentials != "",

@@ -5,6 +5,7 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -70,4 +72,16 @@ func ReadSecret(ctx context.Context, c client.Reader, config *v1alpha1.ProviderC
 		return nil, nil
 	}
 	return secret, err
+}
+
+// AmbientCredentials returns the credentials that the platform's own tools use on this machine.
+func AmbientCredentials(login provider.Login, p *v1alpha1.ProviderConfig) (map[string][]byte, string, error) {
+	values, source, err := login.FromAmbient(p)
+	switch {
+	case errors.Is(err, provider.ErrNoAmbient):
+		return nil, "", failure.Usagef("there are no credentials for %s: add the Secret %s to the manifest, or pass a file with --credentials (%w)", p.Spec.Provider, p.Spec.CredentialsRef.Name, err)
+	case err != nil:
+		return nil, "", failure.Usagef("%w; pass a file with --credentials", err)
+	}
+	return values, source, nil
 }

@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package launch runs a bootstrap from this machine: it opens the local plane, starts
+// the simulated platform of a rehearsal, applies the manifest, and follows the cluster
+// through its pivot until it is Ready.
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
+	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/teardown"
+	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/internal/workspace"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Launch is one bootstrap. All fields but Secret and Charts are required.
+type Launch struct {
+	Workspace workspace.Workspace
+	Provider  provider.Provider
+	Manifest  *manifest.Manifest
+	// Setup is the initial state of the simulated platform of a rehearsal.
+	Setup sim.Setup
+	// Secret has the credentials that the user has given.
+	Secret *corev1.Secret
+	// Charts is the source of addons that the user has given.
+	Charts string
+	// NewPlane says that the workspace was created for this bootstrap.
+	NewPlane bool
+	Progress *ui.Reporter
+	Hooks    operation.Hooks
+	// Confirm asks the user a question before real machines are created.
+	Confirm func(ctx context.Context, question string) bool
+	// Teardown completes the deletion of a cluster that is deleted meanwhile.
+	Teardown *teardown.Teardown
+	// Ready is called when the cluster is Ready; changed says that it was not before.
+	Ready func(changed bool)
+}
+
+// Run creates the cluster, or continues. It may be repeated at any time.
+func (l *Launch) Run(ctx context.Context) (err error) {
+	l.Progress.Starting("starting the local plane")
+	simulated := l.simulateAhead(ctx)
+	o, err := operation.Open(ctx, l.Workspace, l.Hooks, "butleradm bootstrap "+l.Workspace.Name)
+	if err != nil {
+		_ = simulated.Wait() // the error of the plane is the cause of both
+		return err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	o.Charts = l.Charts
+	l.Progress.Step("local plane: " + o.KubeconfigPath())
+	known, err := l.findCluster(ctx, o)
+	if e := simulated.Wait(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = l.Workspace.Link()
+	}
+	if err == nil {
+		err = l.startSimulator(ctx, o)
+	}
+	if err == nil {
+		known, err = l.takeCharge(o, known)
+	}
+	if err != nil {
+		return err
+	}
+	return l.create(o, known)
+}
+
+// findCluster returns the cluster as the local plane knows it, nil if it does not. It
+// refuses a manifest that does not fit the cluster.
+func (l *Launch) findCluster(ctx context.Context, o *operation.Operation) (*v1alpha1.ClusterBootstrap, error) {
+	known, err := o.FindCluster(ctx, o.Local)
+	if err == nil && known == nil {
+		err = teardown.RefuseUnfinished(ctx, o)
+	}
+	if err == nil && !selfhosted.MovedAway(known) {
+		err = o.CheckManifest(o.Context(), l.Manifest, known)
+	}
+	return known, err
+}
+
+// takeCharge connects to the plane that is in charge of the cluster: after its pivot
+// that is the cluster's own.
+func (l *Launch) takeCharge(o *operation.Operation, known *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterBootstrap, error) {
+	known, err := selfhosted.FenceStalePlane(o, known)
+	if err != nil || !selfhosted.MovedAway(known) {
+		return known, err
+	}
+	l.Progress.Step("this machine's plane is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
+	if known, err = selfhosted.NewMover(o, l.Provider, l.Progress).ResumeInCharge(known); err != nil {
+		return nil, err
+	}
+	if err := o.CheckManifest(o.Context(), l.Manifest, known); err != nil {
+		return nil, err
+	}
+	return known, o.CheckCharts(l.Manifest, known)
+}
+
+// startSimulator starts the platform of a rehearsal.
+func (l *Launch) startSimulator(ctx context.Context, o *operation.Operation) (err error) {
+	if !o.Rehearsal {
+		return nil
+	}
+	l.Progress.Starting(fmt.Sprintf("starting the simulated %s", l.Provider.Type))
+	if o.Simulator, err = o.StartSimulator(ctx, l.Provider.Type, &l.Setup); err != nil {
+		return err
+	}
+	l.Progress.Step(fmt.Sprintf("simulated %s: %s", l.Provider.Type, o.Simulator.Admin))
+	if len(l.Setup.Seed.Artifacts) > 0 {
+		l.Progress.Step("addons: stand-ins for the charts; --charts upstream uses the real ones")
+	}
+	return nil
+}
+
+// simulateAhead starts the platform of a new rehearsal in parallel with the plane. One
+// that may run already is not touched until the plane is locked and the manifest
+// checked.
+func (l *Launch) simulateAhead(ctx context.Context) *errgroup.Group {
+	var group errgroup.Group
+	if l.NewPlane {
+		group.Go(func() error {
+			_, err := l.Workspace.StartSimulator(ctx, l.Provider.Type, &l.Setup)
+			return err
+		})
+	}
+	return &group
+}
+
+// create creates the cluster once plane and platform are ready.
+func (l *Launch) create(o *operation.Operation, known *v1alpha1.ClusterBootstrap) error {
+	plan, err := bootstrap.NewPlan(l.Manifest.Cluster.Spec)
+	if err != nil {
+		return err
+	}
+	secret, err := l.chooseCredentials(o)
+	if err != nil {
+		return err
+	}
+	if known == nil {
+		if err := o.Preflight(l.Provider, l.Manifest, secret, plan, l.Progress); err != nil {
+			return err
+		}
+		if err := l.confirmMachines(o, plan); err != nil {
+			return err
+		}
+	}
+	generation, err := o.Apply(o.Context(), l.Manifest, secret)
+	if err != nil {
+		return err
+	}
+	l.Hooks.Reached("bootstrap/applied")
+	here := o.InCharge() == operation.LocalPlane
+	if here {
+		if err := o.StartControllers(l.Provider); err != nil {
+			return err
+		}
+	}
+	if err := l.complete(o, l.warnings(plan, here)); err != nil {
+		return err
+	}
+	moved := here && o.InCharge() == operation.ClusterPlane
+	l.Ready(moved || !wasReady(known, generation))
+	return nil
+}
+
+// confirmMachines asks for confirmation before real machines are created.
+func (l *Launch) confirmMachines(o *operation.Operation, plan bootstrap.Plan) error {
+	if o.Rehearsal {
+		return nil
+	}
+	p := l.Manifest.Provider
+	if l.Confirm(o.Context(), fmt.Sprintf("Create %d machine(s) on %s (%s)?", len(plan.Machines), p.Name, p.Spec.Provider)) {
+		return nil
+	}
+	if o.Context().Err() != nil {
+		return o.Ended()
+	}
+	return failure.New(failure.Usage, errors.New("nothing was created; answer y, or pass --yes"))
+}
+
+// warnings returns the warnings about a plan; those about charts are for the plane that
+// installs them.
+func (l *Launch) warnings(plan bootstrap.Plan, here bool) (out []string) {
+	for _, w := range plan.Warnings {
+		out = append(out, w.Message)
+	}
+	out = append(out, bootstrap.ImageWarnings(l.Manifest.Cluster.Spec, l.Manifest.Provider.Spec)...)
+	out = append(out, operation.IdleFaults(l.Setup)...)
+	if here {
+		out = append(out, operation.ChartWarnings(l.Charts, l.Manifest)...)
+	}
+	return out
+}
+
+// wasReady reports whether a cluster was Ready with its current spec.
+func wasReady(known *v1alpha1.ClusterBootstrap, generation int64) bool {
+	return known != nil && known.Generation == generation && known.Status.Phase == v1alpha1.BootstrapReady
+}
