@@ -23,6 +23,7 @@ var paths = map[string]string{
 	"conformance_test.go": "provider/%s/conformance_test.go",
 	"README.md":           "provider/%s/README.md",
 	"main.go":             "cmd/butler-provider-%s/main.go",
+	"main_test.go":        "cmd/butler-provider-%s/main_test.go",
 	"platform.go":         "internal/sim/%s/platform.go",
 	"sim.md":              "docs/contributing/sim-%s.md",
 	"guide.md":            "docs/getting-started/%s.md",
