@@ -52,9 +52,9 @@ func (s *Session) targetID() string {
 // recordAddons takes over how addons stand. kube-vip is known from elsewhere.
 func (s *Session) recordAddons(states []install.State) {
 	all := s.kubeVIPStatus()
-	s.fresh = true
+	s.addons.complete = true
 	for _, state := range states {
-		s.fresh = s.fresh && state.Phase != ""
+		s.addons.complete = s.addons.complete && state.Phase != ""
 		all = append(all, s.addonStatus(state))
 	}
 	s.Status.Addons = all
@@ -81,7 +81,7 @@ func (s *Session) addonStatus(state install.State) v1alpha1.BootstrapAddonStatus
 }
 
 func (s *Session) kubeVIPStatus() []v1alpha1.BootstrapAddonStatus {
-	if s.Plan.Carrier != CarrierKubeVIP {
+	if s.Plan.EndpointKind != EndpointKubeVIP {
 		return nil
 	}
 	i := slices.IndexFunc(s.Status.Addons, isKubeVIP)
@@ -95,7 +95,7 @@ func isKubeVIP(a v1alpha1.BootstrapAddonStatus) bool { return a.Name == kubeVIPN
 
 // markKubeVIP says how kube-vip stands, where it carries the endpoint.
 func (s *Session) markKubeVIP(phase v1alpha1.AddonPhase, message string) {
-	if s.Plan.Carrier != CarrierKubeVIP {
+	if s.Plan.EndpointKind != EndpointKubeVIP {
 		return
 	}
 	is := v1alpha1.BootstrapAddonStatus{Name: kubeVIPName, Version: s.Plan.KubeVIP.Version, Phase: phase, Message: message}
@@ -113,7 +113,7 @@ func (s *Session) markKubeVIP(phase v1alpha1.AddonPhase, message string) {
 // awaitAddons follows the addons until all are ready. The installer reports when
 // one of them stands differently.
 func awaitAddons(_ context.Context, s *Session) (*Obstacle, error) {
-	if o := AddonObstacle(s.Status.Addons); o != nil || s.fresh {
+	if o := AddonObstacle(s.Status.Addons); o != nil || s.addons.complete {
 		return o, nil
 	}
 	return &Obstacle{Reason: "WaitingForAddons", Message: "it is being looked whether the addons are still ready"}, nil
@@ -157,9 +157,9 @@ func told(a v1alpha1.BootstrapAddonStatus) string {
 	return "addon " + a.Name + " is not ready yet"
 }
 
-// worst puts an addon that fails before an obstacle that may well be its
-// consequence, such as a node without a network.
-func (s *Session) worst(o *Obstacle) *Obstacle {
+// failingAddonFirst returns the obstacle of an addon that fails in place of one that
+// it may have caused, such as a node without a network.
+func (s *Session) failingAddonFirst(o *Obstacle) *Obstacle {
 	if o.urgent || !slices.ContainsFunc(s.Status.Addons, isFailing) {
 		return o
 	}

@@ -48,15 +48,15 @@ func TestAddonThatFailsIsToldFirst(t *testing.T) {
 func TestAddonThatFailsExplainsWhatFollowsFromIt(t *testing.T) {
 	s := &Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}}
 	nodes := &Obstacle{Reason: "WaitingForNodes", Message: "node is not Ready", Poll: true}
-	if got := s.worst(nodes); got != nodes {
+	if got := s.failingAddonFirst(nodes); got != nodes {
 		t.Errorf("%+v", got)
 	}
 	s.Status.Addons = []v1alpha1.BootstrapAddonStatus{{Name: "cilium", Phase: v1alpha1.AddonFailing, Message: "no chart"}}
-	if got := s.worst(nodes); got.Message != "addon cilium: no chart" || !got.Poll {
+	if got := s.failingAddonFirst(nodes); got.Message != "addon cilium: no chart" || !got.Poll {
 		t.Errorf("%+v", got)
 	}
 	lost := &Obstacle{Reason: "MachineRequestDeleted", urgent: true}
-	if got := s.worst(lost); got != lost {
+	if got := s.failingAddonFirst(lost); got != lost {
 		t.Errorf("%+v", got)
 	}
 }

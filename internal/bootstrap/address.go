@@ -57,5 +57,5 @@ func (s *Session) isShared(address netip.Addr) bool {
 		a, err := netip.ParseAddr(endpoint)
 		return err == nil && a == address
 	}
-	return is(s.Spec.Network.VIP) || s.Plan.Carrier == CarrierLoadBalancer && is(s.Status.ControlPlaneEndpoint)
+	return is(s.Spec.Network.VIP) || s.Plan.EndpointKind == EndpointLoadBalancer && is(s.Status.ControlPlaneEndpoint)
 }

@@ -13,7 +13,7 @@ import (
 func TestAMachineHasAnAddressOfItsOwn(t *testing.T) {
 	const own, other, vip, pod, service = "10.40.0.12", "10.40.0.13", "10.40.0.100", "10.244.1.27", "10.96.0.1"
 	for reason, tc := range map[string]struct {
-		carrier   Carrier
+		kind      EndpointKind
 		endpoint  string
 		known     string
 		addresses []string // the first one is the primary one
@@ -32,10 +32,10 @@ func TestAMachineHasAnAddressOfItsOwn(t *testing.T) {
 		"only the VIP is reported any more":      {known: own, addresses: []string{vip}, want: own},
 		"the VIP was taken for it before":        {known: vip, addresses: []string{vip, own}, want: own},
 		"nothing but the VIP was ever known":     {known: vip, want: ""},
-		"a load balancer's on its loopback":      {carrier: CarrierLoadBalancer, endpoint: other, addresses: []string{other, own}, want: own},
-		"the only node is the endpoint":          {carrier: CarrierNode, endpoint: own, known: own, addresses: []string{own}, want: own},
+		"a load balancer's on its loopback":      {kind: EndpointLoadBalancer, endpoint: other, addresses: []string{other, own}, want: own},
+		"the only node is the endpoint":          {kind: EndpointNode, endpoint: own, known: own, addresses: []string{own}, want: own},
 	} {
-		s := &Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}, Plan: Plan{Carrier: tc.carrier}}
+		s := &Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}, Plan: Plan{EndpointKind: tc.kind}}
 		s.Spec.Network = v1alpha1.NetworkSpec{VIP: vip, PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12"}
 		if strings.Contains(tc.want, ":") {
 			s.Spec.Network.VIP = "fd00::1"

@@ -39,14 +39,14 @@ func (s *Session) controlPlanes() (out []v1alpha1.BootstrapMachineStatus) {
 
 // talos is the client of the nodes' Talos API.
 func (s *Session) talos() (*talos.Client, error) {
-	if s.nodes == nil {
-		c, err := talos.NewClient(s.talosconfig, s.Dial)
+	if s.access.client == nil {
+		c, err := talos.NewClient(s.access.talosconfig, s.Dial)
 		if err != nil {
 			return nil, err
 		}
-		s.nodes = c
+		s.access.client = c
 	}
-	return s.nodes, nil
+	return s.access.client, nil
 }
 
 type reply[T any] struct {

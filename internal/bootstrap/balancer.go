@@ -25,7 +25,7 @@ const balancerSuffix = "-cp-lb"
 // the load balancer while the machines come up, and those that have an address
 // become targets.
 func requestLoadBalancer(ctx context.Context, s *Session) (*Obstacle, error) {
-	if s.Plan.Carrier != CarrierLoadBalancer {
+	if s.Plan.EndpointKind != EndpointLoadBalancer {
 		return nil, nil
 	}
 	targets, err := s.targets(ctx)
@@ -39,19 +39,19 @@ func requestLoadBalancer(ctx context.Context, s *Session) (*Obstacle, error) {
 	if request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
 		return nil, &Failure{"NameTaken", fmt.Sprintf("LoadBalancerRequest %s/%s belongs to another cluster; delete it if that cluster is gone", request.Namespace, request.Name)}
 	}
-	s.balancerRequest, s.balancer = request, request.Status.Endpoint
+	s.endpoint.request, s.endpoint.loadBalancer = request, request.Status.Endpoint
 	return nil, nil
 }
 
 // awaitLoadBalancer follows the load balancer until it has an endpoint, which the
 // configuration of every machine contains. Later failures show at the endpoint.
 func awaitLoadBalancer(_ context.Context, s *Session) (*Obstacle, error) {
-	switch request := s.balancerRequest; {
-	case s.Plan.Carrier != CarrierLoadBalancer:
+	switch request := s.endpoint.request; {
+	case s.Plan.EndpointKind != EndpointLoadBalancer:
 		return nil, nil
 	case request == nil:
 		return balancerGone(), nil
-	case s.balancer != "" && request.Status.Phase != v1alpha1.LoadBalancerFailed:
+	case s.endpoint.loadBalancer != "" && request.Status.Phase != v1alpha1.LoadBalancerFailed:
 		return nil, nil
 	default:
 		return balancerObstacle(request), nil

@@ -33,9 +33,9 @@ func (s *Session) showCredentials() {
 	c := metav1.Condition{Type: v1alpha1.ConditionCredentialsAvailable, Status: metav1.ConditionTrue, ObservedGeneration: s.Generation}
 	talosconfig := fmt.Sprintf("Secret %s/%s holds the talosconfig", s.Namespace, SecretName(s.Spec.Cluster.Name, SecretTalosconfig))
 	switch {
-	case s.kubeconfig == nil && meta.IsStatusConditionTrue(s.Status.Conditions, c.Type):
+	case s.kubernetes.kubeconfig == nil && meta.IsStatusConditionTrue(s.Status.Conditions, c.Type):
 		return
-	case s.kubeconfig == nil:
+	case s.kubernetes.kubeconfig == nil:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, reasonKubeconfigPending, talosconfig+"; the kubeconfig is not issued yet"
 	default:
 		c.Reason = reasonInSecrets

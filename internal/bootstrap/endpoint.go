@@ -17,7 +17,7 @@ import (
 // good once a machine has it in its configuration.
 func settleEndpoint(_ context.Context, s *Session) (*Obstacle, error) {
 	if s.Status.ControlPlaneEndpoint == "" || !slices.ContainsFunc(s.Status.Machines, isConfigured) {
-		s.Status.ControlPlaneEndpoint = cmp.Or(s.Plan.Endpoint, s.balancer, s.controlPlanes()[0].IPAddress)
+		s.Status.ControlPlaneEndpoint = cmp.Or(s.Plan.Endpoint, s.endpoint.loadBalancer, s.controlPlanes()[0].IPAddress)
 	}
 	return nil, nil
 }
@@ -46,19 +46,19 @@ func (s *Session) atEndpoint(ctx context.Context) error {
 
 // whySilent says what has to happen before the endpoint answers.
 func (s *Session) whySilent(ctx context.Context) string {
-	switch s.Plan.Carrier {
-	case CarrierKubeVIP:
-		return s.cluster.kubeVIPObstacle(ctx)
-	case CarrierSharedIP:
+	switch s.Plan.EndpointKind {
+	case EndpointKubeVIP:
+		return s.kubernetes.cluster.kubeVIPObstacle(ctx)
+	case EndpointSharedIP:
 		return "no control plane holds the shared address yet"
-	case CarrierLoadBalancer:
+	case EndpointLoadBalancer:
 		if s.Plan.Endpoint != "" {
-			return "lead it to the load balancer " + s.balancer
+			return "lead it to the load balancer " + s.endpoint.loadBalancer
 		}
 		return "the load balancer has no healthy control plane yet"
-	case CarrierNode:
+	case EndpointNode:
 		return "the API server does not listen there"
-	case CarrierExternal:
+	case EndpointExternal:
 	}
 	var addresses []string
 	for _, m := range s.controlPlanes() {

@@ -46,15 +46,15 @@ func (s *Session) handOver(ctx context.Context) error {
 	if err := s.handOverCredentials(ctx); err != nil {
 		return err
 	}
-	if err := s.cluster.ensureNamespace(ctx, s.provider.Namespace); err != nil {
+	if err := s.kubernetes.cluster.ensureNamespace(ctx, s.provider.Namespace); err != nil {
 		return err
 	}
 	p := providerConfigFor(s.provider)
-	if err := s.cluster.applyOwn(ctx, "providerconfigs", p.Namespace, p.Name, p); err != nil {
+	if err := s.kubernetes.cluster.applyOwn(ctx, "providerconfigs", p.Namespace, p.Name, p); err != nil {
 		return err
 	}
 	b := butlerConfig(s.Spec, s.provider)
-	return s.cluster.applyOwn(ctx, "butlerconfigs", "", b.Name, b)
+	return s.kubernetes.cluster.applyOwn(ctx, "butlerconfigs", "", b.Name, b)
 }
 
 // handOverCredentials copies the Secret of the ProviderConfig. Without one the
@@ -68,10 +68,10 @@ func (s *Session) handOverCredentials(ctx context.Context) error {
 	if err := s.Live.Get(ctx, key, secret); err != nil {
 		return fmt.Errorf("read secret %s: %w", key, err)
 	}
-	if err := s.cluster.ensureNamespace(ctx, key.Namespace); err != nil {
+	if err := s.kubernetes.cluster.ensureNamespace(ctx, key.Namespace); err != nil {
 		return err
 	}
-	return s.cluster.applySecret(ctx, secretFor(secret))
+	return s.kubernetes.cluster.applySecret(ctx, secretFor(secret))
 }
 
 func applied() metav1.PatchOptions {

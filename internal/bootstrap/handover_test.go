@@ -122,13 +122,13 @@ func sessionOn(t *testing.T, p *plane.Plane, live client.Reader) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}, Live: live, Dial: (&net.Dialer{}).DialContext, kubeconfig: kubeconfig}
+	s := &Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}, Live: live, Dial: (&net.Dialer{}).DialContext, kubernetes: kubernetesResults{kubeconfig: kubeconfig}}
 	s.Status.AddonsInstalled = map[string]bool{addon.ButlerCRDs: true}
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.cluster = &newCluster{Interface: kubernetes.NewForConfigOrDie(config), config: config}
+	s.kubernetes.cluster = &newCluster{Interface: kubernetes.NewForConfigOrDie(config), config: config}
 	return s
 }
 

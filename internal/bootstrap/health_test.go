@@ -87,7 +87,7 @@ func TestOnlySettledEndpointsStay(t *testing.T) {
 		"kept once a machine was told of": {plan: Plan{Endpoint: "new"}, before: "old", configured: true, want: "old"},
 	} {
 		s := withControlPlanes("a", "b")
-		s.Plan, s.balancer = tc.plan, tc.balancer
+		s.Plan, s.endpoint.loadBalancer = tc.plan, tc.balancer
 		s.Status.ControlPlaneEndpoint, s.Status.Machines[1].TalosConfigured = tc.before, tc.configured
 		if _, err := settleEndpoint(t.Context(), s); err != nil || s.Status.ControlPlaneEndpoint != tc.want {
 			t.Errorf("%s: %q, %v", reason, s.Status.ControlPlaneEndpoint, err)

@@ -27,7 +27,7 @@ const (
 // installKubeVIP applies kube-vip where it is missing or has changed. It does
 // not wait for it: that is seen at the endpoint.
 func installKubeVIP(ctx context.Context, s *Session) (*Obstacle, error) {
-	if s.Plan.Carrier != CarrierKubeVIP {
+	if s.Plan.EndpointKind != EndpointKubeVIP {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
@@ -36,10 +36,10 @@ func installKubeVIP(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err != nil {
 		return nil, err
 	}
-	is, err := s.cluster.has(ctx, wanted)
+	is, err := s.kubernetes.cluster.has(ctx, wanted)
 	if err == nil && !is {
 		s.markKubeVIP(v1alpha1.AddonInstalling, "")
-		err = s.cluster.apply(ctx, wanted)
+		err = s.kubernetes.cluster.apply(ctx, wanted)
 	}
 	if err != nil {
 		s.markKubeVIP(v1alpha1.AddonFailing, stable(err))

@@ -21,7 +21,7 @@ import (
 // awaitKubernetes finds a control plane whose API server answers, at its own
 // address: the endpoint may answer only later. The steps that follow use it.
 func awaitKubernetes(ctx context.Context, s *Session) (*Obstacle, error) {
-	if s.cluster != nil {
+	if s.kubernetes.cluster != nil {
 		return nil, nil
 	}
 	address, err := fromAny(ctx, s, func(ctx context.Context, address string) (string, error) {
@@ -35,7 +35,7 @@ func awaitKubernetes(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err != nil {
 		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server is not ready" + because(err), Poll: true}, nil
 	}
-	s.cluster, err = s.connect(address)
+	s.kubernetes.cluster, err = s.connect(address)
 	return nil, err
 }
 
@@ -66,7 +66,7 @@ func (s *Session) connect(address string) (*newCluster, error) {
 
 // restConfig is that of the new cluster's administrator.
 func (s *Session) restConfig(dial talos.Dialer) (*rest.Config, error) {
-	config, err := clientcmd.RESTConfigFromKubeConfig(s.kubeconfig)
+	config, err := clientcmd.RESTConfigFromKubeConfig(s.kubernetes.kubeconfig)
 	if err != nil {
 		return nil, errors.New("the kubeconfig of the new cluster cannot be read")
 	}
@@ -76,9 +76,9 @@ func (s *Session) restConfig(dial talos.Dialer) (*rest.Config, error) {
 }
 
 func (s *Session) disconnect() {
-	if s.cluster != nil {
-		s.cluster.close()
-		s.cluster = nil
+	if s.kubernetes.cluster != nil {
+		s.kubernetes.cluster.close()
+		s.kubernetes.cluster = nil
 	}
 }
 
@@ -99,9 +99,9 @@ func (s *Session) dialHost(address string) talos.Dialer {
 // dialControlPlanes connects to the control plane that answered last, or to any
 // other one while that is silent. It outlives the session.
 func (s *Session) dialControlPlanes() talos.Dialer {
-	dials := []talos.Dialer{s.dialHost(s.cluster.address)}
+	dials := []talos.Dialer{s.dialHost(s.kubernetes.cluster.address)}
 	for _, m := range s.controlPlanes() {
-		if m.IPAddress != s.cluster.address {
+		if m.IPAddress != s.kubernetes.cluster.address {
 			dials = append(dials, s.dialHost(m.IPAddress))
 		}
 	}

@@ -30,7 +30,7 @@ func TestAnAPIServerThatStartsNamesWhatItIsNotReadyFor(t *testing.T) {
 	defer server.Close()
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	s := &Session{
-		kubeconfig: fmt.Appendf(nil, kubeconfigFormat, base64.StdEncoding.EncodeToString(ca)),
+		kubernetes: kubernetesResults{kubeconfig: fmt.Appendf(nil, kubeconfigFormat, base64.StdEncoding.EncodeToString(ca))},
 		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 		},

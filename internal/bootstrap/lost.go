@@ -27,7 +27,7 @@ func (s *Session) lostWorker() int {
 		return -1
 	}
 	for i, m := range s.Plan.Machines {
-		if m.Role == v1alpha1.RoleWorker && isLost(s.requests[i]) {
+		if m.Role == v1alpha1.RoleWorker && isLost(s.machines.requests[i]) {
 			return i
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Session) controlPlanesOfPlan() []Machine {
 // hindrance is why a machine cannot be replaced now: whoever replaces machines
 // while the platform or the cluster is in trouble as a whole soon has none left.
 func (s *Session) hindrance(ctx context.Context, i int) string {
-	if u := slices.IndexFunc(s.requests, isUnknown); u >= 0 {
+	if u := slices.IndexFunc(s.machines.requests, isUnknown); u >= 0 {
 		return "the platform cannot be asked about " + s.Plan.Machines[u].Name
 	}
 	nodes, err := s.liveNodes(ctx)
@@ -121,7 +121,7 @@ func (s *Session) tooFewNodes(nodes []corev1.Node, goes string) string {
 // misjudged is the first machine whose node is Ready although its platform has lost
 // it: with other credentials it may be a platform that never had any of them.
 func (s *Session) misjudged(nodes []corev1.Node) string {
-	for i, r := range s.requests {
+	for i, r := range s.machines.requests {
 		if r != nil && isLost(r) && isReadyNode(nodes, s.Plan.Machines[i].Name) {
 			return s.Plan.Machines[i].Name
 		}
@@ -138,5 +138,5 @@ func (s *Session) liveNodes(ctx context.Context) ([]corev1.Node, error) {
 	if err := s.reach(ctx); err != nil {
 		return nil, err
 	}
-	return s.cluster.nodes(ctx)
+	return s.kubernetes.cluster.nodes(ctx)
 }

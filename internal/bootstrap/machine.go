@@ -27,17 +27,17 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 	}
 	statuses := make([]v1alpha1.BootstrapMachineStatus, len(s.Plan.Machines))
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
-	s.known, s.requests = s.Status.Machines, make([]*v1alpha1.MachineRequest, len(s.Plan.Machines))
-	s.providerIDs = make([]string, len(s.Plan.Machines))
+	s.machines.before, s.machines.requests = s.Status.Machines, make([]*v1alpha1.MachineRequest, len(s.Plan.Machines))
+	s.machines.providerIDs = make([]string, len(s.Plan.Machines))
 	var group errgroup.Group
 	for i, m := range s.Plan.Machines {
 		group.Go(func() (err error) {
-			if s.requests[i], err = s.request(ctx, m); err != nil {
+			if s.machines.requests[i], err = s.request(ctx, m); err != nil {
 				return err
 			}
-			statuses[i], obstacles[i] = s.follow(m, s.requests[i])
-			if r := s.requests[i]; r != nil {
-				s.providerIDs[i] = r.Status.ProviderID
+			statuses[i], obstacles[i] = s.follow(m, s.machines.requests[i])
+			if r := s.machines.requests[i]; r != nil {
+				s.machines.providerIDs[i] = r.Status.ProviderID
 			}
 			return nil
 		})
@@ -46,7 +46,7 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 		return nil, err
 	}
 	s.Status.Machines = statuses
-	s.coming = joined(obstacles)
+	s.machines.pending = joined(obstacles)
 	return nil, nil
 }
 
@@ -54,10 +54,10 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 // that does not run is no reason to leave the others alone.
 func awaitMachines(_ context.Context, s *Session) (*Obstacle, error) {
 	if s.Status.Phase != v1alpha1.BootstrapReady {
-		return s.coming, nil
+		return s.machines.pending, nil
 	}
-	if s.aside == nil {
-		s.aside = s.coming
+	if s.deferred == nil {
+		s.deferred = s.machines.pending
 	}
 	return nil, nil
 }

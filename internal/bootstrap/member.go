@@ -14,7 +14,7 @@ import (
 
 // reach connects to the new cluster before the walk comes to the step that does.
 func (s *Session) reach(ctx context.Context) (err error) {
-	if s.kubeconfig, err = s.readSecret(ctx, SecretKubeconfig); err != nil {
+	if s.kubernetes.kubeconfig, err = s.readSecret(ctx, SecretKubeconfig); err != nil {
 		return err
 	}
 	o, err := awaitKubernetes(ctx, s)
@@ -26,7 +26,7 @@ func (s *Session) reach(ctx context.Context) (err error) {
 
 // members are those of etcd, with a client to ask more.
 func (s *Session) members(ctx context.Context) (_ []talos.Member, _ *talos.Client, err error) {
-	if s.talosconfig, err = s.readSecret(ctx, SecretTalosconfig); err != nil {
+	if s.access.talosconfig, err = s.readSecret(ctx, SecretTalosconfig); err != nil {
 		return nil, nil, err
 	}
 	client, err := s.talos()
@@ -43,7 +43,7 @@ func (s *Session) members(ctx context.Context) (_ []talos.Member, _ *talos.Clien
 // yet, and is told by its address.
 func (s *Session) memberOf(i int) func(talos.Member) bool {
 	address := ""
-	if r := s.requests[i]; r != nil {
+	if r := s.machines.requests[i]; r != nil {
 		address = s.addressOf(r, "")
 	}
 	return func(m talos.Member) bool {

@@ -89,7 +89,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 // push hands a machine in maintenance mode its configuration.
 func (s *Session) push(ctx context.Context, client *talos.Client, i int) (*Obstacle, error) {
 	status := &s.Status.Machines[i]
-	config, err := s.Plan.config(s.secrets, s.Status.ControlPlaneEndpoint, s.balancer, s.Plan.Machines[i], s.nodeID(i))
+	config, err := s.Plan.config(s.access.secrets, s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, s.Plan.Machines[i], s.nodeID(i))
 	if err != nil {
 		return nil, &Failure{"InvalidTalosConfig", err.Error()}
 	}
@@ -105,7 +105,7 @@ func (s *Session) push(ctx context.Context, client *talos.Client, i int) (*Obsta
 // nodeID is what a cloud controller manager finds the machine of a node by: the
 // provider ID, where the platform names machines in the way of Kubernetes.
 func (s *Session) nodeID(i int) string {
-	if id := s.providerIDs[i]; !s.Spec.Provider.OnPrem() && strings.Contains(id, "://") {
+	if id := s.machines.providerIDs[i]; !s.Spec.Provider.OnPrem() && strings.Contains(id, "://") {
 		return id
 	}
 	return ""
@@ -123,15 +123,15 @@ func probe(ctx context.Context, client *talos.Client, address string) (talos.Sta
 
 // fetchKubeconfig takes the administrator's credentials from any control plane.
 func fetchKubeconfig(ctx context.Context, s *Session) (*Obstacle, error) {
-	if s.ranOut != "" {
-		return &Obstacle{Reason: "WaitingForKubeconfig", Message: s.ranOut, Poll: true}, nil
+	if s.kubernetes.expired != "" {
+		return &Obstacle{Reason: "WaitingForKubeconfig", Message: s.kubernetes.expired, Poll: true}, nil
 	}
 	client, err := s.talos()
 	if err != nil {
 		return nil, err
 	}
 	var obstacle *Obstacle
-	s.kubeconfig, err = s.keepSecret(ctx, SecretKubeconfig, func() ([]byte, error) {
+	s.kubernetes.kubeconfig, err = s.keepSecret(ctx, SecretKubeconfig, func() ([]byte, error) {
 		data, err := fromAny(ctx, s, client.Kubeconfig)
 		if err != nil {
 			obstacle = &Obstacle{Reason: "WaitingForKubeconfig", Message: "no kubeconfig yet: " + stable(err), Poll: true}
@@ -144,7 +144,7 @@ func fetchKubeconfig(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Status.Kubeconfig = s.inline(s.kubeconfig)
+	s.Status.Kubeconfig = s.inline(s.kubernetes.kubeconfig)
 	s.showCredentials()
 	return nil, nil
 }

@@ -21,9 +21,9 @@ import (
 
 // awaitNodes follows the nodes of the new cluster until all are Ready.
 func awaitNodes(ctx context.Context, s *Session) (*Obstacle, error) {
-	nodes, err := s.cluster.nodes(ctx)
+	nodes, err := s.kubernetes.cluster.nodes(ctx)
 	if err == nil {
-		err = s.labelNodes(ctx, s.cluster.CoreV1().Nodes(), nodes)
+		err = s.labelNodes(ctx, s.kubernetes.cluster.CoreV1().Nodes(), nodes)
 	}
 	if err != nil {
 		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server is not ready" + because(err), Poll: true}, nil
@@ -34,7 +34,7 @@ func awaitNodes(ctx context.Context, s *Session) (*Obstacle, error) {
 // lookAtNodes keeps the view of the nodes true where a walk ends before
 // awaitNodes: what is in the way of the bootstrap need not be in theirs.
 func (s *Session) lookAtNodes(ctx context.Context) {
-	if s.looked {
+	if s.kubernetes.nodesSeen {
 		return
 	}
 	nodes, err := s.nodesFromAnywhere(ctx)
@@ -50,13 +50,13 @@ func (s *Session) lookAtNodes(ctx context.Context) {
 // nodesFromAnywhere are the nodes of a cluster that is there already: none was
 // Ready before it was.
 func (s *Session) nodesFromAnywhere(ctx context.Context) (_ []corev1.Node, err error) {
-	if s.cluster != nil {
-		return s.cluster.nodes(ctx)
+	if s.kubernetes.cluster != nil {
+		return s.kubernetes.cluster.nodes(ctx)
 	}
 	if !slices.ContainsFunc(s.Status.Machines, func(m v1alpha1.BootstrapMachineStatus) bool { return m.Ready }) {
 		return nil, nil
 	}
-	if s.kubeconfig, err = s.readSecret(ctx, SecretKubeconfig); err != nil {
+	if s.kubernetes.kubeconfig, err = s.readSecret(ctx, SecretKubeconfig); err != nil {
 		return nil, err
 	}
 	return fromAny(ctx, s, func(ctx context.Context, address string) ([]corev1.Node, error) {
@@ -110,7 +110,7 @@ func containsAll(have, want map[string]string) bool {
 
 // judgeNodes takes over which nodes are Ready, and names those that are not.
 func (s *Session) judgeNodes(nodes []corev1.Node) *Obstacle {
-	s.looked = true
+	s.kubernetes.nodesSeen = true
 	causes := map[string]string{}
 	for _, n := range nodes {
 		causes[n.Name] = notReady(n)

@@ -27,9 +27,9 @@ type Plan struct {
 	// Endpoint of the new API server; empty means that of the load balancer, or
 	// without one the first control plane's own address.
 	Endpoint string
-	// Carrier is what makes the endpoint lead to the control planes.
-	Carrier Carrier
-	// KubeVIP is what kube-vip is told, where it is the carrier.
+	// EndpointKind says how connections to the endpoint reach a control plane.
+	EndpointKind EndpointKind
+	// KubeVIP is the configuration of kube-vip, where the endpoint is of that kind.
 	KubeVIP KubeVIP
 	// Talos is what the configurations of all nodes share, but for the endpoint.
 	Talos talos.Cluster
@@ -41,16 +41,16 @@ type Plan struct {
 	Warnings []Warning
 }
 
-// Carrier makes the endpoint of a cluster lead to its control planes.
-type Carrier string
+// EndpointKind is how connections to the endpoint of a cluster reach a control plane.
+type EndpointKind string
 
-// The carriers.
+// The kinds of endpoints.
 const (
-	CarrierKubeVIP      Carrier = "kube-vip"      // pods on the control planes: answers only once they run
-	CarrierSharedIP     Carrier = "shared-ip"     // Talos itself, while etcd runs
-	CarrierLoadBalancer Carrier = "load-balancer" // the platform's, asked for by a LoadBalancerRequest
-	CarrierNode         Carrier = "node"          // nothing: the one control plane's own address
-	CarrierExternal     Carrier = "external"      // the user's: a name
+	EndpointKubeVIP      EndpointKind = "kube-vip"      // pods on the control planes: answers only once they run
+	EndpointSharedIP     EndpointKind = "shared-ip"     // Talos itself, while etcd runs
+	EndpointLoadBalancer EndpointKind = "load-balancer" // the platform's, by a LoadBalancerRequest
+	EndpointNode         EndpointKind = "node"          // the address of the only control plane
+	EndpointExternal     EndpointKind = "external"      // a name that the user points to the control planes
 )
 
 // Warning is about a plan that works, but not as well as it might.
@@ -73,7 +73,7 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 		return Plan{}, &Failure{Reason: "InvalidSpec", Message: err.Error()}
 	}
 	plan := Plan{
-		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, Carrier: carrier(spec),
+		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, EndpointKind: endpointKind(spec),
 		Talos: cluster, Moves: Moves(spec), Warnings: warnings(spec, cluster.KubernetesVersion),
 	}
 	for _, m := range plan.Machines {
@@ -84,12 +84,12 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	if plan.Addons, err = plan.addons(spec, addon.Facts{}); err != nil {
 		return Plan{}, &Failure{Reason: "InvalidAddons", Message: err.Error()}
 	}
-	switch plan.Carrier {
-	case CarrierKubeVIP:
+	switch plan.EndpointKind {
+	case EndpointKubeVIP:
 		plan.KubeVIP = kubeVIP(spec, plan.Addons)
-	case CarrierSharedIP:
+	case EndpointSharedIP:
 		plan.Talos.SharedIP = talos.SharedIP{Address: spec.Network.VIP, Interface: spec.Network.VIPInterface}
-	case CarrierLoadBalancer, CarrierNode, CarrierExternal:
+	case EndpointLoadBalancer, EndpointNode, EndpointExternal:
 	}
 	return plan, nil
 }
@@ -115,21 +115,21 @@ func refuse(spec v1alpha1.ClusterBootstrapSpec) error {
 	return nil
 }
 
-// carrier is where topologies and providers differ most.
-func carrier(spec v1alpha1.ClusterBootstrapSpec) Carrier {
+// endpointKind is where topologies and providers differ most.
+func endpointKind(spec v1alpha1.ClusterBootstrapSpec) EndpointKind {
 	_, err := netip.ParseAddr(spec.Network.VIP)
 	single, address := spec.Cluster.Topology == v1alpha1.TopologySingleNode, err == nil
 	switch {
 	case !spec.Provider.OnPrem():
-		return CarrierLoadBalancer
+		return EndpointLoadBalancer
 	case single && spec.Network.VIP == "":
-		return CarrierNode
+		return EndpointNode
 	case addon.CarriesEndpoint(spec):
-		return CarrierKubeVIP
+		return EndpointKubeVIP
 	case address:
-		return CarrierSharedIP
+		return EndpointSharedIP
 	}
-	return CarrierExternal
+	return EndpointExternal
 }
 
 func warnings(spec v1alpha1.ClusterBootstrapSpec, kubernetes string) []Warning {
@@ -267,7 +267,7 @@ func (p Plan) patched() bool { return len(p.Talos.JSONPatches)+len(p.Talos.Merge
 // one with an address stands for it.
 func (p Plan) check(secrets []byte) error {
 	balancer := ""
-	if p.Carrier == CarrierLoadBalancer {
+	if p.EndpointKind == EndpointLoadBalancer {
 		balancer = "192.0.2.1"
 	}
 	seen := map[v1alpha1.MachineRole]bool{}

@@ -90,32 +90,32 @@ func TestWhatCarriesTheEndpoint(t *testing.T) {
 	harvester, gcp := v1alpha1.ProviderHarvester, v1alpha1.ProviderGCP
 	for reason, tc := range map[string]struct {
 		spec   v1alpha1.ClusterBootstrapSpec
-		want   Carrier
+		want   EndpointKind
 		shared string
 	}{
-		"single node, address":         {single(harvester, address), CarrierSharedIP, address},
-		"single node, IPv6 address":    {single(harvester, "fd00::1"), CarrierSharedIP, "fd00::1"},
-		"single node, name":            {single(harvester, name), CarrierExternal, ""},
-		"single node, nothing":         {single(harvester, ""), CarrierNode, ""},
-		"single node in a cloud":       {single(gcp, ""), CarrierLoadBalancer, ""},
-		"on-prem, address":             {ha(harvester, address), CarrierKubeVIP, ""},
-		"on-prem, name":                {ha(v1alpha1.ProviderNutanix, name), CarrierKubeVIP, ""},
-		"without kube-vip, address":    {none(ha(v1alpha1.ProviderProxmox, address)), CarrierSharedIP, address},
-		"without kube-vip, name":       {none(ha(harvester, name)), CarrierExternal, ""},
-		"kube-vip switched off":        {off(ha(harvester, address)), CarrierSharedIP, address},
-		"cloud":                        {ha(gcp, ""), CarrierLoadBalancer, ""},
-		"cloud with a name of its own": {ha(v1alpha1.ProviderAWS, name), CarrierLoadBalancer, ""},
-		"cloud, kube-vip asked for":    {ha(v1alpha1.ProviderAzure, ""), CarrierLoadBalancer, ""},
+		"single node, address":         {single(harvester, address), EndpointSharedIP, address},
+		"single node, IPv6 address":    {single(harvester, "fd00::1"), EndpointSharedIP, "fd00::1"},
+		"single node, name":            {single(harvester, name), EndpointExternal, ""},
+		"single node, nothing":         {single(harvester, ""), EndpointNode, ""},
+		"single node in a cloud":       {single(gcp, ""), EndpointLoadBalancer, ""},
+		"on-prem, address":             {ha(harvester, address), EndpointKubeVIP, ""},
+		"on-prem, name":                {ha(v1alpha1.ProviderNutanix, name), EndpointKubeVIP, ""},
+		"without kube-vip, address":    {none(ha(v1alpha1.ProviderProxmox, address)), EndpointSharedIP, address},
+		"without kube-vip, name":       {none(ha(harvester, name)), EndpointExternal, ""},
+		"kube-vip switched off":        {off(ha(harvester, address)), EndpointSharedIP, address},
+		"cloud":                        {ha(gcp, ""), EndpointLoadBalancer, ""},
+		"cloud with a name of its own": {ha(v1alpha1.ProviderAWS, name), EndpointLoadBalancer, ""},
+		"cloud, kube-vip asked for":    {ha(v1alpha1.ProviderAzure, ""), EndpointLoadBalancer, ""},
 	} {
 		plan, err := NewPlan(tc.spec)
 		if err != nil {
 			t.Errorf("%s: %v", reason, err)
 			continue
 		}
-		if plan.Carrier != tc.want || plan.Talos.SharedIP.Address != tc.shared || plan.Endpoint != tc.spec.Network.VIP {
-			t.Errorf("%s: carrier %s, shared address %q, endpoint %q", reason, plan.Carrier, plan.Talos.SharedIP.Address, plan.Endpoint)
+		if plan.EndpointKind != tc.want || plan.Talos.SharedIP.Address != tc.shared || plan.Endpoint != tc.spec.Network.VIP {
+			t.Errorf("%s: kind %s, shared address %q, endpoint %q", reason, plan.EndpointKind, plan.Talos.SharedIP.Address, plan.Endpoint)
 		}
-		if is := plan.KubeVIP != (KubeVIP{}); is != (tc.want == CarrierKubeVIP) {
+		if is := plan.KubeVIP != (KubeVIP{}); is != (tc.want == EndpointKubeVIP) {
 			t.Errorf("%s: kube-vip %+v", reason, plan.KubeVIP)
 		}
 	}

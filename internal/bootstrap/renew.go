@@ -38,7 +38,7 @@ func renewCredentials(ctx context.Context, s *Session) (*Obstacle, error) {
 		_, err := s.Credential(ctx, suffix, false)
 		switch {
 		case errors.Is(err, ErrRanOut):
-			s.ranOut = err.Error()
+			s.kubernetes.expired = err.Error()
 		case client.IgnoreNotFound(err) != nil:
 			return nil, err
 		}
@@ -96,8 +96,8 @@ func (s *Session) replace(ctx context.Context, secret *corev1.Secret, suffix str
 	if err := s.Client.Update(ctx, secret); err != nil {
 		return s.permit(err)
 	}
-	if s.Tell != nil {
-		s.Tell(Event{corev1.EventTypeNormal, reasonRenewed, fmt.Sprintf("the %s was about to run out and is renewed", suffix)})
+	if s.Record != nil {
+		s.Record(Event{corev1.EventTypeNormal, reasonRenewed, fmt.Sprintf("the %s was about to run out and is renewed", suffix)})
 	}
 	return nil
 }

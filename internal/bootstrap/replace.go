@@ -97,19 +97,19 @@ func (s *Session) goOnUnless(ctx context.Context, i int) error {
 	if asked == "" || i < 0 || asked == s.Plan.Machines[i].Name {
 		return s.goOn(ctx, i)
 	}
-	if s.Plan.Machines[i].Role == v1alpha1.RoleControlPlane && !s.isReplacement(s.requests[i]) {
+	if s.Plan.Machines[i].Role == v1alpha1.RoleControlPlane && !s.isReplacement(s.machines.requests[i]) {
 		err := s.goOn(ctx, i)
-		if err == nil && s.aside != nil {
-			s.putAside(reasonMachineLost, fmt.Sprintf("machine %s is not replaced yet: %s", asked, s.aside.Message))
+		if err == nil && s.deferred != nil {
+			s.deferObstacle(reasonMachineLost, fmt.Sprintf("machine %s is not replaced yet: %s", asked, s.deferred.Message))
 		}
 		return err
 	}
 	if err := s.takeRequest(ctx, asked); err != nil {
 		return err
 	}
-	hindrance := s.aside
+	hindrance := s.deferred
 	err := s.goOn(ctx, i)
-	s.aside = hindrance
+	s.deferred = hindrance
 	return err
 }
 
@@ -137,7 +137,7 @@ func (s *Session) takeRequest(ctx context.Context, name string) error {
 		return s.refuseReplacement(ctx, name, "the cluster has no machine of that name")
 	case s.Plan.Machines[i].Role == v1alpha1.RoleControlPlane && !s.spareControlPlanes():
 		return s.refuseReplacement(ctx, name, "etcd has no majority without it: destroy the cluster and start anew")
-	case !isLost(s.requests[i]) && s.works(ctx, name):
+	case !isLost(s.machines.requests[i]) && s.works(ctx, name):
 		return s.refuseReplacement(ctx, name, "its node is Ready; only a machine that is lost is replaced")
 	}
 	return s.beginReplacement(ctx, i)
@@ -153,7 +153,7 @@ func (s *Session) works(ctx context.Context, name string) bool {
 func (s *Session) beginReplacement(ctx context.Context, i int) error {
 	m := s.Plan.Machines[i]
 	if why := s.hindrance(ctx, i); why != "" {
-		s.putAside(reasonMachineLost, fmt.Sprintf("machine %s is lost, and is not replaced yet: %s", m.Name, why))
+		s.deferObstacle(reasonMachineLost, fmt.Sprintf("machine %s is lost, and is not replaced yet: %s", m.Name, why))
 		return nil
 	}
 	mark := m.Name + " " + s.Clock().UTC().Format(time.RFC3339)
@@ -170,7 +170,7 @@ func (s *Session) beginReplacement(ctx context.Context, i int) error {
 // far because somebody asks for another.
 func (s *Session) givenUp(other string) *Event {
 	i := s.indexOf(s.replaced())
-	if i < 0 || s.replaced() == other || !s.onRequest() || s.isReplacement(s.requests[i]) {
+	if i < 0 || s.replaced() == other || !s.onRequest() || s.isReplacement(s.machines.requests[i]) {
 		return nil
 	}
 	return &Event{corev1.EventTypeWarning, reasonRefused, fmt.Sprintf("machine %s is not replaced for now: %s goes first; ask for it again if it is not replaced afterwards", s.replaced(), other)}
@@ -255,7 +255,7 @@ func (s *Session) renew(ctx context.Context, i int) error {
 		return nil
 	}
 	s.replacementWaits(i, "the new one is asked for")
-	if !slices.Contains(s.known, blank(m)) {
+	if !slices.Contains(s.machines.before, blank(m)) {
 		return nil
 	}
 	if err := s.current(ctx); err != nil {
@@ -271,7 +271,7 @@ func (s *Session) removeNode(ctx context.Context, name string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
-	return client.IgnoreNotFound(s.cluster.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}))
+	return client.IgnoreNotFound(s.kubernetes.cluster.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}))
 }
 
 // seeReplacement follows the new machine, which the other steps look after like
@@ -279,7 +279,7 @@ func (s *Session) removeNode(ctx context.Context, name string) error {
 // again, it is replaced in its turn, but not at once.
 func (s *Session) seeReplacement(ctx context.Context, i int, r *v1alpha1.MachineRequest) error {
 	name, begun := s.replacing()
-	if slices.ContainsFunc(s.known, func(m v1alpha1.BootstrapMachineStatus) bool { return m.Name == name && m.Ready && m.TalosConfigured }) {
+	if slices.ContainsFunc(s.machines.before, func(m v1alpha1.BootstrapMachineStatus) bool { return m.Name == name && m.Ready && m.TalosConfigured }) {
 		return s.endReplacement(ctx, &Event{corev1.EventTypeNormal, reasonReplaced, fmt.Sprintf("machine %s was replaced, and its node is Ready", name)})
 	}
 	state := "is lost again"
@@ -290,7 +290,7 @@ func (s *Session) seeReplacement(ctx context.Context, i int, r *v1alpha1.Machine
 		state = "its node is not Ready"
 	}
 	if s.Clock().Sub(begun) < replacePatience {
-		s.putAside(reasonMachineLost, fmt.Sprintf("machine %s was replaced and %s; it is not replaced within %d minutes of the last time", name, state, int(replacePatience.Minutes())))
+		s.deferObstacle(reasonMachineLost, fmt.Sprintf("machine %s was replaced and %s; it is not replaced within %d minutes of the last time", name, state, int(replacePatience.Minutes())))
 		return nil
 	}
 	return s.beginReplacement(ctx, i)
@@ -324,17 +324,17 @@ func (s *Session) annotate(ctx context.Context, e *Event, change func(map[string
 	if err := s.Client.Patch(ctx, after, lock); err != nil {
 		return err
 	}
-	if e != nil && s.Tell != nil {
-		s.Tell(*e)
+	if e != nil && s.Record != nil {
+		s.Record(*e)
 	}
 	return ErrChanged
 }
 
 func (s *Session) replacementWaits(i int, why string) {
-	s.putAside(reasonReplacing, fmt.Sprintf("machine %s is being replaced: %s", s.Plan.Machines[i].Name, why))
+	s.deferObstacle(reasonReplacing, fmt.Sprintf("machine %s is being replaced: %s", s.Plan.Machines[i].Name, why))
 }
 
 // putAside tells of a machine without stopping the walk.
-func (s *Session) putAside(reason, message string) {
-	s.aside = &Obstacle{Reason: reason, Message: message, Poll: true, urgent: true}
+func (s *Session) deferObstacle(reason, message string) {
+	s.deferred = &Obstacle{Reason: reason, Message: message, Poll: true, urgent: true}
 }

@@ -81,7 +81,7 @@ func TestAPlatformThatHasLostWhatWorksIsNotBelieved(t *testing.T) {
 		"a request that was deleted":    {[]*v1alpha1.MachineRequest{nil, runs, lost}, ""},
 		"all but the request that goes": {[]*v1alpha1.MachineRequest{lost, lost, nil}, "a"},
 	} {
-		s := &Session{Plan: Plan{Machines: []Machine{{Name: "a"}, {Name: "b"}, {Name: "goes"}}}, requests: tc.requests}
+		s := &Session{Plan: Plan{Machines: []Machine{{Name: "a"}, {Name: "b"}, {Name: "goes"}}}, machines: machineResults{requests: tc.requests}}
 		if got := s.misjudged(nodes); got != tc.want {
 			t.Errorf("%s: %q", reason, got)
 		}
@@ -98,7 +98,7 @@ func TestEtcdKeepsItsMajorityWithoutAMember(t *testing.T) {
 	learning := members("a", "b", "goes")
 	learning[1].Learner = true
 	nameless := append(members("a", "b"), talos.Member{Address: "10.0.0.3", Learner: true})
-	s := &Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}, Plan: Plan{Machines: []Machine{{Name: "goes"}}}, requests: []*v1alpha1.MachineRequest{{Status: v1alpha1.MachineRequestStatus{IPAddress: "10.0.0.3"}}}}
+	s := &Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}, Plan: Plan{Machines: []Machine{{Name: "goes"}}}, machines: machineResults{requests: []*v1alpha1.MachineRequest{{Status: v1alpha1.MachineRequestStatus{IPAddress: "10.0.0.3"}}}}}
 	for reason, tc := range map[string]struct {
 		members []talos.Member
 		up      string
@@ -123,7 +123,7 @@ func TestEtcdKeepsItsMajorityWithoutAMember(t *testing.T) {
 
 func TestNothingIsReplacedWhileThePlatformCannotBeAsked(t *testing.T) {
 	unknown := &v1alpha1.MachineRequest{Status: v1alpha1.MachineRequestStatus{Phase: v1alpha1.MachineUnknown}}
-	s := &Session{Plan: Plan{Machines: []Machine{{Name: "other"}, {Name: "goes"}}}, requests: []*v1alpha1.MachineRequest{unknown, nil}}
+	s := &Session{Plan: Plan{Machines: []Machine{{Name: "other"}, {Name: "goes"}}}, machines: machineResults{requests: []*v1alpha1.MachineRequest{unknown, nil}}}
 	if got := s.hindrance(t.Context(), 1); got != "the platform cannot be asked about other" {
 		t.Errorf("%q", got)
 	}

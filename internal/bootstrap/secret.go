@@ -45,15 +45,15 @@ func checkSecrets(ctx context.Context, s *Session) (*Obstacle, error) {
 	if len(s.Status.Machines) > 0 {
 		return nil, nil
 	}
-	return nil, s.Plan.check(s.secrets)
+	return nil, s.Plan.check(s.access.secrets)
 }
 
 // makeSecrets makes the keys of the new cluster, once.
 func makeSecrets(ctx context.Context, s *Session) (_ *Obstacle, err error) {
-	if s.secrets != nil {
+	if s.access.secrets != nil {
 		return nil, nil
 	}
-	s.secrets, err = s.keepSecret(ctx, SecretTalosSecrets, func() ([]byte, error) {
+	s.access.secrets, err = s.keepSecret(ctx, SecretTalosSecrets, func() ([]byte, error) {
 		if err := s.hadSecrets(ctx); err != nil {
 			return nil, err
 		}
@@ -87,11 +87,11 @@ func isConfigured(m v1alpha1.BootstrapMachineStatus) bool { return m.TalosConfig
 
 // issueTalosconfig makes the credentials for the nodes' Talos API.
 func issueTalosconfig(ctx context.Context, s *Session) (_ *Obstacle, err error) {
-	s.talosconfig, err = s.keepSecret(ctx, SecretTalosconfig, func() ([]byte, error) { return s.newTalosconfig(s.secrets) })
+	s.access.talosconfig, err = s.keepSecret(ctx, SecretTalosconfig, func() ([]byte, error) { return s.newTalosconfig(s.access.secrets) })
 	if err != nil {
 		return nil, err
 	}
-	s.Status.Talosconfig = s.inline(s.talosconfig)
+	s.Status.Talosconfig = s.inline(s.access.talosconfig)
 	s.showCredentials()
 	return nil, nil
 }

@@ -121,26 +121,51 @@ type Session struct {
 	Clock  func() time.Time
 	// Interrupted, if set, is asked before each step; its error ends the walk.
 	Interrupted func(context.Context) error
-	// Tell, if set, is told what happened to a machine, besides what the status says.
-	Tell func(Event)
+	// Record, if set, records what happened to a machine, besides what the status says.
+	Record func(Event)
 
+	// What steps leave to later ones, by the steps that set it.
+	provider   *v1alpha1.ProviderConfig // set by checkProvider
+	machines   machineResults           // set by requestMachines
+	endpoint   endpointResults          // set by requestLoadBalancer
+	access     accessResults            // set by makeSecrets and issueTalosconfig
+	kubernetes kubernetesResults        // set by fetchKubeconfig, awaitKubernetes and awaitNodes
+	addons     addonResults             // set by installAddons
+	deferred   *Obstacle                // concerns a machine, but blocks no step
+}
+
+// machineResults are about the machines of the plan, in its order.
+type machineResults struct {
+	before      []v1alpha1.BootstrapMachineStatus // as they were before this walk
+	requests    []*v1alpha1.MachineRequest        // nil is one that is gone
+	providerIDs []string                          // as far as they are known
+	pending     *Obstacle                         // what those wait for that do not run
+}
+
+// endpointResults are about the load balancer of the control plane.
+type endpointResults struct {
+	request      *v1alpha1.LoadBalancerRequest // nil: there is none, or it is gone
+	loadBalancer string                        // its endpoint, if it has one
+}
+
+// accessResults are the keys of the nodes, and the connection that they open.
+type accessResults struct {
 	secrets     []byte
 	talosconfig []byte
-	kubeconfig  []byte
-	ranOut      string                            // why credentials that nobody takes any more are not renewed
-	known       []v1alpha1.BootstrapMachineStatus // machines, as they were at the beginning
-	requests    []*v1alpha1.MachineRequest        // of the machines of the plan; nil is one that is gone
-	coming      *Obstacle                         // what the machines wait for
-	aside       *Obstacle                         // what stands in the way of a machine, but of no step
-	providerIDs []string                          // of the machines, as far as they are known
-	balancer    string                            // endpoint of the load balancer, if there is one
+	client      *talos.Client
+}
 
-	balancerRequest *v1alpha1.LoadBalancerRequest // nil: there is none, or it is gone
-	nodes           *talos.Client                 // of the Talos API
-	cluster         *newCluster                   // of the new API server, by way of one control plane
-	provider        *v1alpha1.ProviderConfig
-	looked          bool // at the nodes of the new cluster
-	fresh           bool // what is known of the addons, of all of them
+// kubernetesResults are about the new API server.
+type kubernetesResults struct {
+	kubeconfig []byte
+	expired    string      // why a kubeconfig that is not accepted any more is not renewed
+	cluster    *newCluster // the connection, to one control plane
+	nodesSeen  bool        // the nodes were read in this walk
+}
+
+// addonResults are about the addons.
+type addonResults struct {
+	complete bool // the installer has reported on each of them
 }
 
 // Progress is where a walk ended.
@@ -160,21 +185,21 @@ func (s *Session) Walk(ctx context.Context, steps []Step) (Progress, error) {
 		}
 		if obstacle != nil {
 			s.lookAtNodes(ctx)
-			return Progress{step.Phase, s.worst(s.rather(obstacle))}, nil
+			return Progress{step.Phase, s.failingAddonFirst(s.mostRelevant(obstacle))}, nil
 		}
 	}
-	return Progress{v1alpha1.BootstrapReady, s.aside}, nil
+	return Progress{v1alpha1.BootstrapReady, s.deferred}, nil
 }
 
-// rather is what to tell of an obstacle and of what was set aside: a machine that
-// is lost explains most of what comes after.
-func (s *Session) rather(o *Obstacle) *Obstacle {
-	if s.aside == nil || o.urgent && !s.aside.urgent {
+// mostRelevant returns the obstacle to report: a deferred one explains most of what
+// comes after, unless it is less urgent.
+func (s *Session) mostRelevant(o *Obstacle) *Obstacle {
+	if s.deferred == nil || o.urgent && !s.deferred.urgent {
 		return o
 	}
-	told := *s.aside
-	told.Poll = told.Poll || o.Poll
-	return &told
+	deferred := *s.deferred
+	deferred.Poll = deferred.Poll || o.Poll
+	return &deferred
 }
 
 func (s *Session) take(ctx context.Context, step Step) (*Obstacle, error) {

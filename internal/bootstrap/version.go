@@ -108,7 +108,7 @@ func (s *Session) warnOfImage(i int, r talos.Report) {
 }
 
 func (s *Session) warn(reason, message string) {
-	if s.Tell != nil {
-		s.Tell(Event{corev1.EventTypeWarning, reason, message})
+	if s.Record != nil {
+		s.Record(Event{corev1.EventTypeWarning, reason, message})
 	}
 }

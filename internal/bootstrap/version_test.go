@@ -63,7 +63,7 @@ func TestAnImageOfAnotherSchematicIsWarnedOf(t *testing.T) {
 		s := withControlPlanes("a")
 		s.Spec.Talos = v1alpha1.TalosSpec{Version: "v1.12.0", Schematic: "abc"}
 		got := ""
-		s.Tell = func(e Event) { got += e.Reason }
+		s.Record = func(e Event) { got += e.Reason }
 		if s.warnOfImage(0, tc.report); got != tc.want {
 			t.Errorf("%s: %q", reason, got)
 		}

@@ -145,7 +145,7 @@ func (r *Reconciler) walk(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (b
 	}
 	s := r.session(cb)
 	s.Plan = plan
-	s.Tell = func(e bootstrap.Event) { r.Recorder.Eventf(cb, nil, e.Type, e.Reason, action, "%s", note(e.Message)) }
+	s.Record = func(e bootstrap.Event) { r.Recorder.Eventf(cb, nil, e.Type, e.Reason, action, "%s", note(e.Message)) }
 	s.Interrupted = func(ctx context.Context) error { return r.changed(ctx, cb) }
 	return s.Walk(ctx, bootstrap.Steps())
 }
