@@ -67,10 +67,10 @@ func (s Suite) AtRest(b *testing.B) {
 		f.kubeconfig = requests.before(b, f.kubeconfig)
 		f.startBinary(b)
 		allRunning(b, f.client, n)
-		time.Sleep(5 * time.Second) // until the last of what was pushed is looked at
+		pause(b, 5*time.Second) // until the last of what was pushed is looked at
 		requests.reset()
 		platform.reset()
-		time.Sleep(window)
+		pause(b, window)
 		b.ReportMetric(float64(platform.reads())/window.Seconds(), "platform-reads/s")
 		b.ReportMetric(float64(requests.reads()+requests.writes())/window.Seconds(), "requests/s")
 		b.Logf("platform, per second:\n%s", platform.table(int(window.Seconds())))
@@ -156,7 +156,7 @@ func recordRunning(ctx context.Context, b *testing.B, c client.WithWatch, n int,
 func allGone(b *testing.B, c client.WithWatch, n int) {
 	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Minute)
 	defer cancel()
-	for list := (&v1alpha1.MachineRequestList{}); ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+	for list := (&v1alpha1.MachineRequestList{}); ctx.Err() == nil; pause(b, 200*time.Millisecond) {
 		must(b, c.List(ctx, list, client.InNamespace(namespace)))
 		if len(list.Items) == 0 {
 			return

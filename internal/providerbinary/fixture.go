@@ -160,7 +160,7 @@ func (f *fixture) hasEvents(t testing.TB, reasons ...string) {
 func await(t testing.TB, logs *planetest.Output, check func() error) {
 	t.Helper()
 	var err error
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); pause(t, 20*time.Millisecond) {
 		if err = check(); err == nil {
 			return
 		}
@@ -169,6 +169,14 @@ func await(t testing.TB, logs *planetest.Output, check func() error) {
 		t.Logf("log of the binary:\n%s", logs)
 	}
 	t.Fatal(err)
+}
+
+// pause waits for a time, or until the test ends.
+func pause(t testing.TB, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
 }
 
 func must(t testing.TB, err error) {

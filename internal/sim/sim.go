@@ -133,8 +133,8 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 	if err != nil {
 		return err
 	}
-	w := world{network: net, proxy: socks.Addr().String(), ca: authority.File(), profile: profile, faults: faults, auditor: auditor}
-	dc, err := o.openDatacenter(w)
+	e := environment{network: net, proxy: socks.Addr().String(), ca: authority.File(), profile: profile, faults: faults, auditor: auditor}
+	dc, err := o.openDatacenter(e)
 	if err != nil {
 		return err
 	}
@@ -148,14 +148,14 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 	}
 	info := Info{
 		Provider: o.Platform.Type, Credentials: api.Credentials(), Admin: api.Admin(),
-		Proxy: w.proxy, CA: w.ca, Setup: o.Setup, PID: os.Getpid(),
+		Proxy: e.proxy, CA: e.ca, Setup: o.Setup, PID: os.Getpid(),
 	}
-	return errors.Join(o.answer(ctx, w, api, info, ready), api.Stop())
+	return errors.Join(o.answer(ctx, e, api, info, ready), api.Stop())
 }
 
 // answer has the platform answer until ctx or the platform ends.
-func (o Options) answer(ctx context.Context, w world, api facade.API, i Info, ready func(Info)) error {
-	c, err := openControl(w.faults, api.Prepare, w.auditor, o.Log)
+func (o Options) answer(ctx context.Context, e environment, api facade.API, i Info, ready func(Info)) error {
+	c, err := openControl(e.faults, api.Prepare, e.auditor, o.Log)
 	if err != nil {
 		return err
 	}

@@ -22,18 +22,18 @@ import (
 
 // Spec is what a platform knows of a machine when it powers it on.
 type Spec struct {
-	ID       string // unique and stable, fit for a file name; a UUID as a rule
-	Name     string
+	ID   string // unique and stable, fit for a file name; a UUID as a rule
+	Name string
 	// Ref is what the platform finds its object by, and Instance what it calls this run of
 	// the machine. They have no meaning here.
 	Ref, Instance string
-	MAC      string // empty: made from the ID
-	Network  string
-	Address  netip.Addr // fixed, in the network's prefix; zero: a lease
-	CPU      int
-	MemoryMB int
-	Image    string // name of the image that its disk was copied from; empty: unknown
-	UserData []byte
+	MAC           string // empty: made from the ID
+	Network       string
+	Address       netip.Addr // fixed, in the network's prefix; zero: a lease
+	CPU           int
+	MemoryMB      int
+	Image         string // name of the image that its disk was copied from; empty: unknown
+	UserData      []byte
 	// NetworkData is the NoCloud network configuration that comes with the user data.
 	NetworkData []byte
 }

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Profile is how long things take. Everything that runs in a simulated world
-// takes its delays from here.
+// Profile is how long things take. All delays of the simulator come from here.
 type Profile struct {
 	Create       time.Duration // the platform's answer to a create call
 	Boot         time.Duration // from power-on until the machine has an address

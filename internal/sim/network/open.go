@@ -8,8 +8,8 @@ import (
 	"net/netip"
 )
 
-// widest is the shortest prefix that may be opened: one that holds half of the
-// world is not where somebody's machines are.
+// widest is the shortest prefix that may be opened: larger ones
+// are not the subnet of machines.
 const widest = 8
 
 // Open has the addresses of prefix reached for real, through this machine's own

@@ -30,7 +30,7 @@ func (n *node) awaitEndpoint(ctx context.Context) error {
 	hostport := net.JoinHostPort(endpoint.Hostname(), port)
 	var last string
 	for {
-		if err := n.world.options.Network.Await(ctx, hostport); err != nil {
+		if err := n.emulator.options.Network.Await(ctx, hostport); err != nil {
 			return err
 		}
 		err := n.greet(ctx, hostport, endpoint.Hostname())
@@ -52,7 +52,7 @@ func (n *node) greet(ctx context.Context, hostport, name string) error {
 	if !roots.AppendCertsFromPEM(n.config.Cluster().IssuingCA().Crt) {
 		return errors.New("the kubernetes CA of the configuration is not a certificate")
 	}
-	conn, err := n.world.options.Network.Dial(ctx, "tcp", hostport)
+	conn, err := n.emulator.options.Network.Dial(ctx, "tcp", hostport)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func first(ctx context.Context, ways ...func(context.Context) error) error {
 func (n *node) holdSharedIP(ctx context.Context, address netip.Addr) {
 	shared := func(holder *node) func() { return func() { n.cluster.shared[address] = holder } }
 	n.cluster.whileHealthy(ctx, n, func(ctx context.Context) {
-		n.hold(ctx, address, n.world.options.Profile.SharedIP, func(host *network.Host) {
+		n.hold(ctx, address, n.emulator.options.Profile.SharedIP, func(host *network.Host) {
 			n.cluster.change(shared(n))
 			defer n.cluster.change(shared(nil))
 			n.cluster.whileOpen(ctx, n, func(ctx context.Context, target string) {
@@ -104,7 +104,7 @@ func (n *node) holdSharedIP(ctx context.Context, address netip.Addr) {
 // hold gives the node a shared address as soon as nobody else has it, and back when do
 // returns. When the power is lost, the others do not know for a while.
 func (n *node) hold(ctx context.Context, address netip.Addr, unnoticed time.Duration, do func(*network.Host)) {
-	host, err := n.world.options.Network.Claim(ctx, address)
+	host, err := n.emulator.options.Network.Claim(ctx, address)
 	if err != nil {
 		if ctx.Err() == nil {
 			n.log.Error("the shared address cannot be held", "error", err)

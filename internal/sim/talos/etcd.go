@@ -73,7 +73,7 @@ func (n *node) keepEtcd(data etcdData) error {
 		return nil
 	}
 	member := n.member(data.Member)
-	n.world.options.Auditor.Bootstrapped(filepath.Base(n.cluster.dir), fmt.Sprintf("%x", member.ID), n.machine.Name)
+	n.emulator.options.Auditor.Bootstrapped(filepath.Base(n.cluster.dir), fmt.Sprintf("%x", member.ID), n.machine.Name)
 	return errors.Join(n.disk.writeEtcd(data), n.cluster.noteBootstrap(member, n.machine.Name))
 }
 
@@ -151,7 +151,7 @@ func (n *node) runMemberWith(ctx context.Context, id uint64, p *plane.Plane, sta
 	defer n.set(func() { n.etcd = etcdState{} })
 	var parts sync.WaitGroup
 	defer parts.Wait()
-	profile := n.world.options.Profile
+	profile := n.emulator.options.Profile
 	parts.Go(func() {
 		if pause(ctx, time.Until(started.Add(profile.EtcdHealth))) {
 			n.runHealthy(ctx, id)
@@ -166,7 +166,7 @@ func (n *node) runMemberWith(ctx context.Context, id uint64, p *plane.Plane, sta
 
 // runAPIServer has the node's API server answer, except while it has died.
 func (n *node) runAPIServer(ctx context.Context, p *plane.Plane) {
-	faults := n.world.options.Faults
+	faults := n.emulator.options.Faults
 	for faults.Await(ctx, func() bool { return !n.silenced() }) {
 		n.openAPIServer(p.Address())
 		if faults.Await(ctx, n.silenced) {
@@ -178,7 +178,7 @@ func (n *node) runAPIServer(ctx context.Context, p *plane.Plane) {
 
 // silenced says whether the node's API server has died.
 func (n *node) silenced() bool {
-	_, on := n.world.options.Faults.APIServerDown(n.machine.Name)
+	_, on := n.emulator.options.Faults.APIServerDown(n.machine.Name)
 	return on
 }
 

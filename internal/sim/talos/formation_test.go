@@ -121,8 +121,8 @@ func TestSecondBootstrapIsNotedAndNotPlayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.world = New(Options{Auditor: auditor})
-	second.world = first.world
+	first.emulator = New(Options{Auditor: auditor})
+	second.emulator = first.emulator
 	for range 2 { // again after a restart
 		data := etcdData{Member: 1, First: true}
 		if err := errors.Join(first.foundEtcd(data), first.keepEtcd(data)); err != nil {

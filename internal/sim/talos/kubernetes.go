@@ -27,11 +27,11 @@ func (n *node) runKubelet(ctx context.Context) error {
 		return err
 	}
 	kubelet := cluster.NewKubelet(n.kubernetesNode(), cluster.Options{
-		ReadyAfter:  n.world.options.Profile.NodeReady,
+		ReadyAfter:  n.emulator.options.Profile.NodeReady,
 		AwaitsCNI:   n.cluster.awaitsCNI(),
-		AddonAfter:  n.world.options.Profile.Chart,
-		Faults:      n.world.options.Faults,
-		Controllers: cluster.Controllers{Command: n.world.options.Controllers, Dir: n.disk.podsPath()},
+		AddonAfter:  n.emulator.options.Profile.Chart,
+		Faults:      n.emulator.options.Faults,
+		Controllers: cluster.Controllers{Command: n.emulator.options.Controllers, Dir: n.disk.podsPath()},
 		Containers:  n.runPod,
 		Log:         n.log,
 	})

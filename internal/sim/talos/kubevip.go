@@ -67,12 +67,12 @@ func (n *node) runKubeVIP(ctx context.Context, vip kubeVIP) {
 	}
 	address, err := netip.ParseAddr(vip.address)
 	if err != nil {
-		defer n.world.options.Network.Name(vip.address, n.addresses)()
+		defer n.emulator.options.Network.Name(vip.address, n.addresses)()
 		<-ctx.Done()
 		return
 	}
 	n.cluster.whileOpen(ctx, n, func(ctx context.Context, target string) {
-		n.hold(ctx, address, n.world.options.Profile.KubeVIP, func(host *network.Host) {
+		n.hold(ctx, address, n.emulator.options.Profile.KubeVIP, func(host *network.Host) {
 			host.Forward(vip.port, target)
 			<-ctx.Done()
 		})
@@ -103,7 +103,7 @@ func (n *node) admitKubeVIP(ctx context.Context, vip kubeVIP) error {
 // node that is so from the start, or never.
 func (n *node) awaitAPI(ctx context.Context, vip kubeVIP) error {
 	if vip.looksElsewhere() {
-		return n.world.options.Network.Await(ctx, net.JoinHostPort(vip.apiHost, vip.apiPort))
+		return n.emulator.options.Network.Await(ctx, net.JoinHostPort(vip.apiHost, vip.apiPort))
 	}
 	if n.reaches(vip) {
 		return nil

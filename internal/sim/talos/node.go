@@ -27,7 +27,7 @@ import (
 
 // node is one start of a configured node.
 type node struct {
-	world     *World
+	emulator  *Emulator
 	machine   datacenter.Machine
 	disk      disk
 	config    config.Provider
@@ -83,7 +83,7 @@ func (n *node) appear() (disappear func()) {
 	n.cluster.appear(n)
 	ends := []func(){func() { n.cluster.disappear(n) }}
 	if host := n.config.Cluster().Endpoint().Hostname(); !isAddress(host) {
-		ends = append(ends, n.world.options.Network.Name(host, n.addresses))
+		ends = append(ends, n.emulator.options.Network.Name(host, n.addresses))
 	}
 	for _, alias := range n.loopbackAddresses() {
 		ends = append(ends, n.machine.Host.Alias(alias))
@@ -97,7 +97,7 @@ func (n *node) appear() (disappear func()) {
 
 // boot takes its time until the kubelet runs and etcd can start.
 func (n *node) boot(ctx context.Context) error {
-	if !pause(ctx, n.world.options.Profile.Etcd) {
+	if !pause(ctx, n.emulator.options.Profile.Etcd) {
 		return ctx.Err()
 	}
 	n.set(func() { n.booted = true })

@@ -20,7 +20,7 @@ func (n *node) controlPlane(dir string) cluster.ControlPlane {
 	cfg := n.config.Cluster()
 	c := cluster.ControlPlane{
 		Dir:        dir,
-		Executable: n.world.options.Executable,
+		Executable: n.emulator.options.Executable,
 		Holder:     "emulated cluster " + cfg.Name(),
 		PKI: plane.PKI{
 			CA:                authority(cfg.IssuingCA()),

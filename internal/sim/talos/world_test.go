@@ -50,16 +50,16 @@ func newSite(t *testing.T, o simtalos.Options) *site {
 	return s
 }
 
-// start brings up the datacenter with a world that knows only what is on disk.
+// start brings up the datacenter with an emulator that knows only what is on disk.
 func (s *site) start(t *testing.T) {
 	t.Helper()
-	world := simtalos.New(s.options)
+	emulator := simtalos.New(s.options)
 	var err error
 	s.datacenter, err = datacenter.New(datacenter.Options{
 		Dir:     s.dir,
 		Network: s.network,
-		Boot:    world.Boot,
-		Removed: world.Removed,
+		Boot:    emulator.Boot,
+		Removed: emulator.Removed,
 		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("10.40.0.0/24"), Reserved: []datacenter.Range{{From: netip.MustParseAddr(sharedIP)}}}},
 	})
 	check(t, err)

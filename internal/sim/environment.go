@@ -24,8 +24,8 @@ import (
 // defaultSubnet is where machines live if no manifest says otherwise.
 const defaultSubnet = "10.40.0.0/24"
 
-// world is what machines live in.
-type world struct {
+// environment is what the machines of one simulator share.
+type environment struct {
 	network *network.Network
 	// proxy is the address of the network's SOCKS5 server.
 	proxy string
@@ -51,23 +51,23 @@ func (o Options) openRegistry(ctx context.Context, n *network.Network, faults *f
 }
 
 // openDatacenter opens the machines: emulated nodes, or a command each.
-func (o Options) openDatacenter(w world) (*datacenter.Datacenter, error) {
+func (o Options) openDatacenter(e environment) (*datacenter.Datacenter, error) {
 	subnet, err := o.Setup.Seed.subnet()
 	if err != nil {
 		return nil, err
 	}
 	d := datacenter.Options{
-		Dir: filepath.Join(o.Dir, "datacenter"), Network: w.network, Log: o.Log,
-		Subnets: map[string]datacenter.Subnet{"": subnet}, Faults: w.faults,
-		PoweredOn:  func(s datacenter.Spec, address netip.Addr) { w.auditor.PoweredOn(s.ID, s.Name, address) },
-		PoweredOff: w.auditor.PoweredOff,
+		Dir: filepath.Join(o.Dir, "datacenter"), Network: e.network, Log: o.Log,
+		Subnets: map[string]datacenter.Subnet{"": subnet}, Faults: e.faults,
+		PoweredOn:  func(s datacenter.Spec, address netip.Addr) { e.auditor.PoweredOn(s.ID, s.Name, address) },
+		PoweredOff: e.auditor.PoweredOff,
 	}
 	if o.Setup.BootCommand != "" {
 		// A real machine takes the time that it takes.
 		d.Boot = boot.Command{Line: o.Setup.BootCommand}.Boot
-		err = openTo(w.network, subnet)
+		err = openTo(e.network, subnet)
 	} else {
-		err = o.emulate(w, &d)
+		err = o.emulate(e, &d)
 	}
 	if err != nil {
 		return nil, err
@@ -76,22 +76,22 @@ func (o Options) openDatacenter(w world) (*datacenter.Datacenter, error) {
 }
 
 // emulate has the machines boot emulated nodes.
-func (o Options) emulate(w world, d *datacenter.Options) error {
-	controllers, err := o.controllers(w)
+func (o Options) emulate(e environment, d *datacenter.Options) error {
+	controllers, err := o.controllers(e)
 	if err != nil {
 		return err
 	}
 	nodes := talos.New(talos.Options{
-		Dir: filepath.Join(o.Dir, "clusters"), Executable: o.Executable, Network: w.network, Profile: w.profile, Log: o.Log,
-		Faults: w.faults, Auditor: w.auditor, Controllers: controllers,
+		Dir: filepath.Join(o.Dir, "clusters"), Executable: o.Executable, Network: e.network, Profile: e.profile, Log: o.Log,
+		Faults: e.faults, Auditor: e.auditor, Controllers: controllers,
 	})
-	d.Boot, d.Removed, d.Profile = nodes.Boot, nodes.Removed, w.profile
+	d.Boot, d.Removed, d.Profile = nodes.Boot, nodes.Removed, e.profile
 	return nil
 }
 
 // controllers is the command that runs a controller of this project on the
 // simulated network: the executable itself.
-func (o Options) controllers(w world) ([]string, error) {
+func (o Options) controllers(e environment) ([]string, error) {
 	executable := o.Executable
 	if executable == "" {
 		var err error
@@ -99,7 +99,7 @@ func (o Options) controllers(w world) ([]string, error) {
 			return nil, err
 		}
 	}
-	return []string{executable, "controller", "--network", w.proxy, "--ca", w.ca}, nil
+	return []string{executable, "controller", "--network", e.proxy, "--ca", e.ca}, nil
 }
 
 // openTo has machines, and the addresses that they may share, reached for real.

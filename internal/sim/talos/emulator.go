@@ -40,19 +40,19 @@ type Options struct {
 	Controllers []string
 }
 
-// World holds the clusters that its nodes form.
-type World struct {
+// Emulator runs emulated nodes on machines, and holds the clusters that they form.
+type Emulator struct {
 	options  Options
 	mu       sync.Mutex
 	clusters map[string]*formation // by cluster id of the configuration
 }
 
-// New returns a world without nodes.
-func New(o Options) *World {
+// New returns an emulator without nodes.
+func New(o Options) *Emulator {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &World{options: o, clusters: map[string]*formation{}}
+	return &Emulator{options: o, clusters: map[string]*formation{}}
 }
 
 var (
@@ -64,10 +64,10 @@ var (
 // Boot runs a node while its machine is powered on; it is a datacenter.Boot. A
 // configuration on the machine's disk, or else in its user data, is used at
 // once; otherwise the node waits for one in maintenance mode.
-func (w *World) Boot(ctx context.Context, m datacenter.Machine) error {
+func (e *Emulator) Boot(ctx context.Context, m datacenter.Machine) error {
 	d := disk{m.StateDir}
 	for {
-		err := w.bootOnce(ctx, m, d)
+		err := e.bootOnce(ctx, m, d)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -79,32 +79,32 @@ func (w *World) Boot(ctx context.Context, m datacenter.Machine) error {
 
 // Removed is told that a machine's disk is gone: with that of its last member a
 // cluster's data go too.
-func (w *World) Removed(string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (e *Emulator) Removed(string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	known := map[string]bool{}
-	for _, f := range w.clusters {
+	for _, f := range e.clusters {
 		known[f.dir] = true
 		f.clean()
 	}
-	w.sweepOthers(known)
+	e.sweepOthers(known)
 }
 
-// sweepOthers looks at clusters of which no node was on since the world is there.
-func (w *World) sweepOthers(known map[string]bool) {
-	entries, _ := os.ReadDir(w.options.Dir) // without it there are none
-	for _, e := range entries {
-		dir := filepath.Join(w.options.Dir, e.Name())
+// sweepOthers looks at clusters of which no node was on since the emulator was started.
+func (e *Emulator) sweepOthers(known map[string]bool) {
+	entries, _ := os.ReadDir(e.options.Dir) // without it there are none
+	for _, entry := range entries {
+		dir := filepath.Join(e.options.Dir, entry.Name())
 		if known[dir] {
 			continue
 		}
-		if _, err := openFormation(dir, w.options.Log); err != nil {
-			w.options.Log.Warn("data of a cluster stay", "dir", dir, "error", err)
+		if _, err := openFormation(dir, e.options.Log); err != nil {
+			e.options.Log.Warn("data of a cluster stay", "dir", dir, "error", err)
 		}
 	}
 }
 
-func (w *World) bootOnce(ctx context.Context, m datacenter.Machine, d disk) error {
+func (e *Emulator) bootOnce(ctx context.Context, m datacenter.Machine, d disk) error {
 	cfg, err := d.config()
 	if err != nil {
 		return err
@@ -115,11 +115,11 @@ func (w *World) bootOnce(ctx context.Context, m datacenter.Machine, d disk) erro
 		}
 		return errRestart
 	}
-	log := w.options.Log.With("machine", m.Name)
+	log := e.options.Log.With("machine", m.Name)
 	if cfg == nil {
 		return runMaintenance(ctx, m, d, log)
 	}
-	n, err := w.node(m, d, cfg, log)
+	n, err := e.node(m, d, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -127,38 +127,38 @@ func (w *World) bootOnce(ctx context.Context, m datacenter.Machine, d disk) erro
 	if errors.Is(err, errReset) {
 		log.Info("talos wipes its disk")
 		err = errors.Join(err, d.wipe())
-		w.Removed(m.ID)
+		e.Removed(m.ID)
 	}
 	return err
 }
 
-func (w *World) node(m datacenter.Machine, d disk, cfg config.Provider, log *slog.Logger) (*node, error) {
-	formation, err := w.cluster(cfg.Cluster().ID(), cfg.Cluster().Name())
+func (e *Emulator) node(m datacenter.Machine, d disk, cfg config.Provider, log *slog.Logger) (*node, error) {
+	formation, err := e.cluster(cfg.Cluster().ID(), cfg.Cluster().Name())
 	if err != nil {
 		return nil, err
 	}
 	return &node{
-		world: w, machine: m, disk: d, config: cfg, log: log,
+		emulator: e, machine: m, disk: d, config: cfg, log: log,
 		cluster:   formation,
 		ready:     make(chan struct{}),
 		bootstrap: make(chan struct{}, 1),
 	}, nil
 }
 
-func (w *World) cluster(id, name string) (*formation, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if f := w.clusters[id]; f != nil {
+func (e *Emulator) cluster(id, name string) (*formation, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if f := e.clusters[id]; f != nil {
 		return f, nil
 	}
-	if w.options.Dir == "" {
+	if e.options.Dir == "" {
 		return nil, errors.New("the emulated nodes have no directory for their clusters")
 	}
 	sum := sha256.Sum256([]byte(id))
-	f, err := openFormation(filepath.Join(w.options.Dir, hex.EncodeToString(sum[:8])), w.options.Log.With("cluster", name))
+	f, err := openFormation(filepath.Join(e.options.Dir, hex.EncodeToString(sum[:8])), e.options.Log.With("cluster", name))
 	if err == nil {
-		f.faults, f.services.Faults = w.options.Faults, w.options.Faults
-		w.clusters[id] = f
+		f.faults, f.services.Faults = e.options.Faults, e.options.Faults
+		e.clusters[id] = f
 	}
 	return f, err
 }
