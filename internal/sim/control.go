@@ -20,8 +20,8 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-// control is how a platform that runs is asked, and told what goes wrong from now on.
-// Its address has a secret in it: whoever can read sim.json may use it.
+// control is how a running platform is asked, and how its fault plan is replaced.
+// Its address has a secret in it: everyone who can read sim.json may use it.
 type control struct {
 	url    string
 	server *http.Server

@@ -20,7 +20,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/plane"
 )
 
-// Running tells how to reach the simulated platform in dir, and which process
+// Running returns how to reach the simulated platform in dir, and which process
 // it is, if it runs and answers.
 func Running(dir string) (Info, lock.Holder, bool) {
 	holder, held := lock.Held(dir)
@@ -51,7 +51,7 @@ func settled(ctx context.Context, dir string) (Info, bool, error) {
 }
 
 // Ensure makes the platform in dir run with this setup, as a process that
-// outlives the caller. One that runs with another one is started anew; what
+// outlives the caller. One that runs with another one is started again; what
 // it holds stays.
 func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Setup) (Info, error) {
 	i, running, err := settled(ctx, dir)

@@ -40,7 +40,7 @@ type Options struct {
 	Log        *slog.Logger
 }
 
-// Info tells how to reach a simulated platform that runs.
+// Info describes how a running simulated platform is reached.
 type Info struct {
 	Provider v1alpha1.ProviderType `json:"provider"`
 	// Credentials of the platform's user: the keys of a ProviderConfig's Secret, each
@@ -56,7 +56,7 @@ type Info struct {
 	Setup Setup  `json:"setup"`
 	// Control is where SetFaults and Left ask. It is a secret.
 	Control string `json:"control"`
-	// PID of the process that wrote this: an older file tells nothing.
+	// PID of the process that wrote this: an older file is ignored.
 	PID int `json:"pid"`
 }
 

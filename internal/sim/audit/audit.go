@@ -3,8 +3,8 @@
 
 // Package audit watches a simulated platform for what must never happen, whoever
 // uses it and whatever goes wrong: two machines with one owner, two writers at a
-// time, a key in plain view. A façade tells it, in the words that all platforms
-// share, what is there and who writes; the datacenter and the nodes tell the rest.
+// time, a key in plain view. A façade reports to it, in the words that all platforms
+// share, what exists and who writes; the datacenter and the nodes report the rest.
 // docs/contributing/invariants.md is the list.
 package audit
 
@@ -74,7 +74,7 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Auditor checks the invariants with all that it is told, at once. It is safe for
+// Auditor checks the invariants with every report, at once. It is safe for
 // concurrent use; a nil one checks nothing.
 type Auditor struct {
 	options Options

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// PoweredOn is told of each machine that is switched on, with the address that it
+// PoweredOn records each machine that is switched on, with the address that it
 // has then, or wants.
 func (a *Auditor) PoweredOn(id, name string, address netip.Addr) {
 	if a == nil {
@@ -28,7 +28,7 @@ func (a *Auditor) PoweredOn(id, name string, address netip.Addr) {
 	a.addresses[id], a.machines[id] = address, name
 }
 
-// PoweredOff is told of each machine that is off again, however that came.
+// PoweredOff records each machine that is off again, for whatever reason.
 func (a *Auditor) PoweredOff(id string) {
 	if a == nil {
 		return
@@ -39,7 +39,7 @@ func (a *Auditor) PoweredOff(id string) {
 	delete(a.machines, id)
 }
 
-// Bootstrapped is told of each etcd that began anew, as often as one likes.
+// Bootstrapped records each etcd that was bootstrapped. It may be called repeatedly.
 func (a *Auditor) Bootstrapped(clusterID, member, machine string) {
 	if a == nil {
 		return

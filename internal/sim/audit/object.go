@@ -15,7 +15,7 @@ import (
 
 func key(r fault.Resource, id string) string { return string(r) + " " + id }
 
-// Seen is told of each object that is there, and again when it has changed. One
+// Seen records each object that exists, and again when it has changed. One
 // without an owner, or a copy, is left out.
 func (a *Auditor) Seen(o Object) {
 	if a == nil {
@@ -62,7 +62,7 @@ func (x index) remove(by, key string) {
 	}
 }
 
-// Gone is told of each object that is there no more.
+// Gone records that an object does not exist any more.
 func (a *Auditor) Gone(r fault.Resource, id string) {
 	if a == nil {
 		return

@@ -41,7 +41,7 @@ func (r *record) load(dir string) error {
 	return nil
 }
 
-// save replaces the file at once: whoever is killed leaves the old one or the new.
+// save replaces the file at once: a process that is killed leaves the old one or the new.
 func (r *record) save(dir string) error {
 	data, err := json.Marshal(r)
 	if err != nil {

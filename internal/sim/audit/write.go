@@ -9,7 +9,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-// Write is a call that changes the platform, or would, by somebody who is neither
+// Write is a call that changes the platform, or would, by a caller who is neither
 // its administrator nor a part of it.
 type Write struct {
 	// Agent is who calls: one process, by its own account.
@@ -22,7 +22,7 @@ type Write struct {
 	Content []byte
 }
 
-// Wrote is told of each write when it arrives, whatever its answer will be.
+// Wrote records each write when it arrives, whatever its answer will be.
 func (a *Auditor) Wrote(w Write) {
 	if a == nil || !w.Writes() {
 		return

@@ -14,7 +14,7 @@ import (
 // containers are those that run on a machine, by the name of their pod. They outlive
 // a kubelet that restarts.
 type containers struct {
-	ended func(key string) // told when those that had to stop have ended
+	ended func(key string) // called when those that had to stop have ended
 	off   chan struct{}    // closed when the machine loses its power
 
 	mu  sync.Mutex

@@ -147,7 +147,7 @@ func (k *Kubelet) wake(key string) {
 // they have ended. No Run may be under way, nor follow.
 func (k *Kubelet) Stop() { k.containers.cut() }
 
-// report tells how long until the next one.
+// report returns how long until the next one.
 func (s *session) report(ctx context.Context) time.Duration {
 	obstacle, err := s.beat(ctx)
 	switch {

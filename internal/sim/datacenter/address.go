@@ -21,7 +21,7 @@ type StaticAddress struct {
 // statics are the static addresses. They are guarded by the datacenter's lock.
 type statics struct {
 	*store[StaticAddress]
-	forget map[string]func() // ends what leads an address to its machine
+	forget map[string]func() // ends the route of an address to its machine
 }
 
 func (d *Datacenter) openStatics() error {
@@ -65,8 +65,8 @@ func (d *Datacenter) StaticAddresses() []StaticAddress {
 	return d.statics.all()
 }
 
-// Associate leads an address to a machine, whether or not that is on; an empty machine
-// ends it. It fails with ErrInUse while the address leads to another machine or to a load
+// Associate routes an address to a machine, whether or not that is on; an empty machine
+// ends it. It fails with ErrInUse while the address belongs to another machine or to a load
 // balancer. It ends by itself when the machine is removed.
 func (d *Datacenter) Associate(id, machine string) error {
 	d.mu.Lock()
@@ -104,7 +104,7 @@ func (d *Datacenter) dissociateAll(machine string) error {
 	return nil
 }
 
-// Release gives an address back. It fails with ErrInUse while the address leads anywhere.
+// Release gives an address back. It fails with ErrInUse while the address is in use.
 // One that does not exist is no error.
 func (d *Datacenter) Release(id string) error {
 	d.mu.Lock()

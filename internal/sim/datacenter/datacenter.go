@@ -54,7 +54,7 @@ type Machine struct {
 	hold      func(address netip.Addr, held bool)
 }
 
-// Addressed is closed when the machine has its address; Running then tells it.
+// Addressed is closed when the machine has its address; Running then returns it.
 func (m Machine) Addressed() <-chan struct{} { return m.addressed }
 
 // Boot is a machine's life, from when it has its address and as long as it is powered
@@ -85,9 +85,9 @@ type Options struct {
 	Profile Profile
 	// Faults are what goes wrong with machines; nil: nothing.
 	Faults *fault.Injector
-	// Removed is told the ID of each machine whose disk is gone.
+	// Removed is called with the ID of each machine whose disk is gone.
 	Removed func(id string)
-	// PoweredOn, if set, is told of each machine that is switched on, with the address
+	// PoweredOn, if set, is called for each machine that is switched on, with the address
 	// that it gets, or asks for in vain; PoweredOff that it is off, however that came.
 	PoweredOn  func(s Spec, address netip.Addr)
 	PoweredOff func(id string)

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Idle tells of the faults of addons that will not happen, because no addon fits:
+// Idle reports the faults of addons that will not happen, because no addon fits:
 // addons has the keys of those that each kind can happen to.
 func (p Plan) Idle(addons map[Kind][]string) (out []string) {
 	for i, f := range p.Faults {

@@ -52,7 +52,7 @@ type heldBack struct {
 func (h *heldBack) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
 func (h *heldBack) Write(data []byte) (int, error) {
-	// Whoever writes may hold what it would flush the header under.
+	// The writer may hold a lock that flushing the header needs.
 	if err := http.NewResponseController(h.ResponseWriter).Flush(); err != nil {
 		return 0, err
 	}

@@ -26,20 +26,20 @@ func audited() map[fault.Resource]client.Object {
 	}
 }
 
-// tellObjects has the auditor know what is there, and what has become of it.
-func (h *Harvester) tellObjects(ctx context.Context, m manager.Manager) error {
+// recordObjects reports all objects, and their ends, to the auditor.
+func (h *Harvester) recordObjects(ctx context.Context, m manager.Manager) error {
 	var problems []error
 	for resource, kind := range audited() {
 		informer, err := m.GetCache().GetInformer(ctx, kind)
 		if err == nil {
-			_, err = informer.AddEventHandler(h.teller(resource))
+			_, err = informer.AddEventHandler(h.recorder(resource))
 		}
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
 }
 
-func (h *Harvester) teller(r fault.Resource) cache.ResourceEventHandler {
+func (h *Harvester) recorder(r fault.Resource) cache.ResourceEventHandler {
 	seen := func(object any) {
 		if o, ok := object.(client.Object); ok {
 			h.options.Auditor.Seen(described(r, o))

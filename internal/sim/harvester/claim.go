@@ -21,7 +21,7 @@ import (
 const imageAnnotation = "harvesterhci.io/imageId"
 
 // claims plays the storage: a claim is bound as soon as its class and image exist.
-// No PersistentVolume stands behind it.
+// It has no PersistentVolume.
 type claims struct {
 	client.Client
 	recorder events.EventRecorder

@@ -78,7 +78,7 @@ func (h *Harvester) addControllers(ctx context.Context, m manager.Manager) error
 		addImages(m),
 		addClaims(m),
 		addMachines(m, vms, news),
-		h.tellObjects(ctx, m),
+		h.recordObjects(ctx, m),
 	)
 }
 
@@ -145,7 +145,7 @@ func addMachines(m manager.Manager, r *machines, news <-chan event.GenericEvent)
 		Complete(r)
 }
 
-// networkMeta stands for a network of which only the existence matters.
+// networkMeta is a network of which only the existence matters.
 func networkMeta() *metav1.PartialObjectMetadata {
 	meta := &metav1.PartialObjectMetadata{}
 	meta.SetGroupVersionKind(admission.NetworkKind())

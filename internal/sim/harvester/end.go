@@ -34,7 +34,7 @@ func (r *machines) endOrphan(ctx context.Context, name types.NamespacedName, own
 	return true, r.discard(ctx, string(ref.UID), vmi)
 }
 
-// discard ends all that stands behind a VirtualMachine, its disk and its lease too.
+// discard removes instance, machine, disk and lease of a VirtualMachine.
 func (r *machines) discard(ctx context.Context, id string, vmi *kubevirtv1.VirtualMachineInstance) error {
 	if vmi != nil {
 		if err := r.stop(ctx, id, vmi); err != nil {

@@ -59,7 +59,7 @@ func reverseProxy(target *url.URL, transport http.RoundTripper, identify func(*h
 	}
 }
 
-// ServeHTTP forwards a request as whoever sent it.
+// ServeHTTP forwards a request as its caller.
 func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(r.TLS.PeerCertificates) == 0 {
 		f.plain.ServeHTTP(w, r)

@@ -18,10 +18,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// past has the API server tell what was there: its store keeps old revisions for some
+// past has the API server answer with old states: its store keeps revisions for some
 // minutes. It is a fault.Past.
 type past struct {
-	next  http.Handler      // to the API server, as whoever asks
+	next  http.Handler      // to the API server, as the caller
 	admin http.RoundTripper // as the administrator
 	host  string
 	log   *slog.Logger
@@ -47,7 +47,7 @@ func (p *past) Note(moment time.Time) {
 	}
 	var list metav1.PartialObjectMetadataList
 	if err := p.read("/api/v1/namespaces", url.Values{"limit": {"1"}}, &list); err != nil {
-		p.log.Error("the present cannot be remembered", "err", err)
+		p.log.Error("record store revision", "err", err)
 		return
 	}
 	p.revisions[moment] = list.ResourceVersion
@@ -82,7 +82,7 @@ func asOf(r *http.Request, revision string) *http.Request {
 	return r
 }
 
-// answerOne finds one object in an old list, for whoever may see it now.
+// answerOne finds one object in an old list, for a caller who may see it now.
 func (p *past) answerOne(w http.ResponseWriter, r *http.Request, revision string) {
 	now := httptest.NewRecorder()
 	p.next.ServeHTTP(now, r)

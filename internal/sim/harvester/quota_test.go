@@ -92,6 +92,16 @@ func TestQuotaHaltsMachinesWhosePodIsNotFound(t *testing.T) {
 	lost := addToQuota(t, "lost", nil)
 	found := addToQuota(t, "found", map[string]string{"harvesterhci.io/vmName": "found"})
 	overQuota(t, lost) // 2 are left, and it needs 4
+	eventually(t, "its 4 are free", func() error {
+		q := &corev1.ResourceQuota{}
+		if err := shared.admin.Get(t.Context(), client.ObjectKeyFromObject(quota[1]), q); err != nil {
+			return err
+		}
+		if used := q.Status.Used[corev1.ResourceLimitsCPU]; used.Value() != 4 {
+			return fmt.Errorf("%s are used", used.String())
+		}
+		return nil
+	})
 
 	addToQuota(t, "other", map[string]string{"harvesterhci.io/vmName": "other"})
 	update := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"colour":"red"}}}`))

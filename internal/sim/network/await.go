@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// recheck is how often Await looks at what changes without a word: the targets of
+// recheck is how often Await looks at what changes without a signal: the targets of
 // balancers, the addresses of names, and real addresses.
 const recheck = time.Second
 
-// signal wakes whoever waits, with each change.
+// signal wakes all that wait, with each change.
 type signal struct {
 	mu   sync.Mutex
 	next chan struct{}
@@ -56,7 +56,7 @@ func (n *Network) Await(ctx context.Context, hostport string) error {
 	}
 }
 
-// answers knocks only where nothing else tells.
+// answers dials only where nothing else shows it.
 func (n *Network) answers(ctx context.Context, hostport string) bool {
 	p, err := n.find("tcp", hostport)
 	if err != nil || !p.real {
@@ -72,7 +72,7 @@ func (n *Network) answers(ctx context.Context, hostport string) bool {
 	return true
 }
 
-// Claim attaches a host under addr as soon as nobody else holds it.
+// Claim attaches a host under addr as soon as no other host holds it.
 func (n *Network) Claim(ctx context.Context, addr netip.Addr) (*Host, error) {
 	if !isHostAddress(addr.Unmap()) {
 		return n.Attach(addr)

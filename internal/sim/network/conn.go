@@ -33,7 +33,7 @@ func (c *hostConn) Close() error {
 
 func (c *hostConn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// closeWrite tells the far end that no more comes, where the connection can.
+// closeWrite signals to the far end that no more comes, where the connection can.
 func closeWrite(conn net.Conn) error {
 	if half, ok := conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

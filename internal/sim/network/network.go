@@ -24,7 +24,7 @@ import (
 	"syscall"
 )
 
-// Network connects attached hosts and routed endpoints with whoever dials them.
+// Network connects attached hosts and routed endpoints with those that dial them.
 // It is safe for concurrent use.
 type Network struct {
 	mu        sync.Mutex

@@ -64,7 +64,7 @@ type Registry struct {
 }
 
 // Start serves the artifacts at their own addresses. It refuses one that nothing
-// stands in for. A fault that no artifact can have is told of in the log.
+// stands in for. A fault that no artifact can have is logged.
 func Start(_ context.Context, o Options) (*Registry, error) {
 	s, err := newShelf(o.Artifacts)
 	if err != nil {
@@ -91,7 +91,7 @@ func Start(_ context.Context, o Options) (*Registry, error) {
 	return r, nil
 }
 
-// Idle tells of the faults of a plan that will not happen, because no artifact
+// Idle reports the faults of a plan that will not happen, because no artifact
 // has what would go wrong.
 func Idle(p fault.Plan, artifacts []Artifact) ([]string, error) {
 	s, err := newShelf(artifacts)

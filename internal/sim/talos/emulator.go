@@ -34,7 +34,7 @@ type Options struct {
 	Dir        string           // the clusters' data
 	Profile    datacenter.Profile
 	Faults     *fault.Injector
-	Auditor    *audit.Auditor // is told of each etcd that begins; nil: nobody is
+	Auditor    *audit.Auditor // gets each etcd that is bootstrapped; nil: none
 	// Controllers is the command that runs a controller of this project, followed
 	// by its name and its arguments; without it their pods run nothing.
 	Controllers []string
@@ -77,7 +77,7 @@ func (e *Emulator) Boot(ctx context.Context, m datacenter.Machine) error {
 	}
 }
 
-// Removed is told that a machine's disk is gone: with that of its last member a
+// Removed records that a machine's disk is gone: with that of its last member a
 // cluster's data go too.
 func (e *Emulator) Removed(string) {
 	e.mu.Lock()

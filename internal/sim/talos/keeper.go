@@ -11,7 +11,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/cluster"
 )
 
-// startMember tells that the etcd of a member runs, and by what name.
+// startMember records that the etcd of a member runs, and by what name.
 func (f *formation) startMember(m member, n *node) (err error) {
 	f.change(func() {
 		if err = f.name(m); err != nil {
@@ -26,7 +26,7 @@ func (f *formation) startMember(m member, n *node) (err error) {
 	return err
 }
 
-// stopMember tells that it does not any more, and returns when what that ends has
+// stopMember records that it does not any more, and returns when what that ends has
 // ended. Nothing is left of a first member whose etcd did not come to run.
 func (f *formation) stopMember(id uint64) {
 	f.change(func() { delete(f.running, id) })
@@ -49,7 +49,7 @@ func (f *formation) quorum() bool {
 	return running > voters/2
 }
 
-// restart has a control plane that is about to start begin anew.
+// restart restarts a control plane that is about to start.
 func (f *formation) restart() { f.change(func() { f.restarts++ }) }
 
 // keep has the control plane run whenever there is a quorum, until no member runs.

@@ -17,7 +17,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
-// kubeVIP is what a kube-vip container was told to do for the control plane.
+// kubeVIP is what a kube-vip container is configured to do for the control plane.
 type kubeVIP struct {
 	address   string // or a name
 	port      uint16
