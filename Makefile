@@ -40,9 +40,12 @@ help: ## List the targets.
 build: ## Build all binaries into bin/. The first time takes 8 to 12 minutes on two cores.
 	@$(GO_BUILD) $(addprefix ./cmd/,$(BINARIES))
 
+# The manifest of demo and bench.
+EXAMPLE ?= $(firstword $(wildcard configs/examples/*-ha.yaml))
+
 .PHONY: demo
-demo: build ## Rehearse an HA cluster on simulated Harvester, list its nodes, destroy it.
-	@go run ./hack/demo -butleradm $(BIN)/butleradm
+demo: build ## Rehearse an HA cluster (EXAMPLE=FILE), list its nodes, destroy it.
+	@go run ./hack/demo -butleradm $(BIN)/butleradm -manifest $(EXAMPLE)
 
 .PHONY: install
 install: ## Apply the CRDs to the current cluster of KUBECONFIG.
@@ -56,7 +59,7 @@ run: build ## Run the controllers against the current cluster of KUBECONFIG unti
 .PHONY: bench
 bench: build ## Run the benchmarks; print the time of a plane, of rehearsals and of a destroy.
 	go test -ldflags '$(BUTLER_LDFLAGS)' -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./...
-	@go run ./hack/bench -butleradm $(BIN)/butleradm
+	@go run ./hack/bench -butleradm $(BIN)/butleradm -manifest $(EXAMPLE)
 
 ##@ Develop
 

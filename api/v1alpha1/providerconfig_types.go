@@ -179,6 +179,22 @@ func (s ProviderConfigSpec) Image() string {
 	return ""
 }
 
+// NetworkName returns the name of the network that machines are attached to; it is
+// empty where the spec names none, or names it by an id.
+func (s ProviderConfigSpec) NetworkName() string {
+	switch {
+	case s.Harvester != nil:
+		return s.Harvester.NetworkName
+	case s.Proxmox != nil:
+		return s.Proxmox.Bridge
+	case s.GCP != nil:
+		return s.GCP.Network
+	case s.Azure != nil:
+		return s.Azure.VNetName
+	}
+	return ""
+}
+
 // ProviderCapacity is the free capacity of a platform.
 type ProviderCapacity struct {
 	// AvailableIPs counts free addresses.

@@ -20,11 +20,11 @@ import (
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
-// controlPlanes is how many of the machines of the manifest are no workers.
+// controlPlanes is the number of control planes in the manifest.
 const controlPlanes = 3
 
-// destruction is how long it takes to destroy a cluster, which is left as soon as all
-// its machines run.
+// destruction measures the destroy of a cluster whose bootstrap is stopped as soon as
+// all its machines run.
 func destruction(ctx context.Context, cli *butleradm.CLI, file string) (time.Duration, error) {
 	dir := filepath.Join(cli.Home(), "destroyed")
 	path, err := grown(cli, file)
@@ -35,7 +35,7 @@ func destruction(ctx context.Context, cli *butleradm.CLI, file string) (time.Dur
 	if err != nil {
 		return 0, err
 	}
-	if err := machines(ctx, cli, "bootstrap", "harvester", "-c", path, "--rehearse", "--state-dir", dir, "--output", "json"); err != nil {
+	if err := machines(ctx, cli, "bootstrap", string(m.Provider.Spec.Provider), "-c", path, "--rehearse", "--state-dir", dir, "--output", "json"); err != nil {
 		return 0, err
 	}
 	start := time.Now()

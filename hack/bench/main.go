@@ -41,7 +41,7 @@ const (
 
 func main() {
 	path := flag.String("butleradm", "bin/butleradm", "the executable")
-	file := flag.String("manifest", "configs/examples/harvester-ha.yaml", "the cluster to rehearse")
+	file := flag.String("manifest", "", "`FILE` with the cluster to rehearse")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -160,11 +160,15 @@ func sawKubeconfig(out io.Reader) bool {
 	return false
 }
 
-// rehearsal brings the manifest's cluster to Ready from nothing, and ends it.
+// rehearsal measures the bootstrap of the manifest's cluster to Ready, and stops its simulator.
 func rehearsal(ctx context.Context, cli *butleradm.CLI, file, profile string) (time.Duration, error) {
+	m, err := manifest.Load(file)
+	if err != nil {
+		return 0, err
+	}
 	dir := filepath.Join(cli.Home(), profile)
 	start := time.Now()
-	err := cli.Run(ctx, "bootstrap", "harvester", "-c", file, "--rehearse", "--profile", profile, "--state-dir", dir)
+	err = cli.Run(ctx, "bootstrap", string(m.Provider.Spec.Provider), "-c", file, "--rehearse", "--profile", profile, "--state-dir", dir)
 	took := time.Since(start)
 	return took, errors.Join(err, cli.Run(ctx, "sim", "stop", "--state-dir", dir))
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command demo shows the whole way of a cluster in a rehearsal: bootstrap, its
-// nodes through a real client, destroy. It leaves nothing behind.
+// Command demo runs a rehearsal: bootstrap, nodes through a real client, destroy. It
+// leaves nothing behind.
 package main
 
 import (
@@ -17,29 +17,34 @@ import (
 	"syscall"
 
 	"github.com/butlerdotdev/butler/hack/butleradm"
+	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
 func main() {
 	path := flag.String("butleradm", "bin/butleradm", "the executable")
-	manifest := flag.String("manifest", "configs/examples/harvester-ha.yaml", "the cluster")
-	cluster := flag.String("cluster", "butler-mgmt", "the cluster's name in the manifest")
+	file := flag.String("manifest", "", "`FILE` with the cluster")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := demo(ctx, *path, *manifest, *cluster); err != nil {
+	if err := demo(ctx, *path, *file); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
-func demo(ctx context.Context, path, manifest, cluster string) (err error) {
+func demo(ctx context.Context, path, file string) (err error) {
+	m, err := manifest.Load(file)
+	if err != nil {
+		return err
+	}
+	cluster := m.Cluster.Spec.Cluster.Name
 	cli, err := butleradm.New(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, cli.Close()) }()
 	fmt.Printf("export BUTLER_HOME=%s   # removed at the end\n", cli.Home())
-	if err := cli.Run(ctx, "bootstrap", "harvester", "-c", manifest, "--rehearse", "--yes"); err != nil {
+	if err := cli.Run(ctx, "bootstrap", string(m.Provider.Spec.Provider), "-c", file, "--rehearse", "--yes"); err != nil {
 		return err
 	}
 	if err := nodes(ctx, cli, cluster); err != nil {

@@ -104,7 +104,7 @@ func total(args []string) func() int {
 		}
 	}
 	return func() int {
-		// Without a count the build still goes on, and so does its output.
+		// Without a count the build continues, and so does its output.
 		out, _ := exec.Command("go", list...).Output()
 		return strings.Count(string(out), "\n")
 	}

@@ -133,7 +133,7 @@ func withoutHelm(fields map[string]any) {
 	}
 }
 
-// split tells rights from what runs.
+// split separates RBAC objects from workloads.
 func split(objects []object) (workloads, rights []object) {
 	for _, o := range objects {
 		switch o.GetKind() {

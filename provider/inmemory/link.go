@@ -163,10 +163,10 @@ func (p *Platform) Dial(context.Context, string, string) (net.Conn, error) {
 
 func (l *link) checkNetwork(op string) error {
 	known := l.p.options.Networks
-	if known == nil || l.config.ProviderConfig == nil || l.config.Spec.Harvester == nil {
+	if known == nil || l.config.ProviderConfig == nil {
 		return nil
 	}
-	if name := l.config.Spec.Harvester.NetworkName; !slices.Contains(known, name) {
+	if name := l.config.Spec.NetworkName(); name != "" && !slices.Contains(known, name) {
 		return missing(op, provider.ReasonNetworkNotFound, "network", name)
 	}
 	return nil

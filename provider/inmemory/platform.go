@@ -40,7 +40,7 @@ type Options struct {
 	// LoadBalancers offers load balancers; otherwise the capability is missing.
 	LoadBalancers bool
 	// Images and Networks are what exists; nil means that every name does. The
-	// network is that of spec.harvester.networkName in the ProviderConfig.
+	// network is that of the ProviderConfig.
 	Images, Networks []string
 	// NoNetworkData refuses network data, as clouds do.
 	NoNetworkData bool

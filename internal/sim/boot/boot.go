@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package boot runs a machine as a command of the user's, for example real Talos
-// in QEMU, in place of an emulated node. docs/contributing/sim-harvester.md says
-// what such a command finds and what is asked of it.
+// in QEMU, instead of an emulated node. The page of a simulated platform in
+// docs/contributing describes the environment of such a command.
 package boot
 
 import (
