@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The keys of the addons, as they stand in status.addonsInstalled. A provider's
+// The keys of the addons, as in status.addonsInstalled. A provider's
 // own chart is called ButlerProvider followed by the provider's name.
 const (
 	KubeVIP                = "kube-vip"
@@ -80,7 +80,7 @@ const (
 type Source struct {
 	Kind SourceKind
 	// URL of the HTTP repository, of the chart in its registry, or of the
-	// manifest, in which %s stands for the version.
+	// manifest, in which %s is the version.
 	URL string
 	// Chart is the chart's name.
 	Chart string
@@ -124,8 +124,8 @@ type Ref struct{ APIVersion, Kind, Namespace, Name string }
 
 // Readiness says what must be seen before an addon is ready.
 type Readiness struct {
-	// Workloads have all their pods ready; some are made by the addon itself and
-	// stand in no chart.
+	// Workloads have all their pods ready; some are created by the addon itself and
+	// are in no chart.
 	Workloads []Ref
 	// CRDs are established.
 	CRDs []string

@@ -39,7 +39,7 @@ func (c cluster) beside(key string) string {
 }
 
 // butlerBootstrap keeps the keys of the cluster beside its ClusterBootstrap, and
-// reads the credentials of all its platforms. It goes on fetching addons from the
+// reads the credentials of all its platforms. It keeps fetching addons from the
 // registry that the first of them came from.
 func butlerBootstrap(c cluster, a *Addon) {
 	own(c, a, c.beside(a.Key), c.facts.Version)

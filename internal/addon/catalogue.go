@@ -27,7 +27,7 @@ type row struct {
 }
 
 // need is a dependency on another addon. One that is not hard is dropped where
-// the other addon is not installed: then somebody else provides for it.
+// the other addon is not installed: then the user provides for it.
 type need struct {
 	key  string
 	hard bool
@@ -162,7 +162,7 @@ func foundation() []row {
 	}
 }
 
-// platform is what stands on the foundation.
+// platform returns the addons above the foundation.
 func platform() []row {
 	hosted := func(a v1alpha1.AddonsSpec) string { return a.ControlPlaneProvider.Version }
 	return []row{

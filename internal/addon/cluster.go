@@ -68,7 +68,7 @@ func (c cluster) hosts() int {
 	return int(c.Cluster.Workers.Replicas)
 }
 
-// pair is two, where two pods can stand on different nodes.
+// pair returns two, if two pods can run on different nodes, or else one.
 func (c cluster) pair() int { return max(1, min(2, c.hosts())) }
 
 func (c cluster) exposure() v1alpha1.ExposureMode {

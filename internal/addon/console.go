@@ -10,7 +10,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// latest stands for the image that belongs to the chart.
+// latest selects the image of the chart.
 const latest = "latest"
 
 // ConsoleURL is where the console of a cluster answers, or empty: without an

@@ -17,7 +17,7 @@ func traefikChart() Source {
 	return s
 }
 
-// traefik tells nobody about itself, which its chart would let it do.
+// traefik sends no statistics, which its chart would enable.
 func traefik(c cluster, a *Addon) {
 	a.Values = map[string]any{
 		"deployment":      map[string]any{"replicas": c.pair()},

@@ -109,7 +109,7 @@ func (c cluster) checkVersion() error {
 // release is how versions look that charts, manifests and images are found by.
 var release = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
 
-// checkVersions refuses what names no version, such as latest: nobody could tell
+// checkVersions refuses a version such as latest: it would not be known
 // what was installed.
 func (c cluster) checkVersions(rows []row) error {
 	var errs []error

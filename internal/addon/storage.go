@@ -36,8 +36,8 @@ func longhorn(c cluster, a *Addon) {
 		}
 		a.Values["longhornUI"] = map[string]any{"replicas": 1}
 	}
-	// The CSI driver, the webhooks and the StorageClass stand in no chart:
-	// Longhorn's manager makes them.
+	// The CSI driver, the webhooks and the StorageClass are in no chart:
+	// Longhorn's manager creates them.
 	csi := []string{"csi-attacher", "csi-provisioner", "csi-resizer", "csi-snapshotter", "longhorn-driver-deployer", "longhorn-ui"}
 	a.Ready = Readiness{
 		Workloads: append(daemonSets(longhornSystem, "longhorn-manager", "longhorn-csi-plugin"), deployments(longhornSystem, csi...)...),

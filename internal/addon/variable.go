@@ -44,7 +44,7 @@ type login struct {
 	credentials map[string][]byte
 }
 
-// own tells whether the platform is the one that the cluster stands on.
+// own reports whether the platform is that of the cluster.
 func (l login) own() bool { return l.platform.Provider == l.Platform }
 
 // ref names the Secret; nil means that the cloud's machines have an identity.

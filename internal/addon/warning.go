@@ -18,7 +18,7 @@ const (
 )
 
 // Warnings are about addons that a spec may have, but that will hardly work as
-// it stands on this version of Kubernetes.
+// it has this version of Kubernetes.
 func Warnings(spec v1alpha1.ClusterBootstrapSpec, kubernetes string) (out []string) {
 	c := cluster{ClusterBootstrapSpec: spec, facts: Facts{KubernetesVersion: kubernetes}}
 	if untested := c.untested(); len(untested) > 0 {

@@ -111,7 +111,7 @@ func names(p Package) []string {
 	return found
 }
 
-// standard tells the standard library, whose paths have no dot in front.
+// standard reports whether a path is of the standard library: it has no dot in front.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")

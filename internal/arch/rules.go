@@ -3,7 +3,7 @@
 
 package arch
 
-// emptyNames are package names that tell a reader nothing.
+// emptyNames are package names without a meaning.
 var emptyNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared"}
 
 // testSupport may be imported by the tests of every package.

@@ -118,13 +118,13 @@ func root(e ast.Expr) string {
 	return ""
 }
 
-// lives tells locks, once-values and counters, which change without assignment.
+// lives reports whether a value is a lock, a once-value or a counter, which change without assignment.
 func lives(spec *ast.ValueSpec) bool {
 	selector, ok := spec.Type.(*ast.SelectorExpr)
 	return ok && slices.Contains([]string{"sync", "atomic"}, root(selector.X))
 }
 
-// constant tells the exported values that are variables only because the
+// constant reports whether an exported value is a variable only because the
 // language has no constants of their type: errors, and an API group's names.
 func constant(spec *ast.ValueSpec, i int) bool {
 	if i >= len(spec.Values) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lock lets one process at a time have a directory, and tells others
-// who has it.
+// Package lock lets one process at a time hold a directory, and reports the holder
+// to others.
 package lock
 
 import (
@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// ErrHeld is what acquiring a lock fails with while a live process has it.
+// ErrHeld is the error of Acquire while a live process has the lock.
 var ErrHeld = errors.New("in use")
 
-// Holder is who has a lock.
+// Holder describes the process that has a lock.
 type Holder struct {
 	Name  string    `json:"name"`
 	PID   int       `json:"pid"`
@@ -36,7 +36,7 @@ func (h Holder) String() string {
 // that inherited its file are gone.
 type Lock struct{ file *os.File }
 
-// Acquire takes the lock of a directory for whoever name says. Children of a
+// Acquire takes the lock of a directory; name describes the holder. Children of a
 // holder that was killed keep it for the moment that they need to end; those
 // are waited for.
 func Acquire(ctx context.Context, dir, name string) (*Lock, error) {
@@ -66,7 +66,7 @@ func Acquire(ctx context.Context, dir, name string) (*Lock, error) {
 	}
 }
 
-// Held tells who has the lock of dir, if a live process does.
+// Held returns the holder of the lock of dir, if a live process has it.
 func Held(dir string) (Holder, bool) {
 	file, err := os.Open(path(dir))
 	if err != nil {
@@ -79,7 +79,7 @@ func Held(dir string) (Holder, bool) {
 	return holder(file)
 }
 
-// File is what a child inherits to keep the lock held.
+// File returns the file that a child inherits to keep the lock held.
 func (l *Lock) File() *os.File { return l.file }
 
 // Release gives the lock free, once no child holds it any more.

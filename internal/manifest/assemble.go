@@ -74,7 +74,7 @@ func notAllowed(namespace string) string {
 }
 
 // values finds what the schema cannot say.
-func values(m *Manifest) []Problem { return m.Told(m.Cluster, m.Cluster.Spec.Validate()) }
+func values(m *Manifest) []Problem { return m.ProblemsIn(m.Cluster, m.Cluster.Spec.Validate()) }
 
 // CredentialsKey is the Secret that the ProviderConfig refers to, if any.
 func (m *Manifest) CredentialsKey() (types.NamespacedName, bool) {

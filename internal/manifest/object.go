@@ -50,7 +50,7 @@ func (d *document) object() (client.Object, []Problem, error) {
 // check holds the content to its kind.
 func (d *document) check(o client.Object) ([]finding, error) {
 	meta, _ := d.content["metadata"].(map[string]any)
-	findings := strangers(meta, reflect.TypeFor[metav1.ObjectMeta](), "metadata")
+	findings := unknownFields(meta, reflect.TypeFor[metav1.ObjectMeta](), "metadata")
 	for _, block := range []string{"labels", "annotations"} {
 		findings = append(findings, noText(meta[block], "metadata."+block)...)
 	}
@@ -79,7 +79,7 @@ func (d *document) referToCredentials() {
 
 // checkSecret never repeats what a Secret holds.
 func (d *document) checkSecret() []finding {
-	out := strangers(d.content, reflect.TypeFor[corev1.Secret](), "")
+	out := unknownFields(d.content, reflect.TypeFor[corev1.Secret](), "")
 	for _, block := range []string{"data", "stringData"} {
 		values, _ := d.content[block].(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -115,8 +115,8 @@ func (d *document) noBase64() (out []finding) {
 	return out
 }
 
-// strangers are the fields that a Go type does not have.
-func strangers(content map[string]any, of reflect.Type, path string) (out []finding) {
+// unknownFields returns the fields that a Go type does not have.
+func unknownFields(content map[string]any, of reflect.Type, path string) (out []finding) {
 	known := jsonNames(of)
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		if slices.Contains(known, name) {

@@ -73,17 +73,17 @@ func (m *Manifest) At(object client.Object, field, message string) Problem {
 	return p
 }
 
-// told is how texts about an object begin that name one of its fields.
-var told = regexp.MustCompile(`^((?:spec|metadata)[\w.\-/\[\]]*\w\]?):? (.+)$`)
+// fieldText matches a text that begins with a field of an object.
+var fieldText = regexp.MustCompile(`^((?:spec|metadata)[\w.\-/\[\]]*\w\]?):? (.+)$`)
 
-// Told are the problems with an object that an error tells, one per line.
-func (m *Manifest) Told(object client.Object, err error) (out []Problem) {
+// ProblemsIn returns the problems with an object in an error, one per line.
+func (m *Manifest) ProblemsIn(object client.Object, err error) (out []Problem) {
 	if err == nil {
 		return nil
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		field, message := "", line
-		if parts := told.FindStringSubmatch(line); parts != nil && !strings.HasPrefix(parts[2], "and ") {
+		if parts := fieldText.FindStringSubmatch(line); parts != nil && !strings.HasPrefix(parts[2], "and ") {
 			field, message = parts[1], parts[2]
 		}
 		out = append(out, m.At(object, field, message))

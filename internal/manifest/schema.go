@@ -74,7 +74,7 @@ func (d *definition) check(content map[string]any) []finding {
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, d.fields, content)...)
 	errs = append(errs, d.broken(content, len(errs) == 0)...)
 	for _, e := range errs {
-		// A number that is no integer is told twice, here without its field.
+		// A number that is no integer is reported twice, here without its field.
 		if e.Field != "<nil>" {
 			out = append(out, d.describe(e))
 		}

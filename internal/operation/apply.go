@@ -58,12 +58,12 @@ func (o *Operation) CheckManifest(ctx context.Context, m *manifest.Manifest, kno
 func refusals(m *manifest.Manifest, object client.Object, err error) (out []manifest.Problem) {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	if !ok || status.ErrStatus.Details == nil {
-		return m.Told(object, err)
+		return m.ProblemsIn(object, err)
 	}
 	for _, cause := range status.ErrStatus.Details.Causes {
 		message := repeated.ReplaceAllString(cause.Message, "")
 		if strings.HasPrefix(cause.Field, "<") { // the object as a whole
-			out = append(out, m.Told(object, errors.New(message))...)
+			out = append(out, m.ProblemsIn(object, errors.New(message))...)
 		} else {
 			out = append(out, m.At(object, cause.Field, message))
 		}
@@ -106,7 +106,7 @@ func (o *Operation) Apply(ctx context.Context, m *manifest.Manifest, secret *cor
 // ReasonChecking is the reason of a condition that its controller has to check again.
 const ReasonChecking = "Checking"
 
-// concludes tells a condition at which a run ends, or moves the plane.
+// concludes reports whether a run ends, or pivots, at a condition.
 func concludes(c metav1.Condition) bool {
 	switch c.Type {
 	case v1alpha1.ConditionReady:

@@ -55,9 +55,9 @@ func CheckChartDir(ctx context.Context, where string, m *manifest.Manifest) erro
 	return nil
 }
 
-// CheckCharts refuses a place that would come to nothing: the addons of a cluster
-// that manages itself are fetched by its own butler-bootstrap, from where that was
-// told. A directory of this machine does no harm while nothing has to be fetched.
+// CheckCharts refuses a source that would have no effect: the addons of a cluster
+// that manages itself are fetched by its own butler-bootstrap, from its own source. A
+// directory of this machine is accepted while nothing has to be fetched.
 func (o *Operation) CheckCharts(m *manifest.Manifest, known *v1alpha1.ClusterBootstrap) error {
 	if o.Charts == "" || o.InCharge() == LocalPlane {
 		return nil

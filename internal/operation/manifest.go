@@ -15,9 +15,9 @@ func Plannable(m *manifest.Manifest) []manifest.Problem {
 		return p
 	}
 	if _, err := bootstrap.NewPlan(m.Cluster.Spec); err != nil {
-		return m.Told(m.Cluster, err)
+		return m.ProblemsIn(m.Cluster, err)
 	}
-	return m.Told(m.Provider, bootstrap.CheckCredentials(m.Cluster.Spec, m.Provider))
+	return m.ProblemsIn(m.Provider, bootstrap.CheckCredentials(m.Cluster.Spec, m.Provider))
 }
 
 // versions finds those that this build cannot install, or not together.

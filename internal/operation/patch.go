@@ -28,7 +28,7 @@ func Patchable(m *manifest.Manifest) (out []manifest.Problem) {
 	}
 	secrets, err := talos.NewSecrets(spec.Talos.Version)
 	if err != nil {
-		return m.Told(m.Cluster, fmt.Errorf("spec.talos.version: %w", err))
+		return m.ProblemsIn(m.Cluster, fmt.Errorf("spec.talos.version: %w", err))
 	}
 	all, cluster := plan.Talos, plan.Talos
 	cluster.Endpoint, cluster.JSONPatches, cluster.MergePatches = "endpoint.invalid", nil, nil

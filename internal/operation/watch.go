@@ -41,7 +41,7 @@ func (o *Operation) Watch(key types.NamespacedName, list client.ObjectList, see 
 		switch {
 		case err == nil || apierrors.IsResourceExpired(err):
 		case o.InCharge() == ClusterPlane && IsTransient(err):
-			// The cluster goes on by itself, and is seen again when it answers.
+			// The cluster keeps running, and is read again when it answers.
 			if o.OnSilence != nil {
 				o.OnSilence(err)
 			}

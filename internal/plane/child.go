@@ -52,7 +52,7 @@ func (p *Plane) launch(ctx context.Context, name string, args []string) (*child,
 	cmd.Dir = filepath.Join(p.options.Dir, "etcd")
 	cmd.Stderr = log
 	// A component is small, and allocates most while it starts: with half of the
-	// collections it starts with a third less work. Whoever has set it knows better.
+	// collections it starts with a third less work. A value of the environment overrides it.
 	cmd.Env = append([]string{"GOGC=200"}, os.Environ()...)
 	cmd.ExtraFiles = []*os.File{p.lock.File(), listener}
 	c := &child{name: name, log: log.Name(), cmd: cmd, first: make(chan string, 1), ended: make(chan struct{})}

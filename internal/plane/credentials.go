@@ -130,7 +130,7 @@ func (f certFiles) issue(name string, ca pki.CA, r pki.Request) error {
 	return errors.Join(WriteFile(f.cert(name), pair.Cert), WriteFile(f.key(name), pair.Key))
 }
 
-// servingNames are those by which anybody may call the API server.
+// servingNames returns the names of the API server in its certificate.
 func (p *Plane) servingNames() ([]string, error) {
 	service, err := netip.ParsePrefix(p.options.ServiceCIDR)
 	if err != nil {

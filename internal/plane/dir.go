@@ -109,8 +109,8 @@ func lastPort(dir string) int {
 
 func kubeconfigPath(dir string) string { return filepath.Join(dir, "kubeconfig") }
 
-// WriteFile replaces a file at once, readable by its owner alone: whoever
-// reads it sees the old content or the new one.
+// WriteFile replaces a file at once, readable by its owner only: a reader
+// gets the old content or the new one.
 func WriteFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -33,7 +33,7 @@ type Options struct {
 	// Executable has the components inside, behind the subcommand "component";
 	// empty means the running one.
 	Executable string
-	// Holder is named to whoever tries to start a second plane in Dir.
+	// Holder is named in the error of a second plane in Dir.
 	Holder string
 	// Port of the API server; 0 means the port of the last start if it is
 	// free, else any.
@@ -92,7 +92,7 @@ func Start(ctx context.Context, o Options) (*Plane, error) {
 	return p, nil
 }
 
-// startWhileAlive gives up as soon as a component has ended, and tells which.
+// startWhileAlive returns an error as soon as a component has ended.
 func (p *Plane) startWhileAlive(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -227,7 +227,7 @@ func (p *Plane) Issue(r pki.Request) (*rest.Config, error) {
 }
 
 // Done is closed when the plane has ended, by Stop or because a component
-// ended; Err then tells which and why.
+// ended; Err then returns which and why.
 func (p *Plane) Done() <-chan struct{} { return p.done }
 
 // Err is why the plane ended by itself.

@@ -70,7 +70,7 @@ type Node struct {
 	Role       Role
 	Labels     map[string]string
 	ExtraDisks []Disk
-	ProviderID string // of the Kubernetes node; empty: nobody's, or the cloud controller manager's to find
+	ProviderID string // of the Kubernetes node; empty: none, or set by the cloud controller manager
 }
 
 // Disk is a disk that is formatted, if it is empty, and mounted at

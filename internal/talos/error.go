@@ -45,11 +45,11 @@ func failed(op, address string, err error) error {
 	return &callError{op: op, address: address, err: err}
 }
 
-// Off reports that nobody listens at a node's address, or no way leads there: it
+// Off reports whether nothing listens at a node's address, or it has no route: the node
 // has no power, or restarts. One that is merely slow is not meant.
 func Off(err error) bool { return status.Code(err) == codes.Unavailable }
 
-// discreetError is one of machinery's about a configuration, told without what
+// discreetError is an error of machinery about a configuration, without what
 // is in it.
 type discreetError struct{ err error }
 

@@ -16,10 +16,10 @@ import (
 // Apply hands a configuration to a node in maintenance mode, which then
 // installs itself and restarts.
 //
-// A node in maintenance mode has no identity: it shows a certificate that it
-// made itself and asks nobody for one. The configuration, which holds the
-// cluster's secrets, is encrypted on the way but goes to whoever answers at
-// the address. This is how Talos works; the network between has to be trusted.
+// A node in maintenance mode has no identity: it has a self-signed certificate and
+// requests none from the client. The configuration, which holds the cluster's secrets,
+// is encrypted but sent to any process that answers at the address. Talos works so;
+// the network between has to be trusted.
 func (c *Client) Apply(ctx context.Context, address string, config []byte) error {
 	err := c.call(address, insecure(), func(api *client.Client) error {
 		_, err := api.ApplyConfiguration(ctx, &machine.ApplyConfigurationRequest{

@@ -21,12 +21,12 @@ type State string
 // The states of a node.
 const (
 	StateUnreachable State = "Unreachable" // no Talos API answers at the address
-	StateMaintenance State = "Maintenance" // booted without configuration, takes one from anybody
+	StateMaintenance State = "Maintenance" // booted without configuration, accepts one from any client
 	StateConfigured  State = "Configured"  // has a configuration of our cluster and accepts our credentials
 	StateForeign     State = "Foreign"     // has a configuration of another cluster
 )
 
-// State asks the node which state it is in. The error tells why a node is
+// State returns the state of the node. The error is why a node is
 // Unreachable or Foreign and is nil otherwise.
 //
 // One handshake decides: a node of our cluster shows a certificate of our CA

@@ -14,7 +14,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// remark is how wide the room for a message must be that stands beside an addon,
+// remark is the minimum width of a message beside an addon,
 // and complaint how many lines below it may say why it fails or waits.
 const remark, complaint = 16, 3
 
@@ -27,7 +27,7 @@ func addonColumns(now time.Time) []column[Addon] {
 	}
 }
 
-// addonSince is empty for those of which nobody waits for the next moment.
+// addonSince returns the time in the phase; empty for an addon that is not in progress.
 func addonSince(a Addon, now time.Time) string {
 	if a.Phase == v1alpha1.AddonPending {
 		return ""
@@ -55,7 +55,7 @@ type addonTable struct {
 	Screen
 	header string
 	rows   []addonRow
-	// known is what stands above the table, and need not be told again in full.
+	// known is the text above the table, which is not repeated in full.
 	known string
 }
 

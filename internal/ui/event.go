@@ -44,7 +44,7 @@ func EventTypes() []EventType {
 	return []EventType{EventStep, EventCheck, EventProblem, EventPhase, EventMachine, EventAddon, EventWaiting, EventWarning, EventReady, EventFailed}
 }
 
-// Event is one change worth telling. It is a line of `--output json`.
+// Event is one reported change. It is a line of `--output json`.
 type Event struct {
 	Time time.Time `json:"time"`
 	// Elapsed is in seconds since the command was started.
@@ -84,7 +84,7 @@ type Problem struct {
 	Field string `json:"field,omitempty"`
 }
 
-// Changes tells how one state became the next.
+// Changes returns the events between two states.
 func Changes(before, after State) (out []Event) {
 	if before.Phase != after.Phase {
 		out = append(out, Event{Type: EventPhase, Message: string(after.Phase)})

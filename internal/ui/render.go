@@ -100,8 +100,8 @@ func way(v View) []v1alpha1.ClusterBootstrapPhase {
 	return out
 }
 
-// phases are a line each, with what stands in the way below the present one;
-// if it must be short, the present one alone.
+// phases returns a line each, with the obstacle below the current one;
+// if it must be short, the current one only.
 func (s Screen) phases(v View, now time.Time, short bool) (out []string) {
 	for _, phase := range way(v) {
 		i := slices.IndexFunc(v.Phases, func(span Span) bool { return span.Phase == phase })

@@ -94,8 +94,8 @@ func follow(known []Addon, seen []v1alpha1.BootstrapAddonStatus, now time.Time) 
 	return out
 }
 
-// entered ends the present phase and begins another. A phase that is entered
-// again goes on: its time counts from its first beginning.
+// entered ends the current phase and begins another. A phase that is entered again
+// continues: its time counts from its first beginning.
 func entered(spans []Span, phase v1alpha1.ClusterBootstrapPhase, now time.Time) []Span {
 	out := slices.Clone(spans)
 	for i := range out {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// fetchTimeout bounds one fetch; that it takes long is told much earlier.
+	// fetchTimeout bounds one fetch; a slow one is reported much earlier.
 	fetchTimeout = time.Minute
 	slowFetch    = 3 * time.Second
 	// levelManager owns the labels of namespaces that say what pods may do:
@@ -52,10 +52,10 @@ func (w *worker) compare(ctx context.Context, t task) (record, string, error) {
 	return r, mark, w.at(preparing, err)
 }
 
-// bare is an addon that somebody else installs: only its readiness counts.
+// bare reports whether an addon is installed elsewhere: only its readiness counts.
 func bare(a addon.Addon) bool { return a.Source.Kind == addon.Objects && len(a.Objects) == 0 }
 
-// mark tells this addon from a different one. Charts of this project count with
+// mark identifies the content of this addon. Charts of this project count with
 // their content: builds of one version may differ.
 func (w *worker) mark(ctx context.Context, t task) (string, error) {
 	var more []string
@@ -108,7 +108,7 @@ func (w *worker) install(ctx context.Context, t task, content source.Content, ma
 	return r, w.at(applying, t.keepRecord(ctx, t.Key, r))
 }
 
-// prepare makes the namespaces and the Secret that the addon expects.
+// prepare creates the namespaces and the Secret that the addon expects.
 func (t task) prepare(ctx context.Context) error {
 	for _, n := range append([]addon.Namespace{t.Namespace}, t.Beside...) {
 		if err := t.makeNamespace(ctx, n); err != nil {

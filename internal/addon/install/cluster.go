@@ -70,7 +70,7 @@ func (c *cluster) reach(t Target) {
 	switch {
 	case t.Config == nil:
 		c.refusal = errors.New("it is not known how to reach the cluster's API server")
-	case c.connection != nil && c.connection.leadsTo(t.Config):
+	case c.connection != nil && c.connection.sameServer(t.Config):
 		c.connection.redial(t.Config)
 	default:
 		c.reconnect(t)
@@ -163,8 +163,8 @@ func (c *cluster) unready(keys []string) (out []string) {
 	return out
 }
 
-// tell nudges the workers that wait for an addon. The caller holds the lock.
-func (c *cluster) tell(key string) {
+// notify wakes the workers that wait for an addon. The caller holds the lock.
+func (c *cluster) notify(key string) {
 	for _, w := range c.workers {
 		if slices.Contains(w.wanted.Needs, key) {
 			w.nudge()

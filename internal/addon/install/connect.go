@@ -53,8 +53,8 @@ type connection struct {
 	established map[string]bool // definitions that were seen to be
 }
 
-// connect makes a connection that lasts until ctx ends or it is closed. It
-// speaks to nobody yet.
+// connect returns a connection that lasts until ctx ends or it is closed. It
+// sends no request yet.
 func connect(ctx context.Context, config *rest.Config, touched func(string)) (*connection, error) {
 	c := &connection{
 		identity: identity(config), touched: touched,
@@ -72,7 +72,7 @@ func connect(ctx context.Context, config *rest.Config, touched func(string)) (*c
 	return c, nil
 }
 
-// share makes the transport, with the credentials of config inside.
+// share creates the transport, with the credentials of config.
 func (c *connection) share(config *rest.Config) error {
 	own := rest.CopyConfig(config)
 	own.Timeout = 0
@@ -118,7 +118,7 @@ func (c *connection) config(ctx context.Context) *rest.Config {
 	}
 }
 
-// redial has further connections made as config says.
+// redial uses config for further connections.
 func (c *connection) redial(config *rest.Config) {
 	dial := dialer(config.Dial)
 	if dial == nil {
@@ -127,9 +127,9 @@ func (c *connection) redial(config *rest.Config) {
 	c.dial.Store(&dial)
 }
 
-// leadsTo tells whether config means the same server and the same user. How it
+// sameServer reports whether config has the same server and the same user. How it
 // is dialled can change while a connection lasts.
-func (c *connection) leadsTo(config *rest.Config) bool { return c.identity == identity(config) }
+func (c *connection) sameServer(config *rest.Config) bool { return c.identity == identity(config) }
 
 func identity(c *rest.Config) [sha256.Size]byte {
 	tls := c.TLSClientConfig

@@ -102,7 +102,7 @@ func TestConnectionIsKeptWhileItLeadsToTheSameServerAndUser(t *testing.T) {
 	c := &connection{identity: identity(base)}
 	dialled := rest.CopyConfig(base)
 	dialled.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, nil }
-	if !c.leadsTo(dialled) {
+	if !c.sameServer(dialled) {
 		t.Error("another dialer makes another connection")
 	}
 	for what, change := range map[string]func(*rest.Config){
@@ -114,7 +114,7 @@ func TestConnectionIsKeptWhileItLeadsToTheSameServerAndUser(t *testing.T) {
 	} {
 		other := rest.CopyConfig(base)
 		change(other)
-		if c.leadsTo(other) {
+		if c.sameServer(other) {
 			t.Errorf("another %s is taken for the same", what)
 		}
 	}

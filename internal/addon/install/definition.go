@@ -102,7 +102,7 @@ func (d definitionState) obstacle() string {
 	return ""
 }
 
-// definition tells what keeps a definition from being served; what was seen to
+// definition returns why a definition is not served; one that was seen to
 // be served is so until it changes.
 func (c *connection) definition(ctx context.Context, name string) (obstacle string, err error) {
 	c.watch(definitions)
@@ -136,7 +136,7 @@ func (c *connection) isEstablished(name string) bool {
 }
 
 // awaitDefinitions returns when definitions are served. What is asked for their
-// kinds from then on is asked anew.
+// kinds from then on is read again.
 func (c *connection) awaitDefinitions(ctx context.Context, names []string) error {
 	for _, name := range names {
 		obstacle := ""

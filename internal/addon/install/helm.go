@@ -27,7 +27,7 @@ import (
 )
 
 // helm is what one action works with. All of it ends with ctx: Helm's actions
-// take one, but go on behind it.
+// accept one, but continue after its end.
 func (w *worker) helm(ctx context.Context, t task) (*action.Configuration, error) {
 	getter, err := newGetter(t.config(ctx), t.Namespace.Name)
 	if err != nil {
@@ -88,8 +88,8 @@ type helmClient struct {
 	hooks hookWaiter
 }
 
-// Build implements kube.Interface. Webhooks come last: as long as nobody answers
-// them, they refuse objects of the same chart, without which he may not even start.
+// Build implements kube.Interface. Webhooks come last: while their server does not
+// answer, they refuse objects of the same chart that the server may need to start.
 func (c helmClient) Build(manifest io.Reader, validate bool) (helmkube.ResourceList, error) {
 	all, err := c.Client.Build(manifest, validate)
 	slices.SortStableFunc(all, func(a, b *resource.Info) int { return cmp.Compare(rank(a), rank(b)) })
@@ -114,7 +114,7 @@ func (c helmClient) Create(resources helmkube.ResourceList, options ...helmkube.
 	return c.Client.Create(resources, append(options, helmkube.ClientCreateOptionServerSideApply(true, true))...)
 }
 
-// runsOnce tells hooks that do something from those that merely exist.
+// runsOnce reports whether a hook runs to completion, rather than merely exist.
 func runsOnce(i *resource.Info) bool {
 	m, err := meta.Accessor(i.Object)
 	if err != nil {
@@ -146,8 +146,8 @@ func (hookWaiter) Wait(helmkube.ResourceList, time.Duration) error { return nil 
 // WaitWithJobs implements kube.Waiter.
 func (hookWaiter) WaitWithJobs(helmkube.ResourceList, time.Duration) error { return nil }
 
-// WaitForDelete implements kube.Waiter: a hook must not be made anew on top of
-// one that is about to go.
+// WaitForDelete implements kube.Waiter: a hook must not be recreated before
+// the old one is gone.
 func (h hookWaiter) WaitForDelete(resources helmkube.ResourceList, _ time.Duration) error {
 	return h.awaitGone(resources)
 }

@@ -26,15 +26,15 @@ const (
 	goneProbe   = 50 * time.Millisecond
 )
 
-// hookWaiter waits for the Jobs and Pods of a chart's hooks, and meanwhile tells
-// what keeps them.
+// hookWaiter waits for the Jobs and Pods of a chart's hooks, and meanwhile reports
+// what blocks them.
 type hookWaiter struct {
 	ctx    context.Context
 	worker *worker
 	task   task
 }
 
-// hookState is how a hook stands.
+// hookState is the state of a hook.
 type hookState struct {
 	done     bool
 	failed   bool // for good
@@ -79,15 +79,15 @@ func (h hookWaiter) await(ctx context.Context, i *resource.Info, timeout time.Du
 		case s.failed:
 			return fmt.Errorf("hook %s has failed%s", refName(ref), because(s.obstacle))
 		}
-		h.tell(ref, s)
+		h.report(ref, s)
 		probe.after(s.obstacle)
 		probe.await(ctx, h.worker.wake)
 	}
 }
 
-// tell shows what keeps a hook. One that fails and is tried again may take
+// report reports what blocks a hook. One that fails and is retried may take
 // minutes to fail for good.
-func (h hookWaiter) tell(ref addon.Ref, s hookState) {
+func (h hookWaiter) report(ref addon.Ref, s hookState) {
 	how := " has not ended"
 	if s.failing {
 		how = " fails and is tried again"

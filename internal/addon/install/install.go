@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package install puts addons on clusters, outside of whoever wants them there:
-// it starts what can be started, side by side along the graph, and tells how
-// each addon stands. What it knows it reads from the cluster, so that it goes on
-// where another process ended.
+// Package install installs addons on clusters in the background: it starts those that
+// can be started, in parallel along the graph, and reports the state of each. It reads
+// that state from the cluster, so that it continues where another process ended.
 package install
 
 import (
@@ -26,14 +25,14 @@ const manager = "butler-bootstrap"
 // Options are what an Installer works with.
 type Options struct {
 	Source *source.Source
-	// Wake is told the id of a cluster of which an addon stands differently.
+	// Wake is called with the id of a cluster when the state of an addon changes.
 	Wake func(id string)
 	Log  *slog.Logger
 }
 
 // Target is a cluster that addons are put on.
 type Target struct {
-	// ID tells clusters apart.
+	// ID identifies the cluster.
 	ID string
 	// Config reaches the cluster's API server. A later one replaces it.
 	Config *rest.Config
@@ -42,12 +41,12 @@ type Target struct {
 	// Credentials reads a Secret of the plane; nil means that of the cluster's
 	// own ProviderConfig. It is called outside of Advance.
 	Credentials func(*v1alpha1.SecretReference) (map[string][]byte, error)
-	// Revision tells credentials from other ones, so that what was made from them
-	// is made again; empty means that this is not known at the moment.
+	// Revision identifies the credentials, so that objects created from other ones
+	// are recreated; empty means that it is not known.
 	Revision string
 }
 
-// State is how one addon of a cluster stands.
+// State is the state of one addon of a cluster.
 type State struct {
 	Key     string
 	Version string
@@ -104,8 +103,8 @@ func newInstaller(o Options, source fetcher) *Installer {
 // Helm knows no other way than a variable.
 var claimFields = sync.OnceFunc(func() { kube.ManagedFieldsManager = manager })
 
-// Advance starts what can be started of the addons of a cluster, and tells how
-// all of them stand, in their order. It does not wait. An addon that is wanted
+// Advance starts the addons of a cluster that can be started, and returns the states of
+// all of them, in their order. It does not wait. An addon that is wanted
 // differently than before is upgraded; one that is no longer listed stays on the
 // cluster and is not looked at any more.
 func (i *Installer) Advance(t Target, addons []addon.Addon) []State {
@@ -122,7 +121,7 @@ func (i *Installer) Advance(t Target, addons []addon.Addon) []State {
 	return c.advance(t, addons)
 }
 
-// unknown is how addons stand that nobody looks at.
+// unknown returns the states of addons that are not observed.
 func unknown(addons []addon.Addon) (out []State) {
 	for _, a := range addons {
 		out = append(out, State{Key: a.Key, Version: a.Version})

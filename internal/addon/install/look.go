@@ -90,7 +90,7 @@ type looker struct {
 	interest map[string]bool
 }
 
-// attend has changes of an object told. A kind that the cluster does not have
+// attend watches an object. A kind that the cluster does not have
 // has no such objects.
 func (l *looker) attend(r addon.Ref) (schema.GroupVersionResource, bool, error) {
 	group, err := schema.ParseGroupVersion(r.APIVersion)
@@ -247,7 +247,7 @@ func (c *connection) pods(ctx context.Context, namespace string, s *metav1.Label
 	return list.Items, nil
 }
 
-// refused is why a workload's pods cannot even be made. Only an event tells, so
+// refused returns why a workload's pods cannot be created. Only an event has it, so
 // that it may be unknown.
 func (c *connection) refused(ctx context.Context, r addon.Ref) string {
 	about := fields.Set{"involvedObject.kind": r.Kind, "involvedObject.name": r.Name, "reason": "FailedCreate"}

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// cause is why a pod is not ready; a heavier one is told rather than a lighter.
+// cause is why a pod is not ready; a heavier one is reported rather than a lighter.
 type cause struct {
 	weight int
 	text   string
@@ -26,7 +26,7 @@ const (
 	broken             // something is wrong with it
 )
 
-// podsObstacle is the most telling reason why pods are not ready, without their
+// podsObstacle returns the heaviest cause why pods are not ready, without their
 // names.
 func podsObstacle(pods []corev1.Pod) string {
 	worst := cause{}

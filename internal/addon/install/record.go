@@ -22,8 +22,8 @@ import (
 
 const (
 	recordPrefix = "butler-addon-"
-	// keySecret has the key under which credentials are hashed, so that nobody
-	// can try out what they are.
+	// keySecret has the key under which credentials are hashed, so that they
+	// cannot be guessed.
 	keySecret      = "butler-addon-key"
 	keyField       = "key"
 	managedByLabel = "app.kubernetes.io/managed-by"
@@ -62,7 +62,7 @@ func (c *connection) recorded(ctx context.Context, key string) (record, error) {
 		Mark: m.Data["mark"], Objects: m.Data["objects"],
 	}
 	if err := json.Unmarshal([]byte(m.Data["listed"]), &r.Listed); err != nil {
-		return record{}, nil //nolint:nilerr // what nobody can read is no record: the addon is applied again
+		return record{}, nil //nolint:nilerr // without a readable record the addon is applied again
 	}
 	return r, nil
 }

@@ -36,7 +36,7 @@ type course int
 
 const (
 	first   course = iota // nothing is there
-	replace               // nothing was ever completed: the first installation goes on
+	replace               // nothing was ever completed: the first installation continues
 	upgrade
 )
 
@@ -99,8 +99,8 @@ func (w *worker) runHelm(ctx context.Context, t task, c *chart.Chart, values com
 	return deployed(config, t.Release)
 }
 
-// installAction goes on with a first installation under the same name: what an
-// earlier one has made is taken over, and hooks run again.
+// installAction repeats a first installation under the same name: objects of an
+// earlier one are taken over, and hooks run again.
 func installAction(config *action.Configuration, t task, how course) *action.Install {
 	a := action.NewInstall(config)
 	a.ReleaseName, a.Namespace = t.Release, t.Namespace.Name
@@ -125,7 +125,7 @@ func upgradeAction(config *action.Configuration, t task) *action.Upgrade {
 }
 
 // recovered settles what an interrupted action has left: a release that is still
-// pending is nobody's, because one process at a time works on a cluster. Nothing
+// pending has no running process, because there is one per cluster. Nothing
 // on the cluster is deleted for it.
 func recovered(config *action.Configuration, name string) (course, error) {
 	history, err := revisions(config, name)
@@ -163,8 +163,8 @@ func revisions(config *action.Configuration, name string) ([]*release.Release, e
 	return out, nil
 }
 
-// decide says how to go on from a history, the oldest revision first, and which
-// of its revisions nobody will complete.
+// decide returns how to continue from a history, the oldest revision first, and which
+// of its revisions will not be completed.
 func decide(history []*release.Release) (how course, stuck []*release.Release) {
 	if len(history) == 0 {
 		return first, nil
@@ -187,7 +187,7 @@ func decide(history []*release.Release) (how course, stuck []*release.Release) {
 }
 
 // deployed is the manifest of a release that was just deployed. Helm does not
-// tell when it could not write that down.
+// report when it could not record that.
 func deployed(config *action.Configuration, name string) (string, error) {
 	last, err := config.Releases.Last(name)
 	if err != nil {

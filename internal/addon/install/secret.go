@@ -89,7 +89,7 @@ func (t task) credentials(ref *v1alpha1.SecretReference) (map[string][]byte, err
 	return t.Credentials(ref)
 }
 
-// fromCredentials tells whether an addon is made from credentials.
+// fromCredentials reports whether an addon uses credentials.
 func fromCredentials(a addon.Addon) bool { return a.Secret != nil || len(a.Providers) > 0 }
 
 // variables are what the components of each provider are completed with.

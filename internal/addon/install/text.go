@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxText bounds what is told about one addon.
+// maxText bounds the message of one addon.
 const maxText = 600
 
 var (

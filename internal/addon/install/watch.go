@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// watch has the connection tell whenever an object of a kind changes. Only
-// names are kept. It goes on by itself after the API server was away.
+// watch reports each change of an object of a kind. Only
+// names are kept. It continues after the API server was unreachable.
 func (c *connection) watch(kind schema.GroupVersionResource) cache.Store {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,13 +62,13 @@ func (c *connection) changed(kind schema.GroupVersionResource, o any) {
 	c.touched(objectKey(kind, types.NamespacedName{Namespace: m.Namespace, Name: m.Name}))
 }
 
-// objectKey tells objects apart.
+// objectKey identifies an object.
 func objectKey(kind schema.GroupVersionResource, name types.NamespacedName) string {
 	return fmt.Sprintf("%s/%s", kind.GroupResource(), name)
 }
 
-// exists tells whether an object is there. What the watch has not seen is asked
-// for: it may just have been made.
+// exists reports whether an object exists. One that the watch has not seen is read
+// again: it may just have been created.
 func (c *connection) exists(ctx context.Context, kind schema.GroupVersionResource, name types.NamespacedName) (bool, error) {
 	if _, seen, _ := c.watch(kind).GetByKey(storeKey(name)); seen {
 		return true, nil

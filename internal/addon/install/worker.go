@@ -19,12 +19,12 @@ import (
 const (
 	firstBackOff = time.Second
 	lastBackOff  = time.Minute
-	// Probes ask for what no watch tells, as long as an addon is not ready.
+	// Probes read what no watch reports, as long as an addon is not ready.
 	firstProbe = 250 * time.Millisecond
 	lastProbe  = 5 * time.Second
 )
 
-// stage is how far an attempt has come. The cause of a failure stays visible
+// stage is the progress of an attempt. The cause of a failure stays visible
 // until a later attempt has come further.
 type stage int
 
@@ -101,14 +101,14 @@ func (w *worker) take() (task, error) {
 	return task{Addon: w.wanted, Target: target, connection: connection, generation: w.generation}, err
 }
 
-// outdated tells whether the addon is wanted differently by now.
+// outdated reports whether the addon has been changed.
 func (w *worker) outdated(t task) bool {
 	w.cluster.mu.Lock()
 	defer w.cluster.mu.Unlock()
 	return w.generation != t.generation
 }
 
-// gone is an object of an addon that somebody has taken away.
+// gone is an object of an addon that was deleted.
 type gone struct{ object string }
 
 func (g gone) Error() string { return g.object + " is not there any more, and is applied again" }
@@ -125,7 +125,7 @@ func (w *worker) run(ctx context.Context) {
 		case w.outdated(t):
 			w.failures, w.failedAt = 0, 0
 		case t.connection != nil && t.ctx.Err() != nil:
-			// It was cut off for another connection, and goes on by way of that.
+			// It was interrupted for another connection, and continues with that.
 		case err != nil:
 			w.fail(err)
 			w.pause(ctx, t, backOff(w.failures))
@@ -210,7 +210,7 @@ func (w *worker) awaitNeeds(ctx context.Context, t task) bool {
 	}
 }
 
-// waits tells which addons this one still needs, if there are any.
+// waits reports whether this addon still waits for others, and names them.
 func (w *worker) waits(t task) bool {
 	missing := w.cluster.unready(t.Needs)
 	if len(missing) > 0 {
@@ -266,7 +266,7 @@ func (w *worker) phase() v1alpha1.AddonPhase {
 	return w.state.Phase
 }
 
-// reach tells that an attempt has come to a stage.
+// reach reports that an attempt has reached a stage.
 func (w *worker) reach(s stage, message string) {
 	if w.failedAt < s {
 		w.set(v1alpha1.AddonInstalling, message)
@@ -281,14 +281,14 @@ func (w *worker) at(s stage, err error) error {
 	return err
 }
 
-// note takes over what the record of an addon tells about it.
+// note uses the record of an addon.
 func (w *worker) note(r record) {
 	w.cluster.mu.Lock()
 	defer w.cluster.mu.Unlock()
 	w.state.Digest = r.Digest
 }
 
-// set tells how the addon stands, where that is news.
+// set reports the state of the addon, if it has changed.
 func (w *worker) set(phase v1alpha1.AddonPhase, message string) {
 	if w.update(phase, message) {
 		w.cluster.installer.wake(w.cluster.id)
@@ -307,7 +307,7 @@ func (w *worker) update(phase v1alpha1.AddonPhase, message string) bool {
 		w.log.Info("addon is "+strings.ToLower(string(phase)), "version", w.wanted.Version, "message", message)
 	}
 	if before.Phase == v1alpha1.AddonReady || phase == v1alpha1.AddonReady {
-		w.cluster.tell(w.key)
+		w.cluster.notify(w.key)
 	}
 	return true
 }

@@ -24,7 +24,7 @@ const (
 	absent = "is not there"
 )
 
-// isWorkload tells the kinds that are ready by their pods.
+// isWorkload reports whether a kind is ready by its pods.
 func isWorkload(r addon.Ref) bool {
 	switch r.Kind {
 	case deploymentKind, daemonSetKind, statefulSetKind:
@@ -35,7 +35,7 @@ func isWorkload(r addon.Ref) bool {
 	return false
 }
 
-// standing is how a workload stands: nothing, or what keeps it from being ready.
+// standing is the state of a workload: empty, or why it is not ready.
 type standing struct {
 	obstacle string
 	// pods: the reason is to be found with its pods.
@@ -101,7 +101,7 @@ func ofStatefulSet(s *appsv1.StatefulSet) standing {
 	return standing{}
 }
 
-// rolls tells whether a StatefulSet replaces all of its pods by itself.
+// rolls reports whether a StatefulSet replaces all of its pods.
 func rolls(s *appsv1.StatefulSet) bool {
 	if s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		return false

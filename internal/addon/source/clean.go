@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// mend takes out of an object what releases have in them and API servers do not
-// take. Objects lose, too, what a cluster alone may say about them.
-func mend(o *unstructured.Unstructured) {
+// clean removes from an object what releases contain and API servers do not
+// accept. It also removes fields that only a cluster may set.
+func clean(o *unstructured.Unstructured) {
 	unstructured.RemoveNestedField(o.Object, "status")
 	unstructured.RemoveNestedField(o.Object, "metadata", "creationTimestamp")
 	if o.GetKind() != "CustomResourceDefinition" {
@@ -35,7 +35,7 @@ func withoutBlankCA(o *unstructured.Unstructured) {
 }
 
 // withoutDoubleRules removes rules of a schema that are there twice: they are
-// told apart by their text when an object is applied.
+// distinguished by their text when an object is applied.
 func withoutDoubleRules(node any) {
 	switch n := node.(type) {
 	case map[string]any:

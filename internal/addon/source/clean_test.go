@@ -43,7 +43,7 @@ func TestDefinitionsLoseWhatNoAPIServerTakes(t *testing.T) {
 		}
 		unstructured.RemoveNestedField(want.Object, "status")
 		unstructured.RemoveNestedField(want.Object, "metadata", "creationTimestamp")
-		mend(got)
+		clean(got)
 		if diff := cmp.Diff(want.Object, got.Object); diff != "" {
 			t.Errorf("%s: %s", reason, diff)
 		}

@@ -67,11 +67,11 @@ func complete(objects []*unstructured.Unstructured) error {
 }
 
 // inOrder sorts objects so that each can be applied after those before it:
-// webhooks come last, when whoever answers them is on the way. Objects lose
+// webhooks come last, after their servers. Objects lose
 // what a cluster alone may say about them.
 func inOrder(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	for _, o := range objects {
-		mend(o)
+		clean(o)
 	}
 	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
 	return objects

@@ -76,7 +76,7 @@ func failed(a addon.Addon, what, origin string, err error) error {
 	return &Unavailable{Addon: a.Key, What: what, Origin: origin, Err: err}
 }
 
-// steady tells why a request failed in words that stay the same: no times, no
+// steady returns why a request failed in a stable text: no times, no
 // ports that change, no addresses that carry a token.
 func steady(err error) error {
 	var (

@@ -10,7 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// same tells whether two versions are one, with a v or without.
+// same reports whether two versions are equal, with a v or without.
 func same(a, b string) bool { return strings.TrimPrefix(a, "v") == strings.TrimPrefix(b, "v") }
 
 // spellings of a version: as it is, and the other way.

@@ -78,9 +78,9 @@ func etcdConfig(dir string, tls transport.TLSInfo) *embed.Config {
 	c.ListenPeerUrls = []url.URL{{Scheme: "unix", Host: "peer:0"}}
 	c.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:1"}}
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
-	// What etcd would take for 0, so that it can be told.
+	// The value that etcd uses for 0, so that errors can name it.
 	c.QuotaBackendBytes = storage.DefaultQuotaBytes
-	// There is nobody to lose an election against.
+	// There is no other member for an election.
 	c.TickMs, c.ElectionMs = 10, 50
 	return c
 }

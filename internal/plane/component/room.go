@@ -13,7 +13,7 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver"
 )
 
-// alarmPeriod is how soon a full store is noticed: etcd tells nobody by itself.
+// alarmPeriod is how often the store is checked for space: etcd does not report it.
 const alarmPeriod = 500 * time.Millisecond
 
 // makeRoom has a store that was full take writes again: without the history of its
@@ -42,7 +42,7 @@ func isFull(s *etcdserver.EtcdServer) bool {
 }
 
 // awaitFull returns when the store takes no more writes, with what to do, or with
-// ctx. Whoever writes is told so by etcd too, but in words for nobody.
+// ctx. The errors of etcd itself do not say what to do.
 func awaitFull(ctx context.Context, s *etcdserver.EtcdServer) error {
 	tick := time.NewTicker(alarmPeriod)
 	defer tick.Stop()

@@ -20,7 +20,7 @@ const (
 	twin       = "twin"       // each machine is made twice, the second with an owner of its own
 	double     = "double"     // each machine is made twice, with one owner
 	oneAddress = "oneaddress" // all machines have the same address
-	restless   = "restless"   // local controllers go on writing after the switch, and those of the cluster write too
+	restless   = "restless"   // local controllers keep writing after the switch, and those of the cluster write too
 	keepDisk   = "keepdisk"   // disks stay, and are not spoken of
 	leak       = "leak"       // the log has the credentials
 	expose     = "expose"     // user data has a private key
@@ -167,7 +167,7 @@ func (m machines) learn(ref provider.MachineRef) {
 	}
 }
 
-// writeOn writes as if nobody had ended the controllers.
+// writeOn writes as if the controllers had not been ended.
 func (m *memory) writeOn(ctx context.Context) {
 	m.mu.Lock()
 	write := m.write

@@ -61,8 +61,7 @@ func (o orders) hooks(m *memory) cli.Hooks {
 // cannot is the exit code of a process whose orders could not be carried out.
 const cannot = 70
 
-// carryOut strikes, and says so: whoever reads it knows that it has come to this. Who
-// is killed says it before.
+// carryOut executes the order, and then prints it; before a kill it prints first.
 func (o order) carryOut() {
 	if o.what == kill {
 		fmt.Fprintln(os.Stderr, "faulty:", o.text)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command faulty is butleradm with faults and defects to order, for tests alone:
-// it dies where it is told to, its clock jumps, its driver makes mistakes. Orders
-// stand in the variable BUTLER_FAULTY, separated by commas; those for the pods of a
+// it is killed at a given boundary, its clock jumps, its driver has defects. Orders
+// are in the variable BUTLER_FAULTY, separated by commas; those for the pods of a
 // simulated cluster, which see little of this process's environment, in the file
 // butler-faulty of the directory for temporary files.
 // docs/contributing/faults.md lists them.

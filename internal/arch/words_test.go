@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package arch
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTextsAvoidWordsThatReadersStopAt(t *testing.T) {
+	found, err := Wording("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(found)
+	for _, use := range found {
+		t.Error(use)
+	}
+}
+
+func TestWordingFindsPagesCommentsAndMessages(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"docs/page.md":              "It was.\n`told: x`\n```\nnobody\n```\nIt goes on.",
+		"internal/cli/a.go":         "package cli\n\n// a tells all.\nconst a = \"told\" + \"somebody came\"\n",
+		"internal/cli/a_test.go":    "package cli\n\n// nobody\n",
+		"internal/elsewhere/a.go":   "package elsewhere\n\n// nobody\n",
+		"charts/x/README.md":        "a stranger\n",
+		".git/COMMIT_EDITMSG.md":    "nobody\n",
+		"api/v1alpha1/made_type.go": "package v1alpha1\n\n// Phase is made anew.\n",
+	} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := Wording(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(found)
+	want := []string{
+		`api/v1alpha1/made_type.go:3: "anew"; instead: again, recreate`,
+		`charts/x/README.md:1: "stranger"; instead: a conflicting VM, another owner`,
+		`docs/page.md:6: "goes on"; instead: continues`,
+		`internal/cli/a.go:3: "tells"; instead: report, return, record, log`,
+		`internal/cli/a.go:4: "somebody"; instead: the caller, another process, no plane, an operator`,
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Error(diff)
+	}
+}
