@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command butleradm makes a Talos management cluster of an infrastructure.
+// Command butleradm creates a Talos Linux management cluster on an infrastructure.
 package main
 
 import (
