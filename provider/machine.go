@@ -31,19 +31,6 @@ type Machines interface {
 	List(context.Context, Owner) ([]Machine, error)
 }
 
-// Owner identifies whom a platform object belongs to. Both ids are UUIDs that
-// were minted once and move with the request.
-type Owner struct {
-	// ID is the request's.
-	ID string
-	// ClusterID is the cluster's; empty for a machine outside any cluster.
-	ClusterID string
-	// Cluster is the cluster's name, for people and for whoever has lost the id:
-	// several clusters may share it. It stands on what the platform holds, and List
-	// selects by it; what belongs to whom is decided by the ids alone.
-	Cluster string
-}
-
 // MachineRef names a machine. The owner decides: the name is only where to look.
 type MachineRef struct {
 	Name  string

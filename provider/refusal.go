@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // New returns an Error of this kind: what was tried, one word for machines, what the
@@ -40,15 +41,15 @@ func CheckOwner(op string, o Owner) error {
 // of ownership and those in reserved. Role and cluster may be repeated as they are.
 func CheckSpec(op string, s MachineSpec, reserved ...string) error {
 	if s.Owner.ID == "" {
-		return Invalid.New(op, ReasonOwnerMissing, errors.New("the machine has no owner"), "set the annotation "+TagOwnerID+" of the request")
+		return Invalid.New(op, ReasonOwnerMissing, errors.New("the machine has no owner"), "set the annotation "+tag.OwnerID+" of the request")
 	}
-	for _, l := range append([]string{TagOwnerID, TagClusterID, TagMachine}, reserved...) {
+	for _, l := range append([]string{tag.OwnerID, tag.ClusterID, tag.Machine}, reserved...) {
 		if _, set := s.Labels[l]; set {
 			return labelReserved(op, errors.New("spec.labels sets "+l))
 		}
 	}
 	for _, is := range []struct{ label, what, value string }{
-		{v1alpha1.LabelRole, "spec.role", string(s.Role)}, {TagCluster, "the cluster", s.Owner.Cluster},
+		{v1alpha1.LabelRole, "spec.role", string(s.Role)}, {tag.Cluster, "the cluster", s.Owner.Cluster},
 	} {
 		if given, set := s.Labels[is.label]; set && is.value != "" && given != is.value {
 			return labelReserved(op, fmt.Errorf("spec.labels sets %s to %q, but %s is %q", is.label, given, is.what, is.value))

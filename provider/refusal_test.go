@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestLabelsThatTheDriverSetsAreReserved(t *testing.T) {
@@ -26,11 +27,11 @@ func TestLabelsThatTheDriverSetsAreReserved(t *testing.T) {
 		"a label of the user":      {labelled("tier", "gold"), ""},
 		"the role as it is":        {labelled(v1alpha1.LabelRole, string(v1alpha1.RoleControlPlane)), ""},
 		"another role":             {labelled(v1alpha1.LabelRole, string(v1alpha1.RoleWorker)), ReasonLabelReserved},
-		"the cluster as it is":     {labelled(TagCluster, "mgmt"), ""},
-		"another cluster":          {labelled(TagCluster, "other"), ReasonLabelReserved},
-		"an owner":                 {labelled(TagOwnerID, "1"), ReasonLabelReserved},
-		"a cluster id":             {labelled(TagClusterID, "2"), ReasonLabelReserved},
-		"a machine":                {labelled(TagMachine, "mgmt-cp-0"), ReasonLabelReserved},
+		"the cluster as it is":     {labelled(tag.Cluster, "mgmt"), ""},
+		"another cluster":          {labelled(tag.Cluster, "other"), ReasonLabelReserved},
+		"an owner":                 {labelled(tag.OwnerID, "1"), ReasonLabelReserved},
+		"a cluster id":             {labelled(tag.ClusterID, "2"), ReasonLabelReserved},
+		"a machine":                {labelled(tag.Machine, "mgmt-cp-0"), ReasonLabelReserved},
 		"a label of this platform": {labelled("example.com/vm", "x"), ReasonLabelReserved},
 	} {
 		err := CheckSpec("create machine", c.spec, "example.com/vm")

@@ -22,7 +22,7 @@ var drivers = []string{"harvester"}
 func driverRules(name string) []Rule {
 	return []Rule{
 		{
-			Packages: "provider/" + name, May: []string{"api/v1alpha1", "provider", "provider/errtext"},
+			Packages: "provider/" + name, May: []string{"api/v1alpha1", "provider", "provider/check", "provider/errtext", "provider/tag"},
 			InTests: []string{"provider/providertest", "internal/providerbinary", "internal/sim/" + name + "/...", "internal/sim/simtest"},
 		},
 		{
@@ -30,7 +30,7 @@ func driverRules(name string) []Rule {
 			May: []string{
 				"api/v1alpha1", "internal/sim/audit", "internal/sim/cloudinit", "internal/sim/conflict", "internal/sim/datacenter", "internal/sim/facade",
 				"internal/sim/fault", "internal/sim/front", "internal/sim/network",
-				"internal/plane", "internal/pki",
+				"internal/plane", "internal/pki", "provider/tag",
 			},
 		},
 	}
@@ -46,7 +46,7 @@ func allRules() []Rule {
 }
 
 // noDrivers are the packages below provider that drive no platform of users.
-func noDrivers() []string { return []string{"errtext", "inmemory", "providertest", "serve"} }
+func noDrivers() []string { return []string{"errtext", "inmemory", "providertest", "serve", "tag"} }
 
 // ProviderGaps names for each driver below root the parts that it lacks.
 // docs/contributing/add-a-provider.md lists them.

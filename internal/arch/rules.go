@@ -17,8 +17,9 @@ var rules = []Rule{
 	{Packages: "api/v1alpha1", Only: []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "github.com/google/go-cmp/..."}},
 	{Packages: "config/crd"},
 	{Packages: "config/admission"},
-	{Packages: "provider", May: []string{"api/v1alpha1"}},
+	{Packages: "provider", May: []string{"api/v1alpha1", "provider/tag"}},
 	{Packages: "provider/errtext"},
+	{Packages: "provider/tag", May: []string{"api/v1alpha1"}},
 	{Packages: "provider/inmemory", May: []string{"api/v1alpha1", "provider"}},
 	{Packages: "provider/providertest", May: []string{"api/v1alpha1", "provider"}, InTests: []string{"provider/inmemory"}},
 	{
@@ -111,7 +112,7 @@ var rules = []Rule{
 	{Packages: "internal/sim/cloudinit"},
 	{Packages: "internal/sim/conflict", May: []string{"internal/sim/fault"}},
 	{Packages: "internal/sim/standin"},
-	{Packages: "internal/sim/audit", May: []string{"internal/sim/fault"}},
+	{Packages: "internal/sim/audit", May: []string{"internal/sim/fault", "provider/tag"}},
 	{
 		Packages: "internal/sim/facade",
 		May:      []string{"api/v1alpha1", "internal/sim/audit", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/front", "internal/sim/network"},
@@ -131,7 +132,7 @@ var rules = []Rule{
 			"internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/simtest",
 		},
 	},
-	{Packages: "internal/sim/front", May: []string{"internal/pki", "internal/plane", "internal/sim/audit", "internal/sim/fault", "internal/sim/network"}},
+	{Packages: "internal/sim/front", May: []string{"internal/pki", "internal/plane", "internal/sim/audit", "internal/sim/fault", "internal/sim/network", "provider/tag"}},
 	{
 		Packages: "internal/sim/registry",
 		May:      []string{"internal/sim/fault", "internal/sim/front", "internal/sim/network", "internal/sim/standin"},

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // adoptedDiskName is the name of the only disk that butler-provider-harvester gives
@@ -58,7 +59,7 @@ func (m *machines) adoptable(ctx context.Context, op string, vm *kubevirtv1.Virt
 		return apiError(op, err)
 	case id == "" || string(vm.UID) != id:
 		return provider.Invalid.New(op, provider.ReasonAdoptionRefused, fmt.Errorf("%s has the UID %s, and status.providerID is %q", describe(vm), vm.UID, id), "correct the annotation: only the machine that the request had is adopted")
-	case vm.Labels[labelOwner] != "" && vm.Labels[labelOwner] != ref.Owner.ID:
+	case vm.Labels[tag.OwnerID] != "" && vm.Labels[tag.OwnerID] != ref.Owner.ID:
 		return conflict(op, vm)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // earlier puts a machine in place as butler-provider-harvester creates it: without an
@@ -75,7 +76,7 @@ func TestOnlyTheMachineThatTheRequestHadIsAdopted(t *testing.T) {
 		want   provider.Kind
 	}{
 		"another ID":            {uuid.NewString(), func(*kubevirtv1.VirtualMachine) {}, provider.Invalid},
-		"of another owner":      {"", func(vm *kubevirtv1.VirtualMachine) { vm.Labels = map[string]string{labelOwner: "another"} }, provider.Conflict},
+		"of another owner":      {"", func(vm *kubevirtv1.VirtualMachine) { vm.Labels = map[string]string{tag.OwnerID: "another"} }, provider.Conflict},
 		"there is no such name": {"", nil, provider.Invalid},
 	} {
 		t.Run(reason, func(t *testing.T) {

@@ -5,7 +5,6 @@ package harvester
 
 import (
 	"fmt"
-	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 const (
@@ -46,18 +46,7 @@ func (m *machines) parts(s provider.MachineSpec, d disks) []client.Object {
 }
 
 func (m *machines) labels(s provider.MachineSpec) map[string]string {
-	l := maps.Clone(s.Labels)
-	if l == nil {
-		l = map[string]string{}
-	}
-	l[labelOwner], l[labelMachine] = s.Owner.ID, s.Name
-	if s.Owner.ClusterID != "" {
-		l[labelCluster] = s.Owner.ClusterID
-	}
-	if s.Owner.Cluster != "" {
-		l[labelName] = s.Owner.Cluster
-	}
-	return l
+	return merged(s.Labels, tag.Style{}.Write(s.Owner.Tags(s.Name)))
 }
 
 func (m *machines) rootClaim(s provider.MachineSpec, d disks) *corev1.PersistentVolumeClaim {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestAMachineMayBeMigratedAndIsFoundByHarvester(t *testing.T) {
@@ -61,7 +62,7 @@ func TestControlPlanesPreferDifferentHosts(t *testing.T) {
 	if len(terms) != 1 || terms[0].PodAffinityTerm.TopologyKey != "kubernetes.io/hostname" {
 		t.Fatalf("terms %+v", terms)
 	}
-	want := map[string]string{labelCluster: s.Owner.ClusterID, labelRole: "control-plane"}
+	want := map[string]string{tag.ClusterID: s.Owner.ClusterID, labelRole: "control-plane"}
 	if diff := cmp.Diff(want, terms[0].PodAffinityTerm.LabelSelector.MatchLabels); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/providertest"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestConformance(t *testing.T) {
@@ -26,7 +27,7 @@ func TestConformance(t *testing.T) {
 		},
 		Refused: map[string]providertest.Change{
 			"a label of the driver": func(_ *provider.Config, s *provider.MachineSpec) {
-				s.Labels = map[string]string{labelOwner: "me"}
+				s.Labels = map[string]string{tag.OwnerID: "me"}
 			},
 			"network.mode ipam": func(c *provider.Config, _ *provider.MachineSpec) {
 				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Mode: v1alpha1.NetworkModeIPAM}

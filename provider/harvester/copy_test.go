@@ -26,6 +26,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestOnlyWhatHasItsPlaceIsOriginal(t *testing.T) {
@@ -50,7 +51,7 @@ func TestOnlyWhatHasItsPlaceIsOriginal(t *testing.T) {
 		{disk("restore-mgmt-cp-0-root"), false},
 		{disk("mgmt-cp-0"), false},
 	} {
-		c.object.SetLabels(map[string]string{labelMachine: "mgmt-cp-0"})
+		c.object.SetLabels(map[string]string{tag.Machine: "mgmt-cp-0"})
 		if got := original(c.object); got != c.want {
 			t.Errorf("%s: %t", describe(c.object), got)
 		}

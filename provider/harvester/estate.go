@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // estate is all that Harvester holds under the labels of one machine.
@@ -33,12 +34,12 @@ func estates(objects []client.Object, cluster string) []*estate {
 	byMachine := map[string]*estate{}
 	for _, o := range objects {
 		l := o.GetLabels()
-		if l[labelOwner] == "" {
+		if l[tag.OwnerID] == "" {
 			continue
 		}
-		key := l[labelOwner] + "/" + l[labelMachine]
+		key := l[tag.OwnerID] + "/" + l[tag.Machine]
 		if byMachine[key] == nil {
-			byMachine[key] = &estate{name: l[labelMachine]}
+			byMachine[key] = &estate{name: l[tag.Machine]}
 		}
 		byMachine[key].add(o, cluster)
 	}
@@ -53,7 +54,7 @@ func estates(objects []client.Object, cluster string) []*estate {
 
 // add notes one object of the machine.
 func (e *estate) add(o client.Object, cluster string) {
-	e.called = e.called || o.GetLabels()[labelName] == cluster
+	e.called = e.called || o.GetLabels()[tag.Cluster] == cluster
 	vm, isMachine := o.(*kubevirtv1.VirtualMachine)
 	vmi, isInstance := o.(*kubevirtv1.VirtualMachineInstance)
 	switch {
@@ -73,7 +74,7 @@ func (e *estate) add(o client.Object, cluster string) {
 		e.parts = append(e.parts, o)
 	}
 	name := e.owner.Cluster
-	e.owner = ownerOf(o)
+	e.owner = provider.OwnerOf(tagsOf(o))
 	if e.owner.Cluster == "" {
 		e.owner.Cluster = name
 	}
@@ -113,7 +114,7 @@ func (e *estate) find(o client.Object) client.Object {
 
 // creates reports whether the driver gives such an object of the machine this name.
 func (e *estate) creates(o client.Object) bool {
-	o.SetLabels(map[string]string{labelMachine: e.name})
+	o.SetLabels(map[string]string{tag.Machine: e.name})
 	return original(o)
 }
 

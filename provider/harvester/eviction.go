@@ -16,6 +16,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 const (
@@ -61,7 +62,7 @@ func apart(s provider.MachineSpec) *corev1.Affinity {
 			PodAffinityTerm: corev1.PodAffinityTerm{
 				TopologyKey: hostLabel,
 				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
-					labelCluster: s.Owner.ClusterID, labelRole: string(s.Role),
+					tag.ClusterID: s.Owner.ClusterID, labelRole: string(s.Role),
 				}},
 			},
 		}},

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 const (
@@ -71,7 +72,7 @@ func (f *follower) compare(ctx context.Context) (version string, _ error) {
 	now := map[string]sight{}
 	for next := ""; ; {
 		list := f.kind()
-		if err := f.api.List(ctx, list, client.InNamespace(f.place.Namespace), client.HasLabels{labelOwner}, client.Limit(page), client.Continue(next)); err != nil {
+		if err := f.api.List(ctx, list, client.InNamespace(f.place.Namespace), client.HasLabels{tag.OwnerID}, client.Limit(page), client.Continue(next)); err != nil {
 			return "", err
 		}
 		err := meta.EachListItem(list, func(item runtime.Object) error {
@@ -105,7 +106,7 @@ func (f *follower) compare(ctx context.Context) (version string, _ error) {
 // watch pushes changes until the watch ends or falls silent. The error is for a
 // watch that cannot be opened.
 func (f *follower) watch(ctx context.Context, version string) error {
-	w, err := f.api.Watch(ctx, f.kind(), client.InNamespace(f.place.Namespace), client.HasLabels{labelOwner},
+	w, err := f.api.Watch(ctx, f.kind(), client.InNamespace(f.place.Namespace), client.HasLabels{tag.OwnerID},
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}})
 	if err != nil {
 		return err
@@ -156,5 +157,5 @@ func (f *follower) push(ctx context.Context, ref provider.MachineRef) {
 }
 
 func sightOf(o client.Object) sight {
-	return sight{provider.MachineRef{Name: o.GetName(), Owner: ownerOf(o)}, o.GetResourceVersion()}
+	return sight{provider.MachineRef{Name: o.GetName(), Owner: provider.OwnerOf(tagsOf(o))}, o.GetResourceVersion()}
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // The words for what a machine consists of.
@@ -43,17 +44,10 @@ func (m *machines) List(ctx context.Context, owner provider.Owner) ([]provider.M
 }
 
 func selector(owner provider.Owner) client.ListOption {
-	match := client.MatchingLabels{}
-	if owner.ID != "" {
-		match[labelOwner] = owner.ID
+	if match := (tag.Style{}).Write(tag.Set{OwnerID: owner.ID, ClusterID: owner.ClusterID}); len(match) > 0 {
+		return client.MatchingLabels(match)
 	}
-	if owner.ClusterID != "" {
-		match[labelCluster] = owner.ClusterID
-	}
-	if len(match) == 0 {
-		return client.HasLabels{labelOwner}
-	}
-	return match
+	return client.HasLabels{tag.OwnerID}
 }
 
 // labelled reads what the selector matches: Secrets and disks first, so that what a

@@ -14,18 +14,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
-)
-
-// Labels that say whom an object on Harvester belongs to. Their names are those
-// of the annotations on the request.
-const (
-	labelOwner   = v1alpha1.AnnotationOwnerID
-	labelCluster = v1alpha1.AnnotationClusterID
-	// labelName is the cluster's name: it finds what belongs to it, and decides
-	// nothing.
-	labelName = v1alpha1.LabelCluster
-	// labelMachine names the machine that a disk or Secret belongs to.
-	labelMachine = v1alpha1.Group + "/machine"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // machines implements provider.Machines.
@@ -47,13 +36,10 @@ func secretName(machine string) string { return machine + "-cloudinit" }
 
 // owned reports whether the driver created an object for the owner.
 func owned(o client.Object, owner provider.Owner) bool {
-	return owner.ID != "" && o.GetLabels()[labelOwner] == owner.ID && original(o)
+	return owner.ID != "" && tagsOf(o).OwnerID == owner.ID && original(o)
 }
 
-func ownerOf(o client.Object) provider.Owner {
-	l := o.GetLabels()
-	return provider.Owner{ID: l[labelOwner], ClusterID: l[labelCluster], Cluster: l[labelName]}
-}
+func tagsOf(o client.Object) tag.Set { return tag.Style{}.Read(o.GetLabels()) }
 
 func (m *machines) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: m.place.Namespace, Name: name}

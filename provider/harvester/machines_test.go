@@ -18,6 +18,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestAMachineRunsWithAddressAndIsGoneAgain(t *testing.T) {
@@ -56,7 +57,7 @@ func objects(t *testing.T, o provider.Owner) []string {
 		&kubevirtv1.VirtualMachineList{}, &kubevirtv1.VirtualMachineInstanceList{},
 		&corev1.PersistentVolumeClaimList{}, &corev1.SecretList{},
 	} {
-		if err := shared.admin.List(t.Context(), list, client.MatchingLabels{labelOwner: o.ID}); err != nil {
+		if err := shared.admin.List(t.Context(), list, client.MatchingLabels{tag.OwnerID: o.ID}); err != nil {
 			t.Fatal(err)
 		}
 		switch l := list.(type) {
@@ -202,7 +203,7 @@ func TestListTellsPartsAndFindsWhatAnOlderDriverMade(t *testing.T) {
 			continue
 		}
 		base := o.DeepCopyObject().(client.Object)
-		delete(o.GetLabels(), labelName)
+		delete(o.GetLabels(), tag.Cluster)
 		if err := shared.admin.Patch(t.Context(), o, client.MergeFrom(base)); err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +237,7 @@ func objectsNamed(t *testing.T, cluster string) []client.Object {
 	t.Helper()
 	vms, claims, secrets := &kubevirtv1.VirtualMachineList{}, &corev1.PersistentVolumeClaimList{}, &corev1.SecretList{}
 	for _, list := range []client.ObjectList{vms, claims, secrets} {
-		if err := shared.admin.List(t.Context(), list, client.MatchingLabels{labelName: cluster}); err != nil {
+		if err := shared.admin.List(t.Context(), list, client.MatchingLabels{tag.Cluster: cluster}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -364,8 +365,8 @@ func TestWhatCannotBeMadeIsRefusedWithAHint(t *testing.T) {
 			},
 			reason: "StorageClassNotFound", says: "extraDisks"},
 		"reserved label": {
-			spec:   func(s *provider.MachineSpec) { s.Labels = map[string]string{labelOwner: "me"} },
-			reason: "LabelReserved", says: labelOwner},
+			spec:   func(s *provider.MachineSpec) { s.Labels = map[string]string{tag.OwnerID: "me"} },
+			reason: "LabelReserved", says: tag.OwnerID},
 		"label that is none": {
 			spec:   func(s *provider.MachineSpec) { s.Labels = map[string]string{"a": "not a label!"} },
 			reason: "PlatformRefused", says: "metadata.labels"},

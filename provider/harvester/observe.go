@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // Observe reads the VirtualMachineInstance. Where that does not run, it reads the
@@ -205,11 +206,11 @@ func (m *machines) leftovers(ctx context.Context, ref provider.MachineRef) ([]cl
 // leftDisks are the disks that were created for the machine.
 func (m *machines) leftDisks(ctx context.Context, ref provider.MachineRef) (disks []client.Object, _ error) {
 	list := &corev1.PersistentVolumeClaimList{}
-	if err := m.api.List(ctx, list, client.InNamespace(m.place.Namespace), client.MatchingLabels{labelOwner: ref.Owner.ID}); err != nil {
+	if err := m.api.List(ctx, list, client.InNamespace(m.place.Namespace), client.MatchingLabels{tag.OwnerID: ref.Owner.ID}); err != nil {
 		return nil, err
 	}
 	for i := range list.Items {
-		if c := &list.Items[i]; original(c) && c.Labels[labelMachine] == ref.Name {
+		if c := &list.Items[i]; original(c) && c.Labels[tag.Machine] == ref.Name {
 			disks = append(disks, c)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/sim/simtest"
 	"github.com/butlerdotdev/butler/provider/providertest"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // operator sees and changes the simulated Harvester as its administrator does. Faults
@@ -126,7 +127,7 @@ func measure(sight *providertest.Sight, name string, c *corev1.PersistentVolumeC
 func seen(ctx context.Context, vm *kubevirtv1.VirtualMachine) providertest.Seen {
 	spec := vm.Spec.Template.Spec
 	s := providertest.Seen{
-		ID: string(vm.UID), Owner: vm.Labels[labelOwner], Labels: vm.Labels,
+		ID: string(vm.UID), Owner: vm.Labels[tag.OwnerID], Labels: vm.Labels,
 		Version: fmt.Sprintf("%d %v %v", vm.Generation, vm.Annotations, vm.DeletionTimestamp),
 		CPU:     int32(spec.Domain.CPU.Cores), MemoryMB: int32(spec.Domain.Memory.Guest.Value() >> 20),
 	}

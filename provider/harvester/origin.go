@@ -14,13 +14,14 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // original reports whether an object has the name that the driver gives to such an
 // object of the machine in its labels. Harvester's clone and restore copy all labels
 // to objects of other names: those are copies, which the driver did not create.
 func original(o client.Object) bool {
-	machine, name := o.GetLabels()[labelMachine], o.GetName()
+	machine, name := o.GetLabels()[tag.Machine], o.GetName()
 	switch o.(type) {
 	case *kubevirtv1.VirtualMachine, *kubevirtv1.VirtualMachineInstance:
 		return name == machine

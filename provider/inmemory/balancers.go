@@ -90,7 +90,7 @@ func (l *linkedBalancers) List(ctx context.Context, o provider.Owner) ([]provide
 	}
 	var found []provider.LoadBalancer
 	for name := range l.p.balancers {
-		if b := l.p.balancer(name); b != nil && matches(b.spec.Owner, o) {
+		if b := l.p.balancer(name); b != nil && b.spec.Owner.Matches(o) {
 			lb := b.report()
 			lb.Parts = []provider.Part{{Kind: "load balancer", Name: name}}
 			found = append(found, lb)

@@ -120,7 +120,7 @@ func (p *Platform) list(o provider.Owner, now time.Time) []provider.Machine {
 	copies := map[provider.MachineRef][]provider.Part{}
 	for _, r := range p.machines {
 		switch {
-		case !matches(r.ref.Owner, o):
+		case !r.ref.Owner.Matches(o):
 		case r.copied():
 			copies[r.ref] = append(copies[r.ref], parts(r)...)
 		default:
@@ -161,11 +161,6 @@ func (p *Platform) key(name string) string {
 		return fmt.Sprintf("%s (%d)", name, p.made)
 	}
 	return name
-}
-
-func matches(have, want provider.Owner) bool {
-	return (want.ID == "" || want.ID == have.ID) && (want.ClusterID == "" || want.ClusterID == have.ClusterID) &&
-		(want.Cluster == "" || want.Cluster == have.Cluster)
 }
 
 // parts are the objects of a machine; half a machine is a disk.

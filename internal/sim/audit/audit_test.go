@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 const vip = "10.0.0.100"
@@ -249,7 +250,7 @@ func TestPageListsTheInvariants(t *testing.T) {
 
 // TestTagsAreThoseThatAreWritten: nothing would be audited under other names.
 func TestTagsAreThoseThatAreWritten(t *testing.T) {
-	o := audit.Object{}.Tagged(map[string]string{
+	o := audit.Object{}.Tagged(tag.Style{}, map[string]string{
 		v1alpha1.AnnotationOwnerID: "o1", v1alpha1.AnnotationClusterID: "c1", v1alpha1.LabelCluster: "dev",
 	})
 	if diff := cmp.Diff(audit.Object{OwnerID: "o1", ClusterID: "c1", Cluster: "dev"}, o); diff != "" {

@@ -3,16 +3,18 @@
 
 package audit
 
-// Names of the tags, on a platform that takes any name, that say whose an object is.
-// They are the far side's copy of what drivers write.
+import "github.com/butlerdotdev/butler/provider/tag"
+
+// Names of the tags on a platform that accepts any name.
 const (
-	TagOwnerID   = "butler.butlerlabs.dev/owner-id"
-	TagClusterID = "butler.butlerlabs.dev/cluster-id"
-	TagCluster   = "butler.butlerlabs.dev/cluster"
+	TagOwnerID   = tag.OwnerID
+	TagClusterID = tag.ClusterID
+	TagCluster   = tag.Cluster
 )
 
-// Tagged is the object with what its tags say.
-func (o Object) Tagged(tags map[string]string) Object {
-	o.OwnerID, o.ClusterID, o.Cluster = tags[TagOwnerID], tags[TagClusterID], tags[TagCluster]
+// Tagged is the object with what its tags say, in the style of the platform.
+func (o Object) Tagged(s tag.Style, tags map[string]string) Object {
+	is := s.Read(tags)
+	o.OwnerID, o.ClusterID, o.Cluster = is.OwnerID, is.ClusterID, is.Cluster
 	return o
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // headerTimeout is how long a client may take for the head of its request.
@@ -37,8 +38,8 @@ type Options struct {
 	ClientCAs *x509.CertPool
 	// API classifies calls and answers in the platform's words.
 	API fault.API
-	// Tags returns the tags of the object in the body of a request.
-	Tags func(body []byte) map[string]string
+	// Tags returns what the tags of the object in the body of a request say.
+	Tags func(body []byte) tag.Set
 	// Create is how long the platform takes to answer when a machine is created.
 	Create  time.Duration
 	Faults  *fault.Injector
@@ -117,7 +118,7 @@ func (o Options) recordWrites(next http.Handler) http.Handler {
 			content := Body(r)
 			o.Auditor.Wrote(audit.Write{
 				Agent: r.UserAgent(), Call: call, Content: content,
-				ClusterID: audit.Object{}.Tagged(o.Tags(content)).ClusterID,
+				ClusterID: o.Tags(content).ClusterID,
 			})
 		}
 		next.ServeHTTP(w, r)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // audited are the kinds that a machine is made of here.
@@ -63,5 +64,5 @@ func described(r fault.Resource, o client.Object) audit.Object {
 	return audit.Object{
 		Resource: r, ID: string(o.GetUID()), Name: o.GetName(), Leaving: !o.GetDeletionTimestamp().IsZero(),
 		Copy: o.GetAnnotations()[copyAnnotation] != "",
-	}.Tagged(o.GetLabels())
+	}.Tagged(tag.Style{}, o.GetLabels())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/front"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // openFront serves the API to the limited user: its calls are recorded and may be late
@@ -29,7 +30,7 @@ func (h *Harvester) openFront() error {
 	h.front, err = front.Serve(front.Options{
 		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority, Hosts: o.Seed.Hosts, ClientCAs: clients,
 		API:    fault.API{Classify: classify, Refuse: refuseFault, Pretend: pretend, Past: past, Second: http.HandlerFunc(h.serveSecond)},
-		Tags:   func(body []byte) map[string]string { return objectIn(body).labels },
+		Tags:   func(body []byte) tag.Set { return tag.Style{}.Read(objectIn(body).labels) },
 		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
 	}, forward)
 	return err
