@@ -81,14 +81,6 @@ type Machine struct {
 	Copies []Part
 }
 
-// Part is one object on the platform.
-type Part struct {
-	// Kind is a word for people: machine, disk, secret, address, load balancer.
-	Kind string
-	// Name is how the platform's own tools show it.
-	Name string
-}
-
 // MachineSpec is the machine that is wanted.
 type MachineSpec struct {
 	MachineRef

@@ -29,9 +29,9 @@ type copied struct {
 }
 
 // add adds the copies of one machine.
-func (c *Copies) add(m provider.Machine) {
-	for _, p := range m.Copies {
-		*c = append(*c, copied{m.Ref.Owner, p})
+func (c *Copies) add(h provider.Holding) {
+	for _, p := range h.Copies {
+		*c = append(*c, copied{h.Owner, p})
 	}
 }
 

@@ -5,7 +5,6 @@
 package inventory
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,78 +14,23 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// The kinds of parts that a request is named after.
-const (
-	partMachine  = "machine"
-	partBalancer = "load balancer"
-)
-
-// Holding is the machine or load balancer of one request on the platform.
-type Holding struct {
-	Name  string
-	Owner provider.Owner
-	State provider.State
-	Parts []provider.Part
-	// ID and Addresses are the platform's.
-	ID        string
-	Addresses []string
-	// Balancer is true for a load balancer, and false for a machine.
-	Balancer bool
-}
-
 // Inventory is everything that the platform holds of one or more clusters.
-type Inventory []Holding
+type Inventory []provider.Holding
 
 // Take lists what the platform holds of the owner.
 func Take(ctx context.Context, p provider.Platform, o provider.Owner) (Stock, error) {
-	var out Inventory
-	var copied Copies
-	machines, err := p.Machines.List(ctx, o)
+	all, err := p.Holdings(ctx, o)
 	if err != nil {
 		return Stock{}, err
 	}
-	for _, m := range machines {
-		copied.add(m)
-		if m.State == provider.StateAbsent {
-			continue // only copies
+	var s Stock
+	for _, h := range all {
+		s.Copies.add(h)
+		if h.State != provider.StateAbsent {
+			s.Held = append(s.Held, h)
 		}
-		h := Holding{Name: m.Ref.Name, Owner: m.Ref.Owner, State: m.State, ID: m.ID, Parts: orItself(m.Parts, partMachine, m.Ref.Name)}
-		for _, a := range m.Addresses {
-			h.Addresses = append(h.Addresses, a.String())
-		}
-		out = append(out, h)
 	}
-	if p.LoadBalancers == nil {
-		return Stock{out.sorted(), copied}, nil
-	}
-	balancers, err := p.LoadBalancers.List(ctx, o)
-	if err != nil {
-		return Stock{}, err
-	}
-	for _, b := range balancers {
-		h := Holding{Name: b.Ref.Name, Owner: b.Ref.Owner, State: b.State, ID: b.ID, Parts: orItself(b.Parts, partBalancer, b.Ref.Name), Balancer: true}
-		if b.Endpoint != "" {
-			h.Addresses = []string{b.Endpoint}
-		}
-		out = append(out, h)
-	}
-	return Stock{out.sorted(), copied}, nil
-}
-
-// orItself returns the parts that a driver reports, or else one part for the object
-// itself.
-func orItself(parts []provider.Part, kind, name string) []provider.Part {
-	if len(parts) > 0 {
-		return parts
-	}
-	return []provider.Part{{Kind: kind, Name: name}}
-}
-
-func (i Inventory) sorted() Inventory {
-	slices.SortFunc(i, func(a, b Holding) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Owner.ID, b.Owner.ID))
-	})
-	return i
+	return s, nil
 }
 
 // ByCluster groups what the platform holds by the id of its cluster.
@@ -160,16 +104,7 @@ func Contents(parts []provider.Part) string {
 
 // kindsOf returns the counted kinds, machines and their parts first.
 func kindsOf(count map[string]int) []string {
-	order := []string{partMachine, "disk", "secret", "address", partBalancer}
-	rank := func(kind string) int {
-		if i := slices.Index(order, kind); i >= 0 {
-			return i
-		}
-		return len(order)
-	}
-	return slices.SortedFunc(maps.Keys(count), func(a, b string) int {
-		return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
-	})
+	return slices.SortedFunc(maps.Keys(count), provider.ComparePartKinds)
 }
 
 func counted(n int, kind string) string {

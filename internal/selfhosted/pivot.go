@@ -144,7 +144,7 @@ func (m Mover) listItems(ctx context.Context, cb *v1alpha1.ClusterBootstrap, fro
 	found, err := s.ListHeld(ctx, provider.Owner{ClusterID: cb.Annotations[v1alpha1.AnnotationClusterID]})
 	for _, h := range found {
 		addresses := h.Addresses
-		if !h.Balancer {
+		if !h.LoadBalancer {
 			addresses = slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return !isMachineAddress(cb, a) })
 		}
 		for _, part := range h.Parts {

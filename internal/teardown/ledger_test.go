@@ -10,8 +10,8 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-func held(owner, name string, of ...string) inventory.Holding {
-	return inventory.Holding{Name: name, Owner: provider.Owner{ID: owner}, Parts: parts(of...)}
+func held(owner, name string, of ...string) provider.Holding {
+	return provider.Holding{Name: name, Owner: provider.Owner{ID: owner}, Parts: parts(of...)}
 }
 
 func TestLedgerUnitesWhatWasEverSeen(t *testing.T) {

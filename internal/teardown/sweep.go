@@ -38,7 +38,7 @@ func sweepPlatform(ctx context.Context, s inventory.Site, o provider.Owner, prog
 			left = now.Held
 			return record(now)
 		},
-		gone: func(h inventory.Holding) {
+		gone: func(h provider.Holding) {
 			progress.Report(ui.Event{Type: ui.EventMachine, Message: fmt.Sprintf("%s is gone: %s", h.Name, inventory.Contents(h.Parts))})
 		},
 	}
@@ -80,7 +80,7 @@ type sweep struct {
 	// record is called with each list of the platform. Its error ends the sweep.
 	record func(inventory.Stock) error
 	// gone is called with each holding that is deleted.
-	gone func(inventory.Holding)
+	gone func(provider.Holding)
 	// stuck is called with each new obstacle.
 	stuck func(error)
 
@@ -181,7 +181,7 @@ func (s *sweep) removeAll(ctx context.Context, all inventory.Inventory) error {
 }
 
 // remove deletes one holding and returns when it is gone.
-func (s *sweep) remove(ctx context.Context, h inventory.Holding) error {
+func (s *sweep) remove(ctx context.Context, h provider.Holding) error {
 	changed := s.signal(h.Owner.ID)
 	for wait := minPause; ; wait = nextPause(wait) {
 		state, message, err := s.try(ctx, h)
@@ -204,7 +204,7 @@ func (s *sweep) remove(ctx context.Context, h inventory.Holding) error {
 }
 
 // try deletes a holding, and returns what is left of it.
-func (s *sweep) try(ctx context.Context, h inventory.Holding) (provider.State, string, error) {
+func (s *sweep) try(ctx context.Context, h provider.Holding) (provider.State, string, error) {
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
@@ -213,17 +213,7 @@ func (s *sweep) try(ctx context.Context, h inventory.Holding) (provider.State, s
 	}
 	ctx, cancel := context.WithTimeout(ctx, operation.Patience)
 	defer cancel()
-	if h.Balancer {
-		ref := provider.LoadBalancerRef{Name: h.Name, Owner: h.Owner}
-		if err := s.platform.LoadBalancers.Delete(ctx, ref); err != nil {
-			return "", "", err
-		}
-		seen, err := s.platform.LoadBalancers.Observe(ctx, ref)
-		return seen.State, seen.Message, err
-	}
-	ref := provider.MachineRef{Name: h.Name, Owner: h.Owner}
-	left, err := s.platform.Machines.Delete(ctx, ref)
-	return left.State, left.Message, err
+	return s.platform.Remove(ctx, h)
 }
 
 // forwardChanges wakes the waiter of each machine that the platform reports as changed.

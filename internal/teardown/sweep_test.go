@@ -177,7 +177,7 @@ func TestSweepDoesNotWaitForAnAnswerThatNeverComes(t *testing.T) {
 				defer end()
 				cleanup := &sweep{
 					platform: platform, owner: provider.Owner{ClusterID: "x", Cluster: "mgmt"},
-					record: func(inventory.Stock) error { return nil }, gone: func(inventory.Holding) {},
+					record: func(inventory.Stock) error { return nil }, gone: func(provider.Holding) {},
 					stuck: func(error) { d.Lift() }, // that it is told at all is what counts
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

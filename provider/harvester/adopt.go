@@ -70,15 +70,7 @@ func (m *machines) uses(vm *kubevirtv1.VirtualMachine, o client.Object) bool {
 	if vmi, ok := o.(*kubevirtv1.VirtualMachineInstance); ok {
 		return metav1.IsControlledBy(vmi, vm)
 	}
-	if vm.Spec.Template == nil {
-		return false
-	}
-	for _, v := range vm.Spec.Template.Spec.Volumes {
-		if b := m.behind(v); b != nil && partOf(b) == partOf(o) {
-			return true
-		}
-	}
-	return false
+	return m.refersTo(vm, o)
 }
 
 // relabel adds the labels of a machine to an object, and to what is made of it.

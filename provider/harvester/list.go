@@ -7,18 +7,13 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/tag"
-)
-
-// The words for what a machine consists of.
-const (
-	partMachine = "machine"
-	partDisk    = "disk"
-	partSecret  = "secret"
 )
 
 // List reports every machine of the owner, also those of which only disks, cloud-init
@@ -34,11 +29,8 @@ func (m *machines) List(ctx context.Context, owner provider.Owner) ([]provider.M
 		return nil, apiError(op, err)
 	}
 	var found []provider.Machine
-	for _, e := range estates(objects, owner.Cluster) {
-		e.blind = blind
-		if one := m.listed(e); one.State != provider.StateAbsent || len(one.Copies) > 0 {
-			found = append(found, one)
-		}
+	for _, g := range provider.Assemble(objects, owner.Cluster) {
+		found = append(found, m.listed(newOwnedObjects(g), blind))
 	}
 	return found, nil
 }
@@ -53,7 +45,7 @@ func selector(owner provider.Owner) client.ListOption {
 // labelled reads what the selector matches: Secrets and disks first, so that what a
 // machine says of itself comes from its VirtualMachine where there is one. Blind says
 // that Secrets may not be listed.
-func (m *machines) labelled(ctx context.Context, match client.ListOption) (all []client.Object, blind bool, err error) {
+func (m *machines) labelled(ctx context.Context, match client.ListOption) (all []provider.Object[client.Object], blind bool, err error) {
 	secrets, claims := &corev1.SecretList{}, &corev1.PersistentVolumeClaimList{}
 	vms, vmis := &kubevirtv1.VirtualMachineList{}, &kubevirtv1.VirtualMachineInstanceList{}
 	in := client.InNamespace(m.place.Namespace)
@@ -71,35 +63,38 @@ func (m *machines) labelled(ctx context.Context, match client.ListOption) (all [
 			return nil, false, err
 		}
 	}
-	for i := range secrets.Items {
-		all = append(all, &secrets.Items[i])
-	}
-	for i := range claims.Items {
-		all = append(all, &claims.Items[i])
-	}
-	for i := range vms.Items {
-		all = append(all, &vms.Items[i])
-	}
-	for i := range vmis.Items {
-		all = append(all, &vmis.Items[i])
+	for _, l := range []client.ObjectList{secrets, claims, vms, vmis} {
+		_ = meta.EachListItem(l, func(o runtime.Object) error {
+			all = append(all, object(o.(client.Object)))
+			return nil
+		})
 	}
 	return all, blind, nil
 }
 
-// listed reports one machine of a list, as Observe would.
-func (m *machines) listed(e *estate) provider.Machine {
-	ref := provider.MachineRef{Name: e.name, Owner: e.owner}
-	if e.blind {
-		e.inferSecret(m)
+// object is an object with what its labels say. An instance is no part of a machine:
+// KubeVirt creates and removes it.
+func object(o client.Object) provider.Object[client.Object] {
+	out := provider.Object[client.Object]{Tags: tagsOf(o), Copy: !original(o), Part: partOf(o), Of: o}
+	if _, instance := o.(*kubevirtv1.VirtualMachineInstance); instance {
+		out.Part = provider.Part{}
 	}
-	one := remnant(ref, e.parts)
-	if e.vm != nil {
-		one = report(e.vm, ref, e.vmi)
-		if uncertain(one, e.vmi) {
-			missing, waiting := e.claims(m)
+	return out
+}
+
+// listed reports one machine of a list, as Observe would.
+func (m *machines) listed(o ownedObjects, blind bool) provider.Machine {
+	if blind {
+		o.inferSecret(m)
+	}
+	one := remnant(o.Ref, o.parts)
+	if o.vm != nil {
+		one = report(o.vm, o.Ref, o.vmi)
+		if uncertain(one, o.vmi) {
+			missing, waiting := o.claims(m)
 			one = withParts(one, missing, waiting)
 		}
 	}
-	one.Parts, one.Copies = e.shown()
+	one.Parts, one.Copies = o.Parts()
 	return one
 }

@@ -90,14 +90,7 @@ func withParts(seen provider.Machine, missing, waiting string) provider.Machine 
 // claims looks at what a VirtualMachine refers to: which disk or Secret is missing,
 // and what a disk that is not provisioned is waiting for.
 func (m *machines) claims(ctx context.Context, vm *kubevirtv1.VirtualMachine) (missing, waiting string, err error) {
-	if vm.Spec.Template == nil {
-		return "", "", nil
-	}
-	for _, v := range vm.Spec.Template.Spec.Volumes {
-		o := m.behind(v)
-		if o == nil {
-			continue
-		}
+	for _, o := range m.references(vm) {
 		err := m.api.Get(ctx, client.ObjectKeyFromObject(o), o)
 		if apierrors.IsNotFound(err) {
 			return describe(o), "", nil
@@ -110,6 +103,24 @@ func (m *machines) claims(ctx context.Context, vm *kubevirtv1.VirtualMachine) (m
 		}
 	}
 	return "", waiting, nil
+}
+
+// references are the disks and the Secret that a VirtualMachine has as volumes.
+func (m *machines) references(vm *kubevirtv1.VirtualMachine) (all []client.Object) {
+	if vm.Spec.Template == nil {
+		return nil
+	}
+	for _, v := range vm.Spec.Template.Spec.Volumes {
+		if o := m.behind(v); o != nil {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// refersTo reports whether a VirtualMachine has this disk or Secret as a volume.
+func (m *machines) refersTo(vm *kubevirtv1.VirtualMachine, o client.Object) bool {
+	return slices.ContainsFunc(m.references(vm), func(r client.Object) bool { return partOf(r) == partOf(o) })
 }
 
 // behind is the object that a volume is made of; nil means that it has none.

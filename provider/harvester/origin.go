@@ -67,9 +67,9 @@ func notesSecret(disk client.Object) bool { return disk.GetAnnotations()[annotat
 func partOf(o client.Object) provider.Part {
 	switch o.(type) {
 	case *kubevirtv1.VirtualMachine:
-		return provider.Part{Kind: partMachine, Name: o.GetName()}
+		return provider.Part{Kind: provider.PartMachine, Name: o.GetName()}
 	case *corev1.Secret:
-		return provider.Part{Kind: partSecret, Name: o.GetName()}
+		return provider.Part{Kind: provider.PartSecret, Name: o.GetName()}
 	}
-	return provider.Part{Kind: partDisk, Name: o.GetName()}
+	return provider.Part{Kind: provider.PartDisk, Name: o.GetName()}
 }

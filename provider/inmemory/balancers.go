@@ -92,7 +92,7 @@ func (l *linkedBalancers) List(ctx context.Context, o provider.Owner) ([]provide
 	for name := range l.p.balancers {
 		if b := l.p.balancer(name); b != nil && b.spec.Owner.Matches(o) {
 			lb := b.report()
-			lb.Parts = []provider.Part{{Kind: "load balancer", Name: name}}
+			lb.Parts = []provider.Part{{Kind: provider.PartLoadBalancer, Name: name}}
 			found = append(found, lb)
 		}
 	}

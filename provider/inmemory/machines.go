@@ -165,14 +165,14 @@ func (p *Platform) key(name string) string {
 
 // parts are the objects of a machine; half a machine is a disk.
 func parts(r *record) []provider.Part {
-	disks := []provider.Part{{Kind: "disk", Name: r.name + "-root"}}
+	disks := []provider.Part{{Kind: provider.PartDisk, Name: r.name + "-root"}}
 	if r.partial {
 		return disks
 	}
 	for i := range r.spec.ExtraDisks {
-		disks = append(disks, provider.Part{Kind: "disk", Name: fmt.Sprintf("%s-disk-%d", r.name, i+1)})
+		disks = append(disks, provider.Part{Kind: provider.PartDisk, Name: fmt.Sprintf("%s-disk-%d", r.name, i+1)})
 	}
-	return append([]provider.Part{{Kind: "machine", Name: r.name}}, disks...)
+	return append([]provider.Part{{Kind: provider.PartMachine, Name: r.name}}, disks...)
 }
 
 func identifier(n uint32) string { return fmt.Sprintf("machine-%d", n) }

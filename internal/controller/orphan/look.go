@@ -56,28 +56,22 @@ func things(ctx context.Context, p *provider.Platform, cb *v1alpha1.ClusterBoots
 func listed(ctx context.Context, p *provider.Platform, owner provider.Owner) ([]thing, error) {
 	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
 	defer cancel()
-	machines, err := p.Machines.List(ctx, owner)
+	held, err := p.Holdings(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	var all []thing
-	for _, m := range machines {
-		if m.State != provider.StateAbsent {
-			all = append(all, thing{v1alpha1.OrphanMachine, m.Ref.Name, m.Ref.Owner, int32(len(m.Parts))})
+	for _, h := range held {
+		kind := v1alpha1.OrphanMachine
+		if h.LoadBalancer {
+			kind = v1alpha1.OrphanLoadBalancer
 		}
-		if len(m.Copies) > 0 {
-			all = append(all, thing{v1alpha1.OrphanCopy, m.Copies[0].Name, m.Ref.Owner, int32(len(m.Copies))})
+		if h.State != provider.StateAbsent {
+			all = append(all, thing{kind, h.Name, h.Owner, int32(len(h.Parts))})
 		}
-	}
-	if p.LoadBalancers == nil {
-		return all, nil
-	}
-	balancers, err := p.LoadBalancers.List(ctx, owner)
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range balancers {
-		all = append(all, thing{v1alpha1.OrphanLoadBalancer, b.Ref.Name, b.Ref.Owner, int32(len(b.Parts))})
+		if len(h.Copies) > 0 {
+			all = append(all, thing{v1alpha1.OrphanCopy, h.Copies[0].Name, h.Owner, int32(len(h.Copies))})
+		}
 	}
 	return all, nil
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
 )
 
 // The reasons of the events.
@@ -95,7 +96,7 @@ func (s *Sweeper) tell(ctx context.Context, cb *v1alpha1.ClusterBootstrap, o v1a
 
 func word(k v1alpha1.OrphanKind) string {
 	if k == v1alpha1.OrphanLoadBalancer {
-		return "load balancer"
+		return provider.PartLoadBalancer
 	}
 	return string(k)
 }

@@ -160,10 +160,7 @@ func remove(ctx context.Context, p *provider.Platform, o v1alpha1.Orphan) error 
 	ctx, cancel := context.WithTimeout(ctx, request.CallTimeout)
 	defer cancel()
 	owner := provider.Owner{ID: o.ID, ClusterID: o.ClusterID, Cluster: o.Cluster}
-	if o.Kind == v1alpha1.OrphanLoadBalancer {
-		return p.LoadBalancers.Delete(ctx, provider.LoadBalancerRef{Name: o.Name, Owner: owner})
-	}
-	_, err := p.Machines.Delete(ctx, provider.MachineRef{Name: o.Name, Owner: owner})
+	_, _, err := p.Remove(ctx, provider.Holding{Name: o.Name, Owner: owner, LoadBalancer: o.Kind == v1alpha1.OrphanLoadBalancer})
 	return err
 }
 
