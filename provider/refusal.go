@@ -6,6 +6,7 @@ package provider
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider/tag"
@@ -60,4 +61,28 @@ func CheckSpec(op string, s MachineSpec, reserved ...string) error {
 
 func labelReserved(op string, err error) error {
 	return Invalid.New(op, ReasonLabelReserved, err, "remove it: the driver sets it itself")
+}
+
+// RefuseNetwork refuses the fields of spec.network that have no effect on the platform's
+// machines; honoured names those that have one, such as "subnet".
+func RefuseNetwork(op, platform string, n *v1alpha1.ProviderNetworkSpec, honoured ...string) error {
+	if n == nil {
+		return nil
+	}
+	for _, f := range []struct {
+		name, text string
+		set        bool
+	}{
+		{"dnsServers", "dnsServers", len(n.DNSServers) > 0},
+		{"gateway", "gateway", n.Gateway != ""},
+		{"mode", "mode: ipam", n.Mode == v1alpha1.NetworkModeIPAM},
+		{"poolRefs", "poolRefs", len(n.PoolRefs) > 0},
+		{"subnet", "subnet", n.Subnet != ""},
+		{"timeServers", "timeServers", len(n.TimeServers) > 0},
+	} {
+		if f.set && !slices.Contains(honoured, f.name) {
+			return Invalid.New(op, ReasonFieldUnsupported, fmt.Errorf("spec.network.%s has no effect on %s machines", f.text, platform), "remove it")
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@
 package provider
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -49,5 +50,40 @@ func TestAMissingKeyIsNamed(t *testing.T) {
 	_, err := c.Require("connect", "url", "put the URL there")
 	if KindOf(err) != Unauthorized || ReasonOf(err) != ReasonCredentialsIncomplete || !strings.Contains(err.Error(), `"url"; put the URL there`) {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestFieldsOfTheNetworkWithoutEffectAreRefused(t *testing.T) {
+	n := &v1alpha1.ProviderNetworkSpec{Subnet: "10.0.0.0/24", DNSServers: []string{"10.0.0.1"}}
+	if err := RefuseNetwork("connect", "Example", nil); err != nil {
+		t.Error(err)
+	}
+	if err := RefuseNetwork("connect", "Example", n, "subnet", "dnsServers"); err != nil {
+		t.Error(err)
+	}
+	err := RefuseNetwork("connect", "Example", n, "dnsServers")
+	if ReasonOf(err) != ReasonFieldUnsupported || !strings.Contains(err.Error(), "spec.network.subnet has no effect on Example machines") {
+		t.Error(err)
+	}
+}
+
+// TestEveryFieldOfTheNetworkIsRefusedOrHonoured: a field that the API gets later must
+// not be accepted and ignored.
+func TestEveryFieldOfTheNetworkIsRefusedOrHonoured(t *testing.T) {
+	of := reflect.TypeFor[v1alpha1.ProviderNetworkSpec]()
+	for i := range of.NumField() {
+		n := &v1alpha1.ProviderNetworkSpec{}
+		field := reflect.ValueOf(n).Elem().Field(i)
+		switch field.Kind() {
+		case reflect.Slice:
+			field.Set(reflect.MakeSlice(field.Type(), 1, 1))
+		case reflect.String:
+			field.SetString(string(v1alpha1.NetworkModeIPAM))
+		default:
+			t.Errorf("%s is a %s, for which this test has no value", of.Field(i).Name, field.Kind())
+		}
+		if RefuseNetwork("connect", "Example", n) == nil {
+			t.Errorf("%s is accepted and ignored", of.Field(i).Name)
+		}
 	}
 }

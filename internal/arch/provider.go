@@ -46,7 +46,9 @@ func allRules() []Rule {
 }
 
 // noDrivers are the packages below provider that drive no platform of users.
-func noDrivers() []string { return []string{"errtext", "inmemory", "providertest", "serve", "tag"} }
+func noDrivers() []string {
+	return []string{"check", "errtext", "inmemory", "providertest", "serve", "tag"}
+}
 
 // ProviderGaps names for each driver below root the parts that it lacks.
 // docs/contributing/add-a-provider.md lists them.

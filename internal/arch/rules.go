@@ -18,6 +18,7 @@ var rules = []Rule{
 	{Packages: "config/crd"},
 	{Packages: "config/admission"},
 	{Packages: "provider", May: []string{"api/v1alpha1", "provider/tag"}},
+	{Packages: "provider/check", May: []string{"api/v1alpha1", "provider"}},
 	{Packages: "provider/errtext"},
 	{Packages: "provider/tag", May: []string{"api/v1alpha1"}},
 	{Packages: "provider/inmemory", May: []string{"api/v1alpha1", "provider"}},

@@ -4,7 +4,6 @@
 package harvester
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,19 +72,6 @@ func TestControlPlanesPreferDifferentHosts(t *testing.T) {
 	}
 	if a := (&machines{}).virtualMachine(wanted("w-0", role(v1alpha1.RoleWorker)), disks{}).Spec.Template.Spec.Affinity; a != nil {
 		t.Errorf("a worker has %+v", a)
-	}
-}
-
-func TestPreflightWarnsOfControlPlanesThatShareAHost(t *testing.T) {
-	planes := []provider.MachineSpec{{Role: v1alpha1.RoleControlPlane}, {Role: v1alpha1.RoleWorker}, {Role: v1alpha1.RoleControlPlane}, {Role: v1alpha1.RoleControlPlane}}
-	for hosts, want := range map[int]provider.Verdict{1: provider.Unknown, 2: provider.Unknown, 3: provider.Passed, 4: provider.Passed} {
-		got := spread(planes, make([]amount, hosts))
-		if len(got) != 1 || got[0].Verdict != want || (want == provider.Unknown) != strings.Contains(got[0].Message, "3 control planes") {
-			t.Errorf("%d hosts: %+v", hosts, got)
-		}
-	}
-	if got := spread(planes[:2], make([]amount, 1)); len(got) > 0 {
-		t.Errorf("one control plane on one host: %+v", got)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	sim "github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/check"
 )
 
 func TestCapacityIsReadFromTheNodes(t *testing.T) {
@@ -48,28 +49,6 @@ func TestCapacityIsReadFromTheNodes(t *testing.T) {
 	}
 }
 
-func TestCapacityRefusesOnlyWhatNoNodeCanHold(t *testing.T) {
-	node := amount{cpu: 32_000, memory: 64 << 30}
-	cases := map[string]struct {
-		nodes []amount
-		used  amount
-		known bool
-		want  provider.Verdict
-	}{
-		"it fits":                    {[]amount{node}, amount{}, true, provider.Passed},
-		"too little is free":         {[]amount{node}, amount{cpu: 30_000, memory: 60 << 30}, true, provider.Unknown},
-		"what is used is unknown":    {[]amount{node}, amount{}, false, provider.Unknown},
-		"no node":                    {nil, amount{}, true, provider.Unknown},
-		"no node is large enough":    {[]amount{{cpu: 32_000, memory: 7 << 30}, {cpu: 1000, memory: 1 << 30}}, amount{}, true, provider.Refused},
-		"several nodes count as one": {[]amount{{cpu: 3000, memory: 8 << 30}, {cpu: 3000, memory: 8 << 30}}, amount{}, true, provider.Passed},
-	}
-	for name, c := range cases {
-		if got, message, _ := compare([]provider.MachineSpec{wanted("a")}, c.nodes, c.used, c.known); got != c.want || message == "" {
-			t.Errorf("%s: %s %q, want %s", name, got, message, c.want)
-		}
-	}
-}
-
 func TestCapacityCountsWhatRunsOnNodesThatTakeMachines(t *testing.T) {
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
@@ -78,7 +57,7 @@ func TestCapacityCountsWhatRunsOnNodesThatTakeMachines(t *testing.T) {
 		{Status: corev1.NodeStatus{Allocatable: list("16", "64Gi")}},
 		{Spec: corev1.NodeSpec{Unschedulable: true}, Status: corev1.NodeStatus{Allocatable: list("16", "64Gi")}},
 	}}
-	if diff := cmp.Diff([]amount{{16_000, 64 << 30}}, schedulable(nodes), cmp.AllowUnexported(amount{})); diff != "" {
+	if diff := cmp.Diff([]check.Amount{{CPU: 16_000, Memory: 64 << 30}}, schedulable(nodes)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	pod := func(node string, phase corev1.PodPhase) corev1.Pod {
@@ -86,7 +65,7 @@ func TestCapacityCountsWhatRunsOnNodesThatTakeMachines(t *testing.T) {
 		return corev1.Pod{Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{c, c}}, Status: corev1.PodStatus{Phase: phase}}
 	}
 	pods := &corev1.PodList{Items: []corev1.Pod{pod("a", corev1.PodRunning), pod("", corev1.PodPending), pod("a", corev1.PodSucceeded)}}
-	if got := inUse(pods); got != (amount{1000, 2 << 30}) {
+	if got := inUse(pods); got != (check.Amount{CPU: 1000, Memory: 2 << 30}) {
 		t.Errorf("in use: %v", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/check"
 )
 
 // grant is what the credentials should be allowed to do with a resource.
@@ -42,28 +43,20 @@ func (m *machines) grants(specs []provider.MachineSpec) []grant {
 
 // permissions asks Harvester what the credentials may do in the namespace.
 func (p preflight) permissions(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	var all []provider.Finding
-	for _, g := range p.grants(specs) {
-		f, err := p.permission(ctx, g)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
-	}
-	return all, nil
+	return check.Each(p.grants(specs), func(g grant) (provider.Finding, error) { return p.permission(ctx, g) })
 }
 
 func (p preflight) permission(ctx context.Context, g grant) (provider.Finding, error) {
-	check := fmt.Sprintf("permissions on %s in namespace %s", g.name(), p.place.Namespace)
+	about := fmt.Sprintf("permissions on %s in namespace %s", g.name(), p.place.Namespace)
 	needed, err := p.denied(ctx, g, g.needed)
 	if err != nil {
-		return finding(check, apiError("", err))
+		return check.Verdict(about, apiError("", err))
 	}
 	wanted, err := p.denied(ctx, g, g.wanted)
 	if err != nil {
-		return finding(check, apiError("", err))
+		return check.Verdict(about, apiError("", err))
 	}
-	f := provider.Finding{Check: check, Verdict: provider.Passed}
+	f := provider.Finding{Check: about, Verdict: provider.Passed}
 	switch {
 	case len(needed) > 0:
 		f.Verdict, f.Message, f.Hint = provider.Refused, strings.Join(needed, ", ")+" is not granted", hintPermission

@@ -5,13 +5,13 @@ package harvester
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/check"
 )
 
 // preflight implements provider.Preflight.
@@ -20,41 +20,11 @@ type preflight struct{ *machines }
 // Check looks at trust, permissions, images, network, storage classes, capacity and
 // names. Without machines it looks at what the ProviderConfig itself names.
 func (p preflight) Check(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	var all []provider.Finding
-	for _, look := range []func(context.Context, []provider.MachineSpec) ([]provider.Finding, error){
-		p.trust, p.permissions, p.identified, p.images, p.networks, p.classes, p.capacity, p.names,
-	} {
-		found, err := look(ctx, specs)
-		if err != nil {
-			return nil, apiError("check "+p.config, err)
-		}
-		all = append(all, found...)
+	found, err := check.Run(ctx, specs, p.trust, p.permissions, p.identified, p.images, p.networks, p.classes, p.capacity, p.names)
+	if err != nil {
+		return nil, apiError("check "+p.config, err)
 	}
-	return all, nil
-}
-
-// finding turns the outcome of a look into a verdict. The error is for a platform
-// that could not be asked.
-func finding(check string, err error) (provider.Finding, error) {
-	f := provider.Finding{Check: check, Verdict: provider.Passed}
-	e, ok := errors.AsType[*provider.Error](err)
-	switch {
-	case err == nil:
-		return f, nil
-	case !ok:
-		return f, err
-	case forbidden(err), e.Reason == provider.ReasonImageNotReady:
-		f.Verdict = provider.Unknown
-	case e.Kind == provider.Invalid, e.Kind == provider.Conflict:
-		f.Verdict = provider.Refused
-	default:
-		return f, err
-	}
-	f.Hint = e.Hint
-	if e.Err != nil {
-		f.Message = e.Err.Error()
-	}
-	return f, nil
+	return found, nil
 }
 
 // trust warns of a kubeconfig that does not verify whom it sends its token to.
@@ -93,15 +63,15 @@ func (p preflight) images(ctx context.Context, specs []provider.MachineSpec) ([]
 func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) ([]provider.Finding, error) {
 	i, err := p.image("", s)
 	if err != nil {
-		f, err := finding("image", err)
+		f, err := check.Verdict("image", err)
 		return []provider.Finding{f}, err
 	}
 	class, err := p.imageClass(ctx, "", i)
-	f, err := finding("image "+i.id(), err)
+	f, err := check.Verdict("image "+i.id(), err)
 	if err != nil || f.Verdict == provider.Refused || class == "" {
 		return []provider.Finding{f}, err
 	}
-	c, err := finding("storage class "+class+" of image "+i.id(), p.checkClass(ctx, "", class))
+	c, err := check.Verdict("storage class "+class+" of image "+i.id(), p.checkClass(ctx, "", class))
 	if c.Verdict == provider.Refused && f.Verdict == provider.Unknown {
 		c.Hint = "the image names another one, which may not be read: " + hintImages
 	}
@@ -109,7 +79,7 @@ func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) ([]prov
 }
 
 func (p preflight) networks(ctx context.Context, _ []provider.MachineSpec) ([]provider.Finding, error) {
-	f, err := finding("network "+p.place.NetworkName, p.checkNetwork(ctx, ""))
+	f, err := check.Verdict("network "+p.place.NetworkName, p.checkNetwork(ctx, ""))
 	return []provider.Finding{f}, err
 }
 
@@ -122,29 +92,17 @@ func (p preflight) classes(ctx context.Context, specs []provider.MachineSpec) ([
 		}
 	}
 	delete(names, "")
-	var all []provider.Finding
-	for _, name := range sorted(names) {
-		f, err := finding("storage class "+name, p.checkClass(ctx, "", name))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
-	}
-	return all, nil
+	return check.Each(sorted(names), func(name string) (provider.Finding, error) {
+		return check.Verdict("storage class "+name, p.checkClass(ctx, "", name))
+	})
 }
 
-// names looks for objects of somebody else that have the name of one that a
-// machine needs.
+// names looks for objects of other owners that have the name of one that a machine
+// needs.
 func (p preflight) names(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	var all []provider.Finding
-	for _, s := range specs {
-		f, err := finding("name "+s.Name, p.taken(ctx, s))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
-	}
-	return all, nil
+	return check.Each(specs, func(s provider.MachineSpec) (provider.Finding, error) {
+		return check.Verdict("name "+s.Name, p.taken(ctx, s))
+	})
 }
 
 func (p preflight) taken(ctx context.Context, s provider.MachineSpec) error {

@@ -57,22 +57,5 @@ func refuseSettings(op string, s v1alpha1.ProviderConfigSpec) error {
 	if s.Harvester == nil {
 		return provider.Invalid.New(op, provider.ReasonSettingsMissing, nil, "set spec.harvester")
 	}
-	n := s.Network
-	if n == nil {
-		return nil
-	}
-	fields := map[string]bool{
-		"spec.network.mode: ipam":  n.Mode == v1alpha1.NetworkModeIPAM,
-		"spec.network.poolRefs":    len(n.PoolRefs) > 0,
-		"spec.network.subnet":      n.Subnet != "",
-		"spec.network.gateway":     n.Gateway != "",
-		"spec.network.dnsServers":  len(n.DNSServers) > 0,
-		"spec.network.timeServers": len(n.TimeServers) > 0,
-	}
-	for _, f := range sorted(fields) {
-		if fields[f] {
-			return provider.Invalid.New(op, provider.ReasonFieldUnsupported, fmt.Errorf("%s has no effect on Harvester machines", f), "remove it")
-		}
-	}
-	return nil
+	return provider.RefuseNetwork(op, "Harvester", s.Network)
 }

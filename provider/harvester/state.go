@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	kubevirtv1 "kubevirt.io/api/core/v1"
@@ -144,9 +143,8 @@ func phase(s string) string {
 }
 
 // addresses returns the addresses and the hardware address of the interface on the
-// requested network, IPv4 first. An interface without a name is known to the guest
-// agent alone: it belongs to the guest, for example to its pod network. Link-local
-// addresses cannot be reached.
+// requested network. An interface without a name is known to the guest agent alone: it
+// belongs to the guest, for example to its pod network.
 func addresses(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) ([]netip.Addr, string) {
 	if vmi == nil {
 		return nil, ""
@@ -157,14 +155,7 @@ func addresses(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInst
 		return nil, ""
 	}
 	i := vmi.Status.Interfaces[at]
-	var all []netip.Addr
-	for _, a := range parse(append([]string{i.IP}, i.IPs...)) {
-		if !slices.Contains(all, a) {
-			all = append(all, a)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
-	return all, i.MAC
+	return provider.Addresses(append([]string{i.IP}, i.IPs...)...), i.MAC
 }
 
 // requested names the network that the machine was requested on: the first one.
@@ -173,17 +164,4 @@ func requested(vm *kubevirtv1.VirtualMachine) string {
 		return t.Spec.Networks[0].Name
 	}
 	return networkLabel
-}
-
-func parse(texts []string) []netip.Addr {
-	var found []netip.Addr
-	for _, t := range texts {
-		// A guest agent may append the length of the prefix.
-		t, _, _ = strings.Cut(t, "/")
-		a, err := netip.ParseAddr(t)
-		if err == nil && !a.IsLinkLocalUnicast() && !a.IsLoopback() && !a.IsUnspecified() && !a.IsMulticast() {
-			found = append(found, a.Unmap().WithZone(""))
-		}
-	}
-	return found
 }
