@@ -34,7 +34,7 @@ type LoadBalancerSpec struct {
 
 // Target is a machine behind a load balancer.
 type Target struct {
-	// ID is the platform's identifier of the machine.
+	// ID is the ID of the Machine.
 	ID   string
 	Name string
 	IP   string

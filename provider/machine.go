@@ -63,8 +63,15 @@ const (
 type Machine struct {
 	Ref   MachineRef
 	State State
-	// ID is the platform's identifier; empty while no machine proper exists.
+	// ID is the platform's identifier; empty while no machine proper exists. It is
+	// status.providerID of the request and the ID of a Target.
 	ID string
+	// NodeProviderID is the provider ID that the kubelet of the machine's node gets, in the
+	// form that the platform's cloud controller manager looks machines up by, for example
+	// gce://project/zone/name. It is set while the state is Running, does not change during
+	// the life of the machine, and no other machine has it. Empty means that the kubelet
+	// gets none, as on platforms without a cloud controller manager.
+	NodeProviderID string
 	// Addresses without link-local ones, the primary one first.
 	Addresses []netip.Addr
 	// MAC is the primary hardware address.

@@ -105,6 +105,11 @@ type MachineRequestStatus struct {
 	// ProviderID is the platform's identifier of the machine.
 	// +optional
 	ProviderID string `json:"providerID,omitempty"`
+	// NodeProviderID is the provider ID that the kubelet of the machine's node registers
+	// with, for example gce://project/zone/name. Empty means that it registers with none.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	NodeProviderID string `json:"nodeProviderID,omitempty"`
 	// IPAddress is the primary address, set when the phase reaches Running.
 	// +optional
 	IPAddress string `json:"ipAddress,omitempty"`

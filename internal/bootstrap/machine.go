@@ -28,7 +28,7 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 	statuses := make([]v1alpha1.BootstrapMachineStatus, len(s.Plan.Machines))
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
 	s.machines.before, s.machines.requests = s.Status.Machines, make([]*v1alpha1.MachineRequest, len(s.Plan.Machines))
-	s.machines.providerIDs = make([]string, len(s.Plan.Machines))
+	s.machines.nodeProviderIDs = make([]string, len(s.Plan.Machines))
 	var group errgroup.Group
 	for i, m := range s.Plan.Machines {
 		group.Go(func() (err error) {
@@ -37,7 +37,7 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 			}
 			statuses[i], obstacles[i] = s.follow(m, s.machines.requests[i])
 			if r := s.machines.requests[i]; r != nil {
-				s.machines.providerIDs[i] = r.Status.ProviderID
+				s.machines.nodeProviderIDs[i] = r.Status.NodeProviderID
 			}
 			return nil
 		})

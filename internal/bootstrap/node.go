@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -89,7 +88,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 // push hands a machine in maintenance mode its configuration.
 func (s *Session) push(ctx context.Context, client *talos.Client, i int) (*Obstacle, error) {
 	status := &s.Status.Machines[i]
-	config, err := s.Plan.config(s.access.secrets, s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, s.Plan.Machines[i], s.nodeID(i))
+	config, err := s.Plan.config(s.access.secrets, s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, s.Plan.Machines[i], s.machines.nodeProviderIDs[i])
 	if err != nil {
 		return nil, &Failure{"InvalidTalosConfig", err.Error()}
 	}
@@ -100,15 +99,6 @@ func (s *Session) push(ctx context.Context, client *talos.Client, i int) (*Obsta
 	}
 	status.TalosConfigured = true
 	return nil, nil
-}
-
-// nodeID is what a cloud controller manager finds the machine of a node by: the
-// provider ID, where the platform names machines in the way of Kubernetes.
-func (s *Session) nodeID(i int) string {
-	if id := s.machines.providerIDs[i]; !s.Spec.Provider.OnPrem() && strings.Contains(id, "://") {
-		return id
-	}
-	return ""
 }
 
 func talosObstacle(m *v1alpha1.BootstrapMachineStatus, urgent bool, message string) *Obstacle {

@@ -136,10 +136,10 @@ type Session struct {
 
 // machineResults are about the machines of the plan, in its order.
 type machineResults struct {
-	before      []v1alpha1.BootstrapMachineStatus // as they were before this walk
-	requests    []*v1alpha1.MachineRequest        // nil is one that is gone
-	providerIDs []string                          // as far as they are known
-	pending     *Obstacle                         // what those wait for that do not run
+	before          []v1alpha1.BootstrapMachineStatus // as they were before this walk
+	requests        []*v1alpha1.MachineRequest        // nil is one that is gone
+	nodeProviderIDs []string                          // that kubelets get, as far as they are known
+	pending         *Obstacle                         // what those wait for that do not run
 }
 
 // endpointResults are about the load balancer of the control plane.

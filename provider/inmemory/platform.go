@@ -39,6 +39,8 @@ type Options struct {
 	Wire bool
 	// LoadBalancers offers load balancers; otherwise the capability is missing.
 	LoadBalancers bool
+	// NodeProviderIDs gives every machine an ID for its kubelet, as clouds do.
+	NodeProviderIDs bool
 	// Images and Networks are what exists; nil means that every name does. The
 	// network is that of the ProviderConfig.
 	Images, Networks []string
@@ -150,6 +152,9 @@ func (p *Platform) report(r *record, now time.Time) provider.Machine {
 		m.Addresses = []netip.Addr{address(r.number)}
 	}
 	m.ID, m.MAC = identifier(r.number), mac(r.number)
+	if p.options.NodeProviderIDs {
+		m.NodeProviderID = "in-memory://" + m.ID
+	}
 	return m
 }
 

@@ -25,6 +25,12 @@ func breakages() []breakage {
 		{rulePartial, "half a machine stays half", endlessHalf},
 		{"observe absent", "a missing machine is an error", missingIsAnError},
 		{"address appears", "the address is link-local", linkLocal},
+		{"kubelet provider id", "there is none", func(b bench) { b.identifying(func(provider.MachineRef) string { return "" }) }},
+		{"kubelet provider id", "it has no scheme", func(b bench) { b.identifying(func(ref provider.MachineRef) string { return ref.Name }) }},
+		{"kubelet provider id", "all machines have the same", func(b bench) { b.identifying(func(provider.MachineRef) string { return "in-memory://machine" }) }},
+		{"kubelet provider id", "Observe and List differ", func(b bench) {
+			b.identifying(func(ref provider.MachineRef) string { return "in-memory://" + ref.Name })
+		}},
 		{"delete", "a disk is left", diskLeft},
 		{"repeat delete", "what is gone cannot be deleted", goneIsAnError},
 		{"delete of what never existed", "what is unknown cannot be deleted", unknownIsAnError},
@@ -109,6 +115,17 @@ func missingIsAnError(b bench) {
 			if err == nil && r.State == provider.StateAbsent && !made.has(ref.Name) {
 				return r, refusal(provider.Invalid, "NotFound")
 			}
+			return r, err
+		}
+	})
+}
+
+// identifying changes the NodeProviderID that Observe reports.
+func (b bench) identifying(id func(provider.MachineRef) string) {
+	b.bend(func(m *bent) {
+		m.observe = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+			r, err := m.Machines.Observe(ctx, ref)
+			r.NodeProviderID = id(ref)
 			return r, err
 		}
 	})

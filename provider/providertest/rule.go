@@ -38,6 +38,7 @@ func rules() []rule {
 		{name: rulePartial, check: partialCreateResumed},
 		{name: "observe absent", check: observeAbsent},
 		{name: "address appears", check: addressAppears},
+		{name: "kubelet provider id", check: kubeletProviderID},
 		{name: "delete", check: deletes},
 		{name: "repeat delete", check: repeatDelete},
 		{name: "delete of what never existed", check: deleteUnknown},

@@ -86,7 +86,7 @@ type siteOptions struct {
 func siteWith(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, o siteOptions) *site {
 	t.Helper()
 	s := &site{world: newWorld(t), network: network.New(), dir: t.TempDir(), image: o.image, off: map[string]bool{}, on: map[string]bool{}}
-	s.platform = inmemory.New(inmemory.Options{LoadBalancers: !p.OnPrem(), Push: true})
+	s.platform = inmemory.New(inmemory.Options{LoadBalancers: !p.OnPrem(), NodeProviderIDs: !p.OnPrem(), Push: true})
 	s.faults = fault.NewInjector(o.faults)
 	s.charts = s.serveCharts(o.addons)
 	nodes := simtalos.New(simtalos.Options{

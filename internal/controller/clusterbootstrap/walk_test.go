@@ -47,6 +47,12 @@ func (s *site) complete(cb *v1alpha1.ClusterBootstrap, machines ...string) *kube
 	if err != nil || len(nodes.Items) != len(machines) {
 		s.Errorf("%d nodes, %v", len(nodes.Items), err)
 	}
+	for _, n := range nodes.Items {
+		r, err := s.request(n.Name)
+		if err != nil || n.Spec.ProviderID != r.Status.NodeProviderID || (n.Spec.ProviderID == "") != cb.Spec.Provider.OnPrem() {
+			s.Errorf("the kubelet of %s has the provider ID %q, %v", n.Name, n.Spec.ProviderID, err)
+		}
+	}
 	return c
 }
 

@@ -32,6 +32,9 @@ func describe(r *v1alpha1.MachineRequest, m provider.Machine) {
 	if m.ID != "" {
 		s.ProviderID = m.ID
 	}
+	if m.NodeProviderID != "" {
+		s.NodeProviderID = m.NodeProviderID
+	}
 	if m.MAC != "" {
 		s.MACAddress = m.MAC
 	}
