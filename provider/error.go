@@ -5,11 +5,11 @@ package provider
 
 import "errors"
 
-// Kind says what a failure means for the reconciler.
+// Kind is what a failure means for the reconciler.
 type Kind string
 
 // The kinds of failure. Unavailable and Exhausted pass by themselves and are
-// retried for ever; the others need somebody to change something.
+// retried for ever; the others need a change by an operator.
 const (
 	// Unavailable: the platform cannot be asked, or answered that it cannot now.
 	Unavailable Kind = "Unavailable"
@@ -52,8 +52,8 @@ func (e *Error) Error() string {
 // Unwrap returns what the platform said.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the Kind of err; what is no Error passes by itself and is
-// Unavailable.
+// KindOf returns the Kind of err; an error that is no *Error is Unavailable, which is
+// retried.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind != "" {
 		return e.Kind

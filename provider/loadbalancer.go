@@ -5,14 +5,14 @@ package provider
 
 import "context"
 
-// LoadBalancers makes, watches and removes load balancers that pass TCP through
+// LoadBalancers creates, observes and removes load balancers that pass TCP through
 // to control planes. The rules are those of Machines.
 type LoadBalancers interface {
 	// Observe reports what the platform holds for the owner.
 	Observe(context.Context, LoadBalancerRef) (LoadBalancer, error)
-	// Ensure makes what is missing and brings the targets in line with the spec.
+	// Ensure creates what is missing and brings the targets in line with the spec.
 	Ensure(context.Context, LoadBalancerSpec) (LoadBalancer, error)
-	// Delete asks the platform to remove everything that Ensure made.
+	// Delete asks the platform to remove everything that Ensure created.
 	Delete(context.Context, LoadBalancerRef) error
 	// List reports all load balancers whose owner matches every field that is set.
 	List(context.Context, Owner) ([]LoadBalancer, error)

@@ -10,17 +10,17 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// Machines makes, watches and removes machines. Every method is idempotent and
+// Machines creates, observes and removes machines. Every method is idempotent and
 // returns an Error on failure; none waits for the platform to finish.
 type Machines interface {
 	// Observe reports what the platform holds for the owner. A missing machine is
 	// StateAbsent, not an error, and so is one of that name with another owner.
 	Observe(context.Context, MachineRef) (Machine, error)
-	// Create makes what is missing of the machine and reports what it then is. It
+	// Create creates what is missing of the machine and reports what it then is. It
 	// is asked again while the state is Partial. A name taken by something without
 	// our owner is a Conflict.
 	Create(context.Context, MachineSpec) (Machine, error)
-	// Delete asks the platform to remove everything that Create made for this
+	// Delete asks the platform to remove everything that Create created for this
 	// owner, and nothing else, and reports what is left. It is asked again until it
 	// reports Absent, in place of Observe; what is being removed already is not asked
 	// for again. An object that cannot be removed does not block the others.
@@ -37,14 +37,14 @@ type MachineRef struct {
 	Owner Owner
 }
 
-// State is what the platform says about a machine.
+// State is what the platform reports about a machine.
 type State string
 
 // The states of a machine.
 const (
 	// StateAbsent: nothing of the machine exists.
 	StateAbsent State = "Absent"
-	// StatePartial: some of what Create makes is missing.
+	// StatePartial: some of what Create creates is missing.
 	StatePartial State = "Partial"
 	// StatePending: complete, but not running or without an address so far.
 	StatePending State = "Pending"
@@ -55,7 +55,7 @@ const (
 	// StateStopped: complete, but off, and the platform does not start it again by
 	// itself.
 	StateStopped State = "Stopped"
-	// StateBroken: the platform says that it will not run without help.
+	// StateBroken: the platform reports that it will not run without help.
 	StateBroken State = "Broken"
 )
 

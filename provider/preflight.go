@@ -5,7 +5,7 @@ package provider
 
 import "context"
 
-// Preflight looks for what would make machines fail, without making anything.
+// Preflight looks for what would make machines fail, without creating anything.
 type Preflight interface {
 	// Check reports on credentials and permissions, and, for the machines that are
 	// wanted, on image, network, quota, capacity and taken names. The error is for

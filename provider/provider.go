@@ -76,7 +76,7 @@ type Platform struct {
 	// means that a listing does not have all that Observe returns.
 	ObserveAll func(context.Context) ([]Machine, error)
 	// Adopt tags a machine that another program created, and its disks, as if Create
-	// had made them for ref. The machine must have ref's name and this ID, else it is
+	// had created them for ref. The machine must have ref's name and this ID, else it is
 	// Invalid; one of another owner is a Conflict. To repeat it changes nothing. Nil
 	// means that machines of other programs cannot be adopted.
 	Adopt func(ctx context.Context, ref MachineRef, id string) error

@@ -6,6 +6,7 @@
 package errtext
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -25,4 +26,13 @@ func Stable(err error) error {
 		return errors.New(varying.ReplaceAllString(text, ""))
 	}
 	return err
+}
+
+// Untrusted reports whether the certificate of a server was not accepted: no retry
+// changes that.
+func Untrusted(err error) bool {
+	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
+	_, host := errors.AsType[x509.HostnameError](err)
+	_, certificate := errors.AsType[x509.CertificateInvalidError](err)
+	return authority || host || certificate
 }

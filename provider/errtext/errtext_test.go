@@ -4,6 +4,7 @@
 package errtext
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -33,5 +34,17 @@ func TestCauseRemains(t *testing.T) {
 	err := Stable(&net.OpError{Op: "dial", Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 443}, Err: syscall.ECONNREFUSED})
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("%v has lost its cause", err)
+	}
+}
+
+func TestACertificateIsNotAnOutage(t *testing.T) {
+	for err, want := range map[error]bool{
+		fmt.Errorf("Get: %w", x509.UnknownAuthorityError{}):                                    true,
+		fmt.Errorf("Get: %w", x509.HostnameError{Host: "h", Certificate: &x509.Certificate{}}): true,
+		errors.New("connection refused"):                                                       false,
+	} {
+		if got := Untrusted(err); got != want {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }

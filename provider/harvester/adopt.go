@@ -73,7 +73,7 @@ func (m *machines) uses(vm *kubevirtv1.VirtualMachine, o client.Object) bool {
 	return m.refersTo(vm, o)
 }
 
-// relabel adds the labels of a machine to an object, and to what is made of it.
+// relabel adds the labels of a machine to an object, and to the template of what it creates.
 func (m *machines) relabel(ctx context.Context, o client.Object, ref provider.MachineRef) error {
 	base := o.DeepCopyObject().(client.Object)
 	ours := m.labels(provider.MachineSpec{MachineRef: ref})

@@ -30,8 +30,8 @@ const (
 	networkLabel    = "default"
 )
 
-// parts are what must exist before the VirtualMachine: cloud-init data that is
-// too long to stand inline, and the disks.
+// parts are what must exist before the VirtualMachine: cloud-init data that is too long
+// to be inline, and the disks.
 func (m *machines) parts(s provider.MachineSpec, d disks) []client.Object {
 	var parts []client.Object
 	if secret := m.secret(s); secret != nil {
@@ -70,7 +70,7 @@ func (m *machines) claim(s provider.MachineSpec, name string, sizeGB int32, clas
 	return c
 }
 
-// secret holds the cloud-init data that is too long to stand inline.
+// secret holds the cloud-init data that is too long to be inline.
 func (m *machines) secret(s provider.MachineSpec) *corev1.Secret {
 	data := map[string][]byte{}
 	if len(s.UserData) > inlineMost {
@@ -95,12 +95,12 @@ func (m *machines) virtualMachine(s provider.MachineSpec, d disks) *kubevirtv1.V
 			ObjectMeta: metav1.ObjectMeta{Labels: m.instanceLabels(s)},
 			Spec: kubevirtv1.VirtualMachineInstanceSpec{
 				Hostname:         s.Name,
-				Domain:           domain(s, m.place.Firmware),
+				Domain:           domain(s, m.spec.Firmware),
 				EvictionStrategy: &eviction,
 				Affinity:         apart(s),
 				Networks: []kubevirtv1.Network{{
 					Name:          networkLabel,
-					NetworkSource: kubevirtv1.NetworkSource{Multus: &kubevirtv1.MultusNetwork{NetworkName: m.place.NetworkName}},
+					NetworkSource: kubevirtv1.NetworkSource{Multus: &kubevirtv1.MultusNetwork{NetworkName: m.spec.NetworkName}},
 				}},
 			},
 		},

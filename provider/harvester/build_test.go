@@ -90,7 +90,7 @@ func TestFirmwareIsThatOfTheProviderConfig(t *testing.T) {
 		v1alpha1.FirmwareEFI:        {SecureBoot: new(false)},
 		v1alpha1.FirmwareSecureBoot: {SecureBoot: new(true)},
 	} {
-		m := &machines{place: v1alpha1.HarvesterSpec{Firmware: f}}
+		m := &machines{spec: v1alpha1.HarvesterSpec{Firmware: f}}
 		domain := m.virtualMachine(wanted("a"), disks{}).Spec.Template.Spec.Domain
 		var got *kubevirtv1.EFI
 		if domain.Firmware != nil {

@@ -32,8 +32,8 @@ func (m *machines) changes(ctx context.Context) <-chan provider.MachineRef {
 	return out
 }
 
-// uneventful reports whether an object only is on its way up: to look at the
-// machine for that would cost more requests than to make it.
+// uneventful reports whether an object is only starting: to observe the machine for that
+// would cost more requests than to create it.
 func uneventful(o client.Object) bool {
 	if !o.GetDeletionTimestamp().IsZero() {
 		return false

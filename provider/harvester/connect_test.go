@@ -5,7 +5,6 @@ package harvester
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -30,36 +29,6 @@ func TestTheEndpointOfTheSpecOverridesTheKubeconfig(t *testing.T) {
 		})
 		c.Spec.Harvester.Endpoint = "https://harvester.example:6443"
 	})
-}
-
-func TestCredentialsAreSentToTheirOwnServerAlone(t *testing.T) {
-	const server = "https://harvester.example.com:6443"
-	for reason, x := range map[string]struct {
-		endpoint, confirmed string
-		sent                bool
-	}{
-		"no endpoint":               {"", "", true},
-		"the same":                  {server, "", true},
-		"another case and port":     {"https://Harvester.Example.com", "", true},
-		"another host":              {"https://evil.example.com:6443", "", false},
-		"a name that ends the same": {"https://evil-harvester.example.com:6443", "", false},
-		"a user that looks like it": {"https://harvester.example.com@evil.example.com", "", false},
-		"without TLS":               {"http://harvester.example.com:6443", "", false},
-		"no URL":                    {"harvester.example.com", "", false},
-		"confirmed":                 {"https://10.0.0.1:6443", "https://10.0.0.1:6443", true},
-		"another one is confirmed":  {"https://10.0.0.1:6443", "https://10.0.0.2:6443", false},
-	} {
-		c := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}}
-		c.Spec.Harvester = &v1alpha1.HarvesterSpec{Endpoint: x.endpoint}
-		c.Credentials = provider.NewCredentials(map[string][]byte{"endpoint": []byte(x.confirmed)})
-		to, err := endpoint("connect", c, server)
-		if want := cmp.Or(x.endpoint, server); x.sent && (err != nil || to != want) {
-			t.Errorf("%s: sent to %q, not to %q: %v", reason, to, want, err)
-		}
-		if !x.sent && (provider.ReasonOf(err) != "EndpointNotConfirmed" || provider.KindOf(err) != provider.Invalid) {
-			t.Errorf("%s: sent to %q: %v", reason, to, err)
-		}
-	}
 }
 
 func TestTheKeyOfTheSecretCanBeNamed(t *testing.T) {

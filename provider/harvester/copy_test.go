@@ -75,7 +75,7 @@ func newOffline(t *testing.T) *offline {
 		t.Fatal(err)
 	}
 	o := &offline{calls: map[string]int{}, blind: true}
-	o.machines = &machines{config: "harvester-prod", place: v1alpha1.HarvesterSpec{Namespace: "default", NetworkName: "default/workloads"}}
+	o.machines = &machines{config: "harvester-prod", spec: v1alpha1.HarvesterSpec{Namespace: "default", NetworkName: "default/workloads"}}
 	// The default tracker does not know the unsigned numbers of KubeVirt's types.
 	tracker := clienttesting.NewObjectTracker(s, serializer.NewCodecFactory(s).UniversalDecoder())
 	o.api = interceptor.NewClient(fake.NewClientBuilder().WithScheme(s).WithRESTMapper(mapper()).WithObjectTracker(tracker).Build(), interceptor.Funcs{

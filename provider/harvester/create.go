@@ -14,8 +14,8 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Create makes Secret, disks and VirtualMachine, in this order, each unless it is
-// there. Names are looked up before anything is made, so that a Conflict leaves
+// Create creates Secret, disks and VirtualMachine, in this order, each unless it exists.
+// The name of the machine is looked up before anything is created, so that a Conflict leaves
 // nothing behind.
 func (m *machines) Create(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
 	op := fmt.Sprintf("create machine %q on %s", s.Name, m.config)
@@ -42,7 +42,7 @@ func (m *machines) Create(ctx context.Context, s provider.MachineSpec) (provider
 }
 
 // existing returns our VirtualMachine if all its parts are there too. A partial
-// one is nil: Create goes on with it.
+// one is nil: Create continues with it.
 func (m *machines) existing(ctx context.Context, op string, s provider.MachineSpec) (*kubevirtv1.VirtualMachine, error) {
 	vm := &kubevirtv1.VirtualMachine{ObjectMeta: m.meta(s.Name)}
 	err := m.api.Get(ctx, client.ObjectKeyFromObject(vm), vm)

@@ -51,7 +51,7 @@ func onObjects(t *testing.T, admit func(*kubevirtv1.VirtualMachine) error, backe
 			}
 			return c.Create(ctx, o, opts...)
 		}}).Build()
-	return &machines{api: api, config: "harvester-prod", place: v1alpha1.HarvesterSpec{
+	return &machines{api: api, config: "harvester-prod", spec: v1alpha1.HarvesterSpec{
 		Namespace: "default", NetworkName: "default/workloads", ImageName: "default/talos",
 	}}
 }

@@ -47,12 +47,8 @@ func (m *machines) deleteParts(ctx context.Context, op string, ref provider.Mach
 			kept = append(kept, err)
 		}
 	}
-	switch len(kept) {
-	case 0:
-	case 1:
-		return provider.Machine{}, kept[0]
-	default:
-		return provider.Machine{}, errors.Join(kept...)
+	if err := errors.Join(kept...); err != nil {
+		return provider.Machine{}, err
 	}
 	left := remnant(ref, parts)
 	if len(parts) > 0 {

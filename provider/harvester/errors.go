@@ -4,7 +4,6 @@
 package harvester
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"reflect"
@@ -48,7 +47,7 @@ func apiError(op string, err error) error {
 		e.Kind, e.Reason, e.Hint = provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission
 	case apierrors.IsNotFound(err):
 		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonNotFound, "check spec.harvester.namespace, and that the endpoint is Harvester's"
-	case untrusted(err):
+	case errtext.Untrusted(err):
 		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonCertificateRefused, "put the right certificate authority into the kubeconfig, or correct spec.harvester.endpoint"
 	}
 	return e
@@ -72,7 +71,7 @@ func overQuota(err error) bool {
 		denied(err) && strings.Contains(err.Error(), "due to resource quota")
 }
 
-// connectError says more about the first request of all.
+// connectError adds what to check when the first request fails.
 func connectError(op string, err error) error {
 	mapped := apiError(op, err)
 	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Reason == provider.ReasonPlatformUnavailable && !apierrors.IsTooManyRequests(err) {
@@ -81,7 +80,7 @@ func connectError(op string, err error) error {
 	return mapped
 }
 
-// createError says which object could not be made. Its text never has a value of
+// createError names the object that could not be created. Its text never has a value of
 // the object, which may be user data.
 func createError(op string, o client.Object, err error) error {
 	mapped := apiError(op, err)
@@ -118,13 +117,6 @@ func deletionRefused(err error) bool {
 }
 
 func forbidden(err error) bool { return apierrors.IsForbidden(err) }
-
-func untrusted(err error) bool {
-	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
-	_, host := errors.AsType[x509.HostnameError](err)
-	_, certificate := errors.AsType[x509.CertificateInvalidError](err)
-	return authority || host || certificate
-}
 
 // redact cuts quoted values out of the API server's refusal.
 func redact(err error) error {

@@ -72,7 +72,7 @@ func (f *follower) compare(ctx context.Context) (version string, _ error) {
 	now := map[string]sight{}
 	for next := ""; ; {
 		list := f.kind()
-		if err := f.api.List(ctx, list, client.InNamespace(f.place.Namespace), client.HasLabels{tag.OwnerID}, client.Limit(page), client.Continue(next)); err != nil {
+		if err := f.api.List(ctx, list, client.InNamespace(f.spec.Namespace), client.HasLabels{tag.OwnerID}, client.Limit(page), client.Continue(next)); err != nil {
 			return "", err
 		}
 		err := meta.EachListItem(list, func(item runtime.Object) error {
@@ -106,7 +106,7 @@ func (f *follower) compare(ctx context.Context) (version string, _ error) {
 // watch pushes changes until the watch ends or falls silent. The error is for a
 // watch that cannot be opened.
 func (f *follower) watch(ctx context.Context, version string) error {
-	w, err := f.api.Watch(ctx, f.kind(), client.InNamespace(f.place.Namespace), client.HasLabels{tag.OwnerID},
+	w, err := f.api.Watch(ctx, f.kind(), client.InNamespace(f.spec.Namespace), client.HasLabels{tag.OwnerID},
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}})
 	if err != nil {
 		return err

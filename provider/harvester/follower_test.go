@@ -39,7 +39,7 @@ func followed(t *testing.T, funcs interceptor.Funcs) (client.Client, <-chan prov
 	}
 	api := fake.NewClientBuilder().WithScheme(s).WithObjects(halted("a"), halted("b")).Build()
 	m := &machines{api: interceptor.NewClient(api, funcs)}
-	m.place.Namespace = "default"
+	m.spec.Namespace = "default"
 	out := make(chan provider.MachineRef, 100)
 	f := &follower{machines: m, kind: func() client.ObjectList { return &kubevirtv1.VirtualMachineList{} }, out: out, seen: map[string]sight{}}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,37 +16,37 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// identify identifies the Harvester cluster by the UIDs of the namespace
-// kube-system and of the one that machines are in, as far as they may be read.
+// identify identifies the Harvester cluster by the UIDs of the namespace kube-system and
+// of the one that machines are in, as far as they may be read.
 func (m *machines) identify(ctx context.Context) (provider.Identity, error) {
-	var marks []provider.Mark
-	for _, name := range m.marked() {
-		mark, err := m.mark(ctx, name)
-		if err != nil {
-			return "", err
-		}
-		marks = append(marks, mark)
-	}
-	return provider.NewIdentity(marks...), nil
+	return m.readMarks(ctx, 2)
 }
 
 // identifyAgain reads the first mark that may be read.
 func (m *machines) identifyAgain(ctx context.Context) (provider.Identity, error) {
-	const op = "identify the platform"
-	for _, name := range m.marked() {
-		mark, err := m.mark(ctx, name)
-		if err != nil {
-			return "", apiError(op, err)
-		}
-		if mark.Value != "" {
-			return provider.NewIdentity(mark), nil
-		}
+	identity, err := m.readMarks(ctx, 1)
+	if err != nil {
+		return "", apiError("identify the platform", err)
 	}
-	return "", nil
+	return identity, nil
 }
 
-func (m *machines) marked() []string {
-	return slices.Compact([]string{metav1.NamespaceSystem, m.place.Namespace})
+// readMarks reads up to so many marks.
+func (m *machines) readMarks(ctx context.Context, most int) (provider.Identity, error) {
+	var marks []provider.Mark
+	for _, namespace := range slices.Compact([]string{metav1.NamespaceSystem, m.spec.Namespace}) {
+		if len(marks) == most {
+			break
+		}
+		mark, err := m.mark(ctx, namespace)
+		if err != nil {
+			return "", err
+		}
+		if mark.Value != "" {
+			marks = append(marks, mark)
+		}
+	}
+	return provider.NewIdentity(marks...), nil
 }
 
 // mark reads the UID of a namespace; it is empty if it may not be read.
@@ -64,7 +64,7 @@ func (p preflight) identified(context.Context, []provider.MachineSpec) ([]provid
 	f := provider.Finding{Check: "identity of the platform", Verdict: provider.Passed}
 	if p.identity == "" {
 		f.Verdict = provider.Unknown
-		f.Message = fmt.Sprintf("get on namespaces %s and %s is not granted: credentials of another Harvester cluster would go unnoticed", metav1.NamespaceSystem, p.place.Namespace)
+		f.Message = fmt.Sprintf("get on namespaces %s and %s is not granted: credentials of another Harvester cluster would go unnoticed", metav1.NamespaceSystem, p.spec.Namespace)
 		f.Hint = hintPermission
 	}
 	return []provider.Finding{f}, nil

@@ -30,7 +30,7 @@ func namedClass(image string) string { return "longhorn-" + image }
 // image is where a root disk comes from.
 type image struct {
 	namespace, name string
-	class           string // the storage class that makes disks from it
+	class           string // the storage class for disks from it
 }
 
 func (i image) id() string { return i.namespace + "/" + i.name }
@@ -55,7 +55,7 @@ func (m *machines) resolve(ctx context.Context, op string, s provider.MachineSpe
 func (m *machines) image(op string, s provider.MachineSpec) (image, error) {
 	text := s.Image
 	if text == "" {
-		text = m.place.ImageName
+		text = m.spec.ImageName
 	}
 	if text == "" {
 		return image{}, provider.Invalid.New(op, provider.ReasonImageMissing, errors.New("no image is set"), "set spec.harvester.imageName of the ProviderConfig, or spec.image")
@@ -67,7 +67,7 @@ func (m *machines) image(op string, s provider.MachineSpec) (image, error) {
 	return image{namespace: ns, name: name}, nil
 }
 
-// imageClass returns the storage class that makes disks from the image. Where the
+// imageClass returns the storage class for disks from the image. Where the
 // image may not be read, it is the class that is named after it, with the error.
 func (m *machines) imageClass(ctx context.Context, op string, i image) (string, error) {
 	u, err := m.read(ctx, imageKind(), i.namespace, i.name)
@@ -119,13 +119,13 @@ func imported(op string, i image, u *unstructured.Unstructured) error {
 }
 
 func (m *machines) checkNetwork(ctx context.Context, op string) error {
-	ns, name, _ := strings.Cut(m.place.NetworkName, "/")
+	ns, name, _ := strings.Cut(m.spec.NetworkName, "/")
 	_, err := m.read(ctx, networkKind(), ns, name)
 	switch {
 	case err == nil:
 		return nil
 	case apierrors.IsNotFound(err):
-		return provider.Invalid.New(op, provider.ReasonNetworkNotFound, fmt.Errorf("network %q not found", m.place.NetworkName), "create it or set spec.harvester.networkName")
+		return provider.Invalid.New(op, provider.ReasonNetworkNotFound, fmt.Errorf("network %q not found", m.spec.NetworkName), "create it or set spec.harvester.networkName")
 	}
 	return apiError(op, err)
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -30,7 +31,7 @@ func restConfig(op string, c provider.Config) (*rest.Config, error) {
 		// The error's text may quote the kubeconfig.
 		return nil, provider.Invalid.New(op, reasonKubeconfig, errors.New("the kubeconfig is not complete"), "it needs a current context with cluster and user")
 	}
-	if rc.Host, err = endpoint(op, c, rc.Host); err != nil {
+	if rc.Host, err = c.Credentials.Endpoint(op, "spec.harvester.endpoint", c.Spec.Harvester.Endpoint, rc.Host); err != nil {
 		return nil, err
 	}
 	rc.Dial = c.Transport.Dial
@@ -58,29 +59,25 @@ func load(op string, c provider.Config) (*clientcmdapi.Config, error) {
 // selfContained refuses a kubeconfig that runs programs or reads files: they
 // would be those of the controller, not of the user.
 func selfContained(op string, c *clientcmdapi.Config) error {
+	var found []string
 	for _, u := range c.AuthInfos {
-		found := map[string]bool{
-			"an exec plugin":            u.Exec != nil,
-			"an auth provider":          u.AuthProvider != nil,
-			"a token file":              u.TokenFile != "",
-			"a client certificate file": u.ClientCertificate != "",
-			"a client key file":         u.ClientKey != "",
-		}
-		for _, what := range sorted(found) {
-			if found[what] {
-				return external(op, what)
+		for what, set := range map[string]bool{
+			"an exec plugin": u.Exec != nil, "an auth provider": u.AuthProvider != nil, "a token file": u.TokenFile != "",
+			"a client certificate file": u.ClientCertificate != "", "a client key file": u.ClientKey != "",
+		} {
+			if set {
+				found = append(found, what)
 			}
 		}
 	}
 	for _, cluster := range c.Clusters {
 		if cluster.CertificateAuthority != "" {
-			return external(op, "a certificate authority file")
+			found = append(found, "a certificate authority file")
 		}
 	}
-	return nil
-}
-
-func external(op, what string) error {
-	return provider.Invalid.New(op, "KubeconfigNotSelfContained", fmt.Errorf("the kubeconfig uses %s", what),
+	if len(found) == 0 {
+		return nil
+	}
+	return provider.Invalid.New(op, "KubeconfigNotSelfContained", fmt.Errorf("the kubeconfig uses %s", slices.Min(found)),
 		"use one that holds its certificates and token itself (kubectl config view --flatten)")
 }

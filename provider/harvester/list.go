@@ -42,13 +42,13 @@ func selector(owner provider.Owner) client.ListOption {
 	return client.HasLabels{tag.OwnerID}
 }
 
-// labelled reads what the selector matches: Secrets and disks first, so that what a
-// machine says of itself comes from its VirtualMachine where there is one. Blind says
+// labelled reads what the selector matches: Secrets and disks first, so that the
+// owner is that of the VirtualMachine where there is one. Blind means
 // that Secrets may not be listed.
 func (m *machines) labelled(ctx context.Context, match client.ListOption) (all []provider.Object[client.Object], blind bool, err error) {
 	secrets, claims := &corev1.SecretList{}, &corev1.PersistentVolumeClaimList{}
 	vms, vmis := &kubevirtv1.VirtualMachineList{}, &kubevirtv1.VirtualMachineInstanceList{}
-	in := client.InNamespace(m.place.Namespace)
+	in := client.InNamespace(m.spec.Namespace)
 	for _, l := range []client.ObjectList{vms, claims} {
 		if err := m.api.List(ctx, l, in, match); err != nil {
 			return nil, false, err

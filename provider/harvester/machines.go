@@ -20,7 +20,7 @@ import (
 // machines implements provider.Machines.
 type machines struct {
 	api    client.WithWatch
-	place  v1alpha1.HarvesterSpec
+	spec   v1alpha1.HarvesterSpec
 	config string
 	// identity is that of the Harvester cluster, as far as it may be read.
 	identity provider.Identity
@@ -42,10 +42,10 @@ func owned(o client.Object, owner provider.Owner) bool {
 func tagsOf(o client.Object) tag.Set { return tag.Style{}.Read(o.GetLabels()) }
 
 func (m *machines) meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: m.place.Namespace, Name: name}
+	return metav1.ObjectMeta{Namespace: m.spec.Namespace, Name: name}
 }
 
-// get reads an object of ours; nil means that it is missing or somebody else's.
+// get reads an object of ours; nil means that it is missing or has another owner.
 func get[T client.Object](ctx context.Context, m *machines, o T, owner provider.Owner) (T, error) {
 	var none T
 	err := m.api.Get(ctx, client.ObjectKeyFromObject(o), o)
@@ -58,6 +58,4 @@ func get[T client.Object](ctx context.Context, m *machines, o T, owner provider.
 	return o, nil
 }
 
-func sorted(m map[string]bool) []string { return sortedKeys(m) }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sorted(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }

@@ -140,7 +140,7 @@ func TestAStrangersObjectIsAConflictAndStaysUntouched(t *testing.T) {
 }
 
 func strangersMachine(name string) *kubevirtv1.VirtualMachine {
-	m := &machines{place: v1alpha1.HarvesterSpec{Namespace: "default", NetworkName: "default/workloads"}}
+	m := &machines{spec: v1alpha1.HarvesterSpec{Namespace: "default", NetworkName: "default/workloads"}}
 	vm := m.virtualMachine(wanted(name), disks{})
 	vm.Labels, vm.Spec.Template.ObjectMeta.Labels = nil, nil
 	halted := kubevirtv1.RunStrategyHalted
@@ -149,7 +149,7 @@ func strangersMachine(name string) *kubevirtv1.VirtualMachine {
 }
 
 func strangersDisk(name string) *corev1.PersistentVolumeClaim {
-	m := &machines{place: v1alpha1.HarvesterSpec{Namespace: "default"}}
+	m := &machines{spec: v1alpha1.HarvesterSpec{Namespace: "default"}}
 	c := m.claim(wanted("x"), name, 10, "longhorn", corev1.ReadWriteMany)
 	c.Labels = nil
 	return c

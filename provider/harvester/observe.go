@@ -42,7 +42,7 @@ func (m *machines) Observe(ctx context.Context, ref provider.MachineRef) (provid
 	return m.examine(ctx, op, ref, vm, vmi)
 }
 
-// machineOf is what an instance that runs says about its VirtualMachine: KubeVirt
+// machineOf is the VirtualMachine of an instance that runs, as far as that shows it: KubeVirt
 // ends the instance before it removes the VirtualMachine. It is nil for every other
 // instance.
 func machineOf(vmi *kubevirtv1.VirtualMachineInstance) *kubevirtv1.VirtualMachine {
@@ -90,16 +90,31 @@ func withParts(seen provider.Machine, missing, waiting string) provider.Machine 
 // claims looks at what a VirtualMachine refers to: which disk or Secret is missing,
 // and what a disk that is not provisioned is waiting for.
 func (m *machines) claims(ctx context.Context, vm *kubevirtv1.VirtualMachine) (missing, waiting string, err error) {
-	for _, o := range m.references(vm) {
+	read := func(o client.Object) (client.Object, error) {
 		err := m.api.Get(ctx, client.ObjectKeyFromObject(o), o)
 		if apierrors.IsNotFound(err) {
-			return describe(o), "", nil
+			return nil, nil
 		}
-		if err != nil && !forbidden(err) {
+		if forbidden(err) {
+			err = nil // it is taken to exist
+		}
+		return o, err
+	}
+	return m.examineParts(vm, read, func(c *corev1.PersistentVolumeClaim) string { return m.obstacleOf(ctx, c) })
+}
+
+// examineParts is claims for objects that read returns; nil means that one is missing.
+func (m *machines) examineParts(vm *kubevirtv1.VirtualMachine, read func(client.Object) (client.Object, error), wait func(*corev1.PersistentVolumeClaim) string) (missing, waiting string, err error) {
+	for _, o := range m.references(vm) {
+		there, err := read(o)
+		if err != nil {
 			return "", "", err
 		}
-		if c, ok := o.(*corev1.PersistentVolumeClaim); ok && c.Status.Phase == corev1.ClaimPending && waiting == "" {
-			waiting = m.obstacleOf(ctx, c)
+		if there == nil {
+			return describe(o), "", nil
+		}
+		if c, ok := there.(*corev1.PersistentVolumeClaim); ok && c.Status.Phase == corev1.ClaimPending && waiting == "" {
+			waiting = wait(c)
 		}
 	}
 	return "", waiting, nil
@@ -123,7 +138,7 @@ func (m *machines) refersTo(vm *kubevirtv1.VirtualMachine, o client.Object) bool
 	return slices.ContainsFunc(m.references(vm), func(r client.Object) bool { return partOf(r) == partOf(o) })
 }
 
-// behind is the object that a volume is made of; nil means that it has none.
+// behind is the object that a volume uses; nil means that it uses none.
 func (m *machines) behind(v kubevirtv1.Volume) client.Object {
 	if c := v.PersistentVolumeClaim; c != nil {
 		return &corev1.PersistentVolumeClaim{ObjectMeta: m.meta(c.ClaimName)}
@@ -138,7 +153,7 @@ func (m *machines) behind(v kubevirtv1.Volume) client.Object {
 	return &corev1.Secret{ObjectMeta: m.meta(c.NetworkDataSecretRef.Name)}
 }
 
-// unprovisioned says what a disk that is not there yet waits for, as far as the disk
+// unprovisioned describes what a disk that is not there yet waits for, as far as the disk
 // itself shows it.
 func unprovisioned(c *corev1.PersistentVolumeClaim) string {
 	if c.Spec.StorageClassName == nil {
@@ -217,7 +232,7 @@ func (m *machines) leftovers(ctx context.Context, ref provider.MachineRef) ([]cl
 // leftDisks are the disks that were created for the machine.
 func (m *machines) leftDisks(ctx context.Context, ref provider.MachineRef) (disks []client.Object, _ error) {
 	list := &corev1.PersistentVolumeClaimList{}
-	if err := m.api.List(ctx, list, client.InNamespace(m.place.Namespace), client.MatchingLabels{tag.OwnerID: ref.Owner.ID}); err != nil {
+	if err := m.api.List(ctx, list, client.InNamespace(m.spec.Namespace), client.MatchingLabels{tag.OwnerID: ref.Owner.ID}); err != nil {
 		return nil, err
 	}
 	for i := range list.Items {

@@ -40,16 +40,13 @@ func newOwnedObjects(g provider.Group[client.Object]) ownedObjects {
 // claims is machines.claims from what was listed. A disk or Secret that the driver
 // did not create carries no labels of ours and is taken to exist.
 func (all *ownedObjects) claims(m *machines) (missing, waiting string) {
-	for _, o := range m.references(all.vm) {
-		there := all.find(o)
-		if there == nil && all.creates(o) {
-			return describe(o), ""
+	missing, waiting, _ = m.examineParts(all.vm, func(o client.Object) (client.Object, error) {
+		if there := all.find(o); there != nil || all.creates(o) {
+			return there, nil
 		}
-		if c, ok := there.(*corev1.PersistentVolumeClaim); ok && c.Status.Phase == corev1.ClaimPending && waiting == "" {
-			waiting = unprovisioned(c)
-		}
-	}
-	return "", waiting
+		return o, nil
+	}, unprovisioned)
+	return missing, waiting
 }
 
 // find returns the listed object of this kind and name.

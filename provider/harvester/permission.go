@@ -26,7 +26,7 @@ type grant struct {
 func (g grant) name() string { return strings.TrimSuffix(g.resource+"."+g.group, ".") }
 
 // grants are the permissions that matter for the machines. What is only read
-// before a machine is made shows when it is read.
+// before a machine is created shows when it is read.
 func (m *machines) grants(specs []provider.MachineSpec) []grant {
 	secrets := grant{resource: "secrets", wanted: []string{"get", "create", "delete"}, otherwise: "cloud-init data above 2048 bytes cannot be stored"}
 	if slices.ContainsFunc(specs, func(s provider.MachineSpec) bool { return m.secret(s) != nil }) {
@@ -47,7 +47,7 @@ func (p preflight) permissions(ctx context.Context, specs []provider.MachineSpec
 }
 
 func (p preflight) permission(ctx context.Context, g grant) (provider.Finding, error) {
-	about := fmt.Sprintf("permissions on %s in namespace %s", g.name(), p.place.Namespace)
+	about := fmt.Sprintf("permissions on %s in namespace %s", g.name(), p.spec.Namespace)
 	needed, err := p.denied(ctx, g, g.needed)
 	if err != nil {
 		return check.Verdict(about, apiError("", err))
@@ -72,7 +72,7 @@ func (p preflight) denied(ctx context.Context, g grant, verbs []string) ([]strin
 	for _, verb := range verbs {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: p.place.Namespace, Group: g.group, Resource: g.resource, Verb: verb,
+				Namespace: p.spec.Namespace, Group: g.group, Resource: g.resource, Verb: verb,
 			},
 		}}
 		if err := p.api.Create(ctx, review); err != nil {

@@ -39,10 +39,10 @@ func (p preflight) trust(context.Context, []provider.MachineSpec) ([]provider.Fi
 	}}, nil
 }
 
-// images looks at every image that is wanted, and at the class that makes disks
-// from it.
+// images looks at every image that is wanted, and at the class for disks from
+// it.
 func (p preflight) images(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	if len(specs) == 0 && p.place.ImageName != "" {
+	if len(specs) == 0 && p.spec.ImageName != "" {
 		specs = []provider.MachineSpec{{}} // what a machine without an image of its own gets
 	}
 	byName := map[string]provider.MachineSpec{}
@@ -79,13 +79,13 @@ func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) ([]prov
 }
 
 func (p preflight) networks(ctx context.Context, _ []provider.MachineSpec) ([]provider.Finding, error) {
-	f, err := check.Verdict("network "+p.place.NetworkName, p.checkNetwork(ctx, ""))
+	f, err := check.Verdict("network "+p.spec.NetworkName, p.checkNetwork(ctx, ""))
 	return []provider.Finding{f}, err
 }
 
 // classes looks at the classes of extra disks.
 func (p preflight) classes(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	names := map[string]bool{p.place.StorageClassName: true}
+	names := map[string]bool{p.spec.StorageClassName: true}
 	for _, s := range specs {
 		for _, class := range p.diskClasses(s) {
 			names[class] = true

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package harvester drives Harvester HCI: machines are KubeVirt VirtualMachines
-// with disks made from Harvester images.
+// with disks from Harvester images.
 package harvester
 
 import (
@@ -21,7 +21,7 @@ func Provider() provider.Provider {
 	return provider.Provider{Type: v1alpha1.ProviderHarvester, Connect: connect, Login: login()}
 }
 
-// connect makes a client and lists at most one machine with it, which proves
+// connect creates a client and lists at most one machine with it, which proves
 // endpoint, credentials and the most basic permission.
 func connect(ctx context.Context, c provider.Config) (provider.Platform, error) {
 	op := fmt.Sprintf("connect to Harvester of ProviderConfig %q", c.Name)
@@ -36,12 +36,12 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 	if err != nil {
 		return provider.Platform{}, provider.Invalid.New(op, reasonKubeconfig, err, "correct the kubeconfig in the Secret")
 	}
-	m := &machines{api: api, place: *c.Spec.Harvester, config: c.Name, insecure: config.Insecure}
-	if m.place.Namespace == "" {
-		m.place.Namespace = "default"
+	m := &machines{api: api, spec: *c.Spec.Harvester, config: c.Name, insecure: config.Insecure}
+	if m.spec.Namespace == "" {
+		m.spec.Namespace = "default"
 	}
 	list := &kubevirtv1.VirtualMachineList{}
-	if err := api.List(ctx, list, client.InNamespace(m.place.Namespace), client.Limit(1)); err != nil {
+	if err := api.List(ctx, list, client.InNamespace(m.spec.Namespace), client.Limit(1)); err != nil {
 		release()
 		return provider.Platform{}, connectError(op, err)
 	}

@@ -17,7 +17,7 @@ import (
 // annotationOverQuota has the reason for which Harvester switched a machine off.
 const annotationOverQuota = "harvesterhci.io/insufficient-resource-quota"
 
-// report says what a VirtualMachine and its instance, which may be nil, mean.
+// report returns the state of a VirtualMachine and its instance, which may be nil.
 func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevirtv1.VirtualMachineInstance) provider.Machine {
 	m := provider.Machine{Ref: ref, State: provider.StatePending}
 	if vm == nil {
@@ -44,8 +44,8 @@ func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevir
 }
 
 // stopped explains a virtual machine that is off and that KubeVirt does not start
-// again by itself; the text is empty for every other. The status in one word does
-// not tell: KubeVirt shows Stopped between two starts as well.
+// again by itself; the text is empty for every other. The printable status does not
+// suffice: KubeVirt shows Stopped between two starts as well.
 func stopped(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInstance) string {
 	off := vmi == nil || vmi.IsFinal()
 	strategy, err := vm.RunStrategy()

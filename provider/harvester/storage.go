@@ -25,7 +25,7 @@ const (
 	defaultAnnotation = "storageclass.kubernetes.io/is-default-class"
 )
 
-// disks says how the disks of a machine are provisioned: the image of the root disk,
+// disks is how the disks of a machine are provisioned: the image of the root disk,
 // and the access mode of each storage class.
 type disks struct {
 	image image
@@ -55,7 +55,7 @@ func (m *machines) diskClass(s provider.MachineSpec, i int) string {
 	if c := s.ExtraDisks[i].StorageClass; c != "" {
 		return c
 	}
-	return m.place.StorageClassName
+	return m.spec.StorageClassName
 }
 
 // diskClasses are the classes that the extra disks name, each once.
@@ -94,7 +94,7 @@ func (m *machines) accessModes(ctx context.Context, op string, s provider.Machin
 
 // addDefaultMode adds the access mode of the default class if a disk uses it.
 func (m *machines) addDefaultMode(ctx context.Context, op string, s provider.MachineSpec, modes map[string]corev1.PersistentVolumeAccessMode) error {
-	if !slices.ContainsFunc(s.ExtraDisks, func(d v1alpha1.DiskSpec) bool { return d.StorageClass == "" }) || m.place.StorageClassName != "" {
+	if !slices.ContainsFunc(s.ExtraDisks, func(d v1alpha1.DiskSpec) bool { return d.StorageClass == "" }) || m.spec.StorageClassName != "" {
 		return nil
 	}
 	all := &storagev1.StorageClassList{}

@@ -37,7 +37,7 @@ const (
 	refuse      mode = iota // nothing happens, an error is returned
 	lose                    // it happens, but the answer is lost
 	stayHidden              // what exists is reported as absent
-	stayPartial             // a part of the machine is made
+	stayPartial             // a part of the machine is created
 	failLate                // it is accepted, and comes to nothing later
 )
 
@@ -60,10 +60,10 @@ func (p *Platform) Hide(n int) {
 	}
 }
 
-// Halve lets the next Create that makes a machine leave it partial.
+// Halve lets the next Create that creates a machine leave it partial.
 func (p *Platform) Halve() { p.plan(Create, fault{mode: stayPartial}) }
 
-// HalveLoadBalancer lets the next Ensure that makes a load balancer leave it partial.
+// HalveLoadBalancer lets the next Ensure that creates a load balancer leave it partial.
 func (p *Platform) HalveLoadBalancer() { p.plan(EnsureLoadBalancer, fault{mode: stayPartial}) }
 
 // FailLate lets the next Create or Delete be accepted while its task fails: the
@@ -154,7 +154,7 @@ func (p *Platform) begin(ctx context.Context, op Op, what string) (func() error,
 	return p.enter(ctx, op, what)
 }
 
-// enter counts the call and returns its failure, or a function that says how the
+// enter counts the call and returns its failure, or a function that returns how the
 // call ends once it has taken effect.
 func (p *Platform) enter(ctx context.Context, op Op, what string) (func() error, error) {
 	p.calls[op]++

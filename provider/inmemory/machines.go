@@ -30,7 +30,7 @@ func (p *Platform) Observe(ctx context.Context, ref provider.MachineRef) (provid
 	return p.report(r, now), done()
 }
 
-// Create makes the machine, or completes a partial one.
+// Create creates the machine, or completes a partial one.
 func (p *Platform) Create(ctx context.Context, spec provider.MachineSpec) (provider.Machine, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -3,7 +3,7 @@
 
 // Package inmemory is a platform that lives in this process: a complete
 // implementation of the provider contract for tests and benchmarks, which can
-// be told to fail the way real platforms do.
+// fail on demand the way real platforms do.
 package inmemory
 
 import (
@@ -104,7 +104,7 @@ func New(o Options) *Platform {
 	}
 }
 
-// Provider returns a provider of the given type whose connections all lead here.
+// Provider returns a provider of the given type whose connections all reach this platform.
 func (p *Platform) Provider(t v1alpha1.ProviderType) provider.Provider {
 	return provider.Provider{Type: t, Connect: p.connect}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Machines returns everything that exists, strangers' machines included.
+// Machines returns everything that exists, machines of other owners included.
 func (p *Platform) Machines() []provider.Machine {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +45,7 @@ func (p *Platform) Sightings(name string) []Sighting {
 	return found
 }
 
-// Spec returns what the machine of that name was made from.
+// Spec returns what the machine of that name was created from.
 func (p *Platform) Spec(name string) (provider.MachineSpec, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +66,7 @@ func (p *Platform) Calls(op Op) int {
 // Waiting returns how many calls go unanswered at this moment.
 func (p *Platform) Waiting() int { return int(p.waiting.Load()) }
 
-// Plant puts a machine of somebody else in place, beside one of that name.
+// Plant adds a machine of another owner, beside one of that name.
 func (p *Platform) Plant(ref provider.MachineRef) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +156,7 @@ func (p *Platform) Drained(name string) bool {
 	return ok && r.drained
 }
 
-// PlantLoadBalancer puts a load balancer of somebody else in place.
+// PlantLoadBalancer adds a load balancer of another owner.
 func (p *Platform) PlantLoadBalancer(ref provider.LoadBalancerRef) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +180,7 @@ func (p *Platform) Accept(kubeconfig string) {
 	p.accepted = kubeconfig
 }
 
-// Expire ends all connections: whoever wants to go on has to connect anew.
+// Expire ends all connections: callers have to connect again.
 func (p *Platform) Expire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,7 +222,7 @@ func (p *Platform) unwatch(in chan provider.MachineRef) {
 	delete(p.watchers, in)
 }
 
-// announce tells the watchers; one that does not keep up misses a change.
+// announce notifies the watchers; one that does not keep up misses a change.
 func (p *Platform) announce(ref provider.MachineRef) {
 	for w := range p.watchers {
 		select {
