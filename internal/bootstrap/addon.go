@@ -20,7 +20,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon/install"
 )
 
-// installAddons sets the addons going and takes over how they stand. It waits
+// installAddons starts the addons and records their state. It waits
 // for none: they need what later steps bring about, and those need them.
 func installAddons(ctx context.Context, s *Session) (*Obstacle, error) {
 	addons, err := s.Plan.addons(s.Spec, addon.Facts{
@@ -44,12 +44,12 @@ func installAddons(ctx context.Context, s *Session) (*Obstacle, error) {
 	return nil, nil
 }
 
-// targetID tells clusters apart, and leads back to the ClusterBootstrap.
+// targetID identifies the cluster by its ClusterBootstrap.
 func (s *Session) targetID() string {
 	return types.NamespacedName{Namespace: s.Namespace, Name: s.Name}.String()
 }
 
-// recordAddons takes over how addons stand. kube-vip is known from elsewhere.
+// recordAddons records the state of the addons. That of kube-vip is known otherwise.
 func (s *Session) recordAddons(states []install.State) {
 	all := s.kubeVIPStatus()
 	s.addons.complete = true
@@ -68,7 +68,7 @@ func (s *Session) recordAddons(states []install.State) {
 	}
 }
 
-// addonStatus is what is known of an addon: as long as nobody has looked, what
+// addonStatus is what is known of an addon: as long as it was not checked, what
 // was known before.
 func (s *Session) addonStatus(state install.State) v1alpha1.BootstrapAddonStatus {
 	i := slices.IndexFunc(s.Status.Addons, func(a v1alpha1.BootstrapAddonStatus) bool { return a.Name == state.Key && a.Version == state.Version })
@@ -93,7 +93,7 @@ func (s *Session) kubeVIPStatus() []v1alpha1.BootstrapAddonStatus {
 
 func isKubeVIP(a v1alpha1.BootstrapAddonStatus) bool { return a.Name == kubeVIPName }
 
-// markKubeVIP says how kube-vip stands, where it carries the endpoint.
+// markKubeVIP records the state of kube-vip, where the endpoint is of that kind.
 func (s *Session) markKubeVIP(phase v1alpha1.AddonPhase, message string) {
 	if s.Plan.EndpointKind != EndpointKubeVIP {
 		return
@@ -111,7 +111,7 @@ func (s *Session) markKubeVIP(phase v1alpha1.AddonPhase, message string) {
 }
 
 // awaitAddons follows the addons until all are ready. The installer reports when
-// one of them stands differently.
+// the state of one of them changes.
 func awaitAddons(_ context.Context, s *Session) (*Obstacle, error) {
 	if o := AddonObstacle(s.Status.Addons); o != nil || s.addons.complete {
 		return o, nil
@@ -119,14 +119,14 @@ func awaitAddons(_ context.Context, s *Session) (*Obstacle, error) {
 	return &Obstacle{Reason: "WaitingForAddons", Message: "it is being looked whether the addons are still ready"}, nil
 }
 
-// AddonObstacle is what addons wait for: those that fail are told before those
+// AddonObstacle is what addons wait for: those that fail are reported before those
 // that take their time, and those that wait for others last.
 func AddonObstacle(addons []v1alpha1.BootstrapAddonStatus) *Obstacle {
 	var waiting []string
 	for _, phase := range []v1alpha1.AddonPhase{v1alpha1.AddonFailing, v1alpha1.AddonWaiting, v1alpha1.AddonInstalling, v1alpha1.AddonPending} {
 		for _, a := range addons {
 			if a.Phase == phase {
-				waiting = append(waiting, told(a))
+				waiting = append(waiting, waitingFor(a))
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func AddonObstacle(addons []v1alpha1.BootstrapAddonStatus) *Obstacle {
 
 func isFailing(a v1alpha1.BootstrapAddonStatus) bool { return a.Phase == v1alpha1.AddonFailing }
 
-func told(a v1alpha1.BootstrapAddonStatus) string {
+func waitingFor(a v1alpha1.BootstrapAddonStatus) string {
 	if a.Message != "" {
 		return "addon " + a.Name + ": " + a.Message
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon/install"
 )
 
-func TestAddonThatFailsIsToldFirst(t *testing.T) {
+func TestAddonThatFailsIsReportedFirst(t *testing.T) {
 	status := func(name string, phase v1alpha1.AddonPhase, message string) v1alpha1.BootstrapAddonStatus {
 		return v1alpha1.BootstrapAddonStatus{Name: name, Phase: phase, Message: message}
 	}
@@ -30,7 +30,7 @@ func TestAddonThatFailsIsToldFirst(t *testing.T) {
 			[]v1alpha1.BootstrapAddonStatus{status("a", v1alpha1.AddonWaiting, "0 of 1 pods"), status("b", v1alpha1.AddonFailing, "no chart")},
 			&Obstacle{Reason: "AddonFailing", Message: "addon b: no chart (and 1 more)"},
 		},
-		"one without a word is told by its phase": {
+		"one without a message is described by its phase": {
 			[]v1alpha1.BootstrapAddonStatus{status("a", v1alpha1.AddonInstalling, "")},
 			&Obstacle{Reason: "WaitingForAddons", Message: "addon a is being installed"},
 		},

@@ -56,7 +56,7 @@ type reply[T any] struct {
 }
 
 // fromAny asks all control planes side by side and takes the first answer. If
-// none has one, it tells what the first of them said. One that is slow is as
+// none has one, it returns what the first of them said. One that is slow is as
 // good as any: it is waited for, though others have refused.
 func fromAny[T any](ctx context.Context, s *Session, ask func(ctx context.Context, address string) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
@@ -110,9 +110,9 @@ func joined(all []*Obstacle) *Obstacle {
 	if count < 2 {
 		return first
 	}
-	told := *first
-	told.Message += andMore(count - 1)
-	return &told
+	counted := *first
+	counted.Message += andMore(count - 1)
+	return &counted
 }
 
 // listed is the first of several, with a count of the others.

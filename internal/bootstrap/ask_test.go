@@ -24,7 +24,7 @@ func withControlPlanes(addresses ...string) *Session {
 	return s
 }
 
-// scripted answers as told: a word, "refuse", or "silent" until the context ends.
+// scripted answers as its script says: a word, "refuse", or "silent" until the context ends.
 func scripted(script map[string]string) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, address string) (string, error) {
 		switch script[address] {
@@ -64,7 +64,7 @@ func TestAnyControlPlaneMayAnswer(t *testing.T) {
 		})
 	}
 	if _, err := fromAny(t.Context(), withControlPlanes(), scripted(nil)); err == nil {
-		t.Error("an answer from nobody")
+		t.Error("an answer without a node")
 	}
 }
 

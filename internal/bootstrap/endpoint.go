@@ -13,8 +13,8 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// settleEndpoint decides where the new API server is reached. It is settled for
-// good once a machine has it in its configuration.
+// settleEndpoint decides where the new API server is reached. It does not change any
+// more once a machine has it in its configuration.
 func settleEndpoint(_ context.Context, s *Session) (*Obstacle, error) {
 	if s.Status.ControlPlaneEndpoint == "" || !slices.ContainsFunc(s.Status.Machines, isConfigured) {
 		s.Status.ControlPlaneEndpoint = cmp.Or(s.Plan.Endpoint, s.endpoint.loadBalancer, s.controlPlanes()[0].IPAddress)
@@ -22,7 +22,7 @@ func settleEndpoint(_ context.Context, s *Session) (*Obstacle, error) {
 	return nil, nil
 }
 
-// awaitEndpoint asks the new API server at its endpoint, as everybody will.
+// awaitEndpoint calls the new API server at its endpoint, as all clients will.
 func awaitEndpoint(ctx context.Context, s *Session) (*Obstacle, error) {
 	err := s.atEndpoint(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Session) whySilent(ctx context.Context) string {
 		return "no control plane holds the shared address yet"
 	case EndpointLoadBalancer:
 		if s.Plan.Endpoint != "" {
-			return "lead it to the load balancer " + s.endpoint.loadBalancer
+			return "point it to the load balancer " + s.endpoint.loadBalancer
 		}
 		return "the load balancer has no healthy control plane yet"
 	case EndpointNode:
@@ -64,5 +64,5 @@ func (s *Session) whySilent(ctx context.Context) string {
 	for _, m := range s.controlPlanes() {
 		addresses = append(addresses, m.IPAddress)
 	}
-	return "lead it to " + strings.Join(addresses, ", ")
+	return "point it to " + strings.Join(addresses, ", ")
 }

@@ -31,7 +31,7 @@ const (
 
 // bootstrapEtcd makes the first control plane the first member of etcd. It is
 // always the same node that is asked, Talos refuses as soon as there is data,
-// and once a kubeconfig was fetched nobody is asked again: a node that lost its
+// and once a kubeconfig was fetched no node is asked again: a node that lost its
 // disk must not start an empty cluster under the old name.
 func bootstrapEtcd(ctx context.Context, s *Session) (*Obstacle, error) {
 	if s.Status.Phase == v1alpha1.BootstrapReady {
@@ -95,7 +95,7 @@ func (s *Session) startEtcd(ctx context.Context, client *talos.Client) (*Obstacl
 		_, err = client.Bootstrap(ctx, first.IPAddress)
 	}
 	if err == nil {
-		s.Status.LastUpdated = &metav1.Time{Time: s.Clock()} // patience begins anew
+		s.Status.LastUpdated = &metav1.Time{Time: s.Clock()} // the wait begins again
 		return s.etcdStarts(), nil
 	}
 	message := fmt.Sprintf("%s (%s) is not ready for etcd: %s", first.Name, first.IPAddress, stable(err))
@@ -106,7 +106,7 @@ func (s *Session) startEtcd(ctx context.Context, client *talos.Client) (*Obstacl
 	return &Obstacle{Reason: reasonEtcdWaits, Message: message, Poll: true}, nil
 }
 
-// isBlank tells a machine that lost its power before Talos was on its disk: it
+// isBlank recognises a machine that lost its power before Talos was on its disk: it
 // is back where it began.
 func (s *Session) isBlank(ctx context.Context, client *talos.Client, m *v1alpha1.BootstrapMachineStatus) bool {
 	state, _ := probe(ctx, client, m.IPAddress)

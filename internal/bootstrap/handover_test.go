@@ -146,8 +146,8 @@ func get(t *testing.T, c client.Client, named, into client.Object) {
 	}
 }
 
-// TestOtherCredentialsAreHandedOver replaces a Secret that nobody may change, as
-// somebody does who changes such credentials.
+// TestOtherCredentialsAreHandedOver replaces an immutable Secret, as
+// an operator does who changes such credentials.
 func TestOtherCredentialsAreHandedOver(t *testing.T) {
 	admission := plane.Options{AdmissionOff: []string{"ServiceAccount"}}
 	here, there := planetest.Start(t, admission), planetest.Start(t, admission)

@@ -52,7 +52,7 @@ func TestNodesAreJudgedByTheirCondition(t *testing.T) {
 	}
 	s := withControlPlanes("a", "b")
 	s.Status.Machines[0].Ready = true
-	o := s.judgeNodes([]corev1.Node{node("cp-0", corev1.ConditionFalse), node("worker-0", corev1.ConditionTrue), node("stranger", corev1.ConditionFalse)})
+	o := s.judgeNodes([]corev1.Node{node("cp-0", corev1.ConditionFalse), node("worker-0", corev1.ConditionTrue), node("other", corev1.ConditionFalse)})
 	if o == nil || o.Message != "node cp-0 is not Ready: KubeletNotReady no network (and 1 more)" {
 		t.Errorf("%+v", o)
 	}
@@ -80,11 +80,11 @@ func TestOnlySettledEndpointsStay(t *testing.T) {
 		configured bool
 		want       string
 	}{
-		"the user's":                      {plan: Plan{Endpoint: "vip"}, balancer: "lb", want: "vip"},
-		"the load balancer's":             {balancer: "lb", want: "lb"},
-		"the first control plane's":       {want: "a"},
-		"changed before it is in use":     {plan: Plan{Endpoint: "new"}, before: "old", want: "new"},
-		"kept once a machine was told of": {plan: Plan{Endpoint: "new"}, before: "old", configured: true, want: "old"},
+		"the user's":                                 {plan: Plan{Endpoint: "vip"}, balancer: "lb", want: "vip"},
+		"the load balancer's":                        {balancer: "lb", want: "lb"},
+		"the first control plane's":                  {want: "a"},
+		"changed before it is in use":                {plan: Plan{Endpoint: "new"}, before: "old", want: "new"},
+		"kept once a machine was configured with it": {plan: Plan{Endpoint: "new"}, before: "old", configured: true, want: "old"},
 	} {
 		s := withControlPlanes("a", "b")
 		s.Plan, s.endpoint.loadBalancer = tc.plan, tc.balancer

@@ -20,7 +20,7 @@ import (
 const (
 	// fieldOwner is who sets fields on the new cluster.
 	fieldOwner = "butler-bootstrap"
-	// annotationManifest tells a manifest that was applied from a changed one.
+	// annotationManifest distinguishes the manifest that was applied from a changed one.
 	annotationManifest = v1alpha1.Group + "/manifest"
 )
 
@@ -49,7 +49,7 @@ func installKubeVIP(ctx context.Context, s *Session) (*Obstacle, error) {
 }
 
 // manifest is a set of objects for the new cluster. The DaemonSet is applied
-// last and carries the mark: where it stands, the others do too.
+// last and carries the mark: where it exists, the others do too.
 type manifest struct {
 	account, role, binding, daemonSet []byte
 	mark                              string
@@ -98,7 +98,7 @@ func (c *newCluster) apply(ctx context.Context, m manifest) error {
 	return err
 }
 
-// kubeVIPObstacle tells from its pods why no kube-vip answers.
+// kubeVIPObstacle returns why no kube-vip answers, judged by its pods.
 func (c *newCluster) kubeVIPObstacle(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -120,7 +120,7 @@ func (c *newCluster) whyNoPods(ctx context.Context) string {
 	return "no kube-vip pod is there yet"
 }
 
-// podObstacle tells what a container waits for, a crashed one for its next try
+// podObstacle returns what a container waits for, a crashed one for its next try
 // too: the phase of its pod is Running all the same.
 func podObstacle(pods []corev1.Pod) string {
 	for _, pod := range pods {

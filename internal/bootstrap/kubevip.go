@@ -26,7 +26,7 @@ const (
 	controlPlaneLabel = "node-role.kubernetes.io/control-plane"
 )
 
-// KubeVIP is what kube-vip is told.
+// KubeVIP is the configuration of kube-vip.
 type KubeVIP struct {
 	Address   string // an address or a name
 	Interface string // empty: kube-vip finds it

@@ -20,7 +20,7 @@ func environment(k KubeVIP) map[string]string {
 	return env
 }
 
-func TestKubeVIPIsToldTheEndpoint(t *testing.T) {
+func TestKubeVIPHasTheEndpoint(t *testing.T) {
 	s := ha(v1alpha1.ProviderHarvester, "10.40.0.100")
 	s.Network.VIPInterface = "eth1"
 	plan, err := NewPlan(s)

@@ -34,12 +34,12 @@ func (s *Session) lostWorker() int {
 	return -1
 }
 
-// afterLoss says what becomes of a machine that is lost, or what somebody can do.
+// afterLoss returns what happens to a lost machine, or what an operator can do.
 func (s *Session) afterLoss(m Machine) string {
 	if s.Status.Phase == v1alpha1.BootstrapReady && m.Role == v1alpha1.RoleWorker && s.replacesWorkers() {
 		return "it is replaced" + s.afterAnother(m)
 	}
-	return cmp.Or(s.howToReplace(m), "it is not replaced: destroy the cluster and start anew")
+	return cmp.Or(s.howToReplace(m), "it is not replaced: destroy the cluster and create it again")
 }
 
 // afterAnother names the machine whose replacement comes first, if there is one.
@@ -54,7 +54,7 @@ func (s *Session) replacesWorkers() bool {
 	return s.Spec.Remediation == v1alpha1.RemediationReplaceWorkers
 }
 
-// howToReplace tells how somebody gets a new machine in place of one that is there
+// howToReplace returns how an operator gets a new machine in place of one that is there
 // no more; nothing, where there is no way.
 func (s *Session) howToReplace(m Machine) string {
 	ask := fmt.Sprintf("annotate the ClusterBootstrap with %s=%s", v1alpha1.AnnotationReplace, m.Name)
@@ -74,7 +74,7 @@ func (s *Session) controlPlanesOfPlan() []Machine {
 	return slices.DeleteFunc(slices.Clone(s.Plan.Machines), func(m Machine) bool { return m.Role != v1alpha1.RoleControlPlane })
 }
 
-// hindrance is why a machine cannot be replaced now: whoever replaces machines
+// hindrance is why a machine cannot be replaced now: a controller that replaces machines
 // while the platform or the cluster is in trouble as a whole soon has none left.
 func (s *Session) hindrance(ctx context.Context, i int) string {
 	if u := slices.IndexFunc(s.machines.requests, isUnknown); u >= 0 {

@@ -19,8 +19,8 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// requestMachines makes the MachineRequests, side by side, and sees how far they
-// are. It waits for none: there is something to do while they come up.
+// requestMachines creates the MachineRequests, in parallel, and reads their state. It
+// waits for none: other steps have something to do while machines come up.
 func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err := s.keepNames(ctx); err != nil {
 		return nil, err
@@ -62,9 +62,8 @@ func awaitMachines(_ context.Context, s *Session) (*Obstacle, error) {
 	return nil, nil
 }
 
-// request is that of a machine, made if it never was there, or nil: one that was
-// there and is gone is not made again by itself, since its machine may hold the
-// cluster's only data.
+// request returns that of a machine. It is created if it never existed. One that did
+// and is gone is nil and not recreated: its machine may hold the cluster's only data.
 func (s *Session) request(ctx context.Context, m Machine) (*v1alpha1.MachineRequest, error) {
 	request := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: m.Name}}
 	err := s.find(ctx, request)
@@ -84,7 +83,7 @@ func (s *Session) request(ctx context.Context, m Machine) (*v1alpha1.MachineRequ
 }
 
 func nameTaken(r *v1alpha1.MachineRequest) error {
-	return &Failure{"NameTaken", fmt.Sprintf("MachineRequest %s/%s belongs to another cluster; delete it if that cluster is gone, or start anew with another spec.cluster.name", r.Namespace, r.Name)}
+	return &Failure{"NameTaken", fmt.Sprintf("MachineRequest %s/%s belongs to another cluster; delete it if that cluster is gone, or use another spec.cluster.name", r.Namespace, r.Name)}
 }
 
 // follow reports how far a machine is, and what it waits for.
@@ -164,7 +163,7 @@ func isThere(m v1alpha1.BootstrapMachineStatus) bool {
 }
 
 // obstacleOf lets a machine pass that runs, and one that ran when its platform
-// could last be asked: the node itself tells how it is.
+// could last be asked: the node itself reports its state.
 func obstacleOf(r *v1alpha1.MachineRequest, status v1alpha1.BootstrapMachineStatus) *Obstacle {
 	if isThere(status) {
 		return nil

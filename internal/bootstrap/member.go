@@ -39,8 +39,8 @@ func (s *Session) members(ctx context.Context) (_ []talos.Member, _ *talos.Clien
 	return members, client, err
 }
 
-// memberOf tells the member of a machine by its name. One that never ran has none
-// yet, and is told by its address.
+// memberOf finds the member of a machine by its name. One that never ran has none
+// yet, and is found by its address.
 func (s *Session) memberOf(i int) func(talos.Member) bool {
 	address := ""
 	if r := s.machines.requests[i]; r != nil {
@@ -61,7 +61,7 @@ func (s *Session) etcdNeeds(ctx context.Context, i int) string {
 	return minorityWithout(members, s.memberOf(i), func(other string) bool { return s.etcdUp(ctx, client, other) })
 }
 
-// minorityWithout tells why the other members are no majority, or nothing.
+// minorityWithout returns why the other members are no majority, empty if they are.
 func minorityWithout(members []talos.Member, goes func(talos.Member) bool, up func(string) bool) string {
 	healthy := 0
 	for _, m := range members {

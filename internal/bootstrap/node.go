@@ -16,7 +16,7 @@ import (
 
 // configureNodes hands every machine its configuration, all side by side. Only
 // control planes are waited for: a worker that took its configuration is silent
-// until the endpoint answers, and after a crash nobody knows whether it did.
+// until the endpoint answers, and after a crash it is not known whether it did.
 func configureNodes(ctx context.Context, s *Session) (*Obstacle, error) {
 	obstacles, err := s.configure(ctx, func(m v1alpha1.BootstrapMachineStatus) bool { return !m.TalosConfigured })
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 	}
 	switch {
 	case s.Status.Phase == v1alpha1.BootstrapReady && status.TalosConfigured && s.replaced() != status.Name:
-		return talosObstacle(status, true, "has lost its disk; "+cmp.Or(s.howToReplace(s.Plan.Machines[i]), "it is not taken back: destroy the cluster and start anew")), nil
+		return talosObstacle(status, true, "has lost its disk; "+cmp.Or(s.howToReplace(s.Plan.Machines[i]), "it is not taken back: destroy the cluster and create it again")), nil
 	case status.TalosConfigured && s.sinceChange() < bootPatience:
 		return nil, nil // it is about to restart; a second push would hold it up
 	}

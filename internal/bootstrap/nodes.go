@@ -32,7 +32,7 @@ func awaitNodes(ctx context.Context, s *Session) (*Obstacle, error) {
 }
 
 // lookAtNodes keeps the view of the nodes true where a walk ends before
-// awaitNodes: what is in the way of the bootstrap need not be in theirs.
+// awaitNodes: what blocks the bootstrap need not block the nodes.
 func (s *Session) lookAtNodes(ctx context.Context) {
 	if s.kubernetes.nodesSeen {
 		return
@@ -132,7 +132,7 @@ func (s *Session) judgeNodes(nodes []corev1.Node) *Obstacle {
 	return &Obstacle{Reason: "WaitingForNodes", Message: listed(waiting), Poll: true}
 }
 
-// notReady tells why a node is not Ready, or nothing.
+// notReady returns why a node is not Ready, empty if it is.
 func notReady(n corev1.Node) string {
 	for _, c := range n.Status.Conditions {
 		if c.Type != corev1.NodeReady {

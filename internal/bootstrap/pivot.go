@@ -37,7 +37,7 @@ func SelfHosted(cb *v1alpha1.ClusterBootstrap) bool {
 
 func (s *Session) selfHosted() bool { return SelfHosted(s.ClusterBootstrap) }
 
-// plane is what kind of plane this is; empty, if it is somebody else's cluster.
+// plane is what kind of plane this is; empty on a cluster of its users.
 func (s *Session) plane() string { return s.Annotations[v1alpha1.AnnotationPlane] }
 
 // ReasonReadyToPivot says that nothing is left to do but to move the management
@@ -45,8 +45,8 @@ func (s *Session) plane() string { return s.Annotations[v1alpha1.AnnotationPlane
 const ReasonReadyToPivot = "ReadyToPivot"
 
 // awaitPivot waits on the operator's machine until the management has moved from
-// there. Who moves it ends this controller first, so that nobody waits here in
-// the end; if a try failed, its cause is told.
+// there. The pivot stops this controller first, so that it does not wait in the end. If
+// an attempt failed, its cause is reported.
 func awaitPivot(_ context.Context, s *Session) (*Obstacle, error) {
 	if !s.Plan.Moves || s.plane() != v1alpha1.PlaneLocal {
 		return nil, nil

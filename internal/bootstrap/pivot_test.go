@@ -68,7 +68,7 @@ func TestOnlyTheOperatorsMachineWaitsForThePivot(t *testing.T) {
 		"after a try that failed":      {v1alpha1.PlaneLocal, true, []metav1.Condition{failed}, "could not log in"},
 		"one that does not move":       {v1alpha1.PlaneLocal, false, nil, ""},
 		"on the cluster itself":        {v1alpha1.PlaneSelf, true, nil, ""},
-		"on a cluster of somebody's":   {"", true, nil, ""},
+		"on a cluster of its users":    {"", true, nil, ""},
 		"on itself, after a lost word": {v1alpha1.PlaneSelf, true, []metav1.Condition{failed}, ""},
 	} {
 		cb := &v1alpha1.ClusterBootstrap{Status: v1alpha1.ClusterBootstrapStatus{Conditions: tc.status}}

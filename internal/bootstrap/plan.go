@@ -33,11 +33,11 @@ type Plan struct {
 	KubeVIP KubeVIP
 	// Talos is what the configurations of all nodes share, but for the endpoint.
 	Talos talos.Cluster
-	// Addons of the cluster, as far as the spec alone tells.
+	// Addons of the cluster, as far as they follow from the spec alone.
 	Addons []addon.Addon
 	// Moves says that the cluster takes over its own management.
 	Moves bool
-	// Warnings about what can be had, but is hardly what somebody wants.
+	// Warnings about a spec that is valid, but hardly intended.
 	Warnings []Warning
 }
 
@@ -63,7 +63,7 @@ type Machine struct {
 	Pool v1alpha1.NodePool
 }
 
-// NewPlan settles what a spec asks for, or tells why it cannot be had.
+// NewPlan resolves a spec, or returns why it is refused.
 func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	if err := refuse(spec); err != nil {
 		return Plan{}, err
@@ -100,7 +100,7 @@ func (p Plan) addons(spec v1alpha1.ClusterBootstrapSpec, facts addon.Facts) ([]a
 	return addon.For(spec, facts)
 }
 
-// refuse tells why a spec cannot be had.
+// refuse returns why a spec is not possible.
 func refuse(spec v1alpha1.ClusterBootstrapSpec) error {
 	single := spec.Cluster.Topology == v1alpha1.TopologySingleNode
 	switch {
@@ -263,8 +263,8 @@ func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine, provi
 func (p Plan) patched() bool { return len(p.Talos.JSONPatches)+len(p.Talos.MergePatches) > 0 }
 
 // check makes one configuration per role, so that patches which cannot be
-// applied are found before there are machines. Where a load balancer is to come,
-// one with an address stands for it.
+// applied are found before there are machines. A load balancer is
+// represented by an address.
 func (p Plan) check(secrets []byte) error {
 	balancer := ""
 	if p.EndpointKind == EndpointLoadBalancer {

@@ -255,7 +255,7 @@ func TestPatchThatCannotBeAppliedIsFoundBeforeThereAreMachines(t *testing.T) {
 	}
 	s.Cluster.Workers = nil
 	if plan, err = NewPlan(s); err != nil || plan.check(secrets) != nil {
-		t.Errorf("a patch for nobody: %v, %v", err, plan.check(secrets))
+		t.Errorf("a patch without a target: %v, %v", err, plan.check(secrets))
 	}
 }
 
@@ -314,7 +314,7 @@ func TestPhasesOfTheStepsNeverGoBack(t *testing.T) {
 	for _, s := range Steps() {
 		at, known := order[s.Phase]
 		if !known || at < last {
-			t.Errorf("phase %s stands in the wrong place", s.Phase)
+			t.Errorf("phase %s is in the wrong place", s.Phase)
 		}
 		last = at
 	}

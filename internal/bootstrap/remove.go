@@ -17,7 +17,7 @@ import (
 )
 
 // Remove deletes everything that the bootstrap made, requests first, and
-// reports what is still there. A request stands for what the platform made of
+// reports what is still there. A request represents what the platform made of
 // it: it is gone when that is.
 func (s *Session) Remove(ctx context.Context) (*Obstacle, error) {
 	machines, err1 := s.removeAll(ctx, &v1alpha1.MachineRequestList{})
@@ -27,7 +27,7 @@ func (s *Session) Remove(ctx context.Context) (*Obstacle, error) {
 	}
 	left := slices.Concat(machines, balancers)
 	if len(left) == 0 {
-		// The credentials go last: until here somebody may need them to look.
+		// The credentials go last: until here an operator may need them.
 		var err error
 		if left, err = s.removeAll(ctx, &corev1.SecretList{}); err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (s *Session) Remove(ctx context.Context) (*Obstacle, error) {
 	return &Obstacle{Reason: "Deleting", Message: "waiting for " + listed(left) + " to be gone", Poll: true}, nil
 }
 
-// removeAll deletes the objects of a list that are this bootstrap's, and tells
+// removeAll deletes the objects of a list that are this bootstrap's, and returns
 // which are still there after that.
 func (s *Session) removeAll(ctx context.Context, list client.ObjectList) (left []string, err error) {
 	found, err := s.own(ctx, list)

@@ -26,13 +26,13 @@ const (
 	reasonRenewed = "CredentialsRenewed"
 )
 
-// ErrRanOut is about credentials that nobody takes any more, and that nobody issues
-// anew at present.
+// ErrRanOut is returned for credentials that have expired and cannot be issued again
+// at present.
 var ErrRanOut = errors.New("has run out")
 
-// renewCredentials makes the cluster's credentials anew before they run out. It is
-// the first step, so that nothing else that is in the way can hold it up, and never
-// in the way itself: while it does not succeed, the old ones are used.
+// renewCredentials renews the cluster's credentials before they expire. It is the first
+// step, so that no obstacle can block it, and never blocks itself: while it does not
+// succeed, the old ones are used.
 func renewCredentials(ctx context.Context, s *Session) (*Obstacle, error) {
 	for _, suffix := range []string{SecretTalosconfig, SecretKubeconfig} {
 		_, err := s.Credential(ctx, suffix, false)
@@ -47,24 +47,24 @@ func renewCredentials(ctx context.Context, s *Session) (*Obstacle, error) {
 }
 
 // Credential is what SecretTalosconfig or SecretKubeconfig holds. If that is about to
-// run out, or with anew in any case, another takes its place first: a talosconfig is
+// run out, or with renew in any case, another takes its place first: a talosconfig is
 // made of the cluster's keys, and a kubeconfig fetched from any control plane. As long
 // as the old one holds, it is no error if there is no other.
-func (s *Session) Credential(ctx context.Context, suffix string, anew bool) ([]byte, error) {
+func (s *Session) Credential(ctx context.Context, suffix string, renew bool) ([]byte, error) {
 	secret, err := s.ownSecret(ctx, suffix)
 	if err != nil {
 		return nil, err
 	}
 	old := secret.Data[suffix]
 	certificate := certificateOf(suffix, old)
-	if !anew && !s.isDue(certificate) {
+	if !renew && !s.isDue(certificate) {
 		return old, nil
 	}
 	data, err := s.issue(ctx, suffix)
 	switch {
 	case err == nil:
 		return data, s.replace(ctx, secret, suffix, data)
-	case anew:
+	case renew:
 		return nil, fmt.Errorf("no other %s is to be had: %s", suffix, stable(err))
 	case s.Clock().After(certificate.NotAfter):
 		return nil, fmt.Errorf("the %s %w, and no other is to be had: %s", suffix, ErrRanOut, stable(err))
@@ -90,7 +90,7 @@ func (s *Session) issue(ctx context.Context, suffix string) ([]byte, error) {
 }
 
 // replace stores a credential in place of the one that was read, in one write: there
-// is never none. What somebody else has stored meanwhile is not overwritten.
+// is never none. What another client has stored meanwhile is not overwritten.
 func (s *Session) replace(ctx context.Context, secret *corev1.Secret, suffix string, data []byte) error {
 	secret.Data = map[string][]byte{suffix: data}
 	if err := s.Client.Update(ctx, secret); err != nil {

@@ -21,15 +21,15 @@ import (
 
 const (
 	// annotationReplacing on a ClusterBootstrap names the machine that is being
-	// replaced, since when, and whether somebody asked for it. It is written before
-	// anything is deleted, and taken off when the new node is Ready: who finds it goes
-	// on with it.
+	// replaced, since when, and whether that was requested. It is written before
+	// anything is deleted, and removed when the new node is Ready: a walk that finds it
+	// continues the replacement.
 	annotationReplacing = v1alpha1.AnnotationReplacing
 	// annotationReplacement on a MachineRequest repeats it: this is the new one.
 	annotationReplacement = v1alpha1.AnnotationReplacement
 
 	// replacePatience is how long a new machine has to become Ready before it may be
-	// replaced itself: if it is lost, or if somebody asks again.
+	// replaced itself: if it is lost, or if that is requested again.
 	replacePatience = 10 * time.Minute
 
 	reasonMachineLost = "MachineLost"
@@ -41,8 +41,8 @@ const (
 // Event is something that happened, for people.
 type Event struct{ Type, Reason, Message string }
 
-// requested ends the mark of a replacement that somebody asked for. With the mark
-// the asking is taken off: to ask for the same machine once more is to ask again.
+// requested ends the mark of a replacement on request. The request is removed when the
+// mark is written, so that one for the same machine is a new request.
 const requested = " on request"
 
 // replacing is which machine is being replaced, and since when, if one is.
@@ -60,10 +60,10 @@ func (s *Session) replaced() string {
 	return name
 }
 
-// asked is the machine that somebody wants replaced, if any.
+// asked is the machine whose replacement is requested, if any.
 func (s *Session) asked() string { return s.Annotations[v1alpha1.AnnotationReplace] }
 
-// isReplacement tells a new request from the one that has to go.
+// isReplacement reports whether a request is the new one, not the one to delete.
 func (s *Session) isReplacement(r *v1alpha1.MachineRequest) bool {
 	return r != nil && s.replaced() == r.Name && r.Annotations[annotationReplacement] == s.Annotations[annotationReplacing]
 }
@@ -73,32 +73,32 @@ func blank(m Machine) v1alpha1.BootstrapMachineStatus {
 	return v1alpha1.BootstrapMachineStatus{Name: m.Name, Role: m.Role, Phase: v1alpha1.MachinePending}
 }
 
-// replaceMachine makes a lost machine anew, one at a time: a worker if the spec
-// wants it, any machine if somebody asks. No step waits for it.
+// replaceMachine recreates a lost machine, one at a time: a worker if the spec says so,
+// any machine on request. No step waits for it.
 func replaceMachine(ctx context.Context, s *Session) (*Obstacle, error) {
 	if s.Status.Phase != v1alpha1.BootstrapReady {
 		if s.asked() != "" {
-			return nil, s.refuseReplacement(ctx, s.asked(), "machines are replaced once the cluster was Ready; before that, destroy it and start anew")
+			return nil, s.refuseReplacement(ctx, s.asked(), "machines are replaced once the cluster was Ready; before that, destroy it and create it again")
 		}
 		return nil, nil
 	}
 	if name := s.replaced(); name != "" {
-		return nil, s.goOnUnless(ctx, s.indexOf(name))
+		return nil, s.continueUnless(ctx, s.indexOf(name))
 	}
 	return nil, s.chooseMachine(ctx)
 }
 
-// goOnUnless goes on with a replacement, unless somebody asks for another machine
+// continueUnless continues a replacement, unless one is requested of another machine
 // that can be replaced now: what a worker waits for may never come. A worker that
 // is lost is found again afterwards; a control plane is not, so that another machine
 // waits until it has its new request.
-func (s *Session) goOnUnless(ctx context.Context, i int) error {
+func (s *Session) continueUnless(ctx context.Context, i int) error {
 	asked := s.asked()
 	if asked == "" || i < 0 || asked == s.Plan.Machines[i].Name {
-		return s.goOn(ctx, i)
+		return s.continueReplacement(ctx, i)
 	}
 	if s.Plan.Machines[i].Role == v1alpha1.RoleControlPlane && !s.isReplacement(s.machines.requests[i]) {
-		err := s.goOn(ctx, i)
+		err := s.continueReplacement(ctx, i)
 		if err == nil && s.deferred != nil {
 			s.deferObstacle(reasonMachineLost, fmt.Sprintf("machine %s is not replaced yet: %s", asked, s.deferred.Message))
 		}
@@ -108,7 +108,7 @@ func (s *Session) goOnUnless(ctx context.Context, i int) error {
 		return err
 	}
 	hindrance := s.deferred
-	err := s.goOn(ctx, i)
+	err := s.continueReplacement(ctx, i)
 	s.deferred = hindrance
 	return err
 }
@@ -117,7 +117,7 @@ func (s *Session) indexOf(name string) int {
 	return slices.IndexFunc(s.Plan.Machines, func(m Machine) bool { return m.Name == name })
 }
 
-// chooseMachine begins with the machine that somebody asks for, or with the first
+// chooseMachine begins with the machine that was requested, or with the first
 // worker that is lost.
 func (s *Session) chooseMachine(ctx context.Context) error {
 	if asked := s.asked(); asked != "" {
@@ -129,14 +129,14 @@ func (s *Session) chooseMachine(ctx context.Context) error {
 	return nil
 }
 
-// takeRequest refuses what somebody asks for, where no patience helps.
+// takeRequest refuses a request that waiting does not help.
 func (s *Session) takeRequest(ctx context.Context, name string) error {
 	i := s.indexOf(name)
 	switch {
 	case i < 0:
 		return s.refuseReplacement(ctx, name, "the cluster has no machine of that name")
 	case s.Plan.Machines[i].Role == v1alpha1.RoleControlPlane && !s.spareControlPlanes():
-		return s.refuseReplacement(ctx, name, "etcd has no majority without it: destroy the cluster and start anew")
+		return s.refuseReplacement(ctx, name, "etcd has no majority without it: destroy the cluster and create it again")
 	case !isLost(s.machines.requests[i]) && s.works(ctx, name):
 		return s.refuseReplacement(ctx, name, "its node is Ready; only a machine that is lost is replaced")
 	}
@@ -149,7 +149,7 @@ func (s *Session) works(ctx context.Context, name string) bool {
 }
 
 // beginReplacement writes down what is going to be done, as soon as nothing
-// stands in its way. The next walk does it.
+// blocks it. The next walk does it.
 func (s *Session) beginReplacement(ctx context.Context, i int) error {
 	m := s.Plan.Machines[i]
 	if why := s.hindrance(ctx, i); why != "" {
@@ -166,8 +166,8 @@ func (s *Session) beginReplacement(ctx context.Context, i int) error {
 	})
 }
 
-// givenUp tells of a machine that somebody asked for, and that is not replaced so
-// far because somebody asks for another.
+// givenUp returns the event about a machine whose requested replacement has to wait
+// because that of another machine is requested.
 func (s *Session) givenUp(other string) *Event {
 	i := s.indexOf(s.replaced())
 	if i < 0 || s.replaced() == other || !s.onRequest() || s.isReplacement(s.machines.requests[i]) {
@@ -176,13 +176,13 @@ func (s *Session) givenUp(other string) *Event {
 	return &Event{corev1.EventTypeWarning, reasonRefused, fmt.Sprintf("machine %s is not replaced for now: %s goes first; ask for it again if it is not replaced afterwards", s.replaced(), other)}
 }
 
-// onRequest reports whether somebody asked for the present replacement.
+// onRequest reports whether the present replacement was requested.
 func (s *Session) onRequest() bool {
 	return strings.HasSuffix(s.Annotations[annotationReplacing], requested)
 }
 
-// goOn takes a replacement one step further, whoever began it.
-func (s *Session) goOn(ctx context.Context, i int) error {
+// continueReplacement takes a replacement one step further.
+func (s *Session) continueReplacement(ctx context.Context, i int) error {
 	if i < 0 {
 		return s.endReplacement(ctx, nil)
 	}
@@ -230,7 +230,7 @@ func (s *Session) discard(ctx context.Context, i int, r *v1alpha1.MachineRequest
 	return nil
 }
 
-// leaveEtcd takes a control plane off the list of etcd, and tells if it could not.
+// leaveEtcd removes a control plane from etcd. It reports whether that is done.
 func (s *Session) leaveEtcd(ctx context.Context, i int) bool {
 	m := s.Plan.Machines[i]
 	if m.Role != v1alpha1.RoleControlPlane {
@@ -243,7 +243,7 @@ func (s *Session) leaveEtcd(ctx context.Context, i int) bool {
 	return true
 }
 
-// renew asks for the new machine once nothing of the old one is left: neither in
+// renew requests the new machine once nothing of the old one is left: neither in
 // etcd, nor as a node, nor in the status, which is written first.
 func (s *Session) renew(ctx context.Context, i int) error {
 	m := s.Plan.Machines[i]
@@ -275,8 +275,8 @@ func (s *Session) removeNode(ctx context.Context, name string) error {
 }
 
 // seeReplacement follows the new machine, which the other steps look after like
-// any other, until it is Ready. If it is lost as well, or if somebody asks for it
-// again, it is replaced in its turn, but not at once.
+// any other, until it is Ready. If it is lost as well, or if its replacement is
+// requested again, it is replaced in its turn, but not at once.
 func (s *Session) seeReplacement(ctx context.Context, i int, r *v1alpha1.MachineRequest) error {
 	name, begun := s.replacing()
 	if slices.ContainsFunc(s.machines.before, func(m v1alpha1.BootstrapMachineStatus) bool { return m.Name == name && m.Ready && m.TalosConfigured }) {
@@ -296,7 +296,7 @@ func (s *Session) seeReplacement(ctx context.Context, i int, r *v1alpha1.Machine
 	return s.beginReplacement(ctx, i)
 }
 
-// endReplacement forgets a replacement, and that somebody asked for it again.
+// endReplacement removes the mark of a replacement, and a repeated request for it.
 func (s *Session) endReplacement(ctx context.Context, e *Event) error {
 	name := s.replaced()
 	return s.annotate(ctx, e, func(a map[string]string) {
@@ -307,15 +307,15 @@ func (s *Session) endReplacement(ctx context.Context, e *Event) error {
 	})
 }
 
-// refuseReplacement takes back what somebody asks for: left standing, it would
-// take effect when nobody expects it any more.
+// refuseReplacement removes a request: left there, it would take effect when it is not
+// expected any more.
 func (s *Session) refuseReplacement(ctx context.Context, name, why string) error {
 	e := &Event{corev1.EventTypeWarning, reasonRefused, fmt.Sprintf("machine %s is not replaced: %s", name, why)}
 	return s.annotate(ctx, e, func(a map[string]string) { delete(a, v1alpha1.AnnotationReplace) })
 }
 
 // annotate changes annotations of the ClusterBootstrap, unless that has changed
-// meanwhile, tells why, and ends the walk.
+// meanwhile, records the event, and ends the walk.
 func (s *Session) annotate(ctx context.Context, e *Event, change func(map[string]string)) error {
 	after := s.DeepCopy()
 	after.Annotations = maps.Clone(s.Annotations)
@@ -334,7 +334,7 @@ func (s *Session) replacementWaits(i int, why string) {
 	s.deferObstacle(reasonReplacing, fmt.Sprintf("machine %s is being replaced: %s", s.Plan.Machines[i].Name, why))
 }
 
-// putAside tells of a machine without stopping the walk.
+// deferObstacle reports an obstacle of a machine without ending the walk.
 func (s *Session) deferObstacle(reason, message string) {
 	s.deferred = &Obstacle{Reason: reason, Message: message, Poll: true, urgent: true}
 }

@@ -55,7 +55,7 @@ func TestMostNodesHaveToBeReadyAndTheLostOneNot(t *testing.T) {
 		"the lost one is gone":        {[]corev1.Node{node("a", yes), node("b", yes), node("c", yes)}, ""},
 		"the lost one works":          {[]corev1.Node{node("a", yes), node("b", yes), node("c", yes), node("goes", yes)}, "still Ready"},
 		"half of them":                {[]corev1.Node{node("a", yes), node("b", yes), node("c", no), node("goes", no)}, "only 2 of 4 nodes"},
-		"strangers do not count":      {[]corev1.Node{node("a", yes), node("b", yes), node("x", yes), node("y", yes)}, "only 2 of 4 nodes"},
+		"other nodes do not count":    {[]corev1.Node{node("a", yes), node("b", yes), node("x", yes), node("y", yes)}, "only 2 of 4 nodes"},
 		"none, as far as can be seen": {nil, "only 0 of 4 nodes"},
 	} {
 		if got := s.tooFewNodes(tc.nodes, "goes"); got != tc.want && (tc.want == "" || !strings.Contains(got, tc.want)) {
@@ -132,7 +132,7 @@ func TestNothingIsReplacedWhileThePlatformCannotBeAsked(t *testing.T) {
 func TestALossSaysWhatBecomesOfTheMachine(t *testing.T) {
 	worker, first := Machine{Name: "worker", Role: v1alpha1.RoleWorker}, Machine{Name: "cp-0", Role: v1alpha1.RoleControlPlane}
 	three := []Machine{first, {Name: "cp-1", Role: v1alpha1.RoleControlPlane}, {Name: "cp-2", Role: v1alpha1.RoleControlPlane}, worker}
-	const anew, ask = "it is not replaced: destroy the cluster and start anew", "annotate the ClusterBootstrap with " + v1alpha1.AnnotationReplace + "="
+	const again, ask = "it is not replaced: destroy the cluster and create it again", "annotate the ClusterBootstrap with " + v1alpha1.AnnotationReplace + "="
 	for reason, tc := range map[string]struct {
 		lost      Machine
 		of        []Machine
@@ -141,12 +141,12 @@ func TestALossSaysWhatBecomesOfTheMachine(t *testing.T) {
 		replacing string
 		want      string
 	}{
-		"before it was Ready":           {worker, three, v1alpha1.BootstrapInstallingAddons, v1alpha1.RemediationReplaceWorkers, "", anew},
+		"before it was Ready":           {worker, three, v1alpha1.BootstrapInstallingAddons, v1alpha1.RemediationReplaceWorkers, "", again},
 		"a worker":                      {worker, three, v1alpha1.BootstrapReady, v1alpha1.RemediationReplaceWorkers, "", "it is replaced"},
 		"a worker, after another":       {worker, three, v1alpha1.BootstrapReady, v1alpha1.RemediationReplaceWorkers, "other 2026-01-01T00:00:00Z", "it is replaced after other"},
 		"a worker, unless asked for":    {worker, three, v1alpha1.BootstrapReady, v1alpha1.RemediationNone, "", "to have it replaced, set spec.remediation to ReplaceWorkers, or " + ask + "worker"},
 		"a control plane":               {first, three, v1alpha1.BootstrapReady, v1alpha1.RemediationReplaceWorkers, "", "to have it replaced, " + ask + "cp-0"},
-		"the only control plane, alone": {first, three[:1], v1alpha1.BootstrapReady, v1alpha1.RemediationNone, "", anew},
+		"the only control plane, alone": {first, three[:1], v1alpha1.BootstrapReady, v1alpha1.RemediationNone, "", again},
 	} {
 		cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{annotationReplacing: tc.replacing}}}
 		cb.Status.Phase, cb.Spec.Remediation = tc.phase, tc.replaces

@@ -71,7 +71,7 @@ func (s *Session) secretsLost(err error) (*Obstacle, error) {
 	return &Obstacle{Reason: "SecretDeleted", Message: fmt.Sprintf("Secret %s %v; restore it, or destroy the cluster", name, err)}, nil
 }
 
-var errSecretsLost = errors.New("was deleted and is not made again: machines have its keys")
+var errSecretsLost = errors.New("was deleted and is not created again: machines have its keys")
 
 // hadSecrets is an error if the keys, which are missing, were there before. The
 // talosconfig is made of them before any machine gets them.
@@ -153,7 +153,7 @@ func (s *Session) createSecret(ctx context.Context, key string, content func() (
 }
 
 // permit adds to the refusal of a Secret who can mend it: the controller has rights
-// on those of the namespaces that its chart was told.
+// on those of the namespaces that its chart names.
 func (s *Session) permit(err error) error {
 	if apierrors.IsForbidden(err) {
 		return fmt.Errorf("%w; add namespace %s to clusterNamespaces of chart butler-bootstrap", err, s.Namespace)

@@ -17,7 +17,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// forbidding is an API server that lets nobody read anything.
+// forbidding is an API server that forbids every read.
 type forbidding struct{ client.Reader }
 
 func (forbidding) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {

@@ -3,8 +3,8 @@
 
 // Package bootstrap takes a ClusterBootstrap from nothing to a running cluster.
 // The way is a visible list of steps that is walked from the top each time;
-// the first one that is not finished is where the bootstrap stands. No step
-// waits: it says what stands in the way and is asked again.
+// the first one that is not finished is its state. No step waits: it returns what
+// blocks it and is run again.
 package bootstrap
 
 import (
@@ -26,14 +26,14 @@ import (
 type Obstacle struct {
 	Reason  string
 	Message string
-	// Poll asks the step again soon: nobody reports when the obstacle is gone.
+	// Poll runs the step again soon: no event reports that the obstacle is gone.
 	Poll bool
 
-	urgent bool // does not pass by itself: told before those that do
+	urgent bool // not transient: reported before those that are
 }
 
 // stable is an error's text without what differs each time: the near end of a
-// broken connection, and in which of several ways somebody was silent.
+// broken connection, and in which of several ways a peer did not answer.
 func stable(err error) string {
 	text := err.Error()
 	for _, silence := range []string{"no route to host", "i/o timeout", "context deadline exceeded", "Client.Timeout exceeded"} {
@@ -46,7 +46,7 @@ func stable(err error) string {
 
 const noAnswer = "no answer in time"
 
-// because is what an error adds to the news that somebody does not answer:
+// because is what an error adds to the fact that a peer does not answer:
 // nothing, if it only says so.
 func because(err error) string {
 	text := stable(err)
@@ -68,14 +68,14 @@ func (f *Failure) Error() string { return f.Message }
 // Step is one part of the way.
 type Step struct {
 	Phase v1alpha1.ClusterBootstrapPhase
-	// Run does what is missing and returns nil, or what stands in the way.
+	// Run does what is missing and returns nil, or what blocks it.
 	Run func(context.Context, *Session) (*Obstacle, error)
 }
 
-// Steps is the way, from the top. Until kube-vip runs, its address answers
-// nobody, and machines that join by way of it are silent: no step before
+// Steps is the way, from the top. Until kube-vip runs, its address does
+// not answer, and neither do machines that join through it: no step before
 // awaitEndpoint waits for a worker, or for a second member of etcd. Nodes become
-// Ready with the pod network, which is an addon: addons are set going before.
+// Ready with the pod network, which is an addon: addons are started before.
 func Steps() []Step {
 	return []Step{
 		{v1alpha1.BootstrapPending, renewCredentials},
@@ -171,7 +171,7 @@ type addonResults struct {
 // Progress is where a walk ended.
 type Progress struct {
 	Phase    v1alpha1.ClusterBootstrapPhase
-	Obstacle *Obstacle // nil: nothing is in the way any more
+	Obstacle *Obstacle // nil: nothing blocks it
 }
 
 // Walk takes the steps until one is not finished. An error is a Failure, or

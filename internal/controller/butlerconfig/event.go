@@ -16,7 +16,7 @@ const action = "Configure"
 // note cuts a message to what the API server takes as the note of an event.
 const note = "%.1000s"
 
-// announce makes an event of a changed condition.
+// announce records an event about a changed condition.
 func (r *Reconciler) announce(config *v1alpha1.ButlerConfig, c metav1.Condition) {
 	kind := corev1.EventTypeNormal
 	if c.Status != metav1.ConditionTrue {

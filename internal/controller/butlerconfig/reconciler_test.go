@@ -49,20 +49,20 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// world is a cluster whose ButlerConfig is looked after.
-type world struct {
+// fixture is a cluster whose ButlerConfig is looked after.
+type fixture struct {
 	*testing.T
 	client.Client
 	config *v1alpha1.ButlerConfig
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	c, err := client.New(api, client.Options{Scheme: scheme()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t, c, &v1alpha1.ButlerConfig{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.ButlerConfigName}}}
+	w := &fixture{t, c, &v1alpha1.ButlerConfig{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.ButlerConfigName}}}
 	w.must(c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 	m, err := manager.New(api, manager.Options{Scheme: scheme(), Metrics: server.Options{BindAddress: "0"}})
 	w.must(err)
@@ -81,20 +81,20 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) must(err error) {
+func (w *fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w *world) create(o client.Object) {
+func (w *fixture) create(o client.Object) {
 	w.Helper()
 	w.must(w.Create(w.Context(), o))
 }
 
 // set gives the ButlerConfig another spec.
-func (w *world) set(spec v1alpha1.ButlerConfigSpec) {
+func (w *fixture) set(spec v1alpha1.ButlerConfigSpec) {
 	w.Helper()
 	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(w.config), w.config))
 	w.config.Spec = spec
@@ -102,7 +102,7 @@ func (w *world) set(spec v1alpha1.ButlerConfigSpec) {
 }
 
 // await waits until the ButlerConfig, as it is now, has a mode and a reason.
-func (w *world) await(mode v1alpha1.ExposureMode, reason string) {
+func (w *fixture) await(mode v1alpha1.ExposureMode, reason string) {
 	w.Helper()
 	w.eventually(func() error {
 		w.must(w.Get(w.Context(), client.ObjectKeyFromObject(w.config), w.config))
@@ -116,7 +116,7 @@ func (w *world) await(mode v1alpha1.ExposureMode, reason string) {
 	})
 }
 
-func (w *world) eventually(check func() error) {
+func (w *fixture) eventually(check func() error) {
 	w.Helper()
 	var err error
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -130,7 +130,7 @@ func (w *world) eventually(check func() error) {
 // TestTheConfigurationIsTakenUpAndHealsWithWhatItNames is the life of the one
 // ButlerConfig.
 func TestTheConfigurationIsTakenUpAndHealsWithWhatItNames(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.Spec = provided(v1alpha1.ButlerConfigSpec{})
 	w.create(w.config)
 	w.await(v1alpha1.ExposureLoadBalancer, reasonProviderMissing)
@@ -150,7 +150,7 @@ func TestTheConfigurationIsTakenUpAndHealsWithWhatItNames(t *testing.T) {
 }
 
 // classes goes through mode Ingress.
-func (w *world) classes() {
+func (w *fixture) classes() {
 	w.Helper()
 	spec := provided(ingress("traefik"))
 	spec.ControlPlaneExposure.Hostname = "*.k8s.example.com"
@@ -171,7 +171,7 @@ func (w *world) classes() {
 }
 
 // gateways goes through mode Gateway.
-func (w *world) gateways() {
+func (w *fixture) gateways() {
 	w.Helper()
 	spec := provided(gateway())
 	spec.ControlPlaneExposure.Hostname = "*.k8s.example.com"
@@ -207,7 +207,7 @@ func gatewayDefinition() *apiextensionsv1.CustomResourceDefinition {
 }
 
 // events waits until there is one of each reason, with the right type.
-func (w *world) events(reasons ...string) {
+func (w *fixture) events(reasons ...string) {
 	w.Helper()
 	want := map[string]string{}
 	for _, r := range reasons {
@@ -231,8 +231,8 @@ func (w *world) events(reasons ...string) {
 }
 
 // quiet looks once more and sees that nothing is written, and that nothing is
-// told: there is no recorder.
-func (w *world) quiet() {
+// recorded: there is no recorder.
+func (w *fixture) quiet() {
 	w.Helper()
 	version := w.config.ResourceVersion
 	r := &Reconciler{Client: w.Client, Live: w.Client}

@@ -43,7 +43,7 @@ func register(m manager.Manager, r *Reconciler) error {
 		Complete(reconcile.AsReconciler(m.GetClient(), r))
 }
 
-// theOne leads from everything to the one ButlerConfig.
+// theOne maps every object to the one ButlerConfig.
 func theOne(context.Context, client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: v1alpha1.ButlerConfigName}}}
 }

@@ -32,7 +32,7 @@ func (v verdict) condition() metav1.Condition {
 	return c
 }
 
-// report writes a status that has changed, and tells what has.
+// report writes a status that has changed, and records events.
 func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ButlerConfig, v verdict) error {
 	before := config.DeepCopy()
 	s := &config.Status

@@ -27,13 +27,13 @@ func cloudBootstrap() *v1alpha1.ClusterBootstrap {
 	return cb
 }
 
-func (w *world) balancer() (*v1alpha1.LoadBalancerRequest, error) {
+func (w *fixture) balancer() (*v1alpha1.LoadBalancerRequest, error) {
 	r := &v1alpha1.LoadBalancerRequest{}
 	return r, w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dev-cp-lb"}, r)
 }
 
 // serveBalancer plays the provider: the load balancer has an endpoint.
-func (w *world) serveBalancer(endpoint string) {
+func (w *fixture) serveBalancer(endpoint string) {
 	w.Helper()
 	r, err := w.balancer()
 	if err != nil {
@@ -46,7 +46,7 @@ func (w *world) serveBalancer(endpoint string) {
 }
 
 // runAll plays the provider: all four machines run.
-func (w *world) runAll() {
+func (w *fixture) runAll() {
 	w.Helper()
 	for _, name := range []string{"dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-w-0"} {
 		w.run(name)
@@ -54,9 +54,9 @@ func (w *world) runAll() {
 }
 
 // inCloud is a cluster whose machines and load balancer are requested.
-func inCloud(t *testing.T) *world {
+func inCloud(t *testing.T) *fixture {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(configOf(v1alpha1.ProviderGCP))
 	w.create(cloudBootstrap())
 	w.reconcile("dev")
@@ -64,7 +64,7 @@ func inCloud(t *testing.T) *world {
 }
 
 // targets are those of the load balancer, by the name of the machine.
-func (w *world) targets() (names []string) {
+func (w *fixture) targets() (names []string) {
 	w.Helper()
 	r, err := w.balancer()
 	if err != nil {
@@ -230,7 +230,7 @@ func TestDeletedLoadBalancerIsNotCreatedAgainOnceItsEndpointIsInUse(t *testing.T
 }
 
 func TestLoadBalancerOfAnotherClusterIsNotTaken(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(configOf(v1alpha1.ProviderGCP))
 	w.create(cloudBootstrap())
 	w.create(&v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Name: "dev-cp-lb"}, Spec: v1alpha1.LoadBalancerRequestSpec{

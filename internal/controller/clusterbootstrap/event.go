@@ -29,7 +29,7 @@ func note(message string) string {
 	return strings.ToValidUTF8(message[:maxNote-len(cut)], "") + cut
 }
 
-// announce makes an event of a new phase, or else of a new obstacle, but not of
+// announce records an event about a new phase, or else about a new obstacle, but not of
 // each turn that an obstacle takes.
 func (r *Reconciler) announce(before, after *v1alpha1.ClusterBootstrap) {
 	if len(before.Status.Machines) == 0 && len(after.Status.Machines) > 0 {
@@ -49,7 +49,7 @@ func (r *Reconciler) announce(before, after *v1alpha1.ClusterBootstrap) {
 	}
 }
 
-// announceAddons makes an event of each addon that has become ready, is lost, or
+// announceAddons records an event about each addon that has become ready, is lost, or
 // fails for a new reason.
 func (r *Reconciler) announceAddons(before, after *v1alpha1.ClusterBootstrap) {
 	known := map[string]v1alpha1.BootstrapAddonStatus{}
@@ -69,7 +69,7 @@ func (r *Reconciler) announceAddons(before, after *v1alpha1.ClusterBootstrap) {
 	}
 }
 
-// obstacle is the condition that tells what is in the way. Of a Ready cluster
+// obstacle is the condition that contains the obstacle. Of a Ready cluster
 // that is paused, Ready says nothing new.
 func obstacle(cb *v1alpha1.ClusterBootstrap) metav1.Condition {
 	if c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionProgressing); c != nil {
@@ -78,7 +78,7 @@ func obstacle(cb *v1alpha1.ClusterBootstrap) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// warn tells once, when machines are asked for, what is odd about them.
+// warn records the warnings of the plan once, when machines are requested.
 func (r *Reconciler) warn(cb *v1alpha1.ClusterBootstrap) {
 	plan, err := bootstrap.NewPlan(cb.Spec)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// told are the events so far, without their notes.
-func (w *world) told() (out []string) {
+// recorded are the events so far, without their notes.
+func (w *fixture) recorded() (out []string) {
 	for {
 		select {
 		case e := <-w.events.Events:
@@ -32,7 +32,7 @@ func (w *world) told() (out []string) {
 }
 
 func TestEventsTellPhasesObstaclesAndWarningsOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	cb := haBootstrap(v1alpha1.ProviderHarvester, 0)
 	cb.Spec.Cluster.ControlPlane.Replicas = 2
 	w.create(cb)
@@ -51,14 +51,14 @@ func TestEventsTellPhasesObstaclesAndWarningsOnce(t *testing.T) {
 	} {
 		step.do()
 		w.reconcile("dev")
-		if diff := cmp.Diff(step.want, w.told()); diff != "" {
+		if diff := cmp.Diff(step.want, w.recorded()); diff != "" {
 			t.Errorf("%s: %s", step.name, diff)
 		}
 	}
 }
 
 func TestMachineOfAPlatformThatCannotBeAskedStopsNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	w.reconcile("dev")
@@ -84,7 +84,7 @@ func TestMachineOfAPlatformThatCannotBeAskedStopsNothing(t *testing.T) {
 }
 
 func TestFailedMachineIsNamedBeforeThoseThatAreOnTheirWay(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(haBootstrap(v1alpha1.ProviderHarvester, 1))
 	w.reconcile("dev")
@@ -102,7 +102,7 @@ func TestFailedMachineIsNamedBeforeThoseThatAreOnTheirWay(t *testing.T) {
 }
 
 func TestWorkersCarryTheirOwnPool(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(haBootstrap(v1alpha1.ProviderHarvester, 2))
 	w.reconcile("dev")
@@ -123,7 +123,7 @@ func TestWorkersCarryTheirOwnPool(t *testing.T) {
 }
 
 func TestPatchThatCannotBeAppliedFailsBeforeMachinesAndAChangedOneRevives(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	cb := clusterBootstrap()
 	cb.Spec.Talos.ConfigPatches = []v1alpha1.TalosConfigPatch{{Op: "remove", Path: "/machine/nothing"}}
@@ -137,9 +137,9 @@ func TestPatchThatCannotBeAppliedFailsBeforeMachinesAndAChangedOneRevives(t *tes
 	}
 }
 
-// TestLongMessagesAreStillTold asks the API server, which refuses longer notes.
-func TestLongMessagesAreStillTold(t *testing.T) {
-	w := newWorld(t)
+// TestLongMessagesAreStillRecorded asks the API server, which refuses longer notes.
+func TestLongMessagesAreStillRecorded(t *testing.T) {
+	w := newFixture(t)
 	m, err := manager.New(api.Config(), manager.Options{Scheme: w.Scheme(), Metrics: server.Options{BindAddress: "0"}})
 	if err != nil {
 		t.Fatal(err)
@@ -155,13 +155,13 @@ func TestLongMessagesAreStillTold(t *testing.T) {
 	if len(message) <= maxNote {
 		t.Fatalf("a message of %d bytes is not long", len(message))
 	}
-	var told eventsv1.EventList
-	for deadline := time.Now().Add(patience); len(told.Items) == 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if err := w.List(t.Context(), &told, client.InNamespace(w.namespace)); err != nil {
+	var recorded eventsv1.EventList
+	for deadline := time.Now().Add(patience); len(recorded.Items) == 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if err := w.List(t.Context(), &recorded, client.InNamespace(w.namespace)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(told.Items) != 1 || told.Items[0].Reason != "Failed" || !strings.HasPrefix(told.Items[0].Note, message[:900]) {
-		t.Errorf("events: %+v", told.Items)
+	if len(recorded.Items) != 1 || recorded.Items[0].Reason != "Failed" || !strings.HasPrefix(recorded.Items[0].Note, message[:900]) {
+		t.Errorf("events: %+v", recorded.Items)
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // annotate sets an annotation of a ClusterBootstrap, or takes it off.
-func (w *world) annotate(name, key, value string) {
+func (w *fixture) annotate(name, key, value string) {
 	w.Helper()
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		cb := w.get(name)
@@ -32,7 +32,7 @@ func (w *world) annotate(name, key, value string) {
 }
 
 func TestFencedClusterIsLeftAlone(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	w.annotate("dev", v1alpha1.AnnotationFenced, "it has moved")
@@ -61,7 +61,7 @@ func TestFencedClusterIsLeftAlone(t *testing.T) {
 }
 
 func TestFenceInTheMiddleOfAWalkEndsIt(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	w.Reconciler.Client = meddling{w.Client, func() { w.annotate("dev", v1alpha1.AnnotationFenced, "it moves") }}
@@ -75,13 +75,13 @@ func TestFenceInTheMiddleOfAWalkEndsIt(t *testing.T) {
 }
 
 func TestClusterThatManagesItselfDeletesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	w.reconcile("dev")
 	w.annotate("dev", v1alpha1.AnnotationPlane, v1alpha1.PlaneSelf)
 	made := w.made()
-	w.told()
+	w.recorded()
 	if err := w.Delete(t.Context(), w.get("dev")); err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +91,8 @@ func TestClusterThatManagesItselfDeletesNothing(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	w.reconcile("dev")
-	if told := w.told(); len(told) != 1 || told[0] != "Warning SelfHosted" {
-		t.Errorf("told %v", told)
+	if recorded := w.recorded(); len(recorded) != 1 || recorded[0] != "Warning SelfHosted" {
+		t.Errorf("recorded %v", recorded)
 	}
 	if now := w.made(); len(now) != len(made) {
 		t.Errorf("of %v only %v is left", made, now)
@@ -111,7 +111,7 @@ func TestClusterThatManagesItselfDeletesNothing(t *testing.T) {
 	}
 }
 
-func (w *world) requests() []v1alpha1.MachineRequest {
+func (w *fixture) requests() []v1alpha1.MachineRequest {
 	w.Helper()
 	var all v1alpha1.MachineRequestList
 	if err := w.List(w.Context(), &all, client.InNamespace(w.namespace)); err != nil {
@@ -124,7 +124,7 @@ func TestAmbientCredentialsAreRefusedBeforeThereAreMachines(t *testing.T) {
 	for _, tc := range []struct {
 		plane, want string
 	}{{v1alpha1.PlaneLocal, "AmbientCredentials"}, {v1alpha1.PlaneSelf, ""}, {"", ""}} {
-		w := newWorld(t)
+		w := newFixture(t)
 		config := providerConfig()
 		config.Spec.CredentialsRef = nil
 		config.Spec.Provider, config.Spec.Harvester = v1alpha1.ProviderGCP, nil

@@ -36,7 +36,7 @@ func (c *counting) Delete(ctx context.Context, o client.Object, opts ...client.D
 }
 
 // claimOn records that an id is that of the copy, as a pivot does.
-func (w *world) claimOn(to client.Client, o client.Object) {
+func (w *fixture) claimOn(to client.Client, o client.Object) {
 	w.Helper()
 	if o.GetAnnotations()[v1alpha1.AnnotationClaimedBy] == "" {
 		return
@@ -47,7 +47,7 @@ func (w *world) claimOn(to client.Client, o client.Object) {
 }
 
 // copyTo writes what a plane has of a cluster to another one, status and all.
-func (w *world) copyTo(to client.Client) {
+func (w *fixture) copyTo(to client.Client) {
 	w.Helper()
 	w.must(to.Create(w.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
 	for _, list := range []client.ObjectList{
@@ -73,7 +73,7 @@ func (w *world) copyTo(to client.Client) {
 	}
 }
 
-func (w *world) must(err error) {
+func (w *fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -93,7 +93,7 @@ func TestClusterThatHasMovedGoesOnAsItWas(t *testing.T) {
 	calls := s.platform.Machines()
 
 	counted := &counting{Client: there}
-	moved := *s.world
+	moved := *s.fixture
 	reconciler := *s.Reconciler
 	reconciler.Client, reconciler.Live = counted, there
 	moved.Client, moved.Reconciler = there, &reconciler

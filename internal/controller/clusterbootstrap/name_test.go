@@ -18,7 +18,7 @@ import (
 
 // createEarlier creates a ClusterBootstrap that an earlier release worked on: workers
 // were requested under these names, and no status was written so far.
-func (w *world) createEarlier(cb *v1alpha1.ClusterBootstrap, workers ...string) {
+func (w *fixture) createEarlier(cb *v1alpha1.ClusterBootstrap, workers ...string) {
 	w.Helper()
 	cb.Annotations = map[string]string{v1alpha1.AnnotationClusterID: uuid.NewString()}
 	w.create(cb)
@@ -31,7 +31,7 @@ func (w *world) createEarlier(cb *v1alpha1.ClusterBootstrap, workers ...string) 
 }
 
 // createOwned creates a request in the name of the bootstrap.
-func (w *world) createOwned(o client.Object) {
+func (w *fixture) createOwned(o client.Object) {
 	w.Helper()
 	o.SetNamespace(w.namespace)
 	if err := w.Create(w.Context(), o, client.FieldOwner("butler-bootstrap")); err != nil {
@@ -50,7 +50,7 @@ func owned(cb *v1alpha1.ClusterBootstrap, name string) metav1.ObjectMeta {
 	}
 }
 
-func (w *world) requestNames() (names []string) {
+func (w *fixture) requestNames() (names []string) {
 	w.Helper()
 	var all v1alpha1.MachineRequestList
 	if err := w.List(w.Context(), &all, client.InNamespace(w.namespace)); err != nil {
@@ -64,9 +64,9 @@ func (w *world) requestNames() (names []string) {
 }
 
 // TestNamesOfAnEarlierReleaseStay also is about a request whose status names nothing
-// so far, and about one that somebody deleted.
+// so far, and about one that was deleted.
 func TestNamesOfAnEarlierReleaseStay(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(configOf(v1alpha1.ProviderGCP))
 	cb := cloudBootstrap()
 	cb.Spec.Cluster.Workers.Replicas = 3
@@ -111,7 +111,7 @@ func TestNamesOfAnEarlierReleaseStay(t *testing.T) {
 }
 
 // deletionTakesAll sees that nothing of a cluster is left behind, whatever its name.
-func (w *world) deletionTakesAll() {
+func (w *fixture) deletionTakesAll() {
 	w.Helper()
 	if err := w.Delete(w.Context(), w.get("dev")); err != nil {
 		w.Fatal(err)

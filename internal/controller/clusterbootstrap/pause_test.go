@@ -25,7 +25,7 @@ import (
 )
 
 // change updates the spec of a ClusterBootstrap.
-func (w *world) change(name string, do func(*v1alpha1.ClusterBootstrapSpec)) {
+func (w *fixture) change(name string, do func(*v1alpha1.ClusterBootstrapSpec)) {
 	w.Helper()
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		cb := w.get(name)
@@ -41,7 +41,7 @@ func pause(s *v1alpha1.ClusterBootstrapSpec)  { s.Paused = true }
 func resume(s *v1alpha1.ClusterBootstrapSpec) { s.Paused = false }
 
 // made are the resource versions of everything that a bootstrap makes.
-func (w *world) made() map[string]string {
+func (w *fixture) made() map[string]string {
 	w.Helper()
 	all := map[string]string{}
 	for _, list := range []client.ObjectList{&v1alpha1.MachineRequestList{}, &v1alpha1.LoadBalancerRequestList{}, &corev1.SecretList{}} {
@@ -60,17 +60,17 @@ func (w *world) made() map[string]string {
 }
 
 func TestPausedAtEachPhaseChangesNothingAndResumes(t *testing.T) {
-	for phase, reach := range map[v1alpha1.ClusterBootstrapPhase]func(*world){
-		v1alpha1.BootstrapPending:              func(*world) {},
-		v1alpha1.BootstrapProvisioningMachines: func(w *world) { w.create(providerConfig()) },
-		v1alpha1.BootstrapConfiguringTalos: func(w *world) {
+	for phase, reach := range map[v1alpha1.ClusterBootstrapPhase]func(*fixture){
+		v1alpha1.BootstrapPending:              func(*fixture) {},
+		v1alpha1.BootstrapProvisioningMachines: func(w *fixture) { w.create(providerConfig()) },
+		v1alpha1.BootstrapConfiguringTalos: func(w *fixture) {
 			w.create(providerConfig())
 			w.reconcile("dev")
 			w.run("dev-cp-0")
 		},
 	} {
 		t.Run(string(phase), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.create(clusterBootstrap())
 			reach(w)
 			before := w.reconcile("dev")
@@ -94,7 +94,7 @@ func TestPausedAtEachPhaseChangesNothingAndResumes(t *testing.T) {
 	}
 }
 
-// meddling runs a change of somebody else when the ProviderConfig is read.
+// meddling runs a change of another client when the ProviderConfig is read.
 type meddling struct {
 	client.Client
 	do func()
@@ -108,7 +108,7 @@ func (m meddling) Get(ctx context.Context, key client.ObjectKey, o client.Object
 }
 
 func TestPausedInTheMiddleOfAWalkEndsIt(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	w.Reconciler.Client = meddling{w.Client, func() { w.change("dev", pause) }}
@@ -136,8 +136,8 @@ func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // work has an addon installed on a cluster that does not answer. The channel is
-// closed when nobody works on it any more.
-func (w *world) work(name string) <-chan struct{} {
+// closed when it is not worked on any more.
+func (w *fixture) work(name string) <-chan struct{} {
 	s := silent{make(chan struct{}), make(chan struct{})}
 	config := &rest.Config{Host: "http://cluster.invalid", WrapTransport: func(http.RoundTripper) http.RoundTripper { return s }}
 	w.Addons.Advance(install.Target{ID: w.namespace + "/" + name, Config: config}, []addon.Addon{{
@@ -146,37 +146,37 @@ func (w *world) work(name string) <-chan struct{} {
 	select {
 	case <-s.asked:
 	case <-time.After(time.Minute):
-		w.Fatal("nobody works on it")
+		w.Fatal("it is not worked on")
 	}
 	return s.left
 }
 
-func TestNobodyWorksOnAClusterThatIsNotWantedToChange(t *testing.T) {
-	for reason, then := range map[string]func(*world) error{
-		"paused": func(w *world) error {
+func TestAClusterThatMustNotChangeIsNotWorkedOn(t *testing.T) {
+	for reason, then := range map[string]func(*fixture) error{
+		"paused": func(w *fixture) error {
 			w.change("dev", pause)
 			return nil
 		},
-		"fenced": func(w *world) error {
+		"fenced": func(w *fixture) error {
 			w.annotate("dev", v1alpha1.AnnotationFenced, "it has moved")
 			return nil
 		},
-		"deleted": func(w *world) error { return w.Delete(w.Context(), w.get("dev")) },
-		"gone without its finalizer": func(w *world) error {
+		"deleted": func(w *fixture) error { return w.Delete(w.Context(), w.get("dev")) },
+		"gone without its finalizer": func(w *fixture) error {
 			cb := w.get("dev")
 			cb.Finalizers = nil
 			return errors.Join(w.Update(w.Context(), cb), w.Delete(w.Context(), cb))
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.create(providerConfig())
 			w.create(clusterBootstrap())
 			w.reconcile("dev")
 			left := w.work("dev")
 			select {
 			case <-left:
-				t.Fatal("nobody works on it to begin with")
+				t.Fatal("it is not worked on to begin with")
 			default:
 			}
 			dev := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: w.namespace, Name: "dev"}}
@@ -190,7 +190,7 @@ func TestNobodyWorksOnAClusterThatIsNotWantedToChange(t *testing.T) {
 			select {
 			case <-left:
 			default:
-				t.Error("somebody works on it")
+				t.Error("it is worked on")
 			}
 		})
 	}
@@ -198,17 +198,17 @@ func TestNobodyWorksOnAClusterThatIsNotWantedToChange(t *testing.T) {
 
 func TestCredentialsLeaveTheStatusAtAnyMoment(t *testing.T) {
 	secretOnly := func(s *v1alpha1.ClusterBootstrapSpec) { s.StatusCredentials = v1alpha1.StatusCredentialsSecretOnly }
-	for reason, then := range map[string]func(*world){
-		"while it goes on": func(*world) {},
-		"while paused":     func(w *world) { w.change("dev", pause) },
-		"while an earlier step is in the way": func(w *world) {
+	for reason, then := range map[string]func(*fixture){
+		"while it continues": func(*fixture) {},
+		"while paused":       func(w *fixture) { w.change("dev", pause) },
+		"while an earlier step is in the way": func(w *fixture) {
 			if err := w.Delete(w.Context(), &v1alpha1.ProviderConfig{ObjectMeta: meta1("harvester", w.namespace)}); err != nil {
 				w.Fatal(err)
 			}
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.create(providerConfig())
 			cb := clusterBootstrap()
 			cb.Spec.StatusCredentials = v1alpha1.StatusCredentialsInline
@@ -228,7 +228,7 @@ func TestCredentialsLeaveTheStatusAtAnyMoment(t *testing.T) {
 }
 
 func TestEndpointFollowsTheSpecUntilAMachineHasIt(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	w.reconcile("dev")
@@ -257,7 +257,7 @@ func TestEndpointFollowsTheSpecUntilAMachineHasIt(t *testing.T) {
 }
 
 func TestDeletedKeysAreNotMadeAgainOnceTheyAreInUse(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	w.reconcile("dev")

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package clusterbootstrap reconciles ClusterBootstraps: it walks the steps of
-// package bootstrap and reports where they stand.
+// package bootstrap and reports their state.
 package clusterbootstrap
 
 import (
@@ -93,8 +93,8 @@ func (r *Reconciler) claim(ctx context.Context, cb *v1alpha1.ClusterBootstrap) e
 }
 
 // identify gives the cluster an id: a new one, or the one that was taken off the
-// object, as kubectl replace does, and that still stands on its machines. With
-// another id these would be a stranger's, and never removed.
+// object, as kubectl replace does, and that its machines still carry. With
+// another id these would not be recognised, and never removed.
 func (r *Reconciler) identify(ctx context.Context, cb *v1alpha1.ClusterBootstrap) error {
 	id := uuid.NewString()
 	for _, m := range cb.Status.Machines {
@@ -150,7 +150,7 @@ func (r *Reconciler) walk(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (b
 	return s.Walk(ctx, bootstrap.Steps())
 }
 
-// changed looks whether somebody paused, deleted, changed or fenced a
+// changed reports whether a client has paused, deleted, changed or fenced a
 // ClusterBootstrap while it is walked.
 func (r *Reconciler) changed(ctx context.Context, cb *v1alpha1.ClusterBootstrap) error {
 	now := &v1alpha1.ClusterBootstrap{}
@@ -165,7 +165,7 @@ func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
 	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial, Addons: r.Addons, Clock: r.Clock}
 }
 
-// pollAfter is when to ask again where nobody reports a change: soon while
+// pollAfter is when to ask again where no change is reported: soon while
 // things move, ever less often while they do not. What took 20 seconds is seen
 // within a quarter of one.
 func (r *Reconciler) pollAfter(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress) time.Duration {

@@ -37,9 +37,9 @@ func TestMain(m *testing.M) {
 	os.Exit(planetest.Run(m, plane.Options{}, func(p *plane.Plane) { api = p }))
 }
 
-// world is a namespace of its own with a reconciler that nothing but the test
+// fixture is a namespace of its own with a reconciler that nothing but the test
 // calls, and nodes that never answer.
-type world struct {
+type fixture struct {
 	*testing.T
 	client.Client
 	*Reconciler
@@ -47,7 +47,7 @@ type world struct {
 	events    *events.FakeRecorder
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
@@ -65,18 +65,18 @@ func newWorld(t *testing.T) *world {
 	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route to host") }
 	r := &Reconciler{Client: c, Live: c, Dial: refuse, Addons: install.New(install.Options{}), Recorder: recorder, Clock: time.Now}
 	t.Cleanup(r.Addons.Close)
-	return &world{t, c, r, namespace.Name, recorder}
+	return &fixture{t, c, r, namespace.Name, recorder}
 }
 
 // restart replaces the reconciler by one without memory.
-func (w *world) restart() {
+func (w *fixture) restart() {
 	r := *w.Reconciler
 	r.Addons = install.New(install.Options{})
 	w.Cleanup(r.Addons.Close)
 	w.Reconciler = &r
 }
 
-func (w *world) create(o client.Object) {
+func (w *fixture) create(o client.Object) {
 	w.Helper()
 	o.SetNamespace(w.namespace)
 	if err := w.Create(w.Context(), o); err != nil {
@@ -84,7 +84,7 @@ func (w *world) create(o client.Object) {
 	}
 }
 
-func (w *world) reconcile(name string) *v1alpha1.ClusterBootstrap {
+func (w *fixture) reconcile(name string) *v1alpha1.ClusterBootstrap {
 	w.Helper()
 	cb := w.get(name)
 	if _, err := w.Reconcile(w.Context(), cb); err != nil {
@@ -93,7 +93,7 @@ func (w *world) reconcile(name string) *v1alpha1.ClusterBootstrap {
 	return w.get(name)
 }
 
-func (w *world) get(name string) *v1alpha1.ClusterBootstrap {
+func (w *fixture) get(name string) *v1alpha1.ClusterBootstrap {
 	w.Helper()
 	cb := &v1alpha1.ClusterBootstrap{}
 	if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, cb); err != nil {
@@ -102,7 +102,7 @@ func (w *world) get(name string) *v1alpha1.ClusterBootstrap {
 	return cb
 }
 
-func (w *world) request(name string) (*v1alpha1.MachineRequest, error) {
+func (w *fixture) request(name string) (*v1alpha1.MachineRequest, error) {
 	r := &v1alpha1.MachineRequest{}
 	return r, w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, r)
 }
@@ -154,7 +154,7 @@ func progressing(cb *v1alpha1.ClusterBootstrap) metav1.Condition {
 }
 
 func TestMissingProviderConfigIsAnObstacleThatHeals(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(clusterBootstrap())
 	cb := w.reconcile("dev")
 	if c := progressing(cb); c.Reason != "ProviderConfigMissing" || cb.Status.Phase != v1alpha1.BootstrapPending {
@@ -167,7 +167,7 @@ func TestMissingProviderConfigIsAnObstacleThatHeals(t *testing.T) {
 }
 
 func TestRequestsCarryTheSpecAndTheIdentityOfTheCluster(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	cb := w.reconcile("dev")
@@ -192,7 +192,7 @@ func TestRequestsCarryTheSpecAndTheIdentityOfTheCluster(t *testing.T) {
 }
 
 func TestReconcilingAgainChangesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	first := w.reconcile("dev")
@@ -209,7 +209,7 @@ func TestReconcilingAgainChangesNothing(t *testing.T) {
 }
 
 func TestOutdatedReadIsNoFailure(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	old := w.get("dev")
@@ -221,7 +221,7 @@ func TestOutdatedReadIsNoFailure(t *testing.T) {
 }
 
 func TestSecretsAreMadeOnceWhateverACacheSays(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	w.reconcile("dev")
@@ -247,7 +247,7 @@ func (blind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...
 }
 
 func TestUnreachableNodeIsAnObstacleWithItsAddress(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	w.reconcile("dev")
@@ -270,7 +270,7 @@ func TestCredentialsAreInTheStatusIfAskedForAlone(t *testing.T) {
 		"": false, v1alpha1.StatusCredentialsSecretOnly: false, v1alpha1.StatusCredentialsInline: true,
 	} {
 		t.Run("spec.statusCredentials="+string(asked), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.create(providerConfig())
 			cb := clusterBootstrap()
 			cb.Spec.StatusCredentials = asked
@@ -294,7 +294,7 @@ func TestCredentialsAreInTheStatusIfAskedForAlone(t *testing.T) {
 }
 
 // run plays the provider: the machine runs.
-func (w *world) run(name string) {
+func (w *fixture) run(name string) {
 	w.Helper()
 	r, err := w.request(name)
 	if err != nil {
@@ -306,8 +306,8 @@ func (w *world) run(name string) {
 	}
 }
 
-func TestDeletedRequestIsNotMadeAgain(t *testing.T) {
-	w := newWorld(t)
+func TestDeletedRequestIsNotCreatedAgain(t *testing.T) {
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	w.reconcile("dev")
@@ -327,7 +327,7 @@ func TestDeletedRequestIsNotMadeAgain(t *testing.T) {
 }
 
 func TestUnsupportedSpecFailsAndAChangedOneRevives(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	broken := clusterBootstrap()
 	broken.Spec.Talos.Version = "v9.9.9"
@@ -358,7 +358,7 @@ func TestUnsupportedSpecFailsAndAChangedOneRevives(t *testing.T) {
 }
 
 func TestTeamScopedProviderConfigIsRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	pc := providerConfig()
 	pc.Spec.Scope = &v1alpha1.ProviderScope{Type: v1alpha1.ScopeTeam, TeamRef: &v1alpha1.LocalReference{Name: "team"}}
 	w.create(pc)
@@ -369,7 +369,7 @@ func TestTeamScopedProviderConfigIsRefused(t *testing.T) {
 }
 
 func TestPausedChangesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	cb := clusterBootstrap()
 	cb.Spec.Paused = true
@@ -384,7 +384,7 @@ func TestPausedChangesNothing(t *testing.T) {
 }
 
 func TestPausedDoesNotKeepFromDeletion(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	cb := w.reconcile("dev")
@@ -404,10 +404,10 @@ func TestPausedDoesNotKeepFromDeletion(t *testing.T) {
 }
 
 func TestDeletionWaitsForRequestsAndRemovesSecrets(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
-	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "somebody-elses", Labels: map[string]string{v1alpha1.LabelClusterBootstrap: "dev"}}})
+	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "another-owners", Labels: map[string]string{v1alpha1.LabelClusterBootstrap: "dev"}}})
 	w.reconcile("dev")
 	r, err := w.request("dev-cp-0")
 	if err != nil {
@@ -439,13 +439,13 @@ func TestDeletionWaitsForRequestsAndRemovesSecrets(t *testing.T) {
 		t.Errorf("the ClusterBootstrap is still there: %v", err)
 	}
 	var left corev1.SecretList
-	if err := w.List(t.Context(), &left, client.InNamespace(w.namespace)); err != nil || len(left.Items) != 1 || left.Items[0].Name != "somebody-elses" {
+	if err := w.List(t.Context(), &left, client.InNamespace(w.namespace)); err != nil || len(left.Items) != 1 || left.Items[0].Name != "another-owners" {
 		t.Errorf("secrets left: %d, %v", len(left.Items), err)
 	}
 }
 
 func TestClusterWhoseIDWasTakenOffIsStillTheSame(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	before := w.reconcile("dev")

@@ -33,7 +33,7 @@ func aging(t *testing.T) (s *site, clock *time.Time) {
 	cb.Spec.Network.VIP, cb.Spec.StatusCredentials = "", v1alpha1.StatusCredentialsInline
 	s.create(cb)
 	s.eventually("Ready", func() bool { return isReady(s.reconcile("dev")) })
-	s.told()
+	s.recorded()
 	return s, clock
 }
 
@@ -72,20 +72,20 @@ func TestCredentialsAreRenewedAMonthBeforeTheyRunOut(t *testing.T) {
 			}
 		}
 	}
-	if told := s.told(); !slices.Equal(told, []string{"Normal CredentialsRenewed", "Normal CredentialsRenewed"}) {
-		t.Errorf("told %v", told)
+	if recorded := s.recorded(); !slices.Equal(recorded, []string{"Normal CredentialsRenewed", "Normal CredentialsRenewed"}) {
+		t.Errorf("recorded %v", recorded)
 	}
 	cb := s.get("dev")
 	if inline, _ := base64.StdEncoding.DecodeString(cb.Status.Kubeconfig); string(inline) != string(s.credential("kubeconfig").Data["kubeconfig"]) {
 		t.Error("the status has another kubeconfig than the Secret")
 	}
 	if nodes, err := s.kubernetes("dev").CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil || len(nodes.Items) != 1 {
-		t.Errorf("the new kubeconfig leads to %d nodes: %v", len(nodes.Items), err)
+		t.Errorf("the new kubeconfig shows %d nodes: %v", len(nodes.Items), err)
 	}
 }
 
 // TestCredentialsOutlastNodesThatIssueNone has nodes that do not answer: what holds
-// is used, and what does not is told.
+// is used, and what does not is recorded.
 func TestCredentialsOutlastNodesThatIssueNone(t *testing.T) {
 	s, clock := aging(t)
 	begin, dial, old := *clock, s.Dial, s.credential("kubeconfig")
@@ -138,7 +138,7 @@ func TestCredentialsAreThereWheneverTheirRenewalIsCutShort(t *testing.T) {
 	if s.credential("talosconfig").ResourceVersion != old.ResourceVersion {
 		t.Error("it has changed")
 	}
-	// Somebody else writes to it at the same time.
+	// Another client writes to it at the same time.
 	s.Reconciler.Client = meddler{whole, func(o client.Object) error {
 		other := s.credential("talosconfig")
 		metav1.SetMetaDataAnnotation(&other.ObjectMeta, "example.com/mine", o.GetName())

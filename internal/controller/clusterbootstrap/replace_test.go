@@ -22,15 +22,15 @@ import (
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
-// mortal dies after each of its writes, once: what was written stands, and nobody
+// crashing fails after each of its writes, once: what was written is kept, and nothing
 // has seen that it does. Of its writes of the status every other one is lost.
-type mortal struct {
+type crashing struct {
 	*forgetful
 	seen             map[string]bool
 	created, deleted []string
 }
 
-func (m *mortal) die(what string) error {
+func (m *crashing) die(what string) error {
 	if m.seen[what] {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (m *mortal) die(what string) error {
 	return errKilled
 }
 
-func (m *mortal) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
+func (m *crashing) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
 	if err := m.Client.Create(ctx, o, opts...); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (m *mortal) Create(ctx context.Context, o client.Object, opts ...client.Cre
 	return m.die("create " + o.GetName())
 }
 
-func (m *mortal) Delete(ctx context.Context, o client.Object, opts ...client.DeleteOption) error {
+func (m *crashing) Delete(ctx context.Context, o client.Object, opts ...client.DeleteOption) error {
 	if err := m.Client.Delete(ctx, o, opts...); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (m *mortal) Delete(ctx context.Context, o client.Object, opts ...client.Del
 	return m.die("delete " + o.GetName())
 }
 
-func (m *mortal) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+func (m *crashing) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 	if err := m.Client.Patch(ctx, o, p, opts...); err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func (m *mortal) Patch(ctx context.Context, o client.Object, p client.Patch, opt
 }
 
 // walkUntil walks, again after every death, until done says so, and collects what
-// is told. The phase never leaves Ready once it was.
-func (s *site) walkUntil(what string, done func(*v1alpha1.ClusterBootstrap) bool) (told []string) {
+// is recorded. The phase never leaves Ready once it was.
+func (s *site) walkUntil(what string, done func(*v1alpha1.ClusterBootstrap) bool) (recorded []string) {
 	s.Helper()
 	wasReady := s.get("dev").Status.Phase == v1alpha1.BootstrapReady
 	var cb *v1alpha1.ClusterBootstrap
@@ -71,13 +71,13 @@ func (s *site) walkUntil(what string, done func(*v1alpha1.ClusterBootstrap) bool
 		if _, err := s.Reconcile(s.Context(), s.get("dev")); err != nil && !errors.Is(err, errKilled) {
 			s.Fatal(err)
 		}
-		told = append(told, s.told()...)
+		recorded = append(recorded, s.recorded()...)
 		cb = s.get("dev")
 		if wasReady && cb.Status.Phase != v1alpha1.BootstrapReady {
 			s.Fatalf("phase %s", cb.Status.Phase)
 		}
 		if done(cb) {
-			return told
+			return recorded
 		}
 	}
 	s.Fatalf("gave up: %s: %s\n%+v\n%v", what, progressing(cb).Message, cb.Status.Machines, cb.Annotations)
@@ -88,7 +88,7 @@ func says(text string) func(*v1alpha1.ClusterBootstrap) bool {
 	return func(cb *v1alpha1.ClusterBootstrap) bool { return strings.Contains(progressing(cb).Message, text) }
 }
 
-// lose takes a machine off the platform behind everybody's back.
+// lose removes a machine from the platform without a report.
 func (s *site) lose(name string) {
 	s.Helper()
 	s.platform.Remove(name)
@@ -198,8 +198,8 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 	s.createEarlier(haBootstrap(v1alpha1.ProviderHarvester, 2), "dev-worker-0")
 	s.walkUntil("Ready", isReady)
 	s.complete(s.get("dev"), "dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-worker-0", "dev-w-1")
-	writes := func() *mortal {
-		m := &mortal{forgetful: &forgetful{Client: s.Client}, seen: map[string]bool{}}
+	writes := func() *crashing {
+		m := &crashing{forgetful: &forgetful{Client: s.Client}, seen: map[string]bool{}}
 		s.Reconciler.Client = m
 		return m
 	}
@@ -221,18 +221,18 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 	}
 	s.Reconciler.Client = s.Client
 
-	t.Run("a worker whose request somebody deleted", func(t *testing.T) {
+	t.Run("a worker whose request was deleted", func(t *testing.T) {
 		before := s.identities()
 		r, err := s.request("dev-worker-0")
 		s.must(err)
 		s.must(s.Delete(t.Context(), r))
 		s.walkUntil("the node's word", says("its node is still Ready"))
 		s.forsake("dev-worker-0")
-		told := s.walkUntil("a new worker", replaced)
+		recorded := s.walkUntil("a new worker", replaced)
 		s.isNew("dev-worker-0", before)
 		for _, want := range []string{"Normal ReplacingMachine", "Normal MachineReplaced"} {
-			if !slices.Contains(told, want) {
-				t.Errorf("no %q in %v", want, told)
+			if !slices.Contains(recorded, want) {
+				t.Errorf("no %q in %v", want, recorded)
 			}
 		}
 	})
@@ -258,16 +258,16 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 		before := s.identities()
 		for _, name := range []string{"dev-cp-1", "dev-w-7"} {
 			s.annotate("dev", replaceKey, name)
-			told := s.walkUntil("refusal", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Annotations[replaceKey] == "" })
-			if !slices.Contains(told, "Warning ReplacementRefused") {
-				t.Errorf("%s: told %v", name, told)
+			recorded := s.walkUntil("refusal", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Annotations[replaceKey] == "" })
+			if !slices.Contains(recorded, "Warning ReplacementRefused") {
+				t.Errorf("%s: recorded %v", name, recorded)
 			}
 		}
 		if diff := cmp.Diff(before, s.identities()); diff != "" {
 			t.Error(diff)
 		}
 	})
-	t.Run("a control plane, and only when somebody asks", func(t *testing.T) {
+	t.Run("a control plane, and only on request", func(t *testing.T) {
 		before, voters := s.identities(), s.voters()
 		s.lose("dev-cp-2")
 		s.forsake("dev-cp-2")
@@ -317,20 +317,20 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 		s.forsake("dev-worker-0")
 		s.walkUntil("the deletion", says("machine dev-worker-0 is being replaced: its MachineRequest is being deleted"))
 		s.annotate("dev", replaceKey, "dev-cp-1")
-		told := s.walkUntil("refusal", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Annotations[replaceKey] == "" })
-		if !slices.Contains(told, "Warning ReplacementRefused") {
-			t.Errorf("told %v", told)
+		recorded := s.walkUntil("refusal", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Annotations[replaceKey] == "" })
+		if !slices.Contains(recorded, "Warning ReplacementRefused") {
+			t.Errorf("recorded %v", recorded)
 		}
 		s.lose("dev-cp-2")
 		s.annotate("dev", replaceKey, "dev-cp-2")
-		told = s.walkUntil("the node's word", says("machine dev-cp-2 is lost, and is not replaced yet: its node is still Ready"))
-		if !slices.Contains(told, "Normal MachineLost") {
-			t.Errorf("told %v", told)
+		recorded = s.walkUntil("the node's word", says("machine dev-cp-2 is lost, and is not replaced yet: its node is still Ready"))
+		if !slices.Contains(recorded, "Normal MachineLost") {
+			t.Errorf("recorded %v", recorded)
 		}
 		s.forsake("dev-cp-2")
-		told = s.walkUntil("a new control plane", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Annotations[replacingKey] == "" })
-		if !slices.Contains(told, "Normal MachineReplaced") {
-			t.Errorf("told %v", told)
+		recorded = s.walkUntil("a new control plane", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Annotations[replacingKey] == "" })
+		if !slices.Contains(recorded, "Normal MachineReplaced") {
+			t.Errorf("recorded %v", recorded)
 		}
 		s.hold("dev-worker-0", "")
 		s.walkUntil("the worker after it", replaced)
@@ -349,15 +349,15 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 		s.annotate("dev", replaceKey, "dev-cp-2")
 		s.walkUntil("the deletion", says("machine dev-cp-2 is being replaced: its MachineRequest is being deleted"))
 		s.annotate("dev", replaceKey, "dev-w-1")
-		told := s.walkUntil("the other", says("machine dev-w-1 is not replaced yet: machine dev-cp-2 is being replaced: "))
-		if !slices.Contains(told, "Normal MachineLost") {
-			t.Errorf("told %v", told)
+		recorded := s.walkUntil("the other", says("machine dev-w-1 is not replaced yet: machine dev-cp-2 is being replaced: "))
+		if !slices.Contains(recorded, "Normal MachineLost") {
+			t.Errorf("recorded %v", recorded)
 		}
 		s.hold("dev-cp-2", "")
 		s.walkUntil("a new control plane", replaced)
 		s.isNew("dev-cp-2", before)
 	})
-	t.Run("a new worker that does not work, when somebody asks again", func(t *testing.T) {
+	t.Run("a new worker that does not work, when it is requested again", func(t *testing.T) {
 		before := s.identities()
 		s.lose("dev-worker-0")
 		s.forsake("dev-worker-0")
@@ -368,9 +368,9 @@ func TestLostMachinesAreReplaced(t *testing.T) {
 		})
 		between := s.identities()
 		s.annotate("dev", replaceKey, "dev-worker-0")
-		told := s.walkUntil("patience", says("machine dev-worker-0 was replaced and its node is not Ready; it is not replaced within 10 minutes of the last time"))
-		if !slices.Contains(told, "Normal MachineLost") {
-			t.Errorf("told %v", told)
+		recorded := s.walkUntil("patience", says("machine dev-worker-0 was replaced and its node is not Ready; it is not replaced within 10 minutes of the last time"))
+		if !slices.Contains(recorded, "Normal MachineLost") {
+			t.Errorf("recorded %v", recorded)
 		}
 		if diff := cmp.Diff(between, s.identities()); diff != "" {
 			t.Error(diff)

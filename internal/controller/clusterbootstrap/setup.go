@@ -30,7 +30,7 @@ import (
 )
 
 // wakeLag makes one walk of what happens to several addons at about the same
-// time: they go on by themselves, and the walk only tells.
+// time: they proceed by themselves, and the walk only reports.
 const wakeLag = 200 * time.Millisecond
 
 // workers is how many clusters are looked after at once. They mostly wait for answers,
@@ -50,7 +50,7 @@ type Options struct {
 	Dial talos.Dialer
 	// Addons is where addons come from.
 	Addons *source.Source
-	// Clock tells the time; nil is time.Now.
+	// Clock returns the time; nil is time.Now.
 	Clock func() time.Time
 }
 
@@ -93,8 +93,8 @@ func Register(m manager.Manager, o Options) error {
 		Complete(reconcile.Func(r.byName))
 }
 
-// byName reconciles what is there under a name. Nothing is, where somebody took
-// the finalizer off: then nobody works on its cluster any more.
+// byName reconciles the object of a name. There is none if its finalizer was removed:
+// then work on its cluster ends.
 func (r *Reconciler) byName(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cb := &v1alpha1.ClusterBootstrap{}
 	err := r.Client.Get(ctx, request.NamespacedName, cb)
@@ -108,7 +108,7 @@ func (r *Reconciler) byName(ctx context.Context, request reconcile.Request) (rec
 	return r.Reconcile(ctx, cb)
 }
 
-// installer tells of addons that stand differently by way of woken.
+// installer reports addons whose state has changed through woken.
 func installer(m manager.Manager, s *source.Source, woken chan<- event.TypedGenericEvent[types.NamespacedName]) *install.Installer {
 	return install.New(install.Options{
 		Source: s,
@@ -132,7 +132,7 @@ func wake(woken <-chan event.TypedGenericEvent[types.NamespacedName]) ctrlsource
 	})
 }
 
-// byLabel leads from a request to the ClusterBootstrap that made it.
+// byLabel maps a request to the ClusterBootstrap that created it.
 func byLabel(_ context.Context, o client.Object) []reconcile.Request {
 	name := o.GetLabels()[v1alpha1.LabelClusterBootstrap]
 	if name == "" {

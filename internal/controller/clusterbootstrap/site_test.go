@@ -44,18 +44,18 @@ const (
 	vip      = "10.0.0.200"
 )
 
-// site is a world whose machines are real enough: the in-memory platform makes
+// site is a fixture whose machines are real enough: the in-memory platform makes
 // them, emulated Talos nodes boot at their addresses, and a whole provider and
 // the bootstrap run as they do in a program.
 type site struct {
-	*world
+	*fixture
 	network    *network.Network
 	datacenter *datacenter.Datacenter
 	platform   *inmemory.Platform
 	dir        string
 	charts     *source.Source
 	image      string          // that machines boot from
-	faults     *fault.Injector // their clock stands until it is begun
+	faults     *fault.Injector // their clock starts when it is begun
 
 	mu  sync.Mutex
 	off map[string]bool // machines that stay off, and endpoints that lead somewhere
@@ -85,7 +85,7 @@ type siteOptions struct {
 
 func siteWith(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, o siteOptions) *site {
 	t.Helper()
-	s := &site{world: newWorld(t), network: network.New(), dir: t.TempDir(), image: o.image, off: map[string]bool{}, on: map[string]bool{}}
+	s := &site{fixture: newFixture(t), network: network.New(), dir: t.TempDir(), image: o.image, off: map[string]bool{}, on: map[string]bool{}}
 	s.platform = inmemory.New(inmemory.Options{LoadBalancers: !p.OnPrem(), NodeProviderIDs: !p.OnPrem(), Push: true})
 	s.faults = fault.NewInjector(o.faults)
 	s.charts = s.serveCharts(o.addons)

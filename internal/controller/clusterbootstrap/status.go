@@ -30,7 +30,7 @@ const (
 
 // settle turns the end of a walk into a status. Once Ready the phase stays:
 // later trouble shows in the conditions. So it does once Pivoting: another plane
-// that takes over has to look at everything anew.
+// that takes over has to look at everything again.
 func settle(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress, err error) {
 	var failure *bootstrap.Failure
 	s := &cb.Status
@@ -135,7 +135,7 @@ func deleting(cb *v1alpha1.ClusterBootstrap, o *bootstrap.Obstacle) *v1alpha1.Cl
 	return next
 }
 
-// report writes a status that has changed, and tells what has.
+// report writes a status that has changed, and records events.
 func (r *Reconciler) report(ctx context.Context, before, after *v1alpha1.ClusterBootstrap) error {
 	if after.Spec.StatusCredentials != v1alpha1.StatusCredentialsInline {
 		after.Status.Kubeconfig, after.Status.Talosconfig = "", ""

@@ -15,7 +15,7 @@ import (
 )
 
 func TestACopyWithTheIdOfAnotherClusterDoesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	w.create(clusterBootstrap())
 	first := w.reconcile("dev")
@@ -24,7 +24,7 @@ func TestACopyWithTheIdOfAnotherClusterDoesNothing(t *testing.T) {
 	twin.Name, twin.Spec.Cluster.Name = "dev-copy", "dev-copy"
 	twin.Annotations = map[string]string{v1alpha1.AnnotationClusterID: first.Annotations[v1alpha1.AnnotationClusterID]}
 	w.create(twin)
-	w.told()
+	w.recorded()
 	got := w.reconcile("dev-copy")
 	if s := got.Status; s.FailureReason != "ClusterIDTaken" || !strings.Contains(s.FailureMessage, w.namespace+"/dev, which is older") || len(s.Machines) != 0 {
 		t.Errorf("status %+v", s)
@@ -32,8 +32,8 @@ func TestACopyWithTheIdOfAnotherClusterDoesNothing(t *testing.T) {
 	if !meta.IsStatusConditionTrue(got.Status.Conditions, v1alpha1.ConditionFailed) {
 		t.Errorf("conditions %+v", got.Status.Conditions)
 	}
-	if told := w.told(); len(told) != 1 || told[0] != "Warning Failed" {
-		t.Errorf("told %v", told)
+	if recorded := w.recorded(); len(recorded) != 1 || recorded[0] != "Warning Failed" {
+		t.Errorf("recorded %v", recorded)
 	}
 	if now := w.made(); len(now) != len(made) {
 		t.Errorf("there was %v, and is %v", made, now)
@@ -59,7 +59,7 @@ func TestACopyWithTheIdOfAnotherClusterDoesNothing(t *testing.T) {
 
 // A namespace that is restored on another cluster has everything but the UIDs.
 func TestARestoredCopyOfAClusterThatManagesItselfDoesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(providerConfig())
 	cb := clusterBootstrap()
 	cb.Annotations = map[string]string{

@@ -16,7 +16,7 @@ import (
 
 // TestWhatNoControllerServesSaysSo: within a minute, and until one reports.
 func TestWhatNoControllerServesSaysSo(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	config := providerConfig()
 	w.create(config)
 	w.create(clusterBootstrap())

@@ -103,7 +103,7 @@ func TestHAWithKubeVIP(t *testing.T) {
 		})
 		s.until("dev", isReady)
 	})
-	t.Run("a machine that lost its disk is told of and not taken back", func(t *testing.T) {
+	t.Run("a machine that lost its disk is reported and not taken back", func(t *testing.T) {
 		s.wipe("dev-w-0")
 		s.nudge("dev")
 		cb := s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
@@ -113,7 +113,7 @@ func TestHAWithKubeVIP(t *testing.T) {
 			t.Errorf("phase %s, %+v", cb.Status.Phase, progressing(cb))
 		}
 	})
-	t.Run("a dead control plane stops nobody", func(t *testing.T) {
+	t.Run("a dead control plane blocks nothing", func(t *testing.T) {
 		s.powerOff("dev-cp-0")
 		s.nudge("dev")
 		cb := s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {

@@ -56,7 +56,7 @@ func (f *life) get(key client.ObjectKey, o client.Object) error {
 }
 
 func (f *life) write(op string, o client.Object, p client.Patch, do func(client.Patch) error) error {
-	f.points.reach("before "+op, f.world.check)
+	f.points.reach("before "+op, f.backend.check)
 	if f.Unlocked {
 		var err error
 		if p, err = unlock(o, p); err != nil {
@@ -68,7 +68,7 @@ func (f *life) write(op string, o client.Object, p client.Patch, do func(client.
 		return err
 	}
 	f.keep(o)
-	f.points.reach("after "+op, f.world.check)
+	f.points.reach("after "+op, f.backend.check)
 	return nil
 }
 

@@ -21,7 +21,7 @@ type disturbance struct {
 	atLeast                 time.Duration // between passes, so that windows pass
 	hideConfig              bool
 
-	// Before pass number when, something happens that nobody tells.
+	// Before pass number when, something happens that is not reported.
 	when   int
 	unseen string
 }
@@ -29,12 +29,12 @@ type disturbance struct {
 // What may happen unseen.
 const (
 	unseenDelete  = "the request is deleted"
-	unseenReplace = "the request is deleted and made again"
+	unseenReplace = "the request is deleted and created again"
 	unseenVanish  = "the thing vanishes"
 	unseenCopy    = "the request is copied"
 )
 
-// String says how to lead the same life again.
+// String says how to repeat the same run.
 func (d disturbance) String() string {
 	switch {
 	case d.unseen != "":
@@ -75,7 +75,7 @@ func (f *life) disturb() error {
 	f.points.note(f.unseen)
 	switch f.unseen {
 	case unseenVanish:
-		f.world.vanish()
+		f.backend.vanish()
 		return nil
 	case unseenCopy:
 		return f.copy()

@@ -104,11 +104,11 @@ func (l *Lab) configure() error {
 	return l.api.Create(l.ctx, l.config)
 }
 
-// live leads one life and collects what went wrong in it.
+// live runs one life and collects what went wrong in it.
 func (l *Lab) live(d disturbance) *life {
 	l.Lives++
 	f := newLife(l, d, fmt.Sprintf("life-%d", l.Lives))
-	if err := f.lead(); err != nil {
+	if err := f.run(); err != nil {
 		f.points.violate("%v", err)
 	}
 	l.Points += f.points.passed

@@ -27,7 +27,7 @@ type life struct {
 	name         string
 	clock        *clock
 	points       *points
-	world        *world
+	backend      *backend
 	reconcile    Reconciler
 	history      []client.Object // versions of the request; nil: it is gone
 	copied       client.Object   // a copy of the request, if there is one
@@ -39,8 +39,8 @@ type life struct {
 func newLife(l *Lab, d disturbance, name string) *life {
 	c, p := &clock{t: time.Now()}, &points{deadly: d.crashes}
 	f := &life{Lab: l, disturbance: d, name: name, clock: c, points: p}
-	f.world = &world{Behaviour: l.Behaviour, clock: c, points: p}
-	f.world.things = []*thing{{name: name, owner: provider.Owner{ID: stranger}, number: 200, made: c.now().Add(-time.Hour)}}
+	f.backend = &backend{Behaviour: l.Behaviour, clock: c, points: p}
+	f.backend.things = []*thing{{name: name, owner: provider.Owner{ID: foreign}, number: 200, made: c.now().Add(-time.Hour)}}
 	return f
 }
 
@@ -48,14 +48,14 @@ func newLife(l *Lab, d disturbance, name string) *life {
 func (f *life) start() {
 	c := f.client()
 	s := session.New(session.Options{
-		Provider: provider.Provider{Type: v1alpha1.ProviderHarvester, Connect: f.world.connect}, Cache: c, Live: c,
+		Provider: provider.Provider{Type: v1alpha1.ProviderHarvester, Connect: f.backend.connect}, Cache: c, Live: c,
 	})
 	f.reconcile = f.subject.Reconciler(c, s, f.clock.now)
 }
 
-// lead creates the request, lets it be reconciled until it is done, deletes it,
+// run creates the request, lets it be reconciled until it is done, deletes it,
 // lets it be reconciled until it is gone, and looks at what is left.
-func (f *life) lead() error {
+func (f *life) run() error {
 	f.start()
 	if err := f.create(); err != nil {
 		return err
@@ -85,10 +85,10 @@ func (f *life) end() error {
 		return fmt.Errorf("after %d passes the request is still there: %+v", f.passes, o)
 	}
 	f.clock.advance(f.Lag + f.Settle + f.late())
-	f.world.step()
+	f.backend.step()
 	f.clock.advance(goneTime)
-	f.world.step()
-	if n := f.world.own(); n > 0 {
+	f.backend.step()
+	if n := f.backend.own(); n > 0 {
 		return fmt.Errorf("%d things are left after the request is gone", n)
 	}
 	return nil
@@ -125,13 +125,13 @@ func (f *life) wait(r reconcile.Result, fresh bool) error {
 		return errors.New("the reconciler does not want to look again")
 	}
 	f.clock.advance(max(r.RequeueAfter, stepTime, f.atLeast))
-	f.world.step()
+	f.backend.step()
 	return nil
 }
 
 func (f *life) afterCrash() error {
 	f.clock.advance(time.Second / 10)
-	f.world.step()
+	f.backend.step()
 	f.start()
 	if f.deleteAfterCrash && !f.deleted && f.current() != nil {
 		return f.delete()
@@ -157,7 +157,7 @@ func (f *life) create() error {
 	o.SetNamespace(f.ns)
 	o.SetName(f.name)
 	f.points.note("created")
-	f.world.wanted = true
+	f.backend.wanted = true
 	if err := f.api.Create(f.ctx, o); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (f *life) create() error {
 
 func (f *life) delete() error {
 	f.points.note("deleted")
-	f.deleted, f.world.wanted = true, false
+	f.deleted, f.backend.wanted = true, false
 	o := f.current().DeepCopyObject().(client.Object)
 	if err := f.api.Delete(f.ctx, o); err != nil {
 		return err

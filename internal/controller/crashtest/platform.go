@@ -12,12 +12,12 @@ import (
 
 // connect is no place to die in: it is called by a goroutine of the session, and has
 // no effect.
-func (w *world) connect(context.Context, provider.Config) (provider.Platform, error) {
+func (w *backend) connect(context.Context, provider.Config) (provider.Platform, error) {
 	return provider.Platform{Machines: machines{w}, LoadBalancers: balancers{w}, Identity: "lab=1", Settle: w.Settle}, nil
 }
 
-// machines is the driver of the world's machines.
-type machines struct{ *world }
+// machines is the driver of the backend's machines.
+type machines struct{ *backend }
 
 // Observe implements provider.Machines.
 func (m machines) Observe(_ context.Context, ref provider.MachineRef) (provider.Machine, error) {
@@ -50,8 +50,8 @@ func (m machines) report(ref provider.MachineRef, t *thing) provider.Machine {
 	return r
 }
 
-// balancers is the driver of the world's load balancers.
-type balancers struct{ *world }
+// balancers is the driver of the backend's load balancers.
+type balancers struct{ *backend }
 
 // Observe implements provider.LoadBalancers.
 func (b balancers) Observe(_ context.Context, ref provider.LoadBalancerRef) (provider.LoadBalancer, error) {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestACopyOfARequestTouchesNothing(t *testing.T) {
-	w := newWorld(t, cloud)
+	w := newFixture(t, cloud)
 	w.configure()
 	l := w.request("lb", "a")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")

@@ -58,7 +58,7 @@ func TestDecide(t *testing.T) {
 			want{keep: true, pace: request.Young}},
 		"partial: ensure resumes": {
 			facts{common: common{Attempted: true, Applied: true, Seen: part}}, want{act: request.Create}},
-		"partial after ensure: goes on": {
+		"partial after ensure: continues": {
 			facts{common: common{Attempted: true, Asked: request.Create, Seen: part}},
 			want{phase: "Creating", ready: "False", reason: "LoadBalancerCreating", pace: request.Young}},
 		"a part was lost after it served: made again, phase stays": {
@@ -94,7 +94,7 @@ func TestDecide(t *testing.T) {
 		"broken": {
 			facts{common: common{Attempted: true, Phase: "Creating", Seen: in(provider.StateBroken)}},
 			want{phase: "Failed", ready: "False", reason: "LoadBalancerBroken", pace: request.Steady}},
-		"deleted by somebody else: said, phase unchanged": {
+		"deleted by another client: reported, phase unchanged": {
 			facts{common: common{Attempted: true, Known: true, Phase: "Ready", Seen: in(provider.StateDeleting)}},
 			want{phase: "Ready", ready: "False", reason: "LoadBalancerDeleting", pace: request.Young}},
 

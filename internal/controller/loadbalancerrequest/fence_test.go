@@ -16,7 +16,7 @@ import (
 const clusterID = "7c1f5a52-0000-4000-8000-000000000001"
 
 // bootstrap creates a ClusterBootstrap that another plane is in charge of.
-func (w *world) bootstrap(name string) *v1alpha1.ClusterBootstrap {
+func (w *fixture) bootstrap(name string) *v1alpha1.ClusterBootstrap {
 	w.Helper()
 	cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name, Annotations: map[string]string{
 		v1alpha1.AnnotationClusterID: clusterID, v1alpha1.AnnotationFenced: "the cluster looks after itself",
@@ -33,7 +33,7 @@ func (w *world) bootstrap(name string) *v1alpha1.ClusterBootstrap {
 }
 
 func TestBehindAFenceNothingIsDoneUntilItGoes(t *testing.T) {
-	w := newWorld(t, inmemory.Options{LoadBalancers: true})
+	w := newFixture(t, inmemory.Options{LoadBalancers: true})
 	w.configure()
 	cb := w.bootstrap("mgmt")
 	held := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{
@@ -68,7 +68,7 @@ func TestBehindAFenceNothingIsDoneUntilItGoes(t *testing.T) {
 }
 
 func TestAClusterThatManagesItselfKeepsItsLoadBalancer(t *testing.T) {
-	w := newWorld(t, inmemory.Options{LoadBalancers: true})
+	w := newFixture(t, inmemory.Options{LoadBalancers: true})
 	w.configure()
 	cb := w.bootstrap("mgmt")
 	base := cb.DeepCopy()

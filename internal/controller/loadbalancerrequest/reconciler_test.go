@@ -25,7 +25,7 @@ import (
 var cloud = inmemory.Options{LoadBalancers: true}
 
 func TestARequestBecomesAReadyLoadBalancer(t *testing.T) {
-	w := newWorld(t, cloud)
+	w := newFixture(t, cloud)
 	w.configure()
 	l := w.request("mgmt-cp-lb", "a", "b")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
@@ -54,7 +54,7 @@ func TestARequestBecomesAReadyLoadBalancer(t *testing.T) {
 }
 
 func TestChangedTargetsAreAppliedAtOnce(t *testing.T) {
-	w := newWorld(t, cloud)
+	w := newFixture(t, cloud)
 	w.configure()
 	l := w.request("lb")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
@@ -84,7 +84,7 @@ func TestChangedTargetsAreAppliedAtOnce(t *testing.T) {
 }
 
 func TestATargetThatIsNamedTwiceIsRegisteredOnce(t *testing.T) {
-	w := newWorld(t, cloud)
+	w := newFixture(t, cloud)
 	w.configure()
 	l := w.request("lb")
 	base := l.DeepCopy()
@@ -103,7 +103,7 @@ func TestATargetThatIsNamedTwiceIsRegisteredOnce(t *testing.T) {
 }
 
 func TestNewTargetsThatAreRefusedLeaveItReadyAndSaySo(t *testing.T) {
-	w := newWorld(t, cloud)
+	w := newFixture(t, cloud)
 	w.configure()
 	l := w.request("lb")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
@@ -121,7 +121,7 @@ func TestNewTargetsThatAreRefusedLeaveItReadyAndSaySo(t *testing.T) {
 }
 
 func TestAPlatformWithoutLoadBalancersIsSaid(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	l := w.request("lb")
 	w.phase(l, v1alpha1.LoadBalancerFailed, "LoadBalancersUnsupported")
@@ -133,14 +133,14 @@ func TestAPlatformWithoutLoadBalancersIsSaid(t *testing.T) {
 }
 
 func TestAPartialLoadBalancerIsCompleted(t *testing.T) {
-	w := newWorld(t, cloud)
+	w := newFixture(t, cloud)
 	w.platform.HalveLoadBalancer()
 	w.configure()
 	w.phase(w.request("lb", "a"), v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 }
 
 func TestAFailedRequestRecovers(t *testing.T) {
-	w := newWorld(t, cloud)
+	w := newFixture(t, cloud)
 	w.platform.Fail(inmemory.EnsureLoadBalancer, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "ensure", Err: errors.New("no")})
 	w.configure()
 	l := w.request("lb", "a")
@@ -155,7 +155,7 @@ func TestAFailedRequestRecovers(t *testing.T) {
 }
 
 func TestDeletionWaitsForTheLoadBalancerToBeGone(t *testing.T) {
-	w := newWorld(t, inmemory.Options{LoadBalancers: true, DeleteDelay: 2 * time.Second})
+	w := newFixture(t, inmemory.Options{LoadBalancers: true, DeleteDelay: 2 * time.Second})
 	w.configure()
 	l := w.request("lb", "a")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
@@ -173,10 +173,10 @@ func TestDeletionWaitsForTheLoadBalancerToBeGone(t *testing.T) {
 }
 
 func TestALoadBalancerOfTheSameNameInAnotherNamespaceIsAConflict(t *testing.T) {
-	first := newWorld(t, cloud)
+	first := newFixture(t, cloud)
 	first.configure()
 	first.phase(first.request("lb"), v1alpha1.LoadBalancerReady, "LoadBalancerReady")
-	second := newWorldOn(t, first.platform)
+	second := newFixtureOn(t, first.platform)
 	second.configure()
 	l := second.request("lb", "a")
 	second.phase(l, v1alpha1.LoadBalancerFailed, "NameTaken")
@@ -188,7 +188,7 @@ func TestALoadBalancerOfTheSameNameInAnotherNamespaceIsAConflict(t *testing.T) {
 }
 
 func TestRequestsOfOtherProvidersAreNotTouched(t *testing.T) {
-	w := newWorld(t, cloud)
+	w := newFixture(t, cloud)
 	w.must(w.Create(t.Context(), w.secret()))
 	w.must(w.Create(t.Context(), w.config(v1alpha1.ProviderProxmox)))
 	foreign := w.request("foreign")
@@ -215,7 +215,7 @@ func TestRequestsOfOtherProvidersAreNotTouched(t *testing.T) {
 }
 
 func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
-	w := newWorld(t, cloud)
+	w := newFixture(t, cloud)
 	w.configure()
 	l := w.request("lb", "a")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
@@ -238,7 +238,7 @@ func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
 }
 
 func TestWithoutProviderConfigNothingIsReleased(t *testing.T) {
-	w := newWorld(t, cloud)
+	w := newFixture(t, cloud)
 	w.configure()
 	l := w.request("lb", "a")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
@@ -253,7 +253,7 @@ func TestWithoutProviderConfigNothingIsReleased(t *testing.T) {
 }
 
 func TestADeletionIsHeldWhileAnotherPlatformAnswers(t *testing.T) {
-	w := newWorld(t, inmemory.Options{LoadBalancers: true})
+	w := newFixture(t, inmemory.Options{LoadBalancers: true})
 	w.configure()
 	l := w.request("a", "m")
 	w.phase(l, v1alpha1.LoadBalancerReady, reasonReady)

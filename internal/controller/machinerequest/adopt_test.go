@@ -14,7 +14,7 @@ import (
 
 // served creates a request as another program leaves it that has the same finalizer
 // and knows no owner id.
-func (w *world) served(name, id, adopt string) *v1alpha1.MachineRequest {
+func (w *fixture) served(name, id, adopt string) *v1alpha1.MachineRequest {
 	w.Helper()
 	r := w.request(name, func(r *v1alpha1.MachineRequest) {
 		r.Finalizers = []string{v1alpha1.FinalizerMachineRequest(v1alpha1.ProviderHarvester)}
@@ -30,7 +30,7 @@ func (w *world) served(name, id, adopt string) *v1alpha1.MachineRequest {
 }
 
 func TestRequestsOfAnotherProviderAreReleasedHeldOrAdopted(t *testing.T) {
-	w := idleWorld(t, api, inmemory.New(inmemory.Options{}))
+	w := idleFixture(t, api, inmemory.New(inmemory.Options{}))
 	w.configure()
 	for _, name := range []string{"adopted", "held", "other"} {
 		w.platform.Plant(provider.MachineRef{Name: name})

@@ -46,7 +46,7 @@ func BenchmarkPendingToRunning(b *testing.B) {
 }
 
 func benchmark(b *testing.B, n int) {
-	w := newWorld(b, inmemory.Options{Push: true})
+	w := newFixture(b, inmemory.Options{Push: true})
 	w.stop()
 	w.must(w.Create(w.ctx, w.secret()))
 	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
@@ -81,7 +81,7 @@ func BenchmarkAtRest(b *testing.B) {
 }
 
 func atRest(b *testing.B, n int) {
-	w := newWorld(b, inmemory.Options{Push: true})
+	w := newFixture(b, inmemory.Options{Push: true})
 	defer w.stop()
 	w.configure()
 	fill(w, n)
@@ -111,7 +111,7 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-func fill(w *world, n int) {
+func fill(w *fixture, n int) {
 	names := make(chan string)
 	var done sync.WaitGroup
 	for range 8 {
@@ -128,7 +128,7 @@ func fill(w *world, n int) {
 	done.Wait()
 }
 
-func running(w *world, n int) {
+func running(w *fixture, n int) {
 	for {
 		var list v1alpha1.MachineRequestList
 		w.must(w.List(w.ctx, &list, client.InNamespace(w.ns)))

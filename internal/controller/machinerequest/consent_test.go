@@ -17,7 +17,7 @@ import (
 // TestAProviderConfigOfAnotherNamespaceHasToAllowRequests: who may create requests in
 // their namespace does not get the platform's rights by that.
 func TestAProviderConfigOfAnotherNamespaceHasToAllowRequests(t *testing.T) {
-	w := idleWorld(t, api, inmemory.New(inmemory.Options{}))
+	w := idleFixture(t, api, inmemory.New(inmemory.Options{}))
 	w.elsewhere = w.namespace()
 	w.stop = w.start()
 	w.configure()
@@ -43,7 +43,7 @@ func TestAProviderConfigOfAnotherNamespaceHasToAllowRequests(t *testing.T) {
 }
 
 // allow lets the ProviderConfig be used from a namespace.
-func (w *world) allow(namespace string) {
+func (w *fixture) allow(namespace string) {
 	w.Helper()
 	c := w.config(v1alpha1.ProviderHarvester)
 	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(c), c))
@@ -52,7 +52,7 @@ func (w *world) allow(namespace string) {
 }
 
 func TestAProviderConfigOfATeamServesItsRequestsAlone(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.must(w.Create(w.ctx, w.secret()))
 	c := w.config(v1alpha1.ProviderHarvester)
 	c.Spec.Scope = &v1alpha1.ProviderScope{Type: v1alpha1.ScopeTeam, TeamRef: &v1alpha1.LocalReference{Name: "blue"}}

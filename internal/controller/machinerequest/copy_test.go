@@ -16,8 +16,8 @@ import (
 
 // copyOf copies a request as kubectl and tools for backups do: all of its
 // metadata but what the API server sets; the status, too, where they know it.
-// Without the claim it is as if somebody wanted to hand over too early.
-func (w *world) copyOf(r *v1alpha1.MachineRequest, name string, status, claimed bool) *v1alpha1.MachineRequest {
+// Without the claim it is as if an operator handed over too early.
+func (w *fixture) copyOf(r *v1alpha1.MachineRequest, name string, status, claimed bool) *v1alpha1.MachineRequest {
 	w.Helper()
 	w.must(w.read(r))
 	c := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{
@@ -45,7 +45,7 @@ func TestACopyOfARequestTouchesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, inmemory.Options{})
+			w := newFixture(t, inmemory.Options{})
 			w.configure()
 			r := w.request("a")
 			w.phase(r, v1alpha1.MachineRunning)
@@ -69,7 +69,7 @@ func TestACopyOfARequestTouchesNothing(t *testing.T) {
 }
 
 func TestACopyIsHandedOverByHandOnly(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)

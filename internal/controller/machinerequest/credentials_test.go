@@ -13,7 +13,7 @@ import (
 )
 
 // rotate replaces the credentials of the ProviderConfig.
-func (w *world) rotate(value string) {
+func (w *fixture) rotate(value string) {
 	w.Helper()
 	s := w.secret()
 	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(s), s))
@@ -22,7 +22,7 @@ func (w *world) rotate(value string) {
 }
 
 func TestRotatedCredentialsArePickedUp(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	before := w.request("before")
 	w.phase(before, v1alpha1.MachineRunning)
@@ -37,7 +37,7 @@ func TestRotatedCredentialsArePickedUp(t *testing.T) {
 }
 
 func TestALoginThatRunsOutIsRenewed(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)

@@ -62,13 +62,13 @@ func TestDecide(t *testing.T) {
 			want{phase: "Failed", ready: "False", reason: "VMLost", pace: request.Steady}},
 		"partial: create resumes": {
 			facts{Attempted: true, Seen: disk}, want{act: request.Create}},
-		"partial after create: goes on": {
+		"partial after create: continues": {
 			facts{Attempted: true, Asked: request.Create, Seen: disk},
 			want{phase: "Creating", ready: "False", reason: "VMCreating", pace: request.Young}},
 		"known, but only its disk is left: lost": {
 			facts{Attempted: true, Known: true, Settled: true, Phase: "Running", Seen: disk},
 			want{phase: "Failed", ready: "False", reason: "VMLost", pace: request.Steady}},
-		"a machine that ran misses a part: not made anew": {
+		"a machine that ran misses a part: not created again": {
 			facts{Attempted: true, Known: true, Served: true, Settled: true, Phase: "Running", Seen: in(provider.StatePartial)},
 			want{phase: "Failed", ready: "False", reason: "VMIncomplete", pace: request.Steady}},
 		"pending: creating": {
@@ -101,7 +101,7 @@ func TestDecide(t *testing.T) {
 		"broken": {
 			facts{Attempted: true, Phase: "Creating", Seen: in(provider.StateBroken)},
 			want{phase: "Failed", ready: "False", reason: "VMBroken", pace: request.Steady}},
-		"deleted by somebody else: said, phase unchanged": {
+		"deleted by another client: reported, phase unchanged": {
 			facts{Attempted: true, Known: true, Phase: "Running", Seen: in(provider.StateDeleting)},
 			want{phase: "Running", ready: "False", reason: "VMDeleting", pace: request.Young}},
 

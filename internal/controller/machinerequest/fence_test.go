@@ -17,7 +17,7 @@ import (
 const clusterID = "7c1f5a52-0000-4000-8000-000000000001"
 
 // bootstrap creates the ClusterBootstrap mgmt, behind a fence or not.
-func (w *world) bootstrap(fenced bool) *v1alpha1.ClusterBootstrap {
+func (w *fixture) bootstrap(fenced bool) *v1alpha1.ClusterBootstrap {
 	w.Helper()
 	cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: w.ns, Name: "mgmt", Annotations: map[string]string{v1alpha1.AnnotationClusterID: clusterID},
@@ -43,7 +43,7 @@ func ofBootstrap(r *v1alpha1.MachineRequest) {
 }
 
 // lift takes the fence away.
-func (w *world) lift(cb *v1alpha1.ClusterBootstrap) {
+func (w *fixture) lift(cb *v1alpha1.ClusterBootstrap) {
 	w.Helper()
 	base := cb.DeepCopy()
 	delete(cb.Annotations, v1alpha1.AnnotationFenced)
@@ -52,13 +52,13 @@ func (w *world) lift(cb *v1alpha1.ClusterBootstrap) {
 
 // passes waits until a request that is not behind the fence has come up, which
 // shows that those before it have, too.
-func (w *world) passes(name string) {
+func (w *fixture) passes(name string) {
 	w.Helper()
 	w.phase(w.request(name), v1alpha1.MachineRunning)
 }
 
 // calls is how often the platform was asked for anything about machines.
-func (w *world) calls() int {
+func (w *fixture) calls() int {
 	n := 0
 	for _, op := range []inmemory.Op{inmemory.Observe, inmemory.Create, inmemory.Delete, inmemory.List} {
 		n += w.platform.Calls(op)
@@ -67,7 +67,7 @@ func (w *world) calls() int {
 }
 
 func TestBehindAFenceNothingIsDoneUntilItGoes(t *testing.T) {
-	w := newWorld(t, inmemory.Options{Push: true})
+	w := newFixture(t, inmemory.Options{Push: true})
 	w.configure()
 	cb := w.bootstrap(true)
 	r := w.request("a", ofBootstrap)
@@ -89,7 +89,7 @@ func TestBehindAFenceNothingIsDoneUntilItGoes(t *testing.T) {
 }
 
 func TestADeletionBehindAFenceWaitsForTheOneInCharge(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	cb := w.bootstrap(false)
 	r := w.request("a", ofBootstrap)
@@ -120,7 +120,7 @@ func TestADeletionBehindAFenceWaitsForTheOneInCharge(t *testing.T) {
 }
 
 func TestAFenceHoldsForRequestsThatComeWithIt(t *testing.T) {
-	w := idleWorld(t, api, inmemory.New(inmemory.Options{}))
+	w := idleFixture(t, api, inmemory.New(inmemory.Options{}))
 	w.configure()
 	w.start()
 	w.passes("free")
@@ -146,7 +146,7 @@ func TestAFenceHoldsForRequestsThatComeWithIt(t *testing.T) {
 }
 
 func TestAFenceIsForItsOwnClusterOnly(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	w.bootstrap(true)
 	w.phase(w.request("other", ofBootstrap, func(r *v1alpha1.MachineRequest) {

@@ -17,7 +17,7 @@ import (
 
 // move copies a request to another API server, where it has another UID, as it
 // stands: metadata first, then the status. What is being deleted is deleted there.
-func (w *world) move(to *world, r *v1alpha1.MachineRequest) *v1alpha1.MachineRequest {
+func (w *fixture) move(to *fixture, r *v1alpha1.MachineRequest) *v1alpha1.MachineRequest {
 	w.Helper()
 	w.must(w.read(r))
 	moved := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{
@@ -37,7 +37,7 @@ func (w *world) move(to *world, r *v1alpha1.MachineRequest) *v1alpha1.MachineReq
 }
 
 // TestRequestsGoOnAfterAMove lets one plane make machines, stops it in different
-// places, and lets another one go on that remembers nothing.
+// places, and lets another one continue that remembers nothing.
 func TestRequestsGoOnAfterAMove(t *testing.T) {
 	p := planetest.Start(t, plane.Options{AdmissionOff: []string{"ServiceAccount"}})
 	t.Run("running", func(t *testing.T) { movesRunning(t, p) })
@@ -46,11 +46,11 @@ func TestRequestsGoOnAfterAMove(t *testing.T) {
 	t.Run("being deleted", func(t *testing.T) { movesDeleting(t, p) })
 }
 
-// twoPlanes is a world, and an idle one over the same platform on another plane.
-func twoPlanes(t *testing.T, p *plane.Plane, o inmemory.Options) (from, to *world) {
+// twoPlanes is a fixture, and an idle one over the same platform on another plane.
+func twoPlanes(t *testing.T, p *plane.Plane, o inmemory.Options) (from, to *fixture) {
 	t.Helper()
-	from = newWorld(t, o)
-	to = idleWorld(t, p.Config(), from.platform)
+	from = newFixture(t, o)
+	to = idleFixture(t, p.Config(), from.platform)
 	from.configure()
 	to.configure()
 	return from, to

@@ -16,11 +16,11 @@ import (
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
-// redirected is a world with a running machine, whose credentials are then
+// redirected is a fixture with a running machine, whose credentials are then
 // replaced by those of another platform.
-func redirected(t *testing.T, other inmemory.Options) (*world, *inmemory.Platform, *v1alpha1.MachineRequest) {
+func redirected(t *testing.T, other inmemory.Options) (*fixture, *inmemory.Platform, *v1alpha1.MachineRequest) {
 	t.Helper()
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -37,7 +37,7 @@ func redirected(t *testing.T, other inmemory.Options) (*world, *inmemory.Platfor
 }
 
 // accept removes the record, as a user does who has restored the platform.
-func (w *world) accept(r *v1alpha1.MachineRequest) {
+func (w *fixture) accept(r *v1alpha1.MachineRequest) {
 	w.Helper()
 	w.must(w.Patch(w.ctx, r, client.RawPatch(types.MergePatchType,
 		fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, v1alpha1.AnnotationPlatform))))
@@ -73,11 +73,11 @@ func TestAMachineIsNotLostWhileAnotherPlatformAnswers(t *testing.T) {
 	}
 }
 
-// replaced is a world with a running machine, at whose platform's address another one
+// replaced is a fixture with a running machine, at whose platform's address another one
 // answers then, over the connection that is open.
-func replaced(t *testing.T) (*world, *inmemory.Platform, *v1alpha1.MachineRequest) {
+func replaced(t *testing.T) (*fixture, *inmemory.Platform, *v1alpha1.MachineRequest) {
 	t.Helper()
-	w := newWorld(t, inmemory.Options{Push: true})
+	w := newFixture(t, inmemory.Options{Push: true})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -139,7 +139,7 @@ func TestWhoRemovesTheRecordAcceptsThePlatform(t *testing.T) {
 }
 
 func TestARequestWithoutARecordGetsOneWhenItsMachineShows(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)

@@ -14,7 +14,7 @@ import (
 
 func TestPolledMachinesShareListings(t *testing.T) {
 	const machines = 30
-	w := newWorld(t, inmemory.Options{Listing: true, AddressDelay: time.Second})
+	w := newFixture(t, inmemory.Options{Listing: true, AddressDelay: time.Second})
 	w.configure()
 	var all []*v1alpha1.MachineRequest
 	for i := range machines {

@@ -22,7 +22,7 @@ import (
 )
 
 func TestARequestBecomesARunningMachine(t *testing.T) {
-	w := newWorld(t, inmemory.Options{AddressDelay: time.Second})
+	w := newFixture(t, inmemory.Options{AddressDelay: time.Second})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineCreating)
@@ -51,7 +51,7 @@ func TestARequestBecomesARunningMachine(t *testing.T) {
 }
 
 func TestRequestsOfOtherProvidersAreNotTouched(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.must(w.Create(w.ctx, w.secret()))
 	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderProxmox)))
 	foreign := w.request("foreign")
@@ -76,7 +76,7 @@ func TestRequestsOfOtherProvidersAreNotTouched(t *testing.T) {
 }
 
 func TestALostResponseMakesNoSecondMachine(t *testing.T) {
-	w := newWorld(t, inmemory.Options{Settle: 400 * time.Millisecond})
+	w := newFixture(t, inmemory.Options{Settle: 400 * time.Millisecond})
 	w.platform.Lose(inmemory.Create)
 	w.platform.Hide(2)
 	w.configure()
@@ -89,7 +89,7 @@ func TestALostResponseMakesNoSecondMachine(t *testing.T) {
 }
 
 func TestAFailedCreateIsRepeatedAfterTheSettleWindow(t *testing.T) {
-	w := newWorld(t, inmemory.Options{Settle: 2500 * time.Millisecond})
+	w := newFixture(t, inmemory.Options{Settle: 2500 * time.Millisecond})
 	w.platform.Fail(inmemory.Create, &provider.Error{Kind: provider.Exhausted, Reason: "NoCapacity", Op: "create", Err: errors.New("full")})
 	w.configure()
 	r := w.request("a")
@@ -105,7 +105,7 @@ func TestAFailedCreateIsRepeatedAfterTheSettleWindow(t *testing.T) {
 }
 
 func TestAPartialMachineIsCompleted(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.platform.Halve()
 	w.configure()
 	w.phase(w.request("a"), v1alpha1.MachineRunning)
@@ -115,7 +115,7 @@ func TestAPartialMachineIsCompleted(t *testing.T) {
 }
 
 func TestDeletionWaitsForTheMachineToBeGone(t *testing.T) {
-	w := newWorld(t, inmemory.Options{DeleteDelay: 2 * time.Second})
+	w := newFixture(t, inmemory.Options{DeleteDelay: 2 * time.Second})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -132,7 +132,7 @@ func TestDeletionWaitsForTheMachineToBeGone(t *testing.T) {
 }
 
 func TestDeletionOutlastsStaleAbsence(t *testing.T) {
-	w := newWorld(t, inmemory.Options{Settle: 500 * time.Millisecond})
+	w := newFixture(t, inmemory.Options{Settle: 500 * time.Millisecond})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -143,7 +143,7 @@ func TestDeletionOutlastsStaleAbsence(t *testing.T) {
 }
 
 func TestARequestThatNeverReachedItsPlatformIsDeletedAtOnce(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	for range 50 {
 		w.platform.Fail(inmemory.Connect, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "connect", Hint: "mend it"})
 	}
@@ -158,8 +158,8 @@ func TestARequestThatNeverReachedItsPlatformIsDeletedAtOnce(t *testing.T) {
 }
 
 func TestAStrangersMachineIsNeitherAdoptedNorDeleted(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
-	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "stranger"}})
+	w := newFixture(t, inmemory.Options{})
+	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "other"}})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineFailed)
@@ -173,8 +173,8 @@ func TestAStrangersMachineIsNeitherAdoptedNorDeleted(t *testing.T) {
 }
 
 func TestAFailedRequestHealsOnAChangeOfTheSecret(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
-	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "stranger"}})
+	w := newFixture(t, inmemory.Options{})
+	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "other"}})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineFailed)
@@ -188,7 +188,7 @@ func TestAFailedRequestHealsOnAChangeOfTheSecret(t *testing.T) {
 }
 
 func TestAMachineThatVanishedIsReportedAndNotMadeAgain(t *testing.T) {
-	w := newWorld(t, inmemory.Options{Push: true, Settle: 300 * time.Millisecond})
+	w := newFixture(t, inmemory.Options{Push: true, Settle: 300 * time.Millisecond})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -205,7 +205,7 @@ func TestAMachineThatVanishedIsReportedAndNotMadeAgain(t *testing.T) {
 }
 
 func TestAMachineThatIsSwitchedOffIsLostUntilItRunsAgain(t *testing.T) {
-	w := newWorld(t, inmemory.Options{Push: true})
+	w := newFixture(t, inmemory.Options{Push: true})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -225,7 +225,7 @@ func names(r *v1alpha1.MachineRequest) bool {
 }
 
 func TestPushedChangesReachTheStatusWithinASecond(t *testing.T) {
-	w := newWorld(t, inmemory.Options{Push: true})
+	w := newFixture(t, inmemory.Options{Push: true})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -240,7 +240,7 @@ func TestPushedChangesReachTheStatusWithinASecond(t *testing.T) {
 }
 
 func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -270,7 +270,7 @@ func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
 }
 
 func TestARequestWaitsForItsSecretWithoutFailing(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
 	r := w.request("a")
 	w.reason(r, "CredentialsNotFound")
@@ -282,7 +282,7 @@ func TestARequestWaitsForItsSecretWithoutFailing(t *testing.T) {
 }
 
 func TestARequestWaitsForItsProviderConfigUntouched(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.must(w.Create(w.ctx, w.secret()))
 	r := w.request("a")
 	time.Sleep(200 * time.Millisecond)
@@ -291,7 +291,7 @@ func TestARequestWaitsForItsProviderConfigUntouched(t *testing.T) {
 }
 
 func TestWithoutProviderConfigNothingIsReleased(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -306,7 +306,7 @@ func TestWithoutProviderConfigNothingIsReleased(t *testing.T) {
 }
 
 func TestWithoutCredentialsNothingIsReleased(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -323,7 +323,7 @@ func TestWithoutCredentialsNothingIsReleased(t *testing.T) {
 }
 
 func TestTwoRequestsForOneNameMakeOneMachine(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	first := w.request("a")
 	w.phase(first, v1alpha1.MachineRunning)
@@ -336,7 +336,7 @@ func TestTwoRequestsForOneNameMakeOneMachine(t *testing.T) {
 }
 
 func TestALongMessageStillMakesAnEvent(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.platform.Fail(inmemory.Create, &provider.Error{Kind: provider.Invalid, Reason: "Long", Op: "create", Err: errors.New(strings.Repeat("é", 2000))})
 	w.configure()
 	r := w.request("a")
@@ -345,7 +345,7 @@ func TestALongMessageStillMakesAnEvent(t *testing.T) {
 }
 
 func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -365,7 +365,7 @@ func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
 }
 
 func TestLastUpdatedMovesOnlyWithAChange(t *testing.T) {
-	w := newWorld(t, inmemory.Options{Push: true})
+	w := newFixture(t, inmemory.Options{Push: true})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -392,7 +392,7 @@ func TestLastUpdatedMovesOnlyWithAChange(t *testing.T) {
 }
 
 func TestDeletionWaitsForACreateWhoseAnswerWasLost(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.platform.Fail(inmemory.Create, &provider.Error{Kind: provider.Unavailable, Reason: "TimedOut", Op: "create"})
 	w.configure()
 	r := w.request("a")
@@ -406,7 +406,7 @@ func TestDeletionWaitsForACreateWhoseAnswerWasLost(t *testing.T) {
 }
 
 func TestARestartedReconcilerGoesOn(t *testing.T) {
-	w := newWorld(t, inmemory.Options{AddressDelay: time.Second})
+	w := newFixture(t, inmemory.Options{AddressDelay: time.Second})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineCreating)
@@ -417,7 +417,7 @@ func TestARestartedReconcilerGoesOn(t *testing.T) {
 }
 
 func TestARemovedOwnerIsNotReplaced(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
@@ -430,7 +430,7 @@ func TestARemovedOwnerIsNotReplaced(t *testing.T) {
 }
 
 func TestARequestThatMovedHereKeepsItsOwnerAndItsMachine(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)

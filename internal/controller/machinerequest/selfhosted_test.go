@@ -16,7 +16,7 @@ import (
 )
 
 // annotate sets an annotation of the ClusterBootstrap.
-func (w *world) annotate(cb *v1alpha1.ClusterBootstrap, key, value string) {
+func (w *fixture) annotate(cb *v1alpha1.ClusterBootstrap, key, value string) {
 	w.Helper()
 	base := cb.DeepCopy()
 	cb.Annotations[key] = value
@@ -24,7 +24,7 @@ func (w *world) annotate(cb *v1alpha1.ClusterBootstrap, key, value string) {
 }
 
 func TestAClusterThatManagesItselfDeletesTheMachineAloneThatItReplaces(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	cb := w.bootstrap(false)
 	w.annotate(cb, v1alpha1.AnnotationPlane, v1alpha1.PlaneSelf)
@@ -61,7 +61,7 @@ func TestAClusterThatManagesItselfDeletesTheMachineAloneThatItReplaces(t *testin
 }
 
 func TestWhatIsGoneIsReleasedOnAClusterThatManagesItself(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	w.annotate(w.bootstrap(false), v1alpha1.AnnotationPlane, v1alpha1.PlaneSelf)
 	r := w.request("a", ofBootstrap)

@@ -33,7 +33,7 @@ func (l *leftover) Create(_ context.Context, s provider.MachineSpec) (provider.M
 // An API server that lags serves a request as it was before its machine was
 // shown: of what is lost meanwhile nothing is created for it.
 func TestAnOutdatedRequestCompletesNothing(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	r := w.request("a")
 	outdated := r.ResourceVersion

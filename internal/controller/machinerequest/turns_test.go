@@ -21,7 +21,7 @@ func TestASilentPlatformDelaysNoOther(t *testing.T) {
 	const most = time.Second
 	for _, op := range []inmemory.Op{inmemory.Connect, inmemory.Create, inmemory.Observe} {
 		t.Run(string(op), func(t *testing.T) {
-			alone := newWorld(t, inmemory.Options{Push: true})
+			alone := newFixture(t, inmemory.Options{Push: true})
 			alone.configure()
 			beside, lift := besideSilent(t, op)
 			defer lift() // before the manager waits for its workers
@@ -37,13 +37,13 @@ func TestASilentPlatformDelaysNoOther(t *testing.T) {
 	}
 }
 
-// besideSilent is a world with a healthy platform, and with another one that does not
+// besideSilent is a fixture with a healthy platform, and with another one that does not
 // answer this operation for 40 requests.
-func besideSilent(t *testing.T, op inmemory.Op) (w *world, lift func()) {
+func besideSilent(t *testing.T, op inmemory.Op) (w *fixture, lift func()) {
 	t.Helper()
 	dead := inmemory.New(inmemory.Options{AddressDelay: time.Hour}) // it is observed soon
 	dead.Silence(op)
-	w = idleWorld(t, api, inmemory.New(inmemory.Options{Push: true}))
+	w = idleFixture(t, api, inmemory.New(inmemory.Options{Push: true}))
 	w.others = map[string]*inmemory.Platform{"dead": dead}
 	w.stop = w.start()
 	w.configure()
@@ -62,12 +62,12 @@ func besideSilent(t *testing.T, op inmemory.Op) (w *world, lift func()) {
 	return w, dead.Lift
 }
 
-// together creates a request in two worlds and returns how long each takes to run.
-func together(a, b *world, name string) (first, second time.Duration) {
+// together creates a request in two fixtures and returns how long each takes to run.
+func together(a, b *fixture, name string) (first, second time.Duration) {
 	a.Helper()
 	began := time.Now()
-	requests := map[*world]*v1alpha1.MachineRequest{a: a.request(name), b: b.request(name)}
-	took := map[*world]time.Duration{}
+	requests := map[*fixture]*v1alpha1.MachineRequest{a: a.request(name), b: b.request(name)}
+	took := map[*fixture]time.Duration{}
 	a.must(await(func() error {
 		for w, r := range requests {
 			w.must(w.read(r))
@@ -86,7 +86,7 @@ func together(a, b *world, name string) (first, second time.Duration) {
 // TestCallsThatWaitDoNotTakeTurns holds the Create of many machines: all of them
 // have to arrive.
 func TestCallsThatWaitDoNotTakeTurns(t *testing.T) {
-	w := newWorld(t, inmemory.Options{})
+	w := newFixture(t, inmemory.Options{})
 	w.configure()
 	w.platform.Silence(inmemory.Create)
 	defer w.platform.Lift()

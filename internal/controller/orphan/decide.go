@@ -36,7 +36,7 @@ type key struct {
 type sighting struct {
 	times int
 	first time.Time
-	// since is first by the machine's own clock, which nobody can put forward.
+	// since is first by the machine's own clock, which cannot be put forward.
 	since time.Time
 }
 
@@ -66,7 +66,7 @@ type decision struct {
 	orphans []v1alpha1.Orphan
 	total   int // without copies
 	seen    map[key]sighting
-	// appeared and gone are what is to be told, remove what may be deleted.
+	// appeared and gone are to be reported, remove what may be deleted.
 	appeared, gone, remove []v1alpha1.Orphan
 }
 
@@ -88,7 +88,7 @@ func decide(f facts) decision {
 		whole, here := f.clusters[o.ClusterID]
 		switch {
 		case here && !whole:
-			d.orphans = append(d.orphans, o) // nobody knows: it stays
+			d.orphans = append(d.orphans, o) // not known: it stays
 		case here && d.seen[keyOf(o)].times == 0:
 			d.gone = append(d.gone, o)
 		}

@@ -77,7 +77,7 @@ func TestDecide(t *testing.T) {
 		"its cluster has gone elsewhere: forgotten, not gone": {
 			facts{known: []v1alpha1.Orphan{known("a", theirs, time.Hour)}}, want{}},
 
-		"grace is over, but nobody said delete": {
+		"grace is over, but deletion is not enabled": {
 			facts{things: []thing{machine("a", ours)}, seen: seen("a", 5), known: []v1alpha1.Orphan{known("a", ours, time.Hour)}},
 			want{Orphans: a}},
 		"grace is over: delete": {
@@ -149,6 +149,6 @@ func TestTheStatusHoldsFiftyAndTheNumberAll(t *testing.T) {
 	f.seen = decide(f).seen
 	d := decide(f)
 	if len(d.orphans) != v1alpha1.MaxOrphans || d.total != 120 || len(d.appeared) != v1alpha1.MaxOrphans {
-		t.Errorf("%d of %d in the status, %d told", len(d.orphans), d.total, len(d.appeared))
+		t.Errorf("%d of %d in the status, %d reported", len(d.orphans), d.total, len(d.appeared))
 	}
 }

@@ -20,7 +20,7 @@ const page = 500
 
 // charges are the ClusterBootstraps of a ProviderConfig that this plane is in
 // charge of, by the id of their cluster. One that is being deleted takes care of
-// its things itself. Of two with the same id nobody knows which has what: neither
+// its things itself. Of two with the same id it is not known which has what: neither
 // counts.
 func (s *Sweeper) charges(ctx context.Context, config *v1alpha1.ProviderConfig) (map[string]*v1alpha1.ClusterBootstrap, error) {
 	list := &v1alpha1.ClusterBootstrapList{}

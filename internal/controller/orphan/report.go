@@ -43,7 +43,7 @@ func gaugeIn(r prometheus.Registerer) (*prometheus.GaugeVec, error) {
 	return g, err
 }
 
-// report writes the status if the decision changes it, and tells what has changed.
+// report writes the status if the decision changes it, and records what has changed.
 func (s *Sweeper) report(ctx context.Context, config *v1alpha1.ProviderConfig, charges map[string]*v1alpha1.ClusterBootstrap, d decision, m *memory) error {
 	if err := s.write(ctx, config, d.orphans); err != nil {
 		return err
@@ -52,15 +52,15 @@ func (s *Sweeper) report(ctx context.Context, config *v1alpha1.ProviderConfig, c
 	s.gauge.WithLabelValues(string(s.Type), client.ObjectKeyFromObject(config).String()).Set(float64(d.total))
 	for _, o := range d.appeared {
 		if o.Kind == v1alpha1.OrphanCopy {
-			s.tell(ctx, charges[o.ClusterID], o, reasonCopied, "%s %q is on the platform with the tags of a machine of this cluster since %s; Butler did not create it and does not delete it")
+			s.record(ctx, charges[o.ClusterID], o, reasonCopied, "%s %q is on the platform with the tags of a machine of this cluster since %s; Butler did not create it and does not delete it")
 			continue
 		}
-		s.tell(ctx, charges[o.ClusterID], o, reasonOrphaned, "%s %q is on the platform, but no request owns it since %s; see status.orphans of ProviderConfig "+config.Name)
+		s.record(ctx, charges[o.ClusterID], o, reasonOrphaned, "%s %q is on the platform, but no request owns it since %s; see status.orphans of ProviderConfig "+config.Name)
 	}
 	for _, o := range d.gone {
 		delete(m.asked, keyOf(o))
 		delete(m.refused, keyOf(o))
-		s.tell(ctx, charges[o.ClusterID], o, reasonGone, "%s %q, an orphan since %s, is gone or has a request again")
+		s.record(ctx, charges[o.ClusterID], o, reasonGone, "%s %q, an orphan since %s, is gone or has a request again")
 	}
 	return nil
 }
@@ -82,15 +82,15 @@ func (s *Sweeper) write(ctx context.Context, config *v1alpha1.ProviderConfig, or
 	})
 }
 
-// tell records an event about a cluster, and a line in the log. The format takes
+// record records an event about a cluster, and a line in the log. The format takes
 // the orphan's kind, its name and since when it is one, and what is added.
-func (s *Sweeper) tell(ctx context.Context, cb *v1alpha1.ClusterBootstrap, o v1alpha1.Orphan, reason, format string, added ...any) {
+func (s *Sweeper) record(ctx context.Context, cb *v1alpha1.ClusterBootstrap, o v1alpha1.Orphan, reason, format string, added ...any) {
 	kind := corev1.EventTypeNormal
 	if reason == reasonOrphaned || reason == reasonKept {
 		kind = corev1.EventTypeWarning
 	}
-	told := append([]any{word(o.Kind), o.Name, o.FirstSeen.UTC().Format(time.RFC3339)}, added...)
-	s.Events.Eventf(cb, nil, kind, reason, "Sweep", format, told...)
+	values := append([]any{word(o.Kind), o.Name, o.FirstSeen.UTC().Format(time.RFC3339)}, added...)
+	s.Events.Eventf(cb, nil, kind, reason, "Sweep", format, values...)
 	log.FromContext(ctx).Info("orphan", "reason", reason, "kind", o.Kind, "name", o.Name, "id", o.ID, "cluster", o.Cluster, "clusterID", o.ClusterID)
 }
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package orphan looks for what stands on a platform under the id of a cluster
-// while no request owns it. It reports what it finds, and deletes it only where it
-// was told to.
+// Package orphan looks for what is on a platform under the id of a cluster
+// while no request owns it. It reports what it finds, and deletes it only if
+// the options say so.
 package orphan
 
 import (
@@ -31,7 +31,7 @@ const defaultEvery = time.Minute
 // workers is how many platforms are asked side by side: each may not answer.
 const workers = 16
 
-// Options are what a sweeper is made with.
+// Options are what a sweeper needs.
 type Options struct {
 	request.Options
 	// Delete removes orphans; otherwise they are reported only.

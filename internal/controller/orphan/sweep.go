@@ -66,7 +66,7 @@ func (s *Sweeper) Reconcile(ctx context.Context, config *v1alpha1.ProviderConfig
 	return reconcile.Result{RequeueAfter: s.Every}, nil
 }
 
-// sweep compares platform and requests and tells what it finds. It begins with
+// sweep compares platform and requests and reports what it finds. It begins with
 // the platform: what is made meanwhile has a request by the time those are read.
 func (s *Sweeper) sweep(ctx context.Context, name types.NamespacedName, m *memory) error {
 	config := &v1alpha1.ProviderConfig{}
@@ -136,12 +136,12 @@ func (s *Sweeper) deleteOne(ctx context.Context, p *provider.Platform, cb *v1alp
 	}
 	if !m.asked[keyOf(o)] {
 		m.asked[keyOf(o)] = true
-		s.tell(ctx, cb, o, reasonDeleting, "deleting %s %q from the platform: no request has owned it since %s")
+		s.record(ctx, cb, o, reasonDeleting, "deleting %s %q from the platform: no request has owned it since %s")
 	}
 	err := remove(ctx, p, o)
 	if err != nil && !m.refused[keyOf(o)] {
 		m.refused[keyOf(o)] = true
-		s.tell(ctx, cb, o, reasonKept, "%s %q, an orphan since %s, cannot be deleted so far: %s", request.Short(err.Error()))
+		s.record(ctx, cb, o, reasonKept, "%s %q, an orphan since %s, cannot be deleted so far: %s", request.Short(err.Error()))
 	}
 	return err
 }

@@ -43,14 +43,14 @@ func TestMain(m *testing.M) {
 	os.Exit(planetest.Run(m, plane.Options{AdmissionOff: []string{"ServiceAccount"}}, func(p *plane.Plane) { api = p.Config() }))
 }
 
-// world is a namespace with a ClusterBootstrap, and a sweeper that a test drives.
-type world struct {
+// fixture is a namespace with a ClusterBootstrap, and a sweeper that a test drives.
+type fixture struct {
 	*testing.T
 	client.WithWatch
 	*Sweeper
 	ns, id   string // the id is that of the cluster
 	platform *inmemory.Platform
-	told     *events.FakeRecorder
+	recorded *events.FakeRecorder
 	ahead    time.Duration // of the clock
 	later    time.Duration // by the machine's own clock
 	sick     error         // what the API server says about itself
@@ -60,10 +60,10 @@ type world struct {
 	cb       *v1alpha1.ClusterBootstrap
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	s := runtime.NewScheme()
-	w := &world{T: t, id: uuid.NewString(), platform: inmemory.New(inmemory.Options{LoadBalancers: true})}
+	w := &fixture{T: t, id: uuid.NewString(), platform: inmemory.New(inmemory.Options{LoadBalancers: true})}
 	w.must(errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s)))
 	c, err := client.NewWithWatch(api, client.Options{Scheme: s})
 	w.must(err)
@@ -79,7 +79,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // restart begins with a sweeper that remembers nothing.
-func (w *world) restart(remove bool) {
+func (w *fixture) restart(remove bool) {
 	live := interceptor.NewClient(w.WithWatch, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			w.lists++
@@ -97,7 +97,7 @@ func (w *world) restart(remove bool) {
 	})
 	gauge, err := gaugeIn(prometheus.NewRegistry())
 	w.must(err)
-	w.told = events.NewFakeRecorder(100)
+	w.recorded = events.NewFakeRecorder(100)
 	sessions := session.New(session.Options{Provider: w.platform.Provider(v1alpha1.ProviderHarvester), Cache: w.WithWatch, Live: w.WithWatch})
 	w.Sweeper = &Sweeper{
 		Options: Options{
@@ -106,19 +106,19 @@ func (w *world) restart(remove bool) {
 			},
 			Delete: remove, Grace: DefaultGrace, Every: time.Nanosecond,
 		},
-		Client: w.WithWatch, Live: live, Events: w.told, gauge: gauge, own: func() time.Time { return time.Now().Add(w.later) },
+		Client: w.WithWatch, Live: live, Events: w.recorded, gauge: gauge, own: func() time.Time { return time.Now().Add(w.later) },
 		Healthy: func(context.Context) error { return w.sick },
 	}
 }
 
-func (w *world) must(err error) {
+func (w *fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w *world) config() *v1alpha1.ProviderConfig {
+func (w *fixture) config() *v1alpha1.ProviderConfig {
 	c := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "config"}}
 	c.Spec.Provider = v1alpha1.ProviderHarvester
 	c.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "credentials"}
@@ -126,7 +126,7 @@ func (w *world) config() *v1alpha1.ProviderConfig {
 	return c
 }
 
-func (w *world) bootstrap(name string) *v1alpha1.ClusterBootstrap {
+func (w *fixture) bootstrap(name string) *v1alpha1.ClusterBootstrap {
 	w.Helper()
 	cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: w.ns, Name: name, Annotations: map[string]string{v1alpha1.AnnotationClusterID: w.id},
@@ -144,7 +144,7 @@ func (w *world) bootstrap(name string) *v1alpha1.ClusterBootstrap {
 }
 
 // annotate changes an annotation of the ClusterBootstrap.
-func (w *world) annotate(key, value string) {
+func (w *fixture) annotate(key, value string) {
 	w.Helper()
 	base := w.cb.DeepCopy()
 	w.cb.Annotations[key] = value
@@ -152,7 +152,7 @@ func (w *world) annotate(key, value string) {
 }
 
 // pause has nothing of the cluster changed.
-func (w *world) pause() {
+func (w *fixture) pause() {
 	w.Helper()
 	base := w.cb.DeepCopy()
 	w.cb.Spec.Paused = true
@@ -160,7 +160,7 @@ func (w *world) pause() {
 }
 
 // orphans sweeps as often, and returns what the status says then.
-func (w *world) orphans(sweeps int) []v1alpha1.Orphan {
+func (w *fixture) orphans(sweeps int) []v1alpha1.Orphan {
 	w.Helper()
 	c := w.config()
 	for range sweeps {
@@ -173,12 +173,12 @@ func (w *world) orphans(sweeps int) []v1alpha1.Orphan {
 	return c.Status.Orphans
 }
 
-// events are what was told since the last time.
-func (w *world) events() []string {
+// events are what was recorded since the last time.
+func (w *fixture) events() []string {
 	var all []string
 	for {
 		select {
-		case e := <-w.told.Events:
+		case e := <-w.recorded.Events:
 			all = append(all, e)
 		default:
 			return all
@@ -187,7 +187,7 @@ func (w *world) events() []string {
 }
 
 // gauged is what the metric says.
-func (w *world) gauged() float64 {
+func (w *fixture) gauged() float64 {
 	w.Helper()
 	m := &dto.Metric{}
 	w.must(w.gauge.WithLabelValues("harvester", w.ns+"/config").Write(m))
@@ -195,19 +195,19 @@ func (w *world) gauged() float64 {
 }
 
 // plant puts a machine of the cluster in place that no request owns.
-func (w *world) plant(name string) {
+func (w *fixture) plant(name string) {
 	w.platform.Plant(provider.MachineRef{Name: name, Owner: w.owner(name)})
 }
 
-func (w *world) owner(id string) provider.Owner {
+func (w *fixture) owner(id string) provider.Owner {
 	return provider.Owner{ID: id, ClusterID: w.id, Cluster: "mgmt"}
 }
 
-func TestOrphansAreToldAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
-	w := newWorld(t)
+func TestOrphansAreReportedAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
+	w := newFixture(t)
 	w.plant("a")
 	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: w.owner("b")})
-	w.platform.Plant(provider.MachineRef{Name: "stranger", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
+	w.platform.Plant(provider.MachineRef{Name: "other", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
 	w.platform.Plant(provider.MachineRef{Name: "nobodys"})
 	if got := w.orphans(1); len(got) != 0 || len(w.events()) != 0 {
 		t.Fatalf("after one sighting: %+v", got)
@@ -216,8 +216,8 @@ func TestOrphansAreToldAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
 	if len(got) != 2 || got[0].Name != "b" || got[1].Name != "a" || got[1].Parts != 2 || got[1].Cluster != "mgmt" || got[1].FirstSeen.IsZero() {
 		t.Errorf("after two sightings: %+v", got)
 	}
-	if told := w.events(); len(told) != 2 || told[1] != fmt.Sprintf("Warning Orphaned machine \"a\" is on the platform, but no request owns it since %s; see status.orphans of ProviderConfig config", got[1].FirstSeen.UTC().Format(time.RFC3339)) {
-		t.Errorf("told %q", told)
+	if recorded := w.events(); len(recorded) != 2 || recorded[1] != fmt.Sprintf("Warning Orphaned machine \"a\" is on the platform, but no request owns it since %s; see status.orphans of ProviderConfig config", got[1].FirstSeen.UTC().Format(time.RFC3339)) {
+		t.Errorf("recorded %q", recorded)
 	}
 	if n := w.gauged(); n != 2 {
 		t.Errorf("the metric says %v", n)
@@ -228,15 +228,15 @@ func TestOrphansAreToldAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
 	w.orphans(3)
 	version := c.ResourceVersion
 	w.must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
-	if told := w.events(); len(told) != 0 || c.ResourceVersion != version {
-		t.Errorf("nothing has changed, but told %q, and version %s became %s", told, version, c.ResourceVersion)
+	if recorded := w.events(); len(recorded) != 0 || c.ResourceVersion != version {
+		t.Errorf("nothing has changed, but recorded %q, and version %s became %s", recorded, version, c.ResourceVersion)
 	}
 	w.platform.Remove("a")
 	if got := w.orphans(1); len(got) != 1 || got[0].Kind != v1alpha1.OrphanLoadBalancer || w.gauged() != 1 {
 		t.Errorf("after one is gone: %+v", got)
 	}
-	if told := w.events(); len(told) != 1 || told[0][:len("Normal OrphanGone")] != "Normal OrphanGone" {
-		t.Errorf("told %q", told)
+	if recorded := w.events(); len(recorded) != 1 || recorded[0][:len("Normal OrphanGone")] != "Normal OrphanGone" {
+		t.Errorf("recorded %q", recorded)
 	}
 	if w.platform.Calls(inmemory.Delete) != 0 {
 		t.Error("something was deleted without the flag")
@@ -244,7 +244,7 @@ func TestOrphansAreToldAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
 }
 
 func TestWhatARequestAsksForMeanwhileIsNoOrphan(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	n := 0
 	w.plant("r1")
 	// The request of what is on the platform comes while the sweep is under way: after
@@ -266,11 +266,11 @@ func TestWhatARequestAsksForMeanwhileIsNoOrphan(t *testing.T) {
 }
 
 func TestOrphansAreDeletedAfterTheGraceOnly(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.restart(true)
 	w.plant("a")
 	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: w.owner("b")})
-	w.platform.Plant(provider.MachineRef{Name: "stranger", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
+	w.platform.Plant(provider.MachineRef{Name: "other", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
 	if got := w.orphans(4); len(got) != 2 || w.platform.Calls(inmemory.Delete) != 0 {
 		t.Fatalf("%+v, %d deletes", got, w.platform.Calls(inmemory.Delete))
 	}
@@ -287,16 +287,16 @@ func TestOrphansAreDeletedAfterTheGraceOnly(t *testing.T) {
 	if got := w.orphans(2); len(got) != 0 {
 		t.Errorf("left: %+v", got)
 	}
-	if left := w.platform.Machines(); len(left) != 1 || left[0].Ref.Name != "stranger" || len(w.platform.LoadBalancers()) != 0 {
+	if left := w.platform.Machines(); len(left) != 1 || left[0].Ref.Name != "other" || len(w.platform.LoadBalancers()) != 0 {
 		t.Errorf("left on the platform: %+v, %+v", left, w.platform.LoadBalancers())
 	}
-	if told := w.events(); len(told) != 4 {
-		t.Errorf("told %q", told)
+	if recorded := w.events(); len(recorded) != 4 {
+		t.Errorf("recorded %q", recorded)
 	}
 }
 
 func TestWhatGoesByTheNameOfAnotherClusterIsThatOnes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.restart(true)
 	w.platform.Plant(provider.MachineRef{Name: "other-cp-0", Owner: provider.Owner{ID: "o", ClusterID: w.id, Cluster: "other"}})
 	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "other-api", Owner: provider.Owner{ID: "l", ClusterID: w.id, Cluster: "other"}})
@@ -312,7 +312,7 @@ func TestWhatGoesByTheNameOfAnotherClusterIsThatOnes(t *testing.T) {
 }
 
 func TestWhatCannotBeDeletedKeepsNothingElseFromGoing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.restart(true)
 	w.platform.Plant(provider.MachineRef{Name: "paused", Owner: w.owner("0")})
 	w.pause()
@@ -334,19 +334,19 @@ func TestWhatCannotBeDeletedKeepsNothingElseFromGoing(t *testing.T) {
 	if left := w.platform.Machines(); len(left) != 1 || left[0].Ref.Name != "paused" || len(w.platform.LoadBalancers()) != 2 {
 		t.Errorf("left on the platform: %+v, %+v", left, w.platform.LoadBalancers())
 	}
-	told := map[string]int{}
+	recorded := map[string]int{}
 	for _, e := range w.events() {
-		told[strings.Fields(e)[1]]++
+		recorded[strings.Fields(e)[1]]++
 		if strings.Contains(e, "OrphanKept") && (!strings.HasPrefix(e, "Warning") || !strings.Contains(e, "cannot be deleted so far: delete: 100% locked")) {
-			t.Errorf("told %q", e)
+			t.Errorf("recorded %q", e)
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"OrphanDeleting": 4, "OrphanKept": 2, "OrphanGone": 2}, told); diff != "" {
+	if diff := cmp.Diff(map[string]int{"OrphanDeleting": 4, "OrphanKept": 2, "OrphanGone": 2}, recorded); diff != "" {
 		t.Error(diff)
 	}
 	w.platform.Lift()
 	if w.orphans(1); len(w.platform.LoadBalancers()) != 0 {
-		t.Error("what was refused has to be seen anew")
+		t.Error("what was refused has to be seen again")
 	}
 	if len(w.platform.Machines()) != 1 {
 		t.Error("the paused cluster's is gone")
@@ -355,24 +355,24 @@ func TestWhatCannotBeDeletedKeepsNothingElseFromGoing(t *testing.T) {
 
 func TestNothingIsDeletedInDoubt(t *testing.T) {
 	gone := &provider.Error{Kind: provider.Unavailable, Reason: "Down", Op: "list"}
-	doubts := map[string]func(*world){
-		"the API server is not ready":       func(w *world) { w.sick = errors.New("not ready") },
-		"the requests cannot be listed":     func(w *world) { w.failing = errors.New("etcd has no leader") },
-		"the platform cannot be listed":     func(w *world) { w.platform.Refuse(gone, inmemory.List) },
-		"the balancers cannot be listed":    func(w *world) { w.platform.Refuse(gone, inmemory.ListLoadBalancers) },
-		"it is a copy, perhaps of a backup": func(w *world) { w.annotate(v1alpha1.AnnotationClaimedBy, "another") },
-		"another plane is in charge":        func(w *world) { w.annotate(v1alpha1.AnnotationFenced, "moved") },
-		"the fence comes during the sweep":  func(w *world) { w.listed = func() { w.annotate(v1alpha1.AnnotationFenced, "moved") } },
-		"the cluster is being deleted":      func(w *world) { w.must(w.Delete(w.Context(), w.cb)) },
-		"the cluster is paused":             func(w *world) { w.pause() },
-		"another cluster has the same id":   func(w *world) { w.bootstrap("copy") },
-		"the deletion comes during the sweep": func(w *world) {
+	doubts := map[string]func(*fixture){
+		"the API server is not ready":       func(w *fixture) { w.sick = errors.New("not ready") },
+		"the requests cannot be listed":     func(w *fixture) { w.failing = errors.New("etcd has no leader") },
+		"the platform cannot be listed":     func(w *fixture) { w.platform.Refuse(gone, inmemory.List) },
+		"the balancers cannot be listed":    func(w *fixture) { w.platform.Refuse(gone, inmemory.ListLoadBalancers) },
+		"it is a copy, perhaps of a backup": func(w *fixture) { w.annotate(v1alpha1.AnnotationClaimedBy, "another") },
+		"another plane is in charge":        func(w *fixture) { w.annotate(v1alpha1.AnnotationFenced, "moved") },
+		"the fence comes during the sweep":  func(w *fixture) { w.listed = func() { w.annotate(v1alpha1.AnnotationFenced, "moved") } },
+		"the cluster is being deleted":      func(w *fixture) { w.must(w.Delete(w.Context(), w.cb)) },
+		"the cluster is paused":             func(w *fixture) { w.pause() },
+		"another cluster has the same id":   func(w *fixture) { w.bootstrap("copy") },
+		"the deletion comes during the sweep": func(w *fixture) {
 			w.listed = func() { w.must(w.Delete(w.Context(), w.cb)) }
 		},
 	}
 	for name, doubt := range doubts {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.plant("a")
 			w.orphans(2)
 			w.ahead = DefaultGrace + time.Second
@@ -392,7 +392,7 @@ func TestNothingIsDeletedInDoubt(t *testing.T) {
 }
 
 func TestCopiesAreReportedAndNeverDeleted(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.restart(true)
 	w.plant("a")
 	if !w.platform.Clone("a", "forensic") {
@@ -414,7 +414,7 @@ func TestCopiesAreReportedAndNeverDeleted(t *testing.T) {
 }
 
 func TestRequestsAreReadLiveOnlyIfTheCacheLacksOne(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.plant("a")
 	w.must(w.Create(w.Context(), &v1alpha1.MachineRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a", Annotations: map[string]string{v1alpha1.AnnotationOwnerID: "a"}},
@@ -432,7 +432,7 @@ func TestRequestsAreReadLiveOnlyIfTheCacheLacksOne(t *testing.T) {
 }
 
 func TestTwoLooksAreATimeApart(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.Every = time.Hour
 	w.plant("a")
 	w.orphans(3)
@@ -453,7 +453,7 @@ func TestProvidersOfOneProcessShareTheMetric(t *testing.T) {
 }
 
 func TestAnotherPlatformIsNotSwept(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.config()
 	w.must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	c.Status.Platform = "in-memory=another"

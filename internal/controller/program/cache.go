@@ -17,7 +17,7 @@ import (
 // glance is how long a probe looks whether caches are in sync.
 const glance = 200 * time.Millisecond
 
-// synced is ready when all that is read from the cache is there. Whoever waits for
+// synced is ready when all that is read from the cache is there. What waits for
 // the lease reads nothing yet, and is ready to.
 func synced(c cache.Cache) healthz.Checker {
 	return func(r *http.Request) error {
@@ -31,9 +31,9 @@ func synced(c cache.Cache) healthz.Checker {
 }
 
 // NewCache makes the cache of a manager that is started with ctx. A manager whose
-// context ends before its cache is in sync otherwise goes on waiting for that, and
+// context ends before its cache is in sync otherwise waits for that all the same, and
 // turns around without a pause meanwhile: with an API server that does not come
-// back, until somebody kills the process.
+// back, until the process is killed.
 func NewCache(ctx context.Context) cache.NewCacheFunc {
 	return func(config *rest.Config, o cache.Options) (cache.Cache, error) {
 		o.NewInformer = newInformer
@@ -45,7 +45,7 @@ func NewCache(ctx context.Context) cache.NewCacheFunc {
 	}
 }
 
-// bounded is a cache that counts as being in sync once nobody needs it any more.
+// bounded is a cache that counts as being in sync once it is not needed any more.
 type bounded struct {
 	cache.Cache
 	ctx context.Context

@@ -51,13 +51,13 @@ func TestManagerEndsBeforeItsCacheIsInSync(t *testing.T) {
 	within(t, informed)
 }
 
-// within is what a channel has to tell before long.
+// within returns what a channel delivers before long.
 func within[T any](t *testing.T, c <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-c:
 	case <-time.After(time.Minute):
-		t.Fatal("it goes on")
+		t.Fatal("it continues")
 	}
 	return v
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // renew changes the Secret.
-func (w *world) renew(value string) {
+func (w *fixture) renew(value string) {
 	w.Helper()
 	s := w.secret()
 	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(s), s))
@@ -24,7 +24,7 @@ func (w *world) renew(value string) {
 }
 
 func TestThePlatformIsShownAndStaysWhileARequestIsOnIt(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.must(w.Create(t.Context(), w.secret()))
 	c := w.config()
 	w.must(w.Create(t.Context(), c))

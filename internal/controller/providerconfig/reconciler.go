@@ -82,7 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ProviderCon
 }
 
 // hold adds the finalizer while the ProviderConfig is referenced: without it,
-// nobody could delete the machines of its requests.
+// no controller could delete the machines of its requests.
 func (r *Reconciler) hold(ctx context.Context, config *v1alpha1.ProviderConfig, referenced bool) error {
 	base := config.DeepCopy()
 	changed := false

@@ -64,20 +64,20 @@ func await(check func() error) error {
 	return err
 }
 
-type world struct {
+type fixture struct {
 	*testing.T
 	client.Client
 	ns       string
 	platform *inmemory.Platform
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	c, err := client.New(api, client.Options{Scheme: scheme()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, Client: c, platform: inmemory.New(inmemory.Options{})}
+	w := &fixture{T: t, Client: c, platform: inmemory.New(inmemory.Options{})}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	w.must(c.Create(t.Context(), ns))
 	w.ns = ns.Name
@@ -102,21 +102,21 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) must(err error) {
+func (w *fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w *world) secret() *corev1.Secret {
+func (w *fixture) secret() *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "credentials"},
 		StringData: map[string]string{"kubeconfig": "x"},
 	}
 }
 
-func (w *world) config() *v1alpha1.ProviderConfig {
+func (w *fixture) config() *v1alpha1.ProviderConfig {
 	c := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "config"}}
 	c.Spec.Provider = v1alpha1.ProviderHarvester
 	c.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "credentials"}
@@ -125,7 +125,7 @@ func (w *world) config() *v1alpha1.ProviderConfig {
 }
 
 // ready waits until the Ready condition has the reason.
-func (w *world) ready(c *v1alpha1.ProviderConfig, reason string) {
+func (w *fixture) ready(c *v1alpha1.ProviderConfig, reason string) {
 	w.Helper()
 	w.must(await(func() error {
 		if err := w.Get(w.Context(), client.ObjectKeyFromObject(c), c); err != nil {
@@ -139,7 +139,7 @@ func (w *world) ready(c *v1alpha1.ProviderConfig, reason string) {
 }
 
 // says waits until the Ready condition has the message.
-func (w *world) says(c *v1alpha1.ProviderConfig, message string) {
+func (w *fixture) says(c *v1alpha1.ProviderConfig, message string) {
 	w.Helper()
 	w.must(await(func() error {
 		if err := w.Get(w.Context(), client.ObjectKeyFromObject(c), c); err != nil {
@@ -152,7 +152,7 @@ func (w *world) says(c *v1alpha1.ProviderConfig, message string) {
 	}))
 }
 
-func (w *world) finalizer(c *v1alpha1.ProviderConfig, want bool) {
+func (w *fixture) finalizer(c *v1alpha1.ProviderConfig, want bool) {
 	w.Helper()
 	w.must(await(func() error {
 		if err := w.Get(w.Context(), client.ObjectKeyFromObject(c), c); err != nil {
@@ -166,7 +166,7 @@ func (w *world) finalizer(c *v1alpha1.ProviderConfig, want bool) {
 }
 
 func TestAcceptedCredentialsMakeItReady(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.config()
 	w.must(w.Create(t.Context(), c))
 	w.ready(c, "CredentialsNotFound")
@@ -181,7 +181,7 @@ func TestAcceptedCredentialsMakeItReady(t *testing.T) {
 }
 
 func TestRefusedCredentialsAreSaidAndHealWithTheSecret(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.platform.Fail(inmemory.Connect, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "connect", Err: errors.New("no"), Hint: "renew it"})
 	w.must(w.Create(t.Context(), w.secret()))
 	c := w.config()
@@ -198,7 +198,7 @@ func TestRefusedCredentialsAreSaidAndHealWithTheSecret(t *testing.T) {
 }
 
 func TestAnUnreachablePlatformLeavesTheCredentialsValidated(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.must(w.Create(t.Context(), w.secret()))
 	c := w.config()
 	w.must(w.Create(t.Context(), c))
@@ -215,7 +215,7 @@ func TestAnUnreachablePlatformLeavesTheCredentialsValidated(t *testing.T) {
 }
 
 func TestItIsKeptWhileReferenced(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.must(w.Create(t.Context(), w.secret()))
 	c := w.config()
 	w.must(w.Create(t.Context(), c))
@@ -258,7 +258,7 @@ func TestItIsKeptWhileReferenced(t *testing.T) {
 }
 
 func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.must(w.Create(t.Context(), w.secret()))
 	c := w.config()
 	w.must(w.Create(t.Context(), c))

@@ -39,7 +39,7 @@ func TestPreflightReportsAllThatIsRefusedAndNothingElse(t *testing.T) {
 }
 
 func TestRefusedPreflightLeavesTheCredentialsValidated(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.must(w.Create(t.Context(), w.secret()))
 	c := w.config()
 	w.must(w.Create(t.Context(), c))

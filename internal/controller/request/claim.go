@@ -101,7 +101,7 @@ func (c *Claim) Owner() provider.Owner {
 }
 
 // Attempted returns the time of the last attempt, zero if there was none. A time
-// that cannot be read still tells that there was one.
+// that cannot be read still shows that there was one.
 func Attempted(o client.Object) time.Time { return noted(o, AnnotationAttempt) }
 
 // Landed reports whether no attempt before the last one can take effect any more.
@@ -138,8 +138,8 @@ func (c *Claim) annotate(key, value string) {
 	c.Object.SetAnnotations(a)
 }
 
-// ownerKept refuses to go on without the owner that platform objects are tagged
-// with: a new one would make them strangers.
+// ownerKept refuses to continue without the owner that platform objects are tagged
+// with: under a new one they would not be recognised.
 func (c *Claim) ownerKept(owner string) error {
 	if owner != "" {
 		return nil
@@ -151,7 +151,7 @@ func (c *Claim) ownerKept(owner string) error {
 	}
 }
 
-// patch writes a change of the metadata, unless somebody else was faster.
+// patch writes a change of the metadata, unless another client was faster.
 func (c *Claim) patch(ctx context.Context, change func()) error {
 	base := c.Object.DeepCopyObject().(client.Object)
 	change()

@@ -39,8 +39,8 @@ func Config(ctx context.Context, r client.Reader, name types.NamespacedName) (*v
 }
 
 // Concerns reports whether a request is any business of provider t. Without its
-// ProviderConfig only a claim tells; and what is being deleted without a claim
-// needs nobody.
+// ProviderConfig only a claim shows that; and what is being deleted without a claim
+// needs nothing.
 func Concerns(t v1alpha1.ProviderType, config *v1alpha1.ProviderConfig, c *Claim) bool {
 	if config != nil && config.Spec.Provider != t {
 		return false

@@ -14,7 +14,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// Fence tells which requests another plane is in charge of. Nothing is done about
+// Fence knows which requests another plane is in charge of. Nothing is done about
 // those, also not when they are being deleted.
 type Fence struct {
 	Cache client.Reader
@@ -24,7 +24,7 @@ type Fence struct {
 }
 
 // Holds reports whether a request must be left alone. One without a
-// ClusterBootstrap is nobody else's.
+// ClusterBootstrap is not fenced.
 func (f Fence) Holds(ctx context.Context, o client.Object) (bool, error) {
 	cb, err := find(ctx, o, f.Cache, f.Live)
 	return cb != nil && v1alpha1.Fenced(cb), err

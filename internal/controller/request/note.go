@@ -157,7 +157,7 @@ func (n *Note) FailingFor(now time.Time) time.Duration {
 	return now.Sub(n.failing)
 }
 
-// first is when something began. A beginning that lies ahead was told by a clock
+// first is when something began. A beginning that lies ahead was recorded by a clock
 // that was put back since: it counts from now on.
 func first(t, now time.Time) time.Time {
 	if t.IsZero() || t.After(now) {

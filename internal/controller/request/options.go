@@ -12,13 +12,13 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/session"
 )
 
-// Options are what the reconcilers of one provider are made with.
+// Options are what the reconcilers of one provider need.
 type Options struct {
 	// Type is the provider's.
 	Type v1alpha1.ProviderType
 	// Sessions are the connections to its platforms.
 	Sessions *session.Sessions
-	// Clock tells the time; nil is the machine's own.
+	// Clock returns the time; nil is the machine's own.
 	Clock func() time.Time
 }
 

@@ -23,7 +23,7 @@ const (
 	resync     = 10 * time.Minute
 )
 
-// Retries: what passes by itself, and what somebody has to mend.
+// Retries: what is transient, and what needs a change.
 const (
 	backoffFirst   = time.Second
 	backoffMost    = 15 * time.Second
@@ -43,7 +43,7 @@ const (
 	Young
 	// Backoff: the platform has a problem of its own.
 	Backoff
-	// Slow: somebody has to change something.
+	// Slow: nothing improves without a change.
 	Slow
 )
 

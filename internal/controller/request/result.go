@@ -47,7 +47,7 @@ func Transient(err error) bool {
 	return k == provider.Unavailable || k == provider.Exhausted
 }
 
-// OfPlatform reports whether err tells about the platform, not about the cluster
+// OfPlatform reports whether err is about the platform, not about the cluster
 // that holds the request.
 func OfPlatform(err error) bool {
 	_, ok := errors.AsType[*provider.Error](err)

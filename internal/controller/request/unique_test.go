@@ -89,7 +89,7 @@ func TestOneRequestActsUnderAnOwnerID(t *testing.T) {
 	}
 }
 
-func TestAClaimedRequestAsksNobody(t *testing.T) {
+func TestAClaimedRequestReadsNoOthers(t *testing.T) {
 	c := &Claim{Object: sharer("a", "1", "1", 0), Sharing: func(context.Context, string) ([]client.Object, error) {
 		return nil, errors.New("asked")
 	}}

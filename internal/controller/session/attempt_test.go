@@ -43,7 +43,7 @@ func answered(t *testing.T, s *Sessions, c *v1alpha1.ProviderConfig) (string, ti
 	return provider.ReasonOf(err), time.Since(began)
 }
 
-func TestAPlatformThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
+func TestAPlatformThatDoesNotAnswerDelaysNoCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &silent{}
 		s, _ := sessions(t, &driver{}, secret("a"))

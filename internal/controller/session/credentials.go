@@ -86,7 +86,7 @@ func granted(config *v1alpha1.ProviderConfig, secret client.Object) error {
 	}
 }
 
-// key changes with the spec, which the generation stands for, and with the Secret.
+// key changes with the spec, which the generation represents, and with the Secret.
 func key(config *v1alpha1.ProviderConfig, secret metav1.ObjectMeta) string {
 	return fmt.Sprintf("%s/%d/%s/%s", config.UID, config.Generation, secret.UID, secret.ResourceVersion)
 }

@@ -67,13 +67,13 @@ type session struct {
 	renewed  time.Time // when it was last given up for an answer
 }
 
-// Options say what connections are made of.
+// Options are what connections need.
 type Options struct {
 	Provider  provider.Provider
 	Transport provider.Transport
 	// NoAmbient forbids credentials of the environment, as in a rehearsal.
 	NoAmbient bool
-	// Cache tells from metadata alone whether a Secret has changed.
+	// Cache shows from metadata alone whether a Secret has changed.
 	Cache client.Reader
 	// Live reads a Secret that has changed, so that no Secret is cached.
 	Live client.Reader

@@ -175,7 +175,7 @@ func TestASecretOfAnotherNamespaceHasToAllowTheProviderConfig(t *testing.T) {
 	ask(t, s, p)
 }
 
-func TestAProbeConnectsAnewAndCloses(t *testing.T) {
+func TestAProbeConnectsByItselfAndCloses(t *testing.T) {
 	d := &driver{}
 	s, _ := sessions(t, d, secret("a"))
 	ask(t, s, config())

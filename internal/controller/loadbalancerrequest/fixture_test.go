@@ -55,26 +55,26 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// world is a namespace with a reconciler of its own over an in-memory platform.
-type world struct {
+// fixture is a namespace with a reconciler of its own over an in-memory platform.
+type fixture struct {
 	*testing.T
 	client.Client
 	ns       string
 	platform *inmemory.Platform
 }
 
-func newWorld(t *testing.T, o inmemory.Options) *world {
+func newFixture(t *testing.T, o inmemory.Options) *fixture {
 	t.Helper()
-	return newWorldOn(t, inmemory.New(o))
+	return newFixtureOn(t, inmemory.New(o))
 }
 
-func newWorldOn(t *testing.T, p *inmemory.Platform) *world {
+func newFixtureOn(t *testing.T, p *inmemory.Platform) *fixture {
 	t.Helper()
 	c, err := client.New(api, client.Options{Scheme: scheme()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, Client: c, platform: p}
+	w := &fixture{T: t, Client: c, platform: p}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	w.must(c.Create(t.Context(), ns))
 	w.ns = ns.Name
@@ -83,7 +83,7 @@ func newWorldOn(t *testing.T, p *inmemory.Platform) *world {
 }
 
 // start runs a reconciler until the test ends.
-func (w *world) start() {
+func (w *fixture) start() {
 	w.Helper()
 	m, err := manager.New(api, manager.Options{
 		Scheme: scheme(), Metrics: server.Options{BindAddress: "0"},
@@ -107,7 +107,7 @@ func (w *world) start() {
 	})
 }
 
-func (w *world) must(err error) {
+func (w *fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -115,7 +115,7 @@ func (w *world) must(err error) {
 }
 
 // await retries check until it returns nil; it gives up after twenty seconds.
-func (w *world) await(check func() error) {
+func (w *fixture) await(check func() error) {
 	w.Helper()
 	var err error
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -127,17 +127,17 @@ func (w *world) await(check func() error) {
 }
 
 // configure creates Secret and ProviderConfig.
-func (w *world) configure() {
+func (w *fixture) configure() {
 	w.Helper()
 	w.must(w.Create(w.Context(), w.secret()))
 	w.must(w.Create(w.Context(), w.config(v1alpha1.ProviderHarvester)))
 }
 
-func (w *world) secret() *corev1.Secret {
+func (w *fixture) secret() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "credentials"}, StringData: map[string]string{"kubeconfig": "x"}}
 }
 
-func (w *world) config(t v1alpha1.ProviderType) *v1alpha1.ProviderConfig {
+func (w *fixture) config(t v1alpha1.ProviderType) *v1alpha1.ProviderConfig {
 	c := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "config"}}
 	c.Spec.Provider = t
 	c.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "credentials"}
@@ -157,7 +157,7 @@ func targets(names ...string) []v1alpha1.LoadBalancerTarget {
 	return all
 }
 
-func (w *world) request(name string, names ...string) *v1alpha1.LoadBalancerRequest {
+func (w *fixture) request(name string, names ...string) *v1alpha1.LoadBalancerRequest {
 	w.Helper()
 	l := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
 	l.Spec.ClusterName, l.Spec.ProviderConfigRef.Name = "mgmt", "config"
@@ -166,12 +166,12 @@ func (w *world) request(name string, names ...string) *v1alpha1.LoadBalancerRequ
 	return l
 }
 
-func (w *world) read(l *v1alpha1.LoadBalancerRequest) error {
+func (w *fixture) read(l *v1alpha1.LoadBalancerRequest) error {
 	return w.Get(w.Context(), client.ObjectKeyFromObject(l), l)
 }
 
 // phase waits until the request is in the phase and its Ready condition has the reason.
-func (w *world) phase(l *v1alpha1.LoadBalancerRequest, want v1alpha1.LoadBalancerPhase, reason string) {
+func (w *fixture) phase(l *v1alpha1.LoadBalancerRequest, want v1alpha1.LoadBalancerPhase, reason string) {
 	w.Helper()
 	w.await(func() error {
 		if err := w.read(l); err != nil {
@@ -184,7 +184,7 @@ func (w *world) phase(l *v1alpha1.LoadBalancerRequest, want v1alpha1.LoadBalance
 	})
 }
 
-func (w *world) gone(o client.Object) {
+func (w *fixture) gone(o client.Object) {
 	w.Helper()
 	w.await(func() error {
 		err := w.Get(w.Context(), client.ObjectKeyFromObject(o), o)
@@ -196,7 +196,7 @@ func (w *world) gone(o client.Object) {
 }
 
 // nudge changes the Secret, which makes every request come up again.
-func (w *world) nudge() {
+func (w *fixture) nudge() {
 	w.Helper()
 	s := w.secret()
 	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(s), s))
@@ -205,7 +205,7 @@ func (w *world) nudge() {
 }
 
 // event waits for an event about the request.
-func (w *world) event(l *v1alpha1.LoadBalancerRequest, reason string) {
+func (w *fixture) event(l *v1alpha1.LoadBalancerRequest, reason string) {
 	w.Helper()
 	w.await(func() error {
 		var list eventsv1.EventList

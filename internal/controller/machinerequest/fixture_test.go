@@ -68,8 +68,8 @@ func await(check func() error) error {
 	return err
 }
 
-// world is a namespace with a reconciler of its own over an in-memory platform.
-type world struct {
+// fixture is a namespace with a reconciler of its own over an in-memory platform.
+type fixture struct {
 	testing.TB
 	client.Client
 	ctx       context.Context
@@ -100,26 +100,26 @@ func (c *clock) advance(d time.Duration) {
 	c.ahead += d
 }
 
-func newWorld(tb testing.TB, o inmemory.Options) *world {
+func newFixture(tb testing.TB, o inmemory.Options) *fixture {
 	tb.Helper()
-	w := idleWorld(tb, api, inmemory.New(o))
+	w := idleFixture(tb, api, inmemory.New(o))
 	w.stop = w.start()
 	return w
 }
 
-// idleWorld is a world without a reconciler so far.
-func idleWorld(tb testing.TB, api *rest.Config, p *inmemory.Platform) *world {
+// idleFixture is a fixture without a reconciler so far.
+func idleFixture(tb testing.TB, api *rest.Config, p *inmemory.Platform) *fixture {
 	tb.Helper()
 	c, err := client.New(api, client.Options{Scheme: scheme()})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w := &world{TB: tb, Client: c, ctx: tb.Context(), api: api, platform: p, clock: &clock{}}
+	w := &fixture{TB: tb, Client: c, ctx: tb.Context(), api: api, platform: p, clock: &clock{}}
 	w.ns = w.namespace()
 	return w
 }
 
-func (w *world) namespace() string {
+func (w *fixture) namespace() string {
 	w.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	w.must(w.Create(w.ctx, ns))
@@ -127,7 +127,7 @@ func (w *world) namespace() string {
 }
 
 // start runs a reconciler until the test ends or the returned function is called.
-func (w *world) start() (stop func()) {
+func (w *fixture) start() (stop func()) {
 	w.Helper()
 	m, err := manager.New(w.api, manager.Options{
 		Scheme: scheme(), Metrics: server.Options{BindAddress: "0"},
@@ -157,7 +157,7 @@ func (w *world) start() (stop func()) {
 }
 
 // connect connects to the platform of the ProviderConfig.
-func (w *world) connect(ctx context.Context, c provider.Config) (provider.Platform, error) {
+func (w *fixture) connect(ctx context.Context, c provider.Config) (provider.Platform, error) {
 	p := w.platform
 	if other := w.others[c.Name]; other != nil {
 		p = other
@@ -165,7 +165,7 @@ func (w *world) connect(ctx context.Context, c provider.Config) (provider.Platfo
 	return p.Provider(v1alpha1.ProviderHarvester).Connect(ctx, c)
 }
 
-func (w *world) must(err error) {
+func (w *fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -173,20 +173,20 @@ func (w *world) must(err error) {
 }
 
 // configure creates Secret and ProviderConfig.
-func (w *world) configure() {
+func (w *fixture) configure() {
 	w.Helper()
 	w.must(w.Create(w.ctx, w.secret()))
 	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
 }
 
-func (w *world) secret() *corev1.Secret {
+func (w *fixture) secret() *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "credentials"},
 		StringData: map[string]string{"kubeconfig": "x"},
 	}
 }
 
-func (w *world) config(t v1alpha1.ProviderType) *v1alpha1.ProviderConfig {
+func (w *fixture) config(t v1alpha1.ProviderType) *v1alpha1.ProviderConfig {
 	c := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "config"}}
 	c.Spec.Provider = t
 	c.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "credentials"}
@@ -201,7 +201,7 @@ func (w *world) config(t v1alpha1.ProviderType) *v1alpha1.ProviderConfig {
 	return c
 }
 
-func (w *world) request(name string, change ...func(*v1alpha1.MachineRequest)) *v1alpha1.MachineRequest {
+func (w *fixture) request(name string, change ...func(*v1alpha1.MachineRequest)) *v1alpha1.MachineRequest {
 	w.Helper()
 	r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
 	r.Spec = v1alpha1.MachineRequestSpec{
@@ -215,13 +215,13 @@ func (w *world) request(name string, change ...func(*v1alpha1.MachineRequest)) *
 	return r
 }
 
-// read reads the request anew.
-func (w *world) read(r *v1alpha1.MachineRequest) error {
+// read reads the request again.
+func (w *fixture) read(r *v1alpha1.MachineRequest) error {
 	return w.Get(w.ctx, client.ObjectKeyFromObject(r), r)
 }
 
 // phase waits until the request is in the phase.
-func (w *world) phase(r *v1alpha1.MachineRequest, want v1alpha1.MachinePhase) {
+func (w *fixture) phase(r *v1alpha1.MachineRequest, want v1alpha1.MachinePhase) {
 	w.Helper()
 	w.must(await(func() error {
 		if err := w.read(r); err != nil {
@@ -235,7 +235,7 @@ func (w *world) phase(r *v1alpha1.MachineRequest, want v1alpha1.MachinePhase) {
 }
 
 // reason waits until the Ready condition has the reason.
-func (w *world) reason(r *v1alpha1.MachineRequest, want string) {
+func (w *fixture) reason(r *v1alpha1.MachineRequest, want string) {
 	w.Helper()
 	w.must(await(func() error {
 		if err := w.read(r); err != nil {
@@ -248,7 +248,7 @@ func (w *world) reason(r *v1alpha1.MachineRequest, want string) {
 	}))
 }
 
-func (w *world) gone(o client.Object) {
+func (w *fixture) gone(o client.Object) {
 	w.Helper()
 	w.must(await(func() error {
 		err := w.Get(w.ctx, client.ObjectKeyFromObject(o), o)
@@ -260,7 +260,7 @@ func (w *world) gone(o client.Object) {
 }
 
 // nudge changes the Secret, which makes every request come up again.
-func (w *world) nudge() {
+func (w *fixture) nudge() {
 	w.Helper()
 	s := w.secret()
 	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(s), s))
@@ -269,7 +269,7 @@ func (w *world) nudge() {
 }
 
 // event waits for an event about the request.
-func (w *world) event(r *v1alpha1.MachineRequest, reason string) {
+func (w *fixture) event(r *v1alpha1.MachineRequest, reason string) {
 	w.Helper()
 	w.must(await(func() error {
 		var list eventsv1.EventList
@@ -286,7 +286,7 @@ func (w *world) event(r *v1alpha1.MachineRequest, reason string) {
 }
 
 // asked waits until the platform was called so often.
-func (w *world) asked(op inmemory.Op, n int) error {
+func (w *fixture) asked(op inmemory.Op, n int) error {
 	return await(func() error {
 		if got := w.platform.Calls(op); got < n {
 			return fmt.Errorf("%d calls of %s, want %d", got, op, n)
@@ -296,7 +296,7 @@ func (w *world) asked(op inmemory.Op, n int) error {
 }
 
 // machines checks how many machines exist.
-func (w *world) machines(want int) {
+func (w *fixture) machines(want int) {
 	w.Helper()
 	if got := w.platform.Machines(); len(got) != want {
 		w.Fatalf("%d machines exist, want %d: %+v", len(got), want, got)

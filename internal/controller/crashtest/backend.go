@@ -34,15 +34,15 @@ const (
 	stepTime = time.Second             // between passes, at least
 )
 
-const stranger = "stranger"
+const foreign = "foreign"
 
 const whileWanted = "a thing was deleted while its request was not"
 
-// world is a platform as unkind as the contract allows: names are not unique,
+// backend is a platform as unkind as the contract allows: names are not unique,
 // nothing is idempotent by itself, what was made shows late, and a call whose
 // caller has died may still take effect. Its driver looks for the owner before it
 // makes anything, and can see no more than the platform shows.
-type world struct {
+type backend struct {
 	Behaviour
 	clock  *clock
 	points *points
@@ -74,8 +74,8 @@ type clock struct{ t time.Time }
 func (c *clock) now() time.Time          { return c.t }
 func (c *clock) advance(d time.Duration) { c.t = c.t.Add(d) }
 
-// step brings the world to the present time.
-func (w *world) step() {
+// step brings the backend to the present time.
+func (w *backend) step() {
 	due := w.due
 	w.due = nil
 	for _, e := range due {
@@ -92,7 +92,7 @@ func (w *world) step() {
 
 // call lets the caller die before a change, after it, and so that the change
 // comes later than the death.
-func (w *world) call(op string, owner provider.Owner, do func()) {
+func (w *backend) call(op string, owner provider.Owner, do func()) {
 	w.step()
 	if owner.ID == "" {
 		w.points.violate("%s was called without an owner", op)
@@ -109,7 +109,7 @@ func (w *world) call(op string, owner provider.Owner, do func()) {
 func (b Behaviour) late() time.Duration { return cmp.Or(b.Late, lateTime) }
 
 // look lets the caller die around a question.
-func (w *world) look(op string, owner provider.Owner) *thing {
+func (w *backend) look(op string, owner provider.Owner) *thing {
 	w.step()
 	w.points.reach("before "+op, w.check)
 	defer w.points.reach("after "+op, w.check)
@@ -117,7 +117,7 @@ func (w *world) look(op string, owner provider.Owner) *thing {
 }
 
 // visible is what the platform shows of an owner.
-func (w *world) visible(owner provider.Owner) *thing {
+func (w *backend) visible(owner provider.Owner) *thing {
 	for _, t := range w.things {
 		if t.owner.ID == owner.ID && w.clock.now().Sub(t.made) >= w.Lag {
 			return t
@@ -126,7 +126,7 @@ func (w *world) visible(owner provider.Owner) *thing {
 	return nil
 }
 
-func (w *world) ensure(name string, owner provider.Owner, targets int32) *thing {
+func (w *backend) ensure(name string, owner provider.Owner, targets int32) *thing {
 	t := w.visible(owner)
 	if t == nil {
 		w.made++
@@ -139,7 +139,7 @@ func (w *world) ensure(name string, owner provider.Owner, targets int32) *thing 
 	return t
 }
 
-func (w *world) remove(owner provider.Owner) {
+func (w *backend) remove(owner provider.Owner) {
 	if w.wanted {
 		w.points.violate("%s", whileWanted)
 	}
@@ -148,36 +148,36 @@ func (w *world) remove(owner provider.Owner) {
 	}
 }
 
-// vanish takes away everything but the stranger's, as an operator might.
-func (w *world) vanish() {
-	w.things = slices.DeleteFunc(w.things, func(t *thing) bool { return t.owner.ID != stranger })
+// vanish takes away everything but the other owner's, as an operator might.
+func (w *backend) vanish() {
+	w.things = slices.DeleteFunc(w.things, func(t *thing) bool { return t.owner.ID != foreign })
 }
 
-// own counts what exists, visible or not, besides the stranger's.
-func (w *world) own() int {
+// own counts what exists, visible or not, besides the other owner's.
+func (w *backend) own() int {
 	n := 0
 	for _, t := range w.things {
-		if t.owner.ID != stranger {
+		if t.owner.ID != foreign {
 			n++
 		}
 	}
 	return n
 }
 
-// check says what must never be: two of ours, or a stranger's that was touched.
-func (w *world) check() string {
+// check says what must never be: two of ours, or a other owner's that was touched.
+func (w *backend) check() string {
 	if n := w.own(); n > 1 {
 		return fmt.Sprintf("%d things exist", n)
 	}
 	for _, t := range w.things {
-		if t.owner.ID == stranger && t.deleted.IsZero() && !t.partial && t.targets == 0 {
+		if t.owner.ID == foreign && t.deleted.IsZero() && !t.partial && t.targets == 0 {
 			return ""
 		}
 	}
-	return "the stranger's thing was touched"
+	return "the other owner's thing was touched"
 }
 
-func (w *world) state(t *thing) (provider.State, string) {
+func (w *backend) state(t *thing) (provider.State, string) {
 	switch {
 	case t == nil:
 		return provider.StateAbsent, ""
