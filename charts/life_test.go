@@ -103,10 +103,10 @@ func (s *site) balance(ctx context.Context) error {
 	return err
 }
 
-func (s *site) targets() (out []netip.Addr) {
+func (s *site) targets() (out []netip.AddrPort) {
 	for _, b := range s.platform.LoadBalancers() {
 		for _, t := range b.Targets {
-			out = append(out, netip.MustParseAddr(t.IP))
+			out = append(out, netip.AddrPortFrom(netip.MustParseAddr(t.IP), 6443))
 		}
 	}
 	return out
