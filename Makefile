@@ -73,7 +73,7 @@ test-rehearsals: build ## Run all tests of the commands, with the rehearsals tha
 
 .PHONY: test-kills
 test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.
-	BUTLER_TEST_KILLS=20 go test -tags rehearsals -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 20m -v -run TestKilledRehearsalGoesOnWhereItWas ./internal/cli
+	BUTLER_TEST_KILLS=20 go test -tags rehearsals -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 20m -v -run TestKilledRehearsalContinuesWhereItWas ./internal/cli
 
 .PHONY: test-faults
 test-faults: ## Run the whole fault matrix (docs/contributing/faults.md), and builds that are broken on purpose.

@@ -55,7 +55,7 @@ func TestValidateRefusesLabelsThatNoNodeCanHave(t *testing.T) {
 	}
 }
 
-func TestValidateTellsEverythingAtOnce(t *testing.T) {
+func TestValidateReportsEverythingAtOnce(t *testing.T) {
 	err := ClusterBootstrapSpec{
 		Network: NetworkSpec{LoadBalancerPool: &AddressRange{Start: "fd00::2", End: "fd00::1"}},
 		Cluster: ClusterSpec{ControlPlane: NodePool{Labels: map[string]string{"no spaces": ""}}},

@@ -104,7 +104,7 @@ func TestImagesComeFromWhereThatOfTheControllerDoes(t *testing.T) {
 	}
 }
 
-func TestTheRegistryOfAddonsIsToldToTheCluster(t *testing.T) {
+func TestTheRegistryOfAddonsIsPassedToTheCluster(t *testing.T) {
 	spec, f := onPrem(v1alpha1.ProviderHarvester), facts("10.40.0.200")
 	if args, told := addonOf(t, spec, f, ButlerBootstrap).Values["extraArgs"]; told {
 		t.Errorf("without one it is told %v", args)

@@ -42,8 +42,8 @@ func words() []word {
 	}
 }
 
-// Wording names the texts below root that use a word to avoid: pages, the comments of
-// the API, and comments and messages of the packages of isPlain.
+// Wording names the texts below root that use a word to avoid: pages, and comments and
+// messages of Go files but tests.
 func Wording(root string) (found []string, err error) {
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -77,7 +77,7 @@ func textsOf(path, name string) (map[int]string, error) {
 		return pageTexts(string(content)), err
 	case name == "internal/arch/words.go": // the list itself
 		return nil, nil
-	case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && isPlain(filepath.ToSlash(filepath.Dir(name))):
+	case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
 		return goTexts(path)
 	}
 	return nil, nil
@@ -126,20 +126,4 @@ func usesIn(name string, line int, text string) (found []string) {
 		}
 	}
 	return found
-}
-
-// isPlain reports whether the comments and messages of a package are checked. Add a
-// package once it has none of the words.
-func isPlain(dir string) bool {
-	for _, plain := range []string{
-		"api", "cmd", "hack", "internal/addon", "internal/arch", "internal/cli", "internal/failure", "internal/inventory", "internal/launch",
-		"internal/lock",
-		"internal/manifest", "internal/operation", "internal/pivot", "internal/plane", "internal/selfhosted", "internal/talos",
-		"internal/teardown", "internal/ui", "internal/workspace",
-	} {
-		if dir == plain || strings.HasPrefix(dir, plain+"/") {
-			return true
-		}
-	}
-	return false
 }

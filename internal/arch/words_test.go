@@ -29,7 +29,6 @@ func TestWordingFindsPagesCommentsAndMessages(t *testing.T) {
 		"docs/page.md":              "It was.\n`told: x`\n```\nnobody\n```\nIt goes on.",
 		"internal/cli/a.go":         "package cli\n\n// a tells all.\nconst a = \"told\" + \"somebody came\"\n",
 		"internal/cli/a_test.go":    "package cli\n\n// nobody\n",
-		"internal/elsewhere/a.go":   "package elsewhere\n\n// nobody\n",
 		"charts/x/README.md":        "a stranger\n",
 		".git/COMMIT_EDITMSG.md":    "nobody\n",
 		"api/v1alpha1/made_type.go": "package v1alpha1\n\n// Phase is made anew.\n",

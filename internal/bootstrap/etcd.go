@@ -118,7 +118,7 @@ func (s *Session) etcdStarts() *Obstacle {
 	return &Obstacle{Reason: reasonEtcdStarts, Message: fmt.Sprintf("etcd starts on %s (%s)", first.Name, first.IPAddress), Poll: true}
 }
 
-// since is how long an obstacle has stood unchanged; negative if it does not.
+// since is how long an obstacle has been unchanged; negative if it does not.
 func (s *Session) since(reason string) time.Duration {
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionProgressing)
 	if c == nil || c.Reason != reason || s.Status.LastUpdated == nil {

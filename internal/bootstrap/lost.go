@@ -21,7 +21,7 @@ func isLost(r *v1alpha1.MachineRequest) bool {
 	return r == nil || r.DeletionTimestamp.IsZero() && r.Status.Phase == v1alpha1.MachineFailed && r.Status.FailureReason == v1alpha1.ReasonVMLost
 }
 
-// lostWorker is the first worker that is to be replaced without anybody's asking.
+// lostWorker is the first worker that is replaced without a request of the user.
 func (s *Session) lostWorker() int {
 	if !s.replacesWorkers() {
 		return -1

@@ -21,7 +21,7 @@ func Moves(spec v1alpha1.ClusterBootstrapSpec) bool {
 }
 
 // CheckCredentials refuses credentials that cannot move with the management of a
-// cluster: those of the surroundings stay where they are.
+// cluster: ambient ones stay where they are.
 func CheckCredentials(spec v1alpha1.ClusterBootstrapSpec, config *v1alpha1.ProviderConfig) error {
 	if !Moves(spec) || config.Spec.CredentialsRef != nil {
 		return nil

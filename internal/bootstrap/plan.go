@@ -208,7 +208,7 @@ func talosCluster(spec v1alpha1.ClusterBootstrapSpec) (talos.Cluster, error) {
 	}, nil
 }
 
-// platform is what Talos calls the surroundings of a provider's machines: clouds
+// platform is Talos' name for the environment of a provider's machines: clouds
 // by the same names as here, on-prem its default.
 func platform(p v1alpha1.ProviderType) string {
 	if p.OnPrem() {

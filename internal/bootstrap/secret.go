@@ -62,7 +62,7 @@ func makeSecrets(ctx context.Context, s *Session) (_ *Obstacle, err error) {
 	return s.secretsLost(err)
 }
 
-// secretsLost turns keys that were deleted into something that can be mended.
+// secretsLost turns keys that were deleted into something that can be repaired.
 func (s *Session) secretsLost(err error) (*Obstacle, error) {
 	if !errors.Is(err, errSecretsLost) {
 		return nil, err
@@ -152,7 +152,7 @@ func (s *Session) createSecret(ctx context.Context, key string, content func() (
 	return data, s.permit(s.Client.Create(ctx, secret))
 }
 
-// permit adds to the refusal of a Secret who can mend it: the controller has rights
+// permit adds to the refusal of a Secret who can fix it: the controller has rights
 // on those of the namespaces that its chart names.
 func (s *Session) permit(err error) error {
 	if apierrors.IsForbidden(err) {

@@ -60,7 +60,7 @@ func because(err error) string {
 // is due at once.
 var ErrChanged = errors.New("the ClusterBootstrap has changed")
 
-// Failure is what no retry mends; a changed spec may.
+// Failure is an error that no retry fixes; a changed spec may.
 type Failure struct{ Reason, Message string }
 
 func (f *Failure) Error() string { return f.Message }

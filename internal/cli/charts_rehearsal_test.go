@@ -16,11 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestAClusterGoesOnWithTheRegistryItWasMadeFrom: the addons of a cluster that
+// TestAClusterContinuesWithTheRegistryItWasCreatedFrom: the addons of a cluster that
 // manages itself come from where the first of them came from, and --charts says no
 // other place in vain. What is installed here is all carried, so that the registry
 // need not be there.
-func TestAClusterGoesOnWithTheRegistryItWasMadeFrom(t *testing.T) {
+func TestAClusterContinuesWithTheRegistryItWasCreatedFrom(t *testing.T) {
 	a := newAdm(t)
 	const registry = "oci://registry.example.com/charts"
 	whole := edited(t, exampleHA, "replicas: 3\n      cpu: 8", "replicas: 1\n      cpu: 8")

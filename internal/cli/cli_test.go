@@ -278,7 +278,7 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestRefusedManifestIsToldAsEvents(t *testing.T) {
+func TestRefusedManifestIsReportedAsEvents(t *testing.T) {
 	a := newAdm(t)
 	typo := file(t, "typo.yaml", edited(t, example, "memoryMB", "memoryMb"))
 	r := a.run("bootstrap", "harvester", "-c", typo, "--rehearse", "--output", "json")

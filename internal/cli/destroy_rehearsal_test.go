@@ -22,9 +22,9 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// TestDestroyGoesOnWithoutTheClusterBootstrap has a cluster whose ClusterBootstrap
+// TestDestroyContinuesWithoutTheClusterBootstrap has a cluster whose ClusterBootstrap
 // is gone, as after a destroy that was killed, in a namespace of its own.
-func TestDestroyGoesOnWithoutTheClusterBootstrap(t *testing.T) {
+func TestDestroyContinuesWithoutTheClusterBootstrap(t *testing.T) {
 	a := newAdm(t)
 	manifest := file(t, "single.yaml", edited(t, example, "namespace: butler-system", "namespace: elsewhere")+addonsNone)
 	bootstrap := []string{"bootstrap", "harvester", "-c", manifest, "--rehearse"}
@@ -98,9 +98,9 @@ func TestOrphansAreFoundByTheirTags(t *testing.T) {
 	a.ok("forget", "dev-cluster", "--yes", "--even-if-left")
 }
 
-// TestRefusedCredentialsAreToldAtOnce goes the way of a real cluster whose login
+// TestRefusedCredentialsAreReportedAtOnce goes the way of a real cluster whose login
 // has been taken away, and then that of one which is deleted with kubectl.
-func TestRefusedCredentialsAreToldAtOnce(t *testing.T) {
+func TestRefusedCredentialsAreReportedAtOnce(t *testing.T) {
 	a := newAdm(t)
 	dir := a.startPlatform()
 	good := a.kubeconfig(dir, func(*clientcmdapi.Config) {})

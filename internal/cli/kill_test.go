@@ -24,7 +24,7 @@ import (
 // cluster Ready.
 const kills = 2
 
-func TestKilledRehearsalGoesOnWhereItWas(t *testing.T) {
+func TestKilledRehearsalContinuesWhereItWas(t *testing.T) {
 	seed := numberFrom(t, "BUTLER_TEST_SEED", time.Now().UnixNano())
 	t.Logf("BUTLER_TEST_SEED=%d", seed)
 	random := rand.New(rand.NewPCG(uint64(seed), 0))

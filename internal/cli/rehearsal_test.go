@@ -107,7 +107,7 @@ func (a adm) expectTenantsRefused(machine string) {
 	}
 }
 
-func TestWhatNoRetryMendsEndsInFailed(t *testing.T) {
+func TestWhatNoRetryFixesEndsInFailed(t *testing.T) {
 	a := newAdm(t)
 	strangers := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "dev-cluster-talos-secrets"}}
 	a.withPlane(filepath.Join(a.home, "rehearsals", "dev-cluster", "plane"), func(api client.Client) {

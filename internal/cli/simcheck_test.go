@@ -39,7 +39,7 @@ func stopped(t *testing.T, violations string) {
 	}
 }
 
-func TestSimulatedWorldIsChecked(t *testing.T) {
+func TestSimulatorIsChecked(t *testing.T) {
 	const wrong = `{"time":"2026-01-02T03:04:05Z","invariant":"one-owner","message":"owner o1 has 2 machines"}` + "\n"
 	plan := filepath.Join(t.TempDir(), "faults.yaml")
 	if err := os.WriteFile(plan, []byte("faults: [{kind: rain}]"), 0o600); err != nil {

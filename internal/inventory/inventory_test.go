@@ -38,7 +38,7 @@ func TestPartsAreCountedByKind(t *testing.T) {
 	}
 }
 
-func TestClustersOfOneNameAreToldApart(t *testing.T) {
+func TestClustersOfOneNameAreDistinguished(t *testing.T) {
 	all := Inventory{
 		{Name: "a", Owner: provider.Owner{ID: "1", ClusterID: "x", Cluster: "c"}},
 		{Name: "b", Owner: provider.Owner{ID: "2", ClusterID: "y", Cluster: "c"}},

@@ -97,7 +97,7 @@ func TestStandInsAreServedWithAnAuthorityOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestFaultsThatNoStandInHasAreTold(t *testing.T) {
+func TestFaultsThatNoStandInHasAreReported(t *testing.T) {
 	plan, err := fault.Parse([]byte("faults: [{kind: chartUnavailable, addon: cilium}, {kind: addonNotReady, addon: celium}, {kind: hookFails, addon: cilium}]"))
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestFaultsThatNoStandInHasAreTold(t *testing.T) {
 	}
 }
 
-func TestTheClusterIsToldWhereItFetchesFrom(t *testing.T) {
+func TestTheClusterGetsTheSourceOfItsAddons(t *testing.T) {
 	d := &appsv1.Deployment{}
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Args: []string{"--leader-elect"}}}
 	if got := chartsOf(d); got != "upstream" {
@@ -156,7 +156,7 @@ func TestADirectoryDoesNoHarmWhileNothingIsFetched(t *testing.T) {
 	}
 }
 
-func TestADirectoryThatTheClusterWillNotHaveIsTold(t *testing.T) {
+func TestADirectoryThatTheClusterWillNotHaveIsReported(t *testing.T) {
 	for path, want := range map[string]map[string]int{
 		"harvester-ha.yaml":          {"./charts": 1, "oci://registry.example.com/x": 0, "upstream": 0, "": 0},
 		"harvester-single-node.yaml": {"./charts": 0},

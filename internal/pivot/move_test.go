@@ -308,7 +308,7 @@ func BenchmarkPivot(b *testing.B) {
 	}
 }
 
-func TestToldInOrder(t *testing.T) {
+func TestReportedInOrder(t *testing.T) {
 	w := newWorld(t)
 	m := w.move()
 	var reached, told []Stage

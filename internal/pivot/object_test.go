@@ -123,7 +123,7 @@ func TestChangesOfThePlatform(t *testing.T) {
 	}
 }
 
-func TestErrorsTellNoContent(t *testing.T) {
+func TestErrorsReportNoContent(t *testing.T) {
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: machineKind}, "a", field.ErrorList{
 		field.Invalid(field.NewPath("spec"), map[string]any{"userData": password}, "spec is immutable"),
 	})

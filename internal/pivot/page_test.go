@@ -13,7 +13,7 @@ import (
 
 // The page names every stage, in its table and in its picture, and everything by
 // which a move can be followed from outside.
-func TestPageTellsOfEveryStage(t *testing.T) {
+func TestPageReportsOfEveryStage(t *testing.T) {
 	data, err := os.ReadFile("../../docs/concepts/pivot.md")
 	if err != nil {
 		t.Fatal(err)

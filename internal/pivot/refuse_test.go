@@ -306,7 +306,7 @@ func TestControllersThatAreAwakeAgainStopTheMove(t *testing.T) {
 }
 
 // A cluster that has lost what was moved to it is not given up silently.
-func TestClusterThatLostItsPlaneIsTold(t *testing.T) {
+func TestClusterThatLostItsPlaneIsReported(t *testing.T) {
 	w := newWorld(t)
 	w.crash(w.move(), Switch)
 	old := w.everything(cluster)[bootstrapRef]

@@ -105,7 +105,7 @@ func TestStoreFullOfHistoryMakesRoomByItself(t *testing.T) {
 	}
 }
 
-func TestKilledStoreIsNamedAndTheNextStartGoesOn(t *testing.T) {
+func TestKilledStoreIsNamedAndTheNextStartContinues(t *testing.T) {
 	o := plane.Options{Dir: t.TempDir(), Executable: planetest.Executable(t)}
 	first := start(t, o)
 	if _, err := configMaps(first).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}, metav1.CreateOptions{}); err != nil {

@@ -20,9 +20,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// TestWhatAClusterAnswersIsToldFromItsSilence asks an API server that stands for a
+// TestWhatAClusterAnswersIsDistinguishedFromItsSilence asks an API server that stands for a
 // cluster that manages itself.
-func TestWhatAClusterAnswersIsToldFromItsSilence(t *testing.T) {
+func TestWhatAClusterAnswersIsDistinguishedFromItsSilence(t *testing.T) {
 	p := planetest.Start(t, plane.Options{})
 	stranger := rest.AnonymousClientConfig(p.Config())
 	stranger.BearerToken = "nobody's"

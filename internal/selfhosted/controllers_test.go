@@ -91,7 +91,7 @@ func TestEveryControllerHasToBeAtWork(t *testing.T) {
 }
 
 // What the platform said before a move does not count for it.
-func TestLoginIsAskedForAnew(t *testing.T) {
+func TestLoginIsRequestedAgain(t *testing.T) {
 	config := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b"}}
 	config.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "c"}
 	check := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "CredentialsAccepted"}

@@ -121,7 +121,7 @@ func ask(ctx context.Context, dir, method, path string, data []byte) ([]byte, er
 	return answer, err
 }
 
-// openAuditor goes on with the audit of o.Dir.
+// openAuditor continues the audit of o.Dir.
 func (o Options) openAuditor() (*audit.Auditor, error) {
 	var shared []netip.Addr
 	for _, text := range o.Setup.Seed.Shared {

@@ -21,9 +21,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-// TestPlatformThatRunsIsToldAndAsked: another plan for machines that are on, and what
+// TestPlatformThatRunsIsReportedAndAsked: another plan for machines that are on, and what
 // is there, and was wrong.
-func TestPlatformThatRunsIsToldAndAsked(t *testing.T) {
+func TestPlatformThatRunsIsReportedAndAsked(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	script := filepath.Join(t.TempDir(), "boot")
 	if err := os.WriteFile(script, []byte(machineScript), 0o700); err != nil {

@@ -230,9 +230,9 @@ func (p *platform) index(url string) string {
 	return string(body)
 }
 
-// TestStandInsChangeAndTheWorldStays: a restart with other charts keeps the
+// TestStandInsChangeAndTheSimulatorStays: a restart with other charts keeps the
 // machines and the authority that clients trust.
-func TestStandInsChangeAndTheWorldStays(t *testing.T) {
+func TestStandInsChangeAndTheSimulatorStays(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	script := filepath.Join(t.TempDir(), "boot")
 	if err := os.WriteFile(script, []byte(machineScript), 0o700); err != nil {

@@ -81,8 +81,8 @@ func TestSubnetOfTheProviderConfigCounts(t *testing.T) {
 	}
 }
 
-// TestExampleHasItsWorld: everything that the example of the documentation names.
-func TestExampleHasItsWorld(t *testing.T) {
+// TestExampleHasItsPlatform: everything that the example of the documentation names.
+func TestExampleHasItsPlatform(t *testing.T) {
 	data, err := os.ReadFile("../../configs/examples/harvester-ha.yaml")
 	if err != nil {
 		t.Fatal(err)

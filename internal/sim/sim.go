@@ -29,7 +29,7 @@ import (
 
 // Options say what to simulate, and where.
 type Options struct {
-	// Dir holds all state; a second start goes on with it.
+	// Dir holds all state; a second start continues with it.
 	Dir string
 	// Platform is the one that is simulated.
 	Platform facade.Platform

@@ -104,7 +104,7 @@ func TestSweepDeletesOneClusterWhateverThePlatformDoes(t *testing.T) {
 	}
 }
 
-func TestSweepEndsAtWhatOnlyPeopleCanMend(t *testing.T) {
+func TestSweepEndsAtWhatOnlyPeopleCanFix(t *testing.T) {
 	d := newDirt(t, inmemory.Options{})
 	d.make("mgmt", "x", 3)
 	d.Refuse(&provider.Error{Kind: provider.Unauthorized, Op: "delete machine", Err: errors.New("forbidden")}, inmemory.Delete)

@@ -17,7 +17,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-func TestChangesTellsOnlyWhatChanged(t *testing.T) {
+func TestChangesReportsOnlyWhatChanged(t *testing.T) {
 	machine := v1alpha1.BootstrapMachineStatus{Name: "a-cp-0", Role: v1alpha1.RoleControlPlane, Phase: v1alpha1.MachineCreating}
 	running := machine
 	running.Phase, running.IPAddress = v1alpha1.MachineRunning, "10.0.0.1"

@@ -9,7 +9,7 @@ import (
 )
 
 // Agent is how a program names itself to platforms: no two processes have the
-// same, so that their records tell who has written.
+// same, so that their records show who has written.
 func Agent(program string) string {
 	id := make([]byte, 4)
 	_, _ = rand.Read(id) // never fails

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package version tells which build of the project this is.
+// Package version identifies the build of the project.
 package version
 
 // Set by the linker; what a plain `go build` leaves are these values.

@@ -107,19 +107,19 @@ func TestDisksComeFromTheImageAndTheirClass(t *testing.T) {
 	}
 }
 
-func TestAStrangersObjectIsAConflictAndStaysUntouched(t *testing.T) {
-	strangers := map[string]client.Object{
-		"vm":     strangersMachine("taken-vm"),
-		"disk":   strangersDisk("taken-disk-root"),
+func TestAConflictingObjectIsAConflictAndStaysUntouched(t *testing.T) {
+	conflicting := map[string]client.Object{
+		"vm":     conflictingMachine("taken-vm"),
+		"disk":   conflictingDisk("taken-disk-root"),
 		"secret": &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "taken-secret-cloudinit"}},
 	}
 	m := connected(t).Machines
-	for kind, stranger := range strangers {
+	for kind, object := range conflicting {
 		t.Run(kind, func(t *testing.T) {
-			if err := shared.admin.Create(t.Context(), stranger); err != nil {
+			if err := shared.admin.Create(t.Context(), object); err != nil {
 				t.Fatal(err)
 			}
-			before := stranger.GetUID()
+			before := object.GetUID()
 			s := wanted("taken-"+kind, func(s *provider.MachineSpec) { s.UserData = provider.Sensitive(strings.Repeat("u", 3000)) })
 			_, err := m.Create(t.Context(), s)
 			if provider.KindOf(err) != provider.Conflict {
@@ -129,17 +129,17 @@ func TestAStrangersObjectIsAConflictAndStaysUntouched(t *testing.T) {
 				t.Errorf("observe says %s, %v", seen.State, err)
 			}
 			remove(t, m, s.MachineRef)
-			if err := shared.admin.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger); err != nil || stranger.GetUID() != before {
-				t.Errorf("the stranger's object: %v, uid %s", err, stranger.GetUID())
+			if err := shared.admin.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil || object.GetUID() != before {
+				t.Errorf("the conflicting object: %v, uid %s", err, object.GetUID())
 			}
-			if !stranger.GetDeletionTimestamp().IsZero() {
-				t.Error("the stranger's object is being deleted")
+			if !object.GetDeletionTimestamp().IsZero() {
+				t.Error("the conflicting object is being deleted")
 			}
 		})
 	}
 }
 
-func strangersMachine(name string) *kubevirtv1.VirtualMachine {
+func conflictingMachine(name string) *kubevirtv1.VirtualMachine {
 	m := &machines{spec: v1alpha1.HarvesterSpec{Namespace: "default", NetworkName: "default/workloads"}}
 	vm := m.virtualMachine(wanted(name), disks{})
 	vm.Labels, vm.Spec.Template.ObjectMeta.Labels = nil, nil
@@ -148,7 +148,7 @@ func strangersMachine(name string) *kubevirtv1.VirtualMachine {
 	return vm
 }
 
-func strangersDisk(name string) *corev1.PersistentVolumeClaim {
+func conflictingDisk(name string) *corev1.PersistentVolumeClaim {
 	m := &machines{spec: v1alpha1.HarvesterSpec{Namespace: "default"}}
 	c := m.claim(wanted("x"), name, 10, "longhorn", corev1.ReadWriteMany)
 	c.Labels = nil
@@ -189,7 +189,7 @@ func TestListFindsMachinesByOwnerAndByCluster(t *testing.T) {
 	}
 }
 
-func TestListTellsPartsAndFindsWhatAnOlderDriverMade(t *testing.T) {
+func TestListReportsPartsAndFindsWhatAnOlderDriverMade(t *testing.T) {
 	m := connected(t).Machines
 	s := wanted("older", func(s *provider.MachineSpec) {
 		s.Owner.Cluster = "older-cluster"

@@ -24,7 +24,7 @@ type operator struct{ *simtest.Simulator }
 
 // Plant implements providertest.Bed.
 func (b operator) Plant(ctx context.Context, name string) error {
-	return shared.admin.Create(ctx, strangersMachine(name))
+	return shared.admin.Create(ctx, conflictingMachine(name))
 }
 
 // Clone implements providertest.Bed. Harvester's clone copies the labels of the

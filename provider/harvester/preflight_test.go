@@ -61,12 +61,12 @@ func TestPreflightPassesWhatIsInOrder(t *testing.T) {
 }
 
 func TestPreflightRefusesWhatWouldFail(t *testing.T) {
-	stranger := strangersMachine("preflight-taken")
-	if err := shared.admin.Create(t.Context(), stranger); err != nil {
+	object := conflictingMachine("preflight-taken")
+	if err := shared.admin.Create(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := shared.admin.Delete(context.Background(), stranger); err != nil {
+		if err := shared.admin.Delete(context.Background(), object); err != nil {
 			t.Error(err)
 		}
 	})

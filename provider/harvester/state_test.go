@@ -42,7 +42,7 @@ func TestAddressesAreThoseOfTheRequestedNetwork(t *testing.T) {
 	}
 	for name, c := range cases {
 		vmi := &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{Interfaces: c.interfaces}}
-		found, mac := addresses(strangersMachine("a"), vmi)
+		found, mac := addresses(conflictingMachine("a"), vmi)
 		var got []string
 		for _, a := range found {
 			got = append(got, a.String())
@@ -54,7 +54,7 @@ func TestAddressesAreThoseOfTheRequestedNetwork(t *testing.T) {
 }
 
 func TestARunningGuestWithoutAddressIsAnExplainedWait(t *testing.T) {
-	vm := strangersMachine("a")
+	vm := conflictingMachine("a")
 	vmi := &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{Phase: kubevirtv1.Running}}
 	agent := kubevirtv1.VirtualMachineInstanceCondition{Type: kubevirtv1.VirtualMachineInstanceAgentConnected, Status: corev1.ConditionTrue}
 	for _, want := range []string{"qemu-guest-agent", "DHCP"} { // first without agent, then with it
@@ -98,7 +98,7 @@ func TestOnlyAMachineThatStaysOffIsStopped(t *testing.T) {
 		"removed, always again":   {kubevirtv1.RunStrategyAlways, nil, always, provider.StatePending},
 	}
 	for name, c := range cases {
-		vm := strangersMachine("a")
+		vm := conflictingMachine("a")
 		vm.Spec.RunStrategy, vm.Status = &c.strategy, c.status
 		vm.Status.PrintableStatus = kubevirtv1.VirtualMachineStatusStopped // KubeVirt shows it in all these cases
 		m := report(vm, provider.MachineRef{}, c.vmi)
@@ -109,7 +109,7 @@ func TestOnlyAMachineThatStaysOffIsStopped(t *testing.T) {
 }
 
 func TestAMachineOverQuotaSaysSo(t *testing.T) {
-	vm := strangersMachine("a")
+	vm := conflictingMachine("a")
 	halted := kubevirtv1.RunStrategyHalted
 	vm.Spec.RunStrategy = &halted
 	vm.Annotations = map[string]string{"harvesterhci.io/insufficient-resource-quota": "cpu insufficient resources due to resource quota"}

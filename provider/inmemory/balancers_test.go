@@ -33,7 +33,7 @@ func TestLoadBalancersAreOfferedOnRequestOnly(t *testing.T) {
 	}
 }
 
-func TestAStrangersLoadBalancerIsAConflict(t *testing.T) {
+func TestAConflictingLoadBalancerIsAConflict(t *testing.T) {
 	p := New(Options{LoadBalancers: true})
 	lbs, mine, other := connectedBalancers(t, p), balancerSpec("a", "me"), balancerSpec("a", "other")
 	if lb, err := lbs.Ensure(t.Context(), mine); err != nil || lb.State != provider.StateRunning || lb.Registered != 1 {
@@ -49,7 +49,7 @@ func TestAStrangersLoadBalancerIsAConflict(t *testing.T) {
 		t.Errorf("list: %v, %v", all, err)
 	}
 	if _, err := lbs.List(t.Context(), provider.Owner{}); provider.KindOf(err) != provider.Invalid {
-		t.Errorf("list for nobody says %v", err)
+		t.Errorf("list without an owner says %v", err)
 	}
 }
 

@@ -38,7 +38,7 @@ const (
 	lose                    // it happens, but the answer is lost
 	stayHidden              // what exists is reported as absent
 	stayPartial             // a part of the machine is created
-	failLate                // it is accepted, and comes to nothing later
+	failLate                // it is accepted, and fails later
 )
 
 type fault struct {

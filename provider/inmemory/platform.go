@@ -82,7 +82,7 @@ type record struct {
 	broken  string
 	stopped string
 	drained bool
-	// unremovable lets the removal under way come to nothing.
+	// unremovable lets the removal under way fail.
 	unremovable bool
 }
 

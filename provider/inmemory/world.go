@@ -117,7 +117,7 @@ func (p *Platform) Remove(name string) {
 	}
 }
 
-// Break puts a machine out of order; an empty message mends it.
+// Break puts a machine out of order; an empty message repairs it.
 func (p *Platform) Break(name, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import "context"
 // it. Nothing in it may go through the driver.
 type Bed interface {
 	// Look reports everything on the platform that belongs to a machine of this
-	// name, whoever owns it.
+	// name, whatever its owner.
 	Look(ctx context.Context, name string) (Sight, error)
 	// Plant makes a machine of this name that carries no owner.
 	Plant(ctx context.Context, name string) error
@@ -35,7 +35,7 @@ type Seen struct {
 	// ID is the platform's, Owner the owner's that the driver has written.
 	ID, Owner string
 	// Version changes with every change of the machine's settings, as far as the
-	// platform can tell.
+	// platform shows.
 	Version string
 	// What was asked for. A platform with sizes of its own reports those.
 	CPU, MemoryMB, DiskGB int32

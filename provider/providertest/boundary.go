@@ -205,7 +205,7 @@ func noSecret(t *trial) {
 	_ = t.deleteUntilAbsent(s.MachineRef)
 	for i, secret := range append([]string{canary}, t.suite.Secrets...) {
 		if secret != "" && t.heard.said(secret) {
-			t.errorf("%s stands in an error, a message or a log line", secretKind(i))
+			t.errorf("%s is in an error, a message or a log line", secretKind(i))
 		}
 	}
 }

@@ -17,10 +17,10 @@ func listBreakages() []breakage {
 		{"list by cluster name", "the name alone counts", onlyTheName},
 		{"the cluster's name decides nothing", "under another name it is another machine", nameCounts},
 		{"the cluster's name decides nothing", "all machines of the name are deleted", deleteByCluster},
-		{"list tells all parts", "there are none", func(b bench) {
+		{"list reports all parts", "there are none", func(b bench) {
 			b.listing(func(m *provider.Machine) { m.Parts = nil })
 		}},
-		{"list tells all parts", "the disk is not told", func(b bench) {
+		{"list reports all parts", "the disk is not told", func(b bench) {
 			b.listing(func(m *provider.Machine) { m.Parts = m.Parts[:max(0, min(1, len(m.Parts)-1))] })
 		}},
 		{ruleListing, "it has no addresses", func(b bench) {

@@ -104,7 +104,7 @@ func observeAbsent(t *trial) {
 		t.errorf("a missing machine is %s", m.State)
 	}
 	if m.Ref != s.MachineRef {
-		t.errorf("asked for %+v, told of %+v", s.MachineRef, m.Ref)
+		t.errorf("requested %+v, reported %+v", s.MachineRef, m.Ref)
 	}
 }
 
@@ -117,7 +117,7 @@ func addressAppears(t *trial) {
 	}
 	for _, a := range m.Addresses {
 		if !usable(a) {
-			t.errorf("address %s reaches nobody", a)
+			t.errorf("address %s reaches no machine", a)
 		}
 	}
 }

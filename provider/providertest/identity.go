@@ -19,11 +19,11 @@ func foreignMachine(t *trial) {
 	}
 	before := t.look(s.Name)
 	_, err := t.machines.Create(t.ctx, s)
-	t.refused("create under a stranger's name", err, provider.Conflict)
-	t.hinted("create under a stranger's name", err)
+	t.refused("create under a conflicting name", err, provider.Conflict)
+	t.hinted("create under a conflicting name", err)
 	t.disowned(s)
 	if after := t.look(s.Name); !reflect.DeepEqual(before, after) {
-		t.errorf("the stranger's machine was touched: %+v became %+v", before, after)
+		t.errorf("the conflicting machine was touched: %+v became %+v", before, after)
 	}
 }
 
@@ -31,7 +31,7 @@ func foreignMachine(t *trial) {
 // its Delete has no effect.
 func (t *trial) disowned(s provider.MachineSpec) {
 	if m := t.observe(s.MachineRef); m.State != provider.StateAbsent {
-		t.errorf("somebody else's machine is observed as %s", m.State)
+		t.errorf("the machine of another owner is observed as %s", m.State)
 	}
 	if all, err := t.machines.List(t.ctx, s.Owner); err != nil || len(all) > 0 {
 		t.errorf("list reports %d machines for an owner of none: %v", len(all), err)
@@ -99,7 +99,7 @@ func listByOwner(t *trial) {
 	t.listed(other.Owner, other)
 	t.listed(provider.Owner{ID: a.Owner.ID, ClusterID: other.Owner.ClusterID})
 	_, err := t.machines.List(t.ctx, provider.Owner{})
-	t.refused("list for nobody", err, provider.Invalid)
+	t.refused("list without an owner", err, provider.Invalid)
 }
 
 // listed demands that exactly these machines are reported for the owner.

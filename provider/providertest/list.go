@@ -56,7 +56,7 @@ func nameDecidesNothing(t *trial) {
 	}
 }
 
-// listParts compares what List tells with what the operator sees, for a whole
+// listParts compares what List reports with what the operator sees, for a whole
 // machine and for half a one.
 func listParts(t *trial) {
 	s := t.spec(func(s *provider.MachineSpec) {
@@ -83,7 +83,7 @@ func listParts(t *trial) {
 	t.parts(half.MachineRef, len(t.look(half.Name).Machines))
 }
 
-// parts demands that List tells as many parts as there are, so many machines among
+// parts demands that List reports as many parts as there are, so many machines among
 // them.
 func (t *trial) parts(ref provider.MachineRef, machines int) {
 	all, err := t.machines.List(t.ctx, ref.Owner)
@@ -92,7 +92,7 @@ func (t *trial) parts(ref provider.MachineRef, machines int) {
 	}
 	sight, told := t.look(ref.Name), all[0].Parts
 	if want := len(sight.Machines) + len(sight.Parts); len(told) != want {
-		t.errorf("list tells the parts %v; the platform has %d machines and %v", told, len(sight.Machines), sight.Parts)
+		t.errorf("list reports the parts %v; the platform has %d machines and %v", told, len(sight.Machines), sight.Parts)
 	}
 	t.named(told)
 	if got := len(slices.DeleteFunc(slices.Clone(told), func(p provider.Part) bool { return p.Kind != "machine" })); got != machines {
@@ -122,7 +122,7 @@ func balancerList(t *trial) {
 			continue
 		}
 		if len(all[0].Parts) == 0 {
-			t.errorf("list tells no part of %s", a.Name)
+			t.errorf("list reports no part of %s", a.Name)
 		}
 		t.named(all[0].Parts)
 	}
@@ -130,5 +130,5 @@ func balancerList(t *trial) {
 		t.errorf("list reports %d load balancers for an owner of none: %v", len(all), err)
 	}
 	_, err := t.balancers().List(t.ctx, provider.Owner{})
-	t.refused("list for nobody", err, provider.Invalid)
+	t.refused("list without an owner", err, provider.Invalid)
 }

@@ -20,7 +20,7 @@ func (t *trial) balancers() provider.LoadBalancers {
 	return t.platform.LoadBalancers
 }
 
-// withoutLoadBalancers stands in for the rules of a platform that has none.
+// withoutLoadBalancers replaces the rules of a platform that has none.
 func withoutLoadBalancers(t *trial) {
 	if t.platform.LoadBalancers != nil {
 		t.errorf("the platform offers LoadBalancers, which the suite denies: %s", t.suite.WithoutLoadBalancers)

@@ -56,7 +56,7 @@ func rules() []rule {
 		{name: "list by owner", check: listByOwner},
 		{name: "list by cluster name", check: listByName},
 		{name: "the cluster's name decides nothing", check: nameDecidesNothing},
-		{name: "list tells all parts", check: listParts},
+		{name: "list reports all parts", check: listParts},
 		{name: ruleListing, check: listingAgrees},
 		{name: "slow list", check: slowList},
 		{name: "task that fails late", check: lateFailure},

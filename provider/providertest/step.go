@@ -90,7 +90,7 @@ func (t *trial) deleteUntilAbsent(ref provider.MachineRef) error {
 	return err
 }
 
-// look is what stands on the platform under the name.
+// look returns what is on the platform under the name.
 func (t *trial) look(name string) Sight {
 	s, err := t.suite.Bed.Look(t.ctx, name)
 	if err != nil {
@@ -108,7 +108,7 @@ func (t *trial) only(name string) Seen {
 	return s.Machines[0]
 }
 
-// nothing demands that nothing stands on the platform under the name.
+// nothing demands that nothing is on the platform under the name.
 func (t *trial) nothing(name string) {
 	if s := t.look(name); len(s.Machines) > 0 || len(s.Parts) > 0 {
 		t.errorf("left on the platform: %d machines, parts %v", len(s.Machines), s.Parts)

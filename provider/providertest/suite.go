@@ -35,11 +35,11 @@ type Suite struct {
 	Missing map[string]Change
 	// Refused has a change for every field that the platform cannot honour.
 	Refused map[string]Change
-	// Secrets are the values in Config.Credentials that nobody may see.
+	// Secrets are the values in Config.Credentials that must not be shown.
 	Secrets []string
 
 	// Unexercised argues, by rule, why the test bed cannot exercise it. Each row
-	// must stand in a table of the Markdown file Record as well.
+	// must be in a table of the Markdown file Record as well.
 	Unexercised map[string]string
 	Record      string
 

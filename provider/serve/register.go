@@ -34,7 +34,7 @@ type Options struct {
 	// Credentials are the Secrets that credentials are read from; the zero value is
 	// all of them.
 	Credentials program.Credentials
-	// Clock tells the reconcilers the time; nil is the machine's own.
+	// Clock is the time of the reconcilers; nil is the machine's own.
 	Clock func() time.Time
 	// DeleteOrphans removes from the platform what no request owns, once it was
 	// seen for OrphanGrace; otherwise it is reported only.

@@ -54,8 +54,8 @@ func TestNewDialerTakesOverAtOnce(t *testing.T) {
 	l.awaitReady(a)
 }
 
-// TestReadyAddonStaysReadyWhileNobodyCanAsk has the API server away for a while.
-func TestReadyAddonStaysReadyWhileNobodyCanAsk(t *testing.T) {
+// TestReadyAddonStaysReadyWhileItCannotBeAsked has the API server away for a while.
+func TestReadyAddonStaysReadyWhileItCannotBeAsked(t *testing.T) {
 	l := newLab(t)
 	l.kubelet(start)
 	a := l.stocked("tea", "1.0.0")

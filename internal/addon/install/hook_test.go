@@ -16,9 +16,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon"
 )
 
-// TestFailedHookTellsWhyAndRunsAgain has hooks that fail for good, with each way
+// TestFailedHookReportsWhyAndRunsAgain has hooks that fail for good, with each way
 // that a chart can speak about deleting them.
-func TestFailedHookTellsWhyAndRunsAgain(t *testing.T) {
+func TestFailedHookReportsWhyAndRunsAgain(t *testing.T) {
 	for name, policy := range map[string]string{
 		"no policy":       "",
 		"hook-succeeded":  ", helm.sh/hook-delete-policy: hook-succeeded",
@@ -51,9 +51,9 @@ func TestFailedHookTellsWhyAndRunsAgain(t *testing.T) {
 	}
 }
 
-// TestHookThatKubernetesTriesAgainTellsWhyAtOnce has a hook that takes minutes to
+// TestHookThatKubernetesTriesAgainReportsWhyAtOnce has a hook that takes minutes to
 // fail for good.
-func TestHookThatKubernetesTriesAgainTellsWhyAtOnce(t *testing.T) {
+func TestHookThatKubernetesTriesAgainReportsWhyAtOnce(t *testing.T) {
 	l := newLab(t)
 	l.kubelet(crash)
 	l.stock(l.key("tea"), "1.0.0", map[string]string{"templates/hook.yaml": hookFile("brew", "post-install", "", 6)})
@@ -83,8 +83,8 @@ func TestLeftHookIsNotTakenForTheRunOfThisOne(t *testing.T) {
 	l.awaitReady(l.chart("tea", "1.0.0"))
 }
 
-// TestRefusedPodsOfAHookAreTold has a namespace that takes no such pods.
-func TestRefusedPodsOfAHookAreTold(t *testing.T) {
+// TestRefusedPodsOfAHookAreReported has a namespace that takes no such pods.
+func TestRefusedPodsOfAHookAreReported(t *testing.T) {
 	l := newLab(t)
 	hostile := strings.Replace(hookFile("brew", "pre-install", "", 6), "restartPolicy: Never", "restartPolicy: Never, hostNetwork: true", 1)
 	l.stock(l.key("tea"), "1.0.0", map[string]string{"templates/hook.yaml": hostile})

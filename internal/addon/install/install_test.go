@@ -176,7 +176,7 @@ func TestNamespaceWithoutALevelIsMadeOrLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestFetchThatFailsTellsWhyAndHeals(t *testing.T) {
+func TestFetchThatFailsReportsWhyAndHeals(t *testing.T) {
 	l := newLab(t)
 	l.kubelet(start)
 	l.stock(l.key("tea"), "1.0.0", map[string]string{"templates/tea.yaml": deploymentFile("tea")})
@@ -196,7 +196,7 @@ func TestFetchThatFailsTellsWhyAndHeals(t *testing.T) {
 	l.awaitReady(a)
 }
 
-func TestLostAddonIsToldAndDeletedOneIsAppliedAgain(t *testing.T) {
+func TestLostAddonIsReportedAndDeletedOneIsAppliedAgain(t *testing.T) {
 	l := newLab(t)
 	l.kubelet(start)
 	l.stock(l.key("tea"), "1.0.0", map[string]string{"templates/tea.yaml": deploymentFile("tea")})

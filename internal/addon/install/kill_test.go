@@ -87,14 +87,14 @@ func (l *lab) withToken(t Target) Target {
 	return t
 }
 
-// TestKilledAtAnyWriteGoesOn kills an installation after each of its writes; the
+// TestKilledAtAnyWriteContinues kills an installation after each of its writes; the
 // next process ends with the same cluster as one that was left alone.
-func TestKilledAtAnyWriteGoesOn(t *testing.T) {
+func TestKilledAtAnyWriteContinues(t *testing.T) {
 	killedAtEach(t, 19, func(*lab) {})
 }
 
-// TestKilledUpgradeGoesOn does the same with a change of the version.
-func TestKilledUpgradeGoesOn(t *testing.T) {
+// TestKilledUpgradeContinues does the same with a change of the version.
+func TestKilledUpgradeContinues(t *testing.T) {
 	killedAtEach(t, 20, func(l *lab) {
 		l.awaitReady(l.teahouse("0.9.0"))
 		l.Close()

@@ -59,9 +59,9 @@ func TestMarkIsOfWhatIsApplied(t *testing.T) {
 	}
 }
 
-// TestCredentialsAreToldToNobody looks for one in the record, in the states and
+// TestCredentialsAreNeverPrinted looks for one in the record, in the states and
 // in the log; and makes sure that a changed one is noticed.
-func TestCredentialsAreToldToNobody(t *testing.T) {
+func TestCredentialsAreNeverPrinted(t *testing.T) {
 	const password = "open-sesame"
 	l := newLab(t)
 	said := &bytes.Buffer{}

@@ -16,7 +16,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon"
 )
 
-func TestHistoryDecidesHowToGoOn(t *testing.T) {
+func TestHistoryDecidesHowToContinue(t *testing.T) {
 	for reason, c := range map[string]struct {
 		history []status.Status
 		how     course

@@ -142,7 +142,7 @@ func TestDefinitionIsServedOnceItsNamesAreAccepted(t *testing.T) {
 	}
 }
 
-func TestPodsTellWhatKeepsThem(t *testing.T) {
+func TestPodsReportWhatKeepsThem(t *testing.T) {
 	const image = "example.com/tea:1"
 	waits := func(reason, message string) corev1.ContainerStatus {
 		return corev1.ContainerStatus{Name: "main", Image: image, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}

@@ -244,7 +244,7 @@ func TestAnUnknownNameSaysSo(t *testing.T) {
 	}
 }
 
-func TestNobodyIsToldThatAPlaceIsDownWhenTheWorkWasCancelled(t *testing.T) {
+func TestCancelledWorkReportsNoPlaceAsDown(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

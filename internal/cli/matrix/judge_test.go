@@ -110,9 +110,9 @@ func TestFaultThatDoesNotHappenIsAFailure(t *testing.T) {
 	}
 }
 
-// TestPlanThatNobodyMeetsIsCaught has the platform itself tell of a plan that hits
+// TestPlanWithoutAnyHitIsCaught has the platform itself tell of a plan that hits
 // nobody.
-func TestPlanThatNobodyMeetsIsCaught(t *testing.T) {
+func TestPlanWithoutAnyHitIsCaught(t *testing.T) {
 	for i, p := range platforms() {
 		if !one.includes(i) && !wantsAll() {
 			continue

@@ -31,7 +31,7 @@ func (w *fixture) recorded() (out []string) {
 	}
 }
 
-func TestEventsTellPhasesObstaclesAndWarningsOnce(t *testing.T) {
+func TestEventsReportPhasesObstaclesAndWarningsOnce(t *testing.T) {
 	w := newFixture(t)
 	cb := haBootstrap(v1alpha1.ProviderHarvester, 0)
 	cb.Spec.Cluster.ControlPlane.Replicas = 2

@@ -80,9 +80,9 @@ func (w *fixture) must(err error) {
 	}
 }
 
-// TestClusterThatHasMovedGoesOnAsItWas takes a cluster to another API server, as a
+// TestClusterThatHasMovedContinuesAsItWas takes a cluster to another API server, as a
 // pivot does, and walks there.
-func TestClusterThatHasMovedGoesOnAsItWas(t *testing.T) {
+func TestClusterThatHasMovedContinuesAsItWas(t *testing.T) {
 	s := newSite(t, v1alpha1.ProviderHarvester, false)
 	s.create(haBootstrap(v1alpha1.ProviderHarvester, 0))
 	s.walkUntil("Ready", isReady)

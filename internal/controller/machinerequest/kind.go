@@ -83,7 +83,7 @@ func pushed(p *pass, d decision) bool {
 	case p.Facts.Deleting && p.Facts.Seen.ID == "":
 		return false // nothing is pushed for the parts that are left without a machine
 	case d.Pace == request.Steady && d.Ready != metav1.ConditionTrue:
-		return false // not everything that could mend it is pushed
+		return false // not every change that could fix it is pushed
 	}
 	return true
 }

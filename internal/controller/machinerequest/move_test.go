@@ -36,9 +36,9 @@ func (w *fixture) move(to *fixture, r *v1alpha1.MachineRequest) *v1alpha1.Machin
 	return moved
 }
 
-// TestRequestsGoOnAfterAMove lets one plane make machines, stops it in different
+// TestRequestsContinueAfterAMove lets one plane make machines, stops it in different
 // places, and lets another one continue that remembers nothing.
-func TestRequestsGoOnAfterAMove(t *testing.T) {
+func TestRequestsContinueAfterAMove(t *testing.T) {
 	p := planetest.Start(t, plane.Options{AdmissionOff: []string{"ServiceAccount"}})
 	t.Run("running", func(t *testing.T) { movesRunning(t, p) })
 	t.Run("lost", func(t *testing.T) { movesLost(t, p) })

@@ -157,7 +157,7 @@ func TestARequestThatNeverReachedItsPlatformIsDeletedAtOnce(t *testing.T) {
 	}
 }
 
-func TestAStrangersMachineIsNeitherAdoptedNorDeleted(t *testing.T) {
+func TestAConflictingMachineIsNeitherAdoptedNorDeleted(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
 	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "other"}})
 	w.configure()
@@ -405,7 +405,7 @@ func TestDeletionWaitsForACreateWhoseAnswerWasLost(t *testing.T) {
 	w.gone(r)
 }
 
-func TestARestartedReconcilerGoesOn(t *testing.T) {
+func TestARestartedReconcilerContinues(t *testing.T) {
 	w := newFixture(t, inmemory.Options{AddressDelay: time.Second})
 	w.configure()
 	r := w.request("a")

@@ -65,7 +65,7 @@ func (s *Sessions) attempt(c *session, config *v1alpha1.ProviderConfig, credenti
 	return a
 }
 
-// settle takes over what a Connect has led to, unless another one was begun since.
+// settle takes over the result of a Connect, unless another one was begun since.
 func (c *session) settle(s *Sessions, a *attempt, p *provider.Platform, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -62,7 +62,7 @@ type session struct {
 	err      error
 	failed   time.Time
 	before   bool      // there was a connection before
-	slow     bool      // the last Connect took longer than anybody waits
+	slow     bool      // the last Connect took longer than any caller waits
 	attempt  *attempt  // the Connect that is under way
 	renewed  time.Time // when it was last given up for an answer
 }

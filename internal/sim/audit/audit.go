@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package audit watches a simulated platform for what must never happen, whoever
+// Package audit watches a simulated platform for what must never happen, whichever process
 // uses it and whatever goes wrong: two machines with one owner, two writers at a
 // time, a key in plain view. A façade reports to it, in the words that all platforms
 // share, what exists and who writes; the datacenter and the nodes report the rest.
@@ -90,7 +90,7 @@ type Auditor struct {
 	reported  map[Violation]bool    // without their time
 }
 
-// Open returns an auditor that goes on where the last one in o.Dir ended.
+// Open returns an auditor that continues where the last one in o.Dir ended.
 func Open(o Options) (*Auditor, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

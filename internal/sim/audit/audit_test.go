@@ -209,7 +209,7 @@ func TestViolationsAndWritersOutliveARestart(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftIsTold(t *testing.T) {
+func TestWhatIsLeftIsReported(t *testing.T) {
 	a := open(t, t.TempDir())
 	disk := machine("d1", "o1")
 	disk.Resource = fault.Disk
@@ -223,7 +223,7 @@ func TestWhatIsLeftIsTold(t *testing.T) {
 	}
 }
 
-func TestNobodyAuditsWithoutAnAuditor(t *testing.T) {
+func TestNothingIsAuditedWithoutAnAuditor(t *testing.T) {
 	var none *audit.Auditor
 	for _, f := range feeds() {
 		f.tell(none)

@@ -13,7 +13,7 @@ import (
 
 // record is what has to outlive a restart, all of it by cluster id.
 type record struct {
-	// Writers in the order in which they wrote first: the last one may go on.
+	// Writers in the order in which they wrote first: the last one may continue.
 	Writers map[string][]string `json:"writers"`
 	// Bootstraps of etcd, each with the machine that it was on.
 	Bootstraps map[string][]bootstrap `json:"bootstraps"`

@@ -15,9 +15,9 @@ import (
 )
 
 // guardScript keeps a machine from outliving the simulator. It leads the process
-// group that the command then joins, and reads a pipe that nobody else has open: its
+// group that the command then joins, and reads a pipe that no other process has open: its
 // end is the simulator's. A command that was only just forked holds the pipe until
-// it has joined the group, so that none escapes. Nobody may have asked after a
+// it has joined the group, so that none escapes. Its exit status may not have been read: a
 // command that has ended; where the system shows such a one, it is not waited for.
 const guardScript = `trap '' TERM INT HUP
 read -r machine

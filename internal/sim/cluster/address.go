@@ -119,7 +119,7 @@ func (a *addresses) find(key string) (netip.Addr, bool) {
 	if !a.pods.IsValid() {
 		return netip.Addr{}, false
 	}
-	first := a.pods.Masked().Addr().Next() // the network's own address is nobody's
+	first := a.pods.Masked().Addr().Next() // the network's own address is never assigned
 	for range 1 << (32 - a.pods.Bits()) {
 		next := a.last.Next()
 		if !a.pods.Contains(next) || !a.pods.Contains(next.Next()) { // nor is the last one

@@ -13,7 +13,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/standin"
 )
 
-// faultPeriod is how soon a fault that begins is noticed: a plan does not tell
+// faultPeriod is how soon a fault that begins is noticed: a plan does not report
 // beforehand.
 const faultPeriod = 250 * time.Millisecond
 

@@ -67,7 +67,7 @@ func (c *containers) finish(key string, r *running) {
 }
 
 // stop has the containers of the pod end, and says whether they have. If not, ended
-// is told when they do.
+// is notified when they do.
 func (c *containers) stop(key string) (gone bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

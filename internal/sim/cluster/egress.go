@@ -102,7 +102,7 @@ func (e *egress) listen(dir string) (err error) {
 	return nil
 }
 
-// configuration tells an API server of it.
+// configuration points an API server to it.
 func (e *egress) configuration() ([]byte, error) {
 	return yaml.Marshal(map[string]any{
 		"apiVersion": "apiserver.k8s.io/v1beta1",
@@ -123,7 +123,7 @@ type call struct {
 	pod *corev1.Pod
 }
 
-// connect answers CONNECT with a connection to a pod. Whoever asks waits for the
+// connect answers CONNECT with a connection to a pod. The caller waits for the
 // answer, so that nothing is lost in a buffer.
 func (e *egress) connect(w http.ResponseWriter, r *http.Request) {
 	at, err := netip.ParseAddrPort(r.Host)

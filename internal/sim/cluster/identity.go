@@ -19,7 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/plane"
 )
 
-// tokenLifetime is longer than any rehearsal; nobody renews the token.
+// tokenLifetime is longer than any rehearsal; the token is not renewed.
 const tokenLifetime = 24 * 60 * 60 // seconds
 
 // writeKubeconfig has the kubelet get a token of the pod's service account, as it

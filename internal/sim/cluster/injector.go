@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// injector stands for all who have API servers trust webhooks: each whose service has
+// injector represents all programs that make API servers trust webhooks: each whose service has
 // a ready pod gets the authority of the emulated ones.
 type injector struct {
 	services   *Services
@@ -115,7 +115,7 @@ func mutatingClients(c *admissionregistrationv1.MutatingWebhookConfiguration) (c
 }
 
 // errSoon is about a service that has a ready pod of which its own kubelet does not
-// know yet: nothing tells when it does.
+// know yet: nothing reports when it does.
 var errSoon = errors.New("a pod will answer soon")
 
 // trust puts the authority in, and says whether that changed anything.

@@ -43,7 +43,7 @@ type Kubelet struct {
 	session *session // the present one, if any
 }
 
-// Options are a kubelet's surroundings.
+// Options are a kubelet's environment.
 type Options struct {
 	// ReadyAfter is how long the node stays NotReady once it is registered. Until
 	// then only pods on the host's network run.
@@ -94,7 +94,7 @@ type session struct {
 }
 
 // Run does the kubelet's work with one API server until ctx ends. A server that
-// does not answer is asked again. Containers go on when Run has returned.
+// does not answer is asked again. Containers continue when Run has returned.
 func (k *Kubelet) Run(ctx context.Context, access Access) error {
 	client, err := kubernetes.NewForConfig(access.Config)
 	if err != nil {

@@ -134,7 +134,7 @@ func sorted(services []*corev1.Service) (taken map[netip.Addr]bool, pending []*c
 	return taken, pending
 }
 
-// freeOf is the first address of the pools that nobody has.
+// freeOf is the first address of the pools that is not assigned.
 func freeOf(pools []runtime.Object, taken map[netip.Addr]bool) (netip.Addr, bool) {
 	for _, pool := range pools {
 		ranges, _, _ := unstructured.NestedStringSlice(pool.(*unstructured.Unstructured).Object, "spec", "addresses")

@@ -87,7 +87,7 @@ func conditions(obstacle string) []corev1.NodeCondition {
 	}
 }
 
-// readiness is what the API server knows of it; nothing, if nobody reported, or not
+// readiness is what the API server knows of it; nothing, if it was not reported, or not
 // for too long.
 func readiness(n *corev1.Node) (ready, known bool) {
 	for _, c := range n.Status.Conditions {

@@ -73,7 +73,7 @@ func podConditions(pod *corev1.Pod, state podState, now metav1.Time) []corev1.Po
 	return conditions
 }
 
-// initStatus is that of one that ended well, or that goes on beside the others.
+// initStatus is that of one that ended well, or that continues beside the others.
 func initStatus(c corev1.Container, state podState, now metav1.Time) corev1.ContainerStatus {
 	stays := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 	own := podState{phase: corev1.PodSucceeded}

@@ -64,7 +64,7 @@ func (p *process) run(ctx context.Context) (wasReady bool, err error) {
 	if err := cmd.Start(); err != nil {
 		return false, err
 	}
-	// On its own machine it would not be in anybody's way.
+	// On its own machine it would not conflict with others.
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, niceness)
 	p.kubelet.Log.Info("controller starts", "node", p.kubelet.Node.Name, "pod", keyOf(p.pod), "output", log.Name())
 	ended := make(chan error, 1)
@@ -160,7 +160,7 @@ func (p *process) command(kubeconfig, health string) (*exec.Cmd, *os.File, error
 	return cmd, log, nil
 }
 
-// freeAddress is one that nobody listens at.
+// freeAddress is one without a listener.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

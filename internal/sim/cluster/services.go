@@ -121,7 +121,7 @@ func (s *Services) find(at netip.AddrPort) (*corev1.Pod, error) {
 	return nil, fmt.Errorf("no pod that is ready listens at %s", at)
 }
 
-// endpoint is the pod at an address that a service leads to: containers need not
+// endpoint is the pod at an address that a service routes to: containers need not
 // declare the ports that they listen at.
 func (v *view) endpoint(at netip.AddrPort, kubelets []*Kubelet) (*corev1.Pod, error) {
 	all, err := v.slices.List(labels.Everything())

@@ -193,7 +193,7 @@ func TestBootLearnsWhyItEnds(t *testing.T) {
 	})
 }
 
-func TestRemovalIsTold(t *testing.T) {
+func TestRemovalIsReported(t *testing.T) {
 	var told []string
 	dir := t.TempDir()
 	d := open(t, datacenter.Options{Dir: dir, Removed: func(id string) {

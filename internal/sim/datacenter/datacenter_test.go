@@ -156,8 +156,8 @@ func TestTwoPowerOnsAreOneMachine(t *testing.T) {
 	}
 }
 
-// TestAddressesAreToldAlsoWhenTheyAreRefused: somebody wanted that one.
-func TestAddressesAreToldAlsoWhenTheyAreRefused(t *testing.T) {
+// TestAddressesAreReportedAlsoWhenTheyAreRefused: somebody wanted that one.
+func TestAddressesAreReportedAlsoWhenTheyAreRefused(t *testing.T) {
 	on := map[string]netip.Addr{}
 	var wanted []string
 	d := open(t, datacenter.Options{

@@ -27,7 +27,7 @@ type result struct {
 	row    int  // how many in a row were like the last
 }
 
-// startChecks begins to check a pool, or goes on with its present targets. It is called
+// startChecks begins to check a pool, or continues with its present targets. It is called
 // with lb held.
 func (d *Datacenter) startChecks(p Pool) {
 	c := d.checks[p.ID]

@@ -62,7 +62,7 @@ type Operations struct {
 	kept *store[Operation]
 }
 
-// OpenOperations opens the operations in Dir and goes on with the pending ones.
+// OpenOperations opens the operations in Dir and continues the pending ones.
 func OpenOperations(o OperationOptions) (*Operations, error) {
 	kept, err := openStore[Operation](o.Dir)
 	if err != nil {

@@ -224,7 +224,7 @@ func (c *Injector) take(applies func(Fault) bool) (Fault, bool) {
 	})
 }
 
-// lasting finds a fault whose time is now, and how long it goes on; 0 means for
+// lasting finds a fault whose time is now, and how long it continues; 0 means for
 // ever.
 func (c *Injector) lasting(applies func(Fault) bool) (left time.Duration, on bool) {
 	_, on = c.find(func(f Fault) bool {

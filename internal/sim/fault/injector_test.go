@@ -91,7 +91,7 @@ func TestFaultHasItsTimeAndItsNumber(t *testing.T) {
 	}
 }
 
-func TestClockStandsUntilThePlatformAnswers(t *testing.T) {
+func TestClockIsStoppedUntilThePlatformAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, err := fault.Parse([]byte("faults: [{kind: noCapacity, for: 10s}]"))
 		if err != nil {
@@ -228,7 +228,7 @@ func TestChartIsWithheldAsOftenAsThePlanSays(t *testing.T) {
 	}
 }
 
-func TestFaultOfNoAddonIsToldOf(t *testing.T) {
+func TestFaultOfNoAddonIsReported(t *testing.T) {
 	c := injector(t, `
 - {kind: deny}
 - {kind: addonNotReady}

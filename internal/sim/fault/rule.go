@@ -88,7 +88,7 @@ func (f Fault) checkWords(complain func(string, ...any)) {
 	}
 	for _, pattern := range []struct{ field, text string }{{"machine", f.Machine}, {"addon", f.Addon}} {
 		if _, err := path.Match(pattern.text, ""); err != nil {
-			complain(".%s: %q is not a pattern: * and ? stand for any characters, [a-c] for some", pattern.field, pattern.text)
+			complain(".%s: %q is not a pattern: * and ? match any characters, [a-c] some", pattern.field, pattern.text)
 		}
 	}
 	if f.Kind == ConflictingMachine && strings.ContainsAny(f.Machine, `*?[\`) {

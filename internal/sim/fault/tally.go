@@ -13,7 +13,7 @@ type Tally struct {
 	Times []int `json:"times"`
 }
 
-// Idle are the faults of the plan that have not happened to anybody.
+// Idle are the faults of the plan that have not happened to any call.
 func (t Tally) Idle() (out []Fault) {
 	for i, f := range t.Plan.Faults {
 		if t.Times[i] == 0 {

@@ -13,9 +13,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-// TestFaultThatHitsNobodyIsTold: whoever plans a fault can see whether it happened, of
+// TestFaultWithoutAnyHitIsReported: whoever plans a fault can see whether it happened, of
 // the plans before the present one too.
-func TestFaultThatHitsNobodyIsTold(t *testing.T) {
+func TestFaultWithoutAnyHitIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := injector(t, "- {kind: throttle, verb: create, times: 1}\n- {kind: deny, machine: nobody}\n- {kind: apiServerDies, machine: cp-0, for: 5s}")
 		for range 3 {

@@ -126,7 +126,7 @@ func image(name string) *harvesterv1beta1.VirtualMachineImage {
 	}
 }
 
-func TestInstanceWaitsAndGoesOnWhenMended(t *testing.T) {
+func TestInstanceWaitsAndContinuesWhenFixed(t *testing.T) {
 	big := resource.MustParse("1Gi")
 	tests := map[string]struct {
 		spoil  func(*kubevirtv1.VirtualMachine)

@@ -16,7 +16,7 @@ import (
 // record is one registration of a name.
 type record struct{ addrs func() []netip.Addr }
 
-// Name makes a name lead to whichever of the addresses takes a connection, as a DNS
+// Name resolves a name to whichever of the addresses takes a connection, as a DNS
 // record with several addresses does. Registrations of the same name add up; this
 // one ends with forget.
 func (n *Network) Name(name string, addrs func() []netip.Addr) (forget func()) {

@@ -59,7 +59,7 @@ func refusal(t *testing.T, d dial, hostport string) error {
 	return err
 }
 
-func TestBalancerReachesWhoeverIsOpen(t *testing.T) {
+func TestBalancerReachesTheTargetThatIsOpen(t *testing.T) {
 	n := network.New()
 	first, second := attach(t, n, "10.40.0.11"), attach(t, n, "10.40.0.12")
 	stop := balance(t, n, "203.0.113.10:6443", addrs("10.40.0.10", "10.40.0.11", "10.40.0.12"), false)
@@ -150,7 +150,7 @@ func TestBalancerRefusals(t *testing.T) {
 	}
 }
 
-func TestNameLeadsToWhoeverAnswers(t *testing.T) {
+func TestNameResolvesToTheAddressThatAnswers(t *testing.T) {
 	n := network.New()
 	host := attach(t, n, "10.40.0.12")
 	first := n.Name("api.example.com", addrs("10.40.0.11"))

@@ -64,7 +64,7 @@ func (h *Host) Down() {
 }
 
 // Alias gives the host a further address of its own, as on its loopback interface:
-// nobody reaches the host under it, but it takes what a balancer passes on to that
+// the host is not reached under it, but it takes what a balancer passes on to that
 // address. The alias ends with drop.
 func (h *Host) Alias(addr netip.Addr) (drop func()) {
 	addr = addr.Unmap()
@@ -118,7 +118,7 @@ func (h *Host) Forward(port uint16, target string) {
 	h.forwards[port] = target
 }
 
-// Cut closes the connections that were made to a port, as the end of whoever served it
+// Cut closes the connections that were made to a port, as the end of the process that served it
 // does.
 func (h *Host) Cut(port uint16) {
 	at := func(a net.Addr) bool {

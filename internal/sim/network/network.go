@@ -73,7 +73,7 @@ func (n *Network) Attach(addr netip.Addr) (*Host, error) {
 	return h, err
 }
 
-// Reserve holds addr for a host that is not there for anybody before its Up.
+// Reserve holds addr for a host that is not reachable before its Up.
 func (n *Network) Reserve(addr netip.Addr) (*Host, error) {
 	addr = addr.Unmap()
 	if !isHostAddress(addr) {
@@ -244,7 +244,7 @@ func (n *Network) ephemeral() net.Addr {
 func dialLoopback(ctx context.Context, dial dialFunc, target string) (net.Conn, error) {
 	at, err := netip.ParseAddrPort(target)
 	if err != nil || !at.Addr().IsLoopback() {
-		return nil, fmt.Errorf("the simulated network leads to loopback addresses only, not to %q", target)
+		return nil, fmt.Errorf("the simulated network routes to loopback addresses only, not to %q", target)
 	}
 	return dial(ctx, "tcp", target)
 }

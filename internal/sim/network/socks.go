@@ -187,7 +187,7 @@ func readHost(conn net.Conn, kind byte) (string, byte) {
 	return string(raw), socksOK
 }
 
-// replyCode takes a real address that does not answer for one that nobody has: the
+// replyCode takes a real address that does not answer for one that no host has: the
 // client learns no more of it.
 func replyCode(err error) byte {
 	var dns *net.DNSError

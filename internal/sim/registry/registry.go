@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package registry serves small charts and manifests that stand for the real
+// Package registry serves small charts and manifests that replace the real
 // ones: under the same names and versions, at the same addresses of the
 // simulated network, with real workloads, definitions, webhooks and hooks.
 package registry
@@ -37,7 +37,7 @@ type Artifact struct {
 	Addon string `json:"addon"`
 	Kind  Kind   `json:"kind"`
 	// URL of the repository, of the chart in its registry, or of the file, in which
-	// %s stands for the version.
+	// %s is replaced by the version.
 	URL     string `json:"url"`
 	Name    string `json:"name,omitempty"` // of the chart
 	Version string `json:"version"`
@@ -64,7 +64,7 @@ type Registry struct {
 }
 
 // Start serves the artifacts at their own addresses. It refuses one that nothing
-// stands in for. A fault that no artifact can have is logged.
+// replaces. A fault that no artifact can have is logged.
 func Start(_ context.Context, o Options) (*Registry, error) {
 	s, err := newShelf(o.Artifacts)
 	if err != nil {

@@ -152,9 +152,9 @@ func TestFaultPlanMakesArtifactsUnavailable(t *testing.T) {
 	}
 }
 
-// TestFaultThatCannotHappenIsToldOf: by the log, and for each kind by whether an
+// TestFaultThatCannotHappenIsReported: by the log, and for each kind by whether an
 // addon has what goes wrong.
-func TestFaultThatCannotHappenIsToldOf(t *testing.T) {
+func TestFaultThatCannotHappenIsReported(t *testing.T) {
 	happens := "{kind: hookFails, addon: steward}, {kind: webhookRefuses, addon: cert-manager}, {kind: addonNotReady, addon: cilium}, {kind: chartUnavailable}"
 	if w := start(t, registry.Options{Artifacts: catalogue(t), Faults: injector(t, happens)}); w.log.String() != "" {
 		t.Errorf("log: %s", w.log)
@@ -275,9 +275,9 @@ func TestMetadataNamesTheContract(t *testing.T) {
 	}
 }
 
-// TestVariablesAreLeftToWhoeverInstalls: those that the catalogue knows stand in
+// TestVariablesAreLeftToTheInstallation: those that the catalogue knows stand in
 // the components.
-func TestVariablesAreLeftToWhoeverInstalls(t *testing.T) {
+func TestVariablesAreLeftToTheInstallation(t *testing.T) {
 	w := start(t, registry.Options{Artifacts: catalogue(t)})
 	for _, s := range scenarios() {
 		for _, p := range find(t, addons(t, s), "capi").Providers {

@@ -46,7 +46,7 @@ func (r *Registry) answer(q *http.Request) ([]byte, *item, error) {
 		return nil, nil, err
 	}
 	if i == nil {
-		return nil, nil, &refusal{http.StatusNotFound, "NAME_UNKNOWN", "nothing stands in for this address in the rehearsal"}
+		return nil, nil, &refusal{http.StatusNotFound, "NAME_UNKNOWN", "the rehearsal has no stand-in for this address"}
 	}
 	for _, addon := range i.addons {
 		if r.options.Faults.ArtifactUnavailable(addon) {
@@ -59,7 +59,7 @@ func (r *Registry) answer(q *http.Request) ([]byte, *item, error) {
 	return content, i, err
 }
 
-// refuse says no in the words of whoever is asked: a registry, or a web server.
+// refuse says no in the words of the server that is asked: a registry, or a web server.
 func (r *Registry) refuse(w http.ResponseWriter, q *http.Request, err error) {
 	no := &refusal{http.StatusInternalServerError, "UNKNOWN", err.Error()}
 	_ = errors.As(err, &no)

@@ -43,7 +43,7 @@ func charts() map[string]func(release) chart {
 	}
 }
 
-// Chart stands for a chart.
+// Chart is the stand-in of a chart.
 type Chart struct {
 	Name, Version, AppVersion, Description string
 	Traits
@@ -60,7 +60,7 @@ func NewChart(addon, name, version string) (*Chart, error) {
 	c := row(release{addon, version})
 	return &Chart{
 		Name: name, Version: version, AppVersion: c.app, Traits: traits(c.parts), chart: c,
-		Description: "Stands in for " + name + " in a rehearsal: its objects without what they do",
+		Description: "Replaces " + name + " in a rehearsal: its objects without what they do",
 	}, nil
 }
 

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Manifest stands for one file of objects of a release on GitHub.
+// Manifest is the stand-in of one file of objects of a release on GitHub.
 type Manifest struct {
 	Traits
 

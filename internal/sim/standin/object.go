@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// object is a Kubernetes object, in which an expression may stand for any value.
+// object is a Kubernetes object, in which any value may be an expression.
 type object map[string]any
 
 // expression is a pipeline of a chart's template; its result is written as JSON.

@@ -14,7 +14,7 @@ const (
 	providerLabel  = "cluster.x-k8s.io/provider"
 )
 
-// provider of Cluster API. A ${VARIABLE} is for whoever installs it.
+// provider of Cluster API. A ${VARIABLE} is replaced when it is installed.
 type provider struct {
 	repository, file string
 	label            string // by which clusterctl knows its objects

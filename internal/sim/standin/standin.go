@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package standin makes small charts and manifests that stand for the real ones
+// Package standin makes small charts and manifests that replace the real ones
 // in a rehearsal. They have the names of the real things, their workloads,
 // definitions, webhooks and hooks, and honour the values that matter; what their
 // pods would do is left out.
@@ -75,5 +75,5 @@ func traits(parts []part) (t Traits) {
 // unknown is the error about something that has no stand-in.
 func unknown(what, name string, known []string) error {
 	slices.Sort(known)
-	return fmt.Errorf("nothing stands in for the %s %s in a rehearsal; there are %s", what, name, strings.Join(known, ", "))
+	return fmt.Errorf("the rehearsal has no stand-in for the %s %s; there are %s", what, name, strings.Join(known, ", "))
 }

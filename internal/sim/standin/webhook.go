@@ -9,7 +9,7 @@ const (
 	mutating   = "Mutating"
 )
 
-// webhooks are those of one configuration. Whoever runs them puts their CA in.
+// webhooks are those of one configuration. The program that runs them sets their CA.
 type webhooks struct {
 	kind, name string
 	service    string

@@ -36,7 +36,7 @@ func (d disk) config() (config.Provider, error) {
 
 func (d disk) writeConfig(data []byte) error { return plane.WriteFile(d.configPath(), data) }
 
-// etcdData stands for a control plane's data directory of etcd.
+// etcdData represents a control plane's data directory of etcd.
 type etcdData struct {
 	Member uint64
 	First  bool // was bootstrapped, and did not join

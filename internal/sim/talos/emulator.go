@@ -26,7 +26,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
-// Options are the surroundings of the nodes.
+// Options are the environment of the nodes.
 type Options struct {
 	Executable string           // has the components of a control plane, see plane.Options
 	Network    *network.Network // where shared addresses of control planes appear

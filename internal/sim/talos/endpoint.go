@@ -61,7 +61,7 @@ func (n *node) greet(ctx context.Context, hostport, name string) error {
 }
 
 // awaitPeers returns once a control plane can find the others: as without a discovery
-// service, by the endpoint alone. A shared IP leads to etcd as soon as it is held,
+// service, by the endpoint alone. A shared IP points to etcd as soon as it is held,
 // everything else with the API server.
 func (n *node) awaitPeers(ctx context.Context) error {
 	return first(ctx, n.awaitEndpoint, func(ctx context.Context) error {
@@ -101,7 +101,7 @@ func (n *node) holdSharedIP(ctx context.Context, address netip.Addr) {
 	})
 }
 
-// hold gives the node a shared address as soon as nobody else has it, and back when do
+// hold gives the node a shared address as soon as no other node has it, and back when do
 // returns. When the power is lost, the others do not know for a while.
 func (n *node) hold(ctx context.Context, address netip.Addr, unnoticed time.Duration, do func(*network.Host)) {
 	host, err := n.emulator.options.Network.Claim(ctx, address)

@@ -32,9 +32,9 @@ type formation struct {
 	members  []member         // of etcd
 	running  map[uint64]*node // members whose etcd runs
 	plane    *plane.Plane
-	kept     bool                 // somebody keeps the plane, see keep
+	kept     bool                 // a keeper runs the plane, see keep
 	active   bool                 // a plane runs, starts or stops
-	restarts int                  // how often a plane that started had to begin anew
+	restarts int                  // how often a plane that started had to begin again
 	open     map[*node]string     // where the API servers of nodes that answer are
 	healthy  map[*node]bool       // control planes whose etcd is
 	shared   map[netip.Addr]*node // who holds the shared IPs
@@ -96,7 +96,7 @@ func (f *formation) awaitTrust(ctx context.Context) (ca pki.CA, err error) {
 	return ca, err
 }
 
-// awaitPlane waits until an API server runs that is not the one before, and somebody
+// awaitPlane waits until an API server runs that is not the one before, and a keeper
 // can reach it.
 func (f *formation) awaitPlane(ctx context.Context, before *plane.Plane) (p *plane.Plane, err error) {
 	err = f.await(ctx, func() bool { p = f.plane; return p != nil && p != before && len(f.open) > 0 })

@@ -70,7 +70,7 @@ func (f *formation) awaitQuorum() (ok bool) {
 	return ok
 }
 
-// runPlane runs the one control plane that stands for those of all members. What
+// runPlane runs the one control plane that represents those of all members. What
 // ends is started again, as static pods are.
 func (f *formation) runPlane() {
 	f.mu.Lock()
@@ -109,7 +109,7 @@ func (f *formation) runPlane() {
 }
 
 // silenced says whether the API servers of all members have died. One process stands
-// for them: while any of them answers, it goes on.
+// for them: while any of them answers, it continues.
 func (f *formation) silenced() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -84,8 +84,8 @@ func (f *formation) assignRange(ctx context.Context, p *plane.Plane, node string
 	return cluster.AssignRange(ctx, p.Config(), node, pods)
 }
 
-// awaitsCNI says whether the nodes have no network before somebody brings one: Talos
-// does not, and kube-proxy is off, so that whoever comes is to replace that too. Only
+// awaitsCNI says whether the nodes have no network before one is installed: Talos
+// does not, and kube-proxy is off, so that what is installed replaces that too. Only
 // the configuration of a control plane says so.
 func (f *formation) awaitsCNI() bool {
 	f.mu.Lock()

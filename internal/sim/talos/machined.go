@@ -35,7 +35,7 @@ func (s *machined) Hostname(context.Context, *emptypb.Empty) (*machine.HostnameR
 
 // Bootstrap starts etcd as the first member, once in the life of the disk. As on a
 // real node a call that is repeated before etcd runs is accepted, and has the start
-// begin anew: whoever asks too often never gets there. A node that loses its power
+// begin again: a caller that asks too often never gets there. A node that loses its power
 // before etcd runs knows nothing of it any more.
 func (s *machined) Bootstrap(context.Context, *machine.BootstrapRequest) (*machine.BootstrapResponse, error) {
 	n := s.node
@@ -59,7 +59,7 @@ func (s *machined) Bootstrap(context.Context, *machine.BootstrapRequest) (*machi
 }
 
 // ApplyConfiguration replaces the configuration and restarts the node, or with
-// the mode staged leaves the restart to somebody else.
+// the mode staged leaves the restart to the caller.
 func (s *machined) ApplyConfiguration(_ context.Context, in *machine.ApplyConfigurationRequest) (*machine.ApplyConfigurationResponse, error) {
 	cfg, err := configloader.NewFromBytes(in.GetData())
 	if err != nil {

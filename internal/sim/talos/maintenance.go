@@ -30,7 +30,7 @@ type maintenance struct {
 	restart context.CancelCauseFunc
 	log     *slog.Logger
 	mu      sync.Mutex
-	taken   bool // a configuration, and nobody is there for a second one
+	taken   bool // a configuration, and a second one is not accepted
 }
 
 // runMaintenance serves until a configuration has come.

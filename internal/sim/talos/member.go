@@ -23,7 +23,7 @@ import (
 )
 
 // member is one of etcd, whether or not its machine still exists: it counts for the
-// quorum until somebody removes it.
+// quorum until it is removed.
 type member struct {
 	ID       uint64 `json:"id"`
 	Hostname string `json:"hostname"`
@@ -81,7 +81,7 @@ func (f *formation) clean() {
 	})
 }
 
-// sweep is called under lock, or before anybody else knows the formation.
+// sweep is called under lock, or before the formation is shared.
 func (f *formation) sweep() error {
 	if len(f.members) == 0 || len(f.running) > 0 || slices.ContainsFunc(f.members, member.onDisk) {
 		return nil

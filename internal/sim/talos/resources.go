@@ -77,7 +77,7 @@ func readOnly(resources state.CoreState, i image) state.CoreState {
 	})
 }
 
-// disks is the storage service: the machine's one disk, whose size nobody knows.
+// disks is the storage service: the machine's one disk, whose size is not known.
 type disks struct {
 	storage.UnimplementedStorageServiceServer
 }

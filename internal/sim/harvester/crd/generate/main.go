@@ -84,7 +84,7 @@ func decode(raw []byte) (map[string]*apiextensionsv1.CustomResourceDefinition, e
 	}
 }
 
-// write keeps a definition on one line: nobody reads a schema of this size, and
+// write keeps a definition on one line: a schema of this size is not read by people, and
 // without the indentation it is a third as large.
 func write(dir, plural string, d *apiextensionsv1.CustomResourceDefinition, finish func(*apiextensionsv1.CustomResourceDefinition)) error {
 	if d == nil {
