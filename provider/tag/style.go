@@ -8,7 +8,8 @@ import "regexp"
 // short replaces the API group where a name has no dots or slashes, or little room.
 const short = "butler-"
 
-// What platforms accept, as their documentation says.
+// What platforms accept: that of AWS is documented, the others are assumptions that the
+// driver of the platform has to confirm.
 var (
 	awsName  = regexp.MustCompile(`^[\p{L}\p{N} _.:/=+@-]{1,128}$`)
 	awsValue = regexp.MustCompile(`^[\p{L}\p{N} _.:/=+@-]{0,256}$`)
