@@ -13,6 +13,9 @@ import (
 //go:embed testdata/harvester.yaml
 var harvester string
 
+//go:embed testdata/aws.yaml
+var aws string
+
 // platform is a provider that takes part.
 type platform struct {
 	name     string
@@ -27,6 +30,7 @@ type platform struct {
 func platforms() []platform {
 	return []platform{
 		{"harvester", harvester, "butler-system", []schema.GroupVersionResource{{Group: "kubevirt.io", Version: "v1", Resource: "virtualmachines"}, {Version: "v1", Resource: "persistentvolumeclaims"}}},
+		{"aws", aws, "butler-system", nil},
 	}
 }
 
