@@ -35,9 +35,10 @@ type Options struct {
 	Profile    datacenter.Profile
 	Faults     *fault.Injector
 	Auditor    *audit.Auditor // gets each etcd that is bootstrapped; nil: none
-	// Controllers is the command that runs a controller of this project, followed
-	// by its name and its arguments; without it their pods run nothing.
-	Controllers []string
+	// Controllers returns the command that runs a controller of this project, followed
+	// by its name and its arguments. It reaches the network through the SOCKS5 server at
+	// proxy, which is that of its node. Without it their pods run nothing.
+	Controllers func(proxy string) []string
 }
 
 // Emulator runs emulated nodes on machines, and holds the clusters that they form.

@@ -23,6 +23,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/pki"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
 // node is one start of a configured node.
@@ -163,6 +164,9 @@ func (n *node) talosCA() pki.CA {
 }
 
 func (n *node) address() netip.Addr { return n.machine.Address.Addr() }
+
+// source is where the node's connections come from, and those of its pods.
+func (n *node) source() network.Source { return network.Source{Address: n.address()} }
 
 func (n *node) addresses() []netip.Addr { return []netip.Addr{n.address()} }
 
