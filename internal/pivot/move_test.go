@@ -254,7 +254,8 @@ func TestDeletionIsNotPassedOnToASuccessor(t *testing.T) {
 
 func TestManyAndBigObjectsMove(t *testing.T) {
 	w := newWorld(t)
-	w.grow(500)
+	const many = 500 / stride
+	w.grow(many)
 	w.change(local, machineRef(0), func(o *unstructured.Unstructured) {
 		o.SetAnnotations(merged(o.GetAnnotations(), map[string]string{"big": strings.Repeat("x", 200_000)}))
 	})
@@ -266,7 +267,7 @@ func TestManyAndBigObjectsMove(t *testing.T) {
 	before := essence(w.everything(local))
 	report := w.run(w.move())
 	w.expectMoved(before)
-	if got := report.Objects[machineKind]; got != 500 {
+	if got := report.Objects[machineKind]; got != many {
 		t.Errorf("%d requests were compared", got)
 	}
 }
