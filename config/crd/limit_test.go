@@ -18,7 +18,7 @@ type limit struct {
 }
 
 func TestSizesAndPatterns(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, l := range limits() {
 		for _, path := range l.paths {
 			t.Run(path, func(t *testing.T) {

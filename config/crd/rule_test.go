@@ -23,7 +23,7 @@ type rule struct {
 }
 
 func TestRules(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for name, r := range createRules() {
 		t.Run(name, func(t *testing.T) {
 			base := read(t, r.file)[0]
@@ -38,7 +38,7 @@ func TestRules(t *testing.T) {
 func TestRulesOnChanges(t *testing.T) {
 	for name, r := range updateRules() {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			base := read(t, r.file)[0]
 			if r.status != "" {
 				base.Object["status"] = value(t, r.status)
@@ -53,7 +53,7 @@ func TestRulesOnChanges(t *testing.T) {
 }
 
 func TestNothingIsListedTwice(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, r := range []struct{ file, path, twice string }{
 		{bootstrap, "spec.addons.capi.infrastructureProviders", "[{name: aws}, {name: aws, version: v2.7.0}]"},
 		{"full/providerconfig-harvester.yaml", "spec.network.poolRefs", "[{name: a}, {name: a, priority: 2}]"},
