@@ -79,11 +79,12 @@ func (n *node) run(power context.Context) error {
 }
 
 // appear makes a control plane's presence known: to workers, to those who know the
-// cluster by a name, and to balancers in front of it.
+// cluster by a name, and to balancers in front of it. In a cloud the name is that of a load
+// balancer.
 func (n *node) appear() (disappear func()) {
 	n.cluster.appear(n)
 	ends := []func(){func() { n.cluster.disappear(n) }}
-	if host := n.config.Cluster().Endpoint().Hostname(); !isAddress(host) {
+	if host := n.config.Cluster().Endpoint().Hostname(); !isAddress(host) && n.machine.Metadata == nil {
 		ends = append(ends, n.emulator.options.Network.Name(host, n.addresses))
 	}
 	for _, alias := range n.loopbackAddresses() {
@@ -124,7 +125,7 @@ func (n *node) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a := api{machine: &machined{node: n}, resources: resources, options: n.authorization()}
+	a := api{machine: &machined{node: n}, resources: resources, options: n.interceptors()}
 	return a.serve(ctx, n.power, n.machine, config)
 }
 
@@ -178,10 +179,15 @@ func (n *node) version() string {
 
 func (n *node) isControlPlane() bool { return n.config.Machine().Type().IsControlPlane() }
 
-// hostname falls back to one that is made from the machine's identity.
+// hostname falls back to that of the metadata, and to one that is made from the machine's
+// identity.
 func (n *node) hostname() string {
 	if named := n.config.NetworkHostnameConfig(); named != nil && named.Hostname() != "" {
 		return named.Hostname()
+	}
+	if m := n.machine.Metadata; m != nil && m.Hostname != "" {
+		host, _, _ := strings.Cut(m.Hostname, ".")
+		return host
 	}
 	id := strings.ToLower(strings.ReplaceAll(n.machine.ID, "-", ""))
 	return "talos-" + id[:min(len(id), 6)]
