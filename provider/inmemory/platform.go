@@ -37,6 +37,9 @@ type Options struct {
 	// Wire lets every operation pass through the Transport of its connection;
 	// Dial is the other end.
 	Wire bool
+	// ActiveDelay is the time from Ensure until a load balancer passes traffic; it has
+	// its endpoint at once.
+	ActiveDelay time.Duration
 	// LoadBalancers offers load balancers; otherwise the capability is missing.
 	LoadBalancers bool
 	// NodeProviderIDs gives every machine an ID for its kubelet, as clouds do.

@@ -43,7 +43,7 @@ func TestARequestBecomesAReadyLoadBalancer(t *testing.T) {
 	}
 	wanted := []provider.LoadBalancerSpec{{
 		LoadBalancerRef: provider.LoadBalancerRef{Name: "mgmt-cp-lb", Owner: provider.Owner{ID: l.Annotations[v1alpha1.AnnotationOwnerID]}},
-		Port:            6443, HealthCheckPort: 6443,
+		Port:            6443, HealthCheckPort: 6443, Scheme: v1alpha1.SchemeInternetFacing,
 		Targets: []provider.Target{{ID: "id-a", Name: "a", IP: "10.0.0.1"}, {ID: "id-b", Name: "b", IP: "10.0.0.2"}},
 	}}
 	if diff := cmp.Diff(wanted, w.platform.LoadBalancers()); diff != "" {
@@ -81,6 +81,38 @@ func TestChangedTargetsAreAppliedAtOnce(t *testing.T) {
 		}
 	}
 	w.Event(l, "TargetsChanged")
+}
+
+func TestAChangedSpecIsAppliedAtOnce(t *testing.T) {
+	w := newFixture(t, cloud)
+	w.configure()
+	l := w.request("lb", "a")
+	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
+	base := l.DeepCopy()
+	l.Spec.Port, l.Spec.AdditionalPorts, l.Spec.AllowedCIDRs = 7443, []int32{50000}, []string{"203.0.113.0/24"}
+	w.must(w.Patch(t.Context(), l, client.MergeFrom(base)))
+	w.await(func() error {
+		got := w.platform.LoadBalancers()[0]
+		if got.Port != 7443 || got.HealthCheckPort != 7443 || !slices.Equal(got.AdditionalPorts, []int32{50000}) || !slices.Equal(got.AllowedCIDRs, []string{"203.0.113.0/24"}) {
+			return fmt.Errorf("on the platform is %+v", got)
+		}
+		return nil
+	})
+}
+
+func TestTheEndpointIsReportedBeforeTheLoadBalancerIsActive(t *testing.T) {
+	w := newFixture(t, inmemory.Options{LoadBalancers: true, ActiveDelay: time.Hour})
+	w.configure()
+	l := w.request("lb", "a")
+	w.await(func() error {
+		if err := w.read(l); err != nil {
+			return err
+		}
+		if l.Status.Phase != v1alpha1.LoadBalancerCreating || l.Status.Endpoint == "" {
+			return fmt.Errorf("phase %q, endpoint %q", l.Status.Phase, l.Status.Endpoint)
+		}
+		return nil
+	})
 }
 
 func TestATargetThatIsNamedTwiceIsRegisteredOnce(t *testing.T) {
