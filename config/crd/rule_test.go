@@ -55,7 +55,7 @@ func TestRulesOnChanges(t *testing.T) {
 // TestNothingButUserDataIsRemovedFromARunningMachine is about each field of the spec,
 // since the rule has to name them all.
 func TestNothingButUserDataIsRemovedFromARunningMachine(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	base := read(t, "full/machinerequest.yaml")[0]
 	base.Object["status"] = value(t, "{phase: Running, providerID: x}")
 	created := w.apply(base)

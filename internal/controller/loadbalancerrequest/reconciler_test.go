@@ -85,13 +85,13 @@ func TestChangedTargetsAreAppliedAtOnce(t *testing.T) {
 
 func TestAChangedSpecIsAppliedAtOnce(t *testing.T) {
 	w := newFixture(t, cloud)
-	w.configure()
+	w.Configure()
 	l := w.request("lb", "a")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	base := l.DeepCopy()
 	l.Spec.Port, l.Spec.AdditionalPorts, l.Spec.AllowedCIDRs = 7443, []int32{50000}, []string{"203.0.113.0/24"}
-	w.must(w.Patch(t.Context(), l, client.MergeFrom(base)))
-	w.await(func() error {
+	w.Must(w.Patch(t.Context(), l, client.MergeFrom(base)))
+	w.Await(func() error {
 		got := w.platform.LoadBalancers()[0]
 		if got.Port != 7443 || got.HealthCheckPort != 7443 || !slices.Equal(got.AdditionalPorts, []int32{50000}) || !slices.Equal(got.AllowedCIDRs, []string{"203.0.113.0/24"}) {
 			return fmt.Errorf("on the platform is %+v", got)
@@ -102,9 +102,9 @@ func TestAChangedSpecIsAppliedAtOnce(t *testing.T) {
 
 func TestTheEndpointIsReportedBeforeTheLoadBalancerIsActive(t *testing.T) {
 	w := newFixture(t, inmemory.Options{LoadBalancers: true, ActiveDelay: time.Hour})
-	w.configure()
+	w.Configure()
 	l := w.request("lb", "a")
-	w.await(func() error {
+	w.Await(func() error {
 		if err := w.read(l); err != nil {
 			return err
 		}
