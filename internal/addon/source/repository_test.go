@@ -101,7 +101,9 @@ func TestWhatARepositoryLacksOrBreaks(t *testing.T) {
 		want  string
 	}{
 		"busy": {
-			func(_ *testing.T, w *fixture, _ *addon.Addon) { w.answers[indexAt] = status(http.StatusTooManyRequests) },
+			func(_ *testing.T, w *fixture, _ *addon.Addon) {
+				w.answers[indexAt] = status(http.StatusTooManyRequests)
+			},
 			"chart cilium 1.17.0 cannot be fetched from https://helm.cilium.io/: it answered 429 Too Many Requests; " + redirectHint,
 		},
 		"broken": {

@@ -34,7 +34,12 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &fixture{controllertest.New(t, api), inmemory.New(inmemory.Options{})}
+	return newFixtureWith(t, inmemory.Options{})
+}
+
+func newFixtureWith(t *testing.T, o inmemory.Options) *fixture {
+	t.Helper()
+	w := &fixture{controllertest.New(t, api), inmemory.New(o)}
 	m := w.Manager()
 	s := session.New(session.Options{Provider: w.platform.Provider(v1alpha1.ProviderHarvester), Cache: m.GetClient(), Live: m.GetAPIReader()})
 	w.Must(m.Add(s))
@@ -96,6 +101,17 @@ func TestAcceptedCredentialsMakeItReady(t *testing.T) {
 	w.ready(c, "CredentialsAccepted")
 	if !c.Status.Ready || !c.Status.Validated || c.Status.LastValidationTime == nil {
 		t.Errorf("status is %+v", c.Status)
+	}
+}
+
+func TestTheEndOfCredentialsIsReported(t *testing.T) {
+	end := time.Now().Add(time.Hour)
+	w := newFixtureWith(t, inmemory.Options{Expires: end})
+	w.Configure()
+	c := w.Config(v1alpha1.ProviderHarvester)
+	w.ready(c, "CredentialsAccepted")
+	if got := c.Status.CredentialsExpire; got == nil || got.Unix() != end.Unix() {
+		t.Errorf("they expire at %v, not %v", got, end)
 	}
 }
 
