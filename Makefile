@@ -63,13 +63,17 @@ bench: build ## Run the benchmarks; print the time of a plane, of rehearsals and
 
 ##@ Develop
 
+# Tests mostly wait for the API servers that they start: twice as many packages as
+# processors keep those busy.
+PACKAGES_AT_ONCE ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+
 .PHONY: test
 test: build ## Run the tests; print the ten slowest. TESTFLAGS=-v names each of them.
-	@go run ./hack/slowest go test -json -ldflags '$(BUTLER_LDFLAGS)' -timeout 30m $(TESTFLAGS) ./...
+	@go run ./hack/slowest go test -json -p $(PACKAGES_AT_ONCE) -ldflags '$(BUTLER_LDFLAGS)' -timeout 30m $(TESTFLAGS) ./...
 
 .PHONY: test-rehearsals
-test-rehearsals: build ## Run all tests of the commands, with the rehearsals that make test leaves out.
-	@go run ./hack/slowest go test -json -tags rehearsals -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 40m $(TESTFLAGS) ./internal/cli
+test-rehearsals: build ## Run all tests of commands and pivot, with what make test leaves out.
+	@go run ./hack/slowest go test -json -tags rehearsals -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 40m $(TESTFLAGS) ./internal/cli ./internal/pivot
 
 .PHONY: test-kills
 test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.

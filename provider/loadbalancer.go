@@ -3,14 +3,19 @@
 
 package provider
 
-import "context"
+import (
+	"context"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
 
 // LoadBalancers creates, observes and removes load balancers that pass TCP through
 // to control planes. The rules are those of Machines.
 type LoadBalancers interface {
 	// Observe reports what the platform holds for the owner.
 	Observe(context.Context, LoadBalancerRef) (LoadBalancer, error)
-	// Ensure creates what is missing and brings the targets in line with the spec.
+	// Ensure creates what is missing and brings everything but the scheme in line with
+	// the spec.
 	Ensure(context.Context, LoadBalancerSpec) (LoadBalancer, error)
 	// Delete asks the platform to remove everything that Ensure created.
 	Delete(context.Context, LoadBalancerRef) error
@@ -29,7 +34,14 @@ type LoadBalancerSpec struct {
 	LoadBalancerRef
 	Port            int32
 	HealthCheckPort int32
-	Targets         []Target
+	// AdditionalPorts are further listeners. Each forwards to the same port of every
+	// target, and is probed on it.
+	AdditionalPorts []int32
+	// Scheme does not change during the life of a load balancer.
+	Scheme v1alpha1.LoadBalancerScheme
+	// AllowedCIDRs are the clients that may connect to any port; empty means all.
+	AllowedCIDRs []string
+	Targets      []Target
 }
 
 // Target is a machine behind a load balancer.
@@ -43,9 +55,10 @@ type Target struct {
 // LoadBalancer is what the platform reports; StateRunning means that the
 // endpoint exists and passes traffic to the registered targets.
 type LoadBalancer struct {
-	Ref      LoadBalancerRef
-	State    State
-	ID       string
+	Ref   LoadBalancerRef
+	State State
+	ID    string
+	// Endpoint is reported as soon as the platform has named it, in whatever state.
 	Endpoint string
 	// Registered counts the targets that the platform knows.
 	Registered int32

@@ -76,6 +76,9 @@ type Machine struct {
 	Addresses []netip.Addr
 	// MAC is the primary hardware address.
 	MAC string
+	// Disks are those whose serial number is known; the operating system finds them by
+	// it. They do not change during the life of the machine.
+	Disks []v1alpha1.MachineDisk
 	// Message is the present obstacle on the way to StateRunning, for people.
 	// It has no request ids and no times.
 	Message string

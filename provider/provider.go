@@ -80,6 +80,9 @@ type Platform struct {
 	// Invalid; one of another owner is a Conflict. To repeat it changes nothing. Nil
 	// means that machines of other programs cannot be adopted.
 	Adopt func(ctx context.Context, ref MachineRef, id string) error
+	// Expires is when the credentials of the connection end without anything that renews
+	// them, such as a session token. Zero means that they do not end by themselves.
+	Expires time.Time
 	// Settle is how long after a Create the platform may still report Absent.
 	// Zero means that what was created is visible at once.
 	Settle time.Duration

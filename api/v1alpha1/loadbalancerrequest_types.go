@@ -18,6 +18,18 @@ const (
 	LoadBalancerDeleting LoadBalancerPhase = "Deleting"
 )
 
+// LoadBalancerScheme is from where a load balancer can be reached.
+// +kubebuilder:validation:Enum=internet-facing;internal
+type LoadBalancerScheme string
+
+// The schemes of load balancers.
+const (
+	// SchemeInternetFacing has a public endpoint.
+	SchemeInternetFacing LoadBalancerScheme = "internet-facing"
+	// SchemeInternal has an endpoint in the network of the machines.
+	SchemeInternal LoadBalancerScheme = "internal"
+)
+
 // LoadBalancerTarget is a machine behind a load balancer.
 // +kubebuilder:validation:XValidation:rule="has(self.ip) || has(self.instanceID) || has(self.instanceName)",message="a target needs ip, instanceID or instanceName"
 type LoadBalancerTarget struct {
@@ -41,6 +53,8 @@ type LoadBalancerTarget struct {
 // LoadBalancerRequestSpec is the desired load balancer.
 // +kubebuilder:validation:XValidation:rule="self.clusterName == oldSelf.clusterName",message="clusterName is immutable"
 // +kubebuilder:validation:XValidation:rule="self.providerConfigRef == oldSelf.providerConfigRef",message="providerConfigRef is immutable"
+// +kubebuilder:validation:XValidation:rule="self.scheme == oldSelf.scheme",message="scheme is immutable: another one has another endpoint"
+// +kubebuilder:validation:XValidation:rule="!has(self.additionalPorts) || !(self.port in self.additionalPorts)",message="additionalPorts must not repeat port"
 type LoadBalancerRequestSpec struct {
 	// ClusterName is the cluster that the load balancer serves.
 	// +kubebuilder:validation:MinLength=1
@@ -60,6 +74,25 @@ type LoadBalancerRequestSpec struct {
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
 	HealthCheckPort int32 `json:"healthCheckPort,omitempty"`
+	// AdditionalPorts are further ports that the load balancer listens on. Each
+	// forwards to the same port of every target, and is probed on it.
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=65535
+	// +listType=set
+	// +optional
+	AdditionalPorts []int32 `json:"additionalPorts,omitempty"`
+	// Scheme is from where the load balancer can be reached.
+	// +kubebuilder:default=internet-facing
+	// +optional
+	Scheme LoadBalancerScheme `json:"scheme,omitempty"`
+	// AllowedCIDRs are the clients that may connect; empty means all.
+	// +kubebuilder:validation:MaxItems=25
+	// +kubebuilder:validation:items:MaxLength=43
+	// +kubebuilder:validation:items:XValidation:rule="isCIDR(self)",message="allowedCIDRs must be CIDRs such as 203.0.113.0/24"
+	// +listType=set
+	// +optional
+	AllowedCIDRs []string `json:"allowedCIDRs,omitempty"`
 	// Targets are the machines behind the load balancer.
 	// +kubebuilder:validation:MaxItems=64
 	// +optional

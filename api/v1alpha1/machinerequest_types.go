@@ -72,8 +72,8 @@ type MachineRequestSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Image string `json:"image,omitempty"`
-	// UserData is passed to the machine as cloud-init user data. A platform may accept
-	// less than the API.
+	// UserData is passed to the machine as user data. A platform may accept less than
+	// the API. It may be removed once the machine is Running.
 	// +kubebuilder:validation:MaxLength=262144
 	// +optional
 	UserData string `json:"userData,omitempty"`
@@ -95,6 +95,15 @@ type MachineRequestSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]*$`
 	// +optional
 	Schematic string `json:"schematic,omitempty"`
+}
+
+// MachineDisk is a disk of a machine as its operating system sees it.
+type MachineDisk struct {
+	// Name is root, or disk-1, disk-2 and so on for spec.extraDisks, in their order.
+	Name string `json:"name"`
+	// Serial is the serial number that the disk reports.
+	// +optional
+	Serial string `json:"serial,omitempty"`
 }
 
 // MachineRequestStatus is the observed state of a MachineRequest.
@@ -119,6 +128,12 @@ type MachineRequestStatus struct {
 	// MACAddress is the primary hardware address.
 	// +optional
 	MACAddress string `json:"macAddress,omitempty"`
+	// Disks are those of the machine whose serial numbers the platform reports.
+	// +kubebuilder:validation:MaxItems=17
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Disks []MachineDisk `json:"disks,omitempty"`
 	// FailureReason is the machine-readable cause of a failure.
 	// +optional
 	FailureReason string `json:"failureReason,omitempty"`
@@ -147,7 +162,7 @@ type MachineRequestStatus struct {
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="IP",type=string,JSONPath=`.status.ipAddress`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.spec == oldSelf.spec || !has(oldSelf.status) || (!has(oldSelf.status.providerID) && (!has(oldSelf.status.phase) || oldSelf.status.phase in ['Pending', 'Failed']))",message="spec is immutable once the machine is being created; delete the request and create a new one"
+// +kubebuilder:validation:XValidation:rule="self.spec == oldSelf.spec || !has(oldSelf.status) || (!has(oldSelf.status.providerID) && (!has(oldSelf.status.phase) || oldSelf.status.phase in ['Pending', 'Failed'])) || (has(oldSelf.status.phase) && oldSelf.status.phase == 'Running' && !has(self.spec.userData) && self.spec.providerRef == oldSelf.spec.providerRef && self.spec.machineName == oldSelf.spec.machineName && self.spec.role == oldSelf.spec.role && self.spec.cpu == oldSelf.spec.cpu && self.spec.memoryMB == oldSelf.spec.memoryMB && self.spec.diskGB == oldSelf.spec.diskGB && has(self.spec.networkData) == has(oldSelf.spec.networkData) && (!has(self.spec.networkData) || self.spec.networkData == oldSelf.spec.networkData) && has(self.spec.extraDisks) == has(oldSelf.spec.extraDisks) && (!has(self.spec.extraDisks) || self.spec.extraDisks == oldSelf.spec.extraDisks) && has(self.spec.image) == has(oldSelf.spec.image) && (!has(self.spec.image) || self.spec.image == oldSelf.spec.image) && has(self.spec.labels) == has(oldSelf.spec.labels) && (!has(self.spec.labels) || self.spec.labels == oldSelf.spec.labels) && has(self.spec.talosVersion) == has(oldSelf.spec.talosVersion) && (!has(self.spec.talosVersion) || self.spec.talosVersion == oldSelf.spec.talosVersion) && has(self.spec.schematic) == has(oldSelf.spec.schematic) && (!has(self.spec.schematic) || self.spec.schematic == oldSelf.spec.schematic))",message="spec is immutable once the machine is being created; delete the request and create a new one"
 type MachineRequest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -19,10 +19,27 @@ type AddressRange struct {
 	End string `json:"end"`
 }
 
+// ControlPlaneLoadBalancerSpec is the load balancer that a cloud has in front of the
+// control planes.
+type ControlPlaneLoadBalancerSpec struct {
+	// Scheme is from where the load balancer can be reached.
+	// +kubebuilder:default=internet-facing
+	// +optional
+	Scheme LoadBalancerScheme `json:"scheme,omitempty"`
+	// AllowedCIDRs are the clients that may connect, the nodes included; empty means all.
+	// +kubebuilder:validation:MaxItems=25
+	// +kubebuilder:validation:items:MaxLength=43
+	// +kubebuilder:validation:items:XValidation:rule="isCIDR(self)",message="allowedCIDRs must be CIDRs such as 203.0.113.0/24"
+	// +listType=set
+	// +optional
+	AllowedCIDRs []string `json:"allowedCIDRs,omitempty"`
+}
+
 // NetworkSpec is the network of a management cluster.
 // +kubebuilder:validation:XValidation:rule="!has(self.vip) || !has(self.loadBalancerPool) || ![self.loadBalancerPool.start, self.vip, self.loadBalancerPool.end].all(a, isIP(a) && ip(a).family() == 4) || ![self.loadBalancerPool.start, self.vip, self.loadBalancerPool.end].map(a, a.split('.')).map(o, int(o[0]) * 16777216 + int(o[1]) * 65536 + int(o[2]) * 256 + int(o[3])).isSorted()",message="vip must lie outside loadBalancerPool"
 // +kubebuilder:validation:XValidation:rule="!has(self.vip) || !isIP(self.vip) || ![self.podCIDR, self.serviceCIDR].exists(c, isCIDR(c) && cidr(c).containsIP(self.vip))",message="vip must lie outside podCIDR and serviceCIDR"
 // +kubebuilder:validation:XValidation:rule="!isCIDR(self.podCIDR) || !isCIDR(self.serviceCIDR) || !(cidr(self.podCIDR).containsCIDR(self.serviceCIDR) || cidr(self.serviceCIDR).containsCIDR(self.podCIDR))",message="podCIDR and serviceCIDR must not overlap"
+// +kubebuilder:validation:XValidation:rule="(has(self.loadBalancer) && self.loadBalancer.scheme == 'internal') == (has(oldSelf.loadBalancer) && oldSelf.loadBalancer.scheme == 'internal')",message="network.loadBalancer.scheme is immutable"
 type NetworkSpec struct {
 	// PodCIDR is the range of pod addresses.
 	// +kubebuilder:validation:MaxLength=43
@@ -47,4 +64,7 @@ type NetworkSpec struct {
 	// LoadBalancerPool is the range that Services of type LoadBalancer get.
 	// +optional
 	LoadBalancerPool *AddressRange `json:"loadBalancerPool,omitempty"`
+	// LoadBalancer is the one in front of the control planes, in a cloud.
+	// +optional
+	LoadBalancer *ControlPlaneLoadBalancerSpec `json:"loadBalancer,omitempty"`
 }

@@ -258,6 +258,10 @@ type ProviderConfigStatus struct {
 	// one that answers.
 	// +optional
 	Platform string `json:"platform,omitempty"`
+	// CredentialsExpire is when the credentials end, if nothing renews them. Replace them
+	// in the Secret before.
+	// +optional
+	CredentialsExpire *metav1.Time `json:"credentialsExpire,omitempty"`
 	// ProviderVersion is the platform's version.
 	// +optional
 	ProviderVersion string `json:"providerVersion,omitempty"`

@@ -37,6 +37,10 @@ func updateRules() map[string]rule {
 			file: bootstrap, accepted: fields{"spec.cluster.workers.replicas": "5"},
 			refused: fields{"spec.cluster.topology": "single-node"}, message: "topology is immutable",
 		},
+		"scheme of a cluster's load balancer": {
+			file: onCloud, accepted: fields{"spec.network.loadBalancer": "{allowedCIDRs: [10.0.0.0/8]}"},
+			refused: fields{"spec.network.loadBalancer": "{scheme: internal}"}, message: "network.loadBalancer.scheme is immutable",
+		},
 		"cluster with machines": {
 			file: bootstrap, status: requested, accepted: fields{"spec.talos.version": "v1.9.3", "spec.network.vip": "10.40.0.201"},
 			refused: fields{"spec.cluster.controlPlane.cpu": "8"}, message: frozenCluster,
@@ -101,6 +105,14 @@ func updateRules() map[string]rule {
 			file: request, status: "{phase: Failed, providerID: x}", accepted: fields{},
 			refused: fields{"spec.labels": "{a: b}"}, message: frozen,
 		},
+		"user data of a machine that runs": {
+			file: "full/machinerequest.yaml", status: "{phase: Running, providerID: x}", accepted: fields{"spec.userData": "null"},
+			refused: fields{"spec.userData": "null", "spec.networkData": "null"}, message: frozen,
+		},
+		"user data of a machine that is being created": {
+			file: "full/machinerequest.yaml", status: "{phase: Creating, providerID: x}", accepted: fields{},
+			refused: fields{"spec.userData": "null"}, message: frozen,
+		},
 		"provider of a ProviderConfig": {
 			file: harvester, accepted: fields{"spec.harvester.networkName": "default/other"},
 			refused: fields{"spec.provider": "nutanix", "spec.harvester": "null", "spec.nutanix": "{endpoint: 'https://p', clusterUUID: c, subnetUUID: s}"}, message: "provider is immutable",
@@ -144,6 +156,10 @@ func updateRules() map[string]rule {
 		"clusterName": {
 			file: balancer, accepted: fields{"spec.targets": "[{ip: 10.0.0.11}]"},
 			refused: fields{"spec.clusterName": "other"}, message: "clusterName is immutable",
+		},
+		"scheme of a load balancer": {
+			file: balancer, accepted: fields{"spec.allowedCIDRs": "[10.0.0.0/8]", "spec.additionalPorts": "[50001]"},
+			refused: fields{"spec.scheme": "null"}, message: "scheme is immutable: another one has another endpoint",
 		},
 		"providerConfigRef": {
 			file: balancer, accepted: fields{"spec.targets": "[]"},

@@ -19,7 +19,7 @@ import (
 )
 
 func TestColumnsAreThoseOfTheDocumentation(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, o := range read(t, "columns/objects.yaml") {
 		w.apply(o)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestExamplesAreAcceptedAsWritten(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, file := range append(files(t, "examples"), files(t, "full")...) {
 		for _, o := range read(t, file) {
 			if err := w.try(o); err != nil {
@@ -25,7 +25,7 @@ func TestExamplesAreAcceptedAsWritten(t *testing.T) {
 func TestUnknownFieldIsRefused(t *testing.T) {
 	o := read(t, "examples/machinerequest.yaml")[0]
 	set(o.Object, "spec.cpus", int64(4))
-	if err := newWorld(t).try(o); err == nil {
+	if err := newFixture(t).try(o); err == nil {
 		t.Error("a misspelt field was accepted")
 	}
 }
@@ -44,7 +44,7 @@ butlerController: {enabled: true, image: ghcr.io/butlerdotdev/butler-controller}
 gitOps: {enabled: true, type: flux}
 console: {enabled: false, version: latest}
 `
-	o := newWorld(t).apply(read(t, "examples/clusterbootstrap-single-node.yaml")[0])
+	o := newFixture(t).apply(read(t, "examples/clusterbootstrap-single-node.yaml")[0])
 	same(t, "spec.addons", o, defaults)
 	same(t, "spec.talos.installDisk", o, "/dev/vda")
 	same(t, "spec.statusCredentials", o, "SecretOnly")
@@ -52,7 +52,7 @@ console: {enabled: false, version: latest}
 }
 
 func TestOmittedFieldsTakeTheirDefaults(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, o := range read(t, "columns/objects.yaml") {
 		switch created := w.apply(o); o.GetKind() {
 		case "ClusterBootstrap":
@@ -83,7 +83,7 @@ func TestOmittedFieldsTakeTheirDefaults(t *testing.T) {
 			set(o.Object, "spec.network", map[string]any{})
 		}
 		o.SetName("defaults")
-		created := newWorld(t).apply(o)
+		created := newFixture(t).apply(o)
 		for path, value := range want {
 			same(t, path, created, value)
 		}
@@ -91,7 +91,7 @@ func TestOmittedFieldsTakeTheirDefaults(t *testing.T) {
 }
 
 func TestFalseCanBeSaidWhereTheDefaultIsTrue(t *testing.T) {
-	o := newWorld(t).apply(read(t, "full/clusterbootstrap.yaml")[0])
+	o := newFixture(t).apply(read(t, "full/clusterbootstrap.yaml")[0])
 	for _, addon := range []string{"loadBalancer", "controlPlaneHA", "certManager", "ingress", "controlPlaneProvider", "capi", "butlerController", "gitOps"} {
 		same(t, "spec.addons."+addon+".enabled", o, "false")
 	}

@@ -18,7 +18,7 @@ type limit struct {
 }
 
 func TestSizesAndPatterns(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, l := range limits() {
 		for _, path := range l.paths {
 			t.Run(path, func(t *testing.T) {
@@ -166,6 +166,9 @@ func limits() []limit {
 		{balancer, []string{"spec.clusterName"}, name, noName},
 		{balancer, []string{"spec.providerConfigRef.name"}, some, none},
 		{balancer, []string{"spec.port", "spec.healthCheckPort"}, port, noPort},
+		{balancer, []string{"spec.additionalPorts[]"}, port, noPort},
+		{balancer, []string{"spec.scheme"}, []string{"internal", "internet-facing"}, []string{"public"}},
+		{onCloud, []string{"spec.network.loadBalancer.scheme"}, []string{"internal", "internet-facing"}, []string{"public"}},
 		{balancer, []string{"spec.targets[].instanceID", "spec.targets[].instanceName"}, some, none},
 
 		{configured, []string{"spec.defaultProviderConfigRef.name"}, some, none},

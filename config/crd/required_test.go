@@ -14,7 +14,7 @@ import (
 // has every field.
 func TestWhatIsRequiredCannotBeLeftOut(t *testing.T) {
 	pool := []string{"replicas", "cpu", "memoryMB", "diskGB", "extraDisks[].sizeGB"}
-	w := newWorld(t)
+	w := newFixture(t)
 	for file, paths := range map[string][]string{
 		"clusterbootstrap": append(append([]string{
 			"provider", "providerRef", "providerRef.name", "cluster", "network", "talos", "cluster.name", "cluster.controlPlane",

@@ -157,6 +157,18 @@ func createRules() map[string]rule {
 			refused:  fields{"spec.network.vipInterface": "eth0"},
 			message:  "network.loadBalancerPool and network.vipInterface are for harvester, nutanix and proxmox only",
 		},
+		"no load balancer on-prem": {
+			file:     bootstrap,
+			accepted: fields{},
+			refused:  fields{"spec.network.loadBalancer": "{scheme: internal}"},
+			message:  "network.loadBalancer is for gcp, aws and azure only",
+		},
+		"clients of a cluster's load balancer are CIDRs": {
+			file:     onCloud,
+			accepted: fields{"spec.network.loadBalancer": `{scheme: internal, allowedCIDRs: [10.0.0.0/8, "fd00::/8"]}`},
+			refused:  fields{"spec.network.loadBalancer": "{allowedCIDRs: [10.0.0.1]}"},
+			message:  "allowedCIDRs must be CIDRs such as 203.0.113.0/24",
+		},
 		"a patch that sets has a value": {
 			file:     bootstrap,
 			accepted: fields{"spec.talos.configPatches": "[{op: remove, path: /machine/sysctls}]"},
@@ -318,6 +330,18 @@ func createRules() map[string]rule {
 			accepted: fields{"spec.targets": `[{ip: "fd00::1"}]`},
 			refused:  fields{"spec.targets": "[{ip: full-cp-0}]"},
 			message:  "ip must be an IP address",
+		},
+		"clients of a load balancer are CIDRs": {
+			file:     balancer,
+			accepted: fields{"spec.allowedCIDRs": `[0.0.0.0/0, "::/0"]`},
+			refused:  fields{"spec.allowedCIDRs": "[office]"},
+			message:  "allowedCIDRs must be CIDRs such as 203.0.113.0/24",
+		},
+		"a port has one listener": {
+			file:     balancer,
+			accepted: fields{"spec.additionalPorts": "[50000, 50001]"},
+			refused:  fields{"spec.additionalPorts": "[50000, 6443]"},
+			message:  "additionalPorts must not repeat port",
 		},
 		"a target can be found": {
 			file:     balancer,

@@ -23,7 +23,7 @@ type rule struct {
 }
 
 func TestRules(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for name, r := range createRules() {
 		t.Run(name, func(t *testing.T) {
 			base := read(t, r.file)[0]
@@ -38,7 +38,7 @@ func TestRules(t *testing.T) {
 func TestRulesOnChanges(t *testing.T) {
 	for name, r := range updateRules() {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			base := read(t, r.file)[0]
 			if r.status != "" {
 				base.Object["status"] = value(t, r.status)
@@ -52,11 +52,35 @@ func TestRulesOnChanges(t *testing.T) {
 	}
 }
 
+// TestNothingButUserDataIsRemovedFromARunningMachine is about each field of the spec,
+// since the rule has to name them all.
+func TestNothingButUserDataIsRemovedFromARunningMachine(t *testing.T) {
+	w := newFixture(t)
+	base := read(t, "full/machinerequest.yaml")[0]
+	base.Object["status"] = value(t, "{phase: Running, providerID: x}")
+	created := w.apply(base)
+	spec := created.DeepCopy().Object["spec"].(map[string]any)
+	for field, other := range map[string]string{
+		"role": "worker", "cpu": "5", "memoryMB": "2048", "diskGB": "11", "extraDisks": "null", "image": "null",
+		"networkData": "null", "labels": "null", "talosVersion": "null", "schematic": "null",
+	} {
+		err := w.Update(t.Context(), changed(t, created, fields{"spec.userData": "null", "spec." + field: other}), client.DryRunAll)
+		refusedBy(t, err, "spec is immutable once the machine is being created")
+		delete(spec, field)
+	}
+	if delete(spec, "userData"); len(spec) != 2 { // providerRef and machineName never change
+		t.Errorf("not tried: %v", spec)
+	}
+}
+
 func TestNothingIsListedTwice(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, r := range []struct{ file, path, twice string }{
 		{bootstrap, "spec.addons.capi.infrastructureProviders", "[{name: aws}, {name: aws, version: v2.7.0}]"},
 		{"full/providerconfig-harvester.yaml", "spec.network.poolRefs", "[{name: a}, {name: a, priority: 2}]"},
+		{balancer, "spec.additionalPorts", "[50000, 50000]"},
+		{balancer, "spec.allowedCIDRs", "[10.0.0.0/8, 10.0.0.0/8]"},
+		{onCloud, "spec.network.loadBalancer", "{allowedCIDRs: [10.0.0.0/8, 10.0.0.0/8]}"},
 	} {
 		refusedBy(t, w.try(changed(t, read(t, r.file)[0], fields{r.path: r.twice})), "Duplicate value")
 	}

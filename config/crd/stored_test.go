@@ -16,7 +16,7 @@ import (
 // TestStoredClusterBootstrapsKeepTheirStatusCredentials creates one under the earlier
 // default, and reads and updates it under the present one.
 func TestStoredClusterBootstrapsKeepTheirStatusCredentials(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.defaultStatusCredentials("Inline")
 	stored := w.apply(read(t, "examples/clusterbootstrap-single-node.yaml")[0])
 	w.defaultStatusCredentials("SecretOnly")
@@ -32,7 +32,7 @@ func TestStoredClusterBootstrapsKeepTheirStatusCredentials(t *testing.T) {
 }
 
 // defaultStatusCredentials changes the definition, and waits until it is in force.
-func (w *world) defaultStatusCredentials(value string) {
+func (w *fixture) defaultStatusCredentials(value string) {
 	w.Helper()
 	definition := &unstructured.Unstructured{}
 	definition.SetAPIVersion("apiextensions.k8s.io/v1")

@@ -7,7 +7,7 @@ package arch
 var emptyNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared"}
 
 // testSupport may be imported by the tests of every package.
-var testSupport = []string{"internal/plane/planetest", "internal/plane", "config/crd", "api/v1alpha1"}
+var testSupport = []string{"internal/controller/controllertest", "internal/plane/planetest", "internal/plane", "config/crd", "api/v1alpha1"}
 
 // rules has a row for every package of the module but those of drivers; the longest
 // pattern counts.
@@ -50,6 +50,7 @@ var rules = []Rule{
 		May:      []string{"api/v1alpha1", "provider", "internal/controller/request"},
 		InTests:  []string{"provider/inmemory", "internal/controller/crashtest", "internal/controller/session"},
 	},
+	{Packages: "internal/controller/controllertest", May: []string{"api/v1alpha1", "internal/controller/program", "internal/plane", "internal/plane/planetest"}},
 	{Packages: "internal/controller/crashtest", May: []string{"api/v1alpha1", "provider", "internal/controller/session"}},
 	{
 		Packages: "internal/controller/providerconfig", May: []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/controller/session"},

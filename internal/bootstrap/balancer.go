@@ -4,21 +4,41 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/talos"
 )
 
 // balancerSuffix follows the cluster's name in that of a new LoadBalancerRequest.
 const balancerSuffix = "-cp-lb"
+
+// Balancer is what a load balancer gets from the spec of its cluster.
+type Balancer struct {
+	Scheme       v1alpha1.LoadBalancerScheme
+	AllowedCIDRs []string
+	// AdditionalPorts are those besides the port of the Kubernetes API.
+	AdditionalPorts []int32
+}
+
+// balancer always listens for the Talos API too: of machines without a public address
+// it is the only way in.
+func balancer(spec *v1alpha1.ControlPlaneLoadBalancerSpec) Balancer {
+	b := Balancer{Scheme: v1alpha1.SchemeInternetFacing, AdditionalPorts: []int32{talos.APIPort}}
+	if spec != nil {
+		b.Scheme, b.AllowedCIDRs = cmp.Or(spec.Scheme, b.Scheme), spec.AllowedCIDRs
+	}
+	return b
+}
 
 // requestLoadBalancer creates the LoadBalancerRequest of the control plane, where the
 // plan has one, and updates its targets. It waits for nothing: the platform works on
@@ -32,7 +52,7 @@ func requestLoadBalancer(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := s.ensureBalancer(ctx, targets)
+	request, err := s.ensureBalancer(ctx, s.balancerSpec(targets))
 	if err != nil || request == nil {
 		return nil, err
 	}
@@ -58,20 +78,37 @@ func awaitLoadBalancer(_ context.Context, s *Session) (*Obstacle, error) {
 	}
 }
 
-// ensureBalancer returns the request, with these targets, or none if it was
-// there and is gone: another load balancer would have another endpoint.
-func (s *Session) ensureBalancer(ctx context.Context, targets []v1alpha1.LoadBalancerTarget) (*v1alpha1.LoadBalancerRequest, error) {
+// balancerSpec is the load balancer that is wanted, with these targets.
+func (s *Session) balancerSpec(targets []v1alpha1.LoadBalancerTarget) v1alpha1.LoadBalancerRequestSpec {
+	key, b := s.ProviderConfig(), s.Plan.Balancer
+	return v1alpha1.LoadBalancerRequestSpec{
+		ClusterName:       s.Spec.Cluster.Name,
+		ProviderConfigRef: v1alpha1.ProviderReference{Namespace: key.Namespace, Name: key.Name},
+		Port:              apiServerPort,
+		AdditionalPorts:   b.AdditionalPorts,
+		Scheme:            b.Scheme,
+		AllowedCIDRs:      b.AllowedCIDRs,
+		Targets:           targets,
+	}
+}
+
+// ensureBalancer returns the request, with what may change of the spec, or none if it
+// was there and is gone: another load balancer would have another endpoint.
+func (s *Session) ensureBalancer(ctx context.Context, wanted v1alpha1.LoadBalancerRequestSpec) (*v1alpha1.LoadBalancerRequest, error) {
 	request, err := s.findBalancer(ctx)
 	switch {
 	case apierrors.IsNotFound(err) && s.Status.ControlPlaneEndpoint != "":
 		return nil, nil
 	case apierrors.IsNotFound(err):
-		return s.createBalancer(ctx, request.Name, targets)
-	case err != nil, slices.Equal(request.Spec.Targets, targets), request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID():
+		return s.createBalancer(ctx, request.Name, wanted)
+	case err != nil, request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID():
 		return request, err
 	}
 	before := request.DeepCopy()
-	request.Spec.Targets = targets
+	request.Spec.Targets, request.Spec.AllowedCIDRs, request.Spec.AdditionalPorts = wanted.Targets, wanted.AllowedCIDRs, wanted.AdditionalPorts
+	if equality.Semantic.DeepEqual(before.Spec, request.Spec) {
+		return request, nil
+	}
 	return request, s.Client.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
@@ -94,17 +131,8 @@ func (s *Session) findBalancer(ctx context.Context) (*v1alpha1.LoadBalancerReque
 	return request, err
 }
 
-func (s *Session) createBalancer(ctx context.Context, name string, targets []v1alpha1.LoadBalancerTarget) (*v1alpha1.LoadBalancerRequest, error) {
-	key := s.ProviderConfig()
-	r := &v1alpha1.LoadBalancerRequest{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name},
-		Spec: v1alpha1.LoadBalancerRequestSpec{
-			ClusterName:       s.Spec.Cluster.Name,
-			ProviderConfigRef: v1alpha1.ProviderReference{Namespace: key.Namespace, Name: key.Name},
-			Port:              apiServerPort,
-			Targets:           targets,
-		},
-	}
+func (s *Session) createBalancer(ctx context.Context, name string, spec v1alpha1.LoadBalancerRequestSpec) (*v1alpha1.LoadBalancerRequest, error) {
+	r := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name}, Spec: spec}
 	s.mark(r)
 	r.Annotations[v1alpha1.AnnotationOwnerID] = uuid.NewString()
 	return r, s.Client.Create(ctx, r, client.FieldOwner(fieldOwner)) // admission knows by it who minted the id

@@ -29,6 +29,9 @@ type Plan struct {
 	Endpoint string
 	// EndpointKind says how connections to the endpoint reach a control plane.
 	EndpointKind EndpointKind
+	// Balancer is what the load balancer gets from the spec, where the endpoint is of
+	// that kind.
+	Balancer Balancer
 	// KubeVIP is the configuration of kube-vip, where the endpoint is of that kind.
 	KubeVIP KubeVIP
 	// Talos is what the configurations of all nodes share, but for the endpoint.
@@ -89,7 +92,9 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 		plan.KubeVIP = kubeVIP(spec, plan.Addons)
 	case EndpointSharedIP:
 		plan.Talos.SharedIP = talos.SharedIP{Address: spec.Network.VIP, Interface: spec.Network.VIPInterface}
-	case EndpointLoadBalancer, EndpointNode, EndpointExternal:
+	case EndpointLoadBalancer:
+		plan.Balancer = balancer(spec.Network.LoadBalancer)
+	case EndpointNode, EndpointExternal:
 	}
 	return plan, nil
 }

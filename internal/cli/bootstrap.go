@@ -77,7 +77,7 @@ func (a App) newLaunch(ctx context.Context, p provider.Provider, f bootstrapFlag
 		return nil, err
 	}
 	return &launch.Launch{
-		Provider: p, Manifest: m, Setup: setup, Secret: given, Charts: f.charts,
+		Provider: p, Manifest: m, Setup: setup, Secret: given, Charts: f.charts, AcceptExpiring: f.acceptExpiring,
 		Progress: progress, Hooks: a.Hooks, Teardown: a.newTeardown(destroyFlags{}),
 		Confirm: func(ctx context.Context, question string) bool { return f.yes || a.confirm(ctx, question) },
 	}, nil

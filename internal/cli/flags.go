@@ -31,7 +31,9 @@ type bootstrapFlags struct {
 	timeout     time.Duration
 	yes         bool
 	charts      string
-	simulator   simulatorFlags
+	// acceptExpiring lets the cluster take over credentials that end by themselves.
+	acceptExpiring bool
+	simulator      simulatorFlags
 	// simulatorFlag is the name of a given flag of the simulator; empty without one.
 	simulatorFlag string
 	// again is the command line that continues this bootstrap.
@@ -111,6 +113,7 @@ same names and versions.`,
 	c.Flags().StringVar(&f.output, "output", "plain", "plain: for people, on stderr; json: one event per line, on stdout")
 	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for Ready; afterwards everything is left in place")
 	c.Flags().BoolVar(&f.yes, "yes", false, "create real machines without confirmation; a rehearsal needs none")
+	c.Flags().BoolVar(&f.acceptExpiring, "accept-expiring", false, "let a cluster that manages itself take over credentials that expire")
 	registerCharts(c, &f.charts, "upstream; in a rehearsal stand-ins")
 	f.simulator.register(c)
 	return c

@@ -20,7 +20,7 @@ import (
 )
 
 // kills is how often a rehearsal is killed unless BUTLER_TEST_KILLS says it. More
-// of them than this need a world that takes its time, or most would find the
+// of them than this need a platform that takes its time, or most would find the
 // cluster Ready.
 const kills = 2
 

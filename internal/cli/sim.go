@@ -135,17 +135,21 @@ func (a App) runSim(ctx context.Context, p facade.Platform, dir string, setup si
 }
 
 // simulatorFlags configure a simulated platform.
-type simulatorFlags struct{ profile, faults, bootCommand string }
+type simulatorFlags struct {
+	profile, faults, bootCommand string
+	routed                       bool
+}
 
 func (w *simulatorFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&w.profile, "profile", datacenter.Instant, "delays of the simulated platform: instant or realistic")
 	c.Flags().StringVar(&w.faults, "faults", "", "`FILE` with the faults of the simulated platform")
+	c.Flags().BoolVar(&w.routed, "routed", false, "private networks of the simulated platform have a route to this machine, as with a VPN")
 	c.Flags().StringVar(&w.bootCommand, "boot-command", "", "`CMD` that runs each simulated machine, for example real Talos in QEMU")
 }
 
 // given returns the name of a flag that was set; empty without one.
 func (simulatorFlags) given(c *cobra.Command) (name string) {
-	for _, n := range []string{"profile", "faults", "boot-command"} {
+	for _, n := range []string{"profile", "faults", "routed", "boot-command"} {
 		if c.Flags().Changed(n) {
 			name = n
 		}
@@ -157,7 +161,7 @@ func (w simulatorFlags) setup(s sim.Seed) (sim.Setup, error) {
 	if _, err := datacenter.ProfileNamed(w.profile); err != nil {
 		return sim.Setup{}, failure.New(failure.Usage, err)
 	}
-	setup := sim.Setup{Seed: s, Profile: w.profile, BootCommand: w.bootCommand}
+	setup := sim.Setup{Seed: s, Profile: w.profile, Routed: w.routed, BootCommand: w.bootCommand}
 	if w.faults == "" {
 		return setup, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -69,9 +70,10 @@ func (a App) status(ctx context.Context, w workspace.Workspace, output string) e
 		if output == "json" {
 			return a.printJSON(withoutCredentials(cb))
 		}
-		orphans, err := orphansOf(ctx, c, cb)
+		config, err := providerConfigOf(ctx, c, cb)
+		orphans := orphansOf(config, cb)
 		plane, failed := planeOf(ctx, w, c, cb)
-		page := ui.Status{Cluster: cb, Plane: plane, Message: messageOf(cb), Orphans: orphans.names, Copies: orphans.copies, Warnings: warningsOf(cb)}
+		page := ui.Status{Cluster: cb, Plane: plane, Message: messageOf(cb), Orphans: orphans.names, Copies: orphans.copies, Warnings: append(warningsOf(cb), expiryOf(config)...)}
 		return errors.Join(page.Print(a.Out), err, failed)
 	})
 }
@@ -155,13 +157,23 @@ func planeOf(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1
 // unowned lists objects of a cluster on the platform that no request owns, as text.
 type unowned struct{ names, copies string }
 
-// orphansOf lists the objects of the cluster on the platform that no request owns.
-func orphansOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (unowned, error) {
+// providerConfigOf returns the ProviderConfig of a cluster, or an empty one if it is gone.
+func providerConfigOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ProviderConfig, error) {
 	config := &v1alpha1.ProviderConfig{}
-	err := c.Get(ctx, cb.ProviderConfig(), config)
-	if err != nil {
-		return unowned{}, client.IgnoreNotFound(err)
+	return config, client.IgnoreNotFound(c.Get(ctx, cb.ProviderConfig(), config))
+}
+
+// expiryOf warns of credentials that end by themselves.
+func expiryOf(config *v1alpha1.ProviderConfig) []string {
+	end := config.Status.CredentialsExpire
+	if end == nil {
+		return nil
 	}
+	return []string{fmt.Sprintf("the credentials of ProviderConfig %s expire at %s; replace them in its Secret before then", config.Name, end.UTC().Format(time.RFC3339))}
+}
+
+// orphansOf lists the objects of the cluster on the platform that no request owns.
+func orphansOf(config *v1alpha1.ProviderConfig, cb *v1alpha1.ClusterBootstrap) unowned {
 	var names, copied []string
 	for _, o := range config.Status.Orphans {
 		switch {
@@ -176,7 +188,7 @@ func orphansOf(ctx context.Context, c client.Reader, cb *v1alpha1.ClusterBootstr
 	return unowned{
 		names:  listed(names, full, "on the platform without a request"),
 		copies: listed(copied, full, "on the platform with tags of this cluster, not created by Butler"),
-	}, nil
+	}
 }
 
 // listed counts names and lists them; it is empty if there are none.

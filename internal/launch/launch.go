@@ -27,7 +27,7 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Launch is one bootstrap. All fields but Secret and Charts are required.
+// Launch is one bootstrap. All fields but Secret, Charts and AcceptExpiring are required.
 type Launch struct {
 	Workspace workspace.Workspace
 	Provider  provider.Provider
@@ -38,6 +38,8 @@ type Launch struct {
 	Secret *corev1.Secret
 	// Charts is the source of addons that the user has given.
 	Charts string
+	// AcceptExpiring lets the cluster take over credentials that end by themselves.
+	AcceptExpiring bool
 	// NewPlane says that the workspace was created for this bootstrap.
 	NewPlane bool
 	Progress *ui.Reporter
@@ -60,7 +62,7 @@ func (l *Launch) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
-	o.Charts = l.Charts
+	o.Charts, o.AcceptExpiring = l.Charts, l.AcceptExpiring
 	l.Progress.Step("local plane: " + o.KubeconfigPath())
 	known, err := l.findCluster(ctx, o)
 	if e := simulated.Wait(); err == nil {

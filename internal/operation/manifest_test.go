@@ -84,7 +84,8 @@ func TestPlatformIsNotWaitedForWithoutBound(t *testing.T) {
 		}
 		return provider.Platform{}, context.DeadlineExceeded
 	}}
-	if _, err := ask(t.Context(), silent, provider.Config{Ambient: true}, nil); !errors.Is(err, context.DeadlineExceeded) {
+	o := &Operation{ctx: t.Context()}
+	if _, err := o.ask(silent, provider.Config{Ambient: true}, nil, false); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }

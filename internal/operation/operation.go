@@ -33,6 +33,8 @@ type Operation struct {
 	Simulator sim.Info
 	// Charts is where addons come from, as the user says.
 	Charts string
+	// AcceptExpiring lets a cluster take over credentials that end by themselves.
+	AcceptExpiring bool
 	// Local is the client of the plane on this machine; nil without one.
 	Local client.WithWatch
 	// OnSilence, if set, is called when the plane in charge does not answer.

@@ -63,7 +63,7 @@ func (o *Operation) askPlatform(p provider.Provider, m *manifest.Manifest, secre
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		findings, err := ask(o.ctx, p, config, specs)
+		findings, err := o.ask(p, config, specs, plan.Moves)
 		if err == nil || provider.KindOf(err) != provider.Unavailable || time.Now().After(deadline) {
 			return findings, err
 		}
@@ -76,8 +76,8 @@ func (o *Operation) askPlatform(p provider.Provider, m *manifest.Manifest, secre
 	}
 }
 
-func ask(ctx context.Context, p provider.Provider, c provider.Config, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+func (o *Operation) ask(p provider.Provider, c provider.Config, specs []provider.MachineSpec, moves bool) ([]provider.Finding, error) {
+	ctx, cancel := context.WithTimeout(o.ctx, Patience)
 	defer cancel()
 	platform, err := p.Open(ctx, c)
 	if err != nil {
@@ -86,10 +86,29 @@ func ask(ctx context.Context, p provider.Provider, c provider.Config, specs []pr
 	if platform.Close != nil {
 		defer platform.Close()
 	}
+	expiring := o.checkExpiry(platform.Expires, moves)
 	if platform.Preflight == nil {
-		return nil, nil
+		return expiring, nil
 	}
-	return platform.Preflight.Check(ctx, specs)
+	findings, err := platform.Preflight.Check(ctx, specs)
+	return append(expiring, findings...), err
+}
+
+// checkExpiry refuses credentials that end by themselves for a cluster that takes them
+// over: nothing there renews them.
+func (o *Operation) checkExpiry(end time.Time, moves bool) []provider.Finding {
+	if end.IsZero() || !moves {
+		return nil
+	}
+	f := provider.Finding{
+		Check: "lifetime of the credentials", Verdict: provider.Refused,
+		Message: fmt.Sprintf("they expire at %s, and the controllers of the cluster need them after that", end.UTC().Format(time.RFC3339)),
+		Hint:    "use credentials that do not expire, or set --accept-expiring and replace them in the Secret of the cluster before then",
+	}
+	if o.AcceptExpiring {
+		f.Verdict, f.Hint = provider.Unknown, "replace them in the Secret of the cluster before then"
+	}
+	return []provider.Finding{f}
 }
 
 // machineSpecs are the machines of a plan as a driver is asked for them. They

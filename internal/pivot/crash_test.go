@@ -25,7 +25,7 @@ var errKilled = errors.New("killed")
 func TestEveryStageCanBeTheLastOfAProcess(t *testing.T) {
 	for _, stage := range []Stage{Prepare, Copy, Verify, Switch, Retire, Done} {
 		t.Run("out/"+string(stage), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			before := essence(w.everything(local))
 			w.crash(w.move(), stage)
 			if got, want := w.inCharge(), holder(stage, "local", "cluster"); got != want {
@@ -38,7 +38,7 @@ func TestEveryStageCanBeTheLastOfAProcess(t *testing.T) {
 			w.expectMoved(before)
 		})
 		t.Run("back/"+string(stage), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.run(w.move())
 			before := essence(w.everything(cluster))
 			w.crash(w.back(), stage)
@@ -71,7 +71,7 @@ func holder(s Stage, from, to string) string {
 	}
 }
 
-func (w *world) crash(m *Move, at Stage) {
+func (w *fixture) crash(m *Move, at Stage) {
 	w.Helper()
 	m.At = func(s Stage) error {
 		if s == at {
@@ -90,7 +90,7 @@ func (w *world) crash(m *Move, at Stage) {
 // What an earlier try has left is made equal to what From has by now, even where
 // that is another object.
 func TestNextTryMakesEqualWhatTheLastOneLeft(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.crash(w.move(), Verify)
 	for i := range 2 {
 		old := w.everything(local)[machineRef(i)]
@@ -114,7 +114,7 @@ func TestNextTryMakesEqualWhatTheLastOneLeft(t *testing.T) {
 // A ClusterBootstrap on To that may not be changed into the one of From is made
 // anew.
 func TestBootstrapThatMayNotChangeIsReplaced(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.crash(w.move(), Verify)
 	old := w.everything(local)[bootstrapRef]
 	old.SetFinalizers(nil)
@@ -181,7 +181,7 @@ func TestAnswersThatAreLostChangeNothing(t *testing.T) {
 	for side, from := range map[string]bool{"from": true, "to": false} {
 		for offset := range 3 {
 			t.Run(fmt.Sprint(side, offset), func(t *testing.T) {
-				w := newWorld(t)
+				w := newFixture(t)
 				before, lost := essence(w.everything(local)), 0
 				f := &flaky{disturb: func(n int) (error, bool) {
 					if n%3 == offset {
@@ -203,7 +203,7 @@ func TestAnswersThatAreLostChangeNothing(t *testing.T) {
 }
 
 // flawed is a move in which the client of one plane is a flaky one.
-func (w *world) flawed(f *flaky, from bool) *Move {
+func (w *fixture) flawed(f *flaky, from bool) *Move {
 	m := w.move()
 	if from {
 		m.From.(*side).plane.Client = f.client(local)
@@ -215,12 +215,12 @@ func (w *world) flawed(f *flaky, from bool) *Move {
 
 // A plane that takes no writes from some moment on stops the move. Before the
 // switch it is taken back; in either case the next run ends it. There is a run for
-// each write, until a move has fewer.
+// every stride-th write, until a move has fewer.
 func TestPlaneThatDiesStopsTheMove(t *testing.T) {
 	for side, from := range map[string]bool{"from": true, "to": false} {
-		for n, reached := 1, true; reached; n++ {
+		for n, reached := 1, true; reached; n += stride {
 			t.Run(fmt.Sprint(side, n), func(t *testing.T) {
-				w := newWorld(t)
+				w := newFixture(t)
 				before := essence(w.everything(local))
 				ctx, cancel := context.WithCancel(w.ctx)
 				defer cancel()
@@ -250,7 +250,7 @@ func TestPlaneThatDiesStopsTheMove(t *testing.T) {
 
 // expectStopped sees that a move that could not go on has left one plane in charge,
 // or none and the way forward.
-func (w *world) expectStopped(err error, before map[string]any) {
+func (w *fixture) expectStopped(err error, before map[string]any) {
 	w.Helper()
 	stopped, ok := errors.AsType[*Stopped](err)
 	switch {
@@ -269,7 +269,7 @@ func (w *world) expectStopped(err error, before map[string]any) {
 }
 
 func TestRollBackLeavesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	before := essence(w.everything(local))
 	m := w.move()
 	m.At = func(s Stage) error {
@@ -299,7 +299,7 @@ func TestRollBackLeavesNothing(t *testing.T) {
 // What lay on the destination before a move stays there when it is taken back, and
 // the fence says who is in charge.
 func TestRollBackOfAMoveBackKeepsThePlaneThatWas(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.run(w.move())
 	before := essence(w.everything(cluster))
 	m := w.back()
@@ -330,7 +330,7 @@ func TestRollBackOfAMoveBackKeepsThePlaneThatWas(t *testing.T) {
 }
 
 func TestInterruptIsTakenBack(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	before := essence(w.everything(local))
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
@@ -354,7 +354,7 @@ func TestInterruptIsTakenBack(t *testing.T) {
 
 // A cluster's own controllers do not end with the process that interrupts a move.
 func TestInterruptLeavesAClusterWithItsControllers(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.run(w.move())
 	w.calls = nil
 	ctx, cancel := context.WithCancel(w.ctx)
@@ -376,7 +376,7 @@ func TestInterruptLeavesAClusterWithItsControllers(t *testing.T) {
 
 // A journal names what a try was about to make; somebody else may have made it.
 func TestRollBackLeavesWhatOthersHaveMadeMeanwhile(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.crash(w.move(), Copy)
 	refuseForeign := w.machine(0)
 	refuseForeign.Annotations[v1alpha1.AnnotationClusterID] = "another"

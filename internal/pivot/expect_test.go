@@ -56,7 +56,7 @@ func withoutGenerations(v any) {
 }
 
 // expectMoved sees that the cluster has all, and that the local plane holds still.
-func (w *world) expectMoved(before map[string]any) {
+func (w *fixture) expectMoved(before map[string]any) {
 	w.Helper()
 	if got := w.inCharge(); got != "cluster" {
 		w.Errorf("in charge: %s", got)
@@ -76,7 +76,7 @@ func (w *world) expectMoved(before map[string]any) {
 }
 
 // expectBack sees that nothing has come of a move.
-func (w *world) expectBack(before map[string]any) {
+func (w *fixture) expectBack(before map[string]any) {
 	w.Helper()
 	if got := w.inCharge(); got != "local" {
 		w.Errorf("in charge: %s", got)
@@ -87,7 +87,7 @@ func (w *world) expectBack(before map[string]any) {
 }
 
 // expectHandedOver sees that the cluster has no more than before any move.
-func (w *world) expectHandedOver() {
+func (w *fixture) expectHandedOver() {
 	w.Helper()
 	var got []string
 	for key := range w.everything(cluster) {

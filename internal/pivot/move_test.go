@@ -23,7 +23,7 @@ import (
 var bootstrapRef = ref{bootstrapKind, system, "mgmt"}
 
 func TestMoveCarriesEverything(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	before := essence(w.everything(local))
 	report := w.run(w.move())
 	w.expectMoved(before)
@@ -44,7 +44,7 @@ func TestMoveCarriesEverything(t *testing.T) {
 }
 
 func TestMoveIsDoneOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	before := essence(w.everything(local))
 	first := w.run(w.move())
 	versions := w.everything(cluster).versions()
@@ -58,7 +58,7 @@ func TestMoveIsDoneOnce(t *testing.T) {
 }
 
 func TestGenerationsAreThoseOfTheNewPlane(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.run(w.move())
 	cb := &v1alpha1.ClusterBootstrap{}
 	w.must(cluster.Get(w.ctx, w.key, cb))
@@ -69,7 +69,7 @@ func TestGenerationsAreThoseOfTheNewPlane(t *testing.T) {
 }
 
 func TestSharedObjectsKeepWhatIsOfTheirPlane(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.run(w.move())
 	config := &v1alpha1.ProviderConfig{}
 	w.must(cluster.Get(w.ctx, types.NamespacedName{Namespace: system, Name: "harvester-prod"}, config))
@@ -84,7 +84,7 @@ func TestSharedObjectsKeepWhatIsOfTheirPlane(t *testing.T) {
 // What the operator applies to the new plane takes away what it had applied to the
 // old one and no longer has.
 func TestFieldsHaveTheirManagersOnTheNewPlane(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.run(w.move())
 	w.apply(cluster, strings.Replace(clusterBootstrap, "  annotations: {note: travels}\n", "", 1))
 	w.apply(cluster, strings.Replace(providerConfig, ", labels: {team: platform}", "", 1))
@@ -101,7 +101,7 @@ func TestFieldsHaveTheirManagersOnTheNewPlane(t *testing.T) {
 }
 
 func TestThereAndBack(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.run(w.move())
 	w.change(cluster, bootstrapRef, func(o *unstructured.Unstructured) {
 		w.must(unstructured.SetNestedField(o.Object, "None", "spec", "remediation"))
@@ -140,7 +140,7 @@ func TestThereAndBack(t *testing.T) {
 // A plane that is made anew, for example because the operator's machine was lost,
 // takes the cluster all the same.
 func TestBackToAnEmptyPlane(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.run(w.move())
 	w.wipe(local)
 	before := essence(w.everything(cluster))
@@ -152,7 +152,7 @@ func TestBackToAnEmptyPlane(t *testing.T) {
 
 // Keys that only the destination still has are not lost by a move there.
 func TestBackKeepsKeysThatTheClusterHasLost(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.run(w.move())
 	keys := ref{secretKind, system, "mgmt-talos-secrets"}
 	w.delete(cluster, keys)
@@ -163,7 +163,7 @@ func TestBackKeepsKeysThatTheClusterHasLost(t *testing.T) {
 }
 
 func TestKeysThatWereRestoredWithoutTheirLabelsMove(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	key := ref{secretKind, system, "mgmt-talosconfig"}
 	w.change(local, key, func(o *unstructured.Unstructured) { o.SetLabels(nil) })
 	w.run(w.move())
@@ -173,7 +173,7 @@ func TestKeysThatWereRestoredWithoutTheirLabelsMove(t *testing.T) {
 }
 
 func TestOwnerReferencesFollow(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	all := w.everything(local)
 	owned := func(key, owner ref) {
 		w.change(local, key, func(o *unstructured.Unstructured) {
@@ -195,7 +195,7 @@ func TestOwnerReferencesFollow(t *testing.T) {
 }
 
 func TestDeletionTravels(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.delete(local, machineRef(1))
 	before := essence(w.everything(local))
 	w.run(w.move())
@@ -209,7 +209,7 @@ func TestDeletionTravels(t *testing.T) {
 
 // Until the fence stands, the old plane is where an operator looks.
 func TestDeletionAfterTheCopyIsPassedOn(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	m := w.move()
 	m.At = func(s Stage) error {
 		if s == Switch {
@@ -233,7 +233,7 @@ func TestDeletionAfterTheCopyIsPassedOn(t *testing.T) {
 // A request that the new plane has made in the place of one that was deleted is
 // another one.
 func TestDeletionIsNotPassedOnToASuccessor(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	m := w.move()
 	m.At = func(s Stage) error {
 		if s == Retire {
@@ -253,8 +253,9 @@ func TestDeletionIsNotPassedOnToASuccessor(t *testing.T) {
 }
 
 func TestManyAndBigObjectsMove(t *testing.T) {
-	w := newWorld(t)
-	w.grow(500)
+	w := newFixture(t)
+	const many = 500 / stride
+	w.grow(many)
 	w.change(local, machineRef(0), func(o *unstructured.Unstructured) {
 		o.SetAnnotations(merged(o.GetAnnotations(), map[string]string{"big": strings.Repeat("x", 200_000)}))
 	})
@@ -266,13 +267,13 @@ func TestManyAndBigObjectsMove(t *testing.T) {
 	before := essence(w.everything(local))
 	report := w.run(w.move())
 	w.expectMoved(before)
-	if got := report.Objects[machineKind]; got != 500 {
+	if got := report.Objects[machineKind]; got != many {
 		t.Errorf("%d requests were compared", got)
 	}
 }
 
 // grow makes requests until there are that many.
-func (w *world) grow(n int) {
+func (w *fixture) grow(n int) {
 	w.Helper()
 	var group errgroup.Group
 	group.SetLimit(maxConcurrent)
@@ -288,7 +289,7 @@ func BenchmarkPivot(b *testing.B) {
 			objects := 0
 			for b.Loop() {
 				b.StopTimer()
-				w := newWorld(b)
+				w := newFixture(b)
 				w.grow(n - 7)
 				b.StartTimer()
 				for _, count := range w.run(w.move()).Objects {
@@ -309,7 +310,7 @@ func BenchmarkPivot(b *testing.B) {
 }
 
 func TestReportedInOrder(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	m := w.move()
 	var reached, told []Stage
 	m.At = func(s Stage) error {

@@ -169,7 +169,7 @@ func TestJournalIsReadAsWritten(t *testing.T) {
 }
 
 func TestJournalThatCannotBeReadStopsTheMove(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	spoilt := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: JournalName("mgmt")}, Data: map[string]string{"epoch": "?"}}
 	w.must(cluster.Create(w.ctx, spoilt))
 	if stopped := w.stops(w.move()); !stopped.RolledBack || !strings.Contains(stopped.Error(), "delete the ConfigMap if no move is under way") {

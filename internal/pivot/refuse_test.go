@@ -27,15 +27,15 @@ import (
 // Each of these is found before the old controllers are ended.
 func TestRefusals(t *testing.T) {
 	cases := map[string]struct {
-		spoil func(*world, *Move)
+		spoil func(*fixture, *Move)
 		says  string
 	}{
 		"another cluster on the plane": {
-			func(w *world, _ *Move) { w.apply(local, strings.ReplaceAll(clusterBootstrap, "mgmt", "other")) },
+			func(w *fixture, _ *Move) { w.apply(local, strings.ReplaceAll(clusterBootstrap, "mgmt", "other")) },
 			"this machine also has ClusterBootstrap butler-system/other; a plane moves with one cluster only",
 		},
 		"a request that no fence holds for": {
-			func(w *world, _ *Move) {
+			func(w *fixture, _ *Move) {
 				r := w.machine(9)
 				r.Labels = nil
 				w.must(local.Create(w.ctx, r, minter))
@@ -43,7 +43,7 @@ func TestRefusals(t *testing.T) {
 			"MachineRequest butler-system/mgmt-cp-9 does not belong to ClusterBootstrap butler-system/mgmt",
 		},
 		"a stranger's request of the same name": {
-			func(w *world, _ *Move) {
+			func(w *fixture, _ *Move) {
 				r := w.machine(0)
 				r.Annotations[v1alpha1.AnnotationClusterID] = "another"
 				w.must(cluster.Create(w.ctx, r, minter))
@@ -51,23 +51,23 @@ func TestRefusals(t *testing.T) {
 			"MachineRequest butler-system/mgmt-cp-0 on cluster mgmt is not of this cluster and blocks the move",
 		},
 		"a Secret of the same name that nobody manages": {
-			func(w *world, _ *Move) {
+			func(w *fixture, _ *Move) {
 				w.must(cluster.Create(w.ctx, w.secret(system, "mgmt-kubeconfig", false)))
 			},
 			"Secret butler-system/mgmt-kubeconfig on cluster mgmt is not of this cluster",
 		},
 		"ambient credentials": {
-			func(w *world, _ *Move) {
+			func(w *fixture, _ *Move) {
 				w.apply(local, "{apiVersion: butler.butlerlabs.dev/v1alpha1, kind: ProviderConfig, metadata: {name: aws}, spec: {provider: aws, aws: {region: eu-1, subnetIDs: [a], vpcID: v}}}")
 			},
 			"ProviderConfig butler-system/aws uses ambient credentials, which are never copied to a cluster; put credentials into a Secret and name it in spec.credentialsRef",
 		},
 		"credentials that are not there": {
-			func(w *world, _ *Move) { w.delete(local, ref{secretKind, "elsewhere", "harvester"}) },
+			func(w *fixture, _ *Move) { w.delete(local, ref{secretKind, "elsewhere", "harvester"}) },
 			"ProviderConfig butler-system/harvester-prod refers to Secret elsewhere/harvester, which does not exist",
 		},
 		"an owner that does not move": {
-			func(w *world, _ *Move) {
+			func(w *fixture, _ *Move) {
 				w.change(local, machineRef(0), func(o *unstructured.Unstructured) {
 					o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "b"}})
 				})
@@ -75,24 +75,24 @@ func TestRefusals(t *testing.T) {
 			"MachineRequest butler-system/mgmt-cp-0 is owned by ConfigMap a, which does not move",
 		},
 		"a kind that the cluster does not know": {
-			func(w *world, m *Move) { m.definitions = append(definitions(w), laterKind()) },
+			func(w *fixture, m *Move) { m.definitions = append(definitions(w), laterKind()) },
 			"cluster mgmt does not know the kind Later; install the chart butler-crds there",
 		},
 		"a version that the cluster does not store": {
-			func(w *world, m *Move) {
+			func(w *fixture, m *Move) {
 				m.definitions = definitions(w)
 				m.definitions[0].Spec.Versions[0].Name = "v2"
 			},
 			"cluster mgmt does not store the kind ButlerConfig as v2",
 		},
 		"a platform that does not admit the new controllers": {
-			func(_ *world, m *Move) {
+			func(_ *fixture, m *Move) {
 				m.To.(*side).admitted = func(context.Context) error { return errors.New("token expired") }
 			},
 			"the controllers of cluster mgmt cannot log in to the platform: token expired (not within 200ms)",
 		},
 		"two planes in charge": {
-			func(w *world, _ *Move) {
+			func(w *fixture, _ *Move) {
 				o := w.everything(local)[bootstrapRef]
 				o.SetResourceVersion("")
 				o.SetUID("")
@@ -101,7 +101,7 @@ func TestRefusals(t *testing.T) {
 			"that plane is in charge as well",
 		},
 		"a ProviderConfig that is on its way out": {
-			func(w *world, _ *Move) {
+			func(w *fixture, _ *Move) {
 				w.change(cluster, ref{providerKind, system, "harvester-prod"}, func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"a/b"}) })
 				w.delete(cluster, ref{providerKind, system, "harvester-prod"})
 			},
@@ -110,7 +110,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			m := w.move()
 			c.spoil(w, m)
 			before, there := essence(w.everything(local)), w.everything(cluster).versions()
@@ -135,7 +135,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestMoveFromAPlaneThatIsNotInCharge(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	if stopped := w.stops(w.back()); stopped.RolledBack || !strings.Contains(stopped.Error(), "ClusterBootstrap butler-system/mgmt is not on cluster mgmt") {
 		t.Errorf("from a plane without it: %v", stopped)
 	}
@@ -151,7 +151,7 @@ func TestMoveFromAPlaneThatIsNotInCharge(t *testing.T) {
 
 // An admission on the new plane that changes objects is found out.
 func TestDifferenceStopsTheMove(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	before := essence(w.everything(local))
 	m := w.move()
 	m.To.(*side).plane.Client = interceptor.NewClient(cluster, interceptor.Funcs{
@@ -172,7 +172,7 @@ func TestDifferenceStopsTheMove(t *testing.T) {
 
 // A policy on the new plane denies with the same code as a field that cannot change.
 func TestARefusalDeletesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.deny(cluster)
 	w.change(local, credentialsRef, func(o *unstructured.Unstructured) {
 		o.SetLabels(map[string]string{"denied": "yes"})
@@ -190,7 +190,7 @@ func TestARefusalDeletesNothing(t *testing.T) {
 var credentialsRef = ref{secretKind, "elsewhere", "harvester"}
 
 // deny makes a plane refuse Secrets with the label denied, until the test ends.
-func (w *world) deny(c client.Client) {
+func (w *fixture) deny(c client.Client) {
 	w.Helper()
 	for _, text := range []string{
 		`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: denied}, spec: {
@@ -214,7 +214,7 @@ policyName: denied, validationActions: [Deny]}}`,
 }
 
 func TestChangeDuringTheMoveIsCopied(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	m := w.move()
 	quiet := false
 	m.At = func(s Stage) error {
@@ -235,7 +235,7 @@ func TestChangeDuringTheMoveIsCopied(t *testing.T) {
 }
 
 func TestPlaneThatIsNeverStillDoesNotMove(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	m := w.move()
 	copies := 0
 	m.At = func(s Stage) error {
@@ -260,7 +260,7 @@ func TestPlaneThatIsNeverStillDoesNotMove(t *testing.T) {
 // Two operators may both have begun to move a cluster, to planes of their own. The
 // one that began last goes on.
 func TestMoveGivesWayToAnother(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	m := w.move()
 	m.At = func(s Stage) error {
 		if s == Copy {
@@ -288,7 +288,7 @@ func TestMoveGivesWayToAnother(t *testing.T) {
 
 // Nothing is fenced under controllers that another process has started again.
 func TestControllersThatAreAwakeAgainStopTheMove(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.run(w.move())
 	w.calls = nil
 	m := w.back()
@@ -307,7 +307,7 @@ func TestControllersThatAreAwakeAgainStopTheMove(t *testing.T) {
 
 // A cluster that has lost what was moved to it is not given up silently.
 func TestClusterThatLostItsPlaneIsReported(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.crash(w.move(), Switch)
 	old := w.everything(cluster)[bootstrapRef]
 	old.SetFinalizers(nil)
@@ -318,7 +318,7 @@ func TestClusterThatLostItsPlaneIsReported(t *testing.T) {
 	}
 }
 
-func definitions(w *world) []*apiextensionsv1.CustomResourceDefinition {
+func definitions(w *fixture) []*apiextensionsv1.CustomResourceDefinition {
 	w.Helper()
 	all, err := crd.All()
 	w.must(err)
@@ -343,7 +343,7 @@ func laterKind() *apiextensionsv1.CustomResourceDefinition {
 }
 
 func TestLaterKindsMoveToo(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.define(laterKind())
 	m := w.move()
 	m.definitions = append(definitions(w), laterKind())
@@ -372,7 +372,7 @@ func TestLaterKindsMoveToo(t *testing.T) {
 }
 
 // define has both planes serve a kind until the test ends.
-func (w *world) define(d *apiextensionsv1.CustomResourceDefinition) {
+func (w *fixture) define(d *apiextensionsv1.CustomResourceDefinition) {
 	w.Helper()
 	for config, c := range map[*rest.Config]client.Client{localConfig: local, clusterConfig: cluster} {
 		w.must(plane.Define(w.ctx, config, []*apiextensionsv1.CustomResourceDefinition{d}))

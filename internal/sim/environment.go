@@ -27,8 +27,6 @@ const defaultSubnet = "10.40.0.0/24"
 // environment is what the machines of one simulator share.
 type environment struct {
 	network *network.Network
-	// proxy is the address of the network's SOCKS5 server.
-	proxy string
 	// ca is the file with the authority of all servers.
 	ca      string
 	profile datacenter.Profile
@@ -89,9 +87,9 @@ func (o Options) emulate(e environment, d *datacenter.Options) error {
 	return nil
 }
 
-// controllers is the command that runs a controller of this project on the
-// simulated network: the executable itself.
-func (o Options) controllers(e environment) ([]string, error) {
+// controllers returns the command that runs a controller of this project on the
+// simulated network, which it reaches by proxy: the executable itself.
+func (o Options) controllers(e environment) (func(proxy string) []string, error) {
 	executable := o.Executable
 	if executable == "" {
 		var err error
@@ -99,7 +97,9 @@ func (o Options) controllers(e environment) ([]string, error) {
 			return nil, err
 		}
 	}
-	return []string{executable, "controller", "--network", e.proxy, "--ca", e.ca}, nil
+	return func(proxy string) []string {
+		return []string{executable, "controller", "--network", proxy, "--ca", e.ca}
+	}, nil
 }
 
 // openTo has machines, and the addresses that they may share, reached for real.

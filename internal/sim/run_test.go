@@ -275,11 +275,11 @@ func TestStandInsChangeAndTheSimulatorStays(t *testing.T) {
 
 func TestWhatCannotBeSimulatedIsRefused(t *testing.T) {
 	for name, s := range map[string]sim.Setup{
-		"unknown profile":          {Profile: "tomorrow"},
-		"subnet that is not one":   {Seed: sim.Seed{Subnet: "nonsense"}},
-		"charts without stand-ins": {Seed: sim.Seed{Artifacts: []registry.Artifact{{Addon: "x", Kind: registry.Chart, URL: "https://x.example.com", Name: "x", Version: "1"}}}},
-		"loopback for a command":   {BootCommand: "true", Seed: sim.Seed{Subnet: "127.0.0.0/24"}},
-		"the world for a command":  {BootCommand: "true", Seed: sim.Seed{Subnet: "0.0.0.0/0"}},
+		"unknown profile":             {Profile: "tomorrow"},
+		"subnet that is not one":      {Seed: sim.Seed{Subnet: "nonsense"}},
+		"charts without stand-ins":    {Seed: sim.Seed{Artifacts: []registry.Artifact{{Addon: "x", Kind: registry.Chart, URL: "https://x.example.com", Name: "x", Version: "1"}}}},
+		"loopback for a command":      {BootCommand: "true", Seed: sim.Seed{Subnet: "127.0.0.0/24"}},
+		"all addresses for a command": {BootCommand: "true", Seed: sim.Seed{Subnet: "0.0.0.0/0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := sim.Options{Dir: t.TempDir(), Platform: harvester.Platform(), Setup: s, Log: slog.New(slog.DiscardHandler)}

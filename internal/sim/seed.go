@@ -21,6 +21,8 @@ type Setup struct {
 	Profile string `json:"profile,omitempty"`
 	// Faults say what goes wrong.
 	Faults fault.Plan `json:"faults,omitzero"`
+	// Routed gives the operator's machine a route to private addresses, as a VPN does.
+	Routed bool `json:"routed,omitempty"`
 	// BootCommand runs each machine in place of an emulated node.
 	BootCommand string `json:"bootCommand,omitempty"`
 }

@@ -48,7 +48,8 @@ type Info struct {
 	Credentials map[string]string `json:"credentials"`
 	// Admin is the file with the access of the platform's administrator.
 	Admin string `json:"admin"`
-	// Proxy is the address of the SOCKS5 server of the simulated network.
+	// Proxy is the address of the SOCKS5 server of the simulated network, as the
+	// operator's machine sees it.
 	Proxy string `json:"proxy"`
 	// CA is the file with the authority of all servers of the simulated network: the
 	// platform's own, and those of charts and registries.
@@ -133,7 +134,7 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 	if err != nil {
 		return err
 	}
-	e := environment{network: net, proxy: socks.Addr().String(), ca: authority.File(), profile: profile, faults: faults, auditor: auditor}
+	e := environment{network: net, ca: authority.File(), profile: profile, faults: faults, auditor: auditor}
 	dc, err := o.openDatacenter(e)
 	if err != nil {
 		return err
@@ -148,7 +149,7 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 	}
 	info := Info{
 		Provider: o.Platform.Type, Credentials: api.Credentials(), Admin: api.Admin(),
-		Proxy: e.proxy, CA: e.ca, Setup: o.Setup, PID: os.Getpid(),
+		Proxy: socks.Addr().String(), CA: e.ca, Setup: o.Setup, PID: os.Getpid(),
 	}
 	return errors.Join(o.answer(ctx, e, api, info, ready), api.Stop())
 }
@@ -187,8 +188,11 @@ func (o Options) openNetwork() (*network.Network, net.Listener, error) {
 		return nil, nil, err
 	}
 	n := network.New()
+	if o.Setup.Routed {
+		n.JoinOutside()
+	}
 	go func() {
-		if err := n.ServeSOCKS(l); err != nil {
+		if err := n.ServeSOCKS(l, network.Workstation()); err != nil {
 			o.Log.Error("simulated network ended", "err", err)
 		}
 	}()

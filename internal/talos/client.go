@@ -24,6 +24,9 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
+// APIPort is where every node serves the Talos API.
+const APIPort = constants.ApidPort
+
 // Dialer opens the connections of a Client; no byte leaves by another way.
 type Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
@@ -85,7 +88,7 @@ func (c *Client) mutual() *tls.Config {
 // call runs do on a connection to one node. The passthrough scheme keeps name
 // resolution, like everything else, in the dialer.
 func (c *Client) call(address string, config *tls.Config, do func(*client.Client) error) error {
-	hostport := net.JoinHostPort(address, strconv.Itoa(constants.ApidPort))
+	hostport := net.JoinHostPort(address, strconv.Itoa(APIPort))
 	conn, err := grpc.NewClient("passthrough:///"+hostport,
 		grpc.WithTransportCredentials(credentials.NewTLS(config)),
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return c.dial(ctx, "tcp", addr) }),

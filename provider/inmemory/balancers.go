@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -16,6 +17,7 @@ import (
 type balancer struct {
 	spec    provider.LoadBalancerSpec
 	number  uint32
+	created time.Time
 	partial bool
 	deleted time.Time
 }
@@ -35,7 +37,7 @@ func (l *linkedBalancers) Observe(ctx context.Context, ref provider.LoadBalancer
 	if b == nil || b.spec.Owner.ID != ref.Owner.ID {
 		return provider.LoadBalancer{Ref: ref, State: provider.StateAbsent}, done()
 	}
-	return b.report(), done()
+	return l.p.reportBalancer(b), done()
 }
 
 // Ensure implements provider.LoadBalancers.
@@ -51,16 +53,19 @@ func (l *linkedBalancers) Ensure(ctx context.Context, s provider.LoadBalancerSpe
 	switch {
 	case b == nil:
 		l.p.made++
-		b = &balancer{number: l.p.made, partial: l.p.take(EnsureLoadBalancer, stayPartial)}
+		b = &balancer{number: l.p.made, created: time.Now(), partial: l.p.take(EnsureLoadBalancer, stayPartial)}
 		l.p.balancers[s.Name] = b
 	case b.spec.Owner.ID != s.Owner.ID:
 		return provider.LoadBalancer{}, provider.NameTaken(op, "a load balancer", "name")
+	case b.spec.Scheme != s.Scheme:
+		return provider.LoadBalancer{}, schemeFixed(op, b.spec.Scheme)
 	default:
 		b.partial = false
 	}
 	s.Targets = slices.Clone(s.Targets)
+	s.AdditionalPorts, s.AllowedCIDRs = slices.Clone(s.AdditionalPorts), slices.Clone(s.AllowedCIDRs)
 	b.spec = s
-	return b.report(), done()
+	return l.p.reportBalancer(b), done()
 }
 
 // Delete implements provider.LoadBalancers.
@@ -91,7 +96,7 @@ func (l *linkedBalancers) List(ctx context.Context, o provider.Owner) ([]provide
 	var found []provider.LoadBalancer
 	for name := range l.p.balancers {
 		if b := l.p.balancer(name); b != nil && b.spec.Owner.Matches(o) {
-			lb := b.report()
+			lb := l.p.reportBalancer(b)
 			lb.Parts = []provider.Part{{Kind: provider.PartLoadBalancer, Name: name}}
 			found = append(found, lb)
 		}
@@ -135,7 +140,15 @@ func (p *Platform) balancer(name string) *balancer {
 	return b
 }
 
-func (b *balancer) report() provider.LoadBalancer {
+// schemeFixed refuses another scheme: no platform moves an endpoint to another network.
+func schemeFixed(op string, scheme v1alpha1.LoadBalancerScheme) error {
+	return &provider.Error{
+		Kind: provider.Invalid, Reason: "SchemeFixed", Op: op, Err: fmt.Errorf("the load balancer is %s", scheme),
+		Hint: "delete the request and create a new one",
+	}
+}
+
+func (p *Platform) reportBalancer(b *balancer) provider.LoadBalancer {
 	r := provider.LoadBalancer{
 		Ref: b.spec.LoadBalancerRef, State: provider.StateRunning, ID: fmt.Sprintf("load-balancer-%d", b.number),
 		Endpoint: address(b.number).String(), Registered: int32(len(b.spec.Targets)),
@@ -146,6 +159,8 @@ func (b *balancer) report() provider.LoadBalancer {
 	case b.partial:
 		r.State, r.Message = provider.StatePartial, "the load balancer has no listener"
 		r.Endpoint, r.Registered = "", 0
+	case time.Since(b.created) < p.options.ActiveDelay:
+		r.State, r.Message = provider.StatePending, "the load balancer is not active yet"
 	}
 	return r
 }

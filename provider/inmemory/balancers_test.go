@@ -7,6 +7,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -50,6 +51,18 @@ func TestAConflictingLoadBalancerIsAConflict(t *testing.T) {
 	}
 	if _, err := lbs.List(t.Context(), provider.Owner{}); provider.KindOf(err) != provider.Invalid {
 		t.Errorf("list without an owner says %v", err)
+	}
+}
+
+func TestTheSchemeOfALoadBalancerIsFixed(t *testing.T) {
+	p, s := New(Options{LoadBalancers: true}), balancerSpec("a", "me")
+	lbs := connectedBalancers(t, p)
+	if _, err := lbs.Ensure(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	s.Scheme = v1alpha1.SchemeInternal
+	if _, err := lbs.Ensure(t.Context(), s); provider.ReasonOf(err) != "SchemeFixed" {
+		t.Errorf("ensure says %v", err)
 	}
 }
 

@@ -24,6 +24,8 @@ type Options struct {
 	// Identity is announced as Platform.Identity; by default each platform has one
 	// of its own.
 	Identity provider.Identity
+	// Expires is announced as Platform.Expires.
+	Expires time.Time
 	// Settle is announced as Platform.Settle.
 	Settle time.Duration
 	// AddressDelay is the time from Create until the machine has an address.
@@ -37,6 +39,9 @@ type Options struct {
 	// Wire lets every operation pass through the Transport of its connection;
 	// Dial is the other end.
 	Wire bool
+	// ActiveDelay is the time from Ensure until a load balancer passes traffic; it has
+	// its endpoint at once.
+	ActiveDelay time.Duration
 	// LoadBalancers offers load balancers; otherwise the capability is missing.
 	LoadBalancers bool
 	// NodeProviderIDs gives every machine an ID for its kubelet, as clouds do.
@@ -121,7 +126,7 @@ func (p *Platform) connect(ctx context.Context, c provider.Config) (provider.Pla
 	if err != nil {
 		return provider.Platform{}, err
 	}
-	live := provider.Platform{Machines: &linkedMachines{l}, Identity: p.options.Identity, Identify: l.identify, Adopt: p.Adopt, Settle: p.options.Settle}
+	live := provider.Platform{Machines: &linkedMachines{l}, Identity: p.options.Identity, Identify: l.identify, Adopt: p.Adopt, Settle: p.options.Settle, Expires: p.options.Expires}
 	if p.options.LoadBalancers {
 		live.LoadBalancers = &linkedBalancers{l}
 	}

@@ -4,42 +4,32 @@
 package serve
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/controllertest"
 	"github.com/butlerdotdev/butler/internal/controller/program"
-	"github.com/butlerdotdev/butler/internal/plane"
-	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
 var api *rest.Config
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard())
-	os.Exit(planetest.Run(m, plane.Options{AdmissionOff: []string{"ServiceAccount"}}, func(p *plane.Plane) { api = p.Config() }))
-}
+func TestMain(m *testing.M) { controllertest.Main(m, &api) }
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -58,61 +48,30 @@ func served(t *testing.T, p *inmemory.Platform, o Options) client.Client {
 	})
 	must(t, err)
 	must(t, Register(m, p.Provider(v1alpha1.ProviderHarvester), o))
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- m.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	controllertest.Run(t, m)
 	c, err := client.New(api, client.Options{Scheme: s})
 	must(t, err)
 	return c
 }
 
 // furnish creates a namespace with Secret, ProviderConfig and ClusterBootstrap.
-func furnish(t *testing.T, c client.Client, id string) *v1alpha1.ProviderConfig {
+func furnish(t *testing.T, id string) *v1alpha1.ProviderConfig {
 	t.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	must(t, c.Create(t.Context(), ns))
-	must(t, c.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "credentials"}}))
-	config := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "config"}}
-	config.Spec.Provider = v1alpha1.ProviderHarvester
-	config.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "credentials"}
-	config.Spec.Harvester = &v1alpha1.HarvesterSpec{NetworkName: "default/workloads"}
-	must(t, c.Create(t.Context(), config))
-	cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: ns.Name, Name: "mgmt", Annotations: map[string]string{v1alpha1.AnnotationClusterID: id},
-	}}
-	cb.Spec.Provider, cb.Spec.ProviderRef.Name = v1alpha1.ProviderHarvester, "config"
-	cb.Spec.Cluster = v1alpha1.ClusterSpec{
-		Name: "mgmt", Topology: v1alpha1.TopologySingleNode,
-		ControlPlane: v1alpha1.NodePool{Replicas: 1, CPU: 4, MemoryMB: 8192, DiskGB: 50},
-	}
-	cb.Spec.Network = v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12", VIP: "10.40.0.100"}
-	cb.Spec.Talos = v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "abc"}
-	must(t, c.Create(t.Context(), cb))
-	return config
+	f := controllertest.New(t, api)
+	f.Configure()
+	f.Must(f.Create(t.Context(), f.Bootstrap("mgmt", id)))
+	return f.Config(v1alpha1.ProviderHarvester)
 }
 
-// await retries check until it returns nil; it gives up after twenty seconds.
 func await(t *testing.T, check func() error) {
 	t.Helper()
-	var err error
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	t.Fatal(err)
+	must(t, controllertest.Await(check))
 }
 
 func TestOrphansAreReportedAndLeftAlone(t *testing.T) {
 	p := inmemory.New(inmemory.Options{})
 	c := served(t, p, Options{OrphanEvery: 50 * time.Millisecond, OrphanGrace: time.Nanosecond})
-	config := furnish(t, c, "left")
+	config := furnish(t, "left")
 	p.Plant(provider.MachineRef{Name: "lost", Owner: provider.Owner{ID: "lost", ClusterID: "left"}})
 	await(t, func() error {
 		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(config), config))
@@ -136,7 +95,7 @@ func TestOrphansAreReportedAndLeftAlone(t *testing.T) {
 func TestOrphansAreDeletedWhereThatIsSaid(t *testing.T) {
 	p := inmemory.New(inmemory.Options{})
 	c := served(t, p, Options{OrphanEvery: 50 * time.Millisecond, OrphanGrace: time.Nanosecond, DeleteOrphans: true})
-	config := furnish(t, c, "swept")
+	config := furnish(t, "swept")
 	p.Plant(provider.MachineRef{Name: "lost", Owner: provider.Owner{ID: "lost", ClusterID: "swept"}})
 	p.Plant(provider.MachineRef{Name: "strange", Owner: provider.Owner{ID: "strange", ClusterID: "other"}})
 	await(t, func() error {
@@ -150,8 +109,8 @@ func TestOrphansAreDeletedWhereThatIsSaid(t *testing.T) {
 
 func TestEveryCallNamesTheProgram(t *testing.T) {
 	p := inmemory.New(inmemory.Options{})
-	c := served(t, p, Options{})
-	furnish(t, c, "named")
+	served(t, p, Options{})
+	furnish(t, "named")
 	await(t, func() error {
 		if p.Calls(inmemory.Connect) == 0 {
 			return fmt.Errorf("not connected yet")

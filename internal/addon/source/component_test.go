@@ -109,7 +109,7 @@ stringData:
 	return text
 }
 
-func (w *world) release(a addon.Addon, f releaseFiles) {
+func (w *fixture) release(a addon.Addon, f releaseFiles) {
 	for _, p := range a.Providers {
 		w.files[p.Download(p.File)] = []byte(f.components(p))
 		w.files[p.Download(metadataFile)] = []byte(f.metadata(p))
@@ -118,7 +118,7 @@ func (w *world) release(a addon.Addon, f releaseFiles) {
 
 func TestComponentsAreCompletedAndOrdered(t *testing.T) {
 	t.Setenv("LOG_LEVEL", "from the environment")
-	w, a := newWorld(t), capi(t)
+	w, a := newFixture(t), capi(t)
 	w.release(a, releaseFiles{})
 	c := fetched(t, w.source(t, ""), a, given)
 	kinds := []string{"Namespace", "CustomResourceDefinition", "Secret", "Certificate", "Deployment", "ValidatingWebhookConfiguration"}
@@ -153,7 +153,7 @@ func TestComponentsAreCompletedAndOrdered(t *testing.T) {
 }
 
 func TestAChangedReleaseHasAnotherChecksum(t *testing.T) {
-	w, a := newWorld(t), capi(t)
+	w, a := newFixture(t), capi(t)
 	w.release(a, releaseFiles{})
 	before := fetched(t, w.source(t, ""), a, given)
 	last := a.Providers[len(a.Providers)-1]
@@ -166,7 +166,7 @@ func TestAChangedReleaseHasAnotherChecksum(t *testing.T) {
 func TestComponentsThatCannotBeUsed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files releaseFiles
-		spoil func(*world, addon.Addon)
+		spoil func(*fixture, addon.Addon)
 		given Variables
 		want  string
 	}{
@@ -197,17 +197,17 @@ func TestComponentsThatCannotBeUsed(t *testing.T) {
 		},
 		"no metadata": {
 			given: given,
-			spoil: func(w *world, a addon.Addon) { w.files[a.Providers[0].Download(metadataFile)] = []byte("<html>") },
+			spoil: func(w *fixture, a addon.Addon) { w.files[a.Providers[0].Download(metadataFile)] = []byte("<html>") },
 			want:  "it is no metadata of clusterctl",
 		},
 		"no such release": {
 			given: given,
-			spoil: func(w *world, a addon.Addon) { delete(w.files, a.Providers[0].Download(a.Providers[0].File)) },
+			spoil: func(w *fixture, a addon.Addon) { delete(w.files, a.Providers[0].Download(a.Providers[0].File)) },
 			want:  "core-components.yaml of cluster-api v1.9.4 is not at https://github.com/kubernetes-sigs/cluster-api/releases/download/v1.9.4/core-components.yaml: set another version",
 		},
 		"down": {
 			given: given,
-			spoil: func(w *world, a addon.Addon) {
+			spoil: func(w *fixture, a addon.Addon) {
 				for _, p := range a.Providers {
 					w.answers[p.Download(p.File)] = status(http.StatusServiceUnavailable)
 				}
@@ -216,14 +216,14 @@ func TestComponentsThatCannotBeUsed(t *testing.T) {
 		},
 		"no objects": {
 			given: given,
-			spoil: func(w *world, a addon.Addon) {
+			spoil: func(w *fixture, a addon.Addon) {
 				w.files[a.Providers[0].Download(a.Providers[0].File)] = []byte("kind: [")
 			},
 			want: "core-components.yaml of cluster-api v1.9.4 from https://github.com/kubernetes-sigs/cluster-api/releases/download/v1.9.4/core-components.yaml cannot be used: ",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, a := newWorld(t), capi(t)
+			w, a := newFixture(t), capi(t)
 			w.release(a, tt.files)
 			if tt.spoil != nil {
 				tt.spoil(w, a)
@@ -241,7 +241,7 @@ func TestContractsThatWorkTogether(t *testing.T) {
 		"a project that does not list its series":             {series: map[string]string{"control-plane-steward": "0.1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, a := newWorld(t), capi(t)
+			w, a := newFixture(t), capi(t)
 			w.release(a, f)
 			fetched(t, w.source(t, ""), a, given)
 		})
@@ -249,7 +249,7 @@ func TestContractsThatWorkTogether(t *testing.T) {
 }
 
 func TestAnErrorOfComponentsQuotesNoCredential(t *testing.T) {
-	w, a := newWorld(t), capi(t)
+	w, a := newFixture(t), capi(t)
 	w.release(a, releaseFiles{})
 	p := a.Providers[len(a.Providers)-1]
 	// An object that clusterctl does not take, and calls by its name.

@@ -26,7 +26,7 @@ func put(t *testing.T, dir, name string, data []byte) {
 // network fails.
 func inDirectory(t *testing.T, dir string) *Source {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.source(t, dir)
 	t.Cleanup(func() {
 		if len(w.requests) > 0 {
@@ -94,7 +94,7 @@ func TestABrokenChartInADirectory(t *testing.T) {
 }
 
 func TestWhatIsSavedCanBeFetched(t *testing.T) {
-	w, a, dir := newWorld(t), capi(t), filepath.Join(t.TempDir(), "new")
+	w, a, dir := newFixture(t), capi(t), filepath.Join(t.TempDir(), "new")
 	w.offer(chartArchive(t, "cilium", "1.17.0"), "")
 	w.pushChart(t, stewardAt, "0.4.0", "steward", "0.4.0")
 	w.files[gatewayAt] = []byte(gatewayFile)
@@ -127,7 +127,7 @@ func TestWhatIsSavedCanBeFetched(t *testing.T) {
 }
 
 func TestWhatCannotBeFetchedIsNotSaved(t *testing.T) {
-	w, dir := newWorld(t), t.TempDir()
+	w, dir := newFixture(t), t.TempDir()
 	w.offer(chartArchive(t, "calico", "1.17.0"), "")
 	for _, a := range []addon.Addon{cilium(), steward(), gateway(), capi(t)} {
 		if err := w.source(t, "").Save(t.Context(), a, dir); err == nil {

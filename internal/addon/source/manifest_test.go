@@ -42,7 +42,7 @@ func names(objects []*unstructured.Unstructured) (out []string) {
 }
 
 func TestAManifestIsSplitAndOrdered(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files[gatewayAt] = []byte(gatewayFile)
 	c := fetched(t, w.source(t, ""), gateway(), nil)
 	want := []string{"Namespace first", "CustomResourceDefinition gateways.gateway.networking.k8s.io", "ValidatingAdmissionPolicy late"}
@@ -59,7 +59,7 @@ func TestAManifestIsSplitAndOrdered(t *testing.T) {
 }
 
 func TestAManifestThatCannotBeUsed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.source(t, "")
 	var missing *Absent
 	if err := refusal(t, s, gateway(), nil); !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), "manifest gateway-api v1.2.1 is not at "+gatewayAt) {

@@ -14,7 +14,7 @@ import (
 
 const stewardAt = "ghcr.io/butlerdotdev/charts/steward"
 
-func (w *world) pushChart(t *testing.T, repository, tag, name, version string) []byte {
+func (w *fixture) pushChart(t *testing.T, repository, tag, name, version string) []byte {
 	t.Helper()
 	data := chartArchive(t, name, version)
 	w.push(t, repository, tag, layer{"application/vnd.cncf.helm.chart.provenance.v1.prov", "", "signature"}, layer{chartLayer, "", string(data)})
@@ -32,7 +32,7 @@ func TestAChartComesFromARegistry(t *testing.T) {
 		"redirected to where files are": {"0.4.0", "0.4.0", "0.4.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, a := newWorld(t), steward()
+			w, a := newFixture(t), steward()
 			a.Version = tt.wanted
 			data := w.pushChart(t, stewardAt, tt.tag, "steward", tt.version)
 			if strings.Contains(name, "older") {
@@ -53,25 +53,25 @@ func TestAChartComesFromARegistry(t *testing.T) {
 func TestWhatARegistryLacksOrBreaks(t *testing.T) {
 	const manifest = "https://ghcr.io/v2/butlerdotdev/charts/steward/manifests/0.4.0"
 	for name, tt := range map[string]struct {
-		spoil func(*testing.T, *world, *addon.Addon)
+		spoil func(*testing.T, *fixture, *addon.Addon)
 		want  string
 	}{
 		"no such version": {
-			func(_ *testing.T, _ *world, a *addon.Addon) { a.Version = "0.9.0" },
+			func(_ *testing.T, _ *fixture, a *addon.Addon) { a.Version = "0.9.0" },
 			"chart steward 0.9.0 is not at oci://ghcr.io/butlerdotdev/charts/steward: the nearest that it has: 0.4.0; set one of them",
 		},
 		"no such repository": {
-			func(_ *testing.T, _ *world, a *addon.Addon) { a.Source.URL = "oci://ghcr.io/nobody/steward" },
+			func(_ *testing.T, _ *fixture, a *addon.Addon) { a.Source.URL = "oci://ghcr.io/nobody/steward" },
 			"chart steward 0.4.0 is not at oci://ghcr.io/nobody/steward: set another version, or",
 		},
 		"not for everybody": {
-			func(_ *testing.T, w *world, _ *addon.Addon) {
+			func(_ *testing.T, w *fixture, _ *addon.Addon) {
 				w.answers["https://ghcr.io/v2/token"] = status(http.StatusForbidden)
 			},
 			"cannot be fetched from oci://ghcr.io/butlerdotdev/charts/steward: it answered 403 Forbidden; " + redirectHint,
 		},
 		"a password is wanted": {
-			func(_ *testing.T, w *world, _ *addon.Addon) {
+			func(_ *testing.T, w *fixture, _ *addon.Addon) {
 				w.answers[manifest] = func(rw http.ResponseWriter, _ *http.Request) {
 					rw.Header().Set("WWW-Authenticate", "Basic realm=x")
 					rw.WriteHeader(http.StatusUnauthorized)
@@ -80,13 +80,13 @@ func TestWhatARegistryLacksOrBreaks(t *testing.T) {
 			"it requires credentials, and addons are fetched without a login; " + redirectHint,
 		},
 		"down": {
-			func(_ *testing.T, w *world, _ *addon.Addon) {
+			func(_ *testing.T, w *fixture, _ *addon.Addon) {
 				w.answers[manifest] = status(http.StatusServiceUnavailable)
 			},
 			"cannot be fetched from oci://ghcr.io/butlerdotdev/charts/steward: it answered 503 Service Unavailable; " + redirectHint,
 		},
 		"a description without end": {
-			func(_ *testing.T, w *world, _ *addon.Addon) {
+			func(_ *testing.T, w *fixture, _ *addon.Addon) {
 				w.answers[manifest] = func(rw http.ResponseWriter, _ *http.Request) {
 					rw.Header().Set("Content-Type", "application/vnd.oci.image.manifest.v1+json")
 					rw.Header().Set("Docker-Content-Digest", "sha256:"+strings.Repeat("0a", 32))
@@ -97,13 +97,13 @@ func TestWhatARegistryLacksOrBreaks(t *testing.T) {
 			"it is larger than 4 MiB",
 		},
 		"an image": {
-			func(t *testing.T, w *world, _ *addon.Addon) {
+			func(t *testing.T, w *fixture, _ *addon.Addon) {
 				w.push(t, stewardAt, "0.4.0", layer{"application/vnd.oci.image.layer.v1.tar+gzip", "", "x"})
 			},
 			"cannot be fetched from oci://ghcr.io/butlerdotdev/charts/steward:0.4.0: what it has under this name is no chart; " + redirectHint,
 		},
 		"changed": {
-			func(_ *testing.T, w *world, _ *addon.Addon) {
+			func(_ *testing.T, w *fixture, _ *addon.Addon) {
 				for sum, data := range w.blobs {
 					w.blobs[sum] = append([]byte("x"), data[1:]...)
 				}
@@ -111,12 +111,12 @@ func TestWhatARegistryLacksOrBreaks(t *testing.T) {
 			"mismatch",
 		},
 		"another chart": {
-			func(t *testing.T, w *world, _ *addon.Addon) { w.pushChart(t, stewardAt, "0.4.0", "kamaji", "0.4.0") },
+			func(t *testing.T, w *fixture, _ *addon.Addon) { w.pushChart(t, stewardAt, "0.4.0", "kamaji", "0.4.0") },
 			"chart steward 0.4.0 is wanted, and oci://ghcr.io/butlerdotdev/charts/steward:0.4.0 has chart kamaji 0.4.0",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, a := newWorld(t), steward()
+			w, a := newFixture(t), steward()
 			w.pushChart(t, stewardAt, "0.4.0", "steward", "0.4.0")
 			tt.spoil(t, w, &a)
 			err := refusal(t, w.source(t, ""), a, nil)
@@ -128,7 +128,7 @@ func TestWhatARegistryLacksOrBreaks(t *testing.T) {
 }
 
 func TestARegistryHasEverything(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const base = "registry.example.com/air/gap"
 	chart := w.pushChart(t, base+"/cilium", "1.17.0", "cilium", "1.17.0")
 	w.push(t, base+"/gateway-api", "v1.2.1", layer{"application/yaml", "install.yaml", gatewayFile})

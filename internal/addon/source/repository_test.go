@@ -23,7 +23,7 @@ const (
 )
 
 // offer puts a chart into the repository of Cilium.
-func (w *world) offer(archive []byte, sum string) {
+func (w *fixture) offer(archive []byte, sum string) {
 	w.files[chartAt] = archive
 	w.files[indexAt] = fmt.Appendf(nil, `
 apiVersion: v1
@@ -39,7 +39,7 @@ entries:
 }
 
 func TestAChartComesFromItsRepository(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	archive := chartArchive(t, "cilium", "1.17.0")
 	w.offer(archive, strings.TrimPrefix(digest(archive), "sha256:"))
 	s := w.source(t, "")
@@ -60,7 +60,7 @@ func TestAChartComesFromItsRepository(t *testing.T) {
 }
 
 func TestAnIndexIsAskedForAgainAfterAFailure(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.source(t, Upstream)
 	w.answers[indexAt] = status(http.StatusServiceUnavailable)
 	refusal(t, s, cilium(), nil)
@@ -70,7 +70,7 @@ func TestAnIndexIsAskedForAgainAfterAFailure(t *testing.T) {
 }
 
 func TestFilesAreLeftOutOfAChart(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files[chartAt] = chartArchive(t, "cilium", "1.17.0", "crds/own.yaml", "crds/foreign.yaml")
 	w.offer(w.files[chartAt], "")
 	a := cilium()
@@ -97,70 +97,72 @@ const redirectHint = "check the connection, or name a directory or a registry th
 
 func TestWhatARepositoryLacksOrBreaks(t *testing.T) {
 	for name, tt := range map[string]struct {
-		spoil func(*testing.T, *world, *addon.Addon)
+		spoil func(*testing.T, *fixture, *addon.Addon)
 		want  string
 	}{
 		"busy": {
-			func(_ *testing.T, w *world, _ *addon.Addon) { w.answers[indexAt] = status(http.StatusTooManyRequests) },
+			func(_ *testing.T, w *fixture, _ *addon.Addon) {
+				w.answers[indexAt] = status(http.StatusTooManyRequests)
+			},
 			"chart cilium 1.17.0 cannot be fetched from https://helm.cilium.io/: it answered 429 Too Many Requests; " + redirectHint,
 		},
 		"broken": {
-			func(_ *testing.T, w *world, _ *addon.Addon) { w.answers[chartAt] = status(http.StatusBadGateway) },
+			func(_ *testing.T, w *fixture, _ *addon.Addon) { w.answers[chartAt] = status(http.StatusBadGateway) },
 			"chart cilium 1.17.0 cannot be fetched from https://helm.cilium.io/cilium-1.17.0.tgz: it answered 502 Bad Gateway; " + redirectHint,
 		},
 		"no index": {
-			func(_ *testing.T, w *world, _ *addon.Addon) { w.files[indexAt] = []byte("<html>welcome</html>") },
+			func(_ *testing.T, w *fixture, _ *addon.Addon) { w.files[indexAt] = []byte("<html>welcome</html>") },
 			"chart cilium 1.17.0 cannot be fetched from https://helm.cilium.io/: its index.yaml is no index of charts; " + redirectHint,
 		},
 		"no such version": {
-			func(_ *testing.T, _ *world, a *addon.Addon) { a.Version = "1.17.99" },
+			func(_ *testing.T, _ *fixture, a *addon.Addon) { a.Version = "1.17.99" },
 			"chart cilium 1.17.99 is not at https://helm.cilium.io/: the nearest that it has: 1.17.1, 1.17.0, 1.16.5; set one of them in spec.addons, or name a directory or a registry that has it with --charts",
 		},
 		"file is gone": {
-			func(_ *testing.T, w *world, _ *addon.Addon) { delete(w.files, chartAt) },
+			func(_ *testing.T, w *fixture, _ *addon.Addon) { delete(w.files, chartAt) },
 			"chart cilium 1.17.0 is not at https://helm.cilium.io/cilium-1.17.0.tgz: set another version, or name a directory or a registry that has it with --charts",
 		},
 		"changed": {
-			func(t *testing.T, w *world, _ *addon.Addon) {
+			func(t *testing.T, w *fixture, _ *addon.Addon) {
 				w.files[chartAt] = chartArchive(t, "cilium", "1.17.0", "evil")
 			},
 			"it was changed or cut on its way; it is not installed",
 		},
 		"another chart": {
-			func(t *testing.T, w *world, _ *addon.Addon) { w.offer(chartArchive(t, "calico", "1.17.0"), "") },
+			func(t *testing.T, w *fixture, _ *addon.Addon) { w.offer(chartArchive(t, "calico", "1.17.0"), "") },
 			"chart cilium 1.17.0 is wanted, and https://helm.cilium.io/cilium-1.17.0.tgz has chart calico 1.17.0: it is not installed",
 		},
 		"another version": {
-			func(t *testing.T, w *world, _ *addon.Addon) { w.offer(chartArchive(t, "cilium", "1.16.0"), "") },
+			func(t *testing.T, w *fixture, _ *addon.Addon) { w.offer(chartArchive(t, "cilium", "1.16.0"), "") },
 			"chart cilium 1.17.0 is wanted, and https://helm.cilium.io/cilium-1.17.0.tgz has chart cilium 1.16.0: it is not installed",
 		},
 		"no chart": {
-			func(_ *testing.T, w *world, _ *addon.Addon) { w.offer([]byte("<html>"), "") },
+			func(_ *testing.T, w *fixture, _ *addon.Addon) { w.offer([]byte("<html>"), "") },
 			"chart cilium 1.17.0 from https://helm.cilium.io/cilium-1.17.0.tgz is not a chart: ",
 		},
 		"without TLS": {
-			func(_ *testing.T, w *world, _ *addon.Addon) {
+			func(_ *testing.T, w *fixture, _ *addon.Addon) {
 				w.answers[chartAt] = moved("http://helm.cilium.io/x.tgz")
 			},
 			"it redirects to an address without TLS",
 		},
 		"in a circle": {
-			func(_ *testing.T, w *world, _ *addon.Addon) { w.answers[chartAt] = moved(chartAt) },
+			func(_ *testing.T, w *fixture, _ *addon.Addon) { w.answers[chartAt] = moved(chartAt) },
 			"it redirects without end",
 		},
 		"repository without TLS": {
-			func(_ *testing.T, _ *world, a *addon.Addon) { a.Source.URL = "http://helm.cilium.io/" },
+			func(_ *testing.T, _ *fixture, a *addon.Addon) { a.Source.URL = "http://helm.cilium.io/" },
 			"an address that begins with http:// has no TLS",
 		},
 		"with a token in a redirect": {
-			func(_ *testing.T, w *world, _ *addon.Addon) {
+			func(_ *testing.T, w *fixture, _ *addon.Addon) {
 				w.answers[chartAt] = moved("https://elsewhere.example.com/x.tgz?token=secret")
 				w.answers["https://elsewhere.example.com/x.tgz"] = status(http.StatusForbidden)
 			},
 			"cannot be fetched from https://helm.cilium.io/cilium-1.17.0.tgz: it answered 403 Forbidden; " + redirectHint,
 		},
 		"cut off": {
-			func(_ *testing.T, w *world, _ *addon.Addon) {
+			func(_ *testing.T, w *fixture, _ *addon.Addon) {
 				w.answers[chartAt] = func(rw http.ResponseWriter, _ *http.Request) {
 					rw.Header().Set("Content-Length", "1000")
 					_, _ = rw.Write([]byte("half"))
@@ -170,7 +172,7 @@ func TestWhatARepositoryLacksOrBreaks(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, a := newWorld(t), cilium()
+			w, a := newFixture(t), cilium()
 			archive := chartArchive(t, "cilium", "1.17.0")
 			w.offer(archive, digest(archive))
 			tt.spoil(t, w, &a)
@@ -197,7 +199,7 @@ func TestAPlaceThatCannotBeReachedSaysWhySteadily(t *testing.T) {
 		},
 		"unknown authority": {
 			func(t *testing.T) *http.Client {
-				c := newWorld(t).client
+				c := newFixture(t).client
 				transport, _ := c.Transport.(*http.Transport)
 				transport.TLSClientConfig.RootCAs = roots
 				return c
@@ -245,7 +247,7 @@ func TestAnUnknownNameSaysSo(t *testing.T) {
 }
 
 func TestCancelledWorkReportsNoPlaceAsDown(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := w.source(t, "").Fetch(ctx, cilium(), nil)

@@ -4,13 +4,10 @@
 package butlerconfig
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -19,93 +16,57 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/plane"
-	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/controller/controllertest"
 )
 
 var api *rest.Config
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard())
-	os.Exit(planetest.Run(m, plane.Options{}, func(p *plane.Plane) { api = p.Config() }))
-}
-
-func scheme() *runtime.Scheme {
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(s); err != nil {
-			panic(err)
-		}
-	}
-	return s
-}
+func TestMain(m *testing.M) { controllertest.Main(m, &api) }
 
 // fixture is a cluster whose ButlerConfig is looked after.
 type fixture struct {
-	*testing.T
-	client.Client
+	*controllertest.Fixture
 	config *v1alpha1.ButlerConfig
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	c, err := client.New(api, client.Options{Scheme: scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &fixture{t, c, &v1alpha1.ButlerConfig{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.ButlerConfigName}}}
-	w.must(c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
-	m, err := manager.New(api, manager.Options{Scheme: scheme(), Metrics: server.Options{BindAddress: "0"}})
-	w.must(err)
-	w.must(register(m, &Reconciler{
+	w := &fixture{controllertest.New(t, api), &v1alpha1.ButlerConfig{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.ButlerConfigName}}}
+	w.Must(apiextensionsv1.AddToScheme(w.Scheme()))
+	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	m, err := manager.New(api, manager.Options{Scheme: w.Scheme(), Metrics: server.Options{BindAddress: "0"}})
+	w.Must(err)
+	w.Must(register(m, &Reconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorder("test"), GatewayPoll: 50 * time.Millisecond,
 	}))
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- m.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	controllertest.Run(t, m)
 	return w
-}
-
-func (w *fixture) must(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
 }
 
 func (w *fixture) create(o client.Object) {
 	w.Helper()
-	w.must(w.Create(w.Context(), o))
+	w.Must(w.Create(w.Context(), o))
 }
 
 // set gives the ButlerConfig another spec.
 func (w *fixture) set(spec v1alpha1.ButlerConfigSpec) {
 	w.Helper()
-	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(w.config), w.config))
+	w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(w.config), w.config))
 	w.config.Spec = spec
-	w.must(w.Update(w.Context(), w.config))
+	w.Must(w.Update(w.Context(), w.config))
 }
 
 // await waits until the ButlerConfig, as it is now, has a mode and a reason.
 func (w *fixture) await(mode v1alpha1.ExposureMode, reason string) {
 	w.Helper()
-	w.eventually(func() error {
-		w.must(w.Get(w.Context(), client.ObjectKeyFromObject(w.config), w.config))
+	w.Await(func() error {
+		w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(w.config), w.config))
 		s := w.config.Status
 		ready := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady)
 		if ready == nil || ready.Reason != reason || s.ControlPlaneExposureMode != mode ||
@@ -114,17 +75,6 @@ func (w *fixture) await(mode v1alpha1.ExposureMode, reason string) {
 		}
 		return nil
 	})
-}
-
-func (w *fixture) eventually(check func() error) {
-	w.Helper()
-	var err error
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	w.Fatal(err)
 }
 
 // TestTheConfigurationIsTakenUpAndHealsWithWhatItNames is the life of the one
@@ -143,7 +93,7 @@ func TestTheConfigurationIsTakenUpAndHealsWithWhatItNames(t *testing.T) {
 
 	w.classes()
 	w.gateways()
-	w.must(w.Delete(t.Context(), provider))
+	w.Must(w.Delete(t.Context(), provider))
 	w.await(v1alpha1.ExposureGateway, reasonProviderMissing)
 	w.events(reasonProviderMissing, reasonInForce, reasonClassMissing, reasonGatewayAPIMissing, reasonGatewayMissing)
 	w.quiet()
@@ -164,9 +114,9 @@ func (w *fixture) classes() {
 	w.set(spec)
 	w.await(v1alpha1.ExposureIngress, reasonClassMissing)
 	class.Annotations = map[string]string{networkingv1.AnnotationIsDefaultIngressClass: "true"}
-	w.must(w.Update(w.Context(), class))
+	w.Must(w.Update(w.Context(), class))
 	w.await(v1alpha1.ExposureIngress, reasonInForce)
-	w.must(w.Delete(w.Context(), class))
+	w.Must(w.Delete(w.Context(), class))
 	w.await(v1alpha1.ExposureIngress, reasonClassMissing)
 }
 
@@ -185,7 +135,7 @@ func (w *fixture) gateways() {
 	}}
 	w.create(g)
 	w.await(v1alpha1.ExposureGateway, reasonInForce)
-	w.must(w.Delete(w.Context(), g))
+	w.Must(w.Delete(w.Context(), g))
 	w.await(v1alpha1.ExposureGateway, reasonGatewayMissing)
 	g.SetResourceVersion("")
 	w.create(g)
@@ -214,9 +164,9 @@ func (w *fixture) events(reasons ...string) {
 		want[r] = corev1.EventTypeWarning
 	}
 	want[reasonInForce] = corev1.EventTypeNormal
-	w.eventually(func() error {
+	w.Await(func() error {
 		var list eventsv1.EventList
-		w.must(w.List(w.Context(), &list))
+		w.Must(w.List(w.Context(), &list))
 		got := map[string]string{}
 		for _, e := range list.Items {
 			if e.Regarding.Kind == "ButlerConfig" {
@@ -235,11 +185,11 @@ func (w *fixture) events(reasons ...string) {
 func (w *fixture) quiet() {
 	w.Helper()
 	version := w.config.ResourceVersion
-	r := &Reconciler{Client: w.Client, Live: w.Client}
+	r := &Reconciler{Client: w.WithWatch, Live: w.WithWatch}
 	if _, err := r.Reconcile(w.Context(), w.config.DeepCopy()); err != nil {
 		w.Fatal(err)
 	}
-	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(w.config), w.config))
+	w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(w.config), w.config))
 	if w.config.ResourceVersion != version {
 		w.Errorf("written although nothing has changed: %+v", w.config.Status)
 	}

@@ -83,7 +83,7 @@ func TestLoadBalancerIsRequestedBeforeAnyMachineRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := v1alpha1.LoadBalancerRequestSpec{
-		ClusterName: "dev", Port: 6443,
+		ClusterName: "dev", Port: 6443, AdditionalPorts: []int32{50000}, Scheme: v1alpha1.SchemeInternetFacing,
 		ProviderConfigRef: v1alpha1.ProviderReference{Namespace: w.namespace, Name: "harvester"},
 	}
 	if diff := cmp.Diff(want, r.Spec); diff != "" {
@@ -95,6 +95,24 @@ func TestLoadBalancerIsRequestedBeforeAnyMachineRuns(t *testing.T) {
 	w.reconcile("dev")
 	if again, err := w.balancer(); err != nil || again.ResourceVersion != r.ResourceVersion {
 		t.Errorf("the request was written again: %v", err)
+	}
+}
+
+func TestLoadBalancerFollowsTheSpec(t *testing.T) {
+	w := newFixture(t)
+	w.create(configOf(v1alpha1.ProviderGCP))
+	cb := cloudBootstrap()
+	cb.Spec.Network.LoadBalancer = &v1alpha1.ControlPlaneLoadBalancerSpec{Scheme: v1alpha1.SchemeInternal}
+	w.create(cb)
+	w.reconcile("dev")
+	if r, err := w.balancer(); err != nil || r.Spec.Scheme != v1alpha1.SchemeInternal || len(r.Spec.AllowedCIDRs) != 0 {
+		t.Errorf("%v, %+v", err, r.Spec)
+	}
+	office := []string{"203.0.113.0/24"}
+	w.change("dev", func(s *v1alpha1.ClusterBootstrapSpec) { s.Network.LoadBalancer.AllowedCIDRs = office })
+	w.reconcile("dev")
+	if r, err := w.balancer(); err != nil || !slices.Equal(r.Spec.AllowedCIDRs, office) {
+		t.Errorf("%v, clients %v", err, r.Spec.AllowedCIDRs)
 	}
 }
 

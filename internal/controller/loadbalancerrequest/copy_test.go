@@ -15,18 +15,18 @@ import (
 
 func TestACopyOfARequestTouchesNothing(t *testing.T) {
 	w := newFixture(t, cloud)
-	w.configure()
+	w.Configure()
 	l := w.request("lb", "a")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	c := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{
-		Namespace: w.ns, Name: "copy", Annotations: maps.Clone(l.Annotations), Finalizers: l.Finalizers,
+		Namespace: w.Namespace, Name: "copy", Annotations: maps.Clone(l.Annotations), Finalizers: l.Finalizers,
 	}, Spec: l.Spec}
-	w.must(w.Create(t.Context(), c))
+	w.Must(w.Create(t.Context(), c))
 	w.phase(c, v1alpha1.LoadBalancerFailed, "OwnerTaken")
-	w.must(w.Delete(t.Context(), c))
-	w.gone(c)
-	w.event(c, "OwnerTaken")
-	w.nudge()
+	w.Must(w.Delete(t.Context(), c))
+	w.Gone(c)
+	w.Event(c, "OwnerTaken")
+	w.Nudge()
 	w.phase(w.request("later", "a"), v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	if n := w.platform.Calls(inmemory.DeleteLoadBalancer); n != 0 || len(w.platform.LoadBalancers()) != 2 {

@@ -47,6 +47,7 @@ func spec(p *pass) provider.LoadBalancerSpec {
 	s := p.Request.Spec
 	return provider.LoadBalancerSpec{
 		LoadBalancerRef: ref(p), Port: s.Port, HealthCheckPort: cmp.Or(s.HealthCheckPort, s.Port), Targets: distinct(s.Targets),
+		AdditionalPorts: s.AdditionalPorts, Scheme: s.Scheme, AllowedCIDRs: s.AllowedCIDRs,
 	}
 }
 

@@ -26,7 +26,7 @@ var cloud = inmemory.Options{LoadBalancers: true}
 
 func TestARequestBecomesAReadyLoadBalancer(t *testing.T) {
 	w := newFixture(t, cloud)
-	w.configure()
+	w.Configure()
 	l := w.request("mgmt-cp-lb", "a", "b")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	want := v1alpha1.LoadBalancerRequestStatus{
@@ -43,28 +43,28 @@ func TestARequestBecomesAReadyLoadBalancer(t *testing.T) {
 	}
 	wanted := []provider.LoadBalancerSpec{{
 		LoadBalancerRef: provider.LoadBalancerRef{Name: "mgmt-cp-lb", Owner: provider.Owner{ID: l.Annotations[v1alpha1.AnnotationOwnerID]}},
-		Port:            6443, HealthCheckPort: 6443,
+		Port:            6443, HealthCheckPort: 6443, Scheme: v1alpha1.SchemeInternetFacing,
 		Targets: []provider.Target{{ID: "id-a", Name: "a", IP: "10.0.0.1"}, {ID: "id-b", Name: "b", IP: "10.0.0.2"}},
 	}}
 	if diff := cmp.Diff(wanted, w.platform.LoadBalancers()); diff != "" {
 		t.Errorf("on the platform (-want +got)\n%s", diff)
 	}
-	w.event(l, "LoadBalancerCreated")
-	w.event(l, "LoadBalancerReady")
+	w.Event(l, "LoadBalancerCreated")
+	w.Event(l, "LoadBalancerReady")
 }
 
 func TestChangedTargetsAreAppliedAtOnce(t *testing.T) {
 	w := newFixture(t, cloud)
-	w.configure()
+	w.Configure()
 	l := w.request("lb")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	for _, names := range [][]string{{"a", "b", "c"}, {"a", "b", "d"}} {
 		base := l.DeepCopy()
 		l.Spec.Targets = targets(names...)
 		began := time.Now()
-		w.must(w.Patch(t.Context(), l, client.MergeFrom(base)))
+		w.Must(w.Patch(t.Context(), l, client.MergeFrom(base)))
 		generation := l.Generation
-		w.await(func() error {
+		w.Await(func() error {
 			if err := w.read(l); err != nil {
 				return err
 			}
@@ -80,17 +80,49 @@ func TestChangedTargetsAreAppliedAtOnce(t *testing.T) {
 			t.Errorf("the third target is %s, want %s", got, names[2])
 		}
 	}
-	w.event(l, "TargetsChanged")
+	w.Event(l, "TargetsChanged")
+}
+
+func TestAChangedSpecIsAppliedAtOnce(t *testing.T) {
+	w := newFixture(t, cloud)
+	w.Configure()
+	l := w.request("lb", "a")
+	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
+	base := l.DeepCopy()
+	l.Spec.Port, l.Spec.AdditionalPorts, l.Spec.AllowedCIDRs = 7443, []int32{50000}, []string{"203.0.113.0/24"}
+	w.Must(w.Patch(t.Context(), l, client.MergeFrom(base)))
+	w.Await(func() error {
+		got := w.platform.LoadBalancers()[0]
+		if got.Port != 7443 || got.HealthCheckPort != 7443 || !slices.Equal(got.AdditionalPorts, []int32{50000}) || !slices.Equal(got.AllowedCIDRs, []string{"203.0.113.0/24"}) {
+			return fmt.Errorf("on the platform is %+v", got)
+		}
+		return nil
+	})
+}
+
+func TestTheEndpointIsReportedBeforeTheLoadBalancerIsActive(t *testing.T) {
+	w := newFixture(t, inmemory.Options{LoadBalancers: true, ActiveDelay: time.Hour})
+	w.Configure()
+	l := w.request("lb", "a")
+	w.Await(func() error {
+		if err := w.read(l); err != nil {
+			return err
+		}
+		if l.Status.Phase != v1alpha1.LoadBalancerCreating || l.Status.Endpoint == "" {
+			return fmt.Errorf("phase %q, endpoint %q", l.Status.Phase, l.Status.Endpoint)
+		}
+		return nil
+	})
 }
 
 func TestATargetThatIsNamedTwiceIsRegisteredOnce(t *testing.T) {
 	w := newFixture(t, cloud)
-	w.configure()
+	w.Configure()
 	l := w.request("lb")
 	base := l.DeepCopy()
 	l.Spec.Targets = append(targets("a"), targets("a")...)
-	w.must(w.Patch(t.Context(), l, client.MergeFrom(base)))
-	w.await(func() error {
+	w.Must(w.Patch(t.Context(), l, client.MergeFrom(base)))
+	w.Await(func() error {
 		if err := w.read(l); err != nil {
 			return err
 		}
@@ -104,16 +136,16 @@ func TestATargetThatIsNamedTwiceIsRegisteredOnce(t *testing.T) {
 
 func TestNewTargetsThatAreRefusedLeaveItReadyAndSaySo(t *testing.T) {
 	w := newFixture(t, cloud)
-	w.configure()
+	w.Configure()
 	l := w.request("lb")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	w.platform.Fail(inmemory.EnsureLoadBalancer, &provider.Error{Kind: provider.Invalid, Reason: "TargetNotFound", Op: "ensure", Hint: "correct it"})
 	base := l.DeepCopy()
 	l.Spec.Targets = targets("a")
-	w.must(w.Patch(t.Context(), l, client.MergeFrom(base)))
+	w.Must(w.Patch(t.Context(), l, client.MergeFrom(base)))
 	w.phase(l, v1alpha1.LoadBalancerReady, "TargetNotFound")
-	w.event(l, "TargetNotFound")
-	w.nudge()
+	w.Event(l, "TargetNotFound")
+	w.Nudge()
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	if l.Status.RegisteredTargets != 1 {
 		t.Errorf("%d targets are registered", l.Status.RegisteredTargets)
@@ -122,66 +154,66 @@ func TestNewTargetsThatAreRefusedLeaveItReadyAndSaySo(t *testing.T) {
 
 func TestAPlatformWithoutLoadBalancersIsSaid(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	l := w.request("lb")
 	w.phase(l, v1alpha1.LoadBalancerFailed, "LoadBalancersUnsupported")
 	if !strings.Contains(l.Status.FailureMessage, "harvester has no load balancers; delete this request") || len(l.Finalizers) != 0 {
 		t.Errorf("failure %q, finalizers %v", l.Status.FailureMessage, l.Finalizers)
 	}
-	w.must(w.Delete(t.Context(), l))
-	w.gone(l)
+	w.Must(w.Delete(t.Context(), l))
+	w.Gone(l)
 }
 
 func TestAPartialLoadBalancerIsCompleted(t *testing.T) {
 	w := newFixture(t, cloud)
 	w.platform.HalveLoadBalancer()
-	w.configure()
+	w.Configure()
 	w.phase(w.request("lb", "a"), v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 }
 
 func TestAFailedRequestRecovers(t *testing.T) {
 	w := newFixture(t, cloud)
 	w.platform.Fail(inmemory.EnsureLoadBalancer, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "ensure", Err: errors.New("no")})
-	w.configure()
+	w.Configure()
 	l := w.request("lb", "a")
 	w.phase(l, v1alpha1.LoadBalancerFailed, "Refused")
-	w.event(l, "Refused")
-	w.nudge()
+	w.Event(l, "Refused")
+	w.Nudge()
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	if l.Status.FailureReason != "" || l.Status.FailureMessage != "" {
 		t.Errorf("failure is still %s: %s", l.Status.FailureReason, l.Status.FailureMessage)
 	}
-	w.event(l, "LoadBalancerRecovered")
+	w.Event(l, "LoadBalancerRecovered")
 }
 
 func TestDeletionWaitsForTheLoadBalancerToBeGone(t *testing.T) {
 	w := newFixture(t, inmemory.Options{LoadBalancers: true, DeleteDelay: 2 * time.Second})
-	w.configure()
+	w.Configure()
 	l := w.request("lb", "a")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
-	w.must(w.Delete(t.Context(), l))
+	w.Must(w.Delete(t.Context(), l))
 	w.phase(l, v1alpha1.LoadBalancerDeleting, "LoadBalancerDeleting")
 	if n := len(w.platform.LoadBalancers()); n != 1 || len(l.Finalizers) != 1 {
 		t.Errorf("%d load balancers, finalizers %v", n, l.Finalizers)
 	}
-	w.gone(l)
+	w.Gone(l)
 	if n := len(w.platform.LoadBalancers()); n != 0 {
 		t.Errorf("%d load balancers are left", n)
 	}
-	w.event(l, "LoadBalancerDeleting")
-	w.event(l, "LoadBalancerDeleted")
+	w.Event(l, "LoadBalancerDeleting")
+	w.Event(l, "LoadBalancerDeleted")
 }
 
 func TestALoadBalancerOfTheSameNameInAnotherNamespaceIsAConflict(t *testing.T) {
 	first := newFixture(t, cloud)
-	first.configure()
+	first.Configure()
 	first.phase(first.request("lb"), v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	second := newFixtureOn(t, first.platform)
-	second.configure()
+	second.Configure()
 	l := second.request("lb", "a")
 	second.phase(l, v1alpha1.LoadBalancerFailed, "NameTaken")
-	second.must(second.Delete(t.Context(), l))
-	second.gone(l)
+	second.Must(second.Delete(t.Context(), l))
+	second.Gone(l)
 	if all := first.platform.LoadBalancers(); len(all) != 1 || len(all[0].Targets) != 0 {
 		t.Errorf("the first one was touched: %+v", all)
 	}
@@ -189,22 +221,22 @@ func TestALoadBalancerOfTheSameNameInAnotherNamespaceIsAConflict(t *testing.T) {
 
 func TestRequestsOfOtherProvidersAreNotTouched(t *testing.T) {
 	w := newFixture(t, cloud)
-	w.must(w.Create(t.Context(), w.secret()))
-	w.must(w.Create(t.Context(), w.config(v1alpha1.ProviderProxmox)))
+	w.Must(w.Create(t.Context(), w.Secret()))
+	w.Must(w.Create(t.Context(), w.Config(v1alpha1.ProviderProxmox)))
 	foreign := w.request("foreign")
-	orphan := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "orphan"}, Spec: foreign.Spec}
+	orphan := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "orphan"}, Spec: foreign.Spec}
 	orphan.Spec.ProviderConfigRef.Name = "missing"
-	w.must(w.Create(t.Context(), orphan))
-	claimed := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "claimed"}, Spec: orphan.Spec}
+	w.Must(w.Create(t.Context(), orphan))
+	claimed := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "claimed"}, Spec: orphan.Spec}
 	claimed.Finalizers = []string{v1alpha1.FinalizerLoadBalancerRequest(v1alpha1.ProviderProxmox)}
-	w.must(w.Create(t.Context(), claimed))
-	w.must(w.Delete(t.Context(), claimed)) // by now only its own provider may let it go
-	w.must(w.read(claimed))
-	w.nudge()
+	w.Must(w.Create(t.Context(), claimed))
+	w.Must(w.Delete(t.Context(), claimed)) // by now only its own provider may let it go
+	w.Must(w.read(claimed))
+	w.Nudge()
 	time.Sleep(500 * time.Millisecond)
 	for _, l := range []*v1alpha1.LoadBalancerRequest{foreign, orphan, claimed} {
 		before := l.ResourceVersion
-		w.must(w.read(l))
+		w.Must(w.read(l))
 		if l.ResourceVersion != before {
 			t.Errorf("%s was written: %+v", l.Name, l.Status)
 		}
@@ -216,19 +248,19 @@ func TestRequestsOfOtherProvidersAreNotTouched(t *testing.T) {
 
 func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
 	w := newFixture(t, cloud)
-	w.configure()
+	w.Configure()
 	l := w.request("lb", "a")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
 	seen := w.platform.Calls(inmemory.ObserveLoadBalancer)
 	for range 3 {
-		w.nudge()
+		w.Nudge()
 		time.Sleep(100 * time.Millisecond)
 	}
 	if w.platform.Calls(inmemory.ObserveLoadBalancer) == seen {
 		t.Fatal("the request did not come up again")
 	}
 	version, stamp := l.ResourceVersion, l.Status.LastUpdated.Time
-	w.must(w.read(l))
+	w.Must(w.read(l))
 	if l.ResourceVersion != version || !l.Status.LastUpdated.Time.Equal(stamp) {
 		t.Errorf("the request was written: %+v", l.Status)
 	}
@@ -239,14 +271,14 @@ func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
 
 func TestWithoutProviderConfigNothingIsReleased(t *testing.T) {
 	w := newFixture(t, cloud)
-	w.configure()
+	w.Configure()
 	l := w.request("lb", "a")
 	w.phase(l, v1alpha1.LoadBalancerReady, "LoadBalancerReady")
-	w.must(w.Delete(t.Context(), w.config(v1alpha1.ProviderHarvester)))
-	w.must(w.Delete(t.Context(), l))
+	w.Must(w.Delete(t.Context(), w.Config(v1alpha1.ProviderHarvester)))
+	w.Must(w.Delete(t.Context(), l))
 	w.phase(l, v1alpha1.LoadBalancerDeleting, "ProviderConfigNotFound")
-	w.must(w.Create(t.Context(), w.config(v1alpha1.ProviderHarvester)))
-	w.gone(l)
+	w.Must(w.Create(t.Context(), w.Config(v1alpha1.ProviderHarvester)))
+	w.Gone(l)
 	if n := len(w.platform.LoadBalancers()); n != 0 {
 		t.Errorf("%d load balancers are left", n)
 	}
@@ -254,19 +286,19 @@ func TestWithoutProviderConfigNothingIsReleased(t *testing.T) {
 
 func TestADeletionIsHeldWhileAnotherPlatformAnswers(t *testing.T) {
 	w := newFixture(t, inmemory.Options{LoadBalancers: true})
-	w.configure()
+	w.Configure()
 	l := w.request("a", "m")
 	w.phase(l, v1alpha1.LoadBalancerReady, reasonReady)
 	w.platform.Redirect(inmemory.New(inmemory.Options{LoadBalancers: true}))
-	w.nudge()
-	w.must(w.Delete(w.Context(), l))
+	w.Nudge()
+	w.Must(w.Delete(w.Context(), l))
 	w.phase(l, v1alpha1.LoadBalancerDeleting, request.ReasonPlatformChanged)
 	if n := len(w.platform.LoadBalancers()); n != 1 {
 		t.Errorf("%d load balancers are left", n)
 	}
 	w.platform.Lift()
-	w.nudge()
-	w.gone(l)
+	w.Nudge()
+	w.Gone(l)
 	if n := len(w.platform.LoadBalancers()); n != 0 {
 		t.Errorf("%d load balancers are left in the end", n)
 	}

@@ -24,14 +24,14 @@ func (w *fixture) served(name, id, adopt string) *v1alpha1.MachineRequest {
 	})
 	if id != "" {
 		r.Status.ProviderID, r.Status.Phase = id, v1alpha1.MachineRunning
-		w.must(w.Status().Update(w.ctx, r))
+		w.Must(w.Status().Update(w.Context(), r))
 	}
 	return r
 }
 
 func TestRequestsOfAnotherProviderAreReleasedHeldOrAdopted(t *testing.T) {
 	w := idleFixture(t, api, inmemory.New(inmemory.Options{}))
-	w.configure()
+	w.Configure()
 	for _, name := range []string{"adopted", "held", "other"} {
 		w.platform.Plant(provider.MachineRef{Name: name})
 	}
@@ -42,13 +42,13 @@ func TestRequestsOfAnotherProviderAreReleasedHeldOrAdopted(t *testing.T) {
 	adopted := w.served("adopted", id("adopted"), "adopted")
 	w.stop = w.start()
 
-	w.must(w.Delete(w.ctx, never))
-	w.gone(never)
+	w.Must(w.Delete(w.Context(), never))
+	w.Gone(never)
 	for r, reason := range map[*v1alpha1.MachineRequest]string{held: "OwnerMissing", wrong: "AdoptionRefused"} {
-		w.must(w.Delete(w.ctx, r))
+		w.Must(w.Delete(w.Context(), r))
 		w.reason(r, reason)
 	}
-	w.must(await(func() error {
+	w.Await(func() error {
 		if err := w.read(adopted); err != nil {
 			return err
 		}
@@ -57,9 +57,9 @@ func TestRequestsOfAnotherProviderAreReleasedHeldOrAdopted(t *testing.T) {
 			return fmt.Errorf("annotations %v, on the platform %+v", adopted.Annotations, seen)
 		}
 		return nil
-	}))
-	w.must(w.Delete(w.ctx, adopted))
-	w.gone(adopted)
+	})
+	w.Must(w.Delete(w.Context(), adopted))
+	w.Gone(adopted)
 	if len(w.platform.Sightings("adopted")) != 0 || len(w.platform.Sightings("held")) != 1 || len(w.platform.Sightings("other")) != 1 {
 		t.Errorf("left: %+v", w.platform.Machines())
 	}

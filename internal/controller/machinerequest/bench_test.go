@@ -48,13 +48,13 @@ func BenchmarkPendingToRunning(b *testing.B) {
 func benchmark(b *testing.B, n int) {
 	w := newFixture(b, inmemory.Options{Push: true})
 	w.stop()
-	w.must(w.Create(w.ctx, w.secret()))
-	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
+	w.Must(w.Create(w.Context(), w.Secret()))
+	w.Must(w.Create(w.Context(), w.Config(v1alpha1.ProviderHarvester)))
 	fill(w, n)
 	var count atomic.Int64
 	counted := *api
 	counted.Wrap(func(rt http.RoundTripper) http.RoundTripper { return writes{rt, &count} })
-	w.api = &counted
+	w.API = &counted
 	b.StartTimer()
 	began := time.Now()
 	stop := w.start()
@@ -83,7 +83,7 @@ func BenchmarkAtRest(b *testing.B) {
 func atRest(b *testing.B, n int) {
 	w := newFixture(b, inmemory.Options{Push: true})
 	defer w.stop()
-	w.configure()
+	w.Configure()
 	fill(w, n)
 	running(w, n)
 	time.Sleep(5 * time.Second) // until the last of what was pushed is looked at
@@ -131,7 +131,7 @@ func fill(w *fixture, n int) {
 func running(w *fixture, n int) {
 	for {
 		var list v1alpha1.MachineRequestList
-		w.must(w.List(w.ctx, &list, client.InNamespace(w.ns)))
+		w.Must(w.List(w.Context(), &list, client.InNamespace(w.Namespace)))
 		up := 0
 		for i := range list.Items {
 			if list.Items[i].Status.Phase == v1alpha1.MachineRunning {

@@ -18,11 +18,11 @@ import (
 // their namespace does not get the platform's rights by that.
 func TestAProviderConfigOfAnotherNamespaceHasToAllowRequests(t *testing.T) {
 	w := idleFixture(t, api, inmemory.New(inmemory.Options{}))
-	w.elsewhere = w.namespace()
+	w.elsewhere = w.NewNamespace()
 	w.stop = w.start()
-	w.configure()
+	w.Configure()
 	from := func(m *v1alpha1.MachineRequest) {
-		m.Namespace, m.Spec.ProviderRef.Namespace = w.elsewhere, w.ns
+		m.Namespace, m.Spec.ProviderRef.Namespace = w.elsewhere, w.Namespace
 	}
 	r := w.request("a", from)
 	w.phase(r, v1alpha1.MachineFailed)
@@ -33,30 +33,30 @@ func TestAProviderConfigOfAnotherNamespaceHasToAllowRequests(t *testing.T) {
 	})
 	w.reason(forged, "ProviderConfigNotGranted")
 	w.machines(0)
-	w.must(w.Delete(w.ctx, forged))
+	w.Must(w.Delete(w.Context(), forged))
 	w.allow(w.elsewhere)
 	w.phase(r, v1alpha1.MachineRunning)
 	w.allow("")
-	w.must(w.Delete(w.ctx, r)) // what exists is looked after without the grant, too
-	w.gone(r)
+	w.Must(w.Delete(w.Context(), r)) // what exists is looked after without the grant, too
+	w.Gone(r)
 	w.machines(0)
 }
 
 // allow lets the ProviderConfig be used from a namespace.
 func (w *fixture) allow(namespace string) {
 	w.Helper()
-	c := w.config(v1alpha1.ProviderHarvester)
-	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(c), c))
+	c := w.Config(v1alpha1.ProviderHarvester)
+	w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(c), c))
 	metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1alpha1.AnnotationAllowedNamespaces, namespace)
-	w.must(w.Update(w.ctx, c))
+	w.Must(w.Update(w.Context(), c))
 }
 
 func TestAProviderConfigOfATeamServesItsRequestsAlone(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.must(w.Create(w.ctx, w.secret()))
-	c := w.config(v1alpha1.ProviderHarvester)
+	w.Must(w.Create(w.Context(), w.Secret()))
+	c := w.Config(v1alpha1.ProviderHarvester)
 	c.Spec.Scope = &v1alpha1.ProviderScope{Type: v1alpha1.ScopeTeam, TeamRef: &v1alpha1.LocalReference{Name: "blue"}}
-	w.must(w.Create(w.ctx, c))
+	w.Must(w.Create(w.Context(), c))
 	team := func(name string) func(*v1alpha1.MachineRequest) {
 		return func(m *v1alpha1.MachineRequest) { m.Labels = map[string]string{v1alpha1.LabelTeam: name} }
 	}

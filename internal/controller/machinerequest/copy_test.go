@@ -19,19 +19,19 @@ import (
 // Without the claim it is as if an operator handed over too early.
 func (w *fixture) copyOf(r *v1alpha1.MachineRequest, name string, status, claimed bool) *v1alpha1.MachineRequest {
 	w.Helper()
-	w.must(w.read(r))
+	w.Must(w.read(r))
 	c := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{
-		Namespace: w.ns, Name: name, Labels: r.Labels, Annotations: maps.Clone(r.Annotations), Finalizers: r.Finalizers,
+		Namespace: w.Namespace, Name: name, Labels: r.Labels, Annotations: maps.Clone(r.Annotations), Finalizers: r.Finalizers,
 	}, Spec: r.Spec}
 	if !claimed {
 		delete(c.Annotations, v1alpha1.AnnotationClaimedBy)
 	}
-	w.must(w.Create(w.ctx, c))
+	w.Must(w.Create(w.Context(), c))
 	if status {
 		base := c.DeepCopy()
 		c.Status = r.Status
-		w.must(w.Status().Patch(w.ctx, c, client.MergeFrom(base)))
-		w.nudge()
+		w.Must(w.Status().Patch(w.Context(), c, client.MergeFrom(base)))
+		w.Nudge()
 	}
 	return c
 }
@@ -46,7 +46,7 @@ func TestACopyOfARequestTouchesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, inmemory.Options{})
-			w.configure()
+			w.Configure()
 			r := w.request("a")
 			w.phase(r, v1alpha1.MachineRunning)
 			c := w.copyOf(r, "copy", tc.status, tc.claimed)
@@ -54,10 +54,10 @@ func TestACopyOfARequestTouchesNothing(t *testing.T) {
 			if c.Status.Phase != v1alpha1.MachineFailed || c.Status.FailureReason != "OwnerTaken" {
 				t.Errorf("the copy is %s, %s", c.Status.Phase, c.Status.FailureReason)
 			}
-			w.event(c, "OwnerTaken")
-			w.must(w.Delete(w.ctx, c))
-			w.gone(c)
-			w.nudge()
+			w.Event(c, "OwnerTaken")
+			w.Must(w.Delete(w.Context(), c))
+			w.Gone(c)
+			w.Nudge()
 			w.passes("later")
 			w.phase(r, v1alpha1.MachineRunning)
 			if n := w.platform.Calls(inmemory.Delete); n != 0 {
@@ -70,21 +70,21 @@ func TestACopyOfARequestTouchesNothing(t *testing.T) {
 
 func TestACopyIsHandedOverByHandOnly(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	c := w.copyOf(r, "copy", false, true)
 	w.reason(c, "OwnerTaken")
-	w.must(w.Delete(w.ctx, r))
-	w.gone(r)
+	w.Must(w.Delete(w.Context(), r))
+	w.Gone(r)
 	w.machines(0)
-	w.nudge()
+	w.Nudge()
 	w.passes("later")
 	w.reason(c, "OwnerTaken")
 	w.machines(1)
 	base := c.DeepCopy()
 	delete(c.Annotations, v1alpha1.AnnotationClaimedBy)
-	w.must(w.Patch(w.ctx, c, client.MergeFrom(base)))
+	w.Must(w.Patch(w.Context(), c, client.MergeFrom(base)))
 	w.phase(c, v1alpha1.MachineRunning)
 	w.machines(2)
 }

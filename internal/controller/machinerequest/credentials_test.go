@@ -15,15 +15,15 @@ import (
 // rotate replaces the credentials of the ProviderConfig.
 func (w *fixture) rotate(value string) {
 	w.Helper()
-	s := w.secret()
-	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(s), s))
+	s := w.Secret()
+	w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(s), s))
 	s.StringData = map[string]string{"kubeconfig": value}
-	w.must(w.Update(w.ctx, s))
+	w.Must(w.Update(w.Context(), s))
 }
 
 func TestRotatedCredentialsArePickedUp(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	before := w.request("before")
 	w.phase(before, v1alpha1.MachineRunning)
 	w.platform.Accept("y")
@@ -31,18 +31,18 @@ func TestRotatedCredentialsArePickedUp(t *testing.T) {
 	w.reason(during, "CredentialsRefused")
 	w.rotate("y")
 	w.phase(during, v1alpha1.MachineRunning)
-	w.must(w.Delete(w.ctx, before))
-	w.gone(before)
+	w.Must(w.Delete(w.Context(), before))
+	w.Gone(before)
 	w.machines(1)
 }
 
 func TestALoginThatRunsOutIsRenewed(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	w.platform.Expire()
-	w.must(w.Delete(w.ctx, r)) // what is refused here is tried again after a minute
-	w.gone(r)
+	w.Must(w.Delete(w.Context(), r)) // what is refused here is tried again after a minute
+	w.Gone(r)
 	w.machines(0)
 }

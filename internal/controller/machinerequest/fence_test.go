@@ -20,7 +20,7 @@ const clusterID = "7c1f5a52-0000-4000-8000-000000000001"
 func (w *fixture) bootstrap(fenced bool) *v1alpha1.ClusterBootstrap {
 	w.Helper()
 	cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: w.ns, Name: "mgmt", Annotations: map[string]string{v1alpha1.AnnotationClusterID: clusterID},
+		Namespace: w.Namespace, Name: "mgmt", Annotations: map[string]string{v1alpha1.AnnotationClusterID: clusterID},
 	}}
 	if fenced {
 		cb.Annotations[v1alpha1.AnnotationFenced] = "the cluster looks after itself"
@@ -32,7 +32,7 @@ func (w *fixture) bootstrap(fenced bool) *v1alpha1.ClusterBootstrap {
 	}
 	cb.Spec.Network = v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12", VIP: "10.40.0.100"}
 	cb.Spec.Talos = v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "abc"}
-	w.must(w.Create(w.ctx, cb))
+	w.Must(w.Create(w.Context(), cb))
 	return cb
 }
 
@@ -47,7 +47,7 @@ func (w *fixture) lift(cb *v1alpha1.ClusterBootstrap) {
 	w.Helper()
 	base := cb.DeepCopy()
 	delete(cb.Annotations, v1alpha1.AnnotationFenced)
-	w.must(w.Patch(w.ctx, cb, client.MergeFrom(base)))
+	w.Must(w.Patch(w.Context(), cb, client.MergeFrom(base)))
 }
 
 // passes waits until a request that is not behind the fence has come up, which
@@ -68,16 +68,16 @@ func (w *fixture) calls() int {
 
 func TestBehindAFenceNothingIsDoneUntilItGoes(t *testing.T) {
 	w := newFixture(t, inmemory.Options{Push: true})
-	w.configure()
+	w.Configure()
 	cb := w.bootstrap(true)
 	r := w.request("a", ofBootstrap)
-	w.nudge()
+	w.Nudge()
 	w.passes("free")
 	if _, made := w.platform.Spec("a"); made {
 		t.Error("a machine was made behind the fence")
 	}
 	version := r.ResourceVersion
-	w.must(w.read(r))
+	w.Must(w.read(r))
 	if r.ResourceVersion != version || len(r.Finalizers) > 0 {
 		t.Errorf("the request was written: %+v", r)
 	}
@@ -90,38 +90,38 @@ func TestBehindAFenceNothingIsDoneUntilItGoes(t *testing.T) {
 
 func TestADeletionBehindAFenceWaitsForTheOneInCharge(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	cb := w.bootstrap(false)
 	r := w.request("a", ofBootstrap)
 	w.phase(r, v1alpha1.MachineRunning)
 	base := cb.DeepCopy()
 	cb.Annotations[v1alpha1.AnnotationFenced] = "the cluster looks after itself"
-	w.must(w.Patch(w.ctx, cb, client.MergeFrom(base)))
+	w.Must(w.Patch(w.Context(), cb, client.MergeFrom(base)))
 	w.stop()
 	w.start() // with a cache that has the fence
 	w.passes("free")
 	before := w.calls()
-	w.must(w.Delete(w.ctx, r))
-	w.nudge()
-	w.must(await(func() error { // the other request comes up again
+	w.Must(w.Delete(w.Context(), r))
+	w.Nudge()
+	w.Await(func() error { // the other request comes up again
 		if w.calls() == before {
 			return errors.New("not asked yet")
 		}
 		return nil
-	}))
-	w.must(w.read(r))
+	})
+	w.Must(w.read(r))
 	if r.Status.Phase != v1alpha1.MachineRunning || w.platform.Calls(inmemory.Delete) != 0 {
 		t.Errorf("phase %s, %d deletes were sent", r.Status.Phase, w.platform.Calls(inmemory.Delete))
 	}
 	w.machines(2)
 	w.lift(cb)
-	w.gone(r)
+	w.Gone(r)
 	w.machines(1)
 }
 
 func TestAFenceHoldsForRequestsThatComeWithIt(t *testing.T) {
 	w := idleFixture(t, api, inmemory.New(inmemory.Options{}))
-	w.configure()
+	w.Configure()
 	w.start()
 	w.passes("free")
 	// The cache hears of both at about the same time, in any order.
@@ -134,7 +134,7 @@ func TestAFenceHoldsForRequestsThatComeWithIt(t *testing.T) {
 	w.machines(2)
 	for _, r := range all {
 		version := r.ResourceVersion
-		w.must(w.read(r))
+		w.Must(w.read(r))
 		if r.ResourceVersion != version {
 			t.Errorf("%s was written: %+v", r.Name, r.Status)
 		}
@@ -147,7 +147,7 @@ func TestAFenceHoldsForRequestsThatComeWithIt(t *testing.T) {
 
 func TestAFenceIsForItsOwnClusterOnly(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	w.bootstrap(true)
 	w.phase(w.request("other", ofBootstrap, func(r *v1alpha1.MachineRequest) {
 		r.Annotations[v1alpha1.AnnotationClusterID] = "another"

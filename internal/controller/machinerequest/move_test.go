@@ -19,16 +19,16 @@ import (
 // stands: metadata first, then the status. What is being deleted is deleted there.
 func (w *fixture) move(to *fixture, r *v1alpha1.MachineRequest) *v1alpha1.MachineRequest {
 	w.Helper()
-	w.must(w.read(r))
+	w.Must(w.read(r))
 	moved := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{
-		Namespace: to.ns, Name: r.Name, Labels: r.Labels, Annotations: r.Annotations, Finalizers: r.Finalizers,
+		Namespace: to.Namespace, Name: r.Name, Labels: r.Labels, Annotations: r.Annotations, Finalizers: r.Finalizers,
 	}, Spec: r.Spec}
 	delete(moved.Annotations, v1alpha1.AnnotationClaimedBy)
-	w.must(to.Create(w.ctx, moved))
+	w.Must(to.Create(w.Context(), moved))
 	moved.Status = r.Status
-	w.must(to.Status().Update(w.ctx, moved))
+	w.Must(to.Status().Update(w.Context(), moved))
 	if !r.DeletionTimestamp.IsZero() {
-		w.must(to.Delete(w.ctx, moved))
+		w.Must(to.Delete(w.Context(), moved))
 	}
 	if moved.UID == r.UID {
 		w.Fatal("a moved request has the same UID")
@@ -51,8 +51,8 @@ func twoPlanes(t *testing.T, p *plane.Plane, o inmemory.Options) (from, to *fixt
 	t.Helper()
 	from = newFixture(t, o)
 	to = idleFixture(t, p.Config(), from.platform)
-	from.configure()
-	to.configure()
+	from.Configure()
+	to.Configure()
 	return from, to
 }
 
@@ -64,8 +64,8 @@ func movesRunning(t *testing.T, p *plane.Plane) {
 	moved := from.move(to, r)
 	from.platform.Hide(3) // a platform that shows it late does not lose it
 	to.start()
-	to.must(to.asked(inmemory.Observe, 4))
-	to.must(to.read(moved))
+	to.Must(to.asked(inmemory.Observe, 4))
+	to.Must(to.read(moved))
 	if moved.Status.Phase != v1alpha1.MachineRunning || moved.Status.ProviderID != r.Status.ProviderID {
 		t.Errorf("status is %+v", moved.Status)
 	}
@@ -100,7 +100,7 @@ func movesInvisible(t *testing.T, p *plane.Plane) {
 	moved := from.move(to, r)
 	seen := from.platform.Calls(inmemory.Observe)
 	to.start()
-	to.must(to.asked(inmemory.Observe, seen+3))
+	to.Must(to.asked(inmemory.Observe, seen+3))
 	if n := from.platform.Calls(inmemory.Create); n != 1 {
 		t.Errorf("%d creates were sent before the window was over", n)
 	}
@@ -115,9 +115,9 @@ func movesDeleting(t *testing.T, p *plane.Plane) {
 	from.phase(r, v1alpha1.MachineRunning)
 	from.platform.FailLate(inmemory.Delete)
 	from.stop()
-	from.must(from.Delete(from.ctx, r))
+	from.Must(from.Delete(from.Context(), r))
 	moved := from.move(to, r)
 	to.start()
-	to.gone(moved)
+	to.Gone(moved)
 	to.machines(0)
 }

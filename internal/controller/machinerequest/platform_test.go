@@ -21,40 +21,40 @@ import (
 func redirected(t *testing.T, other inmemory.Options) (*fixture, *inmemory.Platform, *v1alpha1.MachineRequest) {
 	t.Helper()
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	there := inmemory.New(other)
 	w.platform.Redirect(there)
-	w.nudge()
-	w.must(await(func() error {
+	w.Nudge()
+	w.Await(func() error {
 		if there.Calls(inmemory.Connect) == 0 {
 			return fmt.Errorf("not connected to the other platform")
 		}
 		return nil
-	}))
+	})
 	return w, there, r
 }
 
 // accept removes the record, as a user does who has restored the platform.
 func (w *fixture) accept(r *v1alpha1.MachineRequest) {
 	w.Helper()
-	w.must(w.Patch(w.ctx, r, client.RawPatch(types.MergePatchType,
+	w.Must(w.Patch(w.Context(), r, client.RawPatch(types.MergePatchType,
 		fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, v1alpha1.AnnotationPlatform))))
-	w.nudge()
+	w.Nudge()
 }
 
 func TestADeletionIsHeldWhileAnotherPlatformAnswers(t *testing.T) {
 	w, there, r := redirected(t, inmemory.Options{})
-	w.must(w.Delete(w.ctx, r))
+	w.Must(w.Delete(w.Context(), r))
 	w.reason(r, request.ReasonPlatformChanged)
 	w.machines(1)
 	if n := there.Calls(inmemory.Delete); n > 0 {
 		t.Errorf("%d deletions were sent to the other platform", n)
 	}
 	w.platform.Lift()
-	w.nudge()
-	w.gone(r)
+	w.Nudge()
+	w.Gone(r)
 	w.machines(0)
 }
 
@@ -63,10 +63,10 @@ func TestAMachineIsNotLostWhileAnotherPlatformAnswers(t *testing.T) {
 	w.clock.advance(request.Patience)
 	w.phase(r, v1alpha1.MachineUnknown)
 	w.reason(r, request.ReasonPlatformChanged)
-	config := w.config(v1alpha1.ProviderHarvester)
-	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(config), config))
+	config := w.Config(v1alpha1.ProviderHarvester)
+	w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(config), config))
 	config.Status.Platform = r.Annotations[v1alpha1.AnnotationPlatform]
-	w.must(w.Status().Update(w.ctx, config))
+	w.Must(w.Status().Update(w.Context(), config))
 	w.reason(w.request("b"), request.ReasonPlatformChanged)
 	if n := len(there.Machines()); n > 0 {
 		t.Errorf("%d machines were created on the other platform", n)
@@ -78,7 +78,7 @@ func TestAMachineIsNotLostWhileAnotherPlatformAnswers(t *testing.T) {
 func replaced(t *testing.T) (*fixture, *inmemory.Platform, *v1alpha1.MachineRequest) {
 	t.Helper()
 	w := newFixture(t, inmemory.Options{Push: true})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	there := inmemory.New(inmemory.Options{Push: true})
@@ -88,22 +88,22 @@ func replaced(t *testing.T) (*fixture, *inmemory.Platform, *v1alpha1.MachineRequ
 
 func TestADeletionIsHeldWhenAnotherPlatformTakesTheAddress(t *testing.T) {
 	w, there, r := replaced(t)
-	restored, err := there.Provider(v1alpha1.ProviderHarvester).Connect(w.ctx, provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}})
-	w.must(err)
-	w.must(w.Get(w.ctx, client.ObjectKeyFromObject(r), r))
-	_, err = restored.Machines.Create(w.ctx, provider.MachineSpec{MachineRef: provider.MachineRef{
+	restored, err := there.Provider(v1alpha1.ProviderHarvester).Connect(w.Context(), provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}})
+	w.Must(err)
+	w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(r), r))
+	_, err = restored.Machines.Create(w.Context(), provider.MachineSpec{MachineRef: provider.MachineRef{
 		Name: r.Spec.MachineName, Owner: provider.Owner{ID: r.Annotations[v1alpha1.AnnotationOwnerID]},
 	}})
-	w.must(err)
-	w.must(w.Delete(w.ctx, r))
+	w.Must(err)
+	w.Must(w.Delete(w.Context(), r))
 	w.reason(r, request.ReasonPlatformChanged)
 	w.machines(1)
 	if n := len(there.Machines()); n != 1 {
 		t.Errorf("of a restored copy on the other platform %d are left", n)
 	}
 	w.platform.Lift()
-	w.nudge()
-	w.gone(r)
+	w.Nudge()
+	w.Gone(r)
 	w.machines(0)
 }
 
@@ -115,14 +115,14 @@ func TestNothingIsCreatedOnAPlatformThatTakesTheAddress(t *testing.T) {
 		t.Errorf("%d machines were created on the other platform", n)
 	}
 	w.platform.Lift()
-	w.nudge()
+	w.Nudge()
 	w.phase(b, v1alpha1.MachineRunning)
 	w.machines(2)
 }
 
 func TestAPlatformThatCannotBeComparedReleasesNothing(t *testing.T) {
 	w, _, r := redirected(t, inmemory.Options{Identity: "else=1"})
-	w.must(w.Delete(w.ctx, r))
+	w.Must(w.Delete(w.Context(), r))
 	w.reason(r, request.ReasonPlatformUnknown)
 	w.machines(1)
 }
@@ -134,18 +134,18 @@ func TestWhoRemovesTheRecordAcceptsThePlatform(t *testing.T) {
 	if r.Status.FailureReason != v1alpha1.ReasonVMLost {
 		t.Errorf("failure is %s", r.Status.FailureReason)
 	}
-	w.must(w.Delete(w.ctx, r))
-	w.gone(r)
+	w.Must(w.Delete(w.Context(), r))
+	w.Gone(r)
 }
 
 func TestARequestWithoutARecordGetsOneWhenItsMachineShows(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	first := r.Annotations[v1alpha1.AnnotationPlatform]
 	w.accept(r)
-	w.must(await(func() error {
+	w.Await(func() error {
 		if err := w.read(r); err != nil {
 			return err
 		}
@@ -153,5 +153,5 @@ func TestARequestWithoutARecordGetsOneWhenItsMachineShows(t *testing.T) {
 			return fmt.Errorf("the record is %q, at first it was %q", got, first)
 		}
 		return nil
-	}))
+	})
 }

@@ -15,7 +15,7 @@ import (
 func TestPolledMachinesShareListings(t *testing.T) {
 	const machines = 30
 	w := newFixture(t, inmemory.Options{Listing: true, AddressDelay: time.Second})
-	w.configure()
+	w.Configure()
 	var all []*v1alpha1.MachineRequest
 	for i := range machines {
 		all = append(all, w.request(fmt.Sprintf("m-%d", i)))
@@ -28,7 +28,7 @@ func TestPolledMachinesShareListings(t *testing.T) {
 		t.Errorf("%d machines were observed %d times and listed %d times", machines, observed, listed)
 	}
 	w.platform.Remove("m-7")
-	w.nudge()
+	w.Nudge()
 	w.reason(all[7], v1alpha1.ReasonVMLost)
 	w.phase(all[8], v1alpha1.MachineRunning)
 	w.machines(machines - 1)

@@ -23,7 +23,7 @@ import (
 
 func TestARequestBecomesARunningMachine(t *testing.T) {
 	w := newFixture(t, inmemory.Options{AddressDelay: time.Second})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineCreating)
 	w.phase(r, v1alpha1.MachineRunning)
@@ -46,28 +46,28 @@ func TestARequestBecomesARunningMachine(t *testing.T) {
 	if id := r.Annotations[v1alpha1.AnnotationOwnerID]; id == "" || spec.Owner.ID != id {
 		t.Errorf("owner is %q on the request and %q on the platform", id, spec.Owner.ID)
 	}
-	w.event(r, "VMCreated")
-	w.event(r, "VMRunning")
+	w.Event(r, "VMCreated")
+	w.Event(r, "VMRunning")
 }
 
 func TestRequestsOfOtherProvidersAreNotTouched(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.must(w.Create(w.ctx, w.secret()))
-	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderProxmox)))
+	w.Must(w.Create(w.Context(), w.Secret()))
+	w.Must(w.Create(w.Context(), w.Config(v1alpha1.ProviderProxmox)))
 	foreign := w.request("foreign")
-	orphan := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "orphan"}, Spec: foreign.Spec}
+	orphan := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "orphan"}, Spec: foreign.Spec}
 	orphan.Spec.ProviderRef.Name = "missing"
-	w.must(w.Create(w.ctx, orphan))
-	claimed := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "claimed"}, Spec: orphan.Spec}
+	w.Must(w.Create(w.Context(), orphan))
+	claimed := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "claimed"}, Spec: orphan.Spec}
 	claimed.Finalizers = []string{v1alpha1.FinalizerMachineRequest(v1alpha1.ProviderProxmox)}
-	w.must(w.Create(w.ctx, claimed))
-	w.must(w.Delete(w.ctx, claimed)) // by now only its own provider may let it go
-	w.must(w.read(claimed))
-	w.nudge()
+	w.Must(w.Create(w.Context(), claimed))
+	w.Must(w.Delete(w.Context(), claimed)) // by now only its own provider may let it go
+	w.Must(w.read(claimed))
+	w.Nudge()
 	time.Sleep(500 * time.Millisecond)
 	for _, r := range []*v1alpha1.MachineRequest{foreign, orphan, claimed} {
 		before := r.ResourceVersion
-		w.must(w.read(r))
+		w.Must(w.read(r))
 		if r.ResourceVersion != before {
 			t.Errorf("%s was written: %+v", r.Name, r.Status)
 		}
@@ -79,7 +79,7 @@ func TestALostResponseMakesNoSecondMachine(t *testing.T) {
 	w := newFixture(t, inmemory.Options{Settle: 400 * time.Millisecond})
 	w.platform.Lose(inmemory.Create)
 	w.platform.Hide(2)
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	w.machines(1)
@@ -91,7 +91,7 @@ func TestALostResponseMakesNoSecondMachine(t *testing.T) {
 func TestAFailedCreateIsRepeatedAfterTheSettleWindow(t *testing.T) {
 	w := newFixture(t, inmemory.Options{Settle: 2500 * time.Millisecond})
 	w.platform.Fail(inmemory.Create, &provider.Error{Kind: provider.Exhausted, Reason: "NoCapacity", Op: "create", Err: errors.New("full")})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.reason(r, "NoCapacity")
 	if r.Status.Phase != v1alpha1.MachinePending {
@@ -107,7 +107,7 @@ func TestAFailedCreateIsRepeatedAfterTheSettleWindow(t *testing.T) {
 func TestAPartialMachineIsCompleted(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
 	w.platform.Halve()
-	w.configure()
+	w.Configure()
 	w.phase(w.request("a"), v1alpha1.MachineRunning)
 	if n := w.platform.Calls(inmemory.Create); n != 2 {
 		t.Errorf("%d creates were sent", n)
@@ -116,29 +116,29 @@ func TestAPartialMachineIsCompleted(t *testing.T) {
 
 func TestDeletionWaitsForTheMachineToBeGone(t *testing.T) {
 	w := newFixture(t, inmemory.Options{DeleteDelay: 2 * time.Second})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
-	w.must(w.Delete(w.ctx, r))
+	w.Must(w.Delete(w.Context(), r))
 	w.phase(r, v1alpha1.MachineDeleting)
 	w.machines(1)
 	if !slices.Contains(r.Finalizers, v1alpha1.FinalizerMachineRequest(v1alpha1.ProviderHarvester)) {
 		t.Error("released before the machine was gone")
 	}
-	w.gone(r)
+	w.Gone(r)
 	w.machines(0)
-	w.event(r, "VMDeleting")
-	w.event(r, "VMDeleted")
+	w.Event(r, "VMDeleting")
+	w.Event(r, "VMDeleted")
 }
 
 func TestDeletionOutlastsStaleAbsence(t *testing.T) {
 	w := newFixture(t, inmemory.Options{Settle: 500 * time.Millisecond})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	w.platform.Hide(1)
-	w.must(w.Delete(w.ctx, r))
-	w.gone(r)
+	w.Must(w.Delete(w.Context(), r))
+	w.Gone(r)
 	w.machines(0)
 }
 
@@ -147,11 +147,11 @@ func TestARequestThatNeverReachedItsPlatformIsDeletedAtOnce(t *testing.T) {
 	for range 50 {
 		w.platform.Fail(inmemory.Connect, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "connect", Hint: "mend it"})
 	}
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineFailed)
-	w.must(w.Delete(w.ctx, r))
-	w.gone(r)
+	w.Must(w.Delete(w.Context(), r))
+	w.Gone(r)
 	if n := w.platform.Calls(inmemory.Create); n != 0 {
 		t.Errorf("%d creates were sent", n)
 	}
@@ -160,36 +160,36 @@ func TestARequestThatNeverReachedItsPlatformIsDeletedAtOnce(t *testing.T) {
 func TestAConflictingMachineIsNeitherAdoptedNorDeleted(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
 	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "other"}})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineFailed)
 	if r.Status.FailureReason != "NameTaken" || !strings.Contains(r.Status.FailureMessage, "choose another machineName") {
 		t.Errorf("failure is %s: %s", r.Status.FailureReason, r.Status.FailureMessage)
 	}
-	w.event(r, "NameTaken")
-	w.must(w.Delete(w.ctx, r))
-	w.gone(r)
+	w.Event(r, "NameTaken")
+	w.Must(w.Delete(w.Context(), r))
+	w.Gone(r)
 	w.machines(1)
 }
 
 func TestAFailedRequestHealsOnAChangeOfTheSecret(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
 	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "other"}})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineFailed)
 	w.platform.Remove("a")
-	w.nudge()
+	w.Nudge()
 	w.phase(r, v1alpha1.MachineRunning)
 	if r.Status.FailureReason != "" || r.Status.FailureMessage != "" {
 		t.Errorf("failure is still %s: %s", r.Status.FailureReason, r.Status.FailureMessage)
 	}
-	w.event(r, "VMRecovered")
+	w.Event(r, "VMRecovered")
 }
 
 func TestAMachineThatVanishedIsReportedAndNotMadeAgain(t *testing.T) {
 	w := newFixture(t, inmemory.Options{Push: true, Settle: 300 * time.Millisecond})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	w.platform.Remove("a")
@@ -197,16 +197,16 @@ func TestAMachineThatVanishedIsReportedAndNotMadeAgain(t *testing.T) {
 	if r.Status.FailureReason != "VMLost" {
 		t.Errorf("failure is %s", r.Status.FailureReason)
 	}
-	w.nudge()
+	w.Nudge()
 	time.Sleep(300 * time.Millisecond)
 	w.machines(0)
-	w.must(w.Delete(w.ctx, r))
-	w.gone(r)
+	w.Must(w.Delete(w.Context(), r))
+	w.Gone(r)
 }
 
 func TestAMachineThatIsSwitchedOffIsLostUntilItRunsAgain(t *testing.T) {
 	w := newFixture(t, inmemory.Options{Push: true})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	w.platform.Stop("a", "the virtual machine was switched off")
@@ -216,7 +216,7 @@ func TestAMachineThatIsSwitchedOffIsLostUntilItRunsAgain(t *testing.T) {
 	}
 	w.platform.Stop("a", "")
 	w.phase(r, v1alpha1.MachineRunning)
-	w.event(r, "VMRecovered")
+	w.Event(r, "VMRecovered")
 }
 
 // names reports whether the Ready condition names the platform's ID of the machine.
@@ -226,7 +226,7 @@ func names(r *v1alpha1.MachineRequest) bool {
 
 func TestPushedChangesReachTheStatusWithinASecond(t *testing.T) {
 	w := newFixture(t, inmemory.Options{Push: true})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	began := time.Now()
@@ -241,21 +241,21 @@ func TestPushedChangesReachTheStatusWithinASecond(t *testing.T) {
 
 func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	for range 3 { // the first is asked again at once, over a new connection
 		w.platform.Fail(inmemory.Observe, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "observe"})
 	}
-	w.nudge()
-	w.must(await(func() error {
+	w.Nudge()
+	w.Await(func() error {
 		if w.platform.Calls(inmemory.Observe) < 1 {
 			return errors.New("not asked yet")
 		}
 		return nil
-	}))
+	})
 	version := r.ResourceVersion
-	w.must(w.read(r))
+	w.Must(w.read(r))
 	if r.ResourceVersion != version {
 		t.Errorf("written before the minute was over: %+v", r.Status)
 	}
@@ -264,101 +264,101 @@ func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
 	if !names(r) {
 		t.Errorf("machine %s: %s", r.Status.ProviderID, r.Status.Conditions[0].Message)
 	}
-	w.event(r, "Refused")
+	w.Event(r, "Refused")
 	w.phase(r, v1alpha1.MachineRunning)
-	w.event(r, "VMRecovered")
+	w.Event(r, "VMRecovered")
 }
 
 func TestARequestWaitsForItsSecretWithoutFailing(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
+	w.Must(w.Create(w.Context(), w.Config(v1alpha1.ProviderHarvester)))
 	r := w.request("a")
 	w.reason(r, "CredentialsNotFound")
 	if r.Status.Phase != v1alpha1.MachinePending || len(r.Finalizers) != 0 {
 		t.Errorf("phase %s, finalizers %v", r.Status.Phase, r.Finalizers)
 	}
-	w.must(w.Create(w.ctx, w.secret()))
+	w.Must(w.Create(w.Context(), w.Secret()))
 	w.phase(r, v1alpha1.MachineRunning)
 }
 
 func TestARequestWaitsForItsProviderConfigUntouched(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.must(w.Create(w.ctx, w.secret()))
+	w.Must(w.Create(w.Context(), w.Secret()))
 	r := w.request("a")
 	time.Sleep(200 * time.Millisecond)
-	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
+	w.Must(w.Create(w.Context(), w.Config(v1alpha1.ProviderHarvester)))
 	w.phase(r, v1alpha1.MachineRunning)
 }
 
 func TestWithoutProviderConfigNothingIsReleased(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
-	config := w.config(v1alpha1.ProviderHarvester)
-	w.must(w.Delete(w.ctx, config))
-	w.must(w.Delete(w.ctx, r))
+	config := w.Config(v1alpha1.ProviderHarvester)
+	w.Must(w.Delete(w.Context(), config))
+	w.Must(w.Delete(w.Context(), r))
 	w.reason(r, "ProviderConfigNotFound")
 	w.machines(1)
-	w.must(w.Create(w.ctx, w.config(v1alpha1.ProviderHarvester)))
-	w.gone(r)
+	w.Must(w.Create(w.Context(), w.Config(v1alpha1.ProviderHarvester)))
+	w.Gone(r)
 	w.machines(0)
 }
 
 func TestWithoutCredentialsNothingIsReleased(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
-	w.must(w.Delete(w.ctx, w.secret()))
-	w.must(w.Delete(w.ctx, r))
+	w.Must(w.Delete(w.Context(), w.Secret()))
+	w.Must(w.Delete(w.Context(), r))
 	w.reason(r, "CredentialsNotFound")
 	if r.Status.Phase != v1alpha1.MachineDeleting || !strings.Contains(r.Status.Conditions[0].Message, "create it") {
 		t.Errorf("phase %s, condition %+v", r.Status.Phase, r.Status.Conditions[0])
 	}
 	w.machines(1)
-	w.must(w.Create(w.ctx, w.secret()))
-	w.gone(r)
+	w.Must(w.Create(w.Context(), w.Secret()))
+	w.Gone(r)
 	w.machines(0)
 }
 
 func TestTwoRequestsForOneNameMakeOneMachine(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	first := w.request("a")
 	w.phase(first, v1alpha1.MachineRunning)
-	second := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "b"}, Spec: first.Spec}
-	w.must(w.Create(w.ctx, second))
+	second := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "b"}, Spec: first.Spec}
+	w.Must(w.Create(w.Context(), second))
 	w.phase(second, v1alpha1.MachineFailed)
-	w.must(w.Delete(w.ctx, second))
-	w.gone(second)
+	w.Must(w.Delete(w.Context(), second))
+	w.Gone(second)
 	w.machines(1)
 }
 
 func TestALongMessageStillMakesAnEvent(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
 	w.platform.Fail(inmemory.Create, &provider.Error{Kind: provider.Invalid, Reason: "Long", Op: "create", Err: errors.New(strings.Repeat("é", 2000))})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineFailed)
-	w.event(r, "Long")
+	w.Event(r, "Long")
 }
 
 func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	seen := w.platform.Calls(inmemory.Observe)
 	for range 3 {
-		w.nudge()
+		w.Nudge()
 		time.Sleep(100 * time.Millisecond)
 	}
 	if w.platform.Calls(inmemory.Observe) == seen {
 		t.Fatal("the request did not come up again")
 	}
 	version := r.ResourceVersion
-	w.must(w.read(r))
+	w.Must(w.read(r))
 	if r.ResourceVersion != version {
 		t.Errorf("the request was written: %+v", r.Status)
 	}
@@ -366,21 +366,21 @@ func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
 
 func TestLastUpdatedMovesOnlyWithAChange(t *testing.T) {
 	w := newFixture(t, inmemory.Options{Push: true})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	before := r.Status.LastUpdated.Time
 	w.clock.advance(time.Hour)
 	seen := w.platform.Calls(inmemory.Observe)
-	w.nudge()
-	w.must(await(func() error {
+	w.Nudge()
+	w.Await(func() error {
 		if w.platform.Calls(inmemory.Observe) == seen {
 			return errors.New("not asked yet")
 		}
 		return nil
-	}))
+	})
 	time.Sleep(100 * time.Millisecond)
-	w.must(w.read(r))
+	w.Must(w.read(r))
 	if !r.Status.LastUpdated.Time.Equal(before) {
 		t.Errorf("lastUpdated moved by %v without a change", r.Status.LastUpdated.Sub(before))
 	}
@@ -394,20 +394,20 @@ func TestLastUpdatedMovesOnlyWithAChange(t *testing.T) {
 func TestDeletionWaitsForACreateWhoseAnswerWasLost(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
 	w.platform.Fail(inmemory.Create, &provider.Error{Kind: provider.Unavailable, Reason: "TimedOut", Op: "create"})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.reason(r, "TimedOut")
-	w.must(w.Delete(w.ctx, r))
+	w.Must(w.Delete(w.Context(), r))
 	w.phase(r, v1alpha1.MachineDeleting)
 	time.Sleep(500 * time.Millisecond)
-	w.must(w.read(r)) // it is kept: the machine may still come up
+	w.Must(w.read(r)) // it is kept: the machine may still come up
 	w.clock.advance(90 * time.Second)
-	w.gone(r)
+	w.Gone(r)
 }
 
 func TestARestartedReconcilerContinues(t *testing.T) {
 	w := newFixture(t, inmemory.Options{AddressDelay: time.Second})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineCreating)
 	w.stop()
@@ -418,31 +418,31 @@ func TestARestartedReconcilerContinues(t *testing.T) {
 
 func TestARemovedOwnerIsNotReplaced(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	base := r.DeepCopy()
 	delete(r.Annotations, v1alpha1.AnnotationOwnerID)
-	w.must(w.Patch(w.ctx, r, client.MergeFrom(base)))
-	w.must(w.Delete(w.ctx, r))
+	w.Must(w.Patch(w.Context(), r, client.MergeFrom(base)))
+	w.Must(w.Delete(w.Context(), r))
 	w.reason(r, "OwnerMissing")
 	w.machines(1)
 }
 
 func TestARequestThatMovedHereKeepsItsOwnerAndItsMachine(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	id, machine := r.Annotations[v1alpha1.AnnotationOwnerID], r.Status.ProviderID
 	w.stop()
 	r.Finalizers = nil
-	w.must(w.Update(w.ctx, r))
-	w.must(w.Delete(w.ctx, r))
+	w.Must(w.Update(w.Context(), r))
+	w.Must(w.Delete(w.Context(), r))
 	moved := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{
-		Namespace: w.ns, Name: "a", Annotations: map[string]string{v1alpha1.AnnotationOwnerID: id},
+		Namespace: w.Namespace, Name: "a", Annotations: map[string]string{v1alpha1.AnnotationOwnerID: id},
 	}, Spec: r.Spec}
-	w.must(w.Create(w.ctx, moved))
+	w.Must(w.Create(w.Context(), moved))
 	w.start()
 	w.phase(moved, v1alpha1.MachineRunning)
 	w.machines(1)

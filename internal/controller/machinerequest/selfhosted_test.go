@@ -20,12 +20,12 @@ func (w *fixture) annotate(cb *v1alpha1.ClusterBootstrap, key, value string) {
 	w.Helper()
 	base := cb.DeepCopy()
 	cb.Annotations[key] = value
-	w.must(w.Patch(w.ctx, cb, client.MergeFrom(base)))
+	w.Must(w.Patch(w.Context(), cb, client.MergeFrom(base)))
 }
 
 func TestAClusterThatManagesItselfDeletesTheMachineAloneThatItReplaces(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	cb := w.bootstrap(false)
 	w.annotate(cb, v1alpha1.AnnotationPlane, v1alpha1.PlaneSelf)
 	all := map[string]*v1alpha1.MachineRequest{}
@@ -34,25 +34,25 @@ func TestAClusterThatManagesItselfDeletesTheMachineAloneThatItReplaces(t *testin
 	}
 	for _, r := range all {
 		w.phase(r, v1alpha1.MachineRunning)
-		w.must(w.Delete(w.ctx, r))
+		w.Must(w.Delete(w.Context(), r))
 	}
 	for _, r := range all {
 		w.reason(r, "SelfHosted")
-		w.event(r, "SelfHosted")
+		w.Event(r, "SelfHosted")
 		if r.Status.Phase != v1alpha1.MachineRunning || r.Status.IPAddress == "" {
 			t.Errorf("%s: %+v", r.Name, r.Status)
 		}
 	}
 	w.machines(3)
 	w.annotate(cb, v1alpha1.AnnotationReplacing, "mgmt-cp-1 2026-01-01T00:00:00Z")
-	w.gone(all["mgmt-cp-1"])
+	w.Gone(all["mgmt-cp-1"])
 	w.machines(2)
 
 	replacement := w.request("mgmt-cp-1", ofBootstrap, func(r *v1alpha1.MachineRequest) {
 		r.Annotations[v1alpha1.AnnotationReplacement] = cb.Annotations[v1alpha1.AnnotationReplacing]
 	})
 	w.phase(replacement, v1alpha1.MachineRunning)
-	w.must(w.Delete(w.ctx, replacement))
+	w.Must(w.Delete(w.Context(), replacement))
 	w.reason(replacement, "SelfHosted")
 	w.machines(3)
 	if n := w.platform.Calls(inmemory.Delete); n != 2 { // of one machine, until it is gone
@@ -62,15 +62,15 @@ func TestAClusterThatManagesItselfDeletesTheMachineAloneThatItReplaces(t *testin
 
 func TestWhatIsGoneIsReleasedOnAClusterThatManagesItself(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	w.annotate(w.bootstrap(false), v1alpha1.AnnotationPlane, v1alpha1.PlaneSelf)
 	r := w.request("a", ofBootstrap)
 	w.phase(r, v1alpha1.MachineRunning)
 	w.platform.Remove("a")
-	w.nudge()
+	w.Nudge()
 	w.reason(r, "VMLost")
-	w.must(w.Delete(w.ctx, r))
-	w.gone(r)
+	w.Must(w.Delete(w.Context(), r))
+	w.Gone(r)
 }
 
 func TestDecideHeldDeletion(t *testing.T) {

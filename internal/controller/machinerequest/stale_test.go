@@ -34,7 +34,7 @@ func (l *leftover) Create(_ context.Context, s provider.MachineSpec) (provider.M
 // shown: of what is lost meanwhile nothing is created for it.
 func TestAnOutdatedRequestCompletesNothing(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	r := w.request("a")
 	outdated := r.ResourceVersion
 	w.phase(r, v1alpha1.MachineRunning)

@@ -38,6 +38,9 @@ func describe(r *v1alpha1.MachineRequest, m provider.Machine) {
 	if m.MAC != "" {
 		s.MACAddress = m.MAC
 	}
+	if len(m.Disks) > 0 {
+		s.Disks = m.Disks
+	}
 	if m.State != provider.StateRunning || len(m.Addresses) == 0 {
 		return
 	}

@@ -22,7 +22,7 @@ func TestASilentPlatformDelaysNoOther(t *testing.T) {
 	for _, op := range []inmemory.Op{inmemory.Connect, inmemory.Create, inmemory.Observe} {
 		t.Run(string(op), func(t *testing.T) {
 			alone := newFixture(t, inmemory.Options{Push: true})
-			alone.configure()
+			alone.Configure()
 			beside, lift := besideSilent(t, op)
 			defer lift() // before the manager waits for its workers
 			for i := range 3 {
@@ -46,19 +46,19 @@ func besideSilent(t *testing.T, op inmemory.Op) (w *fixture, lift func()) {
 	w = idleFixture(t, api, inmemory.New(inmemory.Options{Push: true}))
 	w.others = map[string]*inmemory.Platform{"dead": dead}
 	w.stop = w.start()
-	w.configure()
-	c := w.config(v1alpha1.ProviderHarvester)
+	w.Configure()
+	c := w.Config(v1alpha1.ProviderHarvester)
 	c.Name = "dead"
-	w.must(w.Create(w.ctx, c))
+	w.Must(w.Create(w.Context(), c))
 	for i := range 40 {
 		w.request(fmt.Sprintf("d-%d", i), func(r *v1alpha1.MachineRequest) { r.Spec.ProviderRef.Name = "dead" })
 	}
-	w.must(await(func() error {
+	w.Await(func() error {
 		if dead.Waiting() == 0 {
 			return errors.New("no call waits for the silent platform")
 		}
 		return nil
-	}))
+	})
 	return w, dead.Lift
 }
 
@@ -68,9 +68,9 @@ func together(a, b *fixture, name string) (first, second time.Duration) {
 	began := time.Now()
 	requests := map[*fixture]*v1alpha1.MachineRequest{a: a.request(name), b: b.request(name)}
 	took := map[*fixture]time.Duration{}
-	a.must(await(func() error {
+	a.Await(func() error {
 		for w, r := range requests {
-			w.must(w.read(r))
+			w.Must(w.read(r))
 			if _, known := took[w]; !known && r.Status.Phase == v1alpha1.MachineRunning {
 				took[w] = time.Since(began)
 			}
@@ -79,7 +79,7 @@ func together(a, b *fixture, name string) (first, second time.Duration) {
 			return fmt.Errorf("%d of 2 requests run", len(took))
 		}
 		return nil
-	}))
+	})
 	return took[a], took[b]
 }
 
@@ -87,17 +87,17 @@ func together(a, b *fixture, name string) (first, second time.Duration) {
 // have to arrive.
 func TestCallsThatWaitDoNotTakeTurns(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.configure()
+	w.Configure()
 	w.platform.Silence(inmemory.Create)
 	defer w.platform.Lift()
 	const machines = 100
 	for i := range machines {
 		w.request(fmt.Sprintf("m-%d", i))
 	}
-	w.must(await(func() error {
+	w.Await(func() error {
 		if n := w.platform.Waiting(); n != machines {
 			return fmt.Errorf("%d calls are under way, want %d", n, machines)
 		}
 		return nil
-	}))
+	})
 }

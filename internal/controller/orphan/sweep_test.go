@@ -7,48 +7,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/controllertest"
 	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/controller/session"
-	"github.com/butlerdotdev/butler/internal/plane"
-	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
 var api *rest.Config
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard())
-	os.Exit(planetest.Run(m, plane.Options{AdmissionOff: []string{"ServiceAccount"}}, func(p *plane.Plane) { api = p.Config() }))
-}
+func TestMain(m *testing.M) { controllertest.Main(m, &api) }
 
 // fixture is a namespace with a ClusterBootstrap, and a sweeper that a test drives.
 type fixture struct {
-	*testing.T
-	client.WithWatch
+	*controllertest.Fixture
 	*Sweeper
-	ns, id   string // the id is that of the cluster
+	id       string // of the cluster
 	platform *inmemory.Platform
 	recorded *events.FakeRecorder
 	ahead    time.Duration // of the clock
@@ -62,20 +51,19 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	s := runtime.NewScheme()
-	w := &fixture{T: t, id: uuid.NewString(), platform: inmemory.New(inmemory.Options{LoadBalancers: true})}
-	w.must(errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s)))
-	c, err := client.NewWithWatch(api, client.Options{Scheme: s})
-	w.must(err)
-	w.WithWatch = c
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	w.must(c.Create(t.Context(), ns))
-	w.ns = ns.Name
-	w.must(c.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "credentials"}}))
-	w.must(c.Create(t.Context(), w.config()))
+	w := &fixture{Fixture: controllertest.New(t, api), id: uuid.NewString(), platform: inmemory.New(inmemory.Options{LoadBalancers: true})}
+	w.Configure()
 	w.cb = w.bootstrap("mgmt")
 	w.restart(false)
 	return w
+}
+
+func (w *fixture) bootstrap(name string) *v1alpha1.ClusterBootstrap {
+	w.Helper()
+	cb := w.Bootstrap(name, w.id)
+	cb.Finalizers = []string{v1alpha1.FinalizerClusterBootstrap}
+	w.Must(w.Create(w.Context(), cb))
+	return cb
 }
 
 // restart begins with a sweeper that remembers nothing.
@@ -96,7 +84,7 @@ func (w *fixture) restart(remove bool) {
 		},
 	})
 	gauge, err := gaugeIn(prometheus.NewRegistry())
-	w.must(err)
+	w.Must(err)
 	w.recorded = events.NewFakeRecorder(100)
 	sessions := session.New(session.Options{Provider: w.platform.Provider(v1alpha1.ProviderHarvester), Cache: w.WithWatch, Live: w.WithWatch})
 	w.Sweeper = &Sweeper{
@@ -111,44 +99,12 @@ func (w *fixture) restart(remove bool) {
 	}
 }
 
-func (w *fixture) must(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
-}
-
-func (w *fixture) config() *v1alpha1.ProviderConfig {
-	c := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "config"}}
-	c.Spec.Provider = v1alpha1.ProviderHarvester
-	c.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "credentials"}
-	c.Spec.Harvester = &v1alpha1.HarvesterSpec{NetworkName: "default/workloads"}
-	return c
-}
-
-func (w *fixture) bootstrap(name string) *v1alpha1.ClusterBootstrap {
-	w.Helper()
-	cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: w.ns, Name: name, Annotations: map[string]string{v1alpha1.AnnotationClusterID: w.id},
-		Finalizers: []string{v1alpha1.FinalizerClusterBootstrap},
-	}}
-	cb.Spec.Provider, cb.Spec.ProviderRef.Name = v1alpha1.ProviderHarvester, "config"
-	cb.Spec.Cluster = v1alpha1.ClusterSpec{
-		Name: name, Topology: v1alpha1.TopologySingleNode,
-		ControlPlane: v1alpha1.NodePool{Replicas: 1, CPU: 4, MemoryMB: 8192, DiskGB: 50},
-	}
-	cb.Spec.Network = v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12", VIP: "10.40.0.100"}
-	cb.Spec.Talos = v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "abc"}
-	w.must(w.Create(w.Context(), cb))
-	return cb
-}
-
 // annotate changes an annotation of the ClusterBootstrap.
 func (w *fixture) annotate(key, value string) {
 	w.Helper()
 	base := w.cb.DeepCopy()
 	w.cb.Annotations[key] = value
-	w.must(w.Patch(w.Context(), w.cb, client.MergeFrom(base)))
+	w.Must(w.Patch(w.Context(), w.cb, client.MergeFrom(base)))
 }
 
 // pause has nothing of the cluster changed.
@@ -156,20 +112,20 @@ func (w *fixture) pause() {
 	w.Helper()
 	base := w.cb.DeepCopy()
 	w.cb.Spec.Paused = true
-	w.must(w.Patch(w.Context(), w.cb, client.MergeFrom(base)))
+	w.Must(w.Patch(w.Context(), w.cb, client.MergeFrom(base)))
 }
 
 // orphans sweeps as often, and returns what the status says then.
 func (w *fixture) orphans(sweeps int) []v1alpha1.Orphan {
 	w.Helper()
-	c := w.config()
+	c := w.Config(v1alpha1.ProviderHarvester)
 	for range sweeps {
-		w.must(w.Get(w.Context(), client.ObjectKeyFromObject(c), c))
+		w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(c), c))
 		if r, err := w.Reconcile(w.Context(), c); err != nil || r.RequeueAfter == 0 {
 			w.Fatalf("%+v, %v", r, err)
 		}
 	}
-	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(c), c))
+	w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(c), c))
 	return c.Status.Orphans
 }
 
@@ -190,7 +146,7 @@ func (w *fixture) events() []string {
 func (w *fixture) gauged() float64 {
 	w.Helper()
 	m := &dto.Metric{}
-	w.must(w.gauge.WithLabelValues("harvester", w.ns+"/config").Write(m))
+	w.Must(w.gauge.WithLabelValues("harvester", w.Namespace+"/config").Write(m))
 	return m.GetGauge().GetValue()
 }
 
@@ -223,11 +179,11 @@ func TestOrphansAreReportedAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
 		t.Errorf("the metric says %v", n)
 	}
 	w.restart(false)
-	c := w.config()
-	w.must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	c := w.Config(v1alpha1.ProviderHarvester)
+	w.Must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	w.orphans(3)
 	version := c.ResourceVersion
-	w.must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	w.Must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	if recorded := w.events(); len(recorded) != 0 || c.ResourceVersion != version {
 		t.Errorf("nothing has changed, but recorded %q, and version %s became %s", recorded, version, c.ResourceVersion)
 	}
@@ -252,12 +208,12 @@ func TestWhatARequestAsksForMeanwhileIsNoOrphan(t *testing.T) {
 	w.listed = func() {
 		n++
 		r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.ns, Name: fmt.Sprint("r", n), Annotations: map[string]string{v1alpha1.AnnotationOwnerID: fmt.Sprint("r", n)},
+			Namespace: w.Namespace, Name: fmt.Sprint("r", n), Annotations: map[string]string{v1alpha1.AnnotationOwnerID: fmt.Sprint("r", n)},
 		}, Spec: v1alpha1.MachineRequestSpec{
 			ProviderRef: v1alpha1.ProviderReference{Name: "config"}, MachineName: fmt.Sprint("r", n),
 			Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
 		}}
-		w.must(w.Create(t.Context(), r))
+		w.Must(w.Create(t.Context(), r))
 		w.plant(fmt.Sprint("r", n+1))
 	}
 	if got := w.orphans(4); len(got) != 0 || n < 4 {
@@ -363,11 +319,11 @@ func TestNothingIsDeletedInDoubt(t *testing.T) {
 		"it is a copy, perhaps of a backup": func(w *fixture) { w.annotate(v1alpha1.AnnotationClaimedBy, "another") },
 		"another plane is in charge":        func(w *fixture) { w.annotate(v1alpha1.AnnotationFenced, "moved") },
 		"the fence comes during the sweep":  func(w *fixture) { w.listed = func() { w.annotate(v1alpha1.AnnotationFenced, "moved") } },
-		"the cluster is being deleted":      func(w *fixture) { w.must(w.Delete(w.Context(), w.cb)) },
+		"the cluster is being deleted":      func(w *fixture) { w.Must(w.WithWatch.Delete(w.Context(), w.cb)) },
 		"the cluster is paused":             func(w *fixture) { w.pause() },
 		"another cluster has the same id":   func(w *fixture) { w.bootstrap("copy") },
 		"the deletion comes during the sweep": func(w *fixture) {
-			w.listed = func() { w.must(w.Delete(w.Context(), w.cb)) }
+			w.listed = func() { w.Must(w.WithWatch.Delete(w.Context(), w.cb)) }
 		},
 	}
 	for name, doubt := range doubts {
@@ -416,8 +372,8 @@ func TestCopiesAreReportedAndNeverDeleted(t *testing.T) {
 func TestRequestsAreReadLiveOnlyIfTheCacheLacksOne(t *testing.T) {
 	w := newFixture(t)
 	w.plant("a")
-	w.must(w.Create(w.Context(), &v1alpha1.MachineRequest{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a", Annotations: map[string]string{v1alpha1.AnnotationOwnerID: "a"}},
+	w.Must(w.Create(w.Context(), &v1alpha1.MachineRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "a", Annotations: map[string]string{v1alpha1.AnnotationOwnerID: "a"}},
 		Spec: v1alpha1.MachineRequestSpec{
 			ProviderRef: v1alpha1.ProviderReference{Name: "config"}, MachineName: "a", Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
 		},
@@ -454,10 +410,10 @@ func TestProvidersOfOneProcessShareTheMetric(t *testing.T) {
 
 func TestAnotherPlatformIsNotSwept(t *testing.T) {
 	w := newFixture(t)
-	c := w.config()
-	w.must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	c := w.Config(v1alpha1.ProviderHarvester)
+	w.Must(w.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	c.Status.Platform = "in-memory=another"
-	w.must(w.WithWatch.Status().Update(t.Context(), c))
+	w.Must(w.WithWatch.Status().Update(t.Context(), c))
 	w.plant("left")
 	w.restart(true)
 	if found := w.orphans(3); len(found) > 0 {

@@ -65,6 +65,9 @@ func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig
 	if last.platform != "" {
 		s.Platform = string(last.platform)
 	}
+	if last.platform != "" || !last.expires.IsZero() {
+		s.CredentialsExpire = timeOf(last.expires)
+	}
 	ready := err
 	if !config.DeletionTimestamp.IsZero() {
 		ready = used.refused(config)
@@ -92,6 +95,14 @@ func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig
 		log.FromContext(ctx).Info("provider config checked", "ready", s.Ready)
 	}
 	return nil
+}
+
+// timeOf returns a time in the precision of the API; zero is none.
+func timeOf(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return new(metav1.NewTime(t.Truncate(time.Second)))
 }
 
 // stamp sets the time of the validation and reports whether there is anything to

@@ -40,12 +40,12 @@ func TestPreflightReportsAllThatIsRefusedAndNothingElse(t *testing.T) {
 
 func TestRefusedPreflightLeavesTheCredentialsValidated(t *testing.T) {
 	w := newFixture(t)
-	w.must(w.Create(t.Context(), w.secret()))
-	c := w.config()
-	w.must(w.Create(t.Context(), c))
+	w.Must(w.Create(t.Context(), w.Secret()))
+	c := w.Config(v1alpha1.ProviderHarvester)
+	w.Must(w.Create(t.Context(), c))
 	w.ready(c, "CredentialsAccepted")
 	refused := &provider.Error{Kind: provider.Invalid, Reason: reasonRefused}
-	w.must((&Reconciler{Client: w.Client, Type: v1alpha1.ProviderHarvester}).report(t.Context(), c, check{err: refused}, use{}))
+	w.Must((&Reconciler{Client: w.WithWatch, Type: v1alpha1.ProviderHarvester}).report(t.Context(), c, check{err: refused}, use{}))
 	if c.Status.Ready || !c.Status.Validated || !meta.IsStatusConditionTrue(c.Status.Conditions, conditionValidated) {
 		t.Errorf("status %+v", c.Status)
 	}

@@ -33,7 +33,13 @@ type Spec struct {
 	CPU           int
 	MemoryMB      int
 	Image         string // name of the image that its disk was copied from; empty: unknown
-	UserData      []byte
+	// Disks are in the order of their devices; the machine boots from the first. None:
+	// one virtio disk of unknown size.
+	Disks []Disk
+	// Metadata is that of a cloud; nil: the machine has no metadata service, and user
+	// data comes as on hardware or from a NoCloud disk.
+	Metadata *Metadata
+	UserData []byte
 	// NetworkData is the NoCloud network configuration that comes with the user data.
 	NetworkData []byte
 }
@@ -104,6 +110,7 @@ type Datacenter struct {
 
 	mu       sync.Mutex
 	leases   *ledger
+	subnets  *store[Subnet] // those that were added
 	machines map[string]*power
 	runs     map[string]Run // the last of each machine in this process
 	statics  *statics
@@ -151,7 +158,7 @@ func New(o Options) (*Datacenter, error) {
 		leases: leases, machines: map[string]*power{}, runs: map[string]Run{},
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
-	if err := errors.Join(d.openStatics(), d.openBalancing()); err != nil {
+	if err := errors.Join(d.openSubnets(), d.openStatics(), d.openBalancing()); err != nil {
 		return nil, fmt.Errorf("open datacenter: %w", err)
 	}
 	return d, nil

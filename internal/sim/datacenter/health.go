@@ -125,7 +125,7 @@ func (d *Datacenter) checkOnce(ctx context.Context, p Pool, c *checks) {
 }
 
 func (d *Datacenter) accepts(ctx context.Context, h HealthCheck, t Target) bool {
-	address, ok := d.locate(t)
+	at, ok := d.locate(t)
 	if !ok {
 		return false
 	}
@@ -135,7 +135,7 @@ func (d *Datacenter) accepts(ctx context.Context, h HealthCheck, t Target) bool 
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	conn, err := d.options.Network.Dial(ctx, "tcp", netip.AddrPortFrom(address, port).String())
+	conn, err := d.options.Network.Dial(ctx, "tcp", netip.AddrPortFrom(at.at.Addr(), port).String())
 	if err != nil {
 		return false
 	}

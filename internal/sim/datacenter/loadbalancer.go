@@ -6,11 +6,9 @@ package datacenter
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -26,13 +24,18 @@ type LoadBalancerSpec struct {
 	// Passthrough keeps the load balancer's address as the destination of packets: only
 	// targets that have it as an alias take them.
 	Passthrough bool
-	Listeners   []Listener
-}
-
-// Listener passes connections to a port on to the healthy targets of a pool.
-type Listener struct {
-	Port uint16
-	Pool string // ID
+	// Internal load balancers are reached from inside the network only.
+	Internal bool
+	// FailOpen passes connections on to all targets while none is healthy, instead of
+	// refusing them.
+	FailOpen bool
+	// Zones are those that it works in; empty: all. Targets in others are not used.
+	Zones []string
+	// ZoneBound passes connections that arrive in a zone on to targets in that zone
+	// only: cross-zone load balancing is off. A zone without a target that could be
+	// used gets no connections.
+	ZoneBound bool
+	Listeners []Listener
 }
 
 // LoadBalancer is a load balancer that exists.
@@ -50,13 +53,14 @@ type balancing struct {
 	lb        sync.Mutex // never held while the datacenter's lock is taken
 	balancers *store[LoadBalancer]
 	pools     *store[Pool]
-	stops     map[string][]func() // end the listeners, by load balancer
-	checks    map[string]*checks  // by pool
+	stops     map[string]map[string]func() // end the listeners, by load balancer and endpoint
+	checks    map[string]*checks           // by pool
+	arrivals  map[string]int               // connections to zones, by load balancer
 	checking  sync.WaitGroup
 }
 
 func (d *Datacenter) openBalancing() (err error) {
-	d.stops, d.checks = map[string][]func(){}, map[string]*checks{}
+	d.stops, d.checks, d.arrivals = map[string]map[string]func(){}, map[string]*checks{}, map[string]int{}
 	if d.balancers, err = openStore[LoadBalancer](filepath.Join(d.options.Dir, "loadbalancers")); err != nil {
 		return err
 	}
@@ -72,8 +76,8 @@ func (d *Datacenter) openBalancing() (err error) {
 	return err
 }
 
-// PutLoadBalancer creates a load balancer, or replaces the listeners of the one that has
-// this ID; the rest of it cannot be changed. The pools of its listeners must exist.
+// PutLoadBalancer creates a load balancer, or replaces listeners, zones and ZoneBound of the
+// one that has this ID; the rest of it cannot be changed. The pools of its listeners must exist.
 func (d *Datacenter) PutLoadBalancer(s LoadBalancerSpec) (LoadBalancer, error) {
 	address, err := d.endpoint(s)
 	if err != nil {
@@ -90,7 +94,7 @@ func (d *Datacenter) PutLoadBalancer(s LoadBalancerSpec) (LoadBalancer, error) {
 	if !known {
 		b = LoadBalancer{LoadBalancerSpec: s, Address: address, Created: time.Now()}
 	}
-	b.Listeners = slices.Clone(s.Listeners)
+	b.Listeners, b.Zones, b.ZoneBound = slices.Clone(s.Listeners), slices.Clone(s.Zones), s.ZoneBound
 	if err := errors.Join(d.listen(b), d.balancers.put(b.ID, b)); err != nil {
 		return LoadBalancer{}, fmt.Errorf("create load balancer %s: %w", s.ID, err)
 	}
@@ -175,41 +179,4 @@ func (d *Datacenter) balanced(static string) bool {
 	d.lb.Lock()
 	defer d.lb.Unlock()
 	return slices.ContainsFunc(d.balancers.all(), func(b LoadBalancer) bool { return b.Static == static })
-}
-
-// listen replaces the listeners of a load balancer on the network. It is called with lb
-// held.
-func (d *Datacenter) listen(b LoadBalancer) error {
-	d.unlisten(b.ID)
-	for _, host := range b.hosts() {
-		for _, l := range b.Listeners {
-			at := net.JoinHostPort(host, strconv.Itoa(int(l.Port)))
-			targets := func() []netip.AddrPort { return d.healthy(b.ID, l.Pool) }
-			stop, err := d.options.Network.Balance(at, targets, b.Passthrough)
-			if err != nil {
-				d.unlisten(b.ID)
-				return err
-			}
-			d.stops[b.ID] = append(d.stops[b.ID], stop)
-		}
-	}
-	return nil
-}
-
-func (d *Datacenter) unlisten(id string) {
-	for _, stop := range d.stops[id] {
-		stop()
-	}
-	delete(d.stops, id)
-}
-
-// hosts are what a load balancer answers at. Passthrough is to an address only.
-func (b LoadBalancer) hosts() (out []string) {
-	if b.Name != "" && !b.Passthrough {
-		out = append(out, b.Name)
-	}
-	if b.Address.IsValid() {
-		out = append(out, b.Address.String())
-	}
-	return out
 }

@@ -14,6 +14,10 @@ import (
 type Pool struct {
 	ID    string
 	Check HealthCheck
+	// PreserveClient keeps the client's address as the source of what targets get: a
+	// target that connects to its own load balancer and is passed on to itself gets no
+	// answer.
+	PreserveClient bool
 	// Targets are the machines and addresses that connections may be passed on to.
 	Targets []Target
 }
@@ -129,31 +133,4 @@ func (d *Datacenter) poolUse(pool string) (in time.Duration, used bool) {
 		}
 	}
 	return in, false
-}
-
-// healthy returns where a load balancer passes connections on to.
-func (d *Datacenter) healthy(balancer, pool string) (out []netip.AddrPort) {
-	b, known := d.LoadBalancer(balancer)
-	if !known || !b.Active {
-		return nil
-	}
-	p, _ := d.Pool(pool)
-	health := d.Health(pool)
-	for i, t := range p.Targets {
-		if i < len(health) && health[i] == HealthHealthy {
-			if address, ok := d.locate(t); ok {
-				out = append(out, netip.AddrPortFrom(address, t.Port))
-			}
-		}
-	}
-	return out
-}
-
-// locate returns the address of a target, if it has one.
-func (d *Datacenter) locate(t Target) (netip.Addr, bool) {
-	if t.Machine == "" {
-		return t.Address, t.Address.IsValid()
-	}
-	m, on := d.Running(t.Machine)
-	return m.Address.Addr(), on && m.Address.IsValid()
 }

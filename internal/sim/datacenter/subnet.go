@@ -4,9 +4,11 @@
 package datacenter
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"net/netip"
+	"path/filepath"
 )
 
 // Subnet is where the addresses of a network's machines come from.
@@ -15,6 +17,12 @@ type Subnet struct {
 	Zone     string     // of the machines in it; empty on platforms without zones
 	Gateway  netip.Addr // zero: the first address of Prefix
 	Reserved []Range    // never leased: VIP, load balancer pool, …
+	// Private addresses do not answer the workstation: they are reached from other
+	// machines and from load balancers only.
+	Private bool
+	// Egress is the public address that machines of the subnet without one of their own
+	// appear with outside: that of a NAT gateway. Zero: their own address.
+	Egress netip.Addr
 }
 
 // Range is the addresses from From to To, both included. A zero To means From alone.
@@ -24,11 +32,54 @@ type Range struct{ From, To netip.Addr }
 const countLimit = 1 << 16
 
 // AddSubnet adds a subnet under an ID that machines, addresses and load balancers name as
-// their network. It is not kept over restarts: leases in it are.
+// their network, or replaces the one that has it. It is kept over restarts, as its leases
+// are.
 func (d *Datacenter) AddSubnet(id string, s Subnet) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.leases.addSubnet(id, s)
+	if err := d.leases.addSubnet(id, s); err != nil {
+		return err
+	}
+	return errors.Join(d.subnets.put(id, s), d.declare(s))
+}
+
+// RemoveSubnet removes a subnet that was added. It fails with ErrInUse while an address of
+// it is leased. One that does not exist is no error.
+func (d *Datacenter) RemoveSubnet(id string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, held := range d.leases.leases.byID {
+		if held.Network == id {
+			return fmt.Errorf("remove subnet %s: %v is leased to %s: %w", id, held.Address, held.ID, ErrInUse)
+		}
+	}
+	if err := d.subnets.remove(id); err != nil {
+		return err
+	}
+	delete(d.leases.subnets, id)
+	return nil
+}
+
+// openSubnets adds the subnets of the last start, and declares them all to the network.
+func (d *Datacenter) openSubnets() (err error) {
+	if d.subnets, err = openStore[Subnet](filepath.Join(d.options.Dir, "subnets")); err != nil {
+		return err
+	}
+	for _, id := range d.subnets.ids() {
+		err = errors.Join(err, d.leases.addSubnet(id, d.subnets.byID[id]))
+	}
+	for _, s := range d.leases.subnets {
+		err = errors.Join(err, d.declare(s))
+	}
+	return err
+}
+
+// declare has the network know which addresses are private.
+func (d *Datacenter) declare(s Subnet) error {
+	if !s.Private {
+		return nil
+	}
+	return d.options.Network.Private(s.Prefix)
 }
 
 // FreeAddresses returns how many addresses of a subnet can still be leased, at most 65536.

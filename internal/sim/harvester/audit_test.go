@@ -27,7 +27,7 @@ func tag[T client.Object](o T, owner string) T {
 }
 
 // as is a client of the limited user that calls itself something.
-func as(t *testing.T, w *world, agent string) client.Client {
+func as(t *testing.T, w *fixture, agent string) client.Client {
 	t.Helper()
 	config := limitedConfig(t, w)
 	config.UserAgent = agent
@@ -39,7 +39,7 @@ func as(t *testing.T, w *world, agent string) client.Client {
 }
 
 // violated waits until the auditor has found this, n times in all.
-func violated(t *testing.T, w *world, i audit.Invariant, n int) {
+func violated(t *testing.T, w *fixture, i audit.Invariant, n int) {
 	t.Helper()
 	eventually(t, string(i), func() error {
 		all, err := audit.Violations(w.dir)
@@ -50,7 +50,7 @@ func violated(t *testing.T, w *world, i audit.Invariant, n int) {
 	})
 }
 
-func auditOfUse(t *testing.T, w *world) {
+func auditOfUse(t *testing.T, w *fixture) {
 	first, second := as(t, w, "first"), as(t, w, "second")
 	one := tag(machine("audited-1", "x"), "o1")
 	create(t, first, one, tag(rootClaim("audited-1-root"), "o1"))
@@ -82,7 +82,7 @@ func auditOfUse(t *testing.T, w *world) {
 }
 
 // staleReads: another plan makes the platform tell what was there.
-func staleReads(t *testing.T, w *world) {
+func staleReads(t *testing.T, w *fixture) {
 	create(t, w.limited, machine("old", "x"))
 	parsed, err := fault.Parse([]byte("faults: [{kind: staleList, for: 4m}]"))
 	if err != nil {
@@ -133,7 +133,7 @@ func staleReads(t *testing.T, w *world) {
 }
 
 // plansChange: what an earlier plan held back goes on when it is lifted.
-func plansChange(t *testing.T, w *world) {
+func plansChange(t *testing.T, w *fixture) {
 	parsed, err := fault.Parse([]byte("faults: [{kind: noCapacity, machine: held-back}, {kind: conflictingMachine, machine: newcomer}]"))
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func restartable(name string, run kubevirtv1.VirtualMachineRunStrategy, eviction
 }
 
 // podOf is the pod of an instance.
-func podOf(t *testing.T, w *world, vmi *kubevirtv1.VirtualMachineInstance) *corev1.Pod {
+func podOf(t *testing.T, w *fixture, vmi *kubevirtv1.VirtualMachineInstance) *corev1.Pod {
 	t.Helper()
 	pods := &corev1.PodList{}
 	if err := w.admin.List(t.Context(), pods, client.MatchingLabels{kubevirtv1.CreatedByLabel: string(vmi.UID)}); err != nil || len(pods.Items) != 1 {
@@ -205,7 +205,7 @@ func TestInterfacesOfTheGuestHaveNoName(t *testing.T) {
 }
 
 // drained is a fault plan that drains the host of a machine.
-func drained(t *testing.T, w *world) {
+func drained(t *testing.T, w *fixture) {
 	create(t, w.limited, rootClaim("drained-root"), restartable("drained", kubevirtv1.RunStrategyRerunOnFailure, kubevirtv1.EvictionStrategyLiveMigrateIfPossible))
 	first := instance(t, w.limited, "drained", isRunning)
 	w.injector.Replace(fault.Plan{Faults: []fault.Fault{{Kind: fault.Drain, Machine: "drained"}}})

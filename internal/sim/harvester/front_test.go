@@ -50,7 +50,7 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{dir: t.TempDir(), injector: fault.NewInjector(parsed)}
+	w := &fixture{dir: t.TempDir(), injector: fault.NewInjector(parsed)}
 	w.auditor, err = audit.Open(audit.Options{Dir: w.dir, Desired: []audit.Desired{{Cluster: "audited", Machines: 2}}})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestFaults(t *testing.T) {
 	}()
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, *world)
+		run  func(*testing.T, *fixture)
 	}{
 		{"token expiry", tokenExpiry}, // the first call of all
 		{"no capacity", noCapacity},   // at once: it passes
@@ -93,7 +93,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func conflictingVMGoes(t *testing.T, w *world) {
+func conflictingVMGoes(t *testing.T, w *fixture) {
 	err := w.limited.Create(t.Context(), machine("taken-for-good", "x"))
 	if !apierrors.IsAlreadyExists(err) {
 		t.Errorf("the name is free: %v", err)
@@ -108,7 +108,7 @@ func conflictingVMGoes(t *testing.T, w *world) {
 	create(t, w.limited, machine("taken", "x"))
 }
 
-func cloneCarriesAllLabels(t *testing.T, w *world) {
+func cloneCarriesAllLabels(t *testing.T, w *fixture) {
 	vm, disk := machine("source", "source"), rootClaim("source")
 	labels := map[string]string{audit.TagOwnerID: "owner-of-source", audit.TagClusterID: "c", audit.TagCluster: "cloned"}
 	vm.Labels, disk.Labels = labels, labels
@@ -145,7 +145,7 @@ func cloneCarriesAllLabels(t *testing.T, w *world) {
 	}
 }
 
-func tokenExpiry(t *testing.T, w *world) {
+func tokenExpiry(t *testing.T, w *fixture) {
 	list := func() error { return w.limited.List(t.Context(), &kubevirtv1.VirtualMachineList{}) }
 	if err := list(); !apierrors.IsUnauthorized(err) {
 		t.Errorf("the credentials are good: %v", err)
@@ -155,7 +155,7 @@ func tokenExpiry(t *testing.T, w *world) {
 	}
 }
 
-func noCapacity(t *testing.T, w *world) {
+func noCapacity(t *testing.T, w *fixture) {
 	create(t, w.limited, rootClaim("crowded"), machine("crowded", "crowded"))
 	create(t, w.limited, rootClaim("elsewhere"), machine("elsewhere", "elsewhere"))
 	instance(t, w.limited, "crowded", waitsFor(corev1.PodReasonUnschedulable))
@@ -163,7 +163,7 @@ func noCapacity(t *testing.T, w *world) {
 	instance(t, w.limited, "crowded", isRunning)
 }
 
-func createTakesTime(t *testing.T, w *world) {
+func createTakesTime(t *testing.T, w *fixture) {
 	impatient, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := w.limited.Create(impatient, machine("hasty", "x")); !errors.Is(err, context.DeadlineExceeded) {
@@ -171,7 +171,7 @@ func createTakesTime(t *testing.T, w *world) {
 	}
 }
 
-func throttle(t *testing.T, w *world) {
+func throttle(t *testing.T, w *fixture) {
 	config, err := clientcmd.BuildConfigFromFlags("", w.harvester.Kubeconfig())
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func rawClient(t *testing.T, config *rest.Config) rest.Interface {
 	return c.RESTClient()
 }
 
-func deny(t *testing.T, w *world) {
+func deny(t *testing.T, w *fixture) {
 	// A disk comes in another encoding than a machine.
 	for _, o := range []client.Object{rootClaim("denied-disk"), machine("denied", "x")} {
 		if err := w.limited.Create(t.Context(), o); !apierrors.IsForbidden(err) {
@@ -215,7 +215,7 @@ func deny(t *testing.T, w *world) {
 	create(t, w.limited, rootClaim("denied-disk"), machine("denied", "x"))
 }
 
-func lostResponse(t *testing.T, w *world) {
+func lostResponse(t *testing.T, w *fixture) {
 	err := w.limited.Create(t.Context(), machine("lost", "x"))
 	var status apierrors.APIStatus
 	if err == nil || errors.As(err, &status) {
@@ -226,7 +226,7 @@ func lostResponse(t *testing.T, w *world) {
 	}
 }
 
-func slowList(t *testing.T, w *world) {
+func slowList(t *testing.T, w *fixture) {
 	impatient, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	if err := w.limited.List(impatient, &harvesterv1beta1.VirtualMachineImageList{}); !errors.Is(err, context.DeadlineExceeded) {
@@ -237,7 +237,7 @@ func slowList(t *testing.T, w *world) {
 	}
 }
 
-func failedDelete(t *testing.T, w *world) {
+func failedDelete(t *testing.T, w *fixture) {
 	vm := machine("stays", "x")
 	create(t, w.limited, vm)
 	if err := w.limited.Delete(t.Context(), vm); err != nil {
@@ -253,7 +253,7 @@ func failedDelete(t *testing.T, w *world) {
 }
 
 // rightsStay: the front is the administrator to the API server, its callers are not.
-func rightsStay(t *testing.T, w *world) {
+func rightsStay(t *testing.T, w *fixture) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "forbidden"}}
 	if err := w.limited.Create(t.Context(), node); !apierrors.IsForbidden(err) {
 		t.Errorf("the limited user may do anything: %v", err)
@@ -277,7 +277,7 @@ func rightsStay(t *testing.T, w *world) {
 }
 
 // token: whoever has one is who it says.
-func token(t *testing.T, w *world) {
+func token(t *testing.T, w *fixture) {
 	admin, err := clientcmd.BuildConfigFromFlags("", w.harvester.AdminKubeconfig())
 	if err != nil {
 		t.Fatal(err)
@@ -303,7 +303,7 @@ func token(t *testing.T, w *world) {
 	}
 }
 
-func impersonation(t *testing.T, w *world) {
+func impersonation(t *testing.T, w *fixture) {
 	config := limitedConfig(t, w)
 	config.Impersonate = rest.ImpersonationConfig{UserName: "admin", Groups: []string{"system:masters"}}
 	if err := rawClient(t, config).Get().AbsPath("/api/v1/nodes").Do(t.Context()).Error(); !apierrors.IsForbidden(err) {
@@ -311,7 +311,7 @@ func impersonation(t *testing.T, w *world) {
 	}
 }
 
-func watchStreams(t *testing.T, w *world) {
+func watchStreams(t *testing.T, w *fixture) {
 	machines, err := w.limited.Watch(t.Context(), &kubevirtv1.VirtualMachineList{}, client.InNamespace("default"), client.MatchingFields{"metadata.name": "watched"})
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +333,7 @@ func expectEvent(t *testing.T, w watch.Interface, machine string) {
 	}
 }
 
-func administratorIsFree(t *testing.T, w *world) {
+func administratorIsFree(t *testing.T, w *fixture) {
 	config, err := clientcmd.BuildConfigFromFlags("", w.harvester.AdminKubeconfig())
 	if err != nil {
 		t.Fatal(err)
@@ -350,7 +350,7 @@ func administratorIsFree(t *testing.T, w *world) {
 	}
 }
 
-func limitedConfig(t *testing.T, w *world) *rest.Config {
+func limitedConfig(t *testing.T, w *fixture) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", w.harvester.Kubeconfig())
 	if err != nil {

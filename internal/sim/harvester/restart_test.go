@@ -20,7 +20,7 @@ import (
 )
 
 func TestRestartKeepsEverything(t *testing.T) {
-	w := &world{dir: t.TempDir()}
+	w := &fixture{dir: t.TempDir()}
 	if err := w.start(harvester.Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // follow has a plan of one fault hold.
-func (w *world) follow(t *testing.T, k fault.Kind) {
+func (w *fixture) follow(t *testing.T, k fault.Kind) {
 	t.Helper()
 	p := fault.Plan{Faults: []fault.Fault{{Kind: k}}}
 	if err := w.harvester.Prepare(t.Context(), p); err != nil {
@@ -32,7 +32,7 @@ func (w *world) follow(t *testing.T, k fault.Kind) {
 }
 
 // marks are the UIDs that a platform is identified by.
-func (w *world) marks(t *testing.T) (out [2]types.UID) {
+func (w *fixture) marks(t *testing.T) (out [2]types.UID) {
 	t.Helper()
 	for i, name := range []string{"kube-system", "default"} {
 		ns := &corev1.Namespace{}
@@ -43,7 +43,7 @@ func (w *world) marks(t *testing.T) (out [2]types.UID) {
 }
 
 // secondPlatform: it accepts the user, is another one, and has machines of its own.
-func secondPlatform(t *testing.T, w *world) {
+func secondPlatform(t *testing.T, w *fixture) {
 	vm := machine("on-the-first", "x")
 	create(t, w.limited, vm)
 	first := w.marks(t)
@@ -74,7 +74,7 @@ func secondPlatform(t *testing.T, w *world) {
 }
 
 // machineOnTheSecond: what is created there counts, and never runs.
-func (w *world) machineOnTheSecond(t *testing.T) {
+func (w *fixture) machineOnTheSecond(t *testing.T) {
 	t.Helper()
 	vm := machine("on-the-second", "on-the-second")
 	vm.Labels = map[string]string{audit.TagOwnerID: "owner-on-the-second", audit.TagClusterID: "c", audit.TagCluster: "second"}
@@ -110,7 +110,7 @@ func expectEnd[T any](t *testing.T, events <-chan T) {
 	}
 }
 
-func hangs(t *testing.T, w *world) {
+func hangs(t *testing.T, w *fixture) {
 	w.follow(t, fault.Hang)
 	impatient, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

@@ -40,11 +40,16 @@ func (s *signal) send() {
 // Changed returns a channel that is closed with the next change of the network.
 func (n *Network) Changed() <-chan struct{} { return n.changed.wait() }
 
-// Await returns once hostport takes connections, or with the error of ctx.
+// Await returns once hostport takes connections from inside, or with the error of ctx.
 func (n *Network) Await(ctx context.Context, hostport string) error {
+	return n.AwaitFrom(ctx, Source{}, hostport)
+}
+
+// AwaitFrom is Await for the connections of a source.
+func (n *Network) AwaitFrom(ctx context.Context, from Source, hostport string) error {
 	for {
 		changed := n.changed.wait()
-		if n.answers(ctx, hostport) {
+		if n.answers(ctx, from, hostport) {
 			return nil
 		}
 		select {
@@ -57,8 +62,8 @@ func (n *Network) Await(ctx context.Context, hostport string) error {
 }
 
 // answers dials only where nothing else shows it.
-func (n *Network) answers(ctx context.Context, hostport string) bool {
-	p, err := n.find("tcp", hostport)
+func (n *Network) answers(ctx context.Context, from Source, hostport string) bool {
+	p, err := n.find(from, "tcp", hostport)
 	if err != nil || !p.real {
 		return err == nil
 	}

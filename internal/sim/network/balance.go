@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -42,13 +43,17 @@ func (n *Network) setRecords(name string, change func([]*record) []*record) {
 	n.names[name] = all
 }
 
-// resolve tries the addresses of a name in turn.
-func (n *Network) resolve(at endpoint, records []*record) (path, error) {
+// resolve tries the addresses of a name in turn. What is sent to an address that has
+// others, such as a public one, is passed on inside.
+func (n *Network) resolve(from Source, at endpoint, records []*record) (path, error) {
+	if _, err := netip.ParseAddr(at.host); err == nil {
+		from.Outside = false
+	}
 	err := os.NewSyscallError("connect", syscall.EHOSTUNREACH)
 	for _, r := range records {
 		for _, addr := range r.addrs() {
 			var p path
-			if p, err = n.lead(endpoint{addr.Unmap().String(), at.port}); err == nil {
+			if p, err = n.lead(from, endpoint{addr.Unmap().String(), at.port}); err == nil {
 				return p, nil
 			}
 		}
@@ -56,32 +61,53 @@ func (n *Network) resolve(at endpoint, records []*record) (path, error) {
 	return path{}, err
 }
 
-// balancer passes connections on to its targets.
-type balancer struct {
-	at          endpoint
-	addr        netip.Addr // of the balancer, zero for one with a name
-	targets     func() []netip.AddrPort
-	passthrough bool
+// Balancer passes connections on to targets that have their port open, each in its turn;
+// without one, connections are refused.
+type Balancer struct {
+	Targets func() []netip.AddrPort
+	// Passthrough keeps the balancer's address as the destination of packets, so that
+	// only a target that has this address as an alias takes them.
+	Passthrough bool
+	// Internal balancers are reached from inside only.
+	Internal bool
+	// PreservesClient reports whether packets keep the client's address as their source,
+	// so that a client that is passed on to itself gets no answer. Nil: they do not.
+	PreservesClient func() bool
+	// Admits reports whether connections of a source are accepted; those of others are
+	// lost. Nil: all are.
+	Admits func(Source) bool
 }
 
-// Balance serves at, an address or a name with a port, by the first of the targets that
-// has its port open; without one, connections are refused. With passthrough the
-// packets keep the balancer's address as their destination, so that only a target
-// that has this address as an alias takes them. The balancer ends with stop.
+// balancer is a Balancer in its place.
+type balancer struct {
+	Balancer
+	at    endpoint
+	addr  netip.Addr // of the balancer, zero for one with a name
+	turns atomic.Uint32
+}
+
+// Balance adds a balancer that is reached from everywhere and does not preserve clients;
+// see AddBalancer.
 func (n *Network) Balance(at string, targets func() []netip.AddrPort, passthrough bool) (stop func(), err error) {
+	return n.AddBalancer(at, Balancer{Targets: targets, Passthrough: passthrough})
+}
+
+// AddBalancer serves at, an address or a name with a port, by b. Other ports of a name that
+// a balancer has are closed. The balancer ends with stop.
+func (n *Network) AddBalancer(at string, b Balancer) (stop func(), err error) {
 	where, err := parseEndpoint(at)
 	if err != nil {
 		return nil, fmt.Errorf("balance %s: %w", at, err)
 	}
-	b := &balancer{at: where, targets: targets, passthrough: passthrough}
-	b.addr, err = netip.ParseAddr(where.host)
-	if err != nil && passthrough {
+	placed := &balancer{Balancer: b, at: where}
+	placed.addr, err = netip.ParseAddr(where.host)
+	if err != nil && b.Passthrough {
 		return nil, fmt.Errorf("balance %s: packets are passed through to an address, not to a name", at)
 	}
-	if err := n.addBalancer(b); err != nil {
+	if err := n.addBalancer(placed); err != nil {
 		return nil, fmt.Errorf("balance %s: %w", at, err)
 	}
-	return func() { n.removeBalancer(b) }, nil
+	return func() { n.removeBalancer(placed) }, nil
 }
 
 func (n *Network) addBalancer(b *balancer) error {
@@ -107,18 +133,47 @@ func (n *Network) removeBalancer(b *balancer) {
 	}
 }
 
+// isBalanced reports whether a balancer has any port of a host. It is called under lock.
+func (n *Network) isBalanced(host string) bool {
+	for at := range n.balancers {
+		if at.host == host {
+			return true
+		}
+	}
+	return false
+}
+
 // balance finds a target that takes the connection.
-func (n *Network) balance(b *balancer) (path, error) {
-	for _, target := range b.targets() {
+func (n *Network) balance(from Source, b *balancer) (path, error) {
+	if b.Admits != nil && !b.Admits(from) {
+		return path{}, lost()
+	}
+	preserves := b.PreservesClient != nil && b.PreservesClient()
+	for _, target := range b.inTurn() {
 		addr := target.Addr().Unmap()
-		if b.passthrough && !n.hasAlias(addr, b.addr) {
+		if b.Passthrough && !n.hasAlias(addr, b.addr) {
 			continue
 		}
-		if p, err := n.findHost(endpoint{addr.String(), target.Port()}); err == nil {
+		p, err := n.findHost(endpoint{addr.String(), target.Port()})
+		switch {
+		case err != nil:
+		case preserves && addr == from.Address:
+			return path{}, lost()
+		default:
 			return p, nil
 		}
 	}
 	return path{}, os.NewSyscallError("connect", syscall.ECONNREFUSED)
+}
+
+// inTurn returns the targets, beginning with another one each time.
+func (b *balancer) inTurn() []netip.AddrPort {
+	all := b.Targets()
+	if len(all) == 0 {
+		return nil
+	}
+	first := int(b.turns.Add(1)-1) % len(all)
+	return slices.Concat(all[first:], all[:first])
 }
 
 func (n *Network) hasAlias(target, alias netip.Addr) bool {

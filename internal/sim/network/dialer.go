@@ -18,8 +18,8 @@ import (
 
 // Dialer returns a dial function that connects through the SOCKS5 server at
 // socksAddr and through nothing else. Names are not looked up on this side. The
-// errors are those of Network.Dial: EHOSTUNREACH, also for an unknown name, and
-// ECONNREFUSED.
+// errors are those of Network.DialFrom: EHOSTUNREACH, also for an unknown name,
+// ECONNREFUSED and ETIMEDOUT.
 func Dialer(socksAddr string) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dialThrough(ctx, socksAddr, network, addr)
@@ -89,6 +89,8 @@ func answerError(code byte) error {
 		return os.NewSyscallError("connect", syscall.EHOSTUNREACH)
 	case socksRefused:
 		return os.NewSyscallError("connect", syscall.ECONNREFUSED)
+	case socksExpired:
+		return lost()
 	}
 	return fmt.Errorf("the simulated network refused the connection with SOCKS code %#02x", code)
 }

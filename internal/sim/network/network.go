@@ -33,6 +33,8 @@ type Network struct {
 	names     map[string][]*record
 	balancers map[endpoint]*balancer
 	open      []netip.Prefix
+	private   []netip.Prefix
+	joined    bool // those outside reach private addresses too
 	changed   *signal
 	dial      dialFunc // every real connection is made by it
 	dialled   atomic.Uint32
@@ -97,12 +99,7 @@ func (n *Network) taken(addr netip.Addr) bool {
 	if _, held := n.hosts[addr]; held {
 		return true
 	}
-	for at := range n.balancers {
-		if at.host == addr.String() {
-			return true
-		}
-	}
-	return false
+	return n.isBalanced(addr.String())
 }
 
 // Route leads hostport, for example a platform's API, to target, which must be a
@@ -122,21 +119,10 @@ func (n *Network) Route(hostport, target string) {
 	n.routes[at] = target
 }
 
-// Dial connects to hostport over "tcp", "tcp4" or "tcp6". An unknown address is
+// Dial connects to hostport over "tcp", "tcp4" or "tcp6" from inside. An unknown address is
 // EHOSTUNREACH, a closed port ECONNREFUSED, an unknown name a *net.DNSError.
 func (n *Network) Dial(ctx context.Context, network, hostport string) (net.Conn, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, dialError(network, hostport, err)
-	}
-	p, err := n.find(network, hostport)
-	if err != nil {
-		return nil, dialError(network, hostport, err)
-	}
-	conn, err := n.connect(ctx, p, hostport)
-	if err != nil {
-		return nil, dialError(network, hostport, err)
-	}
-	return conn, nil
+	return n.DialFrom(ctx, Source{}, network, hostport)
 }
 
 func (n *Network) connect(ctx context.Context, p path, hostport string) (net.Conn, error) {
@@ -161,7 +147,7 @@ func (n *Network) dialTarget(ctx context.Context, p path) (net.Conn, error) {
 }
 
 // find says how an endpoint is reached, with the error of a real network if not.
-func (n *Network) find(network, hostport string) (path, error) {
+func (n *Network) find(from Source, network, hostport string) (path, error) {
 	switch network {
 	case "tcp", "tcp4", "tcp6":
 	default:
@@ -171,22 +157,25 @@ func (n *Network) find(network, hostport string) (path, error) {
 	if err != nil {
 		return path{}, err
 	}
-	return n.lead(at)
+	return n.lead(from, at)
 }
 
 // lead calls what others registered without holding the lock.
-func (n *Network) lead(at endpoint) (path, error) {
+func (n *Network) lead(from Source, at endpoint) (path, error) {
 	n.mu.Lock()
 	target, routed := n.routes[at]
 	balancer, records := n.balancers[at], slices.Clone(n.names[at.host])
+	hidden, balanced := n.isHidden(from, at.host, balancer), n.isBalanced(at.host)
 	n.mu.Unlock()
 	switch {
 	case routed:
 		return path{target: target}, nil
+	case hidden:
+		return path{}, lost()
 	case balancer != nil:
-		return n.balance(balancer)
-	case len(records) > 0:
-		return n.resolve(at, records)
+		return n.balance(from, balancer)
+	case len(records) > 0 && !balanced:
+		return n.resolve(from, at, records)
 	}
 	return n.findHost(at)
 }
@@ -218,10 +207,8 @@ func (n *Network) nobodyAt(at endpoint, unknown error) error {
 			return os.NewSyscallError("connect", syscall.ECONNREFUSED)
 		}
 	}
-	for known := range n.balancers {
-		if known.host == at.host {
-			return os.NewSyscallError("connect", syscall.ECONNREFUSED)
-		}
+	if n.isBalanced(at.host) {
+		return os.NewSyscallError("connect", syscall.ECONNREFUSED)
 	}
 	return unknown
 }

@@ -29,15 +29,16 @@ const (
 	socksFailure     = 0x01
 	socksUnreachable = 0x04
 	socksRefused     = 0x05
+	socksExpired     = 0x06
 	socksBadCommand  = 0x07
 	socksBadAddress  = 0x08
 
 	handshakeTime = 10 * time.Second
 )
 
-// ServeSOCKS serves SOCKS5 CONNECT without authentication until l is closed, and
+// ServeSOCKS serves SOCKS5 CONNECT to a source, without authentication, until l is closed, and
 // returns nil then. A listener that others than this machine can reach is refused.
-func (n *Network) ServeSOCKS(l net.Listener) error {
+func (n *Network) ServeSOCKS(l net.Listener, from Source) error {
 	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 		return fmt.Errorf("serve the simulated network on %v: only a loopback address is allowed", l.Addr())
 	}
@@ -49,11 +50,11 @@ func (n *Network) ServeSOCKS(l net.Listener) error {
 		if err != nil {
 			return fmt.Errorf("serve the simulated network: %w", err)
 		}
-		go n.serveClient(conn)
+		go n.serveClient(conn, from)
 	}
 }
 
-func (n *Network) serveClient(conn net.Conn) {
+func (n *Network) serveClient(conn net.Conn, from Source) {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTime)
 	defer cancel()
 	_ = conn.SetDeadline(time.Now().Add(handshakeTime))
@@ -62,9 +63,9 @@ func (n *Network) serveClient(conn net.Conn) {
 		refuse(conn, code)
 		return
 	}
-	p, err := n.find("tcp", hostport)
+	p, err := n.find(from, "tcp", hostport)
 	if err != nil {
-		refuse(conn, replyCode(err))
+		refuse(conn, refusalCode(err))
 		return
 	}
 	if p.listener != nil {
@@ -185,6 +186,14 @@ func readHost(conn net.Conn, kind byte) (string, byte) {
 		return addr.String(), socksOK
 	}
 	return string(raw), socksOK
+}
+
+// refusalCode reports what is lost on the simulated network as such.
+func refusalCode(err error) byte {
+	if errors.Is(err, syscall.ETIMEDOUT) {
+		return socksExpired
+	}
+	return replyCode(err)
 }
 
 // replyCode takes a real address that does not answer for one that no host has: the

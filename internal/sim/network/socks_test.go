@@ -23,12 +23,17 @@ import (
 
 func serveSOCKS(t *testing.T, n *network.Network) string {
 	t.Helper()
+	return serveSOCKSTo(t, n, network.Source{})
+}
+
+func serveSOCKSTo(t *testing.T, n *network.Network, from network.Source) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- n.ServeSOCKS(l) }()
+	go func() { served <- n.ServeSOCKS(l, from) }()
 	t.Cleanup(func() {
 		_ = l.Close()
 		if err := <-served; err != nil {
@@ -124,7 +129,7 @@ func TestSOCKSIsServedOnLoopbackOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if err := network.New().ServeSOCKS(l); err == nil {
+	if err := network.New().ServeSOCKS(l, network.Source{}); err == nil {
 		t.Error("served on every address of this machine")
 	}
 }

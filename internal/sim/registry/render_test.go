@@ -63,7 +63,7 @@ func parse(manifest []byte) (out []*unstructured.Unstructured, err error) {
 }
 
 // content are all objects of an addon, as they reach a cluster.
-func (w *world) content(t *testing.T, a addon.Addon) (out []*unstructured.Unstructured) {
+func (w *fixture) content(t *testing.T, a addon.Addon) (out []*unstructured.Unstructured) {
 	t.Helper()
 	if a.Source.Kind == addon.ChartRepository || a.Source.Kind == addon.ChartOCI {
 		return w.chartContent(t, a)
@@ -79,7 +79,7 @@ func (w *world) content(t *testing.T, a addon.Addon) (out []*unstructured.Unstru
 	return out
 }
 
-func (w *world) chartContent(t *testing.T, a addon.Addon) []*unstructured.Unstructured {
+func (w *fixture) chartContent(t *testing.T, a addon.Addon) []*unstructured.Unstructured {
 	t.Helper()
 	c, _ := w.pull(t, a)
 	out, err := render(c, a.Release, a.Namespace.Name, a.Values)

@@ -12,7 +12,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/registry"
 )
 
-func upstream(t *testing.T, w *world) *source.Source {
+func upstream(t *testing.T, w *fixture) *source.Source {
 	t.Helper()
 	s, err := source.New(source.Options{HTTP: w.Client})
 	if err != nil {

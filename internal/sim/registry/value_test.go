@@ -145,7 +145,7 @@ func TestValuesHaveTheirEffect(t *testing.T) {
 	}
 }
 
-func rendered(t *testing.T, w *world, a addon.Addon, text string) map[string]*unstructured.Unstructured {
+func rendered(t *testing.T, w *fixture, a addon.Addon, text string) map[string]*unstructured.Unstructured {
 	t.Helper()
 	c, _ := w.pull(t, a)
 	v := map[string]any{}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/siderolabs/talos/pkg/machinery/constants"
 	"github.com/siderolabs/talos/pkg/machinery/role"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -16,48 +17,45 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// authorization admits calls by the role that the client's certificate names
-// as its organization.
-func (n *node) authorization() []grpc.ServerOption {
+// interceptors answer calls that are for this node, if the client's role allows it, and
+// pass the others on.
+func (n *node) interceptors() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.UnaryInterceptor(func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-			if err := n.authorize(ctx, info.FullMethod); err != nil {
+			r, err := n.admit(ctx, info.FullMethod)
+			switch {
+			case err != nil:
 				return nil, err
+			case len(r.targets) > 0:
+				return n.forward(ctx, r, info.FullMethod, request)
 			}
 			return handle(ctx, request)
 		}),
 		grpc.StreamInterceptor(func(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-			if err := n.authorize(stream.Context(), info.FullMethod); err != nil {
+			r, err := n.admit(stream.Context(), info.FullMethod)
+			switch {
+			case err != nil:
 				return err
+			case len(r.targets) > 0:
+				return n.forwardStream(stream, r, info.FullMethod)
 			}
 			return handle(service, stream)
 		}),
 	}
 }
 
-func (n *node) authorize(ctx context.Context, method string) error {
+// admit returns where a call is answered. The node that answers decides whether the
+// client's role allows it.
+func (n *node) admit(ctx context.Context, method string) (route, error) {
+	r, err := n.route(ctx, method)
+	if err != nil || len(r.targets) > 0 {
+		return r, err
+	}
 	roles := clientRoles(ctx)
-	allowed := roles.Includes(role.Admin) || readable(method) && roles.IncludesAny(role.MakeSet(role.Reader, role.Operator))
-	if !allowed {
-		return status.Error(codes.PermissionDenied, "not authorized")
+	if roles.Includes(role.Admin) || readable(method) && roles.IncludesAny(role.MakeSet(role.Reader, role.Operator)) {
+		return r, nil
 	}
-	return n.forwards(ctx)
-}
-
-// forwards refuses what the emulation cannot do: a real control plane hands a call on
-// to the nodes that the client names; a worker does not.
-func (n *node) forwards(ctx context.Context) error {
-	md, _ := metadata.FromIncomingContext(ctx)
-	for _, target := range slices.Concat(md.Get("node"), md.Get("nodes")) {
-		switch {
-		case target == n.address().String(), target == n.hostname():
-		case !n.isControlPlane():
-			return status.Error(codes.PermissionDenied, "no request forwarding")
-		default:
-			return status.Errorf(codes.Unimplemented, "the emulated node %s does not forward to %s", n.hostname(), target)
-		}
-	}
-	return nil
+	return r, status.Error(codes.PermissionDenied, "not authorized")
 }
 
 func readable(method string) bool {
@@ -73,6 +71,8 @@ func readable(method string) bool {
 	}, method)
 }
 
+// clientRoles are those that the client's certificate names as its organizations. One with
+// the role of an impersonator, as control planes have it, may name others in the metadata.
 func clientRoles(ctx context.Context) role.Set {
 	caller, ok := peer.FromContext(ctx)
 	if !ok {
@@ -83,5 +83,9 @@ func clientRoles(ctx context.Context) role.Set {
 		return role.Zero
 	}
 	roles, _ := role.Parse(info.State.PeerCertificates[0].Subject.Organization)
+	md, _ := metadata.FromIncomingContext(ctx)
+	if named := md.Get(constants.APIAuthzRoleMetadataKey); roles.Includes(role.Impersonator) && len(named) > 0 {
+		roles, _ = role.Parse(named)
+	}
 	return roles
 }

@@ -4,7 +4,11 @@
 package talos_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v4"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
@@ -61,16 +66,80 @@ func TestConfigurationSurvivesPowerLoss(t *testing.T) {
 
 func TestConfigurationFromUserData(t *testing.T) {
 	s := newSite(t, simtalos.Options{})
+	config := s.config(t, "cp-0", talos.ControlPlane)
+	aws := &datacenter.Metadata{Platform: "aws"}
 	for id, tc := range map[string]struct {
 		userData []byte
+		cloud    *datacenter.Metadata
 		want     talos.State
 	}{
-		"talos":      {s.config(t, "cp-0", talos.ControlPlane), talos.StateConfigured},
-		"cloud-init": {[]byte("#cloud-config\nhostname: x\n"), talos.StateMaintenance},
+		"talos":           {config, nil, talos.StateConfigured},
+		"cloud-init":      {[]byte("#cloud-config\nhostname: x\n"), nil, talos.StateMaintenance},
+		"aws":             {config, aws, talos.StateConfigured},
+		"aws-no-disk":     {s.withoutInstall(t), aws, talos.StateConfigured},
+		"aws-zipped":      {zipped(t, config), aws, talos.StateConfigured},
+		"aws-none":        {nil, aws, talos.StateMaintenance},
+		"aws-blank":       {[]byte(" \n"), aws, talos.StateMaintenance},
+		"aws-incomplete":  {[]byte("apiVersion: v1alpha1\nkind: KmsgLogConfig\nname: a\nurl: tcp://10.0.0.1:1/\n"), aws, talos.StateMaintenance},
+		"aws-other":       {[]byte("#cloud-config\nhostname: x\n"), aws, talos.StateUnreachable},
+		"aws-invalid":     {[]byte("machine:\n  type: controlplane\n"), aws, talos.StateUnreachable},
+		"metal-no-disk":   {s.withoutInstall(t), nil, talos.StateMaintenance},
+		"aws-zipped-junk": {zipped(t, config)[:100], aws, talos.StateUnreachable},
 	} {
-		m, err := s.datacenter.PowerOn(datacenter.Spec{ID: id, Name: id, UserData: tc.userData})
+		m, err := s.datacenter.PowerOn(datacenter.Spec{ID: id, Name: id, UserData: tc.userData, Metadata: tc.cloud})
 		check(t, err)
-		s.awaitState(t, m.Address.Addr().String(), tc.want)
+		address := m.Address.Addr().String()
+		if tc.want == talos.StateUnreachable {
+			eventually(t, func(context.Context) bool { return strings.Contains(s.log.String(), "machine="+id+" error=") }, func() any { return id })
+		}
+		s.awaitState(t, address, tc.want)
+		conn, err := s.network.Dial(t.Context(), "tcp", address+":50000")
+		if err == nil {
+			_ = conn.Close()
+		}
+		if (err == nil) != (tc.want != talos.StateUnreachable) {
+			t.Errorf("%s listens: %v", id, err)
+		}
+	}
+}
+
+// withoutInstall is a configuration without a disk to install on.
+func (s *site) withoutInstall(t *testing.T) []byte {
+	t.Helper()
+	patched, err := talos.Config(s.secrets, testCluster(), talos.Node{Name: "cp-0", Role: talos.ControlPlane})
+	check(t, err)
+	text := regexp.MustCompile(`(?m)^    install:\n(?:        .*\n)+`).ReplaceAllString(string(patched), "")
+	if strings.Contains(text, "install:") {
+		t.Fatal("the configuration installs")
+	}
+	return []byte(text)
+}
+
+func zipped(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var buffer bytes.Buffer
+	w := gzip.NewWriter(&buffer)
+	_, err := w.Write(data)
+	check(t, errors.Join(err, w.Close()))
+	return buffer.Bytes()
+}
+
+// TestUserDataIsTakenOnce has a machine whose user data changes while it is off.
+func TestUserDataIsTakenOnce(t *testing.T) {
+	s := newSite(t, simtalos.Options{})
+	spec := datacenter.Spec{ID: "cp-0", Name: "cp-0", UserData: s.config(t, "cp-0", talos.ControlPlane), Metadata: &datacenter.Metadata{Platform: "aws"}}
+	m, err := s.datacenter.PowerOn(spec)
+	check(t, err)
+	s.awaitState(t, m.Address.Addr().String(), talos.StateConfigured)
+	s.datacenter.PowerOff("cp-0")
+	spec.UserData = []byte("junk")
+	_, err = s.datacenter.PowerOn(spec)
+	check(t, err)
+	s.awaitState(t, m.Address.Addr().String(), talos.StateConfigured)
+	version, err := s.admin(t, m.Address.Addr().String()).Version(t.Context(), &emptypb.Empty{})
+	check(t, err)
+	if p := version.GetMessages()[0].GetPlatform(); p.GetName() != "aws" || p.GetMode() != "cloud" {
+		t.Errorf("platform %v", p)
 	}
 }
 
@@ -146,6 +215,13 @@ func TestRoleIsThatOfTheCertificate(t *testing.T) {
 
 func (s *site) withRole(t *testing.T, r role.Role) *talos.Client {
 	t.Helper()
+	client, err := talos.NewClient(s.talosconfig(t, r), s.network.Dial)
+	check(t, err)
+	return client
+}
+
+func (s *site) talosconfig(t *testing.T, r role.Role) []byte {
+	t.Helper()
 	var bundle secrets.Bundle
 	check(t, yaml.Unmarshal(s.secrets, &bundle))
 	bundle.Clock = secrets.NewClock()
@@ -153,9 +229,7 @@ func (s *site) withRole(t *testing.T, r role.Role) *talos.Client {
 	check(t, err)
 	talosconfig, err := clientconfig.NewConfig("dev", nil, bundle.Certs.OS.Crt, certificate).Bytes()
 	check(t, err)
-	client, err := talos.NewClient(talosconfig, s.network.Dial)
-	check(t, err)
-	return client
+	return talosconfig
 }
 
 func TestResetWipes(t *testing.T) {

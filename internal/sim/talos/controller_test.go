@@ -68,7 +68,7 @@ func ended(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 func TestControllersRunForReal(t *testing.T) {
 	command := newStarter(t)
 	t.Parallel()
-	s, client := oneNode(t, simtalos.Options{Executable: planetest.Executable(t), Controllers: []string{command}})
+	s, client := oneNode(t, simtalos.Options{Executable: planetest.Executable(t), Controllers: func(string) []string { return []string{command} }})
 	installCilium(t, client)
 	define(t, s)
 	createController(t, client)

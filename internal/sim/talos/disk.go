@@ -75,24 +75,3 @@ const (
 func (d disk) wipe() error {
 	return errors.Join(os.RemoveAll(d.podsPath()), os.RemoveAll(d.etcdPath()), os.RemoveAll(d.configPath()))
 }
-
-// configured reports whether data, such as user data, is a configuration that
-// Talos would boot with.
-func configured(data []byte) bool {
-	if len(data) == 0 {
-		return false
-	}
-	cfg, err := configloader.NewFromBytes(data)
-	if err != nil || !cfg.CompleteForBoot() {
-		return false
-	}
-	_, err = cfg.Validate(metal{})
-	return err == nil
-}
-
-// metal is the mode of machines that install Talos on a disk.
-type metal struct{}
-
-func (metal) String() string        { return "metal" }
-func (metal) RequiresInstall() bool { return true }
-func (metal) InContainer() bool     { return false }

@@ -35,9 +35,10 @@ type Options struct {
 	Profile    datacenter.Profile
 	Faults     *fault.Injector
 	Auditor    *audit.Auditor // gets each etcd that is bootstrapped; nil: none
-	// Controllers is the command that runs a controller of this project, followed
-	// by its name and its arguments; without it their pods run nothing.
-	Controllers []string
+	// Controllers returns the command that runs a controller of this project, followed
+	// by its name and its arguments. It reaches the network through the SOCKS5 server at
+	// proxy, which is that of its node. Without it their pods run nothing.
+	Controllers func(proxy string) []string
 }
 
 // Emulator runs emulated nodes on machines, and holds the clusters that they form.
@@ -109,15 +110,9 @@ func (e *Emulator) bootOnce(ctx context.Context, m datacenter.Machine, d disk) e
 	if err != nil {
 		return err
 	}
-	if cfg == nil && configured(m.UserData) {
-		if err := d.writeConfig(m.UserData); err != nil {
-			return err
-		}
-		return errRestart
-	}
 	log := e.options.Log.With("machine", m.Name)
 	if cfg == nil {
-		return runMaintenance(ctx, m, d, log)
+		return start(ctx, m, d, log)
 	}
 	n, err := e.node(m, d, cfg, log)
 	if err != nil {
@@ -130,6 +125,19 @@ func (e *Emulator) bootOnce(ctx context.Context, m datacenter.Machine, d disk) e
 		e.Removed(m.ID)
 	}
 	return err
+}
+
+// start is a node without a configuration on its disk: it takes that of its user data, or
+// waits for one.
+func start(ctx context.Context, m datacenter.Machine, d disk, log *slog.Logger) error {
+	taken, err := takeUserData(ctx, m, d, log)
+	switch {
+	case err != nil:
+		return err
+	case taken:
+		return errRestart
+	}
+	return runMaintenance(ctx, m, d, log)
 }
 
 func (e *Emulator) node(m datacenter.Machine, d disk, cfg config.Provider, log *slog.Logger) (*node, error) {

@@ -30,7 +30,7 @@ func (n *node) awaitEndpoint(ctx context.Context) error {
 	hostport := net.JoinHostPort(endpoint.Hostname(), port)
 	var last string
 	for {
-		if err := n.emulator.options.Network.Await(ctx, hostport); err != nil {
+		if err := n.emulator.options.Network.AwaitFrom(ctx, n.source(), hostport); err != nil {
 			return err
 		}
 		err := n.greet(ctx, hostport, endpoint.Hostname())
@@ -52,7 +52,7 @@ func (n *node) greet(ctx context.Context, hostport, name string) error {
 	if !roots.AppendCertsFromPEM(n.config.Cluster().IssuingCA().Crt) {
 		return errors.New("the kubernetes CA of the configuration is not a certificate")
 	}
-	conn, err := n.emulator.options.Network.Dial(ctx, "tcp", hostport)
+	conn, err := n.emulator.options.Network.DialFrom(ctx, n.source(), "tcp", hostport)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ package talos
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -26,12 +28,17 @@ func (n *node) runKubelet(ctx context.Context) error {
 	if err := n.awaitCluster(ctx); err != nil {
 		return err
 	}
+	controllers, closeProxy, err := n.controllers()
+	if err != nil {
+		return err
+	}
+	defer closeProxy()
 	kubelet := cluster.NewKubelet(n.kubernetesNode(), cluster.Options{
 		ReadyAfter:  n.emulator.options.Profile.NodeReady,
 		AwaitsCNI:   n.cluster.awaitsCNI(),
 		AddonAfter:  n.emulator.options.Profile.Chart,
 		Faults:      n.emulator.options.Faults,
-		Controllers: cluster.Controllers{Command: n.emulator.options.Controllers, Dir: n.disk.podsPath()},
+		Controllers: cluster.Controllers{Command: controllers, Dir: n.disk.podsPath()},
 		Containers:  n.runPod,
 		Log:         n.log,
 	})
@@ -48,6 +55,24 @@ func (n *node) runKubelet(ctx context.Context) error {
 		}
 		before = p
 	}
+}
+
+// controllers returns the command of this project's controllers on the node, and serves
+// them the network as their node sees it.
+func (n *node) controllers() (command []string, end func(), err error) {
+	if n.emulator.options.Controllers == nil {
+		return nil, func() {}, nil
+	}
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, fmt.Errorf("network of the pods of %s: %w", n.hostname(), err)
+	}
+	go func() {
+		if err := n.emulator.options.Network.ServeSOCKS(l, n.source()); err != nil {
+			n.log.Error("the network of pods ended", "error", err)
+		}
+	}()
+	return n.emulator.options.Controllers(l.Addr().String()), func() { _ = l.Close() }, nil
 }
 
 func (n *node) awaitCluster(ctx context.Context) error {

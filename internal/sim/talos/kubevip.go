@@ -103,7 +103,7 @@ func (n *node) admitKubeVIP(ctx context.Context, vip kubeVIP) error {
 // node that is so from the start, or never.
 func (n *node) awaitAPI(ctx context.Context, vip kubeVIP) error {
 	if vip.looksElsewhere() {
-		return n.emulator.options.Network.Await(ctx, net.JoinHostPort(vip.apiHost, vip.apiPort))
+		return n.emulator.options.Network.AwaitFrom(ctx, n.source(), net.JoinHostPort(vip.apiHost, vip.apiPort))
 	}
 	if n.reaches(vip) {
 		return nil

@@ -24,7 +24,7 @@ type machined struct {
 func (s *machined) Version(context.Context, *emptypb.Empty) (*machine.VersionResponse, error) {
 	return &machine.VersionResponse{Messages: []*machine.Version{{
 		Version:  &machine.VersionInfo{Tag: s.node.version(), Os: "linux", Arch: runtime.GOARCH},
-		Platform: &machine.PlatformInfo{Name: metal{}.String(), Mode: metal{}.String()},
+		Platform: &machine.PlatformInfo{Name: modeOf(s.node.machine).platform, Mode: modeOf(s.node.machine).String()},
 		Features: &machine.FeaturesInfo{Rbac: true},
 	}}}, nil
 }
@@ -68,7 +68,7 @@ func (s *machined) ApplyConfiguration(_ context.Context, in *machine.ApplyConfig
 	if cfg.RawV1Alpha1() == nil {
 		return nil, status.Error(codes.InvalidArgument, "the applied machine configuration doesn't contain v1alpha1 config")
 	}
-	warnings, err := cfg.Validate(metal{})
+	warnings, err := cfg.Validate(modeOf(s.node.machine))
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}

@@ -27,6 +27,7 @@ import (
 type maintenance struct {
 	machine.UnimplementedMachineServiceServer
 	disk    disk
+	mode    mode
 	restart context.CancelCauseFunc
 	log     *slog.Logger
 	mu      sync.Mutex
@@ -46,7 +47,7 @@ func runMaintenance(power context.Context, m datacenter.Machine, d disk, log *sl
 		return err
 	}
 	log.Info("talos is in maintenance mode", "address", m.Address.Addr())
-	service := &maintenance{disk: d, restart: restart, log: log}
+	service := &maintenance{disk: d, mode: modeOf(m), restart: restart, log: log}
 	return api{machine: service, resources: resources}.serve(ctx, power, m, config)
 }
 
@@ -76,7 +77,7 @@ func (s *maintenance) ApplyConfiguration(ctx context.Context, in *machine.ApplyC
 	if err != nil {
 		return nil, fmt.Errorf("failed to parse config: %w", err)
 	}
-	warnings, err := cfg.Validate(metal{})
+	warnings, err := cfg.Validate(s.mode)
 	if err != nil {
 		return nil, status.Errorf(codes.InvalidArgument, "configuration validation failed: %s", err)
 	}

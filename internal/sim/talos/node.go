@@ -23,6 +23,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/pki"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
 // node is one start of a configured node.
@@ -78,11 +79,12 @@ func (n *node) run(power context.Context) error {
 }
 
 // appear makes a control plane's presence known: to workers, to those who know the
-// cluster by a name, and to balancers in front of it.
+// cluster by a name, and to balancers in front of it. In a cloud the name is that of a load
+// balancer.
 func (n *node) appear() (disappear func()) {
 	n.cluster.appear(n)
 	ends := []func(){func() { n.cluster.disappear(n) }}
-	if host := n.config.Cluster().Endpoint().Hostname(); !isAddress(host) {
+	if host := n.config.Cluster().Endpoint().Hostname(); !isAddress(host) && n.machine.Metadata == nil {
 		ends = append(ends, n.emulator.options.Network.Name(host, n.addresses))
 	}
 	for _, alias := range n.loopbackAddresses() {
@@ -123,7 +125,7 @@ func (n *node) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a := api{machine: &machined{node: n}, resources: resources, options: n.authorization()}
+	a := api{machine: &machined{node: n}, resources: resources, options: n.interceptors()}
 	return a.serve(ctx, n.power, n.machine, config)
 }
 
@@ -164,6 +166,9 @@ func (n *node) talosCA() pki.CA {
 
 func (n *node) address() netip.Addr { return n.machine.Address.Addr() }
 
+// source is where the node's connections come from, and those of its pods.
+func (n *node) source() network.Source { return network.Source{Address: n.address()} }
+
 func (n *node) addresses() []netip.Addr { return []netip.Addr{n.address()} }
 
 // version is that of the image, whatever the configuration would install: Talos is on
@@ -174,10 +179,15 @@ func (n *node) version() string {
 
 func (n *node) isControlPlane() bool { return n.config.Machine().Type().IsControlPlane() }
 
-// hostname falls back to one that is made from the machine's identity.
+// hostname falls back to that of the metadata, and to one that is made from the machine's
+// identity.
 func (n *node) hostname() string {
 	if named := n.config.NetworkHostnameConfig(); named != nil && named.Hostname() != "" {
 		return named.Hostname()
+	}
+	if m := n.machine.Metadata; m != nil && m.Hostname != "" {
+		host, _, _ := strings.Cut(m.Hostname, ".")
+		return host
 	}
 	id := strings.ToLower(strings.ReplaceAll(n.machine.ID, "-", ""))
 	return "talos-" + id[:min(len(id), 6)]

@@ -34,7 +34,20 @@ func resources(ctx context.Context, m datacenter.Machine, stage runtime.MachineS
 	system := hardware.NewSystemInformation(hardware.SystemInformationID)
 	system.TypedSpec().UUID = m.ID
 	system.TypedSpec().ProductName = "emulated"
-	return resources, errors.Join(resources.Create(ctx, system), imageNamed(m.Image).create(ctx, resources))
+	return resources, errors.Join(resources.Create(ctx, system), createMetadata(ctx, resources, m), imageNamed(m.Image).create(ctx, resources))
+}
+
+// createMetadata creates the resource of what the platform says of the machine.
+func createMetadata(ctx context.Context, resources state.State, m datacenter.Machine) error {
+	metadata := runtime.NewPlatformMetadataSpec(runtime.NamespaceName, runtime.PlatformMetadataID)
+	metadata.TypedSpec().Platform = modeOf(m).platform
+	if from := m.Metadata; from != nil {
+		*metadata.TypedSpec() = runtime.PlatformMetadataSpec{
+			Platform: from.Platform, Hostname: from.Hostname, Region: from.Region, Zone: m.Zone, InstanceType: from.InstanceType,
+			InstanceID: from.InstanceID, ProviderID: from.ProviderID, InternalDNS: from.Hostname, Tags: from.Tags,
+		}
+	}
+	return resources.Create(ctx, metadata)
 }
 
 // create makes the resources of an image: the schematic is an extension.
@@ -60,7 +73,7 @@ func (i image) shows(kind resource.Type) bool {
 	case runtime.ExtensionStatusType:
 		return i.version != ""
 	}
-	return kind == runtime.MachineStatusType || kind == hardware.SystemInformationType
+	return kind == runtime.MachineStatusType || kind == runtime.PlatformMetadataType || kind == hardware.SystemInformationType
 }
 
 // readOnly is how clients see the resources of a node: types that it does not have are

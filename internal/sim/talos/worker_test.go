@@ -15,6 +15,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	talosclient "github.com/siderolabs/talos/pkg/machinery/client"
 	clientconfig "github.com/siderolabs/talos/pkg/machinery/client/config"
+	"github.com/siderolabs/talos/pkg/machinery/role"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -32,9 +33,13 @@ import (
 // certificate.
 func (s *site) admin(t *testing.T, address string) machine.MachineServiceClient {
 	t.Helper()
-	raw, err := talos.Talosconfig(s.secrets, "dev", nil)
-	check(t, err)
-	config, err := clientconfig.FromBytes(raw)
+	return machine.NewMachineServiceClient(s.connect(t, address, role.Admin))
+}
+
+// connect opens the Talos API of a configured node with a certificate of a role.
+func (s *site) connect(t *testing.T, address string, r role.Role) *grpc.ClientConn {
+	t.Helper()
+	config, err := clientconfig.FromBytes(s.talosconfig(t, r))
 	check(t, err)
 	current := config.Contexts[config.Context]
 	certificate, err := talosclient.CertificateFromConfigContext(current)
@@ -50,7 +55,7 @@ func (s *site) admin(t *testing.T, address string) machine.MachineServiceClient 
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return s.network.Dial(ctx, "tcp", addr) }))
 	check(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	return machine.NewMachineServiceClient(conn)
+	return conn
 }
 
 // impatient is a control plane that does not wait for a silent kubelet as long as usual.

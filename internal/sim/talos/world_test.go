@@ -5,10 +5,13 @@ package talos_test
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,13 +36,32 @@ type site struct {
 	datacenter *datacenter.Datacenter
 	secrets    []byte
 	client     *talos.Client
+	log        journal
+}
+
+// journal keeps the emulator's log.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
 }
 
 func newSite(t *testing.T, o simtalos.Options) *site {
 	t.Helper()
 	s := &site{network: network.New(), dir: t.TempDir()}
 	o.Network, o.Dir = s.network, t.TempDir()
-	o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	o.Log = slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &s.log), nil))
 	s.options = o
 	s.start(t)
 	t.Cleanup(func() { s.datacenter.Close() })

@@ -35,21 +35,21 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// world is a namespace on the API server, through a client that refuses unknown
+// fixture is a namespace on the API server, through a client that refuses unknown
 // fields as kubectl does.
-type world struct {
+type fixture struct {
 	*testing.T
 	client.Client
 	namespace string
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	c, err := client.New(api, client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, Client: client.WithFieldValidation(c, metav1.FieldValidationStrict)}
+	w := &fixture{T: t, Client: client.WithFieldValidation(c, metav1.FieldValidationStrict)}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	if err := c.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
@@ -59,14 +59,14 @@ func newWorld(t *testing.T) *world {
 }
 
 // try has the API server judge a manifest without keeping it.
-func (w *world) try(o *unstructured.Unstructured) error {
+func (w *fixture) try(o *unstructured.Unstructured) error {
 	o = o.DeepCopy()
 	o.SetNamespace(w.namespace)
 	return w.Create(w.Context(), o, client.DryRunAll)
 }
 
 // apply creates an object together with its status.
-func (w *world) apply(o *unstructured.Unstructured) *unstructured.Unstructured {
+func (w *fixture) apply(o *unstructured.Unstructured) *unstructured.Unstructured {
 	w.Helper()
 	created := o.DeepCopy()
 	if created.SetNamespace(w.namespace); created.GetKind() == "ButlerConfig" {

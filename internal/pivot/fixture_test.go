@@ -100,8 +100,8 @@ func connect(config *rest.Config) (client.WithWatch, error) {
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
-// world is a cluster on the local plane, ready to be moved onto another.
-type world struct {
+// fixture is a cluster on the local plane, ready to be moved onto another.
+type fixture struct {
 	testing.TB
 	ctx       context.Context
 	key       types.NamespacedName
@@ -118,9 +118,9 @@ const (
 	machines = 2
 )
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	w := &world{TB: t, ctx: t.Context(), key: types.NamespacedName{Namespace: system, Name: "mgmt"}, clusterID: uuid.NewString()}
+	w := &fixture{TB: t, ctx: t.Context(), key: types.NamespacedName{Namespace: system, Name: "mgmt"}, clusterID: uuid.NewString()}
 	t.Cleanup(func() {
 		for _, c := range []client.Client{local, cluster, other} {
 			w.wipe(c)
@@ -134,19 +134,19 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-func (w *world) must(err error) {
+func (w *fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w *world) ensureNamespace(c client.Client, name string) {
+func (w *fixture) ensureNamespace(c client.Client, name string) {
 	w.Helper()
 	w.must(client.IgnoreAlreadyExists(c.Create(w.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})))
 }
 
-func (w *world) apply(c client.Client, text string) *unstructured.Unstructured {
+func (w *fixture) apply(c client.Client, text string) *unstructured.Unstructured {
 	w.Helper()
 	o := &unstructured.Unstructured{}
 	w.must(yaml.Unmarshal([]byte(text), &o.Object))
@@ -192,7 +192,7 @@ spec:
           credentialsSecretRef: {name: aws}
 `
 
-func (w *world) makeCluster() {
+func (w *fixture) makeCluster() {
 	w.Helper()
 	w.must(local.Create(w.ctx, w.secret("elsewhere", "harvester", false)))
 	w.must(local.Create(w.ctx, w.secret(system, "aws", false)))
@@ -222,18 +222,18 @@ func (w *world) makeCluster() {
 	}
 }
 
-func (w *world) condition(name string, generation int64) any {
+func (w *fixture) condition(name string, generation int64) any {
 	return map[string]any{
 		"type": name, "status": "True", "reason": "Fine", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": generation,
 	}
 }
 
-func (w *world) mark(o client.Object) {
+func (w *fixture) mark(o client.Object) {
 	o.SetLabels(map[string]string{v1alpha1.LabelCluster: "mgmt", v1alpha1.LabelClusterBootstrap: "mgmt"})
 	o.SetAnnotations(map[string]string{v1alpha1.AnnotationClusterID: w.clusterID, v1alpha1.AnnotationOwnerID: uuid.NewString()})
 }
 
-func (w *world) secret(namespace, name string, own bool) *corev1.Secret {
+func (w *fixture) secret(namespace, name string, own bool) *corev1.Secret {
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string][]byte{"key": []byte(password)}}
 	if own {
 		w.mark(s)
@@ -244,7 +244,7 @@ func (w *world) secret(namespace, name string, own bool) *corev1.Secret {
 	return s
 }
 
-func (w *world) machine(i int) *v1alpha1.MachineRequest {
+func (w *fixture) machine(i int) *v1alpha1.MachineRequest {
 	name := fmt.Sprintf("mgmt-cp-%d", i)
 	r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: name}, Spec: v1alpha1.MachineRequestSpec{
 		ProviderRef: v1alpha1.ProviderReference{Name: "harvester-prod"}, MachineName: name, Role: v1alpha1.RoleControlPlane,
@@ -258,7 +258,7 @@ func (w *world) machine(i int) *v1alpha1.MachineRequest {
 // minter is who may create requests with an owner id.
 const minter = client.FieldOwner("butler-bootstrap")
 
-func (w *world) makeMachine(i int) error {
+func (w *fixture) makeMachine(i int) error {
 	r := w.machine(i)
 	if err := local.Create(w.ctx, r, minter); err != nil {
 		return err
@@ -276,7 +276,7 @@ func (w *world) makeMachine(i int) error {
 	return local.Status().Update(w.ctx, r, client.FieldOwner("butler-provider-harvester"))
 }
 
-func (w *world) setStatus(c client.Client, o *unstructured.Unstructured, owner string, status map[string]any) {
+func (w *fixture) setStatus(c client.Client, o *unstructured.Unstructured, owner string, status map[string]any) {
 	w.Helper()
 	o.Object["status"] = status
 	w.must(c.Status().Update(w.ctx, o, client.FieldOwner(owner)))
@@ -284,7 +284,7 @@ func (w *world) setStatus(c client.Client, o *unstructured.Unstructured, owner s
 
 // handOver is what lies on the new cluster before its plane moves there, and what
 // its own controllers have made of it.
-func (w *world) handOver() {
+func (w *fixture) handOver() {
 	w.Helper()
 	for _, name := range []string{system, "elsewhere"} {
 		w.ensureNamespace(cluster, name)
@@ -298,7 +298,7 @@ func (w *world) handOver() {
 }
 
 // move is one from the local plane onto the cluster.
-func (w *world) move() *Move {
+func (w *fixture) move() *Move {
 	m := &Move{
 		Bootstrap: w.key, Scope: Everything,
 		From: w.side(Plane{Name: "this machine", Kind: v1alpha1.PlaneLocal, Client: local}),
@@ -308,7 +308,7 @@ func (w *world) move() *Move {
 }
 
 // back is the move from the cluster to the local plane.
-func (w *world) back() *Move {
+func (w *fixture) back() *Move {
 	return w.equip(&Move{
 		Bootstrap: w.key, Scope: Cluster,
 		From: w.side(Plane{Name: "cluster mgmt", Kind: v1alpha1.PlaneSelf, Client: cluster}),
@@ -323,7 +323,7 @@ type side struct {
 	awake                     func(context.Context) (string, error)
 }
 
-func (w *world) side(p Plane) *side {
+func (w *fixture) side(p Plane) *side {
 	note := func(call string) func(context.Context) error {
 		return func(context.Context) error {
 			w.calls = append(w.calls, call)
@@ -343,14 +343,14 @@ func (s *side) Resume(ctx context.Context) error                      { return s
 func (s *side) CheckLogin(ctx context.Context) error                  { return s.admitted(ctx) }
 func (s *side) RunningController(ctx context.Context) (string, error) { return s.awake(ctx) }
 
-func (w *world) equip(m *Move) *Move {
+func (w *fixture) equip(m *Move) *Move {
 	m.Inventory = func(context.Context) ([]Item, error) { return w.platform, nil }
 	m.AnswerWithin, m.LoginWithin = 200*time.Millisecond, 200*time.Millisecond
 	return m
 }
 
 // run must succeed.
-func (w *world) run(m *Move) *Report {
+func (w *fixture) run(m *Move) *Report {
 	w.Helper()
 	report, err := m.Run(w.ctx)
 	if err != nil {
@@ -360,7 +360,7 @@ func (w *world) run(m *Move) *Report {
 }
 
 // stops must not.
-func (w *world) stops(m *Move) *Stopped {
+func (w *fixture) stops(m *Move) *Stopped {
 	w.Helper()
 	_, err := m.Run(w.ctx)
 	stopped, ok := errors.AsType[*Stopped](err)
@@ -373,7 +373,7 @@ func (w *world) stops(m *Move) *Stopped {
 	return stopped
 }
 
-func (w *world) standing(c client.Client) Standing {
+func (w *fixture) standing(c client.Client) Standing {
 	w.Helper()
 	s, err := Read(w.ctx, c, w.key)
 	w.must(err)
@@ -381,7 +381,7 @@ func (w *world) standing(c client.Client) Standing {
 }
 
 // inCharge says which of the planes is.
-func (w *world) inCharge() string {
+func (w *fixture) inCharge() string {
 	w.Helper()
 	here, there := w.standing(local), w.standing(cluster)
 	switch {
@@ -396,7 +396,7 @@ func (w *world) inCharge() string {
 }
 
 // everything is what a plane holds of this project, and its Secrets.
-func (w *world) everything(c client.Client) set {
+func (w *fixture) everything(c client.Client) set {
 	w.Helper()
 	out := set{}
 	all, err := kinds(nil)
@@ -412,7 +412,7 @@ func (w *world) everything(c client.Client) set {
 }
 
 // wipe clears a plane.
-func (w *world) wipe(c client.Client) {
+func (w *fixture) wipe(c client.Client) {
 	w.ctx = context.Background() // that of the test has ended
 	group, ctx := errgroup.WithContext(w.ctx)
 	group.SetLimit(maxConcurrent)
@@ -433,7 +433,7 @@ func (w *world) wipe(c client.Client) {
 }
 
 // change edits an object as kubectl would.
-func (w *world) change(c client.Client, key ref, edit func(*unstructured.Unstructured)) {
+func (w *fixture) change(c client.Client, key ref, edit func(*unstructured.Unstructured)) {
 	w.Helper()
 	o := w.everything(c)[key]
 	if o == nil {
@@ -443,7 +443,7 @@ func (w *world) change(c client.Client, key ref, edit func(*unstructured.Unstruc
 	w.must(c.Update(w.ctx, o, client.FieldOwner("somebody")))
 }
 
-func (w *world) delete(c client.Client, key ref) {
+func (w *fixture) delete(c client.Client, key ref) {
 	w.Helper()
 	o := w.everything(c)[key]
 	if o == nil {

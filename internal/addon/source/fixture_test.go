@@ -30,9 +30,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon"
 )
 
-// world stands for everything that can be reached: one server that has every
+// fixture stands for everything that can be reached: one server that has every
 // name, with files and with registries.
-type world struct {
+type fixture struct {
 	mu       sync.Mutex
 	files    map[string][]byte // by address
 	answers  map[string]http.HandlerFunc
@@ -42,9 +42,9 @@ type world struct {
 	client   *http.Client
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{
+	w := &fixture{
 		files: map[string][]byte{}, answers: map[string]http.HandlerFunc{}, requests: map[string]int{},
 		tags: map[string]map[string][]byte{}, blobs: map[string][]byte{},
 	}
@@ -140,7 +140,7 @@ func listener(t *testing.T) net.Listener {
 	return l
 }
 
-func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (w *fixture) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	address := "https://" + r.Host + r.URL.Path
 	w.mu.Lock()
 	w.requests[address]++
@@ -160,7 +160,7 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 // registry has what a pull needs of the distribution protocol. It wants a token,
 // which everybody gets.
-func (w *world) registry(rw http.ResponseWriter, r *http.Request) {
+func (w *fixture) registry(rw http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/v2/token" {
 		_ = json.NewEncoder(rw).Encode(map[string]string{"token": "everybody"})
 		return
@@ -183,7 +183,7 @@ func (w *world) registry(rw http.ResponseWriter, r *http.Request) {
 	w.hand(rw, w.blobs[sum], "application/octet-stream")
 }
 
-func (w *world) list(rw http.ResponseWriter, repository string) {
+func (w *fixture) list(rw http.ResponseWriter, repository string) {
 	var tags []string
 	for t := range w.tags[repository] {
 		tags = append(tags, t)
@@ -191,7 +191,7 @@ func (w *world) list(rw http.ResponseWriter, repository string) {
 	_ = json.NewEncoder(rw).Encode(map[string]any{"name": repository, "tags": tags})
 }
 
-func (w *world) hand(rw http.ResponseWriter, data []byte, mediaType string) {
+func (w *fixture) hand(rw http.ResponseWriter, data []byte, mediaType string) {
 	if data == nil {
 		rw.WriteHeader(http.StatusNotFound)
 		return
@@ -204,7 +204,7 @@ func (w *world) hand(rw http.ResponseWriter, data []byte, mediaType string) {
 // layer is one of an artifact that is pushed.
 type layer struct{ mediaType, title, data string }
 
-func (w *world) push(t *testing.T, repository, tag string, layers ...layer) {
+func (w *fixture) push(t *testing.T, repository, tag string, layers ...layer) {
 	t.Helper()
 	m := ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest, Config: ocispec.DescriptorEmptyJSON}
 	m.SchemaVersion = 2
@@ -226,7 +226,7 @@ func (w *world) push(t *testing.T, repository, tag string, layers ...layer) {
 	w.tags[repository][tag] = data
 }
 
-func (w *world) source(t *testing.T, charts string) *Source {
+func (w *fixture) source(t *testing.T, charts string) *Source {
 	t.Helper()
 	s, err := New(Options{Charts: charts, HTTP: w.client})
 	if err != nil {

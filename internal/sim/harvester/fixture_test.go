@@ -36,8 +36,8 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
-// world is a simulated Harvester with its datacenter.
-type world struct {
+// fixture is a simulated Harvester with its datacenter.
+type fixture struct {
 	dir        string
 	executable string
 	network    *network.Network
@@ -54,7 +54,7 @@ type world struct {
 	kills map[string]context.CancelCauseFunc
 }
 
-var shared *world // one per package, set by TestMain alone
+var shared *fixture // one per package, set by TestMain alone
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
@@ -66,7 +66,7 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	ctrl.SetLogger(logr.Discard())
-	shared = &world{dir: dir}
+	shared = &fixture{dir: dir}
 	if err := shared.start(harvester.Options{Seed: harvester.Seed{
 		Namespaces: []string{"team"}, Images: []string{"team/custom"}, Networks: []string{"team/vlan-77"},
 		StorageClasses: []string{"fast"}, Hosts: []string{"harvester.example.com:6443"},
@@ -78,7 +78,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-func (w *world) start(o harvester.Options) error {
+func (w *fixture) start(o harvester.Options) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	var err error
@@ -105,14 +105,14 @@ func (w *world) start(o harvester.Options) error {
 	return err
 }
 
-func (w *world) stop() error {
+func (w *fixture) stop() error {
 	err := w.harvester.Stop()
 	w.datacenter.Close()
 	return err
 }
 
 // boot notes what it got and lives until it is switched off or killed.
-func (w *world) boot(ctx context.Context, m datacenter.Machine) error {
+func (w *fixture) boot(ctx context.Context, m datacenter.Machine) error {
 	life, kill := context.WithCancelCause(ctx)
 	defer kill(nil)
 	w.mu.Lock()
@@ -126,20 +126,20 @@ func (w *world) boot(ctx context.Context, m datacenter.Machine) error {
 	return context.Cause(life)
 }
 
-func (w *world) booted(name string) (datacenter.Spec, int) {
+func (w *fixture) booted(name string) (datacenter.Spec, int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.specs[name], w.boots[name]
 }
 
-func (w *world) kill(name string) {
+func (w *fixture) kill(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.kills[name](nil)
 }
 
 // shutDown has the guest of a machine switch it off.
-func (w *world) shutDown(name string) {
+func (w *fixture) shutDown(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.kills[name](datacenter.ErrShutdown)

@@ -22,14 +22,14 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// world is the simulated Harvester that all tests of this package share.
-type world struct {
+// fixture is the simulated Harvester that all tests of this package share.
+type fixture struct {
 	*simtest.Simulator
 	admin      client.Client
 	kubeconfig []byte
 }
 
-var shared *world // set by TestMain alone
+var shared *fixture // set by TestMain alone
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
@@ -49,7 +49,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-func start(dir string, seed sim.Seed) (*world, error) {
+func start(dir string, seed sim.Seed) (*fixture, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	seed.Hosts = []string{"harvester.example:6443"}
@@ -57,11 +57,11 @@ func start(dir string, seed sim.Seed) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Simulator: s}
+	w := &fixture{Simulator: s}
 	return w, w.open()
 }
 
-func (w *world) open() error {
+func (w *fixture) open() error {
 	credentials, err := w.Credentials()
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (w *world) open() error {
 }
 
 // config is what the reference documentation shows, over the simulated network.
-func (w *world) config(change ...func(*provider.Config)) provider.Config {
+func (w *fixture) config(change ...func(*provider.Config)) provider.Config {
 	c := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}}
 	c.Name = "harvester-prod"
 	c.Spec.Provider = v1alpha1.ProviderHarvester

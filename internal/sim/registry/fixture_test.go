@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 	os.Exit(planetest.Run(m, plane.Options{Args: []string{"--allow-privileged"}}, func(p *plane.Plane) { api = p }))
 }
 
-// world is a network with a registry on it, and a client that trusts it.
-type world struct {
+// fixture is a network with a registry on it, and a client that trusts it.
+type fixture struct {
 	*http.Client
 
 	registry *registry.Registry
@@ -66,9 +66,9 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-func start(t *testing.T, o registry.Options) *world {
+func start(t *testing.T, o registry.Options) *fixture {
 	t.Helper()
-	w := &world{network: network.New(), log: &journal{}}
+	w := &fixture{network: network.New(), log: &journal{}}
 	if o.Authority == nil {
 		o.Authority = authority(t, t.TempDir())
 	}
@@ -110,7 +110,7 @@ func injector(t *testing.T, faults string) *fault.Injector {
 }
 
 // get is the status and the body of an answer.
-func (w *world) get(t *testing.T, address string) (int, []byte) {
+func (w *fixture) get(t *testing.T, address string) (int, []byte) {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
@@ -129,7 +129,7 @@ func (w *world) get(t *testing.T, address string) (int, []byte) {
 }
 
 // fetch is get for what must be there.
-func (w *world) fetch(t *testing.T, address string) []byte {
+func (w *fixture) fetch(t *testing.T, address string) []byte {
 	t.Helper()
 	status, body := w.get(t, address)
 	if status != http.StatusOK {
@@ -139,7 +139,7 @@ func (w *world) fetch(t *testing.T, address string) []byte {
 }
 
 // pull is a chart as Helm pulls it, and the digest that the far side names.
-func (w *world) pull(t *testing.T, a addon.Addon) (*chart.Chart, string) {
+func (w *fixture) pull(t *testing.T, a addon.Addon) (*chart.Chart, string) {
 	t.Helper()
 	if a.Source.Kind == addon.ChartOCI {
 		return w.pullOCI(t, a)
@@ -168,7 +168,7 @@ func (w *world) pull(t *testing.T, a addon.Addon) (*chart.Chart, string) {
 	return load(t, archive), entry.Digest
 }
 
-func (w *world) pullOCI(t *testing.T, a addon.Addon) (*chart.Chart, string) {
+func (w *fixture) pullOCI(t *testing.T, a addon.Addon) (*chart.Chart, string) {
 	t.Helper()
 	c, err := helmregistry.NewClient(helmregistry.ClientOptHTTPClient(w.Client), helmregistry.ClientOptWriter(io.Discard))
 	if err != nil {
