@@ -49,7 +49,9 @@ func (a *Authority) Certificate() []byte { return a.ca.Cert }
 // TLS returns the configuration of a server with a certificate for these names and
 // addresses and for loopback.
 func (a *Authority) TLS(hosts ...string) (*tls.Config, error) {
-	pair, err := a.ca.Issue(pki.Request{CommonName: "simulated platform", Names: append([]string{"127.0.0.1", "localhost"}, hosts...), Server: true})
+	// A subject other than the authority's: OpenSSL takes the certificate for self-signed
+	// otherwise.
+	pair, err := a.ca.Issue(pki.Request{CommonName: "server of the simulated platform", Names: append([]string{"127.0.0.1", "localhost"}, hosts...), Server: true})
 	if err != nil {
 		return nil, err
 	}

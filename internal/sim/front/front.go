@@ -40,6 +40,11 @@ type Options struct {
 	API fault.API
 	// Tags returns what the tags of the object in the body of a request say.
 	Tags func(body []byte) tag.Set
+	// Content returns what the body of a request writes to the platform, without what may
+	// have keys in it there; nil: the body as it is.
+	Content func(body []byte) []byte
+	// Plain serves without TLS.
+	Plain bool
 	// Create is how long the platform takes to answer when a machine is created.
 	Create  time.Duration
 	Faults  *fault.Injector
@@ -77,8 +82,16 @@ func Serve(o Options, next http.Handler) (*Server, error) {
 		Handler: o.chain(next), TLSConfig: security, ReadHeaderTimeout: headerTimeout,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
-	go func() { _ = s.server.ServeTLS(s.listener, "", "") }() // ends with Close
+	go s.serve() // ends with Close
 	return s, nil
+}
+
+func (s *Server) serve() {
+	if s.options.Plain {
+		_ = s.server.Serve(s.listener)
+		return
+	}
+	_ = s.server.ServeTLS(s.listener, "", "")
 }
 
 func (o Options) listen() (net.Listener, error) {
@@ -117,12 +130,19 @@ func (o Options) recordWrites(next http.Handler) http.Handler {
 		if call := o.API.Classify(r); call.Writes() && call.Resource != "" {
 			content := Body(r)
 			o.Auditor.Wrote(audit.Write{
-				Agent: r.UserAgent(), Call: call, Content: content,
+				Agent: r.UserAgent(), Call: call, Content: o.written(content),
 				ClusterID: o.Tags(content).ClusterID,
 			})
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+func (o Options) written(body []byte) []byte {
+	if o.Content == nil {
+		return body
+	}
+	return o.Content(body)
 }
 
 // Address returns where the API is served, on loopback.
