@@ -1,85 +1,110 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package aws simulates the API of AWS on the machines of a simulated
-// datacenter.
 package aws
 
 import (
-	"context"
-	"net/http"
+	"errors"
+	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
-	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/front"
-	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // Platform returns AWS as a platform that can be simulated.
 func Platform() facade.Platform {
-	return facade.Platform{Type: v1alpha1.ProviderAWS, Start: start, Seed: seed}
+	return facade.Platform{Type: v1alpha1.ProviderAWS, Start: start, Seed: seedFor}
 }
 
-// seed returns what a manifest expects on the platform.
-func seed(*v1alpha1.ClusterBootstrap, *v1alpha1.ProviderConfig) any { return struct{}{} }
-
-// api is the simulated API. It answers every call with 501 so far.
-type api struct {
-	front *front.Server
-	ended chan struct{}
-}
-
-func start(_ context.Context, o facade.Options) (facade.API, error) {
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, err
+// seedFor returns what a manifest expects in the account.
+func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
+	spec := pc.Spec.AWS
+	if spec == nil {
+		return Seed{}
 	}
-	a := &api{ended: make(chan struct{})}
-	var err error
-	a.front, err = front.Serve(front.Options{
-		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority,
-		API:    fault.API{Classify: classify, Refuse: refuse},
-		Tags:   func([]byte) tag.Set { return tag.Set{} },
-		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
-	}, http.HandlerFunc(serve))
-	if err != nil {
-		return nil, err
+	s := Seed{
+		Region: spec.Region, VPC: spec.VPCID, Subnets: spec.SubnetIDs, SecurityGroups: spec.SecurityGroupIDs,
+		PublicSubnets: spec.PublicIP, Endpoint: spec.Endpoint,
 	}
-	return a, nil
+	if n := pc.Spec.Network; n != nil {
+		s.CIDR = n.Subnet
+	}
+	if spec.IAMInstanceProfile != "" {
+		s.Profiles = []string{filepath.Base(spec.IAMInstanceProfile)}
+	}
+	if u, err := url.Parse(spec.Endpoint); err == nil && u.Host != "" {
+		if u.Scheme == "http" {
+			s.Plain = u.Host
+		} else {
+			s.Hosts = []string{u.Host}
+		}
+	}
+	s.seedImages(spec.AMI, cb.Spec.Talos)
+	return s
 }
 
-// serve answers a call that no fault has answered.
-func serve(w http.ResponseWriter, r *http.Request) {
-	http.Error(w, "the simulated platform does not have "+r.Method+" "+r.URL.Path, http.StatusNotImplemented)
+// seedImages adds the official images of the version, and where the manifest has a
+// schematic the image that its user has imported.
+func (s *Seed) seedImages(ami string, t v1alpha1.TalosSpec) {
+	if t.Version != "" {
+		s.TalosVersions = []string{t.Version}
+	}
+	name := "talos-" + t.Version
+	if t.Schematic != "" {
+		name += "-" + t.Schematic
+	}
+	if ami != "" || t.Schematic != "" {
+		s.Images = append(s.Images, Image{ID: ami, Name: name + "-amd64"})
+	}
 }
 
-// classify says what a call is, for faults and for the record of writes.
-func classify(*http.Request) fault.Call { return fault.Call{} }
-
-// refuse answers a call that a fault refuses, in the platform's own words.
-func refuse(w http.ResponseWriter, _ *http.Request, _ fault.Refusal) {
-	http.Error(w, "refused", http.StatusNotImplemented)
-}
+func (a *AWS) file(name string) string { return filepath.Join(a.options.Dir, name) }
 
 // Credentials implements facade.API.
-func (a *api) Credentials() map[string]string { return map[string]string{} }
-
-// Admin implements facade.API.
-func (a *api) Admin() string { return "" }
-
-// Prepare implements facade.API.
-func (a *api) Prepare(context.Context, fault.Plan) error { return nil }
-
-// Wait implements facade.API.
-func (a *api) Wait() error {
-	<-a.ended
-	return nil
+func (a *AWS) Credentials() map[string]string {
+	out := map[string]string{
+		v1alpha1.KeyAccessKeyID: a.file("accessKeyID"), v1alpha1.KeySecretAccessKey: a.file("secretAccessKey"),
+	}
+	if a.seed.Endpoint != "" {
+		out[v1alpha1.KeyEndpoint] = a.file("endpoint")
+	}
+	return out
 }
 
-// Stop implements facade.API.
-func (a *api) Stop() error {
-	defer close(a.ended)
-	return a.front.Close()
+// Admin implements facade.API. It is a configuration file of the AWS command line tool.
+func (a *AWS) Admin() string { return a.file("admin") }
+
+// User is the file with which the command line tool calls as the user.
+func (a *AWS) User() string { return a.file("config") }
+
+// writeCredentials writes the files of the user and of the administrator.
+func (a *AWS) writeCredentials() error {
+	user, admin := a.st.principals.byID[userName], a.st.principals.byID[adminName]
+	return errors.Join(
+		plane.WriteFile(a.file("accessKeyID"), []byte(user.AccessKeyID)),
+		plane.WriteFile(a.file("secretAccessKey"), []byte(user.Secret)),
+		plane.WriteFile(a.file("endpoint"), []byte(a.seed.Endpoint)),
+		plane.WriteFile(a.User(), a.toolConfig(user, a.front.Address())),
+		plane.WriteFile(a.Admin(), a.toolConfig(admin, a.admin.Address())),
+	)
+}
+
+// toolConfig is a configuration file of the AWS command line tool and of the SDKs.
+func (a *AWS) toolConfig(p *principal, address string) []byte {
+	ca := ""
+	if _, err := os.Stat(a.options.Authority.File()); err == nil {
+		ca = fmt.Sprintf("ca_bundle = %s\n", a.options.Authority.File())
+	}
+	return fmt.Appendf(nil, "[default]\nregion = %s\nendpoint_url = https://%s\naws_access_key_id = %s\naws_secret_access_key = %s\n%s",
+		a.seed.Region, address, p.AccessKeyID, p.Secret, ca)
+}
+
+// Zones returns the zones of the region, for tests.
+func (s Seed) Zones() []string {
+	return slices.Clone((&AWS{seed: s.withDefaults()}).zones())
 }

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package aws
+
+// maxRecoveries is how often in a row a machine that dies at once is started again.
+const maxRecoveries = 3
+
+// follow reacts to what machines do by themselves.
+func (a *AWS) follow() {
+	for {
+		select {
+		case <-a.ctx.Done():
+			return
+		case <-a.options.Datacenter.Addressed():
+		case id := <-a.options.Datacenter.Died():
+			a.died(id)
+		}
+	}
+}
+
+// died reacts to a machine that ended by itself: a guest that has shut down stops or
+// terminates its instance; a start that failed is a failed launch; otherwise the host was
+// lost, and the instance is recovered on another one.
+func (a *AWS) died(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := a.st.instances.byID[id]
+	run, known := a.options.Datacenter.LastRun(id)
+	if i == nil || !known || !run.Died || i.State != running && i.State != pending {
+		return
+	}
+	const code, text = "Client.InstanceInitiatedShutdown", "Client.InstanceInitiatedShutdown: Instance initiated shutdown"
+	switch {
+	case run.Clean && i.Shutdown == "terminate":
+		a.terminate(i, code, text, "")
+	case run.Clean:
+		i.State, i.Reason, i.ReasonText = stopped, code, text
+		a.st.instances.put(i.ID, i)
+	case run.FailedStarts > 0 && !i.Ran:
+		a.fail(i)
+	case run.FailedStarts <= maxRecoveries:
+		i.Ran = true
+		a.st.instances.put(i.ID, i)
+		a.restart(i)
+	}
+}
+
+// resume powers the machines on that should run after a restart of the simulator, and
+// finishes what had begun.
+func (a *AWS) resume() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, i := range a.st.instances.all() {
+		switch i.State {
+		case pending:
+			a.later(0, func() { a.boot(i) })
+		case running:
+			if err := a.powerOn(i); err != nil {
+				a.options.Log.Error("power on an instance", "instance", i.ID, "err", err)
+			}
+		case stopping:
+			i.State = stopped
+			a.st.instances.put(i.ID, i)
+		case shuttingDown:
+			a.finish(i)
+		case terminated:
+			a.st.instances.remove(i.ID)
+			continue
+		}
+		a.auditInstance(i)
+	}
+	a.auditAll()
+	a.resumeBalancers()
+}

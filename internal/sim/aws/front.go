@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package aws
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/butlerdotdev/butler/internal/sim/aws/model"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/front"
+	"github.com/butlerdotdev/butler/provider/tag"
+)
+
+// openFronts serves the API to its users, with faults and the record of writes, and to the
+// administrator, without.
+func (a *AWS) openFronts() (err error) {
+	o := a.options
+	users := front.Options{
+		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority, Hosts: a.hostNames(),
+		API:  fault.API{Classify: a.classify, Refuse: a.refuseFault, Pretend: a.pretend, Past: a, Second: http.HandlerFunc(a.serveSecond)},
+		Tags: requestSet, Content: content,
+		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
+	}
+	if a.front, err = front.Serve(users, a); err != nil {
+		return err
+	}
+	if a.admin, err = front.Serve(front.Options{
+		AddressFile: filepath.Join(o.Dir, "adminfront"), Authority: o.Authority, API: users.API, Log: o.Log,
+	}, a); err != nil {
+		return err
+	}
+	if a.seed.Plain == "" {
+		return nil
+	}
+	users.AddressFile, users.Hosts, users.Plain = filepath.Join(o.Dir, "plainfront"), []string{a.seed.Plain}, true
+	a.plain, err = front.Serve(users, a)
+	return err
+}
+
+// hostNames are those of the services in the region, and the manifest's own.
+func (a *AWS) hostNames() []string {
+	var out []string
+	for _, s := range []string{ec2, elb, sts, servicequotas} {
+		out = append(out, s+"."+a.seed.Region+".amazonaws.com")
+	}
+	return append(append(out, "sts.amazonaws.com", "iam.amazonaws.com"), a.seed.Hosts...)
+}
+
+func (a *AWS) route() {
+	a.front.Route("443")
+	if a.plain != nil {
+		a.plain.Route("80")
+	}
+}
+
+// requestSet is what the tags in a request say.
+func requestSet(body []byte) tag.Set {
+	r, err := http.NewRequest(http.MethodPost, "/", strings.NewReader(string(body)))
+	if err != nil {
+		return tag.Set{}
+	}
+	return tag.AWS().Read(read(r).requestTags())
+}
+
+// content is what a request writes to the platform. User data is left out: machine
+// configurations have keys in them, and on this platform they travel there.
+func content(body []byte) []byte {
+	r, err := http.NewRequest(http.MethodPost, "/", strings.NewReader(string(body)))
+	if err != nil {
+		return body
+	}
+	params := read(r).params
+	delete(params, "UserData")
+	return []byte(strings.Join(slices.Sorted(maps.Values(params)), "\n"))
+}
+
+// classify says what a request is in the words of a fault plan.
+func (a *AWS) classify(r *http.Request) fault.Call {
+	q := read(r)
+	op, known := a.operations[q.service+":"+q.operation]
+	if !known {
+		return fault.Call{Verb: fault.Get}
+	}
+	if q.params.Bool("DryRun", false) {
+		return fault.Call{Verb: fault.Get, Resource: op.resource}
+	}
+	return fault.Call{Verb: op.verb, Resource: op.resource, Name: a.nameIn(q, op)}
+}
+
+// nameIn is the name of the machine or load balancer that a request is about.
+func (a *AWS) nameIn(q request, op operation) string {
+	switch {
+	case q.service == elb:
+		return a.balancerName(q)
+	case q.operation == "RunInstances":
+		for _, s := range q.params.Each("TagSpecification") {
+			if s.String("ResourceType") == "instance" {
+				return requestSetName(s.Each("Tag"))
+			}
+		}
+	case q.operation == "CreateSecurityGroup":
+		return q.params.String("GroupName")
+	case op.verb != fault.List:
+		return a.objectName(q)
+	}
+	return ""
+}
+
+func requestSetName(all []model.Params) string {
+	for _, p := range all {
+		if p.String("Key") == "Name" {
+			return p.String("Value")
+		}
+	}
+	return ""
+}
+
+// objectName is the name of the first object that a request names.
+func (a *AWS) objectName(q request) string {
+	for _, key := range []string{"InstanceId", "InstanceId.1", "ResourceId.1", "GroupId", "VolumeId"} {
+		id := q.params.String(key)
+		if id == "" {
+			continue
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if i := a.st.instances.byID[id]; i != nil {
+			return i.machineName()
+		}
+		if g := a.st.groups.byID[id]; g != nil {
+			return g.Name
+		}
+		return id
+	}
+	return ""
+}
+
+// refuseFault answers a call that the fault plan refuses.
+func (a *AWS) refuseFault(w http.ResponseWriter, r *http.Request, f fault.Refusal) {
+	q := read(r)
+	var refused refusal
+	err := a.faultError(q, f.Kind)
+	if !errors.As(err, &refused) {
+		refused = refusal{"InternalError", err.Error(), http.StatusInternalServerError}
+	}
+	writeRefusal(w, q.service, refused)
+}
+
+func (a *AWS) faultError(q request, k fault.Kind) error {
+	switch k { //nolint:exhaustive // others do not refuse
+	case fault.Throttle:
+		return throttled(q.service)
+	case fault.TokenExpiry:
+		return expired(q.service)
+	case fault.Quota:
+		return a.overQuota(q)
+	}
+	return refusal{deniedCode(q.service), deniedText(q.service, "User: "+a.arn(iam, "user/"+userName)+" is not authorized to perform: "+q.service+":"+q.operation), deniedStatus(q.service)}
+}
+
+func throttled(service string) error {
+	switch service {
+	case ec2:
+		return refusal{"RequestLimitExceeded", "Request limit exceeded.", http.StatusServiceUnavailable}
+	case servicequotas:
+		return refuse("TooManyRequestsException", "Rate exceeded")
+	}
+	return refuse("Throttling", "Rate exceeded")
+}
+
+func (a *AWS) overQuota(q request) error {
+	switch q.operation {
+	case "CreateLoadBalancer":
+		return refuse("TooManyLoadBalancers", "The maximum number of load balancers has been reached")
+	case "CreateTargetGroup":
+		return refuse("TooManyTargetGroups", "The maximum number of target groups has been reached")
+	case "CreateListener":
+		return refuse("TooManyListeners", "The maximum number of listeners has been reached")
+	case "CreateSecurityGroup":
+		return refuse("SecurityGroupLimitExceeded", "The maximum number of security groups has been reached.")
+	case "CreateVolume":
+		return refuse("VolumeLimitExceeded", "Maximum number of volumes exceeded.")
+	case "AllocateAddress":
+		return refuse("AddressLimitExceeded", "The maximum number of addresses has been reached.")
+	}
+	return vcpuLimitExceeded(a.quotaOf("Standard"))
+}

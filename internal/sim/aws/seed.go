@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package aws
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Seed is what the account has at its start: what a manifest names, and what accounts
+// have anyway. Objects that exist are left as they are.
+type Seed struct {
+	Region string `json:"region,omitempty"`
+	VPC    string `json:"vpc,omitempty"`
+	// CIDR is the prefix of the VPC.
+	CIDR string `json:"cidr,omitempty"`
+	// Subnets are spread over the zones of the region.
+	Subnets []string `json:"subnets,omitempty"`
+	// PublicSubnets reports that Subnets have a route to the internet gateway; otherwise
+	// they have one to a NAT gateway, and the VPC has public subnets beside them.
+	PublicSubnets  bool     `json:"publicSubnets,omitempty"`
+	NoWayOut       bool     `json:"noWayOut,omitempty"` // Subnets have no route out of the VPC
+	SecurityGroups []string `json:"securityGroups,omitempty"`
+	Images         []Image  `json:"images,omitempty"`
+	// TalosVersions are those of which the account sees the official images.
+	TalosVersions []string `json:"talosVersions,omitempty"`
+	Profiles      []string `json:"profiles,omitempty"` // instance profiles, with a role of the same name
+	Roles         []Role   `json:"roles,omitempty"`
+	KeyPairs      []string `json:"keyPairs,omitempty"`
+	// Policy is the policy document of the user; empty: the documented one.
+	Policy json.RawMessage `json:"policy,omitempty"`
+	// VCPUs is the quota of processors of standard types.
+	VCPUs int `json:"vcpus,omitempty"`
+	// FullZones have no capacity for any type.
+	FullZones []string `json:"fullZones,omitempty"`
+	// Lag is how long a new instance is not described.
+	Lag metav1.Duration `json:"lag,omitzero"`
+	// SessionLimit is how long temporary credentials last; 0: as long as they are asked for.
+	SessionLimit metav1.Duration `json:"sessionLimit,omitzero"`
+	// Hosts are further names of the API with TLS, and Plain is one without, each with a
+	// port or without.
+	Hosts []string `json:"hosts,omitempty"`
+	Plain string   `json:"plain,omitempty"`
+	// Endpoint is that of the manifest; empty: none.
+	Endpoint string `json:"endpoint,omitempty"`
+}
+
+// Image is an AMI of the account, or with an Owner one of another account.
+type Image struct {
+	ID      string `json:"id,omitempty"` // empty: made from the name
+	Name    string `json:"name"`
+	Owner   string `json:"owner,omitempty"`
+	Arch    string `json:"arch,omitempty"` // default x86_64
+	RootGB  int    `json:"rootGB,omitempty"`
+	Private bool   `json:"private,omitempty"` // another account's, and not shared
+	Tags    tags   `json:"tags,omitempty"`
+}
+
+// Role can be assumed.
+type Role struct {
+	Name        string          `json:"name"`
+	ExternalID  string          `json:"externalID,omitempty"`
+	WebIdentity bool            `json:"webIdentity,omitempty"`
+	Policy      json.RawMessage `json:"policy,omitempty"` // empty: the documented one
+}
+
+// documented is the policy that the guide asks for.
+//
+//go:embed policy.json
+var documented []byte
+
+const everything = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
+
+func readSeed(raw json.RawMessage) (s Seed, err error) {
+	if len(raw) == 0 {
+		return s, nil
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return s, fmt.Errorf("seed of simulated AWS: %w", err)
+	}
+	return s, nil
+}
+
+func (s Seed) withDefaults() Seed {
+	set := func(field *string, value string) {
+		if *field == "" {
+			*field = value
+		}
+	}
+	set(&s.Region, "eu-central-1")
+	set(&s.VPC, derivedID("vpc", "butler"))
+	set(&s.CIDR, "10.40.0.0/16")
+	if len(s.Subnets) == 0 {
+		for _, zone := range []string{"a", "b", "c"} {
+			s.Subnets = append(s.Subnets, derivedID("subnet", "private-"+zone))
+		}
+	}
+	if len(s.SecurityGroups) == 0 {
+		s.SecurityGroups = []string{derivedID("sg", "nodes")}
+	}
+	if len(s.Policy) == 0 {
+		s.Policy = documented
+	}
+	if s.VCPUs == 0 {
+		s.VCPUs = 5000
+	}
+	return s
+}
+
+// split returns the nth part of a prefix with this many parts, a power of two.
+func split(p netip.Prefix, parts, n int) netip.Prefix {
+	bits := p.Bits()
+	for size := 1; size < parts; size *= 2 {
+		bits++
+	}
+	raw := p.Masked().Addr().As4()
+	value := uint32(raw[0])<<24 | uint32(raw[1])<<16 | uint32(raw[2])<<8 | uint32(raw[3])
+	value += uint32(n) << (32 - bits)
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}), bits)
+}
