@@ -64,6 +64,9 @@ type LoadBalancer struct {
 	Registered int32
 	// Message is the present obstacle on the way to StateRunning, for people.
 	Message string
+	// Certain says, with StateAbsent, that nothing can appear any more: no Settle has to
+	// pass.
+	Certain bool
 	// Parts are all objects that the platform holds for it. Only List fills them in.
 	Parts []Part
 }

@@ -80,8 +80,12 @@ type Machine struct {
 	// it. They do not change during the life of the machine.
 	Disks []v1alpha1.MachineDisk
 	// Message is the present obstacle on the way to StateRunning, for people.
-	// It has no request ids and no times.
+	// It has no request ids and no times. With StateAbsent it says why the machine is
+	// gone, if the platform reports that.
 	Message string
+	// Certain says, with StateAbsent, that nothing can appear any more, for example as the
+	// platform still lists the machine as terminated: no Settle has to pass.
+	Certain bool
 	// Parts are all objects that the platform holds for the machine, the machine
 	// proper included. Only List fills them in.
 	Parts []Part
@@ -107,4 +111,16 @@ type MachineSpec struct {
 	// TalosVersion and Schematic let a driver look up its platform's default image.
 	TalosVersion string
 	Schematic    string
+	// Attempt is the record that Platform.Plan returned for this Create; empty where the
+	// caller stores none. The same Attempt asks the platform for the same machine again,
+	// whatever was chosen meanwhile for others.
+	Attempt string
+}
+
+// Attempt is what is known about the last Create of a machine.
+type Attempt struct {
+	// Record is what Plan returned for it; empty means that there was none.
+	Record string
+	// Refused is the error with which the platform has definitely refused it.
+	Refused error
 }

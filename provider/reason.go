@@ -35,6 +35,10 @@ const (
 	ReasonPermissionDenied = "PermissionDenied"
 	// ReasonQuotaExceeded: a quota is used up.
 	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonCapacityExhausted: the platform has no room for the machine at present.
+	ReasonCapacityExhausted = "CapacityExhausted"
+	// ReasonAttemptInvalid: the record of an attempt cannot be used.
+	ReasonAttemptInvalid = "AttemptInvalid"
 
 	// ReasonOwnerMissing: a call names no owner.
 	ReasonOwnerMissing = "OwnerMissing"

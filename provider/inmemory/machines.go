@@ -5,6 +5,7 @@ package inmemory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -35,11 +36,12 @@ func (p *Platform) Create(ctx context.Context, spec provider.MachineSpec) (provi
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	op := fmt.Sprintf("create machine %q", spec.Name)
+	p.attempts = append(p.attempts, spec.Attempt)
 	done, err := p.enter(ctx, Create, op)
 	if err != nil {
 		return provider.Machine{}, err
 	}
-	if err := p.refuse(op, spec); err != nil {
+	if err := errors.Join(p.refuse(op, spec), p.note(op, spec)); err != nil {
 		return provider.Machine{}, err
 	}
 	now := time.Now()

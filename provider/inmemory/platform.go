@@ -49,6 +49,8 @@ type Options struct {
 	// Images and Networks are what exists; nil means that every name does. The
 	// network is that of the ProviderConfig.
 	Images, Networks []string
+	// Plans lets every Create have a recorded attempt; after a stock-out it is another.
+	Plans bool
 	// NoNetworkData refuses network data, as clouds do.
 	NoNetworkData bool
 }
@@ -69,6 +71,7 @@ type Platform struct {
 	agents    map[string]int
 	accepted  string
 	logins    int
+	attempts  []string
 	elsewhere *Platform
 	moved     bool // connections that are open reach elsewhere too
 	waiting   atomic.Int32
@@ -132,6 +135,9 @@ func (p *Platform) connect(ctx context.Context, c provider.Config) (provider.Pla
 	}
 	if p.options.Listing {
 		live.ObserveAll = (&linkedMachines{l}).observeAll
+	}
+	if p.options.Plans {
+		live.Plan = (&linkedMachines{l}).plan
 	}
 	if p.options.Push {
 		live.Changes = p.changes

@@ -62,7 +62,7 @@ func repeatCreate(t *trial) {
 }
 
 func createAfterLostResponse(t *trial) {
-	s := t.spec()
+	s := t.recorded(t.spec())
 	lift := t.inject(LostResponse)
 	_, err := t.machines.Create(t.ctx, s)
 	lift()

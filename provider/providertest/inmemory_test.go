@@ -31,7 +31,7 @@ func TestTheInMemoryPlatformKeepsTheContract(t *testing.T) {
 // inMemory is the suite of a platform that keeps every rule.
 func inMemory() (Suite, *inmemory.Platform) {
 	p := inmemory.New(inmemory.Options{
-		AddressDelay: 20 * time.Millisecond, DeleteDelay: 20 * time.Millisecond, Push: true, Listing: true, Wire: true, LoadBalancers: true, NodeProviderIDs: true,
+		AddressDelay: 20 * time.Millisecond, DeleteDelay: 20 * time.Millisecond, Push: true, Listing: true, Wire: true, LoadBalancers: true, NodeProviderIDs: true, Plans: true,
 		Images: []string{knownImage}, Networks: []string{knownNetwork}, NoNetworkData: true,
 	})
 	c := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}}

@@ -22,6 +22,7 @@ func Rules() []string {
 
 const (
 	ruleLostResponse = "create after a lost response"
+	ruleRecord       = "recorded attempt"
 	rulePartial      = "partial create resumed"
 	ruleThrottled    = "throttled"
 	ruleDenied       = "denied"
@@ -35,6 +36,7 @@ func rules() []rule {
 		{name: "create", check: create},
 		{name: "repeat create", check: repeatCreate},
 		{name: ruleLostResponse, check: createAfterLostResponse},
+		{name: ruleRecord, check: attemptIsRecorded},
 		{name: rulePartial, check: partialCreateResumed},
 		{name: "observe absent", check: observeAbsent},
 		{name: "address appears", check: addressAppears},

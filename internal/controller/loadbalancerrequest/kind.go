@@ -46,6 +46,7 @@ func loadBalancers() kind {
 		Sighted: func(b provider.LoadBalancer) (string, provider.State) { return b.ID, b.State },
 		Absent:  provider.LoadBalancer{State: provider.StateAbsent},
 	}
+	k.Extra.Certain = func(b provider.LoadBalancer) bool { return b.State == provider.StateAbsent && b.Certain }
 	k.Extra.Accept, k.Extra.Announce = accept, announce
 	return k
 }

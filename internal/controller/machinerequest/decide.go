@@ -88,7 +88,7 @@ func decidePartial(f facts) decision {
 func decideAbsent(f facts) decision {
 	switch {
 	case f.Known:
-		return decideLost(f, "Virtual machine is gone")
+		return decideLost(f, obstacle(f, "Virtual machine is gone"))
 	case f.Asked == request.Create:
 		return creating("Virtual machine is being created")
 	case f.Fresh, f.Settled, !f.Attempted:

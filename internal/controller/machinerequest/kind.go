@@ -55,6 +55,7 @@ func machines() kind {
 		Absent:  provider.Machine{State: provider.StateAbsent},
 	}
 	k.Extra.DeleteObserves, k.Extra.Adopts = true, true
+	k.Extra.Plan, k.Extra.Certain = plan, func(m provider.Machine) bool { return m.State == provider.StateAbsent && m.Certain }
 	k.Extra.Pushed, k.Extra.PushWithin = pushed, gatheringFor
 	return k
 }

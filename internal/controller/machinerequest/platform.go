@@ -23,6 +23,14 @@ func act(ctx context.Context, p *pass, a request.Action) (provider.Machine, erro
 	return p.Platform.Machines.Create(ctx, spec(p))
 }
 
+// plan asks for the record of the next attempt, where the platform needs one.
+func plan(ctx context.Context, p *pass, last provider.Attempt) (string, error) {
+	if p.Platform.Plan == nil {
+		return "", nil
+	}
+	return p.Platform.Plan(ctx, spec(p), last)
+}
+
 func ref(p *pass) provider.MachineRef {
 	return provider.MachineRef{Name: p.Request.Spec.MachineName, Owner: p.Claim.Owner()}
 }
@@ -33,6 +41,6 @@ func spec(p *pass) provider.MachineSpec {
 		MachineRef: ref(p), Role: s.Role,
 		CPU: s.CPU, MemoryMB: s.MemoryMB, DiskGB: s.DiskGB, ExtraDisks: s.ExtraDisks,
 		Image: s.Image, UserData: provider.Sensitive(s.UserData), NetworkData: provider.Sensitive(s.NetworkData),
-		Labels: s.Labels, TalosVersion: s.TalosVersion, Schematic: s.Schematic,
+		Labels: s.Labels, TalosVersion: s.TalosVersion, Schematic: s.Schematic, Attempt: request.Record(p.Request),
 	}
 }

@@ -38,7 +38,7 @@ func (c *Claim) BeginAdoption(ctx context.Context, machine, id string) error {
 	}
 	return c.patch(ctx, func() {
 		c.annotate(v1alpha1.AnnotationOwnerID, uuid.NewString())
-		c.stamp()
+		c.stamp("")
 	})
 }
 

@@ -77,8 +77,8 @@ func (p *Pass[O, P, S]) observe(ctx context.Context) (S, error) {
 func (p *Pass[O, P, S]) act(ctx context.Context, a Action) error {
 	_, state := p.r.Kind.Sighted(p.Facts.Seen)
 	creates := a == Create && (state == provider.StateAbsent || state == provider.StatePartial)
-	if creates && !p.Facts.Fresh {
-		if err := p.Claim.Attempt(ctx); err != nil {
+	if creates {
+		if planned, err := p.attempt(ctx); err != nil || !planned {
 			return err
 		}
 	}
@@ -98,6 +98,32 @@ func (p *Pass[O, P, S]) act(ctx context.Context, a Action) error {
 	p.create(ctx)
 	p.created = state == provider.StateAbsent && p.Facts.Err == nil
 	return nil
+}
+
+// attempt records what is about to be created. It reports false if the platform could not
+// say what that is, which is then the fact to decide about.
+func (p *Pass[O, P, S]) attempt(ctx context.Context) (planned bool, err error) {
+	record, err := p.plan(ctx)
+	if err != nil && OfPlatform(err) {
+		p.remember(p.Facts.Seen, err)
+		return false, nil
+	}
+	if err == nil && (!p.Facts.Fresh || record != Record(p.Request)) {
+		err = p.Claim.Attempt(ctx, record)
+	}
+	return err == nil, err
+}
+
+// plan returns the record of the next attempt. That of the last one is used again unless
+// the platform has refused it: its call may have taken effect.
+func (p *Pass[O, P, S]) plan(ctx context.Context) (record string, err error) {
+	plan, last := p.r.Kind.Extra.Plan, provider.Attempt{Record: Record(p.Request), Refused: p.note.refused}
+	if plan == nil || last.Record != "" && last.Refused == nil {
+		return last.Record, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+	defer cancel()
+	return plan(ctx, p, last)
 }
 
 func (p *Pass[O, P, S]) create(ctx context.Context) {

@@ -24,6 +24,11 @@ const AnnotationAttempt = v1alpha1.Group + "/create-attempt"
 // not known. The write of a later attempt carries it.
 const AnnotationUnanswered = v1alpha1.Group + "/create-unanswered"
 
+// AnnotationRecord holds what the driver has chosen for the attempt, as Platform.Plan
+// returned it. It is written with the attempt, and a call whose answer is not known is
+// repeated with the same one.
+const AnnotationRecord = v1alpha1.Group + "/create-record"
+
 // Claim is a provider's hold on a request: the finalizer, the owner that platform
 // objects are tagged with, and the recorded attempts. Every write of a pass goes
 // through it and carries the resource version that was read.
@@ -51,10 +56,11 @@ type Claim struct {
 // Held reports whether the finalizer is on the request.
 func (c *Claim) Held() bool { return controllerutil.ContainsFinalizer(c.Object, c.Finalizer) }
 
-// Take claims the request in one write: finalizer, owner, claim and attempt. Minted
-// says that the owner is new, so nothing can exist so far; fresh that the first
-// attempt was recorded by this very write. Taken must have been asked before.
-func (c *Claim) Take(ctx context.Context) (minted, fresh bool, err error) {
+// Take claims the request in one write: finalizer, owner, claim and attempt, with its
+// record if there is one. Minted says that the owner is new, so nothing can exist so far;
+// fresh that the first attempt was recorded by this very write. Taken must have been asked
+// before.
+func (c *Claim) Take(ctx context.Context, record string) (minted, fresh bool, err error) {
 	owner, held := c.owner(), c.Held()
 	if held && (owner == "" || c.claimed()) {
 		return false, false, c.ownerKept(owner)
@@ -67,15 +73,21 @@ func (c *Claim) Take(ctx context.Context) (minted, fresh bool, err error) {
 			c.annotate(v1alpha1.AnnotationOwnerID, uuid.NewString())
 		}
 		if fresh {
-			c.stamp()
+			c.stamp(record)
 		}
 	})
 	return minted, fresh && err == nil, err
 }
 
-// Attempt records that something is about to be created. As a locked write it
+// Attempt records that something is about to be created, and as what. As a locked write it
 // also proves that this pass has not read a stale request.
-func (c *Claim) Attempt(ctx context.Context) error { return c.patch(ctx, c.stamp) }
+func (c *Claim) Attempt(ctx context.Context, record string) error {
+	return c.patch(ctx, func() { c.stamp(record) })
+}
+
+// Record returns what the driver has chosen for the last attempt, empty if nothing is
+// recorded.
+func Record(o client.Object) string { return o.GetAnnotations()[AnnotationRecord] }
 
 // Release lets the request go.
 func (c *Claim) Release(ctx context.Context) error {
@@ -121,11 +133,14 @@ func noted(o client.Object, key string) time.Time {
 	return time.Unix(1, 0)
 }
 
-func (c *Claim) stamp() {
+func (c *Claim) stamp(record string) {
 	if last, tried := c.Object.GetAnnotations()[AnnotationAttempt]; tried && !c.Note.answered {
 		c.annotate(AnnotationUnanswered, last)
 	}
 	c.annotate(AnnotationAttempt, c.Now().UTC().Format(time.RFC3339Nano))
+	if record != "" {
+		c.annotate(AnnotationRecord, record)
+	}
 	c.recordPlatform()
 }
 

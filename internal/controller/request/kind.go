@@ -67,6 +67,11 @@ type Extra[O Object, P ~string, S any] struct {
 	DeleteObserves bool
 	// Adopts says that a request can take over what another program created for it.
 	Adopts bool
+	// Plan asks the platform what the next attempt to create something asks for; an empty
+	// record means that there is nothing to record.
+	Plan func(ctx context.Context, p *Pass[O, P, S], last provider.Attempt) (record string, err error)
+	// Certain reports whether what is absent cannot appear any more.
+	Certain func(S) bool
 	// Accept refuses a platform that cannot serve the kind.
 	Accept func(*Pass[O, P, S], *provider.Platform) error
 	// Pushed reports whether the next change is pushed, so that the platform is hardly

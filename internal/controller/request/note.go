@@ -45,6 +45,7 @@ type Note struct {
 	// read one of them again means that the cache is behind.
 	superseded []string
 	answered   bool      // the last call that creates had an answer
+	refused    error     // that answer, if the platform has definitely refused
 	missing    time.Time // since when nothing is to be seen on the platform
 	failing    time.Time // since when the platform cannot be asked
 	failures   int       // passes in a row that ended with an error
@@ -111,11 +112,14 @@ func (n *Note) Saw(present bool, err error, now time.Time) {
 
 // Asking notes that something is about to be created: what was missing before
 // says nothing any more.
-func (n *Note) Asking() { n.missing, n.answered = time.Time{}, false }
+func (n *Note) Asking() { n.missing, n.answered, n.refused = time.Time{}, false, nil }
 
 // Answered notes how the platform answered that. Unavailable is no answer.
 func (n *Note) Answered(err error) {
 	n.answered = err == nil || provider.KindOf(err) != provider.Unavailable
+	if n.answered {
+		n.refused = err
+	}
 }
 
 // Window is how long to wait before what is not to be seen counts as gone: since

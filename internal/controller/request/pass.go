@@ -5,6 +5,7 @@ package request
 
 import (
 	"context"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -76,10 +77,13 @@ func (p *Pass[O, P, S]) ask(ctx context.Context, config *v1alpha1.ProviderConfig
 		p.remember(seen, nil)
 		return nil
 	}
-	minted := false
+	minted, record := false, ""
 	err := p.connect(ctx, config)
+	if err == nil && !p.Facts.Deleting && p.Claim.owner() == "" && !p.Claim.Held() {
+		record, err = p.plan(ctx)
+	}
 	if err == nil {
-		if minted, p.Facts.Fresh, err = p.take(ctx); err != nil && !OfPlatform(err) {
+		if minted, p.Facts.Fresh, err = p.take(ctx, record); err != nil && !OfPlatform(err) {
 			return err
 		}
 	}
@@ -98,14 +102,14 @@ func (p *Pass[O, P, S]) neverServed() bool {
 
 // take claims the request. What another program created for it is tagged first, if
 // the request names it.
-func (p *Pass[O, P, S]) take(ctx context.Context) (minted, fresh bool, err error) {
+func (p *Pass[O, P, S]) take(ctx context.Context, record string) (minted, fresh bool, err error) {
 	if !p.r.Kind.Extra.Adopts {
-		return p.Claim.Take(ctx)
+		return p.Claim.Take(ctx, record)
 	}
 	if err := p.Claim.BeginAdoption(ctx, p.Subject.Name, p.Subject.ID); err != nil {
 		return false, false, err
 	}
-	if minted, fresh, err = p.Claim.Take(ctx); err != nil || minted {
+	if minted, fresh, err = p.Claim.Take(ctx, record); err != nil || minted {
 		return minted, fresh, err
 	}
 	return minted, fresh, p.Claim.Adopt(ctx, p.Platform, provider.MachineRef{Name: p.Subject.Name, Owner: p.Claim.Owner()}, p.Subject.ID)
@@ -124,8 +128,22 @@ func (p *Pass[O, P, S]) remember(seen S, err error) {
 	f.Seen, f.Err = seen, err
 	f.Failing = p.note.FailingFor(now)
 	if p.Platform != nil {
-		f.Settled = p.note.Settled(attempt, p.window(), now) && (!f.Deleting || Landed(p.Request, now))
+		f.Settled = p.settled(attempt, seen, now)
 	}
+}
+
+// settled reports whether Absent is right: it has been seen long enough, nothing can appear
+// any more, or the platform has refused the recorded attempt and no other is on its way.
+func (p *Pass[O, P, S]) settled(attempt time.Time, seen S, now time.Time) bool {
+	certain := p.r.Kind.Extra.Certain
+	landed := Landed(p.Request, now)
+	switch {
+	case p.Facts.Deleting && !landed:
+		return false
+	case certain != nil && certain(seen), p.note.refused != nil && Record(p.Request) != "" && landed:
+		return true
+	}
+	return p.note.Settled(attempt, p.window(), now)
 }
 
 // window is how long Absent may be wrong.
