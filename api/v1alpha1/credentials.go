@@ -24,6 +24,8 @@ const (
 	KeyAccessKeyID     = "accessKeyID"
 	KeySecretAccessKey = "secretAccessKey"
 	KeySessionToken    = "sessionToken"
+	// KeyExpiration is when the session token ends, in RFC 3339.
+	KeyExpiration = "expiration"
 	// KeyRoleARN is a role to assume, KeyExternalID what its trust policy asks for, and
 	// KeyWebIdentityToken a token of another identity provider that it trusts.
 	KeyRoleARN          = "roleARN"

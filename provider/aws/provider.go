@@ -1,30 +1,55 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package aws drives AWS.
+// Package aws drives Amazon Web Services: machines are EC2 instances, load balancers are
+// network load balancers.
 package aws
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
+// settle is how long EC2 may not show what it has created.
+const settle = 30 * time.Second
+
 // Provider returns the AWS provider.
 func Provider() provider.Provider {
-	return provider.Provider{Type: v1alpha1.ProviderAWS, Connect: connect, Login: provider.Login{}}
+	return provider.Provider{Type: v1alpha1.ProviderAWS, Connect: connect, Login: login()}
 }
 
-// connect returns a connection to the platform of a ProviderConfig.
-func connect(_ context.Context, c provider.Config) (provider.Platform, error) {
-	return provider.Platform{}, unimplemented(fmt.Sprintf("connect to AWS of ProviderConfig %q", c.Name))
+// connect creates the clients of all services and asks whose credentials these are, which
+// proves endpoint and credentials.
+func connect(ctx context.Context, c provider.Config) (provider.Platform, error) {
+	op := fmt.Sprintf("connect to AWS of ProviderConfig %q", c.Name)
+	if err := refuseSettings(op, c.Spec); err != nil {
+		return provider.Platform{}, err
+	}
+	api, err := newClients(ctx, op, c)
+	if err != nil {
+		return provider.Platform{}, err
+	}
+	p := newPlatform(api, *c.Spec.AWS, c.Name)
+	identity, err := p.identify(ctx)
+	if err != nil {
+		api.release()
+		return provider.Platform{}, connectError(op, err)
+	}
+	return provider.Platform{
+		Machines: machines{p}, LoadBalancers: balancers{p}, Preflight: preflight{p, c.Credentials},
+		Identity: identity, Identify: p.identify, ObserveAll: machines{p}.observeAll, Plan: machines{p}.plan,
+		Lifetime: lifetime(c.Credentials), Settle: settle, Close: api.release,
+	}, nil
 }
 
-// unimplemented is the error of what is left to do. The driver is complete when nothing
-// calls it.
-func unimplemented(op string) error {
-	return &provider.Error{Kind: provider.Invalid, Reason: "Unimplemented", Op: op, Err: errors.New("the driver cannot do this yet")}
+// refuseSettings refuses what a ProviderConfig can say but AWS cannot do.
+func refuseSettings(op string, s v1alpha1.ProviderConfigSpec) error {
+	if s.AWS == nil {
+		return provider.Invalid.New(op, provider.ReasonSettingsMissing, nil, "set spec.aws")
+	}
+	return provider.RefuseNetwork(op, "AWS", s.Network)
 }

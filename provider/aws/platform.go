@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package aws
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
+)
+
+// briefly is how long images and subnets are kept: as long as the machines of one cluster
+// are requested.
+const briefly = 5 * time.Second
+
+// platform is a connection to one region of one account.
+type platform struct {
+	clients
+	spec   v1alpha1.AWSSpec
+	config string
+
+	// What many calls ask for at the same time is read with one request.
+	byOwner  *batch[map[string][]types.Instance]
+	byName   *batch[map[string][]types.Instance]
+	callers  *batch[provider.Identity]
+	settings *catalogue
+	images   *recent[[]types.Image]
+	networks *recent[[]types.Subnet]
+	failing  *recent[map[string]string] // status checks, by instance
+}
+
+func newPlatform(api clients, spec v1alpha1.AWSSpec, config string) *platform {
+	p := &platform{clients: api, spec: spec, config: config}
+	p.byOwner = newBatch(p.instancesBy(tag.OwnerID))
+	p.byName = newBatch(p.instancesBy(tagName))
+	p.callers = newBatch(p.caller)
+	p.settings = newCatalogue(api.ec2)
+	p.failing = newRecent[map[string]string](checkInterval)
+	p.images, p.networks = newRecent[[]types.Image](briefly), newRecent[[]types.Subnet](briefly)
+	return p
+}
+
+// identify identifies the region of the account that the credentials belong to. It needs
+// no permission.
+func (p *platform) identify(ctx context.Context) (provider.Identity, error) {
+	identity, err := p.callers.do(ctx, "")
+	if err != nil {
+		return "", apiError("identify the account of "+p.config, err)
+	}
+	return identity, nil
+}
+
+func (p *platform) caller(ctx context.Context, _ []string) (provider.Identity, error) {
+	who, err := p.sts.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return "", err
+	}
+	return provider.NewIdentity(provider.Mark{Name: "account", Value: value(who.Account) + "/" + p.spec.Region}), nil
+}
+
+// value is what a pointer of the SDK points to.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package aws
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// tagPublic marks subnets for load balancers that clients on the internet reach.
+const tagPublic = "kubernetes.io/role/elb"
+
+// way is how a subnet reaches the internet.
+type way string
+
+const (
+	wayNone     way = ""
+	wayInternet way = "an internet gateway"
+	wayNAT      way = "a NAT gateway"
+	wayOther    way = "another route"
+)
+
+// routes returns how the subnets of a VPC reach the internet: by their own route table,
+// else by the main one.
+func (p *platform) routes(ctx context.Context, vpc string) (func(subnet string) way, error) {
+	own, main := map[string]way{}, wayNone
+	pages := ec2.NewDescribeRouteTablesPaginator(p.ec2, &ec2.DescribeRouteTablesInput{Filters: []types.Filter{filter("vpc-id", vpc)}})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.RouteTables {
+			w := wayOf(t)
+			for _, a := range t.Associations {
+				if value(a.Main) {
+					main = w
+				}
+				if a.SubnetId != nil {
+					own[*a.SubnetId] = w
+				}
+			}
+		}
+	}
+	return func(subnet string) way {
+		if w, ok := own[subnet]; ok {
+			return w
+		}
+		return main
+	}, nil
+}
+
+// wayOf reads the default route of a table.
+func wayOf(t types.RouteTable) way {
+	for _, r := range t.Routes {
+		if value(r.DestinationCidrBlock) != "0.0.0.0/0" && value(r.DestinationIpv6CidrBlock) != "::/0" || r.State == types.RouteStateBlackhole {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(value(r.GatewayId), "igw-"):
+			return wayInternet
+		case r.NatGatewayId != nil:
+			return wayNAT
+		default:
+			return wayOther
+		}
+	}
+	return wayNone
+}
+
+// entrances are the subnets of a load balancer, one for each zone of the machines. One
+// that clients on the internet reach needs subnets with an internet gateway: those of the
+// machines, else those of the VPC that are tagged for it.
+func (b balancers) entrances(ctx context.Context, vpc string, machines []types.Subnet, public bool) ([]string, error) {
+	if !public {
+		return perZone(machines, machines, func(types.Subnet) bool { return true }), nil
+	}
+	routes, err := b.routes(ctx, vpc)
+	if err != nil {
+		if coded(err, "UnauthorizedOperation") {
+			return perZone(machines, machines, func(types.Subnet) bool { return true }), nil
+		}
+		return nil, err
+	}
+	tagged, err := b.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{Filters: []types.Filter{filter("vpc-id", vpc), filter("tag-key", tagPublic)}})
+	if err != nil {
+		return nil, err
+	}
+	candidates := append(append([]types.Subnet{}, machines...), tagged.Subnets...)
+	return perZone(machines, candidates, func(s types.Subnet) bool { return routes(value(s.SubnetId)) == wayInternet }), nil
+}
+
+// perZone returns for each zone of the machines the first candidate that is accepted, else
+// the machines' own subnet.
+func perZone(machines, candidates []types.Subnet, accept func(types.Subnet) bool) (ids []string) {
+	seen := map[string]bool{}
+	for _, m := range machines {
+		zone := value(m.AvailabilityZone)
+		if seen[zone] {
+			continue
+		}
+		seen[zone] = true
+		chosen := value(m.SubnetId)
+		for _, c := range candidates {
+			if value(c.AvailabilityZone) == zone && accept(c) {
+				chosen = value(c.SubnetId)
+				break
+			}
+		}
+		ids = append(ids, chosen)
+	}
+	return ids
+}
