@@ -4,51 +4,43 @@
 package aws
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	sim "github.com/butlerdotdev/butler/internal/sim/aws"
-	"github.com/butlerdotdev/butler/internal/sim/simtest"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/providertest"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestConformance(t *testing.T) {
-	s, err := simtest.Start(t.Context(), simtest.Options{Dir: t.TempDir(), Platform: sim.Platform()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Stop() })
-	credentials, err := s.Credentials()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}, Credentials: provider.NewCredentials(credentials)}
-	config.Name, config.Spec.Provider = "aws-prod", v1alpha1.ProviderAWS
-	config.Transport = provider.Transport{DialContext: s.Network.Dial}
+	f := newFixture(t, sim.Seed{})
 	providertest.Run(t, providertest.Suite{
-		Provider: Provider(), Config: config, Bed: operator{s},
-		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 10},
-		Record:  "../../docs/contributing/provider-contract.md",
+		Provider: Provider(), Config: f.config(), Bed: operator{f}, LoadBalancers: operator{f},
+		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 4096, DiskGB: 20, TalosVersion: talosVersion},
+		Secrets: []string{string(f.credentials[v1alpha1.KeySecretAccessKey])},
+		Missing: map[string]providertest.Change{
+			"image":   func(_ *provider.Config, s *provider.MachineSpec) { s.Image = "ami-0123456789abcdef0" },
+			"network": func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.AWS.SubnetIDs = []string{"subnet-0123456789abcdef0"} },
+		},
+		Refused: map[string]providertest.Change{
+			"a label of the driver": func(_ *provider.Config, s *provider.MachineSpec) { s.Labels = map[string]string{tag.OwnerID: "me"} },
+			"a label of AWS":        func(_ *provider.Config, s *provider.MachineSpec) { s.Labels = map[string]string{"aws:name": "me"} },
+			"networkData":           func(_ *provider.Config, s *provider.MachineSpec) { s.NetworkData = "version: 2" },
+			"network.mode ipam": func(c *provider.Config, _ *provider.MachineSpec) {
+				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Mode: v1alpha1.NetworkModeIPAM}
+			},
+			"a storage class": func(_ *provider.Config, s *provider.MachineSpec) {
+				s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 5, StorageClass: "longhorn"}}
+			},
+			"a type that is too small": func(c *provider.Config, s *provider.MachineSpec) { c.Spec.AWS.InstanceType, s.CPU = "m5.large", 4 },
+			"no subnet":                func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.AWS.SubnetIDs = nil },
+			"no security group":        func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.AWS.SecurityGroupIDs = nil },
+		},
+		Unexercised: map[string]string{
+			"partial create resumed": "one call creates the instance with its disks and its interface",
+			"survives a drain":       "AWS has no hosts to drain: it announces the retirement of one, and the machine is stopped",
+		},
+		Record: "../../docs/contributing/provider-contract.md",
 	})
-}
-
-// operator sees and changes the simulated platform as its administrator does. Faults are
-// the simulator's.
-type operator struct{ *simtest.Simulator }
-
-// errOperator is returned by what is left to do.
-var errOperator = errors.New("the simulated platform has no administrator yet")
-
-// Plant implements providertest.Bed.
-func (operator) Plant(context.Context, string) error { return errOperator }
-
-// Clone implements providertest.Bed.
-func (operator) Clone(context.Context, string, string) (func(), error) { return nil, errOperator }
-
-// Look implements providertest.Bed.
-func (operator) Look(context.Context, string) (providertest.Sight, error) {
-	return providertest.Sight{}, errOperator
 }

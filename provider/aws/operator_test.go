@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package aws
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+
+	"github.com/butlerdotdev/butler/provider/providertest"
+	"github.com/butlerdotdev/butler/provider/tag"
+)
+
+// operator sees and changes the simulated account as its administrator does. Faults are
+// the simulator's.
+type operator struct{ *fixture }
+
+// Plant implements providertest.Bed.
+func (o operator) Plant(ctx context.Context, name string) error {
+	_, err := o.run(ctx, name, map[string]string{}, "")
+	return err
+}
+
+// run creates an instance as the console does, with a token of its own, and waits until
+// it runs.
+func (o operator) run(ctx context.Context, name string, tags map[string]string, token string) (id string, err error) {
+	images, err := o.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{Owners: []string{talosOwner}})
+	if err != nil || len(images.Images) == 0 {
+		return "", fmt.Errorf("no image: %w", err)
+	}
+	tags[tagName] = name
+	input := &ec2.RunInstancesInput{
+		MinCount: new(int32(1)), MaxCount: new(int32(1)), ImageId: images.Images[0].ImageId, InstanceType: types.InstanceTypeM5Large, SubnetId: &o.seed.Subnets[0],
+	}
+	if token != "" {
+		input.ClientToken = &token
+	}
+	for _, kind := range []types.ResourceType{types.ResourceTypeInstance, types.ResourceTypeVolume} {
+		input.TagSpecifications = append(input.TagSpecifications, types.TagSpecification{ResourceType: kind, Tags: tagList(tags)})
+	}
+	out, err := o.ec2.RunInstances(ctx, input)
+	if err != nil {
+		return "", err
+	}
+	id = value(out.Instances[0].InstanceId)
+	return id, ec2.NewInstanceRunningWaiter(o.ec2, quick).Wait(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{id}}, time.Minute)
+}
+
+func quick(o *ec2.InstanceRunningWaiterOptions) {
+	o.MinDelay, o.MaxDelay = 20*time.Millisecond, 100*time.Millisecond
+}
+
+// Clone implements providertest.Bed: the console's "launch more like this" copies tags.
+func (o operator) Clone(ctx context.Context, name, as string) (func(), error) {
+	of, err := o.instances(ctx, name)
+	if err != nil || len(of) != 1 {
+		return nil, fmt.Errorf("%d machines of the name: %w", len(of), err)
+	}
+	id, err := o.run(ctx, as, tagMap(of[0].Tags), "")
+	return func() {
+		_, _ = o.ec2.TerminateInstances(context.WithoutCancel(ctx), &ec2.TerminateInstancesInput{InstanceIds: []string{id}}) // what is left is seen by the next look
+	}, err
+}
+
+func (o operator) instances(ctx context.Context, name string) (all []types.Instance, err error) {
+	out, err := o.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{Filters: []types.Filter{filter("tag:"+tagName, name)}})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range out.Reservations {
+		all = append(all, slices.DeleteFunc(r.Instances, terminated)...)
+	}
+	return all, nil
+}
+
+// Look implements providertest.Bed.
+func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, err error) {
+	instances, err := o.instances(ctx, name)
+	if err != nil {
+		return s, err
+	}
+	for _, i := range instances {
+		seen, err := o.seen(ctx, i)
+		if err != nil {
+			return s, err
+		}
+		s.Machines = append(s.Machines, seen)
+	}
+	named := []types.Filter{filter("tag:"+tagName, name)}
+	volumes, err := o.ec2.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{Filters: named})
+	if err != nil {
+		return s, err
+	}
+	for _, v := range volumes.Volumes {
+		s.Parts = append(s.Parts, value(v.VolumeId))
+	}
+	nics, err := o.ec2.DescribeNetworkInterfaces(ctx, &ec2.DescribeNetworkInterfacesInput{Filters: named})
+	if err != nil {
+		return s, err
+	}
+	for _, n := range nics.NetworkInterfaces {
+		s.Parts = append(s.Parts, value(n.NetworkInterfaceId))
+	}
+	return s, nil
+}
+
+func (o operator) seen(ctx context.Context, i types.Instance) (s providertest.Seen, err error) {
+	tags := tagMap(i.Tags)
+	s = providertest.Seen{ID: value(i.InstanceId), Owner: tags[tag.OwnerID], Labels: tags, Version: fmt.Sprint(tags, i.State.Name, i.InstanceType)}
+	sizes, err := o.ec2.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []types.InstanceType{i.InstanceType}})
+	if err != nil {
+		return s, err
+	}
+	one := sizeOf(sizes.InstanceTypes[0])
+	s.CPU, s.MemoryMB = one.cpu, one.memoryMB
+	data, err := o.ec2.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{InstanceId: i.InstanceId, Attribute: types.InstanceAttributeNameUserData})
+	if err != nil {
+		return s, err
+	}
+	if data.UserData != nil {
+		text, err := base64.StdEncoding.DecodeString(value(data.UserData.Value))
+		if err != nil {
+			return s, err
+		}
+		s.UserData = string(text)
+	}
+	volumes, err := o.ec2.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{Filters: []types.Filter{filter("attachment.instance-id", s.ID)}})
+	if err != nil {
+		return s, err
+	}
+	for _, v := range volumes.Volumes {
+		if value(v.Attachments[0].Device) == value(i.RootDeviceName) {
+			s.DiskGB = value(v.Size)
+		} else {
+			s.ExtraDisksGB = append(s.ExtraDisksGB, value(v.Size))
+		}
+	}
+	return s, nil
+}
+
+// LookBalancers implements providertest.LoadBalancerBed.
+func (o operator) LookBalancers(ctx context.Context, name string) (s providertest.BalancerSight, err error) {
+	all, err := o.elb.DescribeLoadBalancers(ctx, &elb.DescribeLoadBalancersInput{})
+	if err != nil {
+		return s, err
+	}
+	for _, l := range all.LoadBalancers {
+		if value(l.LoadBalancerName) != name {
+			continue
+		}
+		seen, err := o.seenBalancer(ctx, value(l.LoadBalancerArn))
+		if err != nil {
+			return s, err
+		}
+		s.Balancers = append(s.Balancers, seen)
+	}
+	groups, err := o.elb.DescribeTargetGroups(ctx, &elb.DescribeTargetGroupsInput{})
+	if err != nil {
+		return s, err
+	}
+	for _, g := range groups.TargetGroups {
+		if strings.HasPrefix(value(g.TargetGroupName), name) {
+			s.Parts = append(s.Parts, value(g.TargetGroupName))
+		}
+	}
+	security, err := o.ec2.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: []types.Filter{filter("tag:"+tagName, name)}})
+	if err != nil {
+		return s, err
+	}
+	for _, g := range security.SecurityGroups {
+		s.Parts = append(s.Parts, value(g.GroupId))
+	}
+	return s, nil
+}
+
+func (o operator) seenBalancer(ctx context.Context, arn string) (s providertest.SeenBalancer, err error) {
+	tags, err := o.elb.DescribeTags(ctx, &elb.DescribeTagsInput{ResourceArns: []string{arn}})
+	if err != nil {
+		return s, err
+	}
+	for _, t := range tags.TagDescriptions[0].Tags {
+		if value(t.Key) == tag.OwnerID {
+			s.Owner = value(t.Value)
+		}
+	}
+	listeners, err := o.elb.DescribeListeners(ctx, &elb.DescribeListenersInput{LoadBalancerArn: &arn})
+	if err != nil || len(listeners.Listeners) == 0 {
+		return s, err
+	}
+	s.Port = value(listeners.Listeners[0].Port)
+	health, err := o.elb.DescribeTargetHealth(ctx, &elb.DescribeTargetHealthInput{TargetGroupArn: listeners.Listeners[0].DefaultActions[0].TargetGroupArn})
+	if err != nil {
+		return s, err
+	}
+	for _, h := range health.TargetHealthDescriptions {
+		if h.TargetHealth.State != "draining" {
+			s.Targets = append(s.Targets, value(h.Target.Id))
+		}
+	}
+	return s, nil
+}
