@@ -58,6 +58,7 @@ type Machine struct {
 
 	addressed chan struct{}
 	hold      func(address netip.Addr, held bool)
+	public    func() []netip.Addr
 }
 
 // Addressed is closed when the machine has its address; Running then returns it.
@@ -289,7 +290,8 @@ func (d *Datacenter) prepare(s Spec) (Machine, error) {
 	}
 	m := Machine{
 		Spec: s, StateDir: d.stateDir(s.ID), addressed: make(chan struct{}),
-		hold: func(address netip.Addr, held bool) { d.hold(s.ID, address, held) },
+		hold:   func(address netip.Addr, held bool) { d.hold(s.ID, address, held) },
+		public: func() []netip.Addr { return d.publicOf(s.ID) },
 	}
 	if err := os.MkdirAll(m.StateDir, 0o700); err != nil {
 		return Machine{}, err
