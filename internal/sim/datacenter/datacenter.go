@@ -33,8 +33,7 @@ type Spec struct {
 	CPU           int
 	MemoryMB      int
 	Image         string // name of the image that its disk was copied from; empty: unknown
-	// Disks are in the order of their devices; the machine boots from the first. None:
-	// one virtio disk of unknown size.
+	// Disks are in the order of their devices. None: one virtio disk of unknown size.
 	Disks []Disk
 	// Metadata is that of a cloud; nil: the machine has no metadata service, and user
 	// data comes as on hardware or from a NoCloud disk.

@@ -25,5 +25,7 @@ type Disk struct {
 	Model     string
 	Transport string // virtio, nvme, sata, …
 	WWID      string
+	BusPath   string
 	ReadOnly  bool
+	System    bool // the machine boots from it; without such a disk from the first
 }
