@@ -48,6 +48,15 @@ type Config struct {
 	Transport Transport
 }
 
+// Lifetime is how long credentials are accepted. The zero value is without an end.
+type Lifetime struct {
+	// Temporary says that they end by themselves and that the driver cannot renew them, as
+	// with a session token.
+	Temporary bool
+	// Ends is when temporary ones end; zero means that it is not known.
+	Ends time.Time
+}
+
 // Platform is a live connection. A nil field is a capability that the platform
 // lacks. All of it may be used from several goroutines at once.
 type Platform struct {
@@ -80,9 +89,8 @@ type Platform struct {
 	// Invalid; one of another owner is a Conflict. To repeat it changes nothing. Nil
 	// means that machines of other programs cannot be adopted.
 	Adopt func(ctx context.Context, ref MachineRef, id string) error
-	// Expires is when the credentials of the connection end without anything that renews
-	// them, such as a session token. Zero means that they do not end by themselves.
-	Expires time.Time
+	// Lifetime is that of the credentials of the connection.
+	Lifetime Lifetime
 	// Settle is how long after a Create the platform may still report Absent.
 	// Zero means that what was created is visible at once.
 	Settle time.Duration

@@ -258,8 +258,11 @@ type ProviderConfigStatus struct {
 	// one that answers.
 	// +optional
 	Platform string `json:"platform,omitempty"`
-	// CredentialsExpire is when the credentials end, if nothing renews them. Replace them
-	// in the Secret before.
+	// CredentialsTemporary is true for credentials that end by themselves, such as a
+	// session token. Replace them in the Secret before.
+	// +optional
+	CredentialsTemporary bool `json:"credentialsTemporary,omitempty"`
+	// CredentialsExpire is when temporary credentials end, if that is known.
 	// +optional
 	CredentialsExpire *metav1.Time `json:"credentialsExpire,omitempty"`
 	// ProviderVersion is the platform's version.

@@ -165,11 +165,14 @@ func providerConfigOf(ctx context.Context, c client.Reader, cb *v1alpha1.Cluster
 
 // expiryOf warns of credentials that end by themselves.
 func expiryOf(config *v1alpha1.ProviderConfig) []string {
-	end := config.Status.CredentialsExpire
-	if end == nil {
+	end := "are temporary"
+	switch s := config.Status; {
+	case !s.CredentialsTemporary:
 		return nil
+	case s.CredentialsExpire != nil:
+		end = "expire at " + s.CredentialsExpire.UTC().Format(time.RFC3339)
 	}
-	return []string{fmt.Sprintf("the credentials of ProviderConfig %s expire at %s; replace them in its Secret before then", config.Name, end.UTC().Format(time.RFC3339))}
+	return []string{fmt.Sprintf("the credentials of ProviderConfig %s %s; replace them in its Secret before they end", config.Name, end)}
 }
 
 // orphansOf lists the objects of the cluster on the platform that no request owns.

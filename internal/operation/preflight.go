@@ -86,7 +86,7 @@ func (o *Operation) ask(p provider.Provider, c provider.Config, specs []provider
 	if platform.Close != nil {
 		defer platform.Close()
 	}
-	expiring := o.checkExpiry(platform.Expires, moves)
+	expiring := o.checkLifetime(platform.Lifetime, moves)
 	if platform.Preflight == nil {
 		return expiring, nil
 	}
@@ -94,15 +94,19 @@ func (o *Operation) ask(p provider.Provider, c provider.Config, specs []provider
 	return append(expiring, findings...), err
 }
 
-// checkExpiry refuses credentials that end by themselves for a cluster that takes them
+// checkLifetime refuses credentials that end by themselves for a cluster that takes them
 // over: nothing there renews them.
-func (o *Operation) checkExpiry(end time.Time, moves bool) []provider.Finding {
-	if end.IsZero() || !moves {
+func (o *Operation) checkLifetime(l provider.Lifetime, moves bool) []provider.Finding {
+	if !l.Temporary || !moves {
 		return nil
+	}
+	end := "they are temporary"
+	if !l.Ends.IsZero() {
+		end = "they expire at " + l.Ends.UTC().Format(time.RFC3339)
 	}
 	f := provider.Finding{
 		Check: "lifetime of the credentials", Verdict: provider.Refused,
-		Message: fmt.Sprintf("they expire at %s, and the controllers of the cluster need them after that", end.UTC().Format(time.RFC3339)),
+		Message: end + ", and the controllers of the cluster need them after that",
 		Hint:    "use credentials that do not expire, or set --accept-expiring and replace them in the Secret of the cluster before then",
 	}
 	if o.AcceptExpiring {

@@ -24,8 +24,8 @@ type Options struct {
 	// Identity is announced as Platform.Identity; by default each platform has one
 	// of its own.
 	Identity provider.Identity
-	// Expires is announced as Platform.Expires.
-	Expires time.Time
+	// Lifetime is announced as Platform.Lifetime.
+	Lifetime provider.Lifetime
 	// Settle is announced as Platform.Settle.
 	Settle time.Duration
 	// AddressDelay is the time from Create until the machine has an address.
@@ -126,7 +126,7 @@ func (p *Platform) connect(ctx context.Context, c provider.Config) (provider.Pla
 	if err != nil {
 		return provider.Platform{}, err
 	}
-	live := provider.Platform{Machines: &linkedMachines{l}, Identity: p.options.Identity, Identify: l.identify, Adopt: p.Adopt, Settle: p.options.Settle, Expires: p.options.Expires}
+	live := provider.Platform{Machines: &linkedMachines{l}, Identity: p.options.Identity, Identify: l.identify, Adopt: p.Adopt, Settle: p.options.Settle, Lifetime: p.options.Lifetime}
 	if p.options.LoadBalancers {
 		live.LoadBalancers = &linkedBalancers{l}
 	}

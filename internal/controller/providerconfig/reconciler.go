@@ -48,7 +48,7 @@ type Reconciler struct {
 type check struct {
 	version  string
 	platform provider.Identity
-	expires  time.Time
+	lifetime provider.Lifetime
 	err      error
 	failures int
 	due      time.Time
@@ -109,7 +109,7 @@ func (r *Reconciler) validate(ctx context.Context, config *v1alpha1.ProviderConf
 	next := check{version: version, due: time.Now().Add(recheck)}
 	if err == nil {
 		err = r.Sessions.Probe(ctx, config, func(p *provider.Platform) error {
-			next.platform, next.expires = p.Identity, p.Expires
+			next.platform, next.lifetime = p.Identity, p.Lifetime
 			return preflight(ctx, p)
 		})
 	}

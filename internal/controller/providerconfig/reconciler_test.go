@@ -106,11 +106,11 @@ func TestAcceptedCredentialsMakeItReady(t *testing.T) {
 
 func TestTheEndOfCredentialsIsReported(t *testing.T) {
 	end := time.Now().Add(time.Hour)
-	w := newFixtureWith(t, inmemory.Options{Expires: end})
+	w := newFixtureWith(t, inmemory.Options{Lifetime: provider.Lifetime{Temporary: true, Ends: end}})
 	w.Configure()
 	c := w.Config(v1alpha1.ProviderHarvester)
 	w.ready(c, "CredentialsAccepted")
-	if got := c.Status.CredentialsExpire; got == nil || got.Unix() != end.Unix() {
+	if got := c.Status.CredentialsExpire; !c.Status.CredentialsTemporary || got == nil || got.Unix() != end.Unix() {
 		t.Errorf("they expire at %v, not %v", got, end)
 	}
 }

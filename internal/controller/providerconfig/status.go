@@ -65,8 +65,8 @@ func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ProviderConfig
 	if last.platform != "" {
 		s.Platform = string(last.platform)
 	}
-	if last.platform != "" || !last.expires.IsZero() {
-		s.CredentialsExpire = timeOf(last.expires)
+	if err == nil {
+		s.CredentialsTemporary, s.CredentialsExpire = last.lifetime.Temporary, timeOf(last.lifetime.Ends)
 	}
 	ready := err
 	if !config.DeletionTimestamp.IsZero() {
