@@ -5,13 +5,20 @@ package aws
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
 
-// metadata is what the metadata service says to the guest of an instance.
+// userData is what the metadata service gives to the guest.
+func (i *instance) userData() []byte {
+	if i.Metadata.Endpoint == "disabled" {
+		return nil
+	}
+	return i.UserData
+}
+
+// metadata is what the guest reads about itself.
 func (a *AWS) metadata(i *instance, n *networkInterface) *datacenter.Metadata {
 	m := &datacenter.Metadata{
 		Platform: "aws", Hostname: n.privateDNS(a.seed.Region), Region: a.seed.Region, InstanceType: i.Type, InstanceID: i.ID,
@@ -23,24 +30,44 @@ func (a *AWS) metadata(i *instance, n *networkInterface) *datacenter.Metadata {
 	return m
 }
 
-// disks are the volumes of an instance as NVMe shows them: the root volume first, the
-// others in no order that their device names would say.
-func (a *AWS) disks(i *instance) (out []datacenter.Disk) {
-	all := a.st.volumes.where(func(v *volume) bool { return v.Instance == i.ID })
-	slices.SortStableFunc(all, func(x, y *volume) int {
-		switch i.RootDevice {
-		case x.Device:
-			return -1
-		case y.Device:
-			return 1
+const (
+	gib = 1 << 30
+	gb  = 1000 * 1000 * 1000
+)
+
+// guestDisks are the disks as the guest sees them. Nitro attaches volumes as NVMe devices,
+// whose numbers say nothing about the device names of the API; their serial is the ID of
+// the volume. Xen keeps the names.
+func (a *AWS) guestDisks(i *instance, t instanceType) (out []datacenter.Disk) {
+	var extra []*volume
+	for _, v := range a.st.volumes.where(func(v *volume) bool { return v.Instance == i.ID }) {
+		if v.Device == i.RootDevice {
+			root := t.disk(0, v)
+			root.System = true
+			out = append(out, root)
+			continue
 		}
-		return strings.Compare(x.ID, y.ID)
-	})
-	for at, v := range all {
+		extra = append(extra, v)
+	}
+	for _, v := range extra { // in the order of their IDs
+		out = append(out, t.disk(len(out), v))
+	}
+	if t.StorageGB > 0 && t.Hypervisor != "xen" {
 		out = append(out, datacenter.Disk{
-			Device: fmt.Sprintf("/dev/nvme%dn1", at), SizeBytes: uint64(v.GB) << 30, Serial: strings.ReplaceAll(v.ID, "-", ""),
-			Model: "Amazon Elastic Block Store", Transport: "nvme", System: v.Device == i.RootDevice,
+			Device: fmt.Sprintf("/dev/nvme%dn1", len(out)), SizeBytes: uint64(t.StorageGB) * gb, Transport: "nvme",
+			Serial: "AWS" + strings.ToUpper(i.ID[len(i.ID)-16:]), Model: "Amazon EC2 NVMe Instance Storage",
 		})
 	}
 	return out
+}
+
+func (t instanceType) disk(number int, v *volume) datacenter.Disk {
+	if t.Hypervisor == "xen" {
+		return datacenter.Disk{Device: "/dev/xvd" + v.Device[len(v.Device)-1:], SizeBytes: uint64(v.GB) * gib}
+	}
+	serial := strings.ReplaceAll(v.ID, "-", "")
+	return datacenter.Disk{
+		Device: fmt.Sprintf("/dev/nvme%dn1", number), SizeBytes: uint64(v.GB) * gib, Serial: serial, Model: "Amazon Elastic Block Store",
+		Transport: "nvme", WWID: "nvme.1d0f-" + fmt.Sprintf("%x", serial) + "-416d617a6f6e20456c617374696320426c6f636b2053746f7265-00000001",
+	}
 }
