@@ -39,6 +39,7 @@ type fixture struct {
 	client      client.WithWatch
 	kubeconfig  string // of the binary, with the permissions of the chart alone
 	binary      string
+	environment []string // of the binary, besides that of the test
 	config      *v1alpha1.ProviderConfig
 	credentials map[string][]byte
 	simulator   *simtest.Simulator
@@ -50,7 +51,8 @@ func (s Suite) start(t testing.TB, profile datacenter.Profile, calls *counter) *
 	log.SetLogger(logr.Discard())
 	p := planetest.Start(t, plane.Options{AdmissionOff: []string{"ServiceAccount"}})
 	f := &fixture{client: newClient(t, p), binary: s.binary(t), config: &v1alpha1.ProviderConfig{}}
-	o := simtest.Options{Dir: t.TempDir(), Platform: s.Platform, Profile: profile}
+	Documented(t, s.Page, f.config)
+	o := simtest.Options{Dir: t.TempDir(), Platform: s.Platform, Profile: profile, Seed: s.seed(t, f.config)}
 	if calls != nil {
 		o.Observe = calls.countCall
 	}
@@ -64,12 +66,23 @@ func (s Suite) start(t testing.TB, profile datacenter.Profile, calls *counter) *
 	})
 	f.credentials, err = f.simulator.Credentials()
 	must(t, err)
-	Documented(t, s.Page, f.config)
+	if s.Reach != nil {
+		f.environment = s.Reach(t, f.simulator.API, f.config, f.credentials)
+	}
 	secret := f.config.Spec.CredentialsRef.Name
 	must(t, f.client.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: secret}, Data: f.credentials}))
 	must(t, f.client.Create(t.Context(), f.config))
 	f.kubeconfig = s.limited(t, p, f.client, secret)
 	return f
+}
+
+// seed returns what the manifests of Page expect on the platform.
+func (s Suite) seed(t testing.TB, config *v1alpha1.ProviderConfig) any {
+	t.Helper()
+	r, cb := &v1alpha1.MachineRequest{}, &v1alpha1.ClusterBootstrap{}
+	Documented(t, s.Page, r)
+	cb.Spec.Talos.Version, cb.Spec.Cluster.ControlPlane.ExtraDisks = r.Spec.TalosVersion, r.Spec.ExtraDisks
+	return s.Platform.Seed(cb, config)
 }
 
 // newClient returns a client of the plane, in which the namespace exists.
@@ -126,7 +139,7 @@ func (f *fixture) startBinary(t testing.TB) *planetest.Output {
 	secret := namespace + "/" + f.config.Spec.CredentialsRef.Name
 	cmd := exec.Command(f.binary, "--kubeconfig", f.kubeconfig, "--leader-elect", "--credentials-secrets", secret)
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.Dir = filepath.Dir(f.kubeconfig)
+	cmd.Dir, cmd.Env = filepath.Dir(f.kubeconfig), append(os.Environ(), f.environment...)
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		must(t, cmd.Process.Signal(syscall.SIGTERM))

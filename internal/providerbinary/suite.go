@@ -26,7 +26,8 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 )
 
-// Suite is a provider's binary and its simulated platform. All fields are required.
+// Suite is a provider's binary and its simulated platform. All fields but Reach are
+// required.
 type Suite struct {
 	// Package is the main package, whose directory has the name of the binary.
 	Package  string
@@ -42,6 +43,10 @@ type Suite struct {
 	// Running delivers the name of each machine when it runs and has an address, as the
 	// platform's administrator sees it. It may deliver a name several times.
 	Running func(testing.TB, facade.API) <-chan string
+	// Reach changes the documented ProviderConfig and its credentials so that they name
+	// the simulated platform, and returns what the binary needs in its environment. Nil
+	// means that the credentials alone do.
+	Reach func(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) (environment []string)
 }
 
 func (s Suite) name() string { return path.Base(s.Package) }

@@ -161,7 +161,11 @@ func (s *site) powerOn() {
 		if _, on := s.datacenter.Running(m.ID); on || m.State != provider.StateRunning || s.off[m.ID] {
 			continue
 		}
-		_, err := s.datacenter.PowerOn(datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0], Image: s.image})
+		spec := datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0], Image: s.image}
+		if m.NodeProviderID != "" {
+			spec.Metadata = &datacenter.Metadata{Platform: "gcp", ProviderID: m.NodeProviderID}
+		}
+		_, err := s.datacenter.PowerOn(spec)
 		if err != nil {
 			s.off[m.ID] = true
 			s.Error(err)

@@ -99,7 +99,7 @@ func (a *AWS) powerOn(i *instance) error {
 	}
 	_, err := a.options.Datacenter.PowerOn(datacenter.Spec{
 		ID: i.ID, Name: i.machineName(), Ref: i.ID, Instance: i.ID, MAC: n.MAC, Network: i.Subnet, Address: n.Address,
-		CPU: t.CPU, MemoryMB: t.MemoryMB, Image: name, UserData: i.UserData,
+		CPU: t.CPU, MemoryMB: t.MemoryMB, Image: name, UserData: i.userData(), Disks: a.guestDisks(i, t), Metadata: a.metadata(i, n),
 	})
 	return err
 }

@@ -135,6 +135,9 @@ func authorizeRules(c *call) (fields, error) {
 	}
 	g.Rules = append(g.Rules, wanted...)
 	c.st.groups.put(g.ID, g)
+	if err := c.applyAll(); err != nil {
+		return nil, err
+	}
 	return fields{"return", true, "securityGroupRuleSet", items(list(wanted, func(r rule) fields { return c.showRule(g, r) }))}, nil
 }
 
@@ -160,7 +163,7 @@ func revokeRules(c *call) (fields, error) {
 	}
 	g.Rules = left
 	c.st.groups.put(g.ID, g)
-	return fields{"return", true, "unknownIpPermissionSet", items{}}, nil
+	return fields{"return", true, "unknownIpPermissionSet", items{}}, c.applyAll()
 }
 
 // groupRule is a rule with its group.

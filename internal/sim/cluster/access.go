@@ -8,10 +8,28 @@ import (
 	"fmt"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
+
+// SecretData returns the data of a Secret, with an administrator's config; nil if there is no
+// such Secret.
+func SecretData(ctx context.Context, config *rest.Config, namespace, name string) (map[string][]byte, error) {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return secret.Data, nil
+}
 
 // MayHoldLeases asks, with an administrator's config, whether a service account has
 // the rights that a leader election in namespace takes. It returns what is denied.

@@ -22,9 +22,20 @@ type Node struct {
 	KubeletVersion string // with leading v
 	OSImage        string
 	ProviderID     string
+	// ExternalCloud says that a cloud controller manager has to initialise the node.
+	ExternalCloud bool
 }
 
 func (n Node) object() *corev1.Node {
+	node := n.bare()
+	if n.ExternalCloud {
+		node.Annotations = map[string]string{providedNodeIP: n.Address.String()}
+		node.Spec.Taints = []corev1.Taint{{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule}}
+	}
+	return node
+}
+
+func (n Node) bare() *corev1.Node {
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: n.Name,

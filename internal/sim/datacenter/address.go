@@ -81,6 +81,25 @@ func (d *Datacenter) Associate(id, machine string) error {
 	return d.associate(a, machine)
 }
 
+// Public returns the static addresses that are associated with the machine now.
+func (m Machine) Public() []netip.Addr {
+	if m.public == nil {
+		return nil
+	}
+	return m.public()
+}
+
+func (d *Datacenter) publicOf(machine string) (out []netip.Addr) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, a := range d.statics.all() {
+		if a.Machine == machine {
+			out = append(out, a.IP)
+		}
+	}
+	return out
+}
+
 // associate is called under lock.
 func (d *Datacenter) associate(a StaticAddress, machine string) error {
 	a.Machine = machine

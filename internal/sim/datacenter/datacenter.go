@@ -33,8 +33,7 @@ type Spec struct {
 	CPU           int
 	MemoryMB      int
 	Image         string // name of the image that its disk was copied from; empty: unknown
-	// Disks are in the order of their devices; the machine boots from the first. None:
-	// one virtio disk of unknown size.
+	// Disks are in the order of their devices. None: one virtio disk of unknown size.
 	Disks []Disk
 	// Metadata is that of a cloud; nil: the machine has no metadata service, and user
 	// data comes as on hardware or from a NoCloud disk.
@@ -58,6 +57,7 @@ type Machine struct {
 
 	addressed chan struct{}
 	hold      func(address netip.Addr, held bool)
+	public    func() []netip.Addr
 }
 
 // Addressed is closed when the machine has its address; Running then returns it.
@@ -289,7 +289,8 @@ func (d *Datacenter) prepare(s Spec) (Machine, error) {
 	}
 	m := Machine{
 		Spec: s, StateDir: d.stateDir(s.ID), addressed: make(chan struct{}),
-		hold: func(address netip.Addr, held bool) { d.hold(s.ID, address, held) },
+		hold:   func(address netip.Addr, held bool) { d.hold(s.ID, address, held) },
+		public: func() []netip.Addr { return d.publicOf(s.ID) },
 	}
 	if err := os.MkdirAll(m.StateDir, 0o700); err != nil {
 		return Machine{}, err

@@ -11,7 +11,10 @@ type Metadata struct {
 	InstanceType string
 	InstanceID   string
 	ProviderID   string // of the node
-	Tags         map[string]string
+	// Identity is what the machine acts under in the cloud's API: an instance profile, a
+	// service account, a managed identity. Empty: none.
+	Identity string
+	Tags     map[string]string
 }
 
 // Disk is a disk of a machine as its guest sees it.
@@ -22,5 +25,7 @@ type Disk struct {
 	Model     string
 	Transport string // virtio, nvme, sata, …
 	WWID      string
+	BusPath   string
 	ReadOnly  bool
+	System    bool // the machine boots from it; without such a disk from the first
 }

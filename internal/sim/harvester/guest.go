@@ -48,7 +48,7 @@ func (r *machines) guest(ctx context.Context, vm *kubevirtv1.VirtualMachine) (gu
 	}
 	var first *obstacle
 	for _, look := range []func(context.Context, string, *kubevirtv1.VirtualMachineInstanceSpec, *guest) (*obstacle, error){
-		r.lookAtNetworks, r.lookAtVolumes, r.lookAtCloudInit, r.lookForRoom,
+		r.lookAtNetworks, r.lookAtVolumes, r.lookAtDisks, r.lookAtCloudInit, r.lookForRoom,
 	} {
 		wait, err := look(ctx, vm.Namespace, spec, &g)
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	harvesterv1beta1 "github.com/butlerdotdev/butler/internal/sim/harvester/harvesterhci/v1beta1"
 )
 
@@ -34,6 +35,10 @@ func TestMachineLifeWithDocumentedVerbs(t *testing.T) {
 	spec, _ := shared.booted("life")
 	if spec.ID != string(vm.UID) || spec.CPU != 2 || spec.MemoryMB != 4096 || string(spec.UserData) != "#user-data" || string(spec.NetworkData) != networkData || spec.Network != "default/vlan40-workloads" {
 		t.Errorf("machine: %+v", spec)
+	}
+	size := pvc.Spec.Resources.Requests[corev1.ResourceStorage]
+	if root := (datacenter.Disk{Device: "/dev/vda", SizeBytes: uint64(size.Value()), Transport: "virtio", System: true}); len(spec.Disks) != 2 || spec.Disks[0] != root || spec.Disks[1].Device != "/dev/vdb" {
+		t.Errorf("disks: %+v, want %+v and that of cloud-init", spec.Disks, root)
 	}
 	if vmi.Labels["harvesterhci.io/vmName"] != "life" || !metav1.IsControlledBy(vmi, vm) {
 		t.Errorf("instance: %+v", vmi.ObjectMeta)

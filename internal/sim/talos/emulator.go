@@ -45,7 +45,8 @@ type Options struct {
 type Emulator struct {
 	options  Options
 	mu       sync.Mutex
-	clusters map[string]*formation // by cluster id of the configuration
+	clusters map[string]*formation         // by cluster id of the configuration
+	machines map[string]datacenter.Machine // those that are on, by ID
 }
 
 // New returns an emulator without nodes.
@@ -53,7 +54,7 @@ func New(o Options) *Emulator {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Emulator{options: o, clusters: map[string]*formation{}}
+	return &Emulator{options: o, clusters: map[string]*formation{}, machines: map[string]datacenter.Machine{}}
 }
 
 var (
@@ -67,6 +68,7 @@ var (
 // once; otherwise the node waits for one in maintenance mode.
 func (e *Emulator) Boot(ctx context.Context, m datacenter.Machine) error {
 	d := disk{m.StateDir}
+	defer e.note(m)()
 	for {
 		err := e.bootOnce(ctx, m, d)
 		if ctx.Err() != nil {
@@ -75,6 +77,18 @@ func (e *Emulator) Boot(ctx context.Context, m datacenter.Machine) error {
 		if !errors.Is(err, errRestart) {
 			return fmt.Errorf("machine %s: %w", m.Name, err)
 		}
+	}
+}
+
+// note records that a machine is on, until end is called.
+func (e *Emulator) note(m datacenter.Machine) (end func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.machines[m.ID] = m
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.machines, m.ID)
 	}
 }
 

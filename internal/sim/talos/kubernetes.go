@@ -145,6 +145,9 @@ func (n *node) runPod(ctx context.Context, pod *corev1.Pod) {
 	if isMetalLB(pod) {
 		n.runMetalLB(ctx)
 	}
+	if platform, ok := cloudManagerOf(pod); ok {
+		n.runCloudManager(ctx, pod, platform)
+	}
 }
 
 // isMetalLB knows the pod of MetalLB's controller by its image.

@@ -125,6 +125,9 @@ func (n *node) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := n.createVolumes(ctx, resources); err != nil {
+		return err
+	}
 	a := api{machine: &machined{node: n}, resources: resources, options: n.interceptors()}
 	return a.serve(ctx, n.power, n.machine, config)
 }

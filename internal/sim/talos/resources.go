@@ -6,23 +6,23 @@ package talos
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
-	"github.com/siderolabs/talos/pkg/machinery/api/storage"
+	"github.com/siderolabs/talos/pkg/machinery/resources/block"
 	"github.com/siderolabs/talos/pkg/machinery/resources/hardware"
 	"github.com/siderolabs/talos/pkg/machinery/resources/runtime"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
 
 // resources are the few of Talos' resources that the emulation keeps: the
-// machine's stage, its identity, and what its image is.
+// machine's stage, its identity, its disks, and what its image is.
 func resources(ctx context.Context, m datacenter.Machine, stage runtime.MachineStage) (state.State, error) {
 	resources := state.WrapCore(namespaced.NewState(inmem.Build))
 	machineStatus := runtime.NewMachineStatus()
@@ -34,7 +34,7 @@ func resources(ctx context.Context, m datacenter.Machine, stage runtime.MachineS
 	system := hardware.NewSystemInformation(hardware.SystemInformationID)
 	system.TypedSpec().UUID = m.ID
 	system.TypedSpec().ProductName = "emulated"
-	return resources, errors.Join(resources.Create(ctx, system), createMetadata(ctx, resources, m), imageNamed(m.Image).create(ctx, resources))
+	return resources, errors.Join(resources.Create(ctx, system), createMetadata(ctx, resources, m), createDisks(ctx, resources, m), imageNamed(m.Image).create(ctx, resources))
 }
 
 // createMetadata creates the resource of what the platform says of the machine.
@@ -73,7 +73,10 @@ func (i image) shows(kind resource.Type) bool {
 	case runtime.ExtensionStatusType:
 		return i.version != ""
 	}
-	return kind == runtime.MachineStatusType || kind == runtime.PlatformMetadataType || kind == hardware.SystemInformationType
+	return slices.Contains([]resource.Type{
+		runtime.MachineStatusType, runtime.PlatformMetadataType, hardware.SystemInformationType,
+		block.DiskType, block.SystemDiskType, block.VolumeStatusType,
+	}, kind)
 }
 
 // readOnly is how clients see the resources of a node: types that it does not have are
@@ -88,14 +91,4 @@ func readOnly(resources state.CoreState, i image) state.CoreState {
 		}
 		return nil
 	})
-}
-
-// disks is the storage service: the machine's one disk, whose size is not known.
-type disks struct {
-	storage.UnimplementedStorageServiceServer
-}
-
-func (disks) Disks(context.Context, *emptypb.Empty) (*storage.DisksResponse, error) {
-	disk := &storage.Disk{DeviceName: "/dev/vda", Name: "vda", Model: "emulated", SystemDisk: true}
-	return &storage.DisksResponse{Messages: []*storage.Disks{{Disks: []*storage.Disk{disk}}}}, nil
 }

@@ -33,13 +33,13 @@ type api struct {
 	options   []grpc.ServerOption
 }
 
-func (a api) server(config *tls.Config, i image) *grpc.Server {
+func (a api) server(config *tls.Config, m datacenter.Machine) *grpc.Server {
 	s := grpc.NewServer(append(a.options,
 		grpc.Creds(credentials.NewTLS(config)),
 		grpc.MaxRecvMsgSize(constants.GRPCMaxMessageSize))...)
 	machine.RegisterMachineServiceServer(s, a.machine)
-	storage.RegisterStorageServiceServer(s, disks{})
-	v1alpha1.RegisterStateServer(s, server.NewState(readOnly(a.resources, i)))
+	storage.RegisterStorageServiceServer(s, disks{machine: m})
+	v1alpha1.RegisterStateServer(s, server.NewState(readOnly(a.resources, imageNamed(m.Image))))
 	return s
 }
 
@@ -50,7 +50,7 @@ func (a api) serve(ctx, power context.Context, m datacenter.Machine, config *tls
 	if err != nil {
 		return err
 	}
-	s := a.server(config, imageNamed(m.Image))
+	s := a.server(config, m)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(listener) }()
 	select {

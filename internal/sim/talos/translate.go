@@ -6,6 +6,7 @@ package talos
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/siderolabs/crypto/x509"
@@ -61,7 +62,9 @@ func (n *node) kubernetesNode() cluster.Node {
 		KubeletVersion: imageTag(n.config.Machine().Kubelet().Image()),
 		OSImage:        fmt.Sprintf("Talos (%s) (emulated)", n.version()),
 	}
-	node.ProviderID = strings.Join(n.config.Machine().Kubelet().ExtraArgs()["provider-id"], "")
+	args := n.config.Machine().Kubelet().ExtraArgs()
+	node.ExternalCloud = n.config.Cluster().ExternalCloudProvider().Enabled() || slices.Contains(args["cloud-provider"], "external")
+	node.ProviderID = strings.Join(args["provider-id"], "")
 	return node
 }
 

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package talos_test
+
+import (
+	"testing"
+
+	cosi "github.com/cosi-project/runtime/api/v1alpha1"
+	"github.com/cosi-project/runtime/pkg/safe"
+	"github.com/cosi-project/runtime/pkg/state"
+	stateclient "github.com/cosi-project/runtime/pkg/state/protobuf/client"
+	"github.com/siderolabs/talos/pkg/machinery/api/storage"
+	"github.com/siderolabs/talos/pkg/machinery/resources/block"
+	"github.com/siderolabs/talos/pkg/machinery/role"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+const gib = 1 << 30
+
+// ebs is a disk as EC2 instances have it.
+func ebs(device, volume string, size uint64) datacenter.Disk {
+	return datacenter.Disk{Device: device, SizeBytes: size, Serial: volume, Model: "Amazon Elastic Block Store", Transport: "nvme"}
+}
+
+func userVolume(name, match string) string {
+	return "---\napiVersion: v1alpha1\nkind: UserVolumeConfig\nname: " + name +
+		"\nprovisioning:\n  diskSelector:\n    match: " + match + "\n  grow: true\n  minSize: 10GiB\n"
+}
+
+func TestDisksAndVolumesOfANode(t *testing.T) {
+	s := newSite(t, simtalos.Options{})
+	config := string(s.config(t, "cp-0", talos.ControlPlane))
+	config += userVolume("data", "'!system_disk && disk.size > 50u * GiB && disk.transport == \"nvme\"'")
+	config += userVolume("more", "'!system_disk'")
+	config += userVolume("serial", "'disk.serial == \"vol0002\"'")
+	config += userVolume("letter", "'disk.dev_path == \"/dev/vdb\"'")
+	m, err := s.datacenter.PowerOn(datacenter.Spec{
+		ID: "i-1", Name: "cp-0", UserData: []byte(config), Metadata: &datacenter.Metadata{Platform: "aws"},
+		Disks: []datacenter.Disk{ebs("/dev/nvme0n1", "vol0001", 80*gib), ebs("/dev/nvme1n1", "vol0002", 20*gib), ebs("/dev/nvme2n1", "vol0003", 100*gib)},
+	})
+	check(t, err)
+	address := m.Address.Addr().String()
+	s.awaitState(t, address, talos.StateConfigured)
+	conn := s.connect(t, address, role.Reader)
+	resources := state.WrapCore(stateclient.NewAdapter(cosi.NewStateClient(conn)))
+	system, err := safe.StateGetByID[*block.SystemDisk](t.Context(), resources, block.SystemDiskID)
+	check(t, err)
+	disk, err := safe.StateGetByID[*block.Disk](t.Context(), resources, "nvme1n1")
+	check(t, err)
+	if d := disk.TypedSpec(); system.TypedSpec().DevPath != "/dev/nvme0n1" || d.Serial != "vol0002" || d.Size != 20*gib || d.Transport != "nvme" {
+		t.Errorf("%+v, %+v", system.TypedSpec(), d)
+	}
+	for name, want := range map[string]string{"data": "/dev/nvme2n1", "more": "/dev/nvme1n1", "serial": "", "letter": ""} {
+		v, err := safe.StateGetByID[*block.VolumeStatus](t.Context(), resources, "u-"+name)
+		check(t, err)
+		if got := v.TypedSpec(); got.ParentLocation != want || (got.Phase == block.VolumePhaseReady) != (want != "") || (got.ErrorMessage == "") != (want != "") {
+			t.Errorf("%s: %+v, want on %q", name, got, want)
+		}
+	}
+	listed, err := storage.NewStorageServiceClient(conn).Disks(t.Context(), &emptypb.Empty{})
+	check(t, err)
+	all := listed.GetMessages()[0].GetDisks()
+	if len(all) != 3 || !all[0].GetSystemDisk() || all[2].GetDeviceName() != "/dev/nvme2n1" || all[2].GetType() != storage.Disk_NVME || all[2].GetSize() != 100*gib {
+		t.Errorf("%v", all)
+	}
+}
