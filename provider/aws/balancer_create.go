@@ -109,7 +109,7 @@ func (b balancers) createTargets(ctx context.Context, s provider.LoadBalancerSpe
 	out, err := b.elb.CreateTargetGroup(ctx, &elb.CreateTargetGroupInput{
 		Name: new(groupName(s.Name, p.port)), Protocol: types.ProtocolEnumTcp, Port: &p.port, VpcId: &found.vpc, TargetType: types.TargetTypeEnumInstance,
 		HealthCheckProtocol: types.ProtocolEnumTcp, HealthCheckPort: new(decimal(p.check)), HealthCheckEnabled: new(true),
-		HealthCheckIntervalSeconds: new(int32(10)), HealthyThresholdCount: new(int32(2)), UnhealthyThresholdCount: new(int32(2)),
+		HealthCheckIntervalSeconds: new(int32(10)), HealthCheckTimeoutSeconds: new(int32(5)), HealthyThresholdCount: new(int32(2)), UnhealthyThresholdCount: new(int32(2)),
 		Tags: elbTags(ownerTags(s.Owner, s.Name)),
 	})
 	if err != nil {
