@@ -4,8 +4,11 @@
 package aws
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -62,5 +65,29 @@ type sender struct{ *http.Client }
 // Do implements aws.HTTPClient.
 func (s sender) Do(r *http.Request) (*http.Response, error) {
 	r.Header.Del("User-Agent")
+	if err := repeatable(r); err != nil {
+		return nil, err
+	}
 	return s.Client.Do(r)
+}
+
+// reads matches the body of requests that change nothing.
+var reads = regexp.MustCompile(`^Action=(Describe|Get|List|Simulate)`)
+
+// repeatable lets a request that only reads be sent again if the server had closed the
+// connection before: AWS' requests are all POST, which net/http repeats only where a header
+// of this name is present. It is not sent.
+func repeatable(r *http.Request) error {
+	if r.Body == nil || r.GetBody != nil {
+		return nil
+	}
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
+	if r.Body, err = r.GetBody(); err == nil && reads.Match(content) {
+		r.Header["X-Idempotency-Key"] = nil
+	}
+	return err
 }

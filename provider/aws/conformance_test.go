@@ -20,8 +20,10 @@ func TestConformance(t *testing.T) {
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 4096, DiskGB: 20, TalosVersion: talosVersion},
 		Secrets: []string{string(f.credentials[v1alpha1.KeySecretAccessKey])},
 		Missing: map[string]providertest.Change{
-			"image":   func(_ *provider.Config, s *provider.MachineSpec) { s.Image = "ami-0123456789abcdef0" },
-			"network": func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.AWS.SubnetIDs = []string{"subnet-0123456789abcdef0"} },
+			"image": func(_ *provider.Config, s *provider.MachineSpec) { s.Image = "ami-0123456789abcdef0" },
+			"network": func(c *provider.Config, _ *provider.MachineSpec) {
+				c.Spec.AWS.SubnetIDs = []string{"subnet-0123456789abcdef0"}
+			},
 		},
 		Refused: map[string]providertest.Change{
 			"a label of the driver": func(_ *provider.Config, s *provider.MachineSpec) { s.Labels = map[string]string{tag.OwnerID: "me"} },
