@@ -172,8 +172,8 @@ func (c *call) balancerTagged(b *balancer) (err error) {
 // attachBalancer gives a load balancer an interface in each of its subnets.
 func (c *call) attachBalancer(b *balancer) {
 	for _, id := range b.Subnets {
-		n := c.newInterface(c.st.subnets.byID[id], b.Groups, noAddress())
-		n.Description = "ELB net/" + b.Name + "/" + b.ID
+		n := c.newInterface(c.st.subnets.byID[id], b.Groups)
+		n.Balancer, n.Description = b.ID, "ELB net/"+b.Name+"/"+b.ID
 		c.st.interfaces.put(n.ID, n)
 	}
 }
@@ -201,7 +201,7 @@ func (a *AWS) releaseDelay() time.Duration { return max(200*time.Millisecond, 5*
 
 func (a *AWS) releaseBalancer(b *balancer) {
 	a.later(a.releaseDelay(), func() {
-		for _, n := range a.st.interfaces.where(func(n *networkInterface) bool { return n.Description == "ELB net/"+b.Name+"/"+b.ID }) {
+		for _, n := range a.st.interfaces.where(func(n *networkInterface) bool { return n.Balancer == b.ID }) {
 			a.st.interfaces.remove(n.ID)
 		}
 	})

@@ -5,15 +5,12 @@ package aws
 
 import (
 	"maps"
-	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
-
-func noAddress() netip.Addr { return netip.Addr{} }
 
 // balancerDefaults are the attributes of a network load balancer.
 func balancerDefaults() map[string]string {

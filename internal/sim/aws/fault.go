@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/netip"
 	"path/filepath"
 	"time"
 
@@ -101,7 +100,7 @@ func (a *AWS) copyInstance(i *instance, t tags) {
 		c.attachVolume(&copied, *v, v.Tags)
 	}
 	from := c.primary(i)
-	n := c.newInterface(a.st.subnets.byID[i.Subnet], from.Groups, netip.Addr{})
+	n := c.newInterface(a.st.subnets.byID[i.Subnet], from.Groups)
 	n.Instance, n.DeleteOnTermination, n.Tags = copied.ID, true, maps.Clone(from.Tags)
 	a.st.interfaces.put(n.ID, n)
 	copied.Interfaces = []string{n.ID}
@@ -136,7 +135,7 @@ func (a *AWS) createConflict(_ context.Context, name string) (func(context.Conte
 		Zone: subnets[0].Zone, VPC: subnets[0].VPC, RootDevice: images[0].RootDevice, Shutdown: "stop",
 		Metadata: metadataOptions{"optional", "enabled", "disabled", "disabled", 1}, Tags: tags{"Name": name},
 	}
-	n := c.newInterface(subnets[0], nil, netip.Addr{})
+	n := c.newInterface(subnets[0], nil)
 	n.Instance, n.DeleteOnTermination = i.ID, true
 	a.st.interfaces.put(n.ID, n)
 	i.Interfaces = []string{n.ID}

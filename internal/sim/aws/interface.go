@@ -19,10 +19,11 @@ type networkInterface struct {
 	Public                     string // public address; empty: none
 	Groups                     []string
 	SourceDestCheck            bool
-	Instance                   string // empty: that of a load balancer
-	DeleteOnTermination        bool
-	Attached                   time.Time
-	Tags                       tags
+	// Instance or Balancer is the ID of what it is attached to; without, it is free.
+	Instance, Balancer  string
+	DeleteOnTermination bool
+	Attached            time.Time
+	Tags                tags
 }
 
 func (i *networkInterface) privateDNS(region string) string {
@@ -48,8 +49,8 @@ func describeInterfaces(c *call) (fields, error) {
 		return values{
 			"network-interface-id": {i.ID}, "subnet-id": {i.Subnet}, "vpc-id": {i.VPC}, "availability-zone": {i.Zone}, "description": {i.Description},
 			"group-id": i.Groups, "private-ip-address": {i.Address.String()}, "addresses.private-ip-address": {i.Address.String()},
-			"attachment.instance-id": {i.Instance}, "status": {"in-use"}, "attachment.status": {"attached"}, "owner-id": {c.account},
-			"association.public-ip": {i.Public}, "requester-managed": {fmt.Sprint(i.Instance == "")}, "mac-address": {i.MAC},
+			"attachment.instance-id": {i.Instance}, "status": {i.state()}, "attachment.status": {i.attachment()}, "owner-id": {c.account},
+			"association.public-ip": {i.Public}, "requester-managed": {fmt.Sprint(i.Balancer != "")}, "mac-address": {i.MAC},
 			"interface-type": {i.kind()}, "source-dest-check": {fmt.Sprint(i.SourceDestCheck)},
 		}.tagged(i.Tags)
 	})
@@ -64,19 +65,36 @@ func describeInterfaces(c *call) (fields, error) {
 }
 
 func (i *networkInterface) kind() string {
-	if i.Instance == "" {
+	if i.Balancer != "" {
 		return "network_load_balancer"
 	}
 	return "interface"
 }
 
+func (i *networkInterface) state() string {
+	if i.Instance == "" && i.Balancer == "" {
+		return "available"
+	}
+	return "in-use"
+}
+
+func (i *networkInterface) attachment() string {
+	if i.state() == "in-use" {
+		return "attached"
+	}
+	return ""
+}
+
 func (c *call) showInterface(i *networkInterface) fields {
-	out := append(c.interfaceBase(i), "availabilityZone", i.Zone, "requesterManaged", i.Instance == "", "tagSet", tagSet(i.Tags))
+	out := append(c.interfaceBase(i), "availabilityZone", i.Zone, "requesterManaged", i.Balancer != "", "tagSet", tagSet(i.Tags))
+	if i.state() != "in-use" {
+		return out
+	}
 	attachment := fields{
 		"attachmentId", "eni-attach-" + i.ID[4:], "deviceIndex", 0, "status", "attached", "attachTime", i.Attached,
 		"deleteOnTermination", i.DeleteOnTermination, "instanceId", optional(i.Instance), "instanceOwnerId", c.account,
 	}
-	if i.Instance == "" {
+	if i.Balancer != "" {
 		attachment = append(attachment[:len(attachment)-1], "amazon-aws")
 		out = append(out, "requesterId", "amazon-elb")
 	}
@@ -94,7 +112,7 @@ func (c *call) interfaceBase(i *networkInterface) fields {
 		v6 = items{fields{"ipv6Address", i.IPv6, "isPrimaryIpv6", false}}
 	}
 	return fields{
-		"networkInterfaceId", i.ID, "subnetId", i.Subnet, "vpcId", i.VPC, "description", i.Description, "ownerId", c.account, "status", "in-use",
+		"networkInterfaceId", i.ID, "subnetId", i.Subnet, "vpcId", i.VPC, "description", i.Description, "ownerId", c.account, "status", i.state(),
 		"macAddress", i.MAC, "privateIpAddress", i.Address, "privateDnsName", i.privateDNS(c.seed.Region), "sourceDestCheck", i.SourceDestCheck,
 		"groupSet", c.groupSet(i.Groups), "association", association, "ipv6AddressesSet", v6, "interfaceType", i.kind(),
 		"privateIpAddressesSet", items{fields{
@@ -119,4 +137,58 @@ func (c *call) groupSet(ids []string) items {
 func newMAC() string {
 	h := randomHex(10)
 	return strings.Join([]string{"02", h[:2], h[2:4], h[4:6], h[6:8], h[8:]}, ":")
+}
+
+func (c *call) networkInterface(id string) (*networkInterface, error) {
+	if n := c.st.interfaces.byID[id]; n != nil {
+		return n, nil
+	}
+	if err := checkID(id, "eni", "InvalidNetworkInterfaceId.Malformed"); err != nil {
+		return nil, err
+	}
+	return nil, refuse("InvalidNetworkInterfaceID.NotFound", "The networkInterface ID '%s' does not exist", id)
+}
+
+func createInterface(c *call) (fields, error) {
+	s := c.st.subnets.byID[c.params.String("SubnetId")]
+	if s == nil {
+		return nil, subnetMissing([]string{c.params.String("SubnetId")})
+	}
+	groups := c.params.List("SecurityGroupId")
+	for _, id := range groups {
+		if _, err := c.group(id); err != nil {
+			return nil, err
+		}
+	}
+	if c.st.free(s) < 1 {
+		return nil, refuse("InsufficientFreeAddressesInSubnet", "There are not enough free addresses in subnet '%s'.", s.ID)
+	}
+	tagged, err := c.specifiedTags("network-interface")
+	if err != nil {
+		return nil, err
+	}
+	if err := c.dryRun(); err != nil {
+		return nil, err
+	}
+	n := c.newInterface(s, groups)
+	n.Description, n.Tags = c.params.String("Description"), tagged["network-interface"]
+	c.st.interfaces.put(n.ID, n)
+	c.auditInterface(n)
+	return fields{"networkInterface", c.showInterface(n)}, nil
+}
+
+func deleteInterface(c *call) (fields, error) {
+	n, err := c.networkInterface(c.params.String("NetworkInterfaceId"))
+	if err != nil {
+		return nil, err
+	}
+	if n.state() == "in-use" {
+		return nil, refuse("InvalidNetworkInterface.InUse", "The network interface '%s' is currently in use.", n.ID)
+	}
+	if err := c.dryRun(); err != nil {
+		return nil, err
+	}
+	c.st.interfaces.remove(n.ID)
+	c.auditGone(n.ID)
+	return fields{"return", true}, nil
 }

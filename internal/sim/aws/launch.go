@@ -24,7 +24,7 @@ func (c *call) launch(o order, reservation string, index int) *instance {
 	for _, v := range o.disks {
 		c.attachVolume(i, v, o.tags["volume"])
 	}
-	n := c.newInterface(o.subnet, o.groups, netip.Addr{})
+	n := c.newInterface(o.subnet, o.groups)
 	if o.address != "" {
 		n.Address = netip.MustParseAddr(o.address) // was checked
 	}
@@ -49,10 +49,8 @@ func (c *call) attachVolume(i *instance, v volume, t tags) {
 }
 
 // newInterface is one with an address of the subnet.
-func (c *call) newInterface(s *subnet, groups []string, address netip.Addr) *networkInterface {
-	if !address.IsValid() {
-		address, _ = c.st.address(s) // there is one, as was checked
-	}
+func (c *call) newInterface(s *subnet, groups []string) *networkInterface {
+	address, _ := c.st.address(s) // there is one, as was checked
 	n := &networkInterface{
 		ID: newID("eni"), Subnet: s.ID, VPC: s.VPC, Zone: s.Zone, MAC: newMAC(), Address: address, Groups: groups,
 		SourceDestCheck: true, Attached: c.now,

@@ -238,8 +238,8 @@ func (c *call) applyAll() error {
 // resumeBalancers forgets the interfaces of load balancers that were deleted before a
 // restart.
 func (a *AWS) resumeBalancers() {
-	for _, n := range a.st.interfaces.where(func(n *networkInterface) bool { return n.Instance == "" }) {
-		if a.st.balancers.byID[idOf(n.Description)] == nil {
+	for _, n := range a.st.interfaces.where(func(n *networkInterface) bool { return n.Balancer != "" }) {
+		if a.st.balancers.byID[n.Balancer] == nil {
 			a.st.interfaces.remove(n.ID)
 		}
 	}

@@ -83,8 +83,8 @@ func ec2Network() map[string]operation {
 		"CreateSecurityGroup": createGroup, "DeleteSecurityGroup": deleteGroup,
 		"AuthorizeSecurityGroupIngress": authorizeRules, "AuthorizeSecurityGroupEgress": authorizeRules,
 		"RevokeSecurityGroupIngress": revokeRules, "RevokeSecurityGroupEgress": revokeRules,
-		"DescribeNetworkInterfaces": describeInterfaces,
-		"DescribeAddresses":         describeAddresses, "AllocateAddress": allocateAddress, "ReleaseAddress": releaseAddress,
+		"DescribeNetworkInterfaces": describeInterfaces, "CreateNetworkInterface": createInterface, "DeleteNetworkInterface": deleteInterface,
+		"DescribeAddresses": describeAddresses, "AllocateAddress": allocateAddress, "ReleaseAddress": releaseAddress,
 		"AssociateAddress": associateAddress, "DisassociateAddress": disassociateAddress,
 	})
 }
@@ -127,7 +127,7 @@ func describeSubnets(c *call) (fields, error) {
 		return values{
 			"subnet-id": {s.ID}, "vpc-id": {s.VPC}, "availability-zone": {s.Zone}, "availabilityZone": {s.Zone}, "availability-zone-id": {s.ZoneID},
 			"state": {"available"}, "cidr-block": {s.CIDR.String()}, "cidr": {s.CIDR.String()}, "cidrBlock": {s.CIDR.String()},
-			"default-for-az": {"false"}, "map-public-ip-on-launch": {fmt.Sprint(s.Public)}, "owner-id": {c.account},
+			"default-for-az": {c.defaultText(s)}, "map-public-ip-on-launch": {fmt.Sprint(s.Public)}, "owner-id": {c.account},
 		}.tagged(s.Tags)
 	})
 	if err != nil {
@@ -149,8 +149,13 @@ func (c *call) showSubnet(s *subnet) fields {
 		"subnetId", s.ID, "subnetArn", c.arn(ec2, "subnet/"+s.ID), "state", "available", "ownerId", c.account, "vpcId", s.VPC,
 		"cidrBlock", s.CIDR, "ipv6CidrBlockAssociationSet", ipv6, "assignIpv6AddressOnCreation", s.IPv6.IsValid(),
 		"availableIpAddressCount", c.st.free(s), "availabilityZone", s.Zone, "availabilityZoneId", s.ZoneID,
-		"defaultForAz", false, "mapPublicIpOnLaunch", s.Public, "ipv6Native", false, "tagSet", tagSet(s.Tags),
+		"defaultForAz", c.st.vpcs.byID[s.VPC].Default, "mapPublicIpOnLaunch", s.Public, "ipv6Native", false, "tagSet", tagSet(s.Tags),
 	}
+}
+
+func (c *call) defaultText(s *subnet) string {
+	v := c.st.vpcs.byID[s.VPC]
+	return fmt.Sprint(v != nil && v.Default)
 }
 
 func subnetMissing(ids []string) error {

@@ -82,19 +82,37 @@ func (c *call) orderNetwork(o *order) (err error) {
 		return refuse("InvalidParameterCombination", "Network interfaces and an instance-level subnet ID may not be specified on the same request")
 	case len(all) == 1:
 		p = all[0]
-	case !c.params.Has("SubnetId"):
-		return refuse("MissingInput", "No subnets found for the default VPC '%s'. Please specify a subnet.", c.seed.VPC)
 	}
 	if len(all) == 1 && p.Int("DeviceIndex", -1) != 0 {
 		return refuse("InvalidParameterValue", "Each network interface requires a device index.")
 	}
-	if o.subnet = c.st.subnets.byID[p.String("SubnetId")]; o.subnet == nil {
-		return subnetMissing([]string{p.String("SubnetId")})
+	switch id := p.String("SubnetId"); {
+	case id == "":
+		o.subnet = c.defaultSubnet(o.kind)
+	case c.st.subnets.byID[id] == nil:
+		return subnetMissing([]string{id})
+	default:
+		o.subnet = c.st.subnets.byID[id]
+	}
+	if o.subnet == nil {
+		return refuse("MissingInput", "No subnets found for the default VPC. Please specify a subnet.")
 	}
 	o.public = p.Bool("AssociatePublicIpAddress", o.subnet.Public)
 	o.interfaceDeleted, o.sourceDest = p.Bool("DeleteOnTermination", true), true
 	o.interfaceText, o.address = p.String("Description"), p.String("PrivateIpAddress")
 	return c.orderGroups(o, p.List(groups))
+}
+
+// defaultSubnet is one of the default VPC, in the zone of the request or in one that offers
+// the type.
+func (c *call) defaultSubnet(t instanceType) *subnet {
+	zone := c.params.String("Placement.AvailabilityZone")
+	for _, s := range c.st.subnets.all() {
+		if c.st.vpcs.byID[s.VPC].Default && t.offered(s.Zone) && (zone == "" || zone == s.Zone) {
+			return s
+		}
+	}
+	return nil
 }
 
 func (c *call) orderGroups(o *order, ids []string) error {

@@ -107,8 +107,13 @@ func (a *AWS) end(i *instance) {
 		a.st.volumes.put(v.ID, v)
 	}
 	for _, n := range a.st.interfaces.where(func(n *networkInterface) bool { return n.Instance == i.ID }) {
-		a.st.interfaces.remove(n.ID)
-		a.auditGone(n.ID)
+		if n.DeleteOnTermination {
+			a.st.interfaces.remove(n.ID)
+			a.auditGone(n.ID)
+			continue
+		}
+		n.Instance, n.Public = "", ""
+		a.st.interfaces.put(n.ID, n)
 	}
 	a.releasePublic(i.ID)
 	i.Interfaces, i.UserData = nil, nil

@@ -197,7 +197,7 @@ func (c *call) admitted(g *targetGroup, t registered) bool {
 
 // lets reports whether an interface accepts what the interfaces of a load balancer send.
 func (c *call) lets(n *networkInterface, b *balancer, port int) bool {
-	from := c.st.interfaces.where(func(n *networkInterface) bool { return n.Description == "ELB net/"+b.Name+"/"+b.ID })
+	from := c.st.interfaces.where(func(n *networkInterface) bool { return n.Balancer == b.ID })
 	for _, id := range n.Groups {
 		g := c.st.groups.byID[id]
 		if g == nil {

@@ -13,8 +13,8 @@ func services() map[string]service {
 	return map[string]service{
 		"ec2": {"ec2/2016-11-15", []string{
 			"AllocateAddress", "AssociateAddress", "AuthorizeSecurityGroupEgress", "AuthorizeSecurityGroupIngress",
-			"CreateSecurityGroup", "CreateTags", "CreateVolume",
-			"DeleteSecurityGroup", "DeleteTags", "DeleteVolume",
+			"CreateNetworkInterface", "CreateSecurityGroup", "CreateTags", "CreateVolume",
+			"DeleteNetworkInterface", "DeleteSecurityGroup", "DeleteTags", "DeleteVolume",
 			"DescribeAddresses", "DescribeAvailabilityZones", "DescribeImages", "DescribeInstanceAttribute", "DescribeInstanceStatus",
 			"DescribeInstanceTypeOfferings", "DescribeInstanceTypes", "DescribeInstances", "DescribeInternetGateways", "DescribeKeyPairs",
 			"DescribeNatGateways", "DescribeNetworkInterfaces", "DescribeRegions", "DescribeRouteTables", "DescribeSecurityGroupRules",
