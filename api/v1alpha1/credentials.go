@@ -6,7 +6,7 @@ package v1alpha1
 // Keys of the Secret that spec.credentialsRef of a ProviderConfig names. A provider
 // reads those of its own list only.
 const (
-	// KeyEndpoint confirms the endpoint that on-premises credentials are sent to.
+	// KeyEndpoint confirms the endpoint that credentials are sent to.
 	KeyEndpoint = "endpoint"
 
 	// KeyKubeconfig holds the kubeconfig of Harvester.
@@ -20,11 +20,15 @@ const (
 	KeyToken       = "token"
 	KeyTokenSecret = "tokenSecret"
 
-	// KeyAccessKeyID, KeySecretAccessKey, KeySessionToken and KeyRoleARN log in to AWS.
+	// KeyAccessKeyID, KeySecretAccessKey and KeySessionToken log in to AWS.
 	KeyAccessKeyID     = "accessKeyID"
 	KeySecretAccessKey = "secretAccessKey"
 	KeySessionToken    = "sessionToken"
-	KeyRoleARN         = "roleARN"
+	// KeyRoleARN is a role to assume, KeyExternalID what its trust policy asks for, and
+	// KeyWebIdentityToken a token of another identity provider that it trusts.
+	KeyRoleARN          = "roleARN"
+	KeyExternalID       = "externalID"
+	KeyWebIdentityToken = "webIdentityToken"
 
 	// KeyServiceAccountKey holds the JSON of a GCP service account's key.
 	KeyServiceAccountKey = "serviceAccountKey"
