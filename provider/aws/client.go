@@ -6,10 +6,12 @@ package aws
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -62,32 +64,38 @@ func newClients(ctx context.Context, op string, c provider.Config) (clients, err
 // sender sends requests of the SDK under the name of the transport's agent.
 type sender struct{ *http.Client }
 
-// Do implements aws.HTTPClient.
+// Do implements aws.HTTPClient. A request that only reads is sent once more if the server
+// has closed the connection, as net/http does for GET: AWS' requests are all POST, and a
+// server closes connections that were idle.
 func (s sender) Do(r *http.Request) (*http.Response, error) {
 	r.Header.Del("User-Agent")
-	if err := repeatable(r); err != nil {
+	content, err := contentOf(r)
+	if err != nil {
 		return nil, err
 	}
-	return s.Client.Do(r)
+	answer, err := s.Client.Do(r)
+	if err == nil || !closed(err) || !reads.Match(content) || r.Context().Err() != nil {
+		return answer, err
+	}
+	again := r.Clone(r.Context())
+	again.Body = io.NopCloser(bytes.NewReader(content))
+	return s.Client.Do(again)
 }
 
 // reads matches the body of requests that change nothing.
 var reads = regexp.MustCompile(`^Action=(Describe|Get|List|Simulate)`)
 
-// repeatable lets a request that only reads be sent again if the server had closed the
-// connection before: AWS' requests are all POST, which net/http repeats only where a header
-// of this name is present. It is not sent.
-func repeatable(r *http.Request) error {
-	if r.Body == nil || r.GetBody != nil {
-		return nil
+// contentOf returns the body of a request, which can still be sent.
+func contentOf(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
 	}
 	content, err := io.ReadAll(r.Body)
-	if err != nil {
-		return err
-	}
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
-	if r.Body, err = r.GetBody(); err == nil && reads.Match(content) {
-		r.Header["X-Idempotency-Key"] = nil
-	}
-	return err
+	r.Body = io.NopCloser(bytes.NewReader(content))
+	return content, err
+}
+
+// closed reports whether a connection ended that had been open.
+func closed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

@@ -125,7 +125,7 @@ func (p preflight) groups(ctx context.Context, specs []provider.MachineSpec) ([]
 	}
 	var found []provider.Finding
 	if len(specs) > 0 {
-		found = closed(about, in, p.spec.SecurityGroupIDs, machines, balancer)
+		found = missingRules(about, in, p.spec.SecurityGroupIDs, machines, balancer)
 	}
 	if len(egress) == 0 {
 		found = append(found, provider.Finding{Check: about, Verdict: provider.Refused, Message: "no rule lets machines connect to anything", Hint: "add an outbound rule"})

@@ -79,8 +79,8 @@ func covered(r types.IpPermission, source netip.Prefix) bool {
 	})
 }
 
-// closed are the findings about a set of rules: each missing one is named.
-func closed(about string, rules []types.IpPermission, groups []string, machines, balancer []netip.Prefix) []provider.Finding {
+// missingRules are the findings about a set of rules: each missing one is named.
+func missingRules(about string, rules []types.IpPermission, groups []string, machines, balancer []netip.Prefix) []provider.Finding {
 	var all []provider.Finding
 	for _, n := range needs() {
 		sources := machines
