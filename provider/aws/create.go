@@ -37,13 +37,14 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 	if err != nil {
 		return provider.Machine{}, m.runError(op, a, err)
 	}
-	for _, i := range out.Instances {
-		if terminated(i) {
-			return provider.Machine{}, provider.Invalid.New(op, reasonAttemptSpent, fmt.Errorf("the instance of an earlier call, %s, is terminated%s", value(i.InstanceId), because(i)), "it is tried again as another attempt")
-		}
-		return report(i, s.MachineRef), nil
+	if len(out.Instances) == 0 {
+		return provider.Machine{}, provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, errors.New("the answer names no instance"), "it is tried again")
 	}
-	return provider.Machine{}, provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, fmt.Errorf("the answer names no instance"), "it is tried again")
+	created := out.Instances[0]
+	if terminated(created) {
+		return provider.Machine{}, provider.Invalid.New(op, reasonAttemptSpent, fmt.Errorf("the instance of an earlier call, %s, is terminated%s", value(created.InstanceId), because(created)), "it is tried again as another attempt")
+	}
+	return report(created, s.MachineRef), nil
 }
 
 func reported(i *types.Instance, ref provider.MachineRef) provider.Machine {

@@ -5,7 +5,6 @@ package aws
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,13 +67,11 @@ func (p preflight) permissions(ctx context.Context, specs []provider.MachineSpec
 
 // tried is the finding about one action.
 func (p preflight) tried(action string, err error) (provider.Finding, error) {
-	about := "permission " + action
-	mapped := within("", err)
-	if provider.ReasonOf(mapped) == provider.ReasonPermissionDenied && err != nil {
-		e, _ := errors.AsType[*provider.Error](mapped)
-		return provider.Finding{Check: about, Verdict: provider.Refused, Message: e.Err.Error(), Hint: "grant " + action + " to the credentials"}, nil
+	f, failed := check.Verdict("permission "+action, within("", err))
+	if f.Verdict == provider.Unknown {
+		f.Verdict, f.Hint = provider.Refused, "grant "+action+" to the credentials"
 	}
-	return check.Verdict(about, mapped)
+	return f, failed
 }
 
 // dryRun asks whether the machine could be created. What stands against it beside

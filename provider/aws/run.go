@@ -4,8 +4,11 @@
 package aws
 
 import (
+	"cmp"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -91,11 +94,9 @@ func deviceName(i int) string { return "/dev/sd" + string(rune('f'+i)) }
 // volumeType is the type of an extra disk. Those with a number of operations to choose
 // have no field for it.
 func volumeType(op string, d v1alpha1.DiskSpec) (types.VolumeType, error) {
-	switch t := types.VolumeType(d.StorageClass); t {
-	case "":
-		return types.VolumeTypeGp3, nil
-	case types.VolumeTypeGp2, types.VolumeTypeGp3, types.VolumeTypeSt1, types.VolumeTypeSc1, types.VolumeTypeStandard:
-		return t, nil
+	kind := types.VolumeType(cmp.Or(d.StorageClass, string(types.VolumeTypeGp3)))
+	if slices.Contains([]types.VolumeType{types.VolumeTypeGp2, types.VolumeTypeGp3, types.VolumeTypeSt1, types.VolumeTypeSc1, types.VolumeTypeStandard}, kind) {
+		return kind, nil
 	}
 	return "", provider.Invalid.New(op, provider.ReasonFieldUnsupported, fmt.Errorf("extraDisks has storageClass %q", d.StorageClass), "use gp3, gp2, st1, sc1 or standard")
 }
@@ -106,7 +107,7 @@ func refuseSpec(op string, s provider.MachineSpec) error {
 		return err
 	}
 	if s.NetworkData != "" {
-		return provider.Invalid.New(op, provider.ReasonFieldUnsupported, fmt.Errorf("networkData has no effect on EC2 instances"), "remove it")
+		return provider.Invalid.New(op, provider.ReasonFieldUnsupported, errors.New("networkData has no effect on EC2 instances"), "remove it")
 	}
 	if n := len(s.UserData.Reveal()); n > mostUserData {
 		return provider.Invalid.New(op, reasonUser, fmt.Errorf("user data has %d bytes, and EC2 accepts %d", n, mostUserData), "shorten it; large parts of a Talos configuration, such as manifests, can be fetched by URL")

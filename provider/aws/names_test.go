@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package aws
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+func TestNamesOfLoadBalancersFitAndDiffer(t *testing.T) {
+	long := strings.Repeat("a", 60)
+	seen := map[string]string{}
+	for _, name := range []string{"mgmt-cp-lb", long + "-1", long + "-2", strings.Repeat("a", 32), strings.Repeat("a-", 30), "internal-x"} {
+		b := balancerName(name)
+		for _, n := range []string{b, groupName(name, 6443), groupName(name, 50000)} {
+			if len(n) > mostName || strings.HasPrefix(n, "-") || strings.HasSuffix(n, "-") || n == b && strings.HasPrefix(n, "internal-") {
+				t.Errorf("%s is called %q", name, n)
+			}
+			if other := seen[n]; other != "" {
+				t.Errorf("%s and %s are both called %q", name, other, n)
+			}
+			seen[n] = name
+		}
+		if b != balancerName(name) || !ofBalancer(groupName(name, 6443), name) || ofBalancer(groupName(name+"x", 6443), name) || ofBalancer(b, name) {
+			t.Errorf("the parts of %s are not recognised", name)
+		}
+	}
+}
+
+func TestMachinesAreSpreadByTheirNumber(t *testing.T) {
+	for name, want := range map[string]int{"mgmt-cp-0": 0, "mgmt-w-12": 12, "mgmt": numberOf("mgmt"), "a-1b": numberOf("a-1b")} {
+		if got := numberOf(name); got != want || got < 0 {
+			t.Errorf("%s has the number %d, want %d", name, got, want)
+		}
+	}
+	all := subnetsIn("a", "b", "a", "c")
+	var got []string
+	for n := range 6 {
+		got = append(got, value(spread(all, n, 0).SubnetId))
+	}
+	if want := "0-a 1-b 3-c 2-a 1-b 3-c"; strings.Join(got, " ") != want {
+		t.Errorf("machines are in %v, want %s", got, want)
+	}
+	zones := map[string]bool{}
+	for attempt := range 3 {
+		zones[value(spread(all, 1, attempt).AvailabilityZone)] = true
+	}
+	if len(zones) != 3 {
+		t.Errorf("three attempts are in %v", zones)
+	}
+}
+
+func TestNamesOfPublishedImages(t *testing.T) {
+	if got := talosName("v1.9.2", "eu-central-1", "x86_64"); got != "talos-v1.9.2-eu-central-1-amd64" {
+		t.Error(got)
+	}
+	if got := talosName("v1.9.2", "eu-central-1", "arm64"); got != "talos-v1.9.2-eu-central-1-arm64" {
+		t.Error(got)
+	}
+}
+
+func TestPrincipalsOfSessions(t *testing.T) {
+	for arn, want := range map[string]string{
+		"arn:aws:iam::1:user/x":                     "arn:aws:iam::1:user/x",
+		"arn:aws:sts::1:assumed-role/admin/session": "arn:aws:iam::1:role/admin",
+		"arn:aws-cn:sts::1:assumed-role/a/b":        "arn:aws-cn:iam::1:role/a",
+		"arn:aws:sts::1:federated-user/x":           "arn:aws:sts::1:federated-user/x",
+		"odd":                                       "odd",
+	} {
+		if got := principal(arn); got != want {
+			t.Errorf("%s is %s, want %s", arn, got, want)
+		}
+	}
+}
+
+func TestTokensDependOnOwnerAttemptAndRequest(t *testing.T) {
+	m, a := machines{newPlatform(clients{}, awsSpec(), "x")}, attempt{Subnet: "s", Type: "m5.large", Image: "ami-1", Device: "/dev/xvda", Snapshot: "snap-1"}
+	base := cluster()[0]
+	seen := map[string]string{}
+	add := func(name string, s provider.MachineSpec, a attempt) string {
+		r, err := m.request("", s, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token := value(r.ClientToken)
+		if len(token) > 64 || seen[token] != "" || !original(token, s.Owner) {
+			t.Errorf("%s has the token %q, as %s", name, token, seen[token])
+		}
+		seen[token] = name
+		return token
+	}
+	first := add("first", base, a)
+	next := a
+	next.Number = 1
+	add("another attempt", base, next)
+	changed := base
+	changed.UserData = "x"
+	add("another request", changed, a)
+	other := base
+	other.Owner.ID = "other"
+	if add("another owner", other, a); original(first, other.Owner) {
+		t.Error("a token is that of two owners")
+	}
+	delete(seen, first)
+	if again := add("the same", base, a); again != first {
+		t.Errorf("the same call has %q and %q", first, again)
+	}
+}
