@@ -117,6 +117,8 @@ type Secret struct {
 	Key    string
 	Fields map[string]any
 	Fill   map[string]string
+	// Profile is the region of an AWS profile, which the key config holds.
+	Profile string
 }
 
 // Ref names an object.

@@ -56,25 +56,30 @@ func awsCloud(c cluster, a *Addon) {
 		a.Values["image"] = map[string]any{"tag": "v1." + minor + ".0"}
 	}
 	if c.credentials() {
-		a.Secret = &Secret{Namespace: kubeSystem, Name: awsSecret, Copy: []string{v1alpha1.KeyAccessKeyID, v1alpha1.KeySecretAccessKey, v1alpha1.KeySessionToken}}
+		a.Secret = &Secret{Namespace: kubeSystem, Name: awsSecret, Profile: c.awsRegion()}
+		a.Values["extraVolumes"] = []any{map[string]any{"name": "credentials", "secret": map[string]any{"secretName": awsSecret}}}
+		a.Values["extraVolumeMounts"] = []any{map[string]any{"name": "credentials", "mountPath": awsProfileDir, "readOnly": true}}
 	}
 	a.Ready.Workloads = daemonSets(kubeSystem, "aws-cloud-controller-manager")
 }
 
+func (c cluster) awsRegion() string {
+	if p := c.facts.Platform.AWS; p != nil {
+		return p.Region
+	}
+	return ""
+}
+
+// awsEnv names the profile with the credentials. Without any, the manager acts under the
+// identity of its machine.
 func awsEnv(c cluster) []any {
 	env := throughKubePrism()
-	if p := c.facts.Platform.AWS; p != nil && p.Region != "" {
-		env = append(env, map[string]any{"name": "AWS_REGION", "value": p.Region})
+	add := func(name, value string) { env = append(env, map[string]any{"name": name, "value": value}) }
+	if region := c.awsRegion(); region != "" {
+		add("AWS_REGION", region)
 	}
-	if !c.credentials() {
-		return env
-	}
-	for _, v := range []struct{ name, key string }{
-		{"AWS_ACCESS_KEY_ID", v1alpha1.KeyAccessKeyID}, {"AWS_SECRET_ACCESS_KEY", v1alpha1.KeySecretAccessKey}, {"AWS_SESSION_TOKEN", v1alpha1.KeySessionToken},
-	} {
-		env = append(env, map[string]any{"name": v.name, "valueFrom": map[string]any{
-			"secretKeyRef": map[string]any{"name": awsSecret, "key": v.key, "optional": true},
-		}})
+	if c.credentials() {
+		add("AWS_CONFIG_FILE", awsProfileDir+"/"+awsProfileKey)
 	}
 	return env
 }

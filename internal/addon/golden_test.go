@@ -38,11 +38,12 @@ type view struct {
 }
 
 type secretView struct {
-	Name   string            `json:"name"`
-	Copy   []string          `json:"copy,omitempty"`
-	Key    string            `json:"key,omitempty"`
-	Fields map[string]any    `json:"fields,omitempty"`
-	Fill   map[string]string `json:"fill,omitempty"`
+	Name    string            `json:"name"`
+	Copy    []string          `json:"copy,omitempty"`
+	Key     string            `json:"key,omitempty"`
+	Fields  map[string]any    `json:"fields,omitempty"`
+	Fill    map[string]string `json:"fill,omitempty"`
+	Profile string            `json:"profile,omitempty"`
 }
 
 type providerView struct {
@@ -66,7 +67,7 @@ func viewOf(a Addon) view {
 		v.Objects = append(v.Objects, o.Object)
 	}
 	if s := a.Secret; s != nil {
-		v.Secret = &secretView{s.Namespace + "/" + s.Name, s.Copy, s.Key, s.Fields, s.Fill}
+		v.Secret = &secretView{s.Namespace + "/" + s.Name, s.Copy, s.Key, s.Fields, s.Fill, s.Profile}
 	}
 	for _, p := range a.Providers {
 		v.Providers = append(v.Providers, viewOfProvider(p))

@@ -145,29 +145,13 @@ func (l login) awsProfile() string {
 		return "\n"
 	case ref != nil && ref.Key != "":
 		return l.get(ref.Key) + "\n"
-	case l.get(v1alpha1.KeyAccessKeyID) == "" || l.get(v1alpha1.KeySecretAccessKey) == "":
-		return ""
 	}
-	region, role, source := "", l.get(v1alpha1.KeyRoleARN), ""
+	region := ""
 	if l.own() && l.platform.AWS != nil {
 		region = l.platform.AWS.Region
 	}
-	if role != "" {
-		source = awsDefault
-	}
-	lines := []string{"[" + awsDefault + "]"}
-	for _, entry := range [][2]string{
-		{"aws_access_key_id", l.get(v1alpha1.KeyAccessKeyID)}, {"aws_secret_access_key", l.get(v1alpha1.KeySecretAccessKey)},
-		{"aws_session_token", l.get(v1alpha1.KeySessionToken)}, {"region", region}, {"role_arn", role}, {"source_profile", source},
-	} {
-		if entry[1] != "" {
-			lines = append(lines, entry[0]+" = "+entry[1])
-		}
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return awsProfile(region, l.credentials)
 }
-
-const awsDefault = "default"
 
 // azure has its credentials with each tenant's cluster.
 func (l login) azure() map[string]string {

@@ -104,9 +104,9 @@ func TestVariablesOfProviders(t *testing.T) {
 			},
 		},
 		"aws takes on a role": {
-			abroad(v1alpha1.ProviderAWS, ""), harvester, secretData("accessKeyID", "AK", "secretAccessKey", "SK", "roleARN", "arn:aws:iam::1:role/r"),
+			abroad(v1alpha1.ProviderAWS, ""), harvester, secretData("accessKeyID", "AK", "secretAccessKey", "SK", "roleARN", "arn:aws:iam::1:role/r", "externalID", "x"),
 			map[string]string{
-				"AWS_B64ENCODED_CREDENTIALS": "<[default]\naws_access_key_id = AK\naws_secret_access_key = SK\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = default\n>",
+				"AWS_B64ENCODED_CREDENTIALS": "<[default]\naws_access_key_id = AK\naws_secret_access_key = SK\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = default\nexternal_id = x\n>",
 				"AWS_CONTROLLER_IAM_ROLE":    "arn:aws:iam::1:role/r",
 			},
 		},

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
@@ -38,7 +39,7 @@ func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret 
 		why := strings.TrimSuffix(err.Error(), "; it is tried again")
 		return failure.Refusedf("preflight: %s; nothing was created", why)
 	}
-	findings = append(findings, <-network...)
+	findings = append(append(findings, <-network...), checkAddons(m, secret)...)
 	count := map[provider.Verdict]int{}
 	for _, f := range findings {
 		count[f.Verdict]++
@@ -53,6 +54,19 @@ func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret 
 	}
 	progress.Step(summary)
 	return nil
+}
+
+// checkAddons refuses credentials that are sufficient for the driver, but not for addons
+// that need them too, such as the cloud controller manager.
+func checkAddons(m *manifest.Manifest, secret *corev1.Secret) []provider.Finding {
+	addons, err := AddonsOf(m)
+	if err == nil {
+		err = addon.CheckCredentials(addons, m.Provider.Spec, SecretData(secret))
+	}
+	if err == nil {
+		return nil
+	}
+	return []provider.Finding{{Check: "credentials for addons", Verdict: provider.Refused, Message: err.Error()}}
 }
 
 // askPlatform asks until the platform answers, or patience is at its end.

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -38,5 +42,25 @@ func TestCredentialsThatExpireAreForAClusterThatStaysHere(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestAddonsNeedCredentialsBeforeThereAreMachines(t *testing.T) {
+	m := &manifest.Manifest{Cluster: &v1alpha1.ClusterBootstrap{}, Provider: &v1alpha1.ProviderConfig{}}
+	m.Provider.Spec = v1alpha1.ProviderConfigSpec{
+		Provider: v1alpha1.ProviderAWS, AWS: &v1alpha1.AWSSpec{Region: "eu-central-1"}, CredentialsRef: &v1alpha1.SecretReference{Name: "aws"},
+	}
+	m.Cluster.Spec.Provider, m.Cluster.Spec.Cluster.Name, m.Cluster.Spec.Talos.Version = v1alpha1.ProviderAWS, "mgmt", "v1.9.2"
+	for key, refused := range map[string]bool{v1alpha1.KeyWebIdentityToken: true, v1alpha1.KeyAccessKeyID: false} {
+		secret := &corev1.Secret{Data: map[string][]byte{key: []byte("canary"), v1alpha1.KeySecretAccessKey: []byte("canary")}}
+		found := checkAddons(m, secret)
+		if (len(found) > 0) != refused {
+			t.Errorf("with %s: %+v", key, found)
+		}
+		for _, f := range found {
+			if f.Verdict != provider.Refused || !strings.Contains(f.Message, v1alpha1.KeyAccessKeyID) || strings.Contains(f.Message, "canary") {
+				t.Errorf("%+v", f)
+			}
+		}
 	}
 }

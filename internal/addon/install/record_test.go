@@ -153,12 +153,13 @@ func TestSecretIsMadeFromCredentials(t *testing.T) {
 			secret: addon.Secret{Key: "config", Fields: map[string]any{"cloud": "public"}, Fill: map[string]string{"login": "id"}},
 			want:   map[string]string{"config": `{"cloud":"public","login":"me"}`},
 		},
+		"a profile without keys":        {secret: addon.Secret{Profile: "eu-central-1"}, lacks: "accessKeyID, secretAccessKey"},
 		"a document that nothing fills": {secret: addon.Secret{Key: "config"}, want: map[string]string{"config": "{}"}},
 		"a document that lacks fields":  {secret: addon.Secret{Key: "config", Fill: map[string]string{"a": "tenant", "b": "id", "c": "client"}}, lacks: "client, tenant"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			c.secret.Namespace, c.secret.Name = "kube-system", "login"
-			data, err := secretData(c.secret, credentials)
+			data, err := c.secret.Data(credentials)
 			if c.lacks != "" {
 				if err == nil || !strings.Contains(err.Error(), "lack "+c.lacks+", which Secret kube-system/login needs") || strings.Contains(err.Error(), "sesame") {
 					t.Errorf("the error is %v", err)

@@ -5,11 +5,7 @@ package install
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
@@ -17,48 +13,6 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
 )
-
-// secretData makes a Secret's data from the credentials of a ProviderConfig. Its
-// error names keys, never values.
-func secretData(s addon.Secret, credentials map[string][]byte) (map[string][]byte, error) {
-	if s.Key != "" {
-		document, err := filled(s, credentials)
-		return map[string][]byte{s.Key: document}, err
-	}
-	data := map[string][]byte{}
-	for _, key := range s.Copy {
-		if len(credentials[key]) > 0 {
-			data[key] = credentials[key]
-		}
-	}
-	if len(data) == 0 {
-		return nil, missing(s, s.Copy)
-	}
-	return data, nil
-}
-
-// filled is the JSON document of a Secret.
-func filled(s addon.Secret, credentials map[string][]byte) ([]byte, error) {
-	fields, absent := maps.Clone(s.Fields), []string{}
-	if fields == nil {
-		fields = map[string]any{}
-	}
-	for field, key := range s.Fill {
-		if len(credentials[key]) == 0 {
-			absent = append(absent, key)
-		}
-		fields[field] = string(credentials[key])
-	}
-	if len(absent) > 0 {
-		return nil, missing(s, slices.Sorted(slices.Values(absent)))
-	}
-	return json.Marshal(fields)
-}
-
-func missing(s addon.Secret, keys []string) error {
-	return fmt.Errorf("the credentials of the cluster's ProviderConfig lack %[3]s, which Secret %[1]s/%[2]s needs: add it to their Secret",
-		s.Namespace, s.Name, strings.Join(keys, ", "))
-}
 
 // provide writes the Secret that an addon reads.
 func (t task) provide(ctx context.Context) error {
@@ -69,7 +23,7 @@ func (t task) provide(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the credentials of the cluster's ProviderConfig: %w", err)
 	}
-	data, err := secretData(*t.Secret, credentials)
+	data, err := t.Secret.Data(credentials)
 	if err != nil {
 		return err
 	}

@@ -9,17 +9,18 @@ func awsCloud(r release) chart {
 		kind: "DaemonSet", name: name, labels: labels("k8s-app", name), account: "cloud-controller-manager", priority: "system-node-critical",
 		containers: []container{{
 			name: name, image: expression(`printf "registry.k8s.io/provider-aws/cloud-controller-manager:%s" .Values.image.tag`),
-			args: value("args"), env: value("env"),
+			args: value("args"), env: value("env"), mounts: value("extraVolumeMounts"),
 		}},
 		more: object{
 			"hostNetwork": value("hostNetworking"), "nodeSelector": value("nodeSelector"), "tolerations": value("tolerations"),
+			"volumes": value("extraVolumes"),
 		},
 	}
 	return chart{
 		app: "v1.30.3", parts: always(append(accounts(inRelease, manager.account), manager.object(r, inRelease))...),
 		values: values{
 			"args": []any{}, "env": []any{}, "hostNetworking": false, "nodeSelector": free{}, "tolerations": []any{},
-			"image": values{"tag": "v1.30.3"},
+			"extraVolumes": []any{}, "extraVolumeMounts": []any{}, "image": values{"tag": "v1.30.3"},
 		},
 	}
 }

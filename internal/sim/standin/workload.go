@@ -11,7 +11,9 @@ type container struct {
 	image any
 	args  any
 	env   any
-	port  int // 0 means none
+	// mounts are its volume mounts.
+	mounts any
+	port   int // 0 means none
 	// security is its security context.
 	security object
 }
@@ -21,7 +23,7 @@ func (c container) object() object {
 		"name": c.name, "image": c.image, "imagePullPolicy": "IfNotPresent",
 		"resources": object{"requests": object{"cpu": "1m", "memory": "1Mi"}},
 	}
-	for key, v := range map[string]any{"args": c.args, "env": c.env} {
+	for key, v := range map[string]any{"args": c.args, "env": c.env, "volumeMounts": c.mounts} {
 		if v != nil {
 			o[key] = v
 		}

@@ -103,7 +103,7 @@ func initialises(t *testing.T, s *site, client *kubernetes.Clientset) {
 	createPod(t, client, "kube-system", "manager", managerPod())
 	waits("it has no credentials, and its machine no identity")
 	_, err := client.CoreV1().Secrets("kube-system").Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: "aws"}, StringData: map[string]string{"id": "AKIA", "key": "secret"},
+		ObjectMeta: metav1.ObjectMeta{Name: "aws"}, StringData: map[string]string{"config": "[default]"},
 	}, metav1.CreateOptions{})
 	check(t, err)
 	waits("no instance is called cp-0")
@@ -122,17 +122,14 @@ func initialises(t *testing.T, s *site, client *kubernetes.Clientset) {
 }
 
 func managerPod() corev1.PodSpec {
-	key := func(name, key string) corev1.EnvVar {
-		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-			LocalObjectReference: corev1.LocalObjectReference{Name: "aws"}, Key: key, Optional: new(true),
-		}}}
-	}
 	return corev1.PodSpec{
 		HostNetwork: true, Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 		Containers: []corev1.Container{{
 			Name: "manager", Image: "registry.k8s.io/provider-aws/cloud-controller-manager:v1.32.0",
-			Env: []corev1.EnvVar{key("AWS_ACCESS_KEY_ID", "id"), key("AWS_SECRET_ACCESS_KEY", "key")},
+			Env:          []corev1.EnvVar{{Name: "AWS_CONFIG_FILE", Value: "/etc/aws/config"}},
+			VolumeMounts: []corev1.VolumeMount{{Name: "credentials", MountPath: "/etc/aws"}},
 		}},
+		Volumes: []corev1.Volume{{Name: "credentials", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "aws"}}}},
 	}
 }
 

@@ -41,7 +41,7 @@ func (n *node) checkCloudAccess(ctx context.Context, p *plane.Plane, pod *corev1
 	if n.machine.Metadata == nil || n.machine.Metadata.Platform != platform {
 		return fmt.Errorf("%s is no machine of %s", n.machine.Name, platform)
 	}
-	for _, keys := range [][]secretKey{awsKeys(pod), gcpKeys(pod), azureKeys(pod)} {
+	for _, keys := range [][]secretKey{fileKeys(pod, "AWS_CONFIG_FILE"), fileKeys(pod, "GOOGLE_APPLICATION_CREDENTIALS"), azureKeys(pod)} {
 		if ok, err := hasAll(ctx, p, pod.Namespace, keys); ok || err != nil {
 			return err
 		}
@@ -84,22 +84,10 @@ func (k secretKey) value(data map[string][]byte) string {
 	return text
 }
 
-func awsKeys(pod *corev1.Pod) (keys []secretKey) {
+// fileKeys is the file that an environment variable names, in the volume that it is in.
+func fileKeys(pod *corev1.Pod, variable string) (keys []secretKey) {
 	for _, c := range pod.Spec.Containers {
-		for _, e := range c.Env {
-			wanted := e.Name == "AWS_ACCESS_KEY_ID" || e.Name == "AWS_SECRET_ACCESS_KEY"
-			if wanted && e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
-				keys = append(keys, secretKey{secret: e.ValueFrom.SecretKeyRef.Name, key: e.ValueFrom.SecretKeyRef.Key})
-			}
-		}
-	}
-	return keys
-}
-
-// gcpKeys is the file that an environment variable names, in the volume that it is in.
-func gcpKeys(pod *corev1.Pod) (keys []secretKey) {
-	for _, c := range pod.Spec.Containers {
-		i := slices.IndexFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "GOOGLE_APPLICATION_CREDENTIALS" })
+		i := slices.IndexFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == variable })
 		if i < 0 {
 			continue
 		}
