@@ -53,14 +53,16 @@ type balancing struct {
 	lb        sync.Mutex // never held while the datacenter's lock is taken
 	balancers *store[LoadBalancer]
 	pools     *store[Pool]
-	stops     map[string]map[string]func() // end the listeners, by load balancer and endpoint
-	checks    map[string]*checks           // by pool
-	arrivals  map[string]int               // connections to zones, by load balancer
+	stops     map[string]map[string]func()    // end the listeners, by load balancer and endpoint
+	checks    map[string]*checks              // by pool
+	draining  map[string]map[Target]time.Time // by pool, with their end
+	arrivals  map[string]int                  // connections to zones, by load balancer
 	checking  sync.WaitGroup
 }
 
 func (d *Datacenter) openBalancing() (err error) {
 	d.stops, d.checks, d.arrivals = map[string]map[string]func(){}, map[string]*checks{}, map[string]int{}
+	d.draining = map[string]map[Target]time.Time{}
 	if d.balancers, err = openStore[LoadBalancer](filepath.Join(d.options.Dir, "loadbalancers")); err != nil {
 		return err
 	}

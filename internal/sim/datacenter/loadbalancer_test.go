@@ -104,6 +104,45 @@ func TestLoadBalancerTakesItsTimeAndThenChecks(t *testing.T) {
 	})
 }
 
+func TestTargetThatIsTakenOutDrains(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, datacenter.Options{
+			Dir: dir, Network: network.New(), Subnets: cloud(), Boot: naming(6443), Profile: datacenter.Profile{LoadBalancer: time.Second},
+		})
+		pool := datacenter.Pool{ID: "tg", Drain: time.Minute, Targets: targets("a", "b")}
+		put := func(machines ...string) {
+			t.Helper()
+			pool.Targets = targets(machines...)
+			must(t, d.PutPool(pool))
+		}
+		put("a", "b", "c")
+		put("a", "b")
+		if got := d.Draining("tg"); len(got) != 0 {
+			t.Errorf("without a load balancer: %v", got)
+		}
+		balance(t, d, datacenter.LoadBalancerSpec{ID: "lb", Name: "lb.example.com", Listeners: listener("tg")})
+		time.Sleep(2 * time.Second)
+		put("a")
+		if got := d.Draining("tg"); !slices.Equal(got, targets("b")) || len(d.Health("tg")) != 1 {
+			t.Errorf("draining %v, health %v", got, d.Health("tg"))
+		}
+		put("a", "b")
+		if got := d.Draining("tg"); len(got) != 0 {
+			t.Errorf("back again: %v", got)
+		}
+		put()
+		time.Sleep(59 * time.Second)
+		if got := d.Draining("tg"); !slices.Equal(got, targets("a", "b")) {
+			t.Errorf("before the end: %v", got)
+		}
+		time.Sleep(time.Second)
+		if got := d.Draining("tg"); len(got) != 0 {
+			t.Errorf("after the end: %v", got)
+		}
+	})
+}
+
 func TestHealthIsCheckedAtItsOwnPort(t *testing.T) {
 	n := network.New()
 	d := open(t, datacenter.Options{Dir: t.TempDir(), Network: n, Subnets: cloud(), Boot: naming(6443, 10256)})

@@ -18,6 +18,9 @@ type Pool struct {
 	// target that connects to its own load balancer and is passed on to itself gets no
 	// answer.
 	PreserveClient bool
+	// Drain is how long a target that is taken out keeps its connections. It gets no new
+	// ones.
+	Drain time.Duration
 	// Targets are the machines and addresses that connections may be passed on to.
 	Targets []Target
 }
@@ -56,9 +59,11 @@ const (
 func (d *Datacenter) PutPool(p Pool) error {
 	d.lb.Lock()
 	defer d.lb.Unlock()
+	before, _ := d.pools.get(p.ID)
 	if err := d.pools.put(p.ID, p); err != nil {
 		return fmt.Errorf("pool %s: %w", p.ID, err)
 	}
+	d.drain(before, p)
 	d.startChecks(p)
 	return nil
 }
@@ -90,6 +95,7 @@ func (d *Datacenter) RemovePool(id string) error {
 	if err := d.pools.remove(id); err != nil {
 		return err
 	}
+	delete(d.draining, id)
 	if c := d.checks[id]; c != nil {
 		c.stop()
 		delete(d.checks, id)
