@@ -101,12 +101,43 @@ func describeTargetHealth(c *call) (fields, error) {
 			out = append(out, c.showHealth(g, t, health[t]))
 		}
 	}
+	leaving := c.leaving(g)
+	for _, t := range leaving {
+		if len(wanted) == 0 || slices.Contains(wanted, t) {
+			out = append(out, c.showLeaving(g, t))
+		}
+	}
 	for _, t := range wanted {
-		if !slices.Contains(g.Targets, t) {
+		if !slices.Contains(g.Targets, t) && !slices.Contains(leaving, t) {
 			out = append(out, showUnused(t, "Target.NotRegistered", "Target is not registered to the target group"))
 		}
 	}
 	return fields{"TargetHealthDescriptions", out}, nil
+}
+
+// leaving are the targets that were deregistered and still have connections.
+func (c *call) leaving(g *targetGroup) (out []registered) {
+	for _, t := range c.options.Datacenter.Draining(g.ID) {
+		if r := registeredAs(t); !slices.Contains(g.Targets, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (c *call) showLeaving(g *targetGroup, t registered) fields {
+	return fields{
+		"Target", fields{"Id", t.ID, "Port", t.Port}, "HealthCheckPort", g.Check.port(t),
+		"TargetHealth", fields{"State", "draining", "Reason", "Target.DeregistrationInProgress", "Description", "Target deregistration is in progress"},
+	}
+}
+
+// registeredAs is a target of the datacenter as a target group has it.
+func registeredAs(t datacenter.Target) registered {
+	if t.Machine == "" {
+		return registered{t.Address.String(), int(t.Port)}
+	}
+	return registered{t.Machine, int(t.Port)}
 }
 
 // healths are those of the targets, as the datacenter has found them.
@@ -115,12 +146,8 @@ func (c *call) healths(g *targetGroup) map[registered]datacenter.Health {
 	all := c.options.Datacenter.Health(g.ID)
 	pool, _ := c.options.Datacenter.Pool(g.ID)
 	for i, t := range pool.Targets {
-		id := t.Machine
-		if id == "" {
-			id = t.Address.String()
-		}
 		if i < len(all) {
-			out[registered{id, int(t.Port)}] = all[i]
+			out[registeredAs(t)] = all[i]
 		}
 	}
 	return out
@@ -141,11 +168,7 @@ func (c *call) showHealth(g *targetGroup, t registered, h datacenter.Health) fie
 		}
 		return showUnused(t, "Target.InvalidState", "Target is in the "+state+" state")
 	}
-	port := g.Check.Port
-	if port == "traffic-port" {
-		port = strconv.Itoa(t.Port)
-	}
-	return fields{"Target", fields{"Id", t.ID, "Port", t.Port}, "HealthCheckPort", port, "TargetHealth", c.targetHealth(g, t, h)}
+	return fields{"Target", fields{"Id", t.ID, "Port", t.Port}, "HealthCheckPort", g.Check.port(t), "TargetHealth", c.targetHealth(g, t, h)}
 }
 
 func (c *call) targetHealth(g *targetGroup, t registered, h datacenter.Health) fields {
@@ -235,9 +258,10 @@ func (c *call) applyPool(g *targetGroup) error {
 	if !c.hosts {
 		return nil
 	}
-	check, _ := strconv.Atoi(g.Check.Port) // 0: the port of the target
+	check, _ := strconv.Atoi(g.Check.Port)                                        // 0: the port of the target
+	delay, _ := strconv.Atoi(g.attribute("deregistration_delay.timeout_seconds")) // checked when it was set
 	pool := datacenter.Pool{
-		ID: g.ID, PreserveClient: g.attribute("preserve_client_ip.enabled") == "true",
+		ID: g.ID, Drain: time.Duration(delay) * time.Second, PreserveClient: g.attribute("preserve_client_ip.enabled") == "true",
 		Check: datacenter.HealthCheck{Port: uint16(check), Interval: time.Duration(g.Check.Interval) * time.Second},
 	}
 	if c.options.Create > 0 { // without delays a target is checked with each change only

@@ -24,6 +24,14 @@ type healthCheck struct {
 	Interval, Timeout, Healthy, Unhealthy int
 }
 
+// port is the port that a target is checked at.
+func (h healthCheck) port(t registered) string {
+	if h.Port == "traffic-port" {
+		return strconv.Itoa(t.Port)
+	}
+	return h.Port
+}
+
 // registered is a target of a group: an instance or an address, with a port.
 type registered struct {
 	ID   string
