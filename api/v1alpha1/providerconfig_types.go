@@ -179,6 +179,11 @@ func (s ProviderConfigSpec) Image() string {
 	return ""
 }
 
+// PublicIP reports whether machines have public addresses besides their private ones.
+func (s ProviderConfigSpec) PublicIP() bool {
+	return s.AWS != nil && s.AWS.PublicIP || s.GCP != nil && s.GCP.PublicIP || s.Azure != nil && s.Azure.PublicIP
+}
+
 // NetworkName returns the name of the network that machines are attached to; it is
 // empty where the spec names none, or names it by an id.
 func (s ProviderConfigSpec) NetworkName() string {

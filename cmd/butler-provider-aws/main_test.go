@@ -43,12 +43,15 @@ func BenchmarkAtRest(b *testing.B)             { suite().AtRest(b) }
 func BenchmarkLag(b *testing.B)                { suite().Lag(b) }
 func BenchmarkRealistic(b *testing.B)          { suite().Realistic(b) }
 
-// reach points the ProviderConfig at the simulator, whose authority the binary trusts.
-func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) []string {
+// reach points the ProviderConfig at the simulator, whose authority the driver trusts.
+func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) {
 	t.Helper()
+	ca, err := os.ReadFile(setting(t, api.Admin(), "ca_bundle"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	c.Spec.AWS.Endpoint = setting(t, api.Admin(), "endpoint_url")
-	credentials[v1alpha1.KeyEndpoint] = []byte(c.Spec.AWS.Endpoint)
-	return []string{"SSL_CERT_FILE=" + setting(t, api.Admin(), "ca_bundle")}
+	credentials[v1alpha1.KeyEndpoint], credentials[v1alpha1.KeyCABundle] = []byte(c.Spec.AWS.Endpoint), ca
 }
 
 // setting returns a value of a configuration file of the AWS command line tool.

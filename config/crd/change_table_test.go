@@ -13,12 +13,12 @@ func updateRules() map[string]rule {
 	const (
 		frozen        = "spec is immutable once the machine is being created; delete the request and create a new one"
 		frozenCluster = "spec.cluster is immutable once machines are requested"
-		frozenConfig  = "spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured"
-		frozenAddons  = "type of spec.addons.cni and of spec.addons.storage is immutable once a machine is configured"
+		frozenConfig  = "spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured, in a cloud once machines are requested"
+		frozenAddons  = "type of spec.addons.cni and of spec.addons.storage is immutable once a machine is configured, in a cloud once machines are requested"
 		elsewhere     = ": machines created there could no longer be found; create another ProviderConfig"
 		frozenGCP     = "gcp.projectID, gcp.region and gcp.zone are immutable" + elsewhere
 		frozenAzure   = "azure.subscriptionID and azure.resourceGroup are immutable" + elsewhere
-		frozenCarrier = "type and enabled of spec.addons.controlPlaneHA are immutable once a machine is configured"
+		frozenCarrier = "type and enabled of spec.addons.controlPlaneHA are immutable once a machine is configured, in a cloud once machines are requested"
 	)
 	return map[string]rule{
 		"provider of a ClusterBootstrap": {
@@ -47,6 +47,10 @@ func updateRules() map[string]rule {
 		},
 		"talos of a configured machine": {
 			file: bootstrap, status: taken, accepted: fields{"spec.network.loadBalancerPool.end": "10.40.0.251"},
+			refused: fields{"spec.talos.version": "v1.9.3"}, message: frozenConfig,
+		},
+		"talos in a cloud with machines that are requested": {
+			file: onCloud, status: requested, accepted: fields{"spec.paused": "true"},
 			refused: fields{"spec.talos.version": "v1.9.3"}, message: frozenConfig,
 		},
 		"podCIDR of a configured machine": {

@@ -44,7 +44,7 @@ func (s *Session) talos() (*talos.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.access.client = c
+		s.access.client = c.Through(s.route)
 	}
 	return s.access.client, nil
 }

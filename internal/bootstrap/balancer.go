@@ -41,18 +41,13 @@ func balancer(spec *v1alpha1.ControlPlaneLoadBalancerSpec) Balancer {
 }
 
 // requestLoadBalancer creates the LoadBalancerRequest of the control plane, where the
-// plan has one, and updates its targets. It waits for nothing: the platform works on
-// the load balancer while the machines come up, and those that have an address
-// become targets.
+// plan has one. It waits for nothing: the platform works on the load balancer while the
+// machines come up.
 func requestLoadBalancer(ctx context.Context, s *Session) (*Obstacle, error) {
 	if s.Plan.EndpointKind != EndpointLoadBalancer {
 		return nil, nil
 	}
-	targets, err := s.targets(ctx)
-	if err != nil {
-		return nil, err
-	}
-	request, err := s.ensureBalancer(ctx, s.balancerSpec(targets))
+	request, err := s.ensureBalancer(ctx)
 	if err != nil || request == nil {
 		return nil, err
 	}
@@ -60,7 +55,39 @@ func requestLoadBalancer(ctx context.Context, s *Session) (*Obstacle, error) {
 		return nil, &Failure{"NameTaken", fmt.Sprintf("LoadBalancerRequest %s/%s belongs to another cluster; delete it if that cluster is gone", request.Namespace, request.Name)}
 	}
 	s.endpoint.request, s.endpoint.loadBalancer = request, request.Status.Endpoint
-	return nil, nil
+	return nil, s.updateBalancer(ctx, request.Spec.Targets)
+}
+
+// registerTargets makes the control planes that have an address targets of the load
+// balancer.
+func registerTargets(ctx context.Context, s *Session) (*Obstacle, error) {
+	if s.endpoint.request == nil {
+		return nil, nil
+	}
+	targets, err := s.targets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.updateBalancer(ctx, targets)
+}
+
+// updateBalancer writes what may change of the request, where it has changed.
+func (s *Session) updateBalancer(ctx context.Context, targets []v1alpha1.LoadBalancerTarget) error {
+	request, wanted := s.endpoint.request, s.balancerSpec(targets)
+	before := request.DeepCopy()
+	request.Spec.Targets, request.Spec.AllowedCIDRs, request.Spec.AdditionalPorts = wanted.Targets, wanted.AllowedCIDRs, wanted.AdditionalPorts
+	if equality.Semantic.DeepEqual(before.Spec, request.Spec) {
+		return nil
+	}
+	return s.Client.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+// failedBalancer is why a load balancer will not serve the machines that come up.
+func (s *Session) failedBalancer() *Obstacle {
+	if r := s.endpoint.request; r != nil && r.Status.Phase == v1alpha1.LoadBalancerFailed {
+		return balancerObstacle(r)
+	}
+	return nil
 }
 
 // awaitLoadBalancer follows the load balancer until it has an endpoint, which the
@@ -92,24 +119,17 @@ func (s *Session) balancerSpec(targets []v1alpha1.LoadBalancerTarget) v1alpha1.L
 	}
 }
 
-// ensureBalancer returns the request, with what may change of the spec, or none if it
-// was there and is gone: another load balancer would have another endpoint.
-func (s *Session) ensureBalancer(ctx context.Context, wanted v1alpha1.LoadBalancerRequestSpec) (*v1alpha1.LoadBalancerRequest, error) {
+// ensureBalancer returns the request, or none if it was there and is gone: another load
+// balancer would have another endpoint.
+func (s *Session) ensureBalancer(ctx context.Context) (*v1alpha1.LoadBalancerRequest, error) {
 	request, err := s.findBalancer(ctx)
 	switch {
 	case apierrors.IsNotFound(err) && s.Status.ControlPlaneEndpoint != "":
 		return nil, nil
 	case apierrors.IsNotFound(err):
-		return s.createBalancer(ctx, request.Name, wanted)
-	case err != nil, request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID():
-		return request, err
+		return s.createBalancer(ctx, request.Name, s.balancerSpec(nil))
 	}
-	before := request.DeepCopy()
-	request.Spec.Targets, request.Spec.AllowedCIDRs, request.Spec.AdditionalPorts = wanted.Targets, wanted.AllowedCIDRs, wanted.AdditionalPorts
-	if equality.Semantic.DeepEqual(before.Spec, request.Spec) {
-		return request, nil
-	}
-	return request, s.Client.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return request, err
 }
 
 // findBalancer returns the request of this cluster, which keeps the name that it has:
@@ -171,5 +191,5 @@ func balancerObstacle(r *v1alpha1.LoadBalancerRequest) *Obstacle {
 	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
 		message += ": " + c.Message
 	}
-	return &Obstacle{Reason: "WaitingForLoadBalancer", Message: message}
+	return &Obstacle{Reason: "WaitingForLoadBalancer", Message: message, urgent: phase == v1alpha1.LoadBalancerFailed}
 }

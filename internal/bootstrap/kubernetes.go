@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"k8s.io/client-go/kubernetes"
@@ -82,27 +83,30 @@ func (s *Session) disconnect() {
 	}
 }
 
-// dialHost connects to the wanted port of address, whatever host is asked for.
+// dialHost connects to the wanted port of the control plane with an address, whatever
+// host is asked for, or of what is in front of it.
 func (s *Session) dialHost(address string) talos.Dialer {
 	if address == "" {
 		return s.Dial
 	}
+	host := s.route(address).Host
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		_, port, err := net.SplitHostPort(addr)
 		if err != nil {
 			return nil, err
 		}
-		return s.Dial(ctx, network, net.JoinHostPort(address, port))
+		return s.Dial(ctx, network, net.JoinHostPort(host, port))
 	}
 }
 
 // dialControlPlanes connects to the control plane that answered last, or to any
 // other one while that is silent. It outlives the session.
 func (s *Session) dialControlPlanes() talos.Dialer {
-	dials := []talos.Dialer{s.dialHost(s.kubernetes.cluster.address)}
+	first := s.kubernetes.cluster.address
+	dials, hosts := []talos.Dialer{s.dialHost(first)}, []string{s.route(first).Host}
 	for _, m := range s.controlPlanes() {
-		if m.IPAddress != s.kubernetes.cluster.address {
-			dials = append(dials, s.dialHost(m.IPAddress))
+		if host := s.route(m.IPAddress).Host; !slices.Contains(hosts, host) {
+			dials, hosts = append(dials, s.dialHost(m.IPAddress)), append(hosts, host)
 		}
 	}
 	return func(ctx context.Context, network, addr string) (conn net.Conn, err error) {

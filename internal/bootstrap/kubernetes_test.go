@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 const kubeconfigFormat = `apiVersion: v1
@@ -30,6 +32,8 @@ func TestAnAPIServerThatStartsNamesWhatItIsNotReadyFor(t *testing.T) {
 	defer server.Close()
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	s := &Session{
+		ClusterBootstrap: &v1alpha1.ClusterBootstrap{Spec: v1alpha1.ClusterBootstrapSpec{Provider: v1alpha1.ProviderHarvester}},
+
 		kubernetes: kubernetesResults{kubeconfig: fmt.Appendf(nil, kubeconfigFormat, base64.StdEncoding.EncodeToString(ca))},
 		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())

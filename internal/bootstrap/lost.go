@@ -135,7 +135,7 @@ func isReadyNode(nodes []corev1.Node, name string) bool {
 
 // liveNodes are those of the new cluster, by way of any control plane.
 func (s *Session) liveNodes(ctx context.Context) ([]corev1.Node, error) {
-	if err := s.reach(ctx); err != nil {
+	if err := s.openCluster(ctx); err != nil {
 		return nil, err
 	}
 	return s.kubernetes.cluster.nodes(ctx)

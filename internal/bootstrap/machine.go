@@ -39,7 +39,7 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 			if r := s.machines.requests[i]; r != nil {
 				s.machines.nodeProviderIDs[i] = r.Status.NodeProviderID
 			}
-			return nil
+			return s.dropUserData(ctx, s.machines.requests[i])
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -51,9 +51,13 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 }
 
 // awaitMachines follows the machines until all run. Once the cluster is Ready, one
-// that does not run is no reason to leave the others alone.
+// that does not run is no reason to leave the others alone. A load balancer that failed
+// is reported with the machines, which take longer.
 func awaitMachines(_ context.Context, s *Session) (*Obstacle, error) {
 	if s.Status.Phase != v1alpha1.BootstrapReady {
+		if o := s.failedBalancer(); o != nil && s.machines.pending != nil && !s.machines.pending.urgent {
+			return o, nil
+		}
 		return s.machines.pending, nil
 	}
 	if s.deferred == nil {
@@ -120,7 +124,13 @@ func (s *Session) find(ctx context.Context, o client.Object) error {
 // createRequest asks for a machine: for the first time, or as the replacement that
 // is named.
 func (s *Session) createRequest(ctx context.Context, m Machine, replacement string) (*v1alpha1.MachineRequest, error) {
-	key := s.ProviderConfig()
+	key, userData := s.ProviderConfig(), ""
+	if s.carriesUserData() {
+		var err error
+		if userData, err = s.userData(m); err != nil {
+			return nil, err
+		}
+	}
 	r := &v1alpha1.MachineRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: m.Name},
 		Spec: v1alpha1.MachineRequestSpec{
@@ -131,6 +141,7 @@ func (s *Session) createRequest(ctx context.Context, m Machine, replacement stri
 			MemoryMB:     m.Pool.MemoryMB,
 			DiskGB:       m.Pool.DiskGB,
 			ExtraDisks:   m.Pool.ExtraDisks,
+			UserData:     userData,
 			TalosVersion: s.Spec.Talos.Version,
 			Schematic:    s.Spec.Talos.Schematic,
 			Labels: map[string]string{

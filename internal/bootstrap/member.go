@@ -12,8 +12,8 @@ import (
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
-// reach connects to the new cluster before the walk comes to the step that does.
-func (s *Session) reach(ctx context.Context) (err error) {
+// openCluster connects to the new cluster before the walk comes to the step that does.
+func (s *Session) openCluster(ctx context.Context) (err error) {
 	if s.kubernetes.kubeconfig, err = s.readSecret(ctx, SecretKubeconfig); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 		if status.TalosConfigured {
 			return nil, nil
 		}
-		return talosObstacle(status, false, "does not answer on the Talos API"+because(n.err)), nil
+		return talosObstacle(status, false, "does not answer on the Talos API"+s.unreachable(i)+because(n.err)), nil
 	case talos.StateMaintenance:
 	}
 	switch {

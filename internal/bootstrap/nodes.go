@@ -4,6 +4,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,6 +25,9 @@ func awaitNodes(ctx context.Context, s *Session) (*Obstacle, error) {
 	nodes, err := s.kubernetes.cluster.nodes(ctx)
 	if err == nil {
 		err = s.labelNodes(ctx, s.kubernetes.cluster.CoreV1().Nodes(), nodes)
+	}
+	if err == nil {
+		err = s.setProviderIDs(ctx, s.kubernetes.cluster.CoreV1().Nodes(), nodes)
 	}
 	if err != nil {
 		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server is not ready" + because(err), Poll: true}, nil
@@ -113,7 +117,7 @@ func (s *Session) judgeNodes(nodes []corev1.Node) *Obstacle {
 	s.kubernetes.nodesSeen = true
 	causes := map[string]string{}
 	for _, n := range nodes {
-		causes[n.Name] = notReady(n)
+		causes[n.Name] = cmp.Or(waitsForCloud(n), notReady(n))
 	}
 	var waiting []string
 	for i, m := range s.Status.Machines {

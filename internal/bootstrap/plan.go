@@ -32,6 +32,9 @@ type Plan struct {
 	// Balancer is what the load balancer gets from the spec, where the endpoint is of
 	// that kind.
 	Balancer Balancer
+	// UserDataLimit is how many bytes of user data a machine may have, where machines are
+	// requested with their configuration; 0 means that it is pushed to them.
+	UserDataLimit int
 	// KubeVIP is the configuration of kube-vip, where the endpoint is of that kind.
 	KubeVIP KubeVIP
 	// Talos is what the configurations of all nodes share, but for the endpoint.
@@ -77,7 +80,8 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	}
 	plan := Plan{
 		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, EndpointKind: endpointKind(spec),
-		Talos: cluster, Moves: Moves(spec), Warnings: warnings(spec, cluster.KubernetesVersion),
+		UserDataLimit: userDataLimit(spec.Provider),
+		Talos:         cluster, Moves: Moves(spec), Warnings: warnings(spec, cluster.KubernetesVersion),
 	}
 	for _, m := range plan.Machines {
 		if _, err := talos.ExtraDisks(spec.Talos.InstallDisk, len(m.Pool.ExtraDisks)); err != nil {
@@ -200,7 +204,7 @@ func talosCluster(spec v1alpha1.ClusterBootstrapSpec) (talos.Cluster, error) {
 		TalosVersion:            spec.Talos.Version,
 		KubernetesVersion:       kubernetes,
 		Schematic:               spec.Talos.Schematic,
-		InstallDisk:             spec.Talos.InstallDisk,
+		InstallDisk:             installDisk(spec),
 		PodCIDR:                 spec.Network.PodCIDR,
 		ServiceCIDR:             spec.Network.ServiceCIDR,
 		CNI:                     talos.CNI(spec.Addons.CNI.Type),
@@ -211,6 +215,18 @@ func talosCluster(spec v1alpha1.ClusterBootstrapSpec) (talos.Cluster, error) {
 		JSONPatches:             jsonPatches(spec.Talos.ConfigPatches),
 		MergePatches:            mergePatches(spec.Talos.StrategicPatches),
 	}, nil
+}
+
+// defaultInstallDisk is what the API server fills in.
+const defaultInstallDisk = "/dev/vda"
+
+// installDisk counts the default as left out in a cloud, whose machines have no such
+// disk: Talos stays on the disk that it booted from.
+func installDisk(spec v1alpha1.ClusterBootstrapSpec) string {
+	if !spec.Provider.OnPrem() && spec.Talos.InstallDisk == defaultInstallDisk {
+		return ""
+	}
+	return spec.Talos.InstallDisk
 }
 
 // platform is Talos' name for the environment of a provider's machines: clouds
@@ -249,6 +265,9 @@ func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine, provi
 	}
 	cluster := p.Talos
 	cluster.Endpoint = endpoint
+	if balancer != "" {
+		cluster.TalosSANs = []string{endpoint}
+	}
 	if balancer != "" && balancer != endpoint {
 		cluster.CertSANs = []string{balancer}
 	}
@@ -275,14 +294,24 @@ func (p Plan) check(secrets []byte) error {
 	if p.EndpointKind == EndpointLoadBalancer {
 		balancer = "192.0.2.1"
 	}
+	return p.forEachRole(func(m Machine) error {
+		if _, err := p.config(secrets, cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, m, ""); err != nil {
+			return &Failure{"InvalidTalosConfig", err.Error()}
+		}
+		return nil
+	})
+}
+
+// forEachRole runs do on the first machine of each role, until it returns an error.
+func (p Plan) forEachRole(do func(Machine) error) error {
 	seen := map[v1alpha1.MachineRole]bool{}
 	for _, m := range p.Machines {
 		if seen[m.Role] {
 			continue
 		}
 		seen[m.Role] = true
-		if _, err := p.config(secrets, cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, m, ""); err != nil {
-			return &Failure{"InvalidTalosConfig", err.Error()}
+		if err := do(m); err != nil {
+			return err
 		}
 	}
 	return nil

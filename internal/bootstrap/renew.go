@@ -86,7 +86,7 @@ func (s *Session) issue(ctx context.Context, suffix string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fromAny(ctx, s, nodes.Kubeconfig)
+	return fromAny(ctx, s, nodes.Through(s.route).Kubeconfig)
 }
 
 // replace stores a credential in place of the one that was read, in one write: there

@@ -266,7 +266,7 @@ func (s *Session) renew(ctx context.Context, i int) error {
 }
 
 func (s *Session) removeNode(ctx context.Context, name string) error {
-	if err := s.reach(ctx); err != nil {
+	if err := s.openCluster(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)

@@ -4,6 +4,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,11 +98,15 @@ func issueTalosconfig(ctx context.Context, s *Session) (_ *Obstacle, err error) 
 }
 
 func (s *Session) newTalosconfig(secrets []byte) ([]byte, error) {
-	var endpoints []string
+	var nodes []string
 	for _, m := range s.controlPlanes() {
-		endpoints = append(endpoints, m.IPAddress)
+		nodes = append(nodes, m.IPAddress)
 	}
-	return talos.Talosconfig(secrets, s.Spec.Cluster.Name, endpoints)
+	endpoints := nodes
+	if !s.Spec.Provider.OnPrem() {
+		endpoints = []string{cmp.Or(s.endpoint.loadBalancer, s.Status.ControlPlaneEndpoint)}
+	}
+	return talos.Talosconfig(secrets, s.Spec.Cluster.Name, endpoints, nodes[:min(len(nodes), 1)])
 }
 
 // keepSecret reads one of the cluster's Secrets, or makes it. Only a create

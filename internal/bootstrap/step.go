@@ -75,15 +75,19 @@ type Step struct {
 // Steps is the way, from the top. Until kube-vip runs, its address does
 // not answer, and neither do machines that join through it: no step before
 // awaitEndpoint waits for a worker, or for a second member of etcd. Nodes become
-// Ready with the pod network, which is an addon: addons are started before.
+// Ready with the pod network, which is an addon: addons are started before. In a cloud
+// machines are requested with their configuration, which has the name of the load
+// balancer in it.
 func Steps() []Step {
 	return []Step{
 		{v1alpha1.BootstrapPending, renewCredentials},
 		{v1alpha1.BootstrapPending, checkProvider},
 		{v1alpha1.BootstrapProvisioningMachines, checkSecrets},
+		{v1alpha1.BootstrapProvisioningMachines, requestLoadBalancer},
+		{v1alpha1.BootstrapProvisioningMachines, prepareUserData},
 		{v1alpha1.BootstrapProvisioningMachines, requestMachines},
 		{v1alpha1.BootstrapProvisioningMachines, replaceMachine},
-		{v1alpha1.BootstrapProvisioningMachines, requestLoadBalancer},
+		{v1alpha1.BootstrapProvisioningMachines, registerTargets},
 		{v1alpha1.BootstrapProvisioningMachines, makeSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, awaitMachines},
 		{v1alpha1.BootstrapProvisioningMachines, awaitLoadBalancer},
@@ -93,6 +97,7 @@ func Steps() []Step {
 		{v1alpha1.BootstrapBootstrappingCluster, bootstrapEtcd},
 		{v1alpha1.BootstrapBootstrappingCluster, fetchKubeconfig},
 		{v1alpha1.BootstrapBootstrappingCluster, awaitKubernetes},
+		{v1alpha1.BootstrapBootstrappingCluster, identifyNodes},
 		{v1alpha1.BootstrapInstallingAddons, installKubeVIP},
 		{v1alpha1.BootstrapInstallingAddons, installAddons},
 		{v1alpha1.BootstrapInstallingAddons, awaitEndpoint},
@@ -128,7 +133,7 @@ type Session struct {
 	provider   *v1alpha1.ProviderConfig // set by checkProvider
 	machines   machineResults           // set by requestMachines
 	endpoint   endpointResults          // set by requestLoadBalancer
-	access     accessResults            // set by makeSecrets and issueTalosconfig
+	access     accessResults            // set by prepareUserData, makeSecrets and issueTalosconfig
 	kubernetes kubernetesResults        // set by fetchKubeconfig, awaitKubernetes and awaitNodes
 	addons     addonResults             // set by installAddons
 	deferred   *Obstacle                // concerns a machine, but blocks no step

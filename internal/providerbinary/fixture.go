@@ -39,7 +39,6 @@ type fixture struct {
 	client      client.WithWatch
 	kubeconfig  string // of the binary, with the permissions of the chart alone
 	binary      string
-	environment []string // of the binary, besides that of the test
 	config      *v1alpha1.ProviderConfig
 	credentials map[string][]byte
 	simulator   *simtest.Simulator
@@ -67,7 +66,7 @@ func (s Suite) start(t testing.TB, profile datacenter.Profile, calls *counter) *
 	f.credentials, err = f.simulator.Credentials()
 	must(t, err)
 	if s.Reach != nil {
-		f.environment = s.Reach(t, f.simulator.API, f.config, f.credentials)
+		s.Reach(t, f.simulator.API, f.config, f.credentials)
 	}
 	secret := f.config.Spec.CredentialsRef.Name
 	must(t, f.client.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: secret}, Data: f.credentials}))
@@ -139,7 +138,7 @@ func (f *fixture) startBinary(t testing.TB) *planetest.Output {
 	secret := namespace + "/" + f.config.Spec.CredentialsRef.Name
 	cmd := exec.Command(f.binary, "--kubeconfig", f.kubeconfig, "--leader-elect", "--credentials-secrets", secret)
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.Dir, cmd.Env = filepath.Dir(f.kubeconfig), append(os.Environ(), f.environment...)
+	cmd.Dir = filepath.Dir(f.kubeconfig)
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		must(t, cmd.Process.Signal(syscall.SIGTERM))

@@ -44,9 +44,8 @@ type Suite struct {
 	// platform's administrator sees it. It may deliver a name several times.
 	Running func(testing.TB, facade.API) <-chan string
 	// Reach changes the documented ProviderConfig and its credentials so that they name
-	// the simulated platform, and returns what the binary needs in its environment. Nil
-	// means that the credentials alone do.
-	Reach func(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) (environment []string)
+	// the simulated platform. Nil means that the credentials do.
+	Reach func(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte)
 }
 
 func (s Suite) name() string { return path.Base(s.Package) }

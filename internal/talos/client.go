@@ -35,6 +35,7 @@ type Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 // by its context; none waits for a node to become what it is not yet.
 type Client struct {
 	dial        Dialer
+	route       Router
 	roots       *x509.CertPool
 	certificate tls.Certificate
 }
@@ -58,7 +59,7 @@ func NewClient(talosconfig []byte, dial Dialer) (*Client, error) {
 	if err != nil || certificate == nil {
 		return nil, fmt.Errorf("talosconfig context %q has no usable client certificate", cfg.Context)
 	}
-	return &Client{dial: dial, roots: roots, certificate: *certificate}, nil
+	return &Client{dial: dial, route: Direct, roots: roots, certificate: *certificate}, nil
 }
 
 // Certificate is what the client shows of itself to nodes.
@@ -88,18 +89,23 @@ func (c *Client) mutual() *tls.Config {
 // call runs do on a connection to one node. The passthrough scheme keeps name
 // resolution, like everything else, in the dialer.
 func (c *Client) call(address string, config *tls.Config, do func(*client.Client) error) error {
-	hostport := net.JoinHostPort(address, strconv.Itoa(APIPort))
-	conn, err := grpc.NewClient("passthrough:///"+hostport,
+	route := c.route(address)
+	hostport := net.JoinHostPort(route.Host, strconv.Itoa(APIPort))
+	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(credentials.NewTLS(config)),
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return c.dial(ctx, "tcp", addr) }),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(constants.GRPCMaxMessageSize)),
-	)
+	}
+	if route.Forwarded {
+		options = append(options, grpc.WithPerRPCCredentials(destination(address)))
+	}
+	conn, err := grpc.NewClient("passthrough:///"+hostport, options...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	return do(&client.Client{
+	return route.failed(address, do(&client.Client{
 		MachineClient: machine.NewMachineServiceClient(conn),
 		COSI:          state.WrapCore(cosi.NewAdapter(v1alpha1.NewStateClient(conn))),
-	})
+	}))
 }

@@ -29,8 +29,8 @@ type Cluster struct {
 	TalosVersion      string
 	KubernetesVersion string // empty: the one that Talos was released with
 	Schematic         string
-	Platform          string // of the installer image; empty: metal
-	InstallDisk       string // empty: /dev/vda
+	Platform          string // a cloud; empty: metal
+	InstallDisk       string // empty: /dev/vda, in a cloud the disk that Talos boots from
 	PodCIDR           string
 	ServiceCIDR       string
 	CNI               CNI // empty: cilium
@@ -52,6 +52,8 @@ type Cluster struct {
 	ExternalCloudProvider bool
 	// CertSANs are further names of the Talos and Kubernetes API servers.
 	CertSANs []string
+	// TalosSANs are further names of the Talos API server alone.
+	TalosSANs []string
 
 	JSONPatches  []JSONPatch
 	MergePatches []MergePatch

@@ -54,7 +54,7 @@ func nodeConfig(secrets []byte, c Cluster, n Node) (config.Provider, error) {
 			return nil, err
 		}
 	}
-	_, err = cfg.Validate(metal{}, validation.WithLocal())
+	_, err = cfg.Validate(mode{cloud: c.Platform != ""}, validation.WithLocal())
 	return cfg, err
 }
 
@@ -94,7 +94,7 @@ func generateOptions(secrets []byte, contract *config.VersionContract, c Cluster
 		return nil, err
 	}
 	disk := c.InstallDisk
-	if disk == "" {
+	if disk == "" && c.Platform == "" {
 		disk = defaultInstallDisk
 	}
 	return []generate.Option{
@@ -117,6 +117,7 @@ func withNodeSettings(cfg config.Provider, c Cluster, n Node) (config.Provider, 
 		if c.ExternalCloudProvider {
 			doc.ClusterConfig.ExternalCloudProviderConfig = &v1alpha1.ExternalCloudProviderConfig{ExternalEnabled: new(true)}
 		}
+		doc.MachineConfig.MachineCertSANs = append(doc.MachineConfig.MachineCertSANs, c.TalosSANs...)
 		setKubelet(doc.MachineConfig.MachineKubelet, c, n)
 		labels, _ := SplitLabels(n.Labels)
 		for key, value := range labels {
@@ -148,10 +149,17 @@ func machineType(r Role) (machine.Type, error) {
 	return machine.TypeUnknown, fmt.Errorf("unknown role %q: want %s or %s", r, ControlPlane, Worker)
 }
 
-// metal is the strictest mode for machinery's validation: machines install
-// Talos on a disk.
-type metal struct{}
+// mode is where a configuration is for: metal is the strictest for machinery's
+// validation, since machines install Talos on a disk. Images of clouds boot from
+// the disk that they were copied to.
+type mode struct{ cloud bool }
 
-func (metal) String() string        { return "metal" }
-func (metal) RequiresInstall() bool { return true }
-func (metal) InContainer() bool     { return false }
+func (m mode) String() string {
+	if m.cloud {
+		return "cloud"
+	}
+	return "metal"
+}
+
+func (m mode) RequiresInstall() bool { return !m.cloud }
+func (mode) InContainer() bool       { return false }

@@ -108,7 +108,7 @@ func TestConfigGolden(t *testing.T) {
 				if got := cfg.NetworkHostnameConfig().Hostname(); got != tc.node.Name {
 					t.Errorf("host name %q, want %q", got, tc.node.Name)
 				}
-				if warnings, err := cfg.Validate(metal{}); err != nil || len(warnings) > 0 {
+				if warnings, err := cfg.Validate(mode{cloud: tc.cluster(version).Platform == "gcp"}); err != nil || len(warnings) > 0 {
 					t.Errorf("machinery says %v, %v", warnings, err)
 				}
 				golden(t, name+"-"+version+".yaml", redacted(t, data))

@@ -46,8 +46,27 @@ func failed(op, address string, err error) error {
 }
 
 // Off reports whether nothing listens at a node's address, or it has no route: the node
-// has no power, or restarts. One that is merely slow is not meant.
-func Off(err error) bool { return status.Code(err) == codes.Unavailable }
+// has no power, or restarts. One that is merely slow is not meant, nor one that what is
+// in between does not reach: only the node that passes a call on names the address.
+func Off(err error) bool {
+	if status.Code(err) != codes.Unavailable {
+		return false
+	}
+	via, is := errors.AsType[*forwardError](err)
+	return !is || strings.Contains(via.Error(), via.target)
+}
+
+// forwardError is about a call that is passed on to a node.
+type forwardError struct {
+	host, target string // what was dialled, and what it dials
+	err          error
+}
+
+func (e *forwardError) Error() string {
+	return fmt.Sprintf("through %s: %s", e.host, status.Convert(e.err).Message())
+}
+
+func (e *forwardError) Unwrap() error { return e.err }
 
 // discreetError is an error of machinery about a configuration, without what
 // is in it.

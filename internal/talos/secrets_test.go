@@ -54,7 +54,7 @@ func TestSecretsErrorsDoNotQuote(t *testing.T) {
 }
 
 func TestTalosconfig(t *testing.T) {
-	data, err := Talosconfig(testSecrets(t), "dev-cluster", []string{"10.40.0.11", "10.40.0.12"})
+	data, err := Talosconfig(testSecrets(t), "dev-cluster", []string{"10.40.0.11", "10.40.0.12"}, []string{"10.40.0.11"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/siderolabs/talos/pkg/machinery/client"
@@ -41,12 +42,17 @@ func (c *Client) State(ctx context.Context, address string) (State, error) {
 // handshake also returns the version of Talos, if the node says it right away.
 func (c *Client) handshake(ctx context.Context, address string) (state State, version string, err error) {
 	var seen handshake
-	err = c.call(address, c.probe(address, &seen), func(api *client.Client) error {
+	route := c.route(address)
+	err = c.call(address, c.probe(route.Host, &seen), func(api *client.Client) error {
 		reply, err := api.Version(ctx)
 		version = tag(reply)
 		return err
 	})
 	state, err = seen.judge(address, err)
+	if route.Forwarded && !seen.ours.Load() && state != StateUnreachable {
+		err = failed("query talos", address, fmt.Errorf("what answers at %s is no control plane of this cluster", route.Host))
+		state = StateUnreachable
+	}
 	return state, version, err
 }
 

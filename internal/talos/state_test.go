@@ -74,7 +74,7 @@ func TestStateIsDecidedByTheHandshake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	talosconfig, err := Talosconfig(testSecrets(t), "dev", nil)
+	talosconfig, err := Talosconfig(testSecrets(t), "dev", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

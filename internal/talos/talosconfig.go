@@ -11,9 +11,9 @@ import (
 )
 
 // Talosconfig returns a client configuration with a fresh administrator
-// certificate, valid for a year. Endpoints are addresses of control planes;
-// the first is also the default node.
-func Talosconfig(secrets []byte, clusterName string, endpoints []string) ([]byte, error) {
+// certificate, valid for a year. Endpoints are addresses of control planes, or of what
+// has control planes behind it; nodes are the default ones.
+func Talosconfig(secrets []byte, clusterName string, endpoints, nodes []string) ([]byte, error) {
 	bundle, err := parseSecrets(secrets)
 	if err != nil {
 		return nil, fmt.Errorf("talosconfig of cluster %q: %w", clusterName, err)
@@ -23,8 +23,6 @@ func Talosconfig(secrets []byte, clusterName string, endpoints []string) ([]byte
 		return nil, fmt.Errorf("talosconfig of cluster %q: issue client certificate: %w", clusterName, err)
 	}
 	cfg := clientconfig.NewConfig(clusterName, endpoints, bundle.Certs.OS.Crt, certificate)
-	if len(endpoints) > 0 {
-		cfg.Contexts[clusterName].Nodes = endpoints[:1]
-	}
+	cfg.Contexts[clusterName].Nodes = nodes
 	return cfg.Bytes()
 }

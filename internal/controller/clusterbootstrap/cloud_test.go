@@ -53,14 +53,32 @@ func (w *fixture) runAll() {
 	}
 }
 
-// inCloud is a cluster whose machines and load balancer are requested.
-func inCloud(t *testing.T) *fixture {
+// atBalancer is a cluster whose load balancer is requested.
+func atBalancer(t *testing.T, cb *v1alpha1.ClusterBootstrap) *fixture {
 	t.Helper()
 	w := newFixture(t)
 	w.create(configOf(v1alpha1.ProviderGCP))
-	w.create(cloudBootstrap())
+	w.create(cb)
 	w.reconcile("dev")
 	return w
+}
+
+// inCloud is one whose machines are requested too.
+func inCloud(t *testing.T) *fixture {
+	t.Helper()
+	w := atBalancer(t, cloudBootstrap())
+	w.nameBalancer("203.0.113.9")
+	w.reconcile("dev")
+	return w
+}
+
+// nameBalancer plays the provider: the load balancer has a name, and is not active yet.
+func (w *fixture) nameBalancer(endpoint string) {
+	w.Helper()
+	r, err := w.balancer()
+	w.must(err)
+	r.Status.Phase, r.Status.Endpoint = v1alpha1.LoadBalancerCreating, endpoint
+	w.must(w.Status().Update(w.Context(), r))
 }
 
 // targets are those of the load balancer, by the name of the machine.
@@ -76,8 +94,8 @@ func (w *fixture) targets() (names []string) {
 	return names
 }
 
-func TestLoadBalancerIsRequestedBeforeAnyMachineRuns(t *testing.T) {
-	w := inCloud(t)
+func TestLoadBalancerIsRequestedBeforeAnyMachine(t *testing.T) {
+	w := atBalancer(t, cloudBootstrap())
 	r, err := w.balancer()
 	if err != nil {
 		t.Fatal(err)
@@ -89,8 +107,8 @@ func TestLoadBalancerIsRequestedBeforeAnyMachineRuns(t *testing.T) {
 	if diff := cmp.Diff(want, r.Spec); diff != "" {
 		t.Error(diff)
 	}
-	if c := progressing(w.get("dev")); c.Reason != "WaitingForMachines" {
-		t.Errorf("%+v", c)
+	if c := progressing(w.get("dev")); c.Reason != "WaitingForLoadBalancer" || len(w.requests()) != 0 {
+		t.Errorf("%+v, %d machines are requested", c, len(w.requests()))
 	}
 	w.reconcile("dev")
 	if again, err := w.balancer(); err != nil || again.ResourceVersion != r.ResourceVersion {
@@ -116,30 +134,82 @@ func TestLoadBalancerFollowsTheSpec(t *testing.T) {
 	}
 }
 
-func TestMachinesAreConfiguredWithTheEndpointOfTheLoadBalancer(t *testing.T) {
+func TestMachinesAreRequestedWithTheirConfiguration(t *testing.T) {
 	w := inCloud(t)
+	if c := progressing(w.get("dev")); c.Reason != "WaitingForMachines" || w.get("dev").Status.ControlPlaneEndpoint != "203.0.113.9" {
+		t.Errorf("%+v", w.get("dev").Status)
+	}
+	for _, r := range w.requests() {
+		if data := r.Spec.UserData; !strings.Contains(data, "endpoint: https://203.0.113.9:6443") || strings.Contains(data, "install:\n        disk") {
+			t.Errorf("user data of %s:\n%s", r.Name, data)
+		}
+	}
 	w.runAll()
-	cb := w.reconcile("dev")
-	if c := progressing(cb); c.Reason != "WaitingForLoadBalancer" || cb.Status.Phase != v1alpha1.BootstrapProvisioningMachines {
-		t.Errorf("phase %s, %+v", cb.Status.Phase, c)
+	w.serveBalancer("203.0.113.9")
+	if cb := w.reconcile("dev"); cb.Status.Phase != v1alpha1.BootstrapConfiguringTalos || progressing(cb).Reason != "WaitingForTalos" {
+		t.Errorf("phase %s, %+v", cb.Status.Phase, progressing(cb))
+	}
+	for _, r := range w.requests() {
+		if r.Spec.UserData != "" {
+			t.Errorf("%s still has its user data", r.Name)
+		}
 	}
 	if got := w.targets(); !slices.Equal(got, []string{"dev-cp-0", "dev-cp-1", "dev-cp-2"}) {
 		t.Errorf("targets are %v", got)
 	}
-	w.serveBalancer("203.0.113.9")
-	if cb = w.reconcile("dev"); cb.Status.ControlPlaneEndpoint != "203.0.113.9" || cb.Status.Phase != v1alpha1.BootstrapConfiguringTalos {
-		t.Errorf("phase %s, endpoint %q", cb.Status.Phase, cb.Status.ControlPlaneEndpoint)
-	}
-	if again, err := w.balancer(); err != nil || again.Generation != 2 {
-		t.Errorf("the request was written again: generation %d, %v", again.Generation, err)
+}
+
+func TestMachinesWithPublicAddressesAreRequestedWithoutUserData(t *testing.T) {
+	w := newFixture(t)
+	config := configOf(v1alpha1.ProviderGCP)
+	config.Spec.GCP.PublicIP = true
+	w.create(config)
+	w.create(cloudBootstrap())
+	w.reconcile("dev")
+	if all := w.requests(); len(all) != 4 || all[0].Spec.UserData != "" {
+		t.Errorf("%d machines are requested before the load balancer has a name", len(all))
 	}
 }
 
-func TestEndpointWithoutMachinesIsNoReasonToGoAhead(t *testing.T) {
+func TestUserDataThatIsTooLargeIsAFailureBeforeThereAreMachines(t *testing.T) {
+	cb := cloudBootstrap()
+	cb.Spec.Talos.StrategicPatches = []v1alpha1.TalosStrategicPatch{{Patch: "machine: {env: {x: " + strings.Repeat("x", 256<<10) + "}}"}}
+	w := atBalancer(t, cb)
+	w.nameBalancer("203.0.113.9")
+	cb = w.reconcile("dev")
+	if cb.Status.FailureReason != "UserDataTooLarge" || !strings.Contains(cb.Status.FailureMessage, "publicIP: true") || len(w.requests()) != 0 {
+		t.Errorf("%s: %s, %d machines", cb.Status.FailureReason, cb.Status.FailureMessage, len(w.requests()))
+	}
+}
+
+func TestFailedLoadBalancerIsReportedWhileMachinesAreAwaited(t *testing.T) {
 	w := inCloud(t)
+	r, err := w.balancer()
+	w.must(err)
+	r.Status.Phase = v1alpha1.LoadBalancerFailed
+	w.must(w.Status().Update(t.Context(), r))
+	if c := progressing(w.reconcile("dev")); c.Reason != "WaitingForLoadBalancer" || !strings.Contains(c.Message, "is Failed") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestAMachineThatIsNotReachedIsNamedWithTheWaysOut has machines that run for a minute.
+func TestAMachineThatIsNotReachedIsNamedWithTheWaysOut(t *testing.T) {
+	w := inCloud(t)
+	w.runAll()
+	w.reconcile("dev")
 	w.serveBalancer("203.0.113.9")
-	if cb := w.reconcile("dev"); progressing(cb).Reason != "WaitingForMachines" || cb.Status.ControlPlaneEndpoint != "" {
-		t.Errorf("%+v, endpoint %q", progressing(cb), cb.Status.ControlPlaneEndpoint)
+	for _, m := range w.requests() {
+		m.Status.Conditions = []metav1.Condition{{
+			Type: "Ready", Status: "True", Reason: "VMRunning", LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Minute)),
+		}}
+		w.must(w.Status().Update(t.Context(), &m))
+	}
+	c := progressing(w.reconcile("dev"))
+	for _, part := range []string{"dev-cp-0 (10.40.0.10) does not answer", "through the load balancer 203.0.113.9", "TCP 50000", "publicIP: true"} {
+		if !strings.Contains(c.Message, part) {
+			t.Errorf("%q is not in %s", part, c.Message)
+		}
 	}
 }
 
@@ -167,13 +237,19 @@ func TestTargetsFollowMachinesAcrossARestart(t *testing.T) {
 }
 
 func TestNameOfTheUserIsTheEndpointBeforeTheLoadBalancers(t *testing.T) {
-	w := inCloud(t)
-	w.runAll()
-	w.change("dev", func(s *v1alpha1.ClusterBootstrapSpec) { s.Network.VIP = "api.example.com" })
-	w.reconcile("dev")
-	w.serveBalancer("203.0.113.9")
+	cb := cloudBootstrap()
+	cb.Spec.Network.VIP = "api.example.com"
+	w := atBalancer(t, cb)
+	w.nameBalancer("203.0.113.9")
 	if cb := w.reconcile("dev"); cb.Status.ControlPlaneEndpoint != "api.example.com" {
 		t.Errorf("endpoint %q", cb.Status.ControlPlaneEndpoint)
+	}
+	r, err := w.request("dev-cp-0")
+	w.must(err)
+	for _, part := range []string{"endpoint: https://api.example.com:6443", "certSANs:\n        - 203.0.113.9\n        - api.example.com"} {
+		if !strings.Contains(r.Spec.UserData, part) {
+			t.Errorf("%q is not in\n%s", part, r.Spec.UserData)
+		}
 	}
 }
 

@@ -77,6 +77,10 @@ func TestNamesOfAnEarlierReleaseStay(t *testing.T) {
 	w.create(&v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Name: "dev-cp-lb"}, Spec: v1alpha1.LoadBalancerRequestSpec{
 		ClusterName: "other", ProviderConfigRef: v1alpha1.ProviderReference{Name: "harvester"},
 	}})
+	api := &v1alpha1.LoadBalancerRequest{}
+	w.must(w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dev-api"}, api))
+	api.Status.Endpoint = "203.0.113.9"
+	w.must(w.Status().Update(t.Context(), api))
 	want := []string{"dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-w-1", "dev-worker-0", "dev-worker-2"}
 	for range 2 {
 		w.reconcile("dev")

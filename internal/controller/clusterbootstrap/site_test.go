@@ -5,6 +5,7 @@ package clusterbootstrap
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -161,11 +162,7 @@ func (s *site) powerOn() {
 		if _, on := s.datacenter.Running(m.ID); on || m.State != provider.StateRunning || s.off[m.ID] {
 			continue
 		}
-		spec := datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0], Image: s.image}
-		if m.NodeProviderID != "" {
-			spec.Metadata = &datacenter.Metadata{Platform: "gcp", ProviderID: m.NodeProviderID}
-		}
-		_, err := s.datacenter.PowerOn(spec)
+		_, err := s.datacenter.PowerOn(s.guest(m))
 		if err != nil {
 			s.off[m.ID] = true
 			s.Error(err)
@@ -179,6 +176,19 @@ func (s *site) powerOn() {
 			s.Error(err)
 		}
 	}
+}
+
+// guest is what boots on a machine. One with a provider ID is in a cloud, which has its
+// user data.
+func (s *site) guest(m provider.Machine) datacenter.Spec {
+	g := datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0], Image: s.image}
+	if m.NodeProviderID != "" {
+		g.Metadata = &datacenter.Metadata{Platform: "gcp", InstanceID: m.ID, ProviderID: m.NodeProviderID}
+		for _, seen := range s.platform.Sightings(m.Ref.Name) {
+			g.UserData = []byte(seen.Spec.UserData)
+		}
+	}
+	return g
 }
 
 // powerOff pulls the plug of a machine.
@@ -213,17 +223,21 @@ func (s *site) balance() {
 		return
 	}
 	s.off[r.Status.Endpoint] = true // once
-	_, err = s.network.Balance(r.Status.Endpoint+":6443", func() (out []netip.AddrPort) {
-		for _, lb := range s.platform.LoadBalancers() {
-			for _, target := range lb.Targets {
-				out = append(out, netip.AddrPortFrom(netip.MustParseAddr(target.IP), 6443))
-			}
+	for _, port := range append(r.Spec.AdditionalPorts, r.Spec.Port) {
+		_, err = s.network.Balance(fmt.Sprintf("%s:%d", r.Status.Endpoint, port), func() []netip.AddrPort { return s.targetsAt(port) }, true)
+		if err != nil {
+			s.Error(err)
 		}
-		return out
-	}, true)
-	if err != nil {
-		s.Error(err)
 	}
+}
+
+func (s *site) targetsAt(port int32) (out []netip.AddrPort) {
+	for _, lb := range s.platform.LoadBalancers() {
+		for _, target := range lb.Targets {
+			out = append(out, netip.AddrPortFrom(netip.MustParseAddr(target.IP), uint16(port)))
+		}
+	}
+	return out
 }
 
 // until follows a ClusterBootstrap until done says so.

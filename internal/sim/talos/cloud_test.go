@@ -72,7 +72,7 @@ func TestCloudFromOutside(t *testing.T) {
 	if _, err := s.fromOutside(t.Context(), "tcp", m.Address.Addr().String()+":50000"); !errors.Is(err, syscall.ETIMEDOUT) {
 		t.Errorf("the private address: %v", err)
 	}
-	talosconfig, err := talos.Talosconfig(s.secrets, "dev", nil)
+	talosconfig, err := talos.Talosconfig(s.secrets, "dev", nil, nil)
 	check(t, err)
 	s.client, err = talos.NewClient(talosconfig, s.fromOutside)
 	check(t, err)

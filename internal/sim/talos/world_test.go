@@ -99,7 +99,7 @@ func component(t *testing.T, script string) string {
 
 func (s *site) newClient(t *testing.T, secrets []byte) *talos.Client {
 	t.Helper()
-	talosconfig, err := talos.Talosconfig(secrets, "dev", nil)
+	talosconfig, err := talos.Talosconfig(secrets, "dev", nil, nil)
 	check(t, err)
 	client, err := talos.NewClient(talosconfig, s.network.Dial)
 	check(t, err)
