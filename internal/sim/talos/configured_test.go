@@ -135,7 +135,7 @@ func TestPublicAddressOfANode(t *testing.T) {
 	check(t, s.datacenter.Associate("eip", "cp-0"))
 	_, err = s.datacenter.PowerOn(datacenter.Spec{ID: "cp-0", Name: "cp-0", Network: "private", Metadata: &datacenter.Metadata{Platform: "aws"}})
 	check(t, err)
-	talosconfig, err := talos.Talosconfig(s.secrets, "dev", nil)
+	talosconfig, err := talos.Talosconfig(s.secrets, "dev", nil, nil)
 	check(t, err)
 	s.client, err = talos.NewClient(talosconfig, s.fromOutside)
 	check(t, err)
