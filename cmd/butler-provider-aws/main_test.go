@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"regexp"
@@ -46,12 +47,17 @@ func BenchmarkRealistic(b *testing.B)          { suite().Realistic(b) }
 // reach points the ProviderConfig at the simulator, whose authority the driver trusts.
 func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) {
 	t.Helper()
+	c.Spec.AWS.Endpoint = setting(t, api.Admin(), "endpoint_url")
+	credentials[v1alpha1.KeyEndpoint], credentials[v1alpha1.KeyCABundle] = []byte(c.Spec.AWS.Endpoint), authority(t, api)
+}
+
+func authority(t testing.TB, api facade.API) []byte {
+	t.Helper()
 	ca, err := os.ReadFile(setting(t, api.Admin(), "ca_bundle"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Spec.AWS.Endpoint = setting(t, api.Admin(), "endpoint_url")
-	credentials[v1alpha1.KeyEndpoint], credentials[v1alpha1.KeyCABundle] = []byte(c.Spec.AWS.Endpoint), ca
+	return ca
 }
 
 // setting returns a value of a configuration file of the AWS command line tool.
@@ -71,7 +77,8 @@ func setting(t testing.TB, file, key string) string {
 func administrator(t testing.TB, api facade.API) *ec2.Client {
 	t.Helper()
 	file := []string{api.Admin()}
-	c, err := config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles(file), config.WithSharedCredentialsFiles(file))
+	c, err := config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles(file), config.WithSharedCredentialsFiles(file),
+		config.WithCustomCABundle(bytes.NewReader(authority(t, api))))
 	if err != nil {
 		t.Fatal(err)
 	}
