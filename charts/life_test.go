@@ -80,7 +80,7 @@ func (s *site) live(ctx context.Context) {
 			if _, on := s.machines.Running(m.ID); on || m.State != provider.StateRunning {
 				continue
 			}
-			if _, err := s.machines.PowerOn(datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0]}); err != nil {
+			if _, err := s.machines.PowerOn(s.guest(m)); err != nil {
 				s.Error(err)
 				return
 			}
@@ -92,6 +92,16 @@ func (s *site) live(ctx context.Context) {
 	}
 }
 
+// guest is what boots on a machine, with its user data as in a cloud.
+func (s *site) guest(m provider.Machine) datacenter.Spec {
+	g := datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0]}
+	g.Metadata = &datacenter.Metadata{Platform: "gcp", InstanceID: m.ID, ProviderID: m.NodeProviderID}
+	for _, seen := range s.platform.Sightings(m.Ref.Name) {
+		g.UserData = []byte(seen.Spec.UserData)
+	}
+	return g
+}
+
 func (s *site) balance(ctx context.Context) error {
 	r := &v1alpha1.LoadBalancerRequest{}
 	err := s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "dev-cp-lb"}, r)
@@ -99,14 +109,17 @@ func (s *site) balance(ctx context.Context) error {
 		return client.IgnoreNotFound(err)
 	}
 	s.balanced = true
-	_, err = s.network.Balance(r.Status.Endpoint+":6443", s.targets, true)
+	for _, port := range append(r.Spec.AdditionalPorts, r.Spec.Port) {
+		_, failed := s.network.Balance(fmt.Sprintf("%s:%d", r.Status.Endpoint, port), func() []netip.AddrPort { return s.targets(port) }, true)
+		err = errors.Join(err, failed)
+	}
 	return err
 }
 
-func (s *site) targets() (out []netip.AddrPort) {
+func (s *site) targets(port int32) (out []netip.AddrPort) {
 	for _, b := range s.platform.LoadBalancers() {
 		for _, t := range b.Targets {
-			out = append(out, netip.AddrPortFrom(netip.MustParseAddr(t.IP), 6443))
+			out = append(out, netip.AddrPortFrom(netip.MustParseAddr(t.IP), uint16(port)))
 		}
 	}
 	return out

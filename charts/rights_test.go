@@ -169,7 +169,7 @@ func TestWhatAControllerNeedNotDoIsForbidden(t *testing.T) {
 		{harvester, "create update delete", own("providerconfigs"), "", namespace},
 		{harvester, "create update patch delete", own("clusterbootstraps"), "", namespace},
 		{harvester, "patch", own("clusterbootstraps/status"), "", namespace},
-		{bootstrap, "update patch deletecollection", own("machinerequests"), "", namespace},
+		{bootstrap, "update deletecollection", own("machinerequests"), "", namespace},
 		{bootstrap, "patch", own("machinerequests/status"), "", namespace},
 		{bootstrap, "patch", own("loadbalancerrequests/status"), "", namespace},
 		{bootstrap, "create update patch delete", own("providerconfigs"), "", namespace},

@@ -33,3 +33,16 @@ func TestAnAttemptIsRepeatedAsRecordedUntilItIsRefused(t *testing.T) {
 		t.Errorf("the record is %q", got)
 	}
 }
+
+// What a pass records twice before its only call is one attempt: its answer is known.
+func TestAnAttemptThatIsRecordedTwiceHasItsAnswer(t *testing.T) {
+	w := newFixture(t, inmemory.Options{Plans: true})
+	w.Configure()
+	r := w.request("one", func(r *v1alpha1.MachineRequest) {
+		r.Annotations = map[string]string{v1alpha1.AnnotationOwnerID: "given"}
+	})
+	w.phase(r, v1alpha1.MachineRunning)
+	if at, marked := r.Annotations[request.AnnotationUnanswered]; marked {
+		t.Errorf("the attempt of %s counts as unanswered; annotations %v", at, r.Annotations)
+	}
+}

@@ -51,6 +51,7 @@ type Claim struct {
 	// identify returns the identity of the platform that answers by now.
 	identify func(context.Context) (provider.Identity, error)
 	checked  bool // it was the recorded one in this pass
+	stamped  bool // the last attempt was recorded in this pass, and not followed by a call so far
 }
 
 // Held reports whether the finalizer is on the request.
@@ -139,9 +140,10 @@ func noted(o client.Object, key string) time.Time {
 }
 
 func (c *Claim) stamp(record string) {
-	if last, tried := c.Object.GetAnnotations()[AnnotationAttempt]; tried && !c.Note.answered {
+	if last, tried := c.Object.GetAnnotations()[AnnotationAttempt]; tried && !c.Note.answered && !c.stamped {
 		c.annotate(AnnotationUnanswered, last)
 	}
+	c.stamped = true
 	c.annotate(AnnotationAttempt, c.Now().UTC().Format(time.RFC3339Nano))
 	if record != "" {
 		c.annotate(AnnotationRecord, record)

@@ -90,7 +90,24 @@ func (a *AWS) classify(r *http.Request) fault.Call {
 	if q.params.Bool("DryRun", false) {
 		return fault.Call{Verb: fault.Get, Resource: op.resource}
 	}
+	if id := q.params.String("ResourceId.1"); id != "" {
+		op.resource = resourceOf(id)
+	}
 	return fault.Call{Verb: op.verb, Resource: op.resource, Name: a.nameIn(q, op)}
+}
+
+// resourceOf is what an ID names.
+func resourceOf(id string) fault.Resource {
+	prefix, _, _ := strings.Cut(id, "-")
+	switch prefix {
+	case "i":
+		return fault.Machine
+	case "vol":
+		return fault.Disk
+	case "ami":
+		return fault.Image
+	}
+	return fault.Network
 }
 
 // nameIn is the name of the machine or load balancer that a request is about.

@@ -110,7 +110,6 @@ type Datacenter struct {
 
 	mu       sync.Mutex
 	leases   *ledger
-	subnets  *store[Subnet] // those that were added
 	machines map[string]*power
 	runs     map[string]Run // the last of each machine in this process
 	statics  *statics
@@ -158,7 +157,7 @@ func New(o Options) (*Datacenter, error) {
 		leases: leases, machines: map[string]*power{}, runs: map[string]Run{},
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
-	if err := errors.Join(d.openSubnets(), d.openStatics(), d.openBalancing()); err != nil {
+	if err := errors.Join(d.declareSubnets(), d.openStatics(), d.openBalancing()); err != nil {
 		return nil, fmt.Errorf("open datacenter: %w", err)
 	}
 	return d, nil

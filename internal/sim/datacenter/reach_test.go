@@ -186,7 +186,7 @@ func TestZonesOfALoadBalancer(t *testing.T) {
 	}
 }
 
-func TestAddedSubnetSurvivesARestart(t *testing.T) {
+func TestLeasesOfAnAddedSubnetSurviveARestart(t *testing.T) {
 	o := datacenter.Options{Dir: t.TempDir(), Network: network.New(), Subnets: map[string]datacenter.Subnet{}, Boot: naming(22)}
 	before := open(t, o)
 	subnet := datacenter.Subnet{Prefix: netip.MustParsePrefix("10.0.2.0/24"), Zone: "zone-c", Private: true}
@@ -199,7 +199,7 @@ func TestAddedSubnetSurvivesARestart(t *testing.T) {
 
 	o.Network = network.New()
 	after := open(t, o)
-	must(t, after.AddSubnet("subnet-c", subnet)) // a façade adds its subnets with each start
+	must(t, after.AddSubnet("subnet-c", subnet))
 	if m := powerOn(t, after, in("subnet-c", "a")); m.Address != address || m.Zone != "zone-c" {
 		t.Errorf("the machine is at %v in %s", m.Address, m.Zone)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"net/netip"
-	"path/filepath"
 )
 
 // Subnet is where the addresses of a network's machines come from.
@@ -32,15 +31,15 @@ type Range struct{ From, To netip.Addr }
 const countLimit = 1 << 16
 
 // AddSubnet adds a subnet under an ID that machines, addresses and load balancers name as
-// their network, or replaces the one that has it. It is kept over restarts, as its leases
-// are.
+// their network, or replaces the one that has it. It is not kept over restarts: leases in
+// it are.
 func (d *Datacenter) AddSubnet(id string, s Subnet) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.leases.addSubnet(id, s); err != nil {
 		return err
 	}
-	return errors.Join(d.subnets.put(id, s), d.declare(s))
+	return d.declare(s)
 }
 
 // RemoveSubnet removes a subnet that was added. It fails with ErrInUse while an address of
@@ -53,21 +52,12 @@ func (d *Datacenter) RemoveSubnet(id string) error {
 			return fmt.Errorf("remove subnet %s: %v is leased to %s: %w", id, held.Address, held.ID, ErrInUse)
 		}
 	}
-	if err := d.subnets.remove(id); err != nil {
-		return err
-	}
 	delete(d.leases.subnets, id)
 	return nil
 }
 
-// openSubnets adds the subnets of the last start, and declares them all to the network.
-func (d *Datacenter) openSubnets() (err error) {
-	if d.subnets, err = openStore[Subnet](filepath.Join(d.options.Dir, "subnets")); err != nil {
-		return err
-	}
-	for _, id := range d.subnets.ids() {
-		err = errors.Join(err, d.leases.addSubnet(id, d.subnets.byID[id]))
-	}
+// declareSubnets declares the subnets that the datacenter is opened with.
+func (d *Datacenter) declareSubnets() (err error) {
 	for _, s := range d.leases.subnets {
 		err = errors.Join(err, d.declare(s))
 	}

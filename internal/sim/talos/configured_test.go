@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
@@ -122,6 +123,25 @@ func zipped(t *testing.T, data []byte) []byte {
 	_, err := w.Write(data)
 	check(t, errors.Join(err, w.Close()))
 	return buffer.Bytes()
+}
+
+// TestPublicAddressOfANode is dialled by an operator who does not reach the private one.
+func TestPublicAddressOfANode(t *testing.T) {
+	s := newSite(t, simtalos.Options{})
+	check(t, s.datacenter.AddSubnet("private", datacenter.Subnet{Prefix: netip.MustParsePrefix("10.50.0.0/24"), Private: true}))
+	check(t, s.datacenter.AddSubnet("public", datacenter.Subnet{Prefix: netip.MustParsePrefix("203.0.113.0/24")}))
+	public, err := s.datacenter.Allocate("eip", "public")
+	check(t, err)
+	check(t, s.datacenter.Associate("eip", "cp-0"))
+	_, err = s.datacenter.PowerOn(datacenter.Spec{ID: "cp-0", Name: "cp-0", Network: "private", Metadata: &datacenter.Metadata{Platform: "aws"}})
+	check(t, err)
+	talosconfig, err := talos.Talosconfig(s.secrets, "dev", nil, nil)
+	check(t, err)
+	s.client, err = talos.NewClient(talosconfig, s.fromOutside)
+	check(t, err)
+	s.awaitState(t, public.IP.String(), talos.StateMaintenance)
+	check(t, s.client.Apply(t.Context(), public.IP.String(), s.config(t, "cp-0", talos.ControlPlane)))
+	s.awaitState(t, public.IP.String(), talos.StateConfigured)
 }
 
 // TestUserDataIsTakenOnce has a machine whose user data changes while it is off.

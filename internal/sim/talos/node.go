@@ -145,8 +145,8 @@ func (n *node) tls(ctx context.Context) (*tls.Config, error) {
 			return nil, err
 		}
 	}
-	names := append([]string{n.address().String(), n.hostname()}, n.config.Machine().Security().CertSANs()...)
-	certificate, err := serverCertificate(ca, names...)
+	names := append([]string{n.address().String(), n.hostname()}, n.publicAddresses()...)
+	certificate, err := serverCertificate(ca, append(names, n.config.Machine().Security().CertSANs()...)...)
 	if err != nil {
 		return nil, fmt.Errorf("certificate of the talos API: %w", err)
 	}
@@ -173,6 +173,14 @@ func (n *node) address() netip.Addr { return n.machine.Address.Addr() }
 func (n *node) source() network.Source { return network.Source{Address: n.address()} }
 
 func (n *node) addresses() []netip.Addr { return []netip.Addr{n.address()} }
+
+// publicAddresses are those that the platform reports to the node.
+func (n *node) publicAddresses() (out []string) {
+	for _, a := range n.machine.Public() {
+		out = append(out, a.String())
+	}
+	return out
+}
 
 // version is that of the image, whatever the configuration would install: Talos is on
 // the disk already.

@@ -5,6 +5,7 @@ package talos
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -60,7 +61,7 @@ func (n *node) answersFor(one, many []string) error {
 }
 
 func (n *node) is(target string) bool {
-	return target == n.address().String() || target == n.hostname()
+	return target == n.address().String() || target == n.hostname() || slices.Contains(n.publicAddresses(), target)
 }
 
 func checkTargets(targets []string) error {

@@ -45,7 +45,7 @@ func (n *node) apiServerNames() []string {
 	for _, vip := range n.sharedIPs() {
 		names = append(names, vip.String())
 	}
-	return append(names, cfg.CertSANs()...)
+	return slices.Concat(names, n.publicAddresses(), cfg.CertSANs())
 }
 
 func authority(ca *x509.PEMEncodedCertificateAndKey) pki.CA {
