@@ -64,6 +64,9 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 	status := &s.Status.Machines[i]
 	switch n.State {
 	case talos.StateConfigured:
+		if o, err := s.checkBooted(ctx, client, i); o != nil || err != nil {
+			return o, err
+		}
 		status.TalosConfigured = true
 		return nil, nil
 	case talos.StateForeign:
