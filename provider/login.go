@@ -22,6 +22,10 @@ type Login struct {
 	// Key is the only key of the Secret, which spec.credentialsRef.key may rename; empty
 	// means that there are several.
 	Key string
+	// Read returns the data of the Secret for the content of a file, where there are several
+	// keys; nil means YAML with the keys of the Secret. Its error says what to do and
+	// repeats nothing of the content.
+	Read func(content []byte) (map[string][]byte, error)
 	// Parse checks the content of a file of credentials that is the value of Key. Its
 	// error says what to do and repeats nothing of the content.
 	Parse func(content []byte) error
@@ -48,7 +52,10 @@ func (l Login) KeyOf(config *v1alpha1.ProviderConfig) string {
 // FromFile returns the data of a ProviderConfig's Secret for the content of a file. Its
 // error repeats nothing of the content.
 func (l Login) FromFile(config *v1alpha1.ProviderConfig, content []byte) (map[string][]byte, error) {
-	if l.Key == "" {
+	switch {
+	case l.Key == "" && l.Read != nil:
+		return l.Read(content)
+	case l.Key == "":
 		return fromYAML(config.Spec.Provider, content)
 	}
 	if err := l.Parse(content); err != nil {

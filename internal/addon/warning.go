@@ -17,6 +17,14 @@ const (
 	agentSchematic = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"
 )
 
+// Extensions are those of Talos that the addons of a spec do not work without.
+func Extensions(spec v1alpha1.ClusterBootstrapSpec) []string {
+	if (cluster{ClusterBootstrapSpec: spec}).longhorn() {
+		return []string{"iscsi-tools", "util-linux-tools"}
+	}
+	return nil
+}
+
 // Warnings are about addons that a spec may have, but that will hardly work as
 // it has this version of Kubernetes.
 func Warnings(spec v1alpha1.ClusterBootstrapSpec, kubernetes string) (out []string) {

@@ -64,6 +64,9 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 	status := &s.Status.Machines[i]
 	switch n.State {
 	case talos.StateConfigured:
+		if o, err := s.checkBooted(ctx, client, i); o != nil || err != nil {
+			return o, err
+		}
 		status.TalosConfigured = true
 		return nil, nil
 	case talos.StateForeign:
@@ -88,7 +91,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 // push hands a machine in maintenance mode its configuration.
 func (s *Session) push(ctx context.Context, client *talos.Client, i int) (*Obstacle, error) {
 	status := &s.Status.Machines[i]
-	config, err := s.Plan.config(s.access.secrets, s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, s.Plan.Machines[i], s.machines.nodeProviderIDs[i])
+	config, err := s.Plan.config(s.access.secrets, s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, s.Plan.Machines[i], s.known(i))
 	if err != nil {
 		return nil, &Failure{"InvalidTalosConfig", err.Error()}
 	}
@@ -99,6 +102,14 @@ func (s *Session) push(ctx context.Context, client *talos.Client, i int) (*Obsta
 	}
 	status.TalosConfigured = true
 	return nil, nil
+}
+
+// known is what the platform reports of a machine.
+func (s *Session) known(i int) v1alpha1.MachineRequestStatus {
+	if r := s.machines.requests[i]; r != nil {
+		return r.Status
+	}
+	return v1alpha1.MachineRequestStatus{}
 }
 
 func talosObstacle(m *v1alpha1.BootstrapMachineStatus, urgent bool, message string) *Obstacle {

@@ -35,6 +35,9 @@ type Plan struct {
 	// UserDataLimit is how many bytes of user data a machine may have, where machines are
 	// requested with their configuration; 0 means that it is pushed to them.
 	UserDataLimit int
+	// DiskPath is the path of the disk with a serial number, where the provider's disks
+	// have such paths.
+	DiskPath string
 	// KubeVIP is the configuration of kube-vip, where the endpoint is of that kind.
 	KubeVIP KubeVIP
 	// Talos is what the configurations of all nodes share, but for the endpoint.
@@ -80,13 +83,11 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	}
 	plan := Plan{
 		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, EndpointKind: endpointKind(spec),
-		UserDataLimit: userDataLimit(spec.Provider),
-		Talos:         cluster, Moves: Moves(spec), Warnings: warnings(spec, cluster.KubernetesVersion),
+		UserDataLimit: userDataLimit(spec.Provider), DiskPath: diskPath(spec.Provider),
+		Talos: cluster, Moves: Moves(spec), Warnings: warnings(spec, cluster.KubernetesVersion),
 	}
-	for _, m := range plan.Machines {
-		if _, err := talos.ExtraDisks(spec.Talos.InstallDisk, len(m.Pool.ExtraDisks)); err != nil {
-			return Plan{}, &Failure{Reason: "InvalidSpec", Message: "spec.talos.installDisk: " + err.Error()}
-		}
+	if err := plan.refuseDisks(spec); err != nil {
+		return Plan{}, err
 	}
 	if plan.Addons, err = plan.addons(spec, addon.Facts{}); err != nil {
 		return Plan{}, &Failure{Reason: "InvalidAddons", Message: err.Error()}
@@ -257,12 +258,9 @@ func mergePatches(in []v1alpha1.TalosStrategicPatch) (out []talos.MergePatch) {
 }
 
 // config is the machine configuration of one machine of the plan, for an
-// endpoint and a load balancer that are settled by now.
-func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine, providerID string) ([]byte, error) {
-	disks, err := talos.ExtraDisks(p.Talos.InstallDisk, len(m.Pool.ExtraDisks))
-	if err != nil {
-		return nil, err
-	}
+// endpoint and a load balancer that are settled by now, and for what is known of the
+// machine itself.
+func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine, known v1alpha1.MachineRequestStatus) ([]byte, error) {
 	cluster := p.Talos
 	cluster.Endpoint = endpoint
 	if balancer != "" {
@@ -278,8 +276,8 @@ func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine, provi
 		Name:       m.Name,
 		Role:       talos.Role(m.Role),
 		Labels:     maps.Clone(m.Pool.Labels),
-		ExtraDisks: disks,
-		ProviderID: providerID,
+		ExtraDisks: p.extraDisks(m, known.Disks),
+		ProviderID: known.NodeProviderID,
 	})
 }
 
@@ -295,7 +293,7 @@ func (p Plan) check(secrets []byte) error {
 		balancer = "192.0.2.1"
 	}
 	return p.forEachRole(func(m Machine) error {
-		if _, err := p.config(secrets, cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, m, ""); err != nil {
+		if _, err := p.config(secrets, cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, m, placeholder(m)); err != nil {
 			return &Failure{"InvalidTalosConfig", err.Error()}
 		}
 		return nil

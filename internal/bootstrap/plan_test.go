@@ -184,7 +184,7 @@ func TestLoadBalancerGetsIntoTheConfigurationOfControlPlanes(t *testing.T) {
 		"workers do not serve it":                  {"203.0.113.9", plan.Machines[3], false},
 		"without a load balancer there is nothing": {"", plan.Machines[0], false},
 	} {
-		config, err := plan.config(secrets, "api.example.com", tc.balancer, tc.machine, "gce://project/zone/name")
+		config, err := plan.config(secrets, "api.example.com", tc.balancer, tc.machine, v1alpha1.MachineRequestStatus{NodeProviderID: "gce://project/zone/name"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,6 +199,36 @@ func TestLoadBalancerGetsIntoTheConfigurationOfControlPlanes(t *testing.T) {
 		}
 		if !strings.Contains(string(config), installer) {
 			t.Errorf("%s: no installer", reason)
+		}
+	}
+}
+
+func TestDisksAreThoseThatThePlatformReports(t *testing.T) {
+	m := Machine{Pool: v1alpha1.NodePool{ExtraDisks: []v1alpha1.DiskSpec{{SizeGB: 10}, {SizeGB: 20}}}}
+	reported := []v1alpha1.MachineDisk{{Name: "root", Serial: "r"}, {Name: "disk-2", Serial: "s"}}
+	for path, want := range map[string][]talos.Disk{
+		"":                          {{Name: "disk-1", SizeGB: 10}, {Name: "disk-2", SizeGB: 20, Serial: "s"}},
+		"/dev/disk/by-id/virtio-%s": {{Name: "disk-1", SizeGB: 10}, {Name: "disk-2", SizeGB: 20, Serial: "s", Path: "/dev/disk/by-id/virtio-s"}},
+	} {
+		if diff := cmp.Diff(want, Plan{DiskPath: path}.extraDisks(m, reported)); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", path, diff)
+		}
+	}
+}
+
+func TestTheDefaultInstallDiskIsLeftOutInACloud(t *testing.T) {
+	for reason, tc := range map[string]struct {
+		provider   v1alpha1.ProviderType
+		disk, want string
+	}{
+		"on-prem":             {v1alpha1.ProviderHarvester, "/dev/vda", "/dev/vda"},
+		"cloud":               {v1alpha1.ProviderAWS, "/dev/vda", ""},
+		"cloud, another disk": {v1alpha1.ProviderAWS, "/dev/nvme0n1", "/dev/nvme0n1"},
+	} {
+		s := ha(tc.provider, "10.40.0.100")
+		s.Talos.InstallDisk = tc.disk
+		if plan, err := NewPlan(s); err != nil || plan.Talos.InstallDisk != tc.want {
+			t.Errorf("%s: %q, %v", reason, plan.Talos.InstallDisk, err)
 		}
 	}
 }
@@ -221,9 +251,9 @@ func TestWhatCannotBeHadIsAFailureWithItsReason(t *testing.T) {
 	}{
 		"no workers to replace": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Remediation = v1alpha1.RemediationReplaceWorkers }, "RemediationNotSupported", "single node"},
 		"unknown Talos":         {func(s *v1alpha1.ClusterBootstrapSpec) { s.Talos.Version = "v9.9.9" }, "InvalidSpec", "newer than"},
-		"disks without names": {func(s *v1alpha1.ClusterBootstrapSpec) {
-			s.Talos.InstallDisk, s.Cluster.ControlPlane.ExtraDisks = "/dev/nvme0n1", []v1alpha1.DiskSpec{{SizeGB: 10}}
-		}, "InvalidSpec", "cannot name 1 disks"},
+		"disks that this Talos does not find": {func(s *v1alpha1.ClusterBootstrapSpec) {
+			s.Provider, s.Cluster.ControlPlane.ExtraDisks = v1alpha1.ProviderAWS, []v1alpha1.DiskSpec{{SizeGB: 10}}
+		}, "InvalidSpec", "set spec.talos.version to v1.10.0 or later"},
 		"addons that do not fit together": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Addons.CertManager.Enabled = new(false) }, "InvalidAddons", "cert-manager"},
 		"HA without an endpoint":          {func(s *v1alpha1.ClusterBootstrapSpec) { *s = ha(s.Provider, "") }, "InvalidSpec", "spec.network.vip is required"},
 		"label of workers":                {func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.Workers.Labels = map[string]string{"a b": ""} }, "InvalidSpec", "spec.cluster.workers.labels"},

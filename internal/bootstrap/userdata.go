@@ -68,10 +68,10 @@ func (s *Session) namelessBalancer() *Obstacle {
 	return balancerObstacle(s.endpoint.request)
 }
 
-// userData is the configuration that a machine is requested with. The provider ID of
-// its node is not known by then; it is set on the node.
+// userData is the configuration that a machine is requested with. Nothing is known of
+// the machine by then: the provider ID is set on its node.
 func (s *Session) userData(m Machine) (string, error) {
-	config, err := s.Plan.config(s.access.secrets, s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, m, "")
+	config, err := s.Plan.config(s.access.secrets, s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, m, v1alpha1.MachineRequestStatus{})
 	if err != nil {
 		return "", &Failure{"InvalidTalosConfig", err.Error()}
 	}

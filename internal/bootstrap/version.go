@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -93,6 +94,42 @@ func (s *Session) checkRunning(ctx context.Context, client *talos.Client) error 
 		return errors.New("it does not report its version")
 	}
 	return s.checkVersions(nodes)
+}
+
+// checkBooted compares the image of a machine that came with its configuration: nothing
+// installs another one there. It fails if the image lacks an extension that an addon
+// does not work without; otherwise it only records what differs.
+func (s *Session) checkBooted(ctx context.Context, client *talos.Client, i int) (*Obstacle, error) {
+	status := &s.Status.Machines[i]
+	if status.TalosConfigured || !s.carriesUserData() {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	image, err := client.Image(ctx, status.IPAddress)
+	if err != nil {
+		return talosObstacle(status, false, "does not report its image: "+stable(err)), nil
+	}
+	if err := s.checkExtensions(status.Name, image); err != nil {
+		return nil, err
+	}
+	s.warnOfImage(i, talos.Report{Version: s.Spec.Talos.Version, Schematic: image.Schematic})
+	return nil, nil
+}
+
+// checkExtensions looks at an image of another schematic only: that of the spec has
+// what it was made with.
+func (s *Session) checkExtensions(machine string, image talos.Image) error {
+	want := s.Spec.Talos.Schematic
+	if image.Schematic == "" || image.Schematic == want || s.Status.Phase == v1alpha1.BootstrapReady {
+		return nil
+	}
+	for _, needed := range addon.Extensions(s.Spec) {
+		if !slices.Contains(image.Extensions, needed) {
+			return &Failure{reasonSchematicMismatch, fmt.Sprintf("machine %s was booted from an image of schematic %s, which lacks the extension %s that spec.addons needs; destroy the cluster and use an image of spec.talos.schematic %s", machine, image.Schematic, needed, want)}
+		}
+	}
+	return nil
 }
 
 // warnOfImage records an event for a machine whose image does not fit the spec, but

@@ -69,3 +69,24 @@ func TestAnImageOfAnotherSchematicIsWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+func TestAnImageWithoutANeededExtensionIsAFailure(t *testing.T) {
+	for reason, tc := range map[string]struct {
+		image   talos.Image
+		storage string
+		says    string
+	}{
+		"the same schematic":          {talos.Image{Schematic: "abc"}, "longhorn", ""},
+		"not an image of a factory":   {talos.Image{}, "longhorn", ""},
+		"another, without iSCSI":      {talos.Image{Schematic: "def", Extensions: []string{"util-linux-tools"}}, "longhorn", "lacks the extension iscsi-tools"},
+		"another, with both":          {talos.Image{Schematic: "def", Extensions: []string{"util-linux-tools", "iscsi-tools"}}, "longhorn", ""},
+		"another, and none is needed": {talos.Image{Schematic: "def"}, "none", ""},
+	} {
+		s := withControlPlanes("a")
+		s.Spec.Talos.Schematic, s.Spec.Addons.Storage.Type = "abc", tc.storage
+		err := s.checkExtensions("cp-0", tc.image)
+		if (err != nil) != (tc.says != "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+}

@@ -76,10 +76,13 @@ type Node struct {
 }
 
 // Disk is a disk that is formatted, if it is empty, and mounted at
-// /var/mnt/<Name>.
+// /var/mnt/<Name>. Letters of devices change with the order in which the kernel finds
+// them, so that a disk is found by its serial number, or else by its size.
 type Disk struct {
 	Name   string
-	Device string
+	SizeGB int32  // in units of 2^30 bytes
+	Serial string // empty: not known
+	Path   string // link to the device that does not change; Talos before 1.10 needs one
 }
 
 // Target says which nodes a patch is for.

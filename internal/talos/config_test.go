@@ -86,7 +86,7 @@ func TestConfigGolden(t *testing.T) {
 		Name:       "dev-cluster-worker-0",
 		Role:       Worker,
 		Labels:     map[string]string{"example.com/pool": "storage", "node-role.kubernetes.io/worker": ""},
-		ExtraDisks: []Disk{{Name: "disk-1", Device: "/dev/sdb"}},
+		ExtraDisks: []Disk{{Name: "disk-1", SizeGB: 500, Serial: "disk-1", Path: "/dev/disk/by-id/virtio-disk-1"}},
 	}
 	for name, tc := range map[string]struct {
 		cluster func(version string) Cluster
@@ -254,6 +254,7 @@ func TestConfigRefuses(t *testing.T) {
 		"patch that fails validation": {func(c *Cluster, _ *Node) {
 			c.JSONPatches = []JSONPatch{{Op: "replace", Path: "/machine/type", Value: "router"}}
 		}, "unknown machine type"},
+		"disk without a path": {func(_ *Cluster, n *Node) { n.ExtraDisks = []Disk{{Name: "disk-1", SizeGB: 500}} }, "use Talos 1.10 or later"},
 		"merge patch that is none": {func(c *Cluster, _ *Node) {
 			c.MergePatches = []MergePatch{{YAML: `[{"op":"remove","path":"/machine"}]`}}
 		}, "not a strategic merge patch"},
@@ -381,13 +382,19 @@ func TestSplitLabels(t *testing.T) {
 	}
 }
 
-func TestExtraDisksFollowInstallDisk(t *testing.T) {
-	got, err := ExtraDisks("", 2)
-	want := []Disk{{Name: "disk-1", Device: "/dev/vdb"}, {Name: "disk-2", Device: "/dev/vdc"}}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
-	if _, err := ExtraDisks("/dev/nvme0n1", 1); err == nil {
-		t.Error("a name without letters was extended")
+func TestADiskIsFoundByWhatItIs(t *testing.T) {
+	for want, disk := range map[string]Disk{
+		`disk.serial == "vol0002"`: {Name: "disk-1", SizeGB: 500, Serial: "vol0002"},
+		`!system_disk && disk.size >= 500u * GiB && disk.size < 501u * GiB`: {Name: "disk-1", SizeGB: 500},
+	} {
+		data, err := Config(testSecrets(t), testCluster("v1.12.0"), Node{Name: "n", Role: Worker, ExtraDisks: []Disk{disk}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		match, _ := load(t, data).UserVolumeConfigs()[0].Provisioning().DiskSelector().Get()
+		got, err := match.MarshalText()
+		if err != nil || string(got) != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
 	}
 }

@@ -6,7 +6,6 @@ package talos
 import (
 	"fmt"
 	"path"
-	"strconv"
 
 	"github.com/siderolabs/talos/pkg/machinery/cel"
 	"github.com/siderolabs/talos/pkg/machinery/cel/celenv"
@@ -18,29 +17,22 @@ import (
 
 const mountRoot = "/var/mnt"
 
-// ExtraDisks returns n disks that follow the install disk in the platform's
-// naming (/dev/vdb after /dev/vda), called disk-1, disk-2, …
-func ExtraDisks(installDisk string, n int) ([]Disk, error) {
-	if installDisk == "" {
-		installDisk = defaultInstallDisk
-	}
-	last := installDisk[len(installDisk)-1]
-	if n > 0 && (last < 'a' || int(last)+n > 'z') {
-		return nil, fmt.Errorf("cannot name %d disks after install disk %s: want a name such as /dev/vda", n, installDisk)
-	}
-	var disks []Disk
-	for i := 1; i <= n; i++ {
-		device := installDisk[:len(installDisk)-1] + string(rune(int(last)+i))
-		disks = append(disks, Disk{Name: "disk-" + strconv.Itoa(i), Device: device})
-	}
-	return disks, nil
+// FindsDisks reports whether Talos of a version finds a disk by what it is. An earlier
+// one needs the path of its device.
+func FindsDisks(talosVersion string) bool {
+	contract, err := versionContract(talosVersion)
+	return err == nil && findsDisks(contract)
+}
+
+func findsDisks(contract *config.VersionContract) bool {
+	return contract.Greater(config.TalosVersion1_9)
 }
 
 func withDisks(cfg config.Provider, contract *config.VersionContract, disks []Disk) (config.Provider, error) {
 	if len(disks) == 0 {
 		return cfg, nil
 	}
-	if !contract.Greater(config.TalosVersion1_9) {
+	if !findsDisks(contract) {
 		return withLegacyDisks(cfg, disks)
 	}
 	documents := cfg.Clone().Documents()
@@ -57,9 +49,9 @@ func withDisks(cfg config.Provider, contract *config.VersionContract, disks []Di
 // userVolume takes the whole disk: a disk that was asked for is there for
 // one purpose.
 func userVolume(disk Disk) (*block.UserVolumeConfigV1Alpha1, error) {
-	match, err := cel.ParseBooleanExpression(fmt.Sprintf("disk.dev_path == %q", disk.Device), celenv.DiskLocator())
+	match, err := cel.ParseBooleanExpression(disk.selector(), celenv.DiskLocator())
 	if err != nil {
-		return nil, fmt.Errorf("extra disk %s: %w", disk.Device, err)
+		return nil, fmt.Errorf("extra disk %s: %w", disk.Name, err)
 	}
 	volume := block.NewUserVolumeConfigV1Alpha1()
 	volume.MetaName = disk.Name
@@ -69,12 +61,24 @@ func userVolume(disk Disk) (*block.UserVolumeConfigV1Alpha1, error) {
 	return volume, nil
 }
 
+// selector is the expression that finds the disk. Of several disks of one size, each
+// volume takes another: the first has filled its own.
+func (d Disk) selector() string {
+	if d.Serial != "" {
+		return fmt.Sprintf("disk.serial == %q", d.Serial)
+	}
+	return fmt.Sprintf("!system_disk && disk.size >= %du * GiB && disk.size < %du * GiB", d.SizeGB, d.SizeGB+1)
+}
+
 func withLegacyDisks(cfg config.Provider, disks []Disk) (config.Provider, error) {
 	return cfg.PatchV1Alpha1(func(doc *v1alpha1.Config) error {
 		for _, disk := range disks {
+			if disk.Path == "" {
+				return fmt.Errorf("extra disk %s: the machine does not report its serial number, and this version of Talos finds disks by path alone; use Talos 1.10 or later", disk.Name)
+			}
 			mount := path.Join(mountRoot, disk.Name)
 			partitioned := &v1alpha1.MachineDisk{
-				DeviceName:     disk.Device,
+				DeviceName:     disk.Path,
 				DiskPartitions: []*v1alpha1.DiskPartition{{DiskMountPoint: mount}},
 			}
 			doc.MachineConfig.MachineDisks = append(doc.MachineConfig.MachineDisks, partitioned) //nolint:staticcheck // the only way before 1.10

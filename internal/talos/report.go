@@ -49,19 +49,45 @@ func (c *Client) Inspect(ctx context.Context, address string) (Report, error) {
 	return report, nil
 }
 
-// read takes what a node in maintenance mode shows to everybody. Kinds of resources
-// that it does not have are refused like those that it does not show.
-func (r *Report) read(ctx context.Context, node state.State) error {
+// Image is what a configured node was booted from, as it reports it.
+type Image struct {
+	Schematic  string // of the image factory; empty: not an image of it
+	Extensions []string
+}
+
+// Image asks a configured node what it was booted from. It is empty if the node does
+// not show that.
+func (c *Client) Image(ctx context.Context, address string) (image Image, err error) {
+	err = c.call(address, c.mutual(), func(api *client.Client) error {
+		image, err = imageOf(ctx, api.COSI)
+		return unlessHidden(err)
+	})
+	return image, failed("get the image of talos", address, err)
+}
+
+func imageOf(ctx context.Context, node state.State) (image Image, err error) {
 	extensions, err := safe.StateListAll[*runtime.ExtensionStatus](ctx, node)
 	if err != nil {
-		return unlessHidden(err)
+		return image, err
 	}
 	for e := range extensions.All() {
 		if m := e.TypedSpec().Metadata; m.Name == schematicExtension {
-			r.Schematic = m.Version
+			image.Schematic = m.Version
+		} else {
+			image.Extensions = append(image.Extensions, m.Name)
 		}
 	}
-	if r.Version != "" {
+	return image, nil
+}
+
+// read takes what a node in maintenance mode shows to everybody. Kinds of resources
+// that it does not have are refused like those that it does not show.
+func (r *Report) read(ctx context.Context, node state.State) error {
+	image, err := imageOf(ctx, node)
+	if err != nil {
+		return unlessHidden(err)
+	}
+	if r.Schematic = image.Schematic; r.Version != "" {
 		return nil
 	}
 	version, err := safe.StateGetByID[*runtime.Version](ctx, node, versionID)

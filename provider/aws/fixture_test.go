@@ -8,10 +8,12 @@ import (
 	"os"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	sim "github.com/butlerdotdev/butler/internal/sim/aws"
@@ -100,3 +102,6 @@ func (f *fixture) connected(t *testing.T, change ...func(*provider.Config)) prov
 	t.Cleanup(p.Close)
 	return p
 }
+
+// lag is how long an instance is not described.
+func lag(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d} }

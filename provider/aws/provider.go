@@ -14,8 +14,9 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// settle is how long EC2 may not show what it has created.
-const settle = 30 * time.Second
+// settle is how long EC2 may not show what it has created. AWS names no bound; a repeated
+// call is recognised by its token whatever the time.
+const settle = 10 * time.Second
 
 // Provider returns the AWS provider.
 func Provider() provider.Provider {

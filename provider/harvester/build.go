@@ -112,6 +112,9 @@ func (m *machines) virtualMachine(s provider.MachineSpec, d disks) *kubevirtv1.V
 	for i := range s.ExtraDisks {
 		attach(spec, fmt.Sprintf("disk-%d", i+1), claimVolume(diskName(s.Name, i)))
 	}
+	for i := range spec.Domain.Devices.Disks { // the guest finds them at /dev/disk/by-id/virtio-NAME
+		spec.Domain.Devices.Disks[i].Serial = spec.Domain.Devices.Disks[i].Name
+	}
 	if s.UserData != "" || s.NetworkData != "" {
 		attach(spec, cloudInitVolume, kubevirtv1.VolumeSource{CloudInitNoCloud: cloudInit(s)})
 	}

@@ -36,6 +36,9 @@ func TestAMachineRunsWithAddressAndIsGoneAgain(t *testing.T) {
 	if seen.ID != made.ID || len(seen.Addresses) == 0 || seen.MAC == "" {
 		t.Errorf("running machine is %+v", seen)
 	}
+	if diff := cmp.Diff([]v1alpha1.MachineDisk{{Name: "root", Serial: "root"}, {Name: "disk-1", Serial: "disk-1"}}, seen.Disks); diff != "" {
+		t.Errorf("disks (-want +got)\n%s", diff)
+	}
 	again, err := m.Create(t.Context(), s)
 	if err != nil || again.ID != made.ID {
 		t.Errorf("a second create says %+v, %v", again, err)

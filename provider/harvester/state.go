@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	kubevirtv1 "kubevirt.io/api/core/v1"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -26,6 +27,7 @@ func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevir
 	}
 	m.ID = string(vm.UID)
 	m.Addresses, m.MAC = addresses(vm, vmi)
+	m.Disks = serials(vm)
 	switch {
 	case !vm.DeletionTimestamp.IsZero():
 		m.State = provider.StateDeleting
@@ -41,6 +43,20 @@ func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevir
 		m.Message = obstacle(vm, vmi)
 	}
 	return m
+}
+
+// serials are the disks of a virtual machine that have a serial number. Those that an
+// earlier release created have none.
+func serials(vm *kubevirtv1.VirtualMachine) (out []v1alpha1.MachineDisk) {
+	if vm.Spec.Template == nil {
+		return nil
+	}
+	for _, d := range vm.Spec.Template.Spec.Domain.Devices.Disks {
+		if d.Serial != "" {
+			out = append(out, v1alpha1.MachineDisk{Name: d.Name, Serial: d.Serial})
+		}
+	}
+	return out
 }
 
 // stopped explains a virtual machine that is off and that KubeVirt does not start

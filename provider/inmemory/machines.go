@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -175,6 +176,16 @@ func parts(r *record) []provider.Part {
 		disks = append(disks, provider.Part{Kind: provider.PartDisk, Name: fmt.Sprintf("%s-disk-%d", r.name, i+1)})
 	}
 	return append([]provider.Part{{Kind: provider.PartMachine, Name: r.name}}, disks...)
+}
+
+// disks have their names as serial numbers.
+func disks(r *record) []v1alpha1.MachineDisk {
+	all := []v1alpha1.MachineDisk{{Name: "root", Serial: "root"}}
+	for i := range r.spec.ExtraDisks {
+		name := fmt.Sprintf("disk-%d", i+1)
+		all = append(all, v1alpha1.MachineDisk{Name: name, Serial: name})
+	}
+	return all
 }
 
 func identifier(n uint32) string { return fmt.Sprintf("machine-%d", n) }

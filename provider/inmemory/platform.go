@@ -162,7 +162,7 @@ func (p *Platform) report(r *record, now time.Time) provider.Machine {
 		m.State, m.Message = provider.StateRunning, ""
 		m.Addresses = []netip.Addr{address(r.number)}
 	}
-	m.ID, m.MAC = identifier(r.number), mac(r.number)
+	m.ID, m.MAC, m.Disks = identifier(r.number), mac(r.number), disks(r)
 	if p.options.NodeProviderIDs {
 		m.NodeProviderID = "in-memory://" + m.ID
 	}

@@ -24,6 +24,7 @@ func meta1(name, namespace string) metav1.ObjectMeta {
 func cloudBootstrap() *v1alpha1.ClusterBootstrap {
 	cb := haBootstrap(v1alpha1.ProviderGCP, 1)
 	cb.Spec.Network.VIP = ""
+	cb.Spec.Talos.Version = "v1.12.0" // finds disks by what they are
 	return cb
 }
 

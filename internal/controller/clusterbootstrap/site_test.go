@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,9 +60,10 @@ type site struct {
 	image      string          // that machines boot from
 	faults     *fault.Injector // their clock starts when it is begun
 
-	mu  sync.Mutex
-	off map[string]bool // machines that stay off, and endpoints that lead somewhere
-	on  map[string]bool // machines that were powered on
+	mu      sync.Mutex
+	dialled map[string]bool // hosts that the bootstrap has called
+	off     map[string]bool // machines that stay off, and endpoints that lead somewhere
+	on      map[string]bool // machines that were powered on
 }
 
 // newSite is a site with a provider. With bootstrap, the reconciler runs too;
@@ -86,7 +89,7 @@ type siteOptions struct {
 
 func siteWith(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, o siteOptions) *site {
 	t.Helper()
-	s := &site{fixture: newFixture(t), network: network.New(), dir: t.TempDir(), image: o.image, off: map[string]bool{}, on: map[string]bool{}}
+	s := &site{fixture: newFixture(t), network: network.New(), dir: t.TempDir(), image: o.image, dialled: map[string]bool{}, off: map[string]bool{}, on: map[string]bool{}}
 	s.platform = inmemory.New(inmemory.Options{LoadBalancers: !p.OnPrem(), NodeProviderIDs: !p.OnPrem(), Push: true})
 	s.faults = fault.NewInjector(o.faults)
 	s.charts = s.serveCharts(o.addons)
@@ -129,7 +132,7 @@ func (s *site) start(p v1alpha1.ProviderType, bootstrap bool) {
 	s.must(err)
 	s.must(serve.Register(m, s.platform.Provider(p), serve.Options{}))
 	if bootstrap {
-		s.must(Register(m, Options{Dial: s.network.Dial, Addons: s.charts}))
+		s.must(Register(m, Options{Dial: s.dial, Addons: s.charts}))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -149,6 +152,25 @@ func (s *site) start(p v1alpha1.ProviderType, bootstrap bool) {
 		}
 	})
 	s.Cleanup(func() { cancel(); running.Wait() })
+}
+
+// dial connects, and records to what.
+func (s *site) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.dialled[host] = true
+	s.mu.Unlock()
+	return s.network.Dial(ctx, network, addr)
+}
+
+// calls are the hosts that the bootstrap has called.
+func (s *site) calls() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.dialled))
 }
 
 // powerOn boots every machine of the platform that has an address, and ends those
@@ -182,6 +204,9 @@ func (s *site) powerOn() {
 // user data.
 func (s *site) guest(m provider.Machine) datacenter.Spec {
 	g := datacenter.Spec{ID: m.ID, Name: m.Ref.Name, CPU: 4, MemoryMB: 8192, Address: m.Addresses[0], Image: s.image}
+	for i, disk := range m.Disks {
+		g.Disks = append(g.Disks, datacenter.Disk{Device: fmt.Sprintf("/dev/vd%c", 'a'+i), Serial: disk.Serial, Transport: "virtio", SizeBytes: 500 << 30, System: i == 0})
+	}
 	if m.NodeProviderID != "" {
 		g.Metadata = &datacenter.Metadata{Platform: "gcp", InstanceID: m.ID, ProviderID: m.NodeProviderID}
 		for _, seen := range s.platform.Sightings(m.Ref.Name) {

@@ -270,6 +270,9 @@ func TestCloudWithALoadBalancer(t *testing.T) {
 	if err != nil || r.Status.Endpoint != cb.Status.ControlPlaneEndpoint || r.Status.RegisteredTargets != 3 || !cb.Status.AddonsInstalled["cloud-controller-manager"] || cb.Status.AddonsInstalled["kube-vip"] {
 		t.Errorf("%+v, %v; endpoint %q, addons %v", r.Status, err, cb.Status.ControlPlaneEndpoint, cb.Status.AddonsInstalled)
 	}
+	if got := s.calls(); !slices.Equal(got, []string{r.Status.Endpoint}) {
+		t.Errorf("besides the load balancer %s were called: %v", r.Status.Endpoint, got)
+	}
 	t.Run("deletion takes it all", func(t *testing.T) {
 		if err := s.Delete(t.Context(), cb); err != nil {
 			t.Fatal(err)

@@ -108,10 +108,27 @@ func (p *Pass[O, P, S]) attempt(ctx context.Context) (planned bool, err error) {
 		p.remember(p.Facts.Seen, err)
 		return false, nil
 	}
-	if err == nil && (!p.Facts.Fresh || record != Record(p.Request)) {
+	switch {
+	case err != nil:
+	case !p.Facts.Fresh:
 		err = p.Claim.Attempt(ctx, record)
+	case record != Record(p.Request):
+		err = p.Claim.Amend(ctx, record)
 	}
 	return err == nil, err
+}
+
+// planFirst returns the record of the first attempt, to be written with the claim. For a
+// request that has an owner something may exist, which is looked at whatever the plan.
+func (p *Pass[O, P, S]) planFirst(ctx context.Context) (record string, err error) {
+	if p.Facts.Deleting || p.Claim.Held() {
+		return "", nil
+	}
+	if p.Claim.owner() == "" {
+		return p.plan(ctx)
+	}
+	record, _ = p.plan(ctx) // it is planned again before anything is created
+	return record, nil
 }
 
 // plan returns the record of the next attempt. That of the last one is used again unless

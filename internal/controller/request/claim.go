@@ -86,6 +86,11 @@ func (c *Claim) Attempt(ctx context.Context, record string) error {
 	return c.patch(ctx, func() { c.stamp(record) })
 }
 
+// Amend records what an attempt that was recorded in this pass asks for.
+func (c *Claim) Amend(ctx context.Context, record string) error {
+	return c.patch(ctx, func() { c.annotate(AnnotationRecord, record) })
+}
+
 // Record returns what the driver has chosen for the last attempt, empty if nothing is
 // recorded.
 func Record(o client.Object) string { return o.GetAnnotations()[AnnotationRecord] }

@@ -79,8 +79,8 @@ func (p *Pass[O, P, S]) ask(ctx context.Context, config *v1alpha1.ProviderConfig
 	}
 	minted, record := false, ""
 	err := p.connect(ctx, config)
-	if err == nil && !p.Facts.Deleting && p.Claim.owner() == "" && !p.Claim.Held() {
-		record, err = p.plan(ctx)
+	if err == nil {
+		record, err = p.planFirst(ctx)
 	}
 	if err == nil {
 		if minted, p.Facts.Fresh, err = p.take(ctx, record); err != nil && !OfPlatform(err) {

@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +45,7 @@ type fixture struct {
 	auditor   *audit.Auditor
 	authority *front.Authority
 	api       facade.API
+	boots     atomic.Int32
 
 	key, secret string
 	ec2         *ec2.Client
@@ -73,6 +75,9 @@ func startIn(t *testing.T, dir string, seed aws.Seed) *fixture {
 	})
 	must(t, err)
 	t.Cleanup(d.Close)
+	if seed.Policy == nil { // what the documented policy allows is the driver's concern
+		seed.Policy = document("*")
+	}
 	raw, err := json.Marshal(seed)
 	must(t, err)
 	f.api, err = aws.Platform().Start(t.Context(), facade.Options{
@@ -85,6 +90,7 @@ func startIn(t *testing.T, dir string, seed aws.Seed) *fixture {
 }
 
 func (f *fixture) boot(ctx context.Context, m datacenter.Machine) error {
+	f.boots.Add(1)
 	l, err := m.Host.Listen(servedPort)
 	if err != nil {
 		return err

@@ -56,9 +56,13 @@ func (a *AWS) installNetwork(cidr netip.Prefix) {
 	}
 	for i, id := range s.Subnets {
 		zone := i % len(a.zones())
-		ensure(st.subnets, id, &subnet{
+		n := &subnet{
 			ID: id, VPC: s.VPC, Zone: a.zones()[zone], ZoneID: zoneID(s.Region, zone), CIDR: split(cidr, subnetParts, i), Tags: tags{"Name": fmt.Sprintf("nodes-%d", i)},
-		})
+		}
+		if s.IPv6 {
+			n.IPv6 = netip.MustParsePrefix(fmt.Sprintf("2a05:d014:400:%x::/64", i))
+		}
+		ensure(st.subnets, id, n)
 	}
 	main, table := derivedID("rtb", s.VPC), derivedID("rtb", s.VPC+"nodes")
 	ensure(st.routes, main, &routeTable{ID: main, VPC: s.VPC, Main: true, Routes: []route{local}})

@@ -20,13 +20,32 @@ const (
 // order checks the parameters of RunInstances.
 func (c *call) order() (o order, err error) {
 	for _, step := range []func(*order) error{
-		c.orderCount, c.orderImage, c.orderType, c.orderNetwork, c.orderAddress, c.orderDisks, c.orderUserData, c.orderRest,
+		c.orderSupported, c.orderCount, c.orderImage, c.orderType, c.orderNetwork, c.orderAddress, c.orderDisks, c.orderUserData, c.orderRest,
 	} {
 		if err := step(&o); err != nil {
 			return o, err
 		}
 	}
 	return o, nil
+}
+
+// notSimulated are parameters of RunInstances that have an effect on the platform and none
+// here: to ignore them would hide defects.
+func notSimulated() []string {
+	return []string{
+		"AdditionalInfo", "CapacityReservationSpecification", "CpuOptions", "ElasticGpuSpecification", "ElasticInferenceAccelerator", "EnclaveOptions",
+		"HibernationOptions", "InstanceMarketOptions", "KernelId", "LaunchTemplate", "LicenseSpecification", "Placement.GroupId", "Placement.GroupName",
+		"Placement.HostId", "Placement.HostResourceGroupArn", "Placement.PartitionNumber", "RamdiskId", "SecurityGroup",
+	}
+}
+
+func (c *call) orderSupported(*order) error {
+	for _, name := range notSimulated() {
+		if c.params.Has(name) {
+			return refuse("UnsupportedOperation", "The simulated platform does not have the parameter %s", name)
+		}
+	}
+	return nil
 }
 
 func (c *call) orderCount(o *order) error {
@@ -96,6 +115,12 @@ func (c *call) orderNetwork(o *order) (err error) {
 	}
 	if o.subnet == nil {
 		return refuse("MissingInput", "No subnets found for the default VPC. Please specify a subnet.")
+	}
+	if zone := c.params.String("Placement.AvailabilityZone"); zone != "" && zone != o.subnet.Zone {
+		return refuse("InvalidParameterValue", "The zone '%s' of the placement is not that of subnet '%s'", zone, o.subnet.ID)
+	}
+	if (p.Int("Ipv6AddressCount", 0) > 0 || p.Has("Ipv6Addresses") || p.Has("Ipv6Address")) && !o.subnet.IPv6.IsValid() {
+		return refuse("InvalidParameterValue", "Subnet '%s' has no IPv6 CIDR block", o.subnet.ID)
 	}
 	o.public = p.Bool("AssociatePublicIpAddress", o.subnet.Public)
 	o.interfaceDeleted, o.sourceDest = p.Bool("DeleteOnTermination", true), true

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/plane"
@@ -102,9 +101,4 @@ func (a *AWS) toolConfig(p *principal, address string) []byte {
 	}
 	return fmt.Appendf(nil, "[default]\nregion = %s\nendpoint_url = https://%s\naws_access_key_id = %s\naws_secret_access_key = %s\n%s",
 		a.seed.Region, address, p.AccessKeyID, p.Secret, ca)
-}
-
-// Zones returns the zones of the region, for tests.
-func (s Seed) Zones() []string {
-	return slices.Clone((&AWS{seed: s.withDefaults()}).zones())
 }

@@ -62,7 +62,10 @@ func (a *AWS) terminate(i *instance, reason, text, transition string) {
 		return
 	}
 	i.State, i.Reason, i.ReasonText = shuttingDown, reason, text
-	i.Transition = transition + time.Now().UTC().Format(" (2006-01-02 15:04:05 GMT)")
+	i.Transition = ""
+	if transition != "" {
+		i.Transition = transition + time.Now().UTC().Format(" (2006-01-02 15:04:05 GMT)")
+	}
 	a.st.instances.put(i.ID, i)
 	a.auditInstance(i)
 	a.finish(i)

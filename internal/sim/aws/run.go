@@ -117,7 +117,7 @@ func (c *call) digest() string {
 func (c *call) checkCapacity(o order) error {
 	bucket := o.kind.bucket()
 	used := 0
-	for _, i := range c.st.instances.all() {
+	for _, i := range c.st.instances.byID {
 		if t, _ := c.typeNamed(i.Type); (i.State == running || i.State == pending) && t.bucket() == bucket {
 			used += t.CPU
 		}

@@ -25,6 +25,7 @@ type Seed struct {
 	// they have one to a NAT gateway, and the VPC has public subnets beside them.
 	PublicSubnets  bool     `json:"publicSubnets,omitempty"`
 	NoWayOut       bool     `json:"noWayOut,omitempty"` // Subnets have no route out of the VPC
+	IPv6           bool     `json:"ipv6,omitempty"`     // Subnets have IPv6 addresses too
 	SecurityGroups []string `json:"securityGroups,omitempty"`
 	Images         []Image  `json:"images,omitempty"`
 	// TalosVersions are those of which the account sees the official images.

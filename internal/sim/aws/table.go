@@ -83,10 +83,15 @@ func (t *table[T]) all() []*T {
 
 // where returns the objects that fit, in the order of their IDs.
 func (t *table[T]) where(fits func(*T) bool) (out []*T) {
-	for _, o := range t.all() {
+	var ids []string
+	for id, o := range t.byID {
 		if fits(o) {
-			out = append(out, o)
+			ids = append(ids, id)
 		}
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		out = append(out, t.byID[id])
 	}
 	return out
 }

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"fmt"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+// diskPath is the path of the disk with a serial number, as a format; empty where the
+// serial numbers of a provider's disks make no paths, or are not known before the
+// configuration is written.
+func diskPath(p v1alpha1.ProviderType) string {
+	if p == v1alpha1.ProviderHarvester {
+		return "/dev/disk/by-id/virtio-%s"
+	}
+	return ""
+}
+
+func diskName(i int) string { return fmt.Sprintf("disk-%d", i+1) }
+
+// extraDisks are those of a machine besides the root disk, with the serial numbers that
+// its platform reports.
+func (p Plan) extraDisks(m Machine, reported []v1alpha1.MachineDisk) (out []talos.Disk) {
+	for i, spec := range m.Pool.ExtraDisks {
+		disk := talos.Disk{Name: diskName(i), SizeGB: spec.SizeGB}
+		for _, d := range reported {
+			if d.Name == disk.Name {
+				disk.Serial = d.Serial
+			}
+		}
+		if disk.Serial != "" && p.DiskPath != "" {
+			disk.Path = fmt.Sprintf(p.DiskPath, disk.Serial)
+		}
+		out = append(out, disk)
+	}
+	return out
+}
+
+// refuseDisks refuses disks that Talos of this version cannot find.
+func (p Plan) refuseDisks(spec v1alpha1.ClusterBootstrapSpec) error {
+	if p.DiskPath != "" || talos.FindsDisks(spec.Talos.Version) {
+		return nil
+	}
+	for _, m := range p.Machines {
+		if len(m.Pool.ExtraDisks) > 0 {
+			return &Failure{Reason: "InvalidSpec", Message: fmt.Sprintf("extraDisks of machine %s: Talos %s finds disks by path alone, and those of %s have none that stays; set spec.talos.version to v1.10.0 or later, or remove extraDisks", m.Name, spec.Talos.Version, spec.Provider)}
+		}
+	}
+	return nil
+}
+
+// placeholder is what is known of a machine in a configuration that is only checked.
+func placeholder(m Machine) (s v1alpha1.MachineRequestStatus) {
+	for i := range m.Pool.ExtraDisks {
+		s.Disks = append(s.Disks, v1alpha1.MachineDisk{Name: diskName(i), Serial: "unknown"})
+	}
+	return s
+}
