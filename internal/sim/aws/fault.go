@@ -124,6 +124,25 @@ func (a *AWS) drainLater(i *instance) {
 	})
 }
 
+// followPlans has the faults of a new plan happen to the machines that run.
+func (a *AWS) followPlans() {
+	replaced := a.options.Faults.Replaced()
+	for {
+		select {
+		case <-a.ctx.Done():
+			return
+		case <-replaced:
+		}
+		replaced = a.options.Faults.Replaced()
+		a.mu.Lock()
+		for _, i := range a.st.instances.where(func(i *instance) bool { return i.State == running }) {
+			a.clone(i)
+			a.drainLater(i)
+		}
+		a.mu.Unlock()
+	}
+}
+
 // createConflict creates a stopped instance of a name, without an owner.
 func (a *AWS) createConflict(_ context.Context, name string) (func(context.Context) error, error) {
 	a.mu.Lock()

@@ -118,6 +118,16 @@ func TestCopiesAndConflicts(t *testing.T) {
 	}
 }
 
+func TestDrainRestartsTheMachineOfAnInstanceThatRuns(t *testing.T) {
+	f := start(t, aws.Seed{})
+	id := f.run(t, "one")
+	f.faults.Replace(plan(t, "- {kind: drain, machine: one}"))
+	until(t, "it starts again", func() bool { return f.boots.Load() == 2 })
+	if i := f.await(t, id, types.InstanceStateNameRunning); i.StateReason != nil {
+		t.Errorf("the instance has the reason %s", *i.StateReason.Code)
+	}
+}
+
 // owned puts an owner's tags on an instance and its volumes.
 func owned(owner string) func(*ec2.RunInstancesInput) {
 	return func(in *ec2.RunInstancesInput) {
