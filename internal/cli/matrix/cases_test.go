@@ -6,6 +6,8 @@ package matrix
 import (
 	"fmt"
 	"slices"
+
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
 // kills are a SIGKILL at each boundary of what the commands write down. Phases that
@@ -41,13 +43,13 @@ func killedAtFirst(boundaries ...string) (out []blow) {
 }
 
 // trials are all of them.
-func trials() []trial {
+func trials(p platform) []trial {
 	making, unmaking := kills()
 	all := []trial{
 		{name: "killed at every boundary", sample: one, commands: slices.Concat(making, unmaking)},
 		{name: "killed at random", random: 3},
 	}
-	all = append(all, platformTrials()...)
+	all = append(all, platformTrials(p)...)
 	all = append(all, planeTrials()...)
 	for _, c := range making {
 		all = append(all, trial{name: "only " + c.blows[0].fault, commands: []command{c}})
@@ -118,7 +120,7 @@ func rivalry(o operation, boundary string) blow {
 }
 
 // platformTrials are about the platform's API.
-func platformTrials() []trial {
+func platformTrials(p platform) []trial {
 	const (
 		drain   = "  - {kind: drain, times: 2}"
 		storm   = "  - {kind: throttle, for: 4s, retryAfter: 1s}"
@@ -130,12 +132,14 @@ func platformTrials() []trial {
 		another    = "the credentials are for another platform"
 		unanswered = "it has not answered so far"
 		failed     = "  - {kind: failedTask, verb: delete, times: 2}"
-		// A write about a machine and one about a disk, not what somebody may ask besides.
-		lostCreate = "  - {kind: lostResponse, verb: create, resource: machine, times: 1}\n  - {kind: lostResponse, verb: create, resource: disk, times: 1}"
-		lostDelete = "  - {kind: lostResponse, verb: delete, resource: machine, times: 1}\n  - {kind: lostResponse, verb: delete, resource: disk, times: 1}"
 		// A pivot changes nothing on the platform, but looks at all that is there.
 		lostList = "  - {kind: lostResponse, verb: list, resource: machine, times: 2}"
 	)
+	// A write about a machine and one about its part, not what somebody may ask besides.
+	lost := func(verb string) string {
+		const one = "  - {kind: lostResponse, verb: %s, resource: %s, times: 1}"
+		return fmt.Sprintf(one+"\n"+one, verb, fault.Machine, verb, p.part)
+	}
 	throughout := func(fault, making, moving, unmaking string) []command {
 		return []command{
 			{false, []blow{planned(bootstrap, fault, "bootstrap/applied", making), planned(pivot, fault, "pivot/prepare", moving)}},
@@ -149,10 +153,10 @@ func platformTrials() []trial {
 		{name: "throttle storm", commands: throughout("throttle storm", storm, storm, storm)},
 		{name: "lost response", sample: every, commands: []command{
 			{false, []blow{
-				planned(bootstrap, "lost response", "bootstrap/applied", lostCreate),
+				planned(bootstrap, "lost response", "bootstrap/applied", lost("create")),
 				planned(pivot, "lost response of a list", "pivot/prepare", lostList),
 			}},
-			{true, []blow{planned(destroy, "lost response", "destroy/recorded", lostDelete)}},
+			{true, []blow{planned(destroy, "lost response", "destroy/recorded", lost("delete"))}},
 		}},
 		{name: "clone and failed delete task", sample: one, commands: []command{
 			{false, []blow{planned(bootstrap, "clone of a machine", "bootstrap/applied", "  - {kind: clone, machine: "+cluster+"-cp-0}")}},

@@ -68,7 +68,7 @@ func TestFaults(t *testing.T) {
 	t.Logf("BUTLER_TEST_SEED=%d", found().seed)
 	chosen := 0
 	for i, p := range platforms() {
-		for _, tr := range trials() {
+		for _, tr := range trials(p) {
 			if !tr.sample.includes(i) && !wantsAll() {
 				continue
 			}

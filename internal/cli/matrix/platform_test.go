@@ -7,6 +7,8 @@ import (
 	"context"
 	_ "embed"
 	"strings"
+
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
 //go:embed testdata/harvester.yaml
@@ -29,13 +31,15 @@ type platform struct {
 	objects func(ctx context.Context, admin string) (map[string][]string, error)
 	// admin is that file, below the simulator's state.
 	admin string
+	// part is what the driver creates and deletes beside machines.
+	part fault.Resource
 }
 
 // platforms are all of them: a line makes a provider meet every fault.
 func platforms() []platform {
 	return []platform{
-		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml"},
-		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin"},
+		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk},
+		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin", fault.LoadBalancer},
 	}
 }
 
