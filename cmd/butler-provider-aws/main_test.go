@@ -5,7 +5,11 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
@@ -50,7 +54,8 @@ func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Spec.AWS.Endpoint = setting(t, api.Admin(), "endpoint_url")
+	// The user's own address, where calls are counted.
+	c.Spec.AWS.Endpoint = setting(t, filepath.Join(filepath.Dir(api.Admin()), "config"), "endpoint_url")
 	credentials[v1alpha1.KeyEndpoint], credentials[v1alpha1.KeyCABundle] = []byte(c.Spec.AWS.Endpoint), ca
 }
 
@@ -75,6 +80,12 @@ func administrator(t testing.TB, api facade.API) *ec2.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	authority := x509.NewCertPool()
+	ca, err := os.ReadFile(setting(t, api.Admin(), "ca_bundle"))
+	if err != nil || !authority.AppendCertsFromPEM(ca) {
+		t.Fatalf("no authority: %v", err)
+	}
+	c.HTTPClient = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority, MinVersion: tls.VersionTLS12}}}
 	return ec2.NewFromConfig(c)
 }
 
