@@ -98,6 +98,7 @@ func (a *AWS) open(ctx context.Context) error {
 	}
 	a.resume()
 	go a.follow()
+	go a.followPlans()
 	if err := (conflict.Machines{
 		Faults: a.options.Faults, Done: a.ctx.Done(), Log: a.options.Log, Create: a.createConflict,
 	}).Start(ctx); err != nil {

@@ -82,12 +82,14 @@ func (a *AWS) serveSecond(w http.ResponseWriter, r *http.Request) {
 }
 
 // clone copies an instance that runs, if the fault plan says so, as a restore from a
-// backup does: with all tags, and switched off.
+// backup does: with all tags but its name, and switched off.
 func (a *AWS) clone(i *instance) {
 	if i.Copy || !a.options.Faults.Cloned(i.machineName()) {
 		return
 	}
-	a.copyInstance(i, maps.Clone(i.Tags))
+	t := maps.Clone(i.Tags)
+	t["Name"] = i.machineName() + "-clone"
+	a.copyInstance(i, t)
 }
 
 // copyInstance creates a stopped copy with volumes and an interface of its own.
@@ -96,6 +98,7 @@ func (a *AWS) copyInstance(i *instance, t tags) {
 	copied := *i
 	copied.ID, copied.Reservation, copied.State, copied.Copy, copied.Token, copied.Tags = newID("i"), newID("r"), stopped, true, "", t
 	copied.Launched, copied.Transition = c.now, ""
+	a.st.instances.put(copied.ID, &copied) // its parts are known as copies by it
 	for _, v := range c.disks(i.ID) {
 		c.attachVolume(&copied, *v, v.Tags)
 	}
@@ -105,6 +108,7 @@ func (a *AWS) copyInstance(i *instance, t tags) {
 	a.st.interfaces.put(n.ID, n)
 	copied.Interfaces = []string{n.ID}
 	a.st.instances.put(copied.ID, &copied)
+	a.auditInterface(n)
 }
 
 // drainLater restarts the machine of an instance when the fault plan drains its host.
@@ -118,6 +122,25 @@ func (a *AWS) drainLater(i *instance) {
 			a.restart(i)
 		}
 	})
+}
+
+// followPlans has the faults of a new plan happen to the machines that run.
+func (a *AWS) followPlans() {
+	replaced := a.options.Faults.Replaced()
+	for {
+		select {
+		case <-a.ctx.Done():
+			return
+		case <-replaced:
+		}
+		replaced = a.options.Faults.Replaced()
+		a.mu.Lock()
+		for _, i := range a.st.instances.where(func(i *instance) bool { return i.State == running }) {
+			a.clone(i)
+			a.drainLater(i)
+		}
+		a.mu.Unlock()
+	}
 }
 
 // createConflict creates a stopped instance of a name, without an owner.

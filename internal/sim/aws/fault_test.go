@@ -105,13 +105,26 @@ func TestReadsOfThePastAndOfAnotherAccount(t *testing.T) {
 func TestCopiesAndConflicts(t *testing.T) {
 	f := start(t, aws.Seed{})
 	f.faults.Replace(plan(t, "- {kind: clone, machine: one}\n- {kind: conflictingMachine, machine: taken}"))
-	f.run(t, "one")
-	for name, want := range map[string]int{"one": 2, "taken": 1} {
+	f.run(t, "one", owned("o1"))
+	for name, want := range map[string]int{"one*": 2, "one-clone": 1, "taken": 1} {
 		until(t, name, func() bool {
 			all, err := f.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []types.Filter{where("tag:Name", name)}})
 			must(t, err)
 			return len(all.Reservations) == want
 		})
+	}
+	if left := f.auditor.Left(); len(left) != 2 { // the machine and its disk
+		t.Errorf("the auditor counts copies: %+v", left)
+	}
+}
+
+func TestDrainRestartsTheMachineOfAnInstanceThatRuns(t *testing.T) {
+	f := start(t, aws.Seed{})
+	id := f.run(t, "one")
+	f.faults.Replace(plan(t, "- {kind: drain, machine: one}"))
+	until(t, "it starts again", func() bool { return f.boots.Load() == 2 })
+	if i := f.await(t, id, types.InstanceStateNameRunning); i.StateReason != nil {
+		t.Errorf("the instance has the reason %s", *i.StateReason.Code)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +45,7 @@ type fixture struct {
 	auditor   *audit.Auditor
 	authority *front.Authority
 	api       facade.API
+	boots     atomic.Int32
 
 	key, secret string
 	ec2         *ec2.Client
@@ -88,6 +90,7 @@ func startIn(t *testing.T, dir string, seed aws.Seed) *fixture {
 }
 
 func (f *fixture) boot(ctx context.Context, m datacenter.Machine) error {
+	f.boots.Add(1)
 	l, err := m.Host.Listen(servedPort)
 	if err != nil {
 		return err
