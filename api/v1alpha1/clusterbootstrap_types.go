@@ -94,7 +94,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.providerRef == oldSelf.providerRef",message="providerRef is immutable"
 // +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || self.cluster.topology != 'ha' || (has(self.network.vip) && size(self.network.vip) > 0)",message="network.vip is required for topology ha on harvester, nutanix and proxmox"
 // +kubebuilder:validation:XValidation:rule="self.provider in ['harvester', 'nutanix', 'proxmox'] || !(has(self.network.loadBalancerPool) || has(self.network.vipInterface))",message="network.loadBalancerPool and network.vipInterface are for harvester, nutanix and proxmox only"
-// +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || !has(self.network.loadBalancer)",message="network.loadBalancer is for gcp, aws and azure only"
+// +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || !(has(self.network.loadBalancer) || has(self.network.nodeAccess))",message="network.loadBalancer and network.nodeAccess are for gcp, aws and azure only"
 type ClusterBootstrapSpec struct {
 	// Provider is the kind of platform.
 	Provider ProviderType `json:"provider"`

@@ -19,6 +19,18 @@ type AddressRange struct {
 	End string `json:"end"`
 }
 
+// NodeAccess is how the controllers of a management cluster reach its nodes.
+// +kubebuilder:validation:Enum=LoadBalancer;Direct
+type NodeAccess string
+
+// The ways to nodes in a cloud.
+const (
+	// NodeAccessLoadBalancer goes through the load balancer of the control planes.
+	NodeAccessLoadBalancer NodeAccess = "LoadBalancer"
+	// NodeAccessDirect goes to the private addresses, which have to be routed to.
+	NodeAccessDirect NodeAccess = "Direct"
+)
+
 // ControlPlaneLoadBalancerSpec is the load balancer that a cloud has in front of the
 // control planes.
 type ControlPlaneLoadBalancerSpec struct {
@@ -67,4 +79,8 @@ type NetworkSpec struct {
 	// LoadBalancer is the one in front of the control planes, in a cloud.
 	// +optional
 	LoadBalancer *ControlPlaneLoadBalancerSpec `json:"loadBalancer,omitempty"`
+	// NodeAccess is how nodes are reached, in a cloud, by a controller that does not run
+	// on the cluster; default is LoadBalancer. Direct is for networks that are routed to.
+	// +optional
+	NodeAccess NodeAccess `json:"nodeAccess,omitempty"`
 }

@@ -168,6 +168,7 @@ func limits() []limit {
 		{balancer, []string{"spec.port", "spec.healthCheckPort"}, port, noPort},
 		{balancer, []string{"spec.additionalPorts[]"}, port, noPort},
 		{balancer, []string{"spec.scheme"}, []string{"internal", "internet-facing"}, []string{"public"}},
+		{onCloud, []string{"spec.network.nodeAccess"}, []string{"LoadBalancer", "Direct"}, []string{"VPN", `""`}},
 		{onCloud, []string{"spec.network.loadBalancer.scheme"}, []string{"internal", "internet-facing"}, []string{"public"}},
 		{balancer, []string{"spec.targets[].instanceID", "spec.targets[].instanceName"}, some, none},
 

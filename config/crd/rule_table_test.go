@@ -161,7 +161,13 @@ func createRules() map[string]rule {
 			file:     bootstrap,
 			accepted: fields{},
 			refused:  fields{"spec.network.loadBalancer": "{scheme: internal}"},
-			message:  "network.loadBalancer is for gcp, aws and azure only",
+			message:  "network.loadBalancer and network.nodeAccess are for gcp, aws and azure only",
+		},
+		"nodes on-prem are reached directly": {
+			file:     bootstrap,
+			accepted: fields{},
+			refused:  fields{"spec.network.nodeAccess": "Direct"},
+			message:  "network.loadBalancer and network.nodeAccess are for gcp, aws and azure only",
 		},
 		"clients of a cluster's load balancer are CIDRs": {
 			file:     onCloud,

@@ -84,6 +84,9 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 	case status.TalosConfigured && s.sinceChange() < bootPatience:
 		return nil, nil // it is about to restart; a second push would hold it up
 	}
+	if err := s.checkExtensions(status.Name, n.Image); err != nil {
+		return nil, err
+	}
 	s.warnOfImage(i, n.Report)
 	return s.push(ctx, client, i)
 }

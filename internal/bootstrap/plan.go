@@ -83,7 +83,7 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	}
 	plan := Plan{
 		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, EndpointKind: endpointKind(spec),
-		UserDataLimit: userDataLimit(spec.Provider), DiskPath: diskPath(spec.Provider),
+		UserDataLimit: userDataLimit(spec), DiskPath: diskPath(spec.Provider),
 		Talos: cluster, Moves: Moves(spec), Warnings: warnings(spec, cluster.KubernetesVersion),
 	}
 	if err := plan.refuseDisks(spec); err != nil {

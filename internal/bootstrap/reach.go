@@ -31,10 +31,10 @@ const (
 // reach it are named.
 const reachPatience = 45 * time.Second
 
-// reachOf is what follows from the provider alone. A cluster that manages itself is in
-// the network of its nodes.
+// reachOf is what follows from the ClusterBootstrap alone. A cluster that manages itself
+// is in the network of its nodes.
 func reachOf(cb *v1alpha1.ClusterBootstrap) Reach {
-	if cb.Spec.Provider.OnPrem() || SelfHosted(cb) {
+	if cb.Spec.Provider.OnPrem() || SelfHosted(cb) || cb.Spec.Network.NodeAccess == v1alpha1.NodeAccessDirect {
 		return ReachDirect
 	}
 	return ReachLoadBalancer
@@ -88,18 +88,23 @@ func (s *Session) publicAddress(private string) (found string) {
 // in which other ways it could be reached.
 func (s *Session) unreachable(i int) string {
 	m, reach := s.Status.Machines[i], s.reach()
-	if reach == ReachDirect || s.runningFor(i) < reachPatience {
+	if s.Spec.Provider.OnPrem() || s.runningFor(i) < reachPatience {
 		return ""
 	}
 	route := s.route(m.IPAddress)
-	if !route.Forwarded {
+	switch {
+	case reach == ReachDirect && !s.selfHosted():
+		return fmt.Sprintf("; check that there is a route to it from here, and that TCP %d and %d are allowed, or leave out spec.network.nodeAccess", talos.APIPort, apiServerPort)
+	case reach == ReachDirect:
+		return fmt.Sprintf("; check that TCP %d is allowed from the control planes to it", talos.APIPort)
+	case !route.Forwarded:
 		return fmt.Sprintf(" at its public address %s; allow TCP %d and %d from here in its firewall or security groups", route.Host, talos.APIPort, apiServerPort)
 	}
 	hint := fmt.Sprintf(" through the load balancer %s; check that TCP %d is allowed from here to the load balancer, from there to the control planes and from those to the machine, and that the machine has read its user data", route.Host, talos.APIPort)
 	if reach == ReachPublic {
 		return hint + "; it has no public address, although the ProviderConfig sets publicIP"
 	}
-	return hint + "; other ways are publicIP: true in the ProviderConfig, or to run this where its network is routed to"
+	return hint + "; other ways are publicIP: true in the ProviderConfig, or spec.network.nodeAccess: Direct where there is a route to its network"
 }
 
 // runningFor is how long the platform has reported that a machine runs.

@@ -41,12 +41,29 @@ func TestRouteToANode(t *testing.T) {
 		"cloud":                            {cloudSession(v1alpha1.ProviderAWS, false, private, "198.51.100.7"), through},
 		"public address":                   {cloudSession(v1alpha1.ProviderAWS, true, private, "fd00::5", "2001:db8::5", "198.51.100.7"), talos.Direct("198.51.100.7")},
 		"public address of IPv6 only":      {cloudSession(v1alpha1.ProviderAWS, true, private, "2001:db8::5"), talos.Direct("2001:db8::5")},
+		"routed network":                   {routed(cloudSession(v1alpha1.ProviderAWS, true, private, "198.51.100.7")), talos.Direct(private)},
 		"asked for a public one in vain":   {cloudSession(v1alpha1.ProviderAWS, true, private), through},
 		"cluster that manages itself":      {onItself(cloudSession(v1alpha1.ProviderAWS, true, private, "198.51.100.7")), talos.Direct(private)},
 		"before the load balancer is read": {nameless(cloudSession(v1alpha1.ProviderAWS, false, private)), talos.Route{Host: "api.example.com", Forwarded: true}},
 	} {
 		if got := tc.session.route(private); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", reason, got, tc.want)
+		}
+	}
+}
+
+func routed(s *Session) *Session {
+	s.Spec.Network.NodeAccess = v1alpha1.NodeAccessDirect
+	return s
+}
+
+func TestMachinesThatAreReachedDirectlyHaveNoUserData(t *testing.T) {
+	for access, want := range map[v1alpha1.NodeAccess]bool{"": true, v1alpha1.NodeAccessLoadBalancer: true, v1alpha1.NodeAccessDirect: false} {
+		s := ha(v1alpha1.ProviderAWS, "")
+		s.Network.NodeAccess = access
+		plan, err := NewPlan(s)
+		if err != nil || plan.UserDataLimit > 0 != want {
+			t.Errorf("%q: %d bytes, %v", access, plan.UserDataLimit, err)
 		}
 	}
 }

@@ -15,8 +15,11 @@ import (
 
 // userDataLimit is how many bytes of user data a machine of a provider may have; 0
 // means that its machines get their configuration by a push.
-func userDataLimit(p v1alpha1.ProviderType) int {
-	switch p {
+func userDataLimit(spec v1alpha1.ClusterBootstrapSpec) int {
+	if spec.Network.NodeAccess == v1alpha1.NodeAccessDirect {
+		return 0
+	}
+	switch spec.Provider {
 	case v1alpha1.ProviderAWS:
 		return 16 << 10
 	case v1alpha1.ProviderAzure:
@@ -29,8 +32,8 @@ func userDataLimit(p v1alpha1.ProviderType) int {
 }
 
 // carriesUserData reports whether machines get their configuration as user data. Those
-// with public addresses get it by a push, so that the keys in it are not kept on the
-// platform.
+// that are reached at addresses of their own get it by a push, so that the keys in it
+// are not kept on the platform.
 func (s *Session) carriesUserData() bool {
 	return s.Plan.UserDataLimit > 0 && (s.provider == nil || !s.provider.Spec.PublicIP())
 }
@@ -76,7 +79,7 @@ func (s *Session) userData(m Machine) (string, error) {
 		return "", &Failure{"InvalidTalosConfig", err.Error()}
 	}
 	if size, limit := len(config), s.Plan.UserDataLimit; size > limit {
-		return "", &Failure{"UserDataTooLarge", fmt.Sprintf("the configuration of machine %s has %d bytes, and user data on %s may have %d; shorten the patches of spec.talos, or set publicIP: true in the ProviderConfig: then it is pushed to the machine", m.Name, size, s.Spec.Provider, limit)}
+		return "", &Failure{"UserDataTooLarge", fmt.Sprintf("the configuration of machine %s has %d bytes, and user data on %s may have %d; shorten the patches of spec.talos, or set publicIP: true in the ProviderConfig or spec.network.nodeAccess: Direct: then it is pushed to the machine", m.Name, size, s.Spec.Provider, limit)}
 	}
 	return string(config), nil
 }
@@ -84,7 +87,7 @@ func (s *Session) userData(m Machine) (string, error) {
 // dropUserData removes the user data from the request of a machine that runs: it has
 // been handed over, and the keys in it need not stay there.
 func (s *Session) dropUserData(ctx context.Context, r *v1alpha1.MachineRequest) error {
-	if r == nil || r.Spec.UserData == "" || r.Status.Phase != v1alpha1.MachineRunning || !s.carriesUserData() {
+	if r == nil || r.Spec.UserData == "" || r.Status.Phase != v1alpha1.MachineRunning {
 		return nil
 	}
 	before := r.DeepCopy()

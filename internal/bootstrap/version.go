@@ -113,15 +113,15 @@ func (s *Session) checkBooted(ctx context.Context, client *talos.Client, i int) 
 	if err := s.checkExtensions(status.Name, image); err != nil {
 		return nil, err
 	}
-	s.warnOfImage(i, talos.Report{Version: s.Spec.Talos.Version, Schematic: image.Schematic})
+	s.warnOfImage(i, talos.Report{Version: s.Spec.Talos.Version, Image: image})
 	return nil, nil
 }
 
 // checkExtensions looks at an image of another schematic only: that of the spec has
-// what it was made with.
+// what it was made with. On-prem the right one is installed.
 func (s *Session) checkExtensions(machine string, image talos.Image) error {
 	want := s.Spec.Talos.Schematic
-	if image.Schematic == "" || image.Schematic == want || s.Status.Phase == v1alpha1.BootstrapReady {
+	if s.Spec.Provider.OnPrem() || image.Schematic == "" || image.Schematic == want || s.Status.Phase == v1alpha1.BootstrapReady {
 		return nil
 	}
 	for _, needed := range addon.Extensions(s.Spec) {

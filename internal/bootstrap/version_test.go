@@ -54,11 +54,11 @@ func TestAnImageOfAnotherSchematicIsWarnedOf(t *testing.T) {
 		report talos.Report
 		want   string
 	}{
-		"the same":         {talos.Report{Version: "v1.12.0", Schematic: "abc"}, ""},
+		"the same":         {talos.Report{Version: "v1.12.0", Image: talos.Image{Schematic: "abc"}}, ""},
 		"not known":        {talos.Report{Version: "v1.12.0"}, ""},
-		"another":          {talos.Report{Version: "v1.12.0", Schematic: "def"}, "TalosSchematicMismatch"},
-		"another version":  {talos.Report{Version: "v1.12.3", Schematic: "abc"}, "TalosVersionMismatch"},
-		"a version before": {talos.Report{Old: true, Schematic: "abc"}, "TalosVersionMismatch"},
+		"another":          {talos.Report{Version: "v1.12.0", Image: talos.Image{Schematic: "def"}}, "TalosSchematicMismatch"},
+		"another version":  {talos.Report{Version: "v1.12.3", Image: talos.Image{Schematic: "abc"}}, "TalosVersionMismatch"},
+		"a version before": {talos.Report{Old: true, Image: talos.Image{Schematic: "abc"}}, "TalosVersionMismatch"},
 	} {
 		s := withControlPlanes("a")
 		s.Spec.Talos = v1alpha1.TalosSpec{Version: "v1.12.0", Schematic: "abc"}

@@ -23,6 +23,12 @@ const (
 	schematicExtension = "schematic"
 )
 
+// Image is what a node was booted from, as it reports it.
+type Image struct {
+	Schematic  string // of the image factory; empty: not an image of it
+	Extensions []string
+}
+
 // Report is what a node says of itself. What it does not say is empty.
 type Report struct {
 	State State
@@ -30,8 +36,8 @@ type Report struct {
 	Version string
 	// Old says that a node without Version runs a Talos before 1.10.
 	Old bool
-	// Schematic of the image factory, if the node was booted from an image of it.
-	Schematic string
+	// Image that the node was booted from; only asked for in maintenance mode.
+	Image
 }
 
 // Inspect asks a node for its state, its version and, in maintenance mode, for the
@@ -47,12 +53,6 @@ func (c *Client) Inspect(ctx context.Context, address string) (Report, error) {
 		return Report{State: StateUnreachable}, failed("get the image of talos", address, err)
 	}
 	return report, nil
-}
-
-// Image is what a configured node was booted from, as it reports it.
-type Image struct {
-	Schematic  string // of the image factory; empty: not an image of it
-	Extensions []string
 }
 
 // Image asks a configured node what it was booted from. It is empty if the node does
@@ -87,7 +87,7 @@ func (r *Report) read(ctx context.Context, node state.State) error {
 	if err != nil {
 		return unlessHidden(err)
 	}
-	if r.Schematic = image.Schematic; r.Version != "" {
+	if r.Image = image; r.Version != "" {
 		return nil
 	}
 	version, err := safe.StateGetByID[*runtime.Version](ctx, node, versionID)

@@ -34,6 +34,11 @@ func (answering) Version(context.Context, *emptypb.Empty) (*machine.VersionRespo
 // serve is a node with a certificate of that CA, made on a clock that is ahead.
 func serve(t *testing.T, ca pki.CA, clients tls.ClientAuthType, ahead time.Duration) Dialer {
 	t.Helper()
+	return serveNode(t, ca, clients, ahead, answering{})
+}
+
+func serveNode(t *testing.T, ca pki.CA, clients tls.ClientAuthType, ahead time.Duration, node machine.MachineServiceServer) Dialer {
+	t.Helper()
 	issuer, err := tls.X509KeyPair(ca.Cert, ca.Key)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +57,7 @@ func serve(t *testing.T, ca pki.CA, clients tls.ClientAuthType, ahead time.Durat
 	}
 	certificate := tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: clients})))
-	machine.RegisterMachineServiceServer(server, answering{})
+	machine.RegisterMachineServiceServer(server, node)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

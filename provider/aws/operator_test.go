@@ -177,8 +177,23 @@ func (o operator) LookBalancers(ctx context.Context, name string) (s providertes
 	}
 	for _, g := range security.SecurityGroups {
 		s.Parts = append(s.Parts, value(g.GroupId))
+		for i := range s.Balancers {
+			s.Balancers[i].AllowedCIDRs = allowedClients(g)
+		}
 	}
 	return s, nil
+}
+
+// allowedClients are those that the rules of a security group name; none if all may connect.
+func allowedClients(g types.SecurityGroup) (out []string) {
+	for _, p := range g.IpPermissions {
+		for _, r := range p.IpRanges {
+			if cidr := value(r.CidrIp); cidr != "0.0.0.0/0" && !slices.Contains(out, cidr) {
+				out = append(out, cidr)
+			}
+		}
+	}
+	return out
 }
 
 func (o operator) seenBalancer(ctx context.Context, arn string) (s providertest.SeenBalancer, err error) {
@@ -195,7 +210,10 @@ func (o operator) seenBalancer(ctx context.Context, arn string) (s providertest.
 	if err != nil || len(listeners.Listeners) == 0 {
 		return s, err
 	}
-	s.Port = value(listeners.Listeners[0].Port)
+	for _, l := range listeners.Listeners {
+		s.Ports = append(s.Ports, value(l.Port))
+	}
+	s.Port = slices.Min(s.Ports)
 	health, err := o.elb.DescribeTargetHealth(ctx, &elb.DescribeTargetHealthInput{TargetGroupArn: listeners.Listeners[0].DefaultActions[0].TargetGroupArn})
 	if err != nil {
 		return s, err

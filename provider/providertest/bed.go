@@ -103,6 +103,10 @@ type BalancerSight struct {
 type SeenBalancer struct {
 	Owner string
 	Port  int32
+	// Ports are all that it listens on.
+	Ports []int32
+	// AllowedCIDRs are the clients that may connect to each of the ports; empty: all.
+	AllowedCIDRs []string
 	// Targets are the registered machines, by ID or address.
 	Targets []string
 }

@@ -89,6 +89,22 @@ func furtherBreakages() []breakage {
 			})
 		}},
 		{"load balancer targets change", "targets are only added", onlyAdded},
+		{"load balancer ports change", "further ports are ignored", func(b bench) {
+			b.balancing(func(lb *bentBalancers) {
+				lb.ensure = func(ctx context.Context, s provider.LoadBalancerSpec) (provider.LoadBalancer, error) {
+					s.AdditionalPorts = nil
+					return lb.LoadBalancers.Ensure(ctx, s)
+				}
+			})
+		}},
+		{"load balancer ports change", "all clients may connect", func(b bench) {
+			b.balancing(func(lb *bentBalancers) {
+				lb.ensure = func(ctx context.Context, s provider.LoadBalancerSpec) (provider.LoadBalancer, error) {
+					s.AllowedCIDRs = nil
+					return lb.LoadBalancers.Ensure(ctx, s)
+				}
+			})
+		}},
 		{"load balancer partial", "half a load balancer stays half", func(b bench) {
 			b.balancing(func(lb *bentBalancers) {
 				lb.ensure = func(ctx context.Context, s provider.LoadBalancerSpec) (provider.LoadBalancer, error) {

@@ -153,7 +153,7 @@ func (b *bed) LookBalancers(_ context.Context, name string) (BalancerSight, erro
 		if lb.Name != name {
 			continue
 		}
-		one := SeenBalancer{Owner: lb.Owner.ID, Port: lb.Port}
+		one := SeenBalancer{Owner: lb.Owner.ID, Port: lb.Port, Ports: append([]int32{lb.Port}, lb.AdditionalPorts...), AllowedCIDRs: lb.AllowedCIDRs}
 		for _, t := range lb.Targets {
 			one.Targets = append(one.Targets, t.ID)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -164,6 +165,29 @@ func balancerTargets(t *trial) {
 			if !slices.Contains(seen.Targets, want.ID) && !slices.Contains(seen.Targets, want.IP) {
 				t.errorf("the platform has targets %v, which lack %s", seen.Targets, want.Name)
 			}
+		}
+	}
+}
+
+func balancerPorts(t *trial) {
+	s := t.balancer(t.targets(1))
+	s.Scheme = v1alpha1.SchemeInternetFacing
+	endpoint := t.ensure(s).Endpoint
+	for _, change := range []struct {
+		additional []int32
+		clients    []string
+	}{{[]int32{50000}, []string{"203.0.113.0/24"}}, {[]int32{50000, 50001}, []string{"198.51.100.0/24", "203.0.113.0/24"}}, {nil, nil}} {
+		s.AdditionalPorts, s.AllowedCIDRs = change.additional, change.clients
+		if lb := t.ensure(s); lb.Endpoint != endpoint {
+			t.errorf("with other ports it is at %s, before at %s", lb.Endpoint, endpoint)
+		}
+		seen := t.onlyBalancer(s.Name)
+		further := slices.DeleteFunc(slices.Sorted(slices.Values(seen.Ports)), func(p int32) bool { return p == seen.Port })
+		if !slices.Equal(further, change.additional) {
+			t.errorf("besides %d it listens on %v, want %v", seen.Port, further, change.additional)
+		}
+		if got := slices.Sorted(slices.Values(seen.AllowedCIDRs)); !slices.Equal(got, change.clients) {
+			t.errorf("it lets %v connect, want %v", got, change.clients)
 		}
 	}
 }

@@ -72,6 +72,7 @@ func rules() []rule {
 		{name: "no secret in any error or log line", check: noSecret},
 		{name: "load balancer ensure", check: balancerEnsure, loadBalancers: true},
 		{name: "load balancer targets change", check: balancerTargets, loadBalancers: true},
+		{name: "load balancer ports change", check: balancerPorts, loadBalancers: true},
 		{name: "load balancer partial", check: balancerPartial, loadBalancers: true},
 		{name: "load balancer delete", check: balancerDelete, loadBalancers: true},
 		{name: "load balancer repeat", check: balancerRepeat, loadBalancers: true},

@@ -88,7 +88,7 @@ func TestListenersAcceptAllowedSourcesOnly(t *testing.T) {
 		allowed  []string
 		reach    map[string]bool
 	}{
-		"nobody":       {false, nil, nil},
+		"no prefix":    {false, nil, nil},
 		"the office":   {false, []string{"192.0.2.0/24"}, map[string]bool{"workstation": true}},
 		"the network":  {false, []string{"10.0.0.0/16"}, map[string]bool{"a": true}}, // b appears as its gateway
 		"the gateway":  {false, []string{"203.0.113.200/32"}, map[string]bool{"b": true}},

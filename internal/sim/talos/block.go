@@ -6,8 +6,10 @@ package talos
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/siderolabs/talos/pkg/machinery/api/storage"
@@ -29,6 +31,39 @@ func disksOf(m datacenter.Machine) []datacenter.Disk {
 	return all
 }
 
+// longestSerial is how much of its serial number a virtio disk reports.
+const longestSerial = 20
+
+// symlinks are the paths of a disk that udev makes of its serial number.
+func symlinks(d datacenter.Disk) []string {
+	const byID = "/dev/disk/by-id/"
+	switch {
+	case d.Serial == "":
+		return nil
+	case d.Transport == "virtio":
+		return []string{byID + "virtio-" + d.Serial[:min(len(d.Serial), longestSerial)]}
+	case d.Transport == "nvme":
+		return []string{byID + "nvme-" + strings.ReplaceAll(d.Model, " ", "_") + "_" + d.Serial}
+	}
+	return nil
+}
+
+// checkUserDisks returns an error if a disk that the configuration names by its path is not
+// there. Where the platform does not say which disks there are, none is missing.
+func (n *node) checkUserDisks() error {
+	if len(n.machine.Disks) == 0 {
+		return nil
+	}
+	for _, wanted := range n.config.Machine().Disks() {
+		if !slices.ContainsFunc(n.machine.Disks, func(d datacenter.Disk) bool {
+			return d.Device == wanted.Device() || slices.Contains(symlinks(d), wanted.Device())
+		}) {
+			return fmt.Errorf("user disk %s: no such device", wanted.Device())
+		}
+	}
+	return nil
+}
+
 // createDisks creates the resources of a machine's disks.
 func createDisks(ctx context.Context, resources state.State, m datacenter.Machine) error {
 	for _, d := range disksOf(m) {
@@ -36,7 +71,7 @@ func createDisks(ctx context.Context, resources state.State, m datacenter.Machin
 		disk := block.NewDisk(block.NamespaceName, id)
 		*disk.TypedSpec() = block.DiskSpec{
 			DevPath: d.Device, Model: d.Model, Serial: d.Serial, WWID: d.WWID, Readonly: d.ReadOnly,
-			Transport: d.Transport, SectorSize: 512, IOSize: 512, SubSystem: "/sys/class/block", BusPath: d.BusPath,
+			Transport: d.Transport, SectorSize: 512, IOSize: 512, SubSystem: "/sys/class/block", BusPath: d.BusPath, Symlinks: symlinks(d),
 		}
 		disk.TypedSpec().SetSize(d.SizeBytes)
 		if err := resources.Create(ctx, disk); err != nil {

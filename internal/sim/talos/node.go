@@ -97,8 +97,14 @@ func (n *node) appear() (disappear func()) {
 	}
 }
 
-// boot takes its time until the kubelet runs and etcd can start.
+// boot takes its time until the kubelet runs and etcd can start. Without its disks a node
+// does not get that far.
 func (n *node) boot(ctx context.Context) error {
+	if err := n.checkUserDisks(); err != nil {
+		n.log.Error("talos does not boot", "error", err)
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	if !pause(ctx, n.emulator.options.Profile.Etcd) {
 		return ctx.Err()
 	}

@@ -87,7 +87,7 @@ func (n *node) matching(match cel.Expression) (out []datacenter.Disk, err error)
 		ok, err := match.EvalBool(celenv.DiskLocator(), map[string]any{
 			"disk": &blockapi.DiskSpec{
 				Size: d.SizeBytes, Model: d.Model, Serial: d.Serial, Wwid: d.WWID, Transport: d.Transport, DevPath: d.Device, BusPath: d.BusPath,
-				SectorSize: 512, IoSize: 512,
+				SectorSize: 512, IoSize: 512, Symlinks: symlinks(d),
 			},
 			"system_disk": d.System,
 		})

@@ -4,6 +4,9 @@
 package talos_test
 
 import (
+	"context"
+	"slices"
+	"strings"
 	"testing"
 
 	cosi "github.com/cosi-project/runtime/api/v1alpha1"
@@ -67,5 +70,35 @@ func TestDisksAndVolumesOfANode(t *testing.T) {
 	all := listed.GetMessages()[0].GetDisks()
 	if len(all) != 3 || !all[0].GetSystemDisk() || all[2].GetDeviceName() != "/dev/nvme2n1" || all[2].GetType() != storage.Disk_NVME || all[2].GetSize() != 100*gib {
 		t.Errorf("%v", all)
+	}
+}
+
+// TestUserDisksByPath is how Talos before 1.10 finds disks.
+func TestUserDisksByPath(t *testing.T) {
+	s := newSite(t, simtalos.Options{})
+	virtio := func(device, serial string) datacenter.Disk {
+		return datacenter.Disk{Device: device, Serial: serial, SizeBytes: 20 * gib, Transport: "virtio"}
+	}
+	for device, boots := range map[string]bool{
+		"/dev/vdb": true, "/dev/disk/by-id/virtio-disk-1": true, "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0002": true,
+		"/dev/vdc": false, "/dev/disk/by-id/virtio-disk-2": false,
+	} {
+		c := testCluster()
+		c.MergePatches = []talos.MergePatch{{YAML: "machine:\n  disks:\n    - device: " + device + "\n      partitions: [{mountpoint: /var/mnt/data}]\n"}}
+		config, err := talos.Config(s.secrets, c, talos.Node{Name: "cp-0", Role: talos.ControlPlane})
+		check(t, err)
+		id := strings.ReplaceAll(strings.Trim(device, "/"), "/", "-")
+		m, err := s.datacenter.PowerOn(datacenter.Spec{
+			ID: id, Name: id, UserData: config,
+			Disks: []datacenter.Disk{virtio("/dev/vda", "root"), virtio("/dev/vdb", "disk-1"), ebs("/dev/nvme0n1", "vol0002", 20*gib)},
+		})
+		check(t, err)
+		address := m.Address.Addr().String()
+		s.awaitState(t, address, talos.StateConfigured)
+		eventually(t, func(ctx context.Context) bool {
+			services, err := s.client.Services(ctx, address)
+			up := slices.ContainsFunc(services, func(s talos.Service) bool { return s.ID == "kubelet" && s.Up() })
+			return err == nil && up == boots && (boots || strings.Contains(s.log.String(), "user disk "+device))
+		}, func() any { return device })
 	}
 }
