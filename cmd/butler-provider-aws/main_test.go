@@ -4,10 +4,8 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,13 +48,18 @@ func BenchmarkRealistic(b *testing.B)          { suite().Realistic(b) }
 // reach points the ProviderConfig at the simulator, whose authority the driver trusts.
 func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) {
 	t.Helper()
+	// The user's own address, where calls are counted.
+	c.Spec.AWS.Endpoint = setting(t, filepath.Join(filepath.Dir(api.Admin()), "config"), "endpoint_url")
+	credentials[v1alpha1.KeyEndpoint], credentials[v1alpha1.KeyCABundle] = []byte(c.Spec.AWS.Endpoint), authority(t, api)
+}
+
+func authority(t testing.TB, api facade.API) []byte {
+	t.Helper()
 	ca, err := os.ReadFile(setting(t, api.Admin(), "ca_bundle"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The user's own address, where calls are counted.
-	c.Spec.AWS.Endpoint = setting(t, filepath.Join(filepath.Dir(api.Admin()), "config"), "endpoint_url")
-	credentials[v1alpha1.KeyEndpoint], credentials[v1alpha1.KeyCABundle] = []byte(c.Spec.AWS.Endpoint), ca
+	return ca
 }
 
 // setting returns a value of a configuration file of the AWS command line tool.
@@ -76,16 +79,11 @@ func setting(t testing.TB, file, key string) string {
 func administrator(t testing.TB, api facade.API) *ec2.Client {
 	t.Helper()
 	file := []string{api.Admin()}
-	c, err := config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles(file), config.WithSharedCredentialsFiles(file))
+	c, err := config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles(file), config.WithSharedCredentialsFiles(file),
+		config.WithCustomCABundle(bytes.NewReader(authority(t, api))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	authority := x509.NewCertPool()
-	ca, err := os.ReadFile(setting(t, api.Admin(), "ca_bundle"))
-	if err != nil || !authority.AppendCertsFromPEM(ca) {
-		t.Fatalf("no authority: %v", err)
-	}
-	c.HTTPClient = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority, MinVersion: tls.VersionTLS12}}}
 	return ec2.NewFromConfig(c)
 }
 

@@ -11,10 +11,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -99,33 +96,22 @@ func (a *adm) expectNothingLeft(kept []string) {
 	if r := a.run("", "sim", "check", "--empty"); r.code != 0 {
 		a.Errorf("no-orphan: %s%s", r.out, r.err)
 	}
-	data, err := os.ReadFile(a.state("sim/admin.yaml"))
+	found, err := a.objects(a.Context(), a.state("sim/"+a.admin))
 	if err != nil {
 		a.Error(err)
 		return
 	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(data)
-	if err != nil {
-		a.Error(err)
-		return
-	}
-	api := dynamic.NewForConfigOrDie(config)
-	for _, kind := range a.holds {
-		all, err := api.Resource(kind).List(a.Context(), metav1.ListOptions{})
-		if err != nil {
-			a.Error(err)
-			continue
-		}
-		a.expectCopiesAlone(kind.Resource, all.Items, kept)
+	for kind, names := range found {
+		a.expectCopiesAlone(kind, names, kept)
 	}
 }
 
 // expectCopiesAlone demands that of one kind there are copies alone, of which each
 // belongs to one of these machines.
-func (a *adm) expectCopiesAlone(kind string, all []unstructured.Unstructured, kept []string) {
+func (a *adm) expectCopiesAlone(kind string, all, kept []string) {
 	a.Helper()
 	for _, name := range kept {
-		if !slices.ContainsFunc(all, func(o unstructured.Unstructured) bool { return strings.HasPrefix(o.GetName(), name) }) {
+		if !slices.ContainsFunc(all, func(o string) bool { return strings.HasPrefix(o, name) }) {
 			a.Errorf("copies are kept: none of %s is among the %d %s", name, len(all), kind)
 		}
 		if !strings.Contains(a.said.String(), name) || !strings.Contains(a.said.String(), "not created by Butler") {
@@ -133,8 +119,8 @@ func (a *adm) expectCopiesAlone(kind string, all []unstructured.Unstructured, ke
 		}
 	}
 	for _, o := range all {
-		if !slices.ContainsFunc(kept, func(name string) bool { return strings.HasPrefix(o.GetName(), name) }) {
-			a.Errorf("no-orphan: %s %s is left", kind, o.GetName())
+		if !slices.ContainsFunc(kept, func(name string) bool { return strings.HasPrefix(o, name) }) {
+			a.Errorf("no-orphan: %s %s is left", kind, o)
 		}
 	}
 }

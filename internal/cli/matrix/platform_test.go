@@ -4,10 +4,9 @@
 package matrix
 
 import (
+	"context"
 	_ "embed"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 //go:embed testdata/harvester.yaml
@@ -22,15 +21,21 @@ type platform struct {
 	manifest string
 	// namespace is that of the manifest's objects.
 	namespace string
-	// holds are the kinds of objects of which nothing may be left.
-	holds []schema.GroupVersionResource
+	// credentials is the file below the simulator's state that has the secrets of the
+	// user, or is one.
+	credentials string
+	// objects returns the names of what is on the platform by its kind, as the
+	// administrator sees it whose file this is.
+	objects func(ctx context.Context, admin string) (map[string][]string, error)
+	// admin is that file, below the simulator's state.
+	admin string
 }
 
 // platforms are all of them: a line makes a provider meet every fault.
 func platforms() []platform {
 	return []platform{
-		{"harvester", harvester, "butler-system", []schema.GroupVersionResource{{Group: "kubevirt.io", Version: "v1", Resource: "virtualmachines"}, {Version: "v1", Resource: "persistentvolumeclaims"}}},
-		{"aws", aws, "butler-system", nil},
+		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml"},
+		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin"},
 	}
 }
 

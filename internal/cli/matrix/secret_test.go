@@ -44,11 +44,15 @@ func (a *adm) takeIn(here client.Client) {
 // takeInPlatforms learns the credentials of the platform.
 func (a *adm) takeInPlatforms() {
 	a.Helper()
-	data, err := os.ReadFile(a.state("sim/kubeconfig"))
+	data, err := os.ReadFile(a.state("sim/" + a.credentials))
 	if err != nil {
 		a.Error(err)
 	}
-	a.canaries = append(a.canaries, secretsOf(data)...)
+	secrets := secretsOf(data)
+	if len(secrets) == 0 {
+		secrets = []string{strings.TrimSpace(string(data))}
+	}
+	a.canaries = append(a.canaries, secrets...)
 }
 
 // secretsOf are the secrets of a YAML text.

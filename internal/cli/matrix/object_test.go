@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package matrix
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"regexp"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+func harvesterObjects(ctx context.Context, admin string) (map[string][]string, error) {
+	access, err := clientcmd.BuildConfigFromFlags("", admin)
+	if err != nil {
+		return nil, err
+	}
+	api, err := dynamic.NewForConfig(access)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]string{}
+	for _, kind := range []schema.GroupVersionResource{{Group: "kubevirt.io", Version: "v1", Resource: "virtualmachines"}, {Version: "v1", Resource: "persistentvolumeclaims"}} {
+		all, err := api.Resource(kind).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		found[kind.Resource] = nil
+		for _, o := range all.Items {
+			found[kind.Resource] = append(found[kind.Resource], o.GetName())
+		}
+	}
+	return found, nil
+}
+
+// authority is the setting of a configuration file that names the simulator's authority.
+var authority = regexp.MustCompile(`(?m)^ca_bundle = (.*)$`)
+
+func awsObjects(ctx context.Context, admin string) (map[string][]string, error) {
+	settings, err := os.ReadFile(admin)
+	if err != nil {
+		return nil, err
+	}
+	ca, err := os.ReadFile(string(authority.FindSubmatch(settings)[1]))
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.LoadDefaultConfig(ctx, config.WithSharedConfigFiles([]string{admin}), config.WithSharedCredentialsFiles([]string{admin}),
+		config.WithCustomCABundle(bytes.NewReader(ca)))
+	if err != nil {
+		return nil, err
+	}
+	api := ec2.NewFromConfig(c)
+	instances, err := api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{})
+	if err != nil {
+		return nil, err
+	}
+	volumes, err := api.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]string{"instances": nil, "volumes": nil}
+	for _, r := range instances.Reservations {
+		for _, i := range r.Instances {
+			if i.State.Name != types.InstanceStateNameTerminated {
+				found["instances"] = append(found["instances"], nameOf(i.Tags))
+			}
+		}
+	}
+	for _, v := range volumes.Volumes {
+		found["volumes"] = append(found["volumes"], nameOf(v.Tags))
+	}
+	return found, nil
+}
+
+func nameOf(tags []types.Tag) string {
+	for _, t := range tags {
+		if *t.Key == "Name" {
+			return *t.Value
+		}
+	}
+	return "without a name"
+}
