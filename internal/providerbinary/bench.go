@@ -114,6 +114,7 @@ func (f *fixture) create(b *testing.B, n int) {
 		r.Spec = v1alpha1.MachineRequestSpec{
 			ProviderRef: v1alpha1.ProviderReference{Name: f.config.Name}, MachineName: name,
 			Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
+			TalosVersion: "v1.9.2", // that of the guides, for platforms that look their image up
 		}
 		must(b, f.client.Create(b.Context(), r))
 	}

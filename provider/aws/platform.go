@@ -28,6 +28,7 @@ type platform struct {
 	// What many calls ask for at the same time is read with one request.
 	byOwner  *batch[map[string][]types.Instance]
 	byName   *batch[map[string][]types.Instance]
+	remnants *batch[map[string][]part]
 	callers  *batch[provider.Identity]
 	settings *catalogue
 	images   *recent[[]types.Image]
@@ -39,6 +40,7 @@ func newPlatform(api clients, spec v1alpha1.AWSSpec, config string) *platform {
 	p := &platform{clients: api, spec: spec, config: config}
 	p.byOwner = newBatch(p.instancesBy(tag.OwnerID))
 	p.byName = newBatch(p.instancesBy(tagName))
+	p.remnants = newBatch(p.partsBy)
 	p.callers = newBatch(p.caller)
 	p.settings = newCatalogue(api.ec2)
 	p.failing = newRecent[map[string]string](checkInterval)

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // part is a disk or an interface that carries the tags of a machine.
@@ -92,10 +93,21 @@ func (d part) copied(holders map[string]bool) bool {
 	return d.snapshot != "" && d.snapshot != tagMap(d.tags)[tagSnapshot]
 }
 
+// partsBy lists the parts of several owners.
+func (p *platform) partsBy(ctx context.Context, owners []string) (map[string][]part, error) {
+	all, err := p.parts(ctx, filter("tag:"+tag.OwnerID, owners...))
+	by := map[string][]part{}
+	for _, d := range all {
+		id := tagsOf(d.tags).OwnerID
+		by[id] = append(by[id], d)
+	}
+	return by, err
+}
+
 // remains returns the parts that are left of a machine that has no instance.
 func (m machines) remains(ctx context.Context, ref provider.MachineRef) (left []part, err error) {
-	all, err := m.parts(ctx, ownedBy(provider.Owner{ID: ref.Owner.ID})...)
-	for _, d := range all {
+	all, err := m.remnants.do(ctx, ref.Owner.ID)
+	for _, d := range all[ref.Owner.ID] {
 		if tagsOf(d.tags).Machine == ref.Name && !d.copied(nil) {
 			left = append(left, d)
 		}

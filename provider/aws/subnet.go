@@ -57,8 +57,8 @@ func (p *platform) oneNetwork(all []types.Subnet) error {
 	return nil
 }
 
-// checkGroups refuses to go on without security groups: those of the VPC's default one
-// let machines reach everything that others have put there.
+// checkGroups refuses settings without security groups: the VPC's default one lets machines
+// reach everything that others have put there.
 func (p *platform) checkGroups() error {
 	if len(p.spec.SecurityGroupIDs) > 0 {
 		return nil

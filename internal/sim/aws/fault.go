@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/butlerdotdev/butler/internal/sim/fault"
@@ -87,24 +88,29 @@ func (a *AWS) clone(i *instance) {
 	if i.Copy || !a.options.Faults.Cloned(i.machineName()) {
 		return
 	}
-	t := maps.Clone(i.Tags)
-	t["Name"] = i.machineName() + "-clone"
-	a.copyInstance(i, t)
+	a.copyInstance(i, func(t tags) tags {
+		out := maps.Clone(t)
+		if rest, found := strings.CutPrefix(t["Name"], i.machineName()); found {
+			out["Name"] = i.machineName() + "-clone" + rest
+		}
+		return out
+	})
 }
 
-// copyInstance creates a stopped copy with volumes and an interface of its own.
-func (a *AWS) copyInstance(i *instance, t tags) {
+// copyInstance creates a stopped copy with volumes and an interface of its own, whose tags
+// are those of the original after a change.
+func (a *AWS) copyInstance(i *instance, change func(tags) tags) {
 	c := &call{AWS: a, st: a.st, now: time.Now()}
 	copied := *i
-	copied.ID, copied.Reservation, copied.State, copied.Copy, copied.Token, copied.Tags = newID("i"), newID("r"), stopped, true, "", t
+	copied.ID, copied.Reservation, copied.State, copied.Copy, copied.Token, copied.Tags = newID("i"), newID("r"), stopped, true, "", change(i.Tags)
 	copied.Launched, copied.Transition = c.now, ""
 	a.st.instances.put(copied.ID, &copied) // its parts are known as copies by it
 	for _, v := range c.disks(i.ID) {
-		c.attachVolume(&copied, *v, v.Tags)
+		c.attachVolume(&copied, *v, change(v.Tags))
 	}
 	from := c.primary(i)
 	n := c.newInterface(a.st.subnets.byID[i.Subnet], from.Groups)
-	n.Instance, n.DeleteOnTermination, n.Tags = copied.ID, true, maps.Clone(from.Tags)
+	n.Instance, n.DeleteOnTermination, n.Tags = copied.ID, true, change(from.Tags)
 	a.st.interfaces.put(n.ID, n)
 	copied.Interfaces = []string{n.ID}
 	a.st.instances.put(copied.ID, &copied)
