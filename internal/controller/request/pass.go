@@ -146,14 +146,10 @@ func (p *Pass[O, P, S]) settled(attempt time.Time, seen S, now time.Time) bool {
 	return p.note.Settled(attempt, p.window(), now)
 }
 
-// window is how long Absent may be wrong. What was there and is to be deleted is gone when
-// it is missing: a platform is late with what it has just created.
+// window is how long Absent may be wrong.
 func (p *Pass[O, P, S]) window() Window {
-	switch {
-	case p.Facts.Deleting && !p.Subject.Created:
+	if p.Facts.Deleting && !p.Subject.Created {
 		return p.note.Window(p.Platform.Settle, p.Facts.Known)
-	case p.Facts.Deleting:
-		return Window{Attempt: p.Platform.Settle}
 	}
 	return Settling(p.Platform.Settle)
 }
