@@ -25,7 +25,7 @@ func (w *fixture) createEarlier(cb *v1alpha1.ClusterBootstrap, workers ...string
 	for _, name := range workers {
 		w.createOwned(&v1alpha1.MachineRequest{ObjectMeta: owned(cb, name), Spec: v1alpha1.MachineRequestSpec{
 			ProviderRef: v1alpha1.ProviderReference{Name: "harvester"}, MachineName: name, Role: v1alpha1.RoleWorker,
-			CPU: 8, MemoryMB: 16384, DiskGB: 100,
+			CPU: 8, MemoryMB: 16384, DiskGB: 100, ExtraDisks: cb.Spec.Cluster.Workers.ExtraDisks,
 		}})
 	}
 }
