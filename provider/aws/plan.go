@@ -117,8 +117,8 @@ func token(owner provider.Owner, number int, request *ec2.RunInstancesInput) (st
 	return ownerMark(owner) + hex.EncodeToString(sum[:16]), nil
 }
 
-// original reports whether the driver created what has this token. An implementation of
-// the API that shows no tokens leaves it empty.
+// original reports whether the driver created what has this token. Tags are copied to
+// clones and restored backups, tokens are not.
 func original(token string, owner provider.Owner) bool {
-	return token == "" || strings.HasPrefix(token, ownerMark(owner))
+	return strings.HasPrefix(token, ownerMark(owner))
 }

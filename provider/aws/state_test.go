@@ -70,7 +70,7 @@ func TestOfSeveralInstancesTheLivingOneIsTheMachine(t *testing.T) {
 	}{
 		"none":                         {nil, ""},
 		"a copy":                       {[]types.Instance{one("i-1", running, 1, "console")}, ""},
-		"no token is shown":            {[]types.Instance{one("i-1", running, 1, "")}, "i-1"},
+		"a copy without a token":       {[]types.Instance{one("i-1", running, 1, "")}, ""},
 		"ended before":                 {[]types.Instance{one("i-1", over, 1, ours), one("i-2", running, 2, ours)}, "i-2"},
 		"ended, the other way round":   {[]types.Instance{one("i-2", running, 2, ours), one("i-1", over, 3, ours)}, "i-2"},
 		"two that ended":               {[]types.Instance{one("i-1", over, 1, ours), one("i-2", over, 2, ours)}, "i-2"},
