@@ -66,7 +66,7 @@ func installed(t *testing.T) client.Client {
 			"metadata": map[string]any{"name": name, "labels": map[string]any{"pod-security.kubernetes.io/enforce": level}},
 		}})
 	}
-	for _, a := range ha(t) {
+	for _, a := range ofAll(t) {
 		for _, o := range objects(t, a.Source.Chart, a.Values) {
 			apply(t, c, o)
 		}

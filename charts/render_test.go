@@ -420,10 +420,26 @@ func TestEveryRightIsOnThePageOfItsChart(t *testing.T) {
 	}
 }
 
-// ha is a cluster that has all of these charts.
-func ha(t testing.TB) []addon.Addon {
+// ofAll are the charts of clusters on every provider.
+func ofAll(t testing.TB) (all []addon.Addon) {
 	t.Helper()
-	spec := v1alpha1.ClusterBootstrapSpec{Provider: v1alpha1.ProviderHarvester}
+	for _, name := range controllers {
+		if !provides(name) {
+			continue
+		}
+		for _, a := range ha(t, v1alpha1.ProviderType(strings.TrimPrefix(name, "butler-provider-"))) {
+			if !slices.ContainsFunc(all, func(known addon.Addon) bool { return known.Source.Chart == a.Source.Chart }) {
+				all = append(all, a)
+			}
+		}
+	}
+	return all
+}
+
+// ha are the charts of this project on a cluster.
+func ha(t testing.TB, on v1alpha1.ProviderType) []addon.Addon {
+	t.Helper()
+	spec := v1alpha1.ClusterBootstrapSpec{Provider: on}
 	spec.Cluster.Name, spec.Cluster.Topology = "mgmt", v1alpha1.TopologyHA
 	spec.Cluster.ControlPlane.Replicas, spec.Cluster.Workers = 3, &v1alpha1.NodePool{Replicas: 2}
 	spec.Network.VIP = "10.40.0.200"
@@ -438,7 +454,7 @@ func ha(t testing.TB) []addon.Addon {
 
 func TestTheCatalogueInstallsEachOfThem(t *testing.T) {
 	var got []string
-	for _, a := range ha(t) {
+	for _, a := range ofAll(t) {
 		got = append(got, a.Source.Chart)
 		if _, err := render(load(t, a.Source.Chart), a.Values); err != nil {
 			t.Errorf("%s with the values of a cluster: %v", a.Key, err)

@@ -47,7 +47,7 @@ func TestRightsAreAllThatIsNeededAndNoMore(t *testing.T) {
 // this test may do.
 func grantedTo(t *testing.T, c client.Client) (out []grant) {
 	t.Helper()
-	for _, a := range ha(t) {
+	for _, a := range ha(t, v1alpha1.ProviderHarvester) {
 		switch {
 		case a.Source.Chart == crds:
 		case !provides(a.Source.Chart):
