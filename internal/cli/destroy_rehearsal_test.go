@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 // TestDestroyContinuesWithoutTheClusterBootstrap has a cluster whose ClusterBootstrap
@@ -182,4 +184,122 @@ func TestRefusedCredentialsAreReportedAtOnce(t *testing.T) {
 	r.expect(t, 0, "dev-cluster does not exist")
 	r.expectLedger(t, account)
 	a.ok("forget", "dev-cluster", "--yes")
+}
+
+func TestDestroyIsAccountedFor(t *testing.T) {
+	a := newAdm(t)
+	manifest := file(t, "single.yaml", edited(t, example)+addonsNone)
+	a.ok("bootstrap", "harvester", "-c", manifest, "--rehearse")
+	dir := filepath.Join(a.home, "rehearsals", "dev-cluster")
+	platform := a.platform("dev-cluster")
+	machine := a.expectOneMachine()
+
+	t.Run("a dry run shows it and changes nothing", func(t *testing.T) {
+		out := a.ok("destroy", "dev-cluster", "--dry-run").out
+		for _, want := range []string{"dev-cluster-cp-0  Running  machine, disk\n", "held by the platform: 1 machine, 1 disk\n", "To delete all of it: butleradm destroy dev-cluster\n"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
+		}
+		for line := range strings.Lines(out) {
+			if utf8.RuneCountInString(line) > ui.Columns+1 {
+				t.Errorf("too wide: %q", line)
+			}
+		}
+		if again := a.expectOneMachine(); again != machine {
+			t.Errorf("machine %s became %s", machine, again)
+		}
+	})
+	t.Run("no answer is no", func(t *testing.T) {
+		a.run("destroy", "dev-cluster").expect(t, 2, "Delete cluster dev-cluster? [y/N]", "nothing was deleted; answer y, or pass --yes")
+	})
+	t.Run("it is not forgotten while the platform holds it", func(t *testing.T) {
+		for _, args := range [][]string{{}, {"--yes"}, {"--even-if-left"}} {
+			a.run(append([]string{"forget", "dev-cluster"}, args...)...).expect(t, 1,
+				"the platform still holds 1 machine, 1 disk of dev-cluster; destroy it first: butleradm destroy dev-cluster", "pass --yes --even-if-left")
+		}
+		a.expectOneMachine()
+	})
+
+	t.Run("what something else needs stays", func(t *testing.T) {
+		a.withPlane(filepath.Join(dir, "plane"), func(api client.Client) {
+			if err := api.Create(t.Context(), besides()); err != nil {
+				t.Fatal(err)
+			}
+			a.run("destroy", "dev-cluster", "--dry-run").expect(t, 2,
+				"ProviderConfig harvester-dev serves more than dev-cluster; nothing was deleted; delete that first: MachineRequest butler-system/beside")
+			if err := api.Delete(t.Context(), besides()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	})
+	t.Run("the id of another cluster deletes nothing of it", func(t *testing.T) {
+		copied := tags(clusterID(t, platform), "copied")
+		copied[v1alpha1.LabelCluster] = "first-cluster"
+		plant(t, platform, "copied-root", copied)
+		a.run("destroy", "dev-cluster", "--yes").expect(t, 2, "is not that of dev-cluster alone: first-cluster has 1 disk under it; nothing was deleted")
+		if left := disks(t, platform); len(left) != 2 {
+			t.Errorf("left: %v", left)
+		}
+		if err := platform.Resource(volumeClaims).Namespace("default").Delete(t.Context(), "copied-root", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+
+	// Somebody has cut a disk of ours off its request, and has one of their own.
+	plant(t, platform, "lost-root", tags(clusterID(t, platform), "lost"))
+	plant(t, platform, "strangers-root", tags(another, "strangers"))
+	plant(t, platform, "untagged", nil)
+	// The platform's own restore copies the labels of a disk to one of another name.
+	restored := tags(clusterID(t, platform), "dev-cluster-cp-0")
+	plant(t, platform, "restore-forensic", restored)
+	r := a.ok("destroy", "dev-cluster", "--yes")
+	r.expectLedger(t, "created 3, deleted 3, left 0: 1 machine, 2 disks")
+	r.expect(t, 0, "kept: disk restore-forensic (copied on the platform with our tags, not created by Butler)",
+		"dev-cluster is destroyed; nothing is left on the platform", "stop it with: butleradm sim stop dev-cluster")
+	if left := disks(t, platform); !slices.Equal(left, []string{"restore-forensic", "strangers-root", "untagged"}) {
+		t.Errorf("left: %v", left)
+	}
+	t.Run("the ledger stays", func(t *testing.T) {
+		r := a.ok("destroy", "dev-cluster", "--yes")
+		r.expectLedger(t, "created 3, deleted 3, left 0: 1 machine, 2 disks")
+		r.expect(t, 0, "dev-cluster does not exist")
+	})
+	t.Run("what is asked about is what goes", func(t *testing.T) {
+		cmd, _, said := a.command("forget", "dev-cluster")
+		answer, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, func() bool { return strings.Contains(said.String(), "[y/N]") })
+		a.run("bootstrap", "harvester", "-c", manifest, "--rehearse").expect(t, 1, "is in use by butleradm forget dev-cluster (pid ")
+		_ = answer.Close()
+		_ = cmd.Wait()
+		result{cmd.ProcessState.ExitCode(), "", said.String()}.expect(t, 2, "nothing was removed")
+	})
+	t.Run("only a ledger that came to its end is trusted", func(t *testing.T) {
+		a.withPlane(filepath.Join(dir, "plane"), func(api client.Client) {
+			ledger := &corev1.ConfigMap{}
+			if err := api.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "dev-cluster-ledger"}, ledger); err != nil {
+				t.Fatal(err)
+			}
+			delete(ledger.Data, "complete")
+			if err := api.Update(t.Context(), ledger); err != nil {
+				t.Fatal(err)
+			}
+		})
+		const want = "dev-cluster is gone from its plane, but the platform has not confirmed that nothing is left of it"
+		a.run("destroy", "dev-cluster", "--yes").expect(t, 1, want, "butleradm destroy -c FILE --orphans")
+		a.run("forget", "dev-cluster", "--yes").expect(t, 1, want, "pass --yes --even-if-left")
+	})
+	a.ok("forget", "dev-cluster", "--yes", "--even-if-left")
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("%s: %v", dir, err)
+	}
+	if out := a.ok("sim", "list").out; strings.Contains(out, "dev-cluster") {
+		t.Errorf("still runs:\n%s", out)
+	}
 }

@@ -30,7 +30,7 @@ func TestARequestBecomesARunningMachine(t *testing.T) {
 	want := v1alpha1.MachineRequestStatus{
 		Phase: v1alpha1.MachineRunning, ProviderID: "machine-1",
 		IPAddress: "10.0.0.1", IPAddresses: []string{"10.0.0.1"}, MACAddress: "52:54:00:00:00:01",
-		ObservedGeneration: 1,
+		Disks: []v1alpha1.MachineDisk{{Name: "root", Serial: "root"}}, ObservedGeneration: 1,
 		Conditions: []metav1.Condition{{
 			Type: "Ready", Status: "True", Reason: "VMRunning", Message: "Virtual machine is running", ObservedGeneration: 1,
 		}},
