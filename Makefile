@@ -41,7 +41,7 @@ build: ## Build all binaries into bin/. The first time takes 8 to 12 minutes on 
 	@$(GO_BUILD) $(addprefix ./cmd/,$(BINARIES))
 
 # The manifest of demo and bench.
-EXAMPLE ?= $(firstword $(wildcard configs/examples/*-ha.yaml))
+EXAMPLE ?= configs/examples/harvester-ha.yaml
 
 .PHONY: demo
 demo: build ## Rehearse an HA cluster (EXAMPLE=FILE), list its nodes, destroy it.
