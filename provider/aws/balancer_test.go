@@ -84,8 +84,31 @@ func (f *fixture) follows(t *testing.T, s provider.LoadBalancerSpec, arn string)
 	if err != nil || len(security.SecurityGroups) != 1 {
 		t.Fatalf("%d security groups: %v", len(security.SecurityGroups), err)
 	}
+	if len(s.AllowedCIDRs) > 0 {
+		s.AllowedCIDRs = append(slices.Clone(s.AllowedCIDRs), f.clients(t)...)
+	}
 	has := rulesIn(&security.SecurityGroups[0])
 	if diff := cmp.Diff(rulesOf(s), has, cmp.AllowUnexported(rule{})); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// clients are the ranges of the machines of the ProviderConfig.
+func (f *fixture) clients(t *testing.T) (all []string) {
+	t.Helper()
+	subnets, err := f.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{SubnetIds: f.seed.Subnets})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range subnets.Subnets {
+		all = append(all, value(s.CidrBlock))
+	}
+	gateways, err := f.ec2.DescribeNatGateways(t.Context(), &ec2.DescribeNatGatewaysInput{})
+	if err != nil || len(gateways.NatGateways) == 0 {
+		t.Fatalf("%d NAT gateways: %v", len(gateways.NatGateways), err)
+	}
+	for _, g := range gateways.NatGateways {
+		all = append(all, value(g.NatGatewayAddresses[0].PublicIp)+"/32")
+	}
+	return all
 }

@@ -60,6 +60,9 @@ func (b balancers) converge(ctx context.Context, op string, s provider.LoadBalan
 			return err
 		}
 	}
+	if s.AllowedCIDRs, err = b.withMachines(ctx, s.AllowedCIDRs, found.vpc, subnets); err != nil {
+		return err
+	}
 	if err := b.admit(ctx, s, found.group); err != nil {
 		return err
 	}

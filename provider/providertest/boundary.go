@@ -49,7 +49,7 @@ func identity(t *trial) {
 	}
 	open := t.connect(t.config())
 	lift := t.inject(OtherPlatform)
-	there := t.connect(t.config()).Identity
+	there := t.reconnect(t.config()).Identity
 	now := t.identify(open)
 	lift()
 	if open.Identify != nil && here.Compare(now) != provider.Different {
@@ -63,13 +63,31 @@ func identity(t *trial) {
 	}
 }
 
+// reconnect connects while connections may be cut.
+func (t *trial) reconnect(c provider.Config) (p provider.Platform) {
+	var err error
+	t.poll(func() bool {
+		p, err = t.tryConnect(c)
+		return err == nil || provider.KindOf(err) != provider.Unavailable
+	})
+	if err != nil {
+		t.fatalf("connect: %v", err)
+	}
+	return p
+}
+
 // identify reads the identity of what answers over an open connection.
 func (t *trial) identify(p provider.Platform) provider.Identity {
 	if p.Identify == nil {
 		return p.Identity
 	}
-	now, err := p.Identify(t.ctx)
-	t.heard.err(err)
+	var now provider.Identity
+	var err error
+	t.poll(func() bool { // connections are cut when another platform answers
+		now, err = p.Identify(t.ctx)
+		t.heard.err(err)
+		return err == nil || provider.KindOf(err) != provider.Unavailable
+	})
 	if err != nil {
 		t.errorf("identify: %v", err)
 	}
