@@ -246,7 +246,7 @@ func TestDestroyIsAccountedFor(t *testing.T) {
 		}
 	})
 
-	// Somebody has cut a disk of ours off its request, and has one of their own.
+	// A user has detached a disk of the cluster from its request, and has one of their own.
 	plant(t, platform, "lost-root", tags(clusterID(t, platform), "lost"))
 	plant(t, platform, "strangers-root", tags(another, "strangers"))
 	plant(t, platform, "untagged", nil)

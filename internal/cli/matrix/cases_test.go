@@ -135,7 +135,7 @@ func platformTrials(p platform) []trial {
 		// A pivot changes nothing on the platform, but looks at all that is there.
 		lostList = "  - {kind: lostResponse, verb: list, resource: machine, times: 2}"
 	)
-	// A write about a machine and one about its part, not what somebody may ask besides.
+	// A write about a machine and one about its part, not what another program may request besides.
 	lost := func(verb string) string {
 		const one = "  - {kind: lostResponse, verb: %s, resource: %s, times: 1}"
 		return fmt.Sprintf(one+"\n"+one, verb, fault.Machine, verb, p.part)
