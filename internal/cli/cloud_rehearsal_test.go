@@ -22,4 +22,5 @@ func TestCloudOrphansAreFoundByTheirTags(t *testing.T) {
 	sweep := []string{"destroy", "-c", exampleCloud, "--orphans", "--rehearse", "--yes"}
 	a.ok(sweep...).expectLedger(t, "found 7, deleted 7, left 0: 1 machine, 1 disk, 1 load balancer, 1 network interface, 1 security group, 2 target groups")
 	a.ok(sweep...).expectLedger(t, "found 0, deleted 0, left 0")
+	a.ok("forget", "dev-cluster", "--yes", "--even-if-left")
 }
