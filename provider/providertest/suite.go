@@ -30,6 +30,9 @@ type Suite struct {
 	// WithoutLoadBalancers must say why, and the platform must not offer any.
 	LoadBalancers        LoadBalancerBed
 	WithoutLoadBalancers string
+	// MachineClients are the ranges that the driver adds to those of a spec, because
+	// machines are clients of the load balancer too.
+	MachineClients []string
 
 	// Missing names, under "image" and "network", something that is not there.
 	Missing map[string]Change

@@ -156,7 +156,7 @@ func TestTwoPowerOnsAreOneMachine(t *testing.T) {
 	}
 }
 
-// TestAddressesAreReportedAlsoWhenTheyAreRefused: somebody wanted that one.
+// TestAddressesAreReportedAlsoWhenTheyAreRefused: a user asked for that one.
 func TestAddressesAreReportedAlsoWhenTheyAreRefused(t *testing.T) {
 	on := map[string]netip.Addr{}
 	var wanted []string

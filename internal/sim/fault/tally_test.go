@@ -13,7 +13,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-// TestFaultWithoutAnyHitIsReported: whoever plans a fault can see whether it happened, of
+// TestFaultWithoutAnyHitIsReported: who plans a fault can see whether it happened, of
 // the plans before the present one too.
 func TestFaultWithoutAnyHitIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
