@@ -114,6 +114,7 @@ var rules = []Rule{
 	{Packages: "internal/sim/fault"},
 	{Packages: "internal/sim/cloudinit"},
 	{Packages: "internal/sim/conflict", May: []string{"internal/sim/fault"}},
+	{Packages: "internal/sim/table"},
 	{Packages: "internal/sim/standin"},
 	{Packages: "internal/sim/audit", May: []string{"internal/sim/fault", "provider/tag"}},
 	{
