@@ -19,8 +19,10 @@ type LoadBalancerSpec struct {
 	ID   string
 	Name string // DNS name; empty: none
 	// Subnet is where its address is leased. Static is the ID of a static address that it
-	// has instead. Both empty: it has a name only.
+	// has instead, and Fixed an address that the platform itself keeps from others. All
+	// empty: it has a name only.
 	Subnet, Static string
+	Fixed          netip.Addr
 	// Passthrough keeps the load balancer's address as the destination of packets: a target
 	// that does not have it as an alias drops them. It implies Silent.
 	Passthrough bool
@@ -115,6 +117,8 @@ func (d *Datacenter) endpoint(s LoadBalancerSpec) (netip.Addr, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
+	case s.Fixed.IsValid():
+		return s.Fixed, nil
 	case s.Static != "":
 		a, known := d.statics.get(s.Static)
 		if !known {

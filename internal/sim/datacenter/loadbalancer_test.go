@@ -199,8 +199,13 @@ func TestPartsOfALoadBalancerAreRemovedInOrder(t *testing.T) {
 			t.Errorf("%s in use: %v", what, err)
 		}
 	}
+	fixed := netip.MustParseAddr("10.0.1.200")
+	if b := balance(t, d, datacenter.LoadBalancerSpec{ID: "inside", Fixed: fixed, Internal: true, Listeners: listener("tg")}); b.Address != fixed {
+		t.Errorf("its address is %v, want %v", b.Address, fixed)
+	}
 	for range 2 {
 		must(t, d.RemoveLoadBalancer("lb"))
+		must(t, d.RemoveLoadBalancer("inside"))
 		must(t, d.RemovePool("tg"))
 		must(t, d.Release("ip"))
 	}
