@@ -111,6 +111,9 @@ type MachineSpec struct {
 	// TalosVersion and Schematic let a driver look up its platform's default image.
 	TalosVersion string
 	Schematic    string
+	// Extensions are those that the image needs for what the cluster installs. Only
+	// Preflight gets them.
+	Extensions []string
 	// Attempt is the record that Platform.Plan returned for this Create; empty where the
 	// caller stores none. The same Attempt asks the platform for the same machine again,
 	// whatever was chosen meanwhile for others.
