@@ -125,6 +125,9 @@ type Session struct {
 	// Addons puts addons on the new cluster, beside the walk.
 	Addons *install.Installer
 	Clock  func() time.Time
+	// NewSecrets generates the keys of a cluster of this Talos version; nil means
+	// talos.NewSecrets.
+	NewSecrets func(talosVersion string) ([]byte, error)
 	// Interrupted, if set, is asked before each step; its error ends the walk.
 	Interrupted func(context.Context) error
 	// Record, if set, records what happened to a machine, besides what the status says.
