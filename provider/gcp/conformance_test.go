@@ -4,51 +4,56 @@
 package gcp
 
 import (
-	"context"
-	"errors"
+	"encoding/json"
 	"testing"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	sim "github.com/butlerdotdev/butler/internal/sim/gcp"
-	"github.com/butlerdotdev/butler/internal/sim/simtest"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/providertest"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestConformance(t *testing.T) {
-	s, err := simtest.Start(t.Context(), simtest.Options{Dir: t.TempDir(), Platform: sim.Platform()})
-	if err != nil {
+	f := newFixture(t, sim.Seed{})
+	var key document
+	if err := json.Unmarshal(f.credentials[v1alpha1.KeyServiceAccountKey], &key); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Stop() })
-	credentials, err := s.Credentials()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}, Credentials: provider.NewCredentials(credentials)}
-	config.Name, config.Spec.Provider = "gcp-prod", v1alpha1.ProviderGCP
-	config.Transport = provider.Transport{DialContext: s.Network.Dial}
 	providertest.Run(t, providertest.Suite{
-		Provider: Provider(), Config: config, Bed: operator{s},
-		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 10},
-		Record:  "../../docs/contributing/provider-contract.md",
+		Provider: Provider(), Config: f.config(), Bed: operator{f}, LoadBalancers: operator{f}, MachineClients: f.clients(t),
+		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 4096, DiskGB: 20, TalosVersion: talosVersion},
+		Secrets: []string{key.PrivateKey, key.PrivateKey[100:160]},
+		Missing: map[string]providertest.Change{
+			"image": func(_ *provider.Config, s *provider.MachineSpec) {
+				s.Image = "projects/butler-example/global/images/none"
+			},
+			"network": func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.GCP.Subnetwork = "none" },
+		},
+		Refused: map[string]providertest.Change{
+			"a label of the driver":     func(_ *provider.Config, s *provider.MachineSpec) { s.Labels = map[string]string{tag.OwnerID: "me"} },
+			"a label in upper case":     func(_ *provider.Config, s *provider.MachineSpec) { s.Labels = map[string]string{"tier": "Gold"} },
+			"a label of Google":         func(_ *provider.Config, s *provider.MachineSpec) { s.Labels = map[string]string{"goog-x": "me"} },
+			"networkData":               func(_ *provider.Config, s *provider.MachineSpec) { s.NetworkData = "version: 2" },
+			"a name that begins with 1": func(_ *provider.Config, s *provider.MachineSpec) { s.Name = "1" + s.Name },
+			"network.mode ipam": func(c *provider.Config, _ *provider.MachineSpec) {
+				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Mode: v1alpha1.NetworkModeIPAM}
+			},
+			"a storage class": func(_ *provider.Config, s *provider.MachineSpec) {
+				s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 10, StorageClass: "longhorn"}}
+			},
+			"a type that is too small": func(c *provider.Config, s *provider.MachineSpec) {
+				c.Spec.GCP.MachineType, s.CPU = "e2-standard-2", 4
+			},
+			"no network": func(c *provider.Config, _ *provider.MachineSpec) {
+				c.Spec.GCP.Network, c.Spec.GCP.Subnetwork = "", ""
+			},
+			"an unknown region": func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.GCP.Region = "mars-north1" },
+		},
+		Unexercised: map[string]string{
+			"partial create resumed": "one call creates the instance with its disks",
+			"survives a drain":       "Google Cloud migrates machines by itself",
+		},
+		Record: "../../docs/contributing/provider-contract.md",
 	})
-}
-
-// operator sees and changes the simulated platform as its administrator does. Faults are
-// the simulator's.
-type operator struct{ *simtest.Simulator }
-
-// errOperator is returned by what is left to do.
-var errOperator = errors.New("the simulated platform has no administrator yet")
-
-// Plant implements providertest.Bed.
-func (operator) Plant(context.Context, string) error { return errOperator }
-
-// Clone implements providertest.Bed.
-func (operator) Clone(context.Context, string, string) (func(), error) { return nil, errOperator }
-
-// Look implements providertest.Bed.
-func (operator) Look(context.Context, string) (providertest.Sight, error) {
-	return providertest.Sight{}, errOperator
 }
