@@ -1,85 +1,99 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gcp simulates the API of Google Cloud on the machines of a simulated
-// datacenter.
 package gcp
 
 import (
-	"context"
-	"net/http"
-	"os"
+	"errors"
+	"net/url"
 	"path/filepath"
+	"strings"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
-	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/front"
-	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // Platform returns Google Cloud as a platform that can be simulated.
 func Platform() facade.Platform {
-	return facade.Platform{Type: v1alpha1.ProviderGCP, Start: start, Seed: seed}
+	return facade.Platform{Type: v1alpha1.ProviderGCP, Start: start, Seed: seedFor}
 }
 
-// seed returns what a manifest expects on the platform.
-func seed(*v1alpha1.ClusterBootstrap, *v1alpha1.ProviderConfig) any { return struct{}{} }
-
-// api is the simulated API. It answers every call with 501 so far.
-type api struct {
-	front *front.Server
-	ended chan struct{}
-}
-
-func start(_ context.Context, o facade.Options) (facade.API, error) {
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, err
+// seedFor returns what a manifest expects in the project.
+func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
+	spec := pc.Spec.GCP
+	if spec == nil {
+		return Seed{}
 	}
-	a := &api{ended: make(chan struct{})}
-	var err error
-	a.front, err = front.Serve(front.Options{
-		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority,
-		API:    fault.API{Classify: classify, Refuse: refuse},
-		Tags:   func([]byte) tag.Set { return tag.Set{} },
-		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
-	}, http.HandlerFunc(serve))
-	if err != nil {
-		return nil, err
+	s := Seed{
+		Project: spec.ProjectID, Region: spec.Region, Network: spec.Network, Subnetwork: spec.Subnetwork, Tags: spec.Tags, Endpoint: spec.Endpoint,
+		ServiceAccounts: []string{spec.ServiceAccount},
 	}
-	return a, nil
+	if n := pc.Spec.Network; n != nil {
+		s.CIDR = n.Subnet
+	}
+	if u, err := url.Parse(spec.Endpoint); err == nil && u.Host != "" {
+		if u.Scheme == "http" {
+			s.Plain = u.Host
+		} else {
+			s.Hosts = []string{u.Host}
+		}
+	}
+	s.seedImages(spec, cb.Spec.Talos)
+	return s
 }
 
-// serve answers a call that no fault has answered.
-func serve(w http.ResponseWriter, r *http.Request) {
-	http.Error(w, "the simulated platform does not have "+r.Method+" "+r.URL.Path, http.StatusNotImplemented)
+// seedImages adds the images that the user has imported: that of the manifest, or that of
+// its version and schematic.
+func (s *Seed) seedImages(spec *v1alpha1.GCPSpec, t v1alpha1.TalosSpec) {
+	project := spec.ImageProject
+	if project == spec.ProjectID {
+		project = ""
+	}
+	switch {
+	case spec.Image != "":
+		parts := strings.Split(spec.Image, "/")
+		for i, part := range parts {
+			if part == "projects" && i+1 < len(parts) && parts[i+1] != spec.ProjectID {
+				project = parts[i+1]
+			}
+		}
+		s.Images = append(s.Images, Image{Name: nameOf("/" + spec.Image), Project: project, Description: describe(t)})
+	case spec.ImageFamily != "":
+		s.Images = append(s.Images, Image{Name: spec.ImageFamily + "-1", Family: spec.ImageFamily, Project: project, Description: describe(t)})
+	case t.Version != "":
+		s.Images = append(s.Images, talosImage(t.Version, t.Schematic, "amd64"))
+	}
 }
 
-// classify says what a call is, for faults and for the record of writes.
-func classify(*http.Request) fault.Call { return fault.Call{} }
-
-// refuse answers a call that a fault refuses, in the platform's own words.
-func refuse(w http.ResponseWriter, _ *http.Request, _ fault.Refusal) {
-	http.Error(w, "refused", http.StatusNotImplemented)
-}
+func (g *GCP) file(name string) string { return filepath.Join(g.options.Dir, name) }
 
 // Credentials implements facade.API.
-func (a *api) Credentials() map[string]string { return map[string]string{} }
-
-// Admin implements facade.API.
-func (a *api) Admin() string { return "" }
-
-// Prepare implements facade.API.
-func (a *api) Prepare(context.Context, fault.Plan) error { return nil }
-
-// Wait implements facade.API.
-func (a *api) Wait() error {
-	<-a.ended
-	return nil
+func (g *GCP) Credentials() map[string]string {
+	out := map[string]string{v1alpha1.KeyServiceAccountKey: g.file("serviceAccountKey")}
+	if g.seed.Endpoint != "" {
+		out[v1alpha1.KeyEndpoint] = g.file("endpoint")
+	}
+	return out
 }
 
-// Stop implements facade.API.
-func (a *api) Stop() error {
-	defer close(a.ended)
-	return a.front.Close()
+// Admin implements facade.API. It is the file of a service account's key whose token
+// endpoint is the simulator's: the API is at the same address.
+func (g *GCP) Admin() string { return g.file("admin.json") }
+
+// User is the same for the user.
+func (g *GCP) User() string { return g.file("user.json") }
+
+// tokenURI is Google's own token endpoint.
+const tokenURI = "https://oauth2.googleapis.com/token"
+
+// writeCredentials writes the files of the user and of the administrator.
+func (g *GCP) writeCredentials() error {
+	user, admin := g.st.principals.ByID[g.account(userName)], g.st.principals.ByID[g.account(adminName)]
+	return errors.Join(
+		plane.WriteFile(g.file("serviceAccountKey"), g.keyFile(user, tokenURI)),
+		plane.WriteFile(g.file("endpoint"), []byte(g.seed.Endpoint)),
+		plane.WriteFile(g.User(), g.keyFile(user, "https://"+g.front.Address()+"/token")),
+		plane.WriteFile(g.Admin(), g.keyFile(admin, "https://"+g.admin.Address()+"/token")),
+	)
 }
