@@ -4,10 +4,13 @@
 package gcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,6 +106,8 @@ func portOf(name string) int32 {
 
 // findPorts reads the parts of all ports.
 func (b balancers) findPorts(ctx context.Context, f *balancer) error {
+	ctx, end := b.bind(ctx)
+	defer end()
 	project, region, filter := b.spec.ProjectID, b.spec.Region, ofPorts(f.ref.Name)
 	return errors.Join(
 		collect(b.rules.List(ctx, &computepb.ListForwardingRulesRequest{Project: project, Region: region, Filter: filter}).All(), partRule, keep(f, f.rules)),
@@ -141,6 +146,8 @@ func (b balancers) findGroups(ctx context.Context, f *balancer) error {
 
 // listGroups lists the instance groups of all zones that a filter selects; nil means all.
 func (b balancers) listGroups(ctx context.Context, filter *string) (all []*computepb.InstanceGroup, err error) {
+	ctx, end := b.bind(ctx)
+	defer end()
 	list := b.groups.AggregatedList(ctx, &computepb.AggregatedListInstanceGroupsRequest{Project: b.spec.ProjectID, Filter: filter})
 	for scope, err := range list.All() {
 		if err == nil {
@@ -154,18 +161,30 @@ func (b balancers) listGroups(ctx context.Context, filter *string) (all []*compu
 	return all, nil
 }
 
-// members returns the IDs of the machines in a group.
+// members returns the IDs of the machines in a group. The SDK writes the path into the
+// body of this request, which is not what the API accepts.
 func (b balancers) members(ctx context.Context, zone, name string) (ids []string, err error) {
-	request := &computepb.ListInstancesInstanceGroupsRequest{
-		Project: b.spec.ProjectID, Zone: zone, InstanceGroup: name, InstanceGroupsListInstancesRequestResource: &computepb.InstanceGroupsListInstancesRequest{},
-	}
-	for one, err := range b.groups.ListInstances(ctx, request).All() {
+	path := fmt.Sprintf("%s/compute/v1/projects/%s/zones/%s/instanceGroups/%s/listInstances", cmp.Or(b.base, "https://compute.googleapis.com"), b.spec.ProjectID, zone, name)
+	for token := ""; ; {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, path+"?pageToken="+url.QueryEscape(token), strings.NewReader("{}"))
 		if err != nil {
+			return nil, err
+		}
+		r.Header.Set("Content-Type", "application/json")
+		var page struct {
+			Items         []struct{ Instance string }
+			NextPageToken string
+		}
+		if err := b.call(r, &page); err != nil {
 			return nil, unlessGone(err)
 		}
-		ids = append(ids, pathOf(one.GetInstance()))
+		for _, one := range page.Items {
+			ids = append(ids, pathOf(one.Instance))
+		}
+		if token = page.NextPageToken; token == "" {
+			return ids, nil
+		}
 	}
-	return ids, nil
 }
 
 // owns reports whether a description is that of the owner; else it notes what is taken.

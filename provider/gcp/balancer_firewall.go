@@ -111,6 +111,8 @@ func (p *platform) natAddresses(ctx context.Context, subnet *computepb.Subnetwor
 
 // gateways returns the routers of the region with a Cloud NAT for the subnetwork.
 func (p *platform) gateways(ctx context.Context, subnet *computepb.Subnetwork) (all []*computepb.Router, err error) {
+	ctx, end := p.bind(ctx)
+	defer end()
 	for r, err := range p.routers.List(ctx, &computepb.ListRoutersRequest{Project: p.hostProject(), Region: p.spec.Region}).All() {
 		if err != nil {
 			return nil, err

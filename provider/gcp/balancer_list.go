@@ -55,6 +55,8 @@ type described interface {
 
 // objects lists the parts of load balancers of an owner.
 func (b balancers) objects(ctx context.Context, owner provider.Owner) (all []provider.Object[string], err error) {
+	ctx, end := b.bind(ctx)
+	defer end()
 	add := func(kind string, one described) {
 		set := tag.GCP().ReadText(one.GetDescription())
 		if set.OwnerID != "" && provider.OwnerOf(set).Matches(provider.Owner{ID: owner.ID, ClusterID: owner.ClusterID}) {

@@ -7,9 +7,13 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	compute "cloud.google.com/go/compute/apiv1"
+	"github.com/googleapis/gax-go/v2/callctx"
 	"google.golang.org/api/option"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -37,6 +41,7 @@ type clients struct {
 	checks    *compute.RegionHealthChecksClient
 	groups    *compute.InstanceGroupsClient
 
+	*contexts
 	// http sends requests of services without a client, with an access token.
 	http *http.Client
 	// base replaces the hosts of all services.
@@ -64,8 +69,8 @@ func newClients(ctx context.Context, op string, c provider.Config) (clients, err
 	if err != nil {
 		return clients{}, err
 	}
-	all := clients{base: base, release: plain.CloseIdleConnections}
-	all.http = &http.Client{Transport: authorized{plain.Transport, access}, CheckRedirect: plain.CheckRedirect}
+	all := clients{contexts: &contexts{}, base: base, release: plain.CloseIdleConnections}
+	all.http = &http.Client{Transport: authorized{plain.Transport, access, all.contexts}, CheckRedirect: plain.CheckRedirect}
 	return all, all.open(ctx)
 }
 
@@ -114,4 +119,29 @@ func (c *clients) once() {
 	c.addresses.CallOptions, c.rules.CallOptions = &compute.AddressesCallOptions{}, &compute.ForwardingRulesCallOptions{}
 	c.services.CallOptions, c.checks.CallOptions = &compute.RegionBackendServicesCallOptions{}, &compute.RegionHealthChecksCallOptions{}
 	c.groups.CallOptions = &compute.InstanceGroupsCallOptions{}
+}
+
+// headerCall names a call in its requests; it is not sent.
+const headerCall = "X-Butler-Call"
+
+// contexts carries the context of a call to its requests: the SDK sends those of listings
+// without one, so that they would not end with it.
+type contexts struct {
+	last atomic.Uint64
+	open sync.Map
+}
+
+// bind returns the context of listings; end is called after them.
+func (c *contexts) bind(ctx context.Context) (bound context.Context, end func()) {
+	id := strconv.FormatUint(c.last.Add(1), 10)
+	c.open.Store(id, ctx)
+	return callctx.SetHeaders(ctx, headerCall, id), func() { c.open.Delete(id) }
+}
+
+// of returns the context that a request belongs to.
+func (c *contexts) of(r *http.Request) context.Context {
+	if bound, ok := c.open.Load(r.Header.Get(headerCall)); ok {
+		return bound.(context.Context) //nolint:forcetypeassert // bind stores nothing else
+	}
+	return r.Context()
 }

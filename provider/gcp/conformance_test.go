@@ -24,6 +24,7 @@ func TestConformance(t *testing.T) {
 		Provider: Provider(), Config: f.config(), Bed: operator{f}, LoadBalancers: operator{f}, MachineClients: f.clients(t),
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 4096, DiskGB: 20, TalosVersion: talosVersion},
 		Secrets: []string{key.PrivateKey, key.PrivateKey[100:160]},
+		Labels:  map[string]string{"tier": "gold", "zone_of_shop": "a-1"},
 		Missing: map[string]providertest.Change{
 			"image": func(_ *provider.Config, s *provider.MachineSpec) {
 				s.Image = "projects/butler-example/global/images/none"

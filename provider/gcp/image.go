@@ -97,6 +97,8 @@ func (p *platform) imageBy(ctx context.Context, r reference) (*computepb.Image, 
 // talosImage looks for an image of the project whose name has the version, one with the
 // schematic first, the newest of several. Talos publishes no images on Google Cloud.
 func (p *platform) talosImage(ctx context.Context, s provider.MachineSpec) (best *computepb.Image, err error) {
+	ctx, end := p.bind(ctx)
+	defer end()
 	name := talosName(s.TalosVersion)
 	request := &computepb.ListImagesRequest{Project: p.imageProject(), Filter: new(fmt.Sprintf(`name eq "%s.*"`, name))}
 	for i, err := range p.images.List(ctx, request).All() {

@@ -64,9 +64,9 @@ func (m machines) nic(a attempt, subnet *computepb.Subnetwork) *computepb.Networ
 }
 
 // disksOf are the boot disk and the extra ones, which end with the machine. The guest
-// finds them by their device names, which are the names of the disks.
+// finds them by their device names, which are the same on every machine.
 func disksOf(op string, s provider.MachineSpec, a attempt, labels map[string]string) ([]*computepb.AttachedDisk, error) {
-	boot := disk(diskName(s.Name, 0), s.DiskGB, a, a.Disk, labels)
+	boot := disk(diskName(s.Name, 0), "root", s.DiskGB, a, a.Disk, labels)
 	boot.Boot, boot.InitializeParams.SourceImage = new(true), &a.Image
 	all := []*computepb.AttachedDisk{boot}
 	for i, d := range s.ExtraDisks {
@@ -74,14 +74,14 @@ func disksOf(op string, s provider.MachineSpec, a attempt, labels map[string]str
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, disk(diskName(s.Name, i+1), d.SizeGB, a, kind, labels))
+		all = append(all, disk(diskName(s.Name, i+1), fmt.Sprintf("disk-%d", i+1), d.SizeGB, a, kind, labels))
 	}
 	return all, nil
 }
 
-func disk(name string, sizeGB int32, a attempt, kind string, labels map[string]string) *computepb.AttachedDisk {
+func disk(name, device string, sizeGB int32, a attempt, kind string, labels map[string]string) *computepb.AttachedDisk {
 	return &computepb.AttachedDisk{
-		AutoDelete: new(true), DeviceName: &name, Type: new(computepb.AttachedDisk_PERSISTENT.String()),
+		AutoDelete: new(true), DeviceName: &device, Type: new(computepb.AttachedDisk_PERSISTENT.String()),
 		InitializeParams: &computepb.AttachedDiskInitializeParams{
 			DiskName: &name, DiskSizeGb: new(int64(sizeGB)), DiskType: new(fmt.Sprintf("zones/%s/diskTypes/%s", a.Zone, kind)), Labels: labels,
 		},

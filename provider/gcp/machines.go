@@ -45,6 +45,8 @@ func (p *platform) readInstances(ctx context.Context, keys []string) ([]*compute
 
 // listInstances lists the instances of all zones that a filter selects: all or an error.
 func (p *platform) listInstances(ctx context.Context, filter string) (all []*computepb.Instance, err error) {
+	ctx, end := p.bind(ctx)
+	defer end()
 	list := p.instances.AggregatedList(ctx, &computepb.AggregatedListInstancesRequest{Project: p.spec.ProjectID, Filter: &filter})
 	for scope, err := range list.All() {
 		if err == nil {

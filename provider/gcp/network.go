@@ -71,6 +71,8 @@ func (p preflight) candidates(ctx context.Context) ([]provider.Finding, error) {
 // way is how machines of the subnetwork reach the internet: by Cloud NAT, or with a public
 // address by the gateway of the network.
 func (p preflight) way(ctx context.Context, subnet *computepb.Subnetwork) (cloud.Way, error) {
+	ctx, end := p.bind(ctx)
+	defer end()
 	gateways, err := p.gateways(ctx, subnet)
 	if err != nil || len(gateways) > 0 {
 		return cloud.WayNAT, err
@@ -153,6 +155,8 @@ func prefixes(texts []string) (all []netip.Prefix) {
 
 // rulesFor lists the ingress rules of a network that apply to the machines.
 func (p preflight) rulesFor(ctx context.Context, network string) (all []cloud.Rule, err error) {
+	ctx, end := p.bind(ctx)
+	defer end()
 	for f, err := range p.firewalls.List(ctx, &computepb.ListFirewallsRequest{Project: p.hostProject()}).All() {
 		if err != nil {
 			return nil, err

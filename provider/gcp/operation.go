@@ -32,6 +32,8 @@ func (p *platform) readOperations(ctx context.Context, keys []string) ([]*comput
 
 // listOperations lists the operations on what a pattern matches, the oldest first.
 func (p *platform) listOperations(ctx context.Context, pattern string) (all []*computepb.Operation, err error) {
+	ctx, end := p.bind(ctx)
+	defer end()
 	filter := fmt.Sprintf(`targetLink eq ".*/%s"`, pattern)
 	list := p.operations.AggregatedList(ctx, &computepb.AggregatedListGlobalOperationsRequest{Project: p.spec.ProjectID, Filter: &filter})
 	for scope, err := range list.All() {

@@ -119,7 +119,7 @@ func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) (provid
 	if hasSchematic(image, s.Schematic) {
 		return f, nil
 	}
-	return cloud.Schematic{Wanted: s.Schematic, Shown: image.GetDescription(), Mark: "the description of the image", Hint: hintImage}.Add(f), nil
+	return cloud.Schematic{Wanted: s.Schematic, Shown: image.GetDescription(), Needs: s.Extensions, Mark: "the description of the image", Hint: hintImage}.Add(f), nil
 }
 
 // types reports the type of every kind of machine in every zone.

@@ -28,6 +28,8 @@ func (p *platform) readDisks(ctx context.Context, keys []string) ([]*computepb.D
 
 // listDisks lists the disks of all zones that a filter selects: all or an error.
 func (p *platform) listDisks(ctx context.Context, filter string) (all []*computepb.Disk, err error) {
+	ctx, end := p.bind(ctx)
+	defer end()
 	list := p.disks.AggregatedList(ctx, &computepb.AggregatedListDisksRequest{Project: p.spec.ProjectID, Filter: &filter})
 	for scope, err := range list.All() {
 		if err == nil {

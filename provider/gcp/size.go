@@ -56,6 +56,8 @@ func sizeOf(t *computepb.MachineType) cloud.Size {
 // sizesIn lists the types that a zone offers.
 func (p *platform) sizesIn(ctx context.Context, zone string) ([]cloud.Size, error) {
 	return p.sizes.Get(ctx, zone, func(ctx context.Context) (all []cloud.Size, err error) {
+		ctx, end := p.bind(ctx)
+		defer end()
 		for t, err := range p.types.List(ctx, &computepb.ListMachineTypesRequest{Project: p.spec.ProjectID, Zone: zone}).All() {
 			if err != nil {
 				return nil, err

@@ -6,8 +6,6 @@ package gcp
 import (
 	"fmt"
 	"net/netip"
-	"slices"
-	"strconv"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 
@@ -75,19 +73,14 @@ func addresses(i *computepb.Instance) []netip.Addr {
 	return provider.Addresses(texts...)
 }
 
-// disks returns the serial numbers under which the guest sees its disks: their device
-// names. Disks on NVMe have all the same serial number.
+// disks returns the device names under which the guest sees its disks. Those on NVMe do
+// not show them.
 func disks(i *computepb.Instance) (all []v1alpha1.MachineDisk) {
-	attached := slices.SortedFunc(slices.Values(i.GetDisks()), func(a, b *computepb.AttachedDisk) int { return int(a.GetIndex() - b.GetIndex()) })
-	for n, d := range attached {
+	for _, d := range i.GetDisks() {
 		if d.GetInterface() == computepb.AttachedDisk_NVME.String() || d.GetType() == computepb.AttachedDisk_SCRATCH.String() {
 			return nil
 		}
-		name := "disk-" + strconv.Itoa(n)
-		if d.GetBoot() {
-			name = "root"
-		}
-		all = append(all, v1alpha1.MachineDisk{Name: name, Serial: d.GetDeviceName()})
+		all = append(all, v1alpha1.MachineDisk{Name: d.GetDeviceName(), Serial: d.GetDeviceName()})
 	}
 	return all
 }

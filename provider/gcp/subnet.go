@@ -64,6 +64,8 @@ func (p *platform) onlySubnet(ctx context.Context) (*computepb.Subnetwork, error
 
 // subnetsOf lists the subnetworks of a network in the region; without one, all.
 func (p *platform) subnetsOf(ctx context.Context, network string) (all []*computepb.Subnetwork, err error) {
+	ctx, end := p.bind(ctx)
+	defer end()
 	for s, err := range p.subnets.List(ctx, &computepb.ListSubnetworksRequest{Project: p.hostProject(), Region: p.spec.Region}).All() {
 		if err != nil {
 			return nil, err

@@ -70,18 +70,21 @@ func (t *tokens) forget(value string) {
 type authorized struct {
 	http.RoundTripper
 	tokens *tokens
+	*contexts
 }
 
 // RoundTrip implements http.RoundTripper.
 func (a authorized) RoundTrip(r *http.Request) (*http.Response, error) {
-	value, err := a.tokens.get(r.Context())
+	ctx := a.of(r)
+	value, err := a.tokens.get(ctx)
 	if err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}
 		return nil, err
 	}
-	r = r.Clone(r.Context())
+	r = r.Clone(ctx)
+	r.Header.Del(headerCall)
 	r.Header.Set("Authorization", "Bearer "+value)
 	answer, err := a.RoundTripper.RoundTrip(r)
 	if err == nil && answer.StatusCode == http.StatusUnauthorized {

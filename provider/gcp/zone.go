@@ -20,6 +20,8 @@ const reasonZoneNotFound = "ZoneNotFound"
 // allZones lists the zones of the project, in the order of their names.
 func (p *platform) allZones(ctx context.Context) ([]*computepb.Zone, error) {
 	return p.places.Get(ctx, "", func(ctx context.Context) (all []*computepb.Zone, err error) {
+		ctx, end := p.bind(ctx)
+		defer end()
 		for z, err := range p.zones.List(ctx, &computepb.ListZonesRequest{Project: p.spec.ProjectID}).All() {
 			if err != nil {
 				return nil, err

@@ -25,7 +25,7 @@ func methods() (out []string) {
 		"subnetworks":           "get list aggregatedList insert delete",
 		"firewalls":             "get list insert delete patch update",
 		"routes":                "get list insert delete",
-		"routers":               "get list aggregatedList insert delete patch",
+		"routers":               "get list aggregatedList insert delete patch getRouterStatus",
 		"addresses":             "get list aggregatedList insert delete setLabels",
 		"regionHealthChecks":    "get list insert delete patch update",
 		"regionBackendServices": "get list insert delete patch update getHealth",
