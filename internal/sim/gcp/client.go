@@ -4,6 +4,7 @@
 package gcp
 
 import (
+	"context"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -13,6 +14,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -51,11 +53,76 @@ func Client(keyFile string) (*http.Client, string, error) {
 	return &http.Client{Transport: signing{p, transport}}, "https://" + at.Host, nil
 }
 
+// Listed is an object that List has found.
+type Listed struct {
+	Name, Status, Description, SelfLink string
+	Labels                              map[string]string
+}
+
+// List returns all objects of a collection of the project, such as instances, as the holder
+// of the key in a file sees them.
+func List(ctx context.Context, keyFile, collection string) (all []Listed, err error) {
+	c, endpoint, err := Client(keyFile)
+	if err != nil {
+		return nil, err
+	}
+	defer c.CloseIdleConnections()
+	var key struct {
+		Project string `json:"project_id"`
+	}
+	raw, err := os.ReadFile(keyFile)
+	if err == nil {
+		err = json.Unmarshal(raw, &key)
+	}
+	address := endpoint + "/compute/v1/projects/" + key.Project + "/aggregated/" + collection
+	for token := ""; err == nil; {
+		var part []Listed
+		if part, token, err = listPage(ctx, c, address+"?pageToken="+token, collection); token == "" {
+			return append(all, part...), err
+		}
+		all = append(all, part...)
+	}
+	return nil, err
+}
+
+func listPage(ctx context.Context, c *http.Client, address, collection string) (all []Listed, next string, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	answer, err := c.Do(r)
+	if err != nil {
+		return nil, "", err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, "", fmt.Errorf("list %s: %s", collection, answer.Status)
+	}
+	var body struct {
+		Items         map[string]map[string]json.RawMessage `json:"items"`
+		NextPageToken string                                `json:"nextPageToken"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+		return nil, "", err
+	}
+	for _, place := range body.Items {
+		var some []Listed
+		if raw, there := place[collection]; there {
+			err = errors.Join(err, json.Unmarshal(raw, &some))
+		}
+		all = append(all, some...)
+	}
+	return all, body.NextPageToken, err
+}
+
 // signing signs each request with the key of a service account.
 type signing struct {
 	principal
-	next http.RoundTripper
+	next *http.Transport
 }
+
+// CloseIdleConnections ends connections that nothing uses.
+func (s signing) CloseIdleConnections() { s.next.CloseIdleConnections() }
 
 // RoundTrip implements http.RoundTripper.
 func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
