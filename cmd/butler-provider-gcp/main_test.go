@@ -4,8 +4,13 @@
 package main
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/providerbinary"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 	"github.com/butlerdotdev/butler/internal/sim/gcp"
@@ -17,8 +22,10 @@ func suite() providerbinary.Suite {
 		Platform: gcp.Platform(),
 		Page:     "getting-started/gcp.md",
 		Pages:    []string{"getting-started/gcp.md"},
+		Objects:  3, // instance, two disks
 		Count:    count,
 		Running:  running,
+		Reach:    reach,
 	}
 }
 
@@ -32,16 +39,62 @@ func BenchmarkAtRest(b *testing.B)             { suite().AtRest(b) }
 func BenchmarkLag(b *testing.B)                { suite().Lag(b) }
 func BenchmarkRealistic(b *testing.B)          { suite().Realistic(b) }
 
-// count counts all objects on the platform that machines consist of.
-func count(t testing.TB, _ facade.API) int {
+// reach points the ProviderConfig at the simulator, whose authority the driver trusts.
+func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) {
 	t.Helper()
-	t.Fatal("the simulated platform has no administrator yet")
-	return 0
+	// The user's own address, where calls are counted.
+	user := filepath.Join(filepath.Dir(api.Admin()), "user.json")
+	_, endpoint, err := gcp.Client(user)
+	must(t, err)
+	raw, err := os.ReadFile(user)
+	must(t, err)
+	var file struct {
+		CA string `json:"ca_bundle"`
+	}
+	must(t, json.Unmarshal(raw, &file))
+	ca, err := os.ReadFile(file.CA)
+	must(t, err)
+	c.Spec.GCP.Endpoint = endpoint
+	credentials[v1alpha1.KeyEndpoint], credentials[v1alpha1.KeyCABundle] = []byte(endpoint), ca
 }
 
-// running returns the names of machines as they begin to run.
-func running(t testing.TB, _ facade.API) <-chan string {
+func must(t testing.TB, err error) {
 	t.Helper()
-	t.Fatal("the simulated platform has no administrator yet")
-	return nil
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// count counts all instances and disks.
+func count(t testing.TB, api facade.API) (n int) {
+	t.Helper()
+	for _, collection := range []string{"instances", "disks"} {
+		all, err := gcp.List(t.Context(), api.Admin(), collection)
+		must(t, err)
+		n += len(all)
+	}
+	return n
+}
+
+// running asks again and again: Compute Engine reports no changes.
+func running(t testing.TB, api facade.API) <-chan string {
+	t.Helper()
+	names := make(chan string)
+	go func() {
+		defer close(names)
+		known := map[string]bool{}
+		for tick := time.Tick(50 * time.Millisecond); t.Context().Err() == nil; <-tick {
+			all, err := gcp.List(t.Context(), api.Admin(), "instances")
+			if err != nil && t.Context().Err() == nil {
+				t.Error(err)
+			}
+			for _, i := range all {
+				if i.Status == "RUNNING" && !known[i.SelfLink] {
+					known[i.SelfLink] = true
+					names <- i.Name
+				}
+			}
+		}
+	}()
+	return names
 }

@@ -40,7 +40,7 @@ func permissions() []string {
 		"compute.regionBackendServices.create", "compute.regionBackendServices.delete", "compute.regionBackendServices.get", "compute.regionBackendServices.list",
 		"compute.regionBackendServices.update", "compute.regionBackendServices.use",
 		"compute.regionHealthChecks.create", "compute.regionHealthChecks.delete", "compute.regionHealthChecks.get", "compute.regionHealthChecks.list",
-		"compute.regionHealthChecks.update", "compute.regionHealthChecks.useReadOnly",
+		"compute.regionHealthChecks.update", "compute.regionHealthChecks.use", "compute.regionHealthChecks.useReadOnly",
 		"compute.regionOperations.list",
 		"compute.regions.get",
 		"compute.routers.get", "compute.routers.list",

@@ -42,7 +42,7 @@ type platform struct {
 func platforms() []platform {
 	return []platform{
 		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk},
-		{"gcp", gcp, "butler-system", "", nil, "", ""},
+		{"gcp", gcp, "butler-system", "serviceAccountKey", gcpObjects, "admin.json", fault.LoadBalancer},
 		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin", fault.LoadBalancer},
 	}
 }

@@ -8,14 +8,25 @@ import (
 	"github.com/butlerdotdev/butler/provider/tag"
 )
 
-// auditResource reports a resource to the auditor. Kinds without labels have no owner.
+// auditResource reports a resource to the auditor.
 func (g *GCP) auditResource(r *resource) {
 	k := kindOf(r.collection())
 	if k.static || k.resource == "" {
 		return
 	}
 	o := audit.Object{Resource: k.resource, ID: r.id(), Name: r.name(), Leaving: r.Deleting, Copy: r.Copy}
-	g.options.Auditor.Seen(o.Tagged(tag.GCP(), r.Object.labels()))
+	is := setOf(r.Object)
+	o.OwnerID, o.ClusterID, o.Cluster = is.OwnerID, is.ClusterID, is.Cluster
+	g.options.Auditor.Seen(o)
+}
+
+// setOf is what the labels of an object say, or its description: kinds of parts of load
+// balancers have no labels.
+func setOf(o object) tag.Set {
+	if labels := o.labels(); len(labels) > 0 {
+		return tag.GCP().Read(labels)
+	}
+	return tag.GCP().ReadText(o.str("description"))
 }
 
 // auditAll reports all resources, after a restart of the simulator.

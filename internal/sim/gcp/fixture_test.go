@@ -85,6 +85,9 @@ func startIn(t *testing.T, dir string, seed gcp.Seed) *fixture {
 	})
 	must(t, err)
 	t.Cleanup(d.Close)
+	if seed.Permissions == nil { // what the documented role allows is the driver's concern
+		seed.Permissions = []string{"*"}
+	}
 	raw, err := json.Marshal(seed)
 	must(t, err)
 	f.api, err = gcp.Platform().Start(t.Context(), facade.Options{

@@ -55,13 +55,13 @@ func (g *GCP) route() {
 	}
 }
 
-// requestSet is what the labels in a request say.
+// requestSet is what the labels or the description in a request say.
 func requestSet(body []byte) tag.Set {
 	o := object{}
 	if json.Unmarshal(body, &o) != nil {
 		return tag.Set{}
 	}
-	return tag.GCP().Read(o.labels())
+	return setOf(o)
 }
 
 // content is what a request writes to the platform. The values of metadata are left out:

@@ -26,13 +26,19 @@ func (g *GCP) guestMetadata(i *resource) *datacenter.Metadata {
 	return m
 }
 
-// bootImage is the name of the image that the boot disk was copied from.
+// bootImage is what the image says about itself that the boot disk was copied from: its
+// name, and the description with the version and the schematic.
 func (g *GCP) bootImage(i *resource) string {
 	path, _ := g.self().pathOf(i.Object.subs("disks")[0].str("source"))
-	if d := g.st.get(path); d != nil {
-		return nameOf(d.Object.str("sourceImage"))
+	d := g.st.get(path)
+	if d == nil {
+		return ""
 	}
-	return ""
+	from, _ := g.self().pathOf(d.Object.str("sourceImage"))
+	if image := g.st.get(from); image != nil {
+		return image.name() + " " + image.Object.str("description")
+	}
+	return nameOf(d.Object.str("sourceImage"))
 }
 
 // guestDisks are the disks as the guest sees them. Their order says nothing about that of

@@ -334,7 +334,7 @@ func (c *call) orderAccount(o *order) error {
 	if err := c.allow("compute.instances.setServiceAccount", o.instance.Path); err != nil {
 		return err
 	}
-	may := c.who.Admin || slices.Contains(c.who.Permissions, "iam.serviceAccounts.actAs")
+	may := c.who.may("iam.serviceAccounts.actAs")
 	if c.st.principals.ByID[email] == nil || !may {
 		return refuse("SERVICE_ACCOUNT_ACCESS_DENIED", "The user does not have access to service account '%s'.  User: '%s'.  Ask a project owner to grant you the iam.serviceAccountUser role on the service account", email, c.who.Email)
 	}

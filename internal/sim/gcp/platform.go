@@ -90,10 +90,11 @@ const tokenURI = "https://oauth2.googleapis.com/token"
 // writeCredentials writes the files of the user and of the administrator.
 func (g *GCP) writeCredentials() error {
 	user, admin := g.st.principals.ByID[g.account(userName)], g.st.principals.ByID[g.account(adminName)]
+	local := map[string]string{"ca_bundle": g.options.Authority.File()} // other programs leave it out
 	return errors.Join(
-		plane.WriteFile(g.file("serviceAccountKey"), g.keyFile(user, tokenURI)),
+		plane.WriteFile(g.file("serviceAccountKey"), g.keyFile(user, tokenURI, nil)),
 		plane.WriteFile(g.file("endpoint"), []byte(g.seed.Endpoint)),
-		plane.WriteFile(g.User(), g.keyFile(user, "https://"+g.front.Address()+"/token")),
-		plane.WriteFile(g.Admin(), g.keyFile(admin, "https://"+g.admin.Address()+"/token")),
+		plane.WriteFile(g.User(), g.keyFile(user, "https://"+g.front.Address()+"/token", local)),
+		plane.WriteFile(g.Admin(), g.keyFile(admin, "https://"+g.admin.Address()+"/token", local)),
 	)
 }

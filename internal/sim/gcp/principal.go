@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,6 +26,11 @@ type principal struct {
 	Admin       bool // may do everything
 	Permissions []string
 	Pool        string
+}
+
+// may reports whether a principal has a permission; * is all.
+func (p principal) may(permission string) bool {
+	return p.Admin || slices.Contains(p.Permissions, permission) || slices.Contains(p.Permissions, "*")
 }
 
 // session is an access token that was given out.
@@ -60,11 +66,13 @@ func (p principal) privateKey() *rsa.PrivateKey {
 }
 
 // keyFile is the file that the console hands out for a key of a service account.
-func (g *GCP) keyFile(p *principal, tokenURI string) []byte {
-	raw, err := json.MarshalIndent(map[string]string{
+func (g *GCP) keyFile(p *principal, tokenURI string, more map[string]string) []byte {
+	fields := map[string]string{
 		"type": "service_account", "project_id": g.seed.Project, "private_key_id": p.KeyID, "private_key": string(p.Key), "client_email": p.Email,
 		"client_id": numericID(p.Email), "auth_uri": "https://accounts.google.com/o/oauth2/auth", "token_uri": tokenURI, "universe_domain": "googleapis.com",
-	}, "", "  ")
+	}
+	maps.Copy(fields, more)
+	raw, err := json.MarshalIndent(fields, "", "  ")
 	if err != nil {
 		return nil
 	}
@@ -140,7 +148,7 @@ func (c *call) signer(token string) (principal, error) {
 
 // allow refuses a caller without a permission.
 func (c *call) allow(permission, path string) error {
-	if c.who.Admin || slices.Contains(c.who.Permissions, permission) {
+	if c.who.may(permission) {
 		return nil
 	}
 	on := "projects/" + c.seed.Project

@@ -38,7 +38,7 @@ type Seed struct {
 	ServiceAccounts []string `json:"serviceAccounts,omitempty"`
 	// Pools are the audiences of workload identity federation that may act as the user.
 	Pools []string `json:"pools,omitempty"`
-	// Permissions are those of the user; none: the documented role.
+	// Permissions are those of the user, * is all; none: the documented role.
 	Permissions []string `json:"permissions,omitempty"`
 	// Quotas are limits of the region by metric, instead of the usual ones.
 	Quotas map[string]float64 `json:"quotas,omitempty"`

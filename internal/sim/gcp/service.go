@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -57,7 +56,7 @@ func (c *call) otherService(r *http.Request) (any, error) {
 
 // getProject answers the resource manager, in its first or its third version.
 func (c *call) getProject(id string) (any, error) {
-	if id != c.seed.Project && id != c.number || !c.who.Admin && !slices.Contains(c.who.Permissions, "resourcemanager.projects.get") {
+	if id != c.seed.Project && id != c.number || !c.who.may("resourcemanager.projects.get") {
 		return nil, denied("The caller does not have permission")
 	}
 	if strings.HasPrefix(c.service, "v3/") {
@@ -90,7 +89,7 @@ func (c *call) testPermissions(project string) (any, error) {
 		if !permissionWords.MatchString(p) {
 			return nil, badPayload("permissions", "Permission "+p+" is not valid for this resource.")
 		}
-		if c.who.Admin || slices.Contains(c.who.Permissions, p) {
+		if c.who.may(p) {
 			held = append(held, p)
 		}
 	}

@@ -219,7 +219,7 @@ func impersonate(c *call, email string) (any, error) {
 		return nil, badPayload("", "Invalid JSON payload received.")
 	}
 	p := c.st.principals.ByID[email]
-	if p == nil || !c.who.Admin && !slices.Contains(c.who.Permissions, "iam.serviceAccounts.getAccessToken") {
+	if p == nil || !c.who.may("iam.serviceAccounts.getAccessToken") {
 		return nil, denied("Permission 'iam.serviceAccounts.getAccessToken' denied on resource (or it may not exist).")
 	}
 	lasts := sessionTime
