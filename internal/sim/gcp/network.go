@@ -151,10 +151,28 @@ func checkNATs(o object) error {
 func networkMethods() map[string]method {
 	firewalls := kindOf("firewalls")
 	return map[string]method{
-		"routers.patch":    change{kindOf("routers"), fault.Update, "update", func(c *call, _ *resource) error { return checkNATs(c.body) }, patchRouter}.method(),
-		"firewalls.patch":  change{firewalls, fault.Update, "update", checkFirewallChange, patchFirewall}.method(),
-		"firewalls.update": change{firewalls, fault.Update, "update", checkFirewallChange, patchFirewall}.method(),
+		"routers.getRouterStatus": {verb: fault.Get, resource: fault.Network, handle: routerStatus},
+		"routers.patch":           change{kindOf("routers"), fault.Update, "update", func(c *call, _ *resource) error { return checkNATs(c.body) }, patchRouter}.method(),
+		"firewalls.patch":         change{firewalls, fault.Update, "update", checkFirewallChange, patchFirewall}.method(),
+		"firewalls.update":        change{firewalls, fault.Update, "update", checkFirewallChange, patchFirewall}.method(),
 	}
+}
+
+// routerStatus returns the addresses that Cloud NAT has outside.
+func routerStatus(c *call) (any, error) {
+	k := kindOf("routers")
+	if err := c.allow("compute.routers.get", c.path(k.collection, c.params["router"])); err != nil {
+		return nil, err
+	}
+	r, err := c.named(k)
+	if err != nil {
+		return nil, err
+	}
+	status := []any{}
+	for _, nat := range r.Object.subs("nats") {
+		status = append(status, object{"name": nat.str("name"), "autoAllocatedNatIps": []any{natAddress().String()}, "minExtraNatIpsNeeded": 0})
+	}
+	return object{"kind": "compute#routerStatusResponse", "result": object{"network": r.Object.str("network"), "natStatus": status}}, nil
 }
 
 func patchRouter(g *GCP, r *resource, body object) error {
