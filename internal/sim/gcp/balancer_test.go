@@ -4,6 +4,7 @@
 package gcp_test
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/gcp"
+	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
 const (
@@ -41,6 +43,9 @@ func (f *fixture) balance(t *testing.T) string {
 		"name": "lb", "loadBalancingScheme": "EXTERNAL", "protocol": "TCP", "healthChecks": []any{link(checks + "/lb")},
 		"backends": []any{object{"group": link(groups + "/lb-a"), "balancingMode": "CONNECTION"}},
 	})
+	f.succeed(t, http.MethodPost, "/global/firewalls", object{
+		"name": "lb", "sourceRanges": []any{"203.0.113.0/24"}, "destinationRanges": []any{address + "/32"}, "allowed": []any{object{"IPProtocol": "tcp", "ports": []any{"6443"}}},
+	})
 	f.succeed(t, http.MethodPost, rules, object{
 		"name": "lb", "loadBalancingScheme": "EXTERNAL", "IPProtocol": "TCP", "ports": []any{"6443"}, "IPAddress": address, "backendService": link(services + "/lb"),
 	})
@@ -67,15 +72,27 @@ func (f *fixture) becomes(t *testing.T, want string) {
 	}
 }
 
+// dial connects from an address outside.
+func (f *fixture) dial(t *testing.T, from, to string) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	conn, err := f.network.DialFrom(ctx, network.Source{Outside: true, Address: netip.MustParseAddr(from)}, "tcp", to)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err
+}
+
 func TestAPassthroughLoadBalancerLivesAndEnds(t *testing.T) {
 	f := start(t, gcp.Seed{})
 	address := f.balance(t)
 	f.becomes(t, "HEALTHY")
-	conn, err := f.network.Dial(t.Context(), "tcp", address+":6443")
-	if err != nil {
-		t.Fatal(err)
+	for client, admitted := range map[string]bool{"203.0.113.7": true, "198.51.100.7": false} {
+		if err := f.dial(t, client, address+":6443"); err == nil != admitted {
+			t.Errorf("from %s: %v", client, err)
+		}
 	}
-	_ = conn.Close()
 	for _, part := range []struct{ path, user string }{
 		{region + "/addresses/lb", "/forwardingRules/lb"}, {checks + "/lb", "/backendServices/lb"}, {services + "/lb", "/forwardingRules/lb"}, {groups + "/lb-a", "/backendServices/lb"},
 	} {
@@ -83,10 +100,10 @@ func TestAPassthroughLoadBalancerLivesAndEnds(t *testing.T) {
 			t.Errorf("delete %s: %s", part.path, got)
 		}
 	}
-	for _, path := range []string{rules + "/lb", services + "/lb", checks + "/lb", groups + "/lb-a", region + "/addresses/lb", instances + "/cp-0"} {
+	for _, path := range []string{rules + "/lb", "/global/firewalls/lb", services + "/lb", checks + "/lb", groups + "/lb-a", region + "/addresses/lb", instances + "/cp-0"} {
 		f.succeed(t, http.MethodDelete, path, nil)
 	}
-	if _, err := f.network.Dial(t.Context(), "tcp", address+":6443"); err == nil {
+	if f.dial(t, "203.0.113.7", address+":6443") == nil {
 		t.Error("it still answers")
 	}
 }

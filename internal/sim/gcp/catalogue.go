@@ -73,12 +73,16 @@ func sharedCore() []machineType {
 	}
 }
 
-// predefined are all types that have a name of their own.
-func predefined() (out []machineType) {
-	out = sharedCore()
+// predefined are all types that have a name of their own, by it.
+func predefined() map[string]machineType {
+	out := map[string]machineType{}
+	for _, t := range sharedCore() {
+		out[t.name] = t
+	}
 	for _, f := range families() {
 		for _, n := range f.cpus {
-			out = append(out, machineType{name: fmt.Sprintf("%s-%s-%d", f.series, f.shape, n), cpus: n, mb: int(float64(n) * f.perCPU * 1024), family: f})
+			t := machineType{name: fmt.Sprintf("%s-%s-%d", f.series, f.shape, n), cpus: n, mb: int(float64(n) * f.perCPU * 1024), family: f}
+			out[t.name] = t
 		}
 	}
 	return out
@@ -93,10 +97,8 @@ var customType = regexp.MustCompile(`^(?:(e2|n1|n2|n2d|n4)-)?custom-([0-9]+)-([0
 
 // typeNamed returns a machine type of a zone. field is where a request names it.
 func (g *GCP) typeNamed(field, zone, name string) (machineType, error) {
-	for _, t := range predefined() {
-		if t.name == name && t.offered(zone) {
-			return t, nil
-		}
+	if t, known := g.types[name]; known && t.offered(zone) {
+		return t, nil
 	}
 	found := customType.FindStringSubmatch(name)
 	if found == nil {

@@ -70,11 +70,15 @@ func fromImage(o object, i *resource) {
 
 // showDisk adds who uses a disk.
 func showDisk(c *call, r *resource, o object) {
-	var users []any
-	for _, path := range c.st.users(c.link(r.Path), "instances") {
-		users = append(users, c.link(path))
+	if c.diskUsers == nil { // once for a list
+		c.diskUsers = map[string][]any{}
+		for _, i := range c.st.tables["instances"].ByID {
+			for _, d := range i.Object.subs("disks") {
+				c.diskUsers[d.str("source")] = append(c.diskUsers[d.str("source")], c.link(i.Path))
+			}
+		}
 	}
-	if len(users) > 0 {
+	if users := c.diskUsers[c.link(r.Path)]; len(users) > 0 {
 		o["users"] = users
 	}
 }

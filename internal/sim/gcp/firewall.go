@@ -48,7 +48,7 @@ func checkFirewall(o object) error {
 			}
 		}
 	}
-	for _, cidr := range o.strs("sourceRanges") {
+	for _, cidr := range append(o.strs("sourceRanges"), o.strs("destinationRanges")...) {
 		if prefix, err := netip.ParsePrefix(cidr); err != nil || prefix.Masked() != prefix {
 			return invalid("resource.sourceRanges[0]", cidr, "Must be a CIDR range.")
 		}
@@ -84,13 +84,13 @@ func portRange(text string) (from, to int, ok bool) {
 	return from, to, fromErr == nil && toErr == nil && from >= 0 && from <= to && to <= 65535
 }
 
-// rulesFor are the rules for what reaches an instance at a TCP port, in the order in which
-// they count.
-func (g *GCP) rulesFor(i *resource, port int) (out []*resource) {
+// rulesFor are the rules for what reaches an instance at a TCP port with a destination, its
+// own address or that of a load balancer, in the order in which they count.
+func (g *GCP) rulesFor(i *resource, port int, to string) (out []*resource) {
 	network := i.Object.subs("networkInterfaces")[0].str("network")
 	for _, r := range g.st.all("firewalls") {
 		o := r.Object
-		if o.str("network") == network && o.str("direction") == "INGRESS" && !o.bool("disabled") && aims(o, i) && coversTCP(o, port) {
+		if o.str("network") == network && o.str("direction") == "INGRESS" && !o.bool("disabled") && aims(o, i) && coversTCP(o, port) && isFor(o, to) {
 			out = append(out, r)
 		}
 	}
@@ -102,6 +102,16 @@ func (g *GCP) rulesFor(i *resource, port int) (out []*resource) {
 		return order
 	})
 	return out
+}
+
+// isFor reports whether a rule is for packets with a destination.
+func isFor(rule object, to string) bool {
+	ranges := rule.strs("destinationRanges")
+	address, err := netip.ParseAddr(to)
+	return len(ranges) == 0 || err == nil && slices.ContainsFunc(ranges, func(cidr string) bool {
+		prefix, err := netip.ParsePrefix(cidr)
+		return err == nil && prefix.Contains(address)
+	})
 }
 
 // aims reports whether a rule is for an instance: for all, or by tag or service account.
@@ -137,8 +147,8 @@ func coversTCP(rule object, port int) bool {
 }
 
 // admits reports whether everything from a prefix reaches an instance at a port.
-func (g *GCP) admits(i *resource, port int, from netip.Prefix) bool {
-	for _, r := range g.rulesFor(i, port) {
+func (g *GCP) admits(i *resource, port int, to string, from netip.Prefix) bool {
+	for _, r := range g.rulesFor(i, port, to) {
 		for _, cidr := range r.Object.strs("sourceRanges") {
 			prefix, err := netip.ParsePrefix(cidr)
 			if err == nil && prefix.Bits() <= from.Bits() && prefix.Contains(from.Addr()) {
@@ -150,11 +160,11 @@ func (g *GCP) admits(i *resource, port int, from netip.Prefix) bool {
 }
 
 // admitted are the prefixes whose packets reach an instance at a port.
-func (g *GCP) admitted(i *resource, port int) []netip.Prefix {
+func (g *GCP) admitted(i *resource, port int, to string) []netip.Prefix {
 	out := []netip.Prefix{}
-	for _, r := range g.rulesFor(i, port) {
+	for _, r := range g.rulesFor(i, port, to) {
 		for _, cidr := range r.Object.strs("sourceRanges") {
-			if prefix, err := netip.ParsePrefix(cidr); err == nil && g.admits(i, port, prefix) {
+			if prefix, err := netip.ParsePrefix(cidr); err == nil && g.admits(i, port, to, prefix) {
 				out = append(out, prefix)
 			}
 		}

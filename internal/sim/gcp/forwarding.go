@@ -220,7 +220,7 @@ func (g *GCP) applyRule(r *resource) error {
 		if err := g.options.Datacenter.PutPool(g.poolFor(r, port, members)); err != nil {
 			return err
 		}
-		spec.Listeners = append(spec.Listeners, datacenter.Listener{Port: port, Pool: poolID(r, port), Allowed: g.admittedTo(members, port)})
+		spec.Listeners = append(spec.Listeners, datacenter.Listener{Port: port, Pool: poolID(r, port), Allowed: g.admittedTo(members, port, o.str("IPAddress"))})
 	}
 	if address := g.self().addressWith(locationOf(r.Path), o.str("IPAddress")); address != nil {
 		spec.Static = addressID(address)
@@ -268,7 +268,7 @@ func (g *GCP) poolFor(r *resource, port uint16, members []*resource) datacenter.
 		},
 	}
 	for _, i := range members {
-		if g.probed(i, int(pool.Check.Port)) {
+		if g.probed(i, int(pool.Check.Port), r.Object.str("IPAddress")) {
 			pool.Targets = append(pool.Targets, datacenter.Target{Machine: i.id(), Port: port})
 		}
 	}
@@ -289,15 +289,15 @@ func (g *GCP) checkOf(r *resource) object {
 }
 
 // probed reports whether the firewall lets health checks reach an instance.
-func (g *GCP) probed(i *resource, port int) bool {
-	return slices.ContainsFunc(probeRanges(), func(cidr string) bool { return g.admits(i, port, netip.MustParsePrefix(cidr)) })
+func (g *GCP) probed(i *resource, port int, to string) bool {
+	return slices.ContainsFunc(probeRanges(), func(cidr string) bool { return g.admits(i, port, to, netip.MustParsePrefix(cidr)) })
 }
 
 // admittedTo are the prefixes whose packets one of the instances gets at a port.
-func (g *GCP) admittedTo(members []*resource, port uint16) []netip.Prefix {
+func (g *GCP) admittedTo(members []*resource, port uint16, to string) []netip.Prefix {
 	out := []netip.Prefix{}
 	for _, i := range members {
-		out = append(out, g.admitted(i, int(port))...)
+		out = append(out, g.admitted(i, int(port), to)...)
 	}
 	return out
 }

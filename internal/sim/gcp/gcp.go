@@ -32,6 +32,7 @@ type GCP struct {
 	// platform.
 	hosts      bool
 	model      *model.Model
+	types      map[string]machineType
 	methods    map[string]method
 	operations *datacenter.Operations
 
@@ -62,7 +63,7 @@ func newGCP(o facade.Options, seed Seed, number string, hosts bool) (*GCP, error
 		return nil, err
 	}
 	g := &GCP{
-		options: o, seed: seed.withDefaults(), number: number, hosts: hosts, model: model.Load(), methods: methods(),
+		options: o, seed: seed.withDefaults(), number: number, hosts: hosts, model: model.Load(), types: predefined(), methods: methods(),
 		ended: make(chan struct{}), mu: &sync.Mutex{}, past: map[time.Time]*state{},
 	}
 	g.ctx, g.cancel = context.WithCancel(context.Background())

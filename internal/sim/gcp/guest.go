@@ -47,7 +47,9 @@ func (g *GCP) bootImage(i *resource) string {
 func (g *GCP) guestDisks(i *resource) (out []datacenter.Disk) {
 	all := i.Object.subs("disks")
 	extra := slices.Clone(all[1:])
-	slices.SortFunc(extra, func(a, b object) int { return strings.Compare(fingerprint(a.str("source")), fingerprint(b.str("source"))) })
+	slices.SortFunc(extra, func(a, b object) int {
+		return strings.Compare(fingerprint(a.str("source")), fingerprint(b.str("source")))
+	})
 	for number, d := range append(all[:1:1], extra...) {
 		disk := datacenter.Disk{
 			Device: "/dev/sd" + string(rune('a'+number)), SizeBytes: g.diskSize(d), Serial: d.str("deviceName"), Model: "PersistentDisk", Transport: "scsi",

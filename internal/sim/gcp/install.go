@@ -70,7 +70,7 @@ func (g *GCP) installPlaces() {
 }
 
 func (g *GCP) installTypes(zone string) {
-	for _, t := range predefined() {
+	for _, t := range g.types {
 		if t.offered(zone) {
 			path := "zones/" + zone + "/machineTypes/" + t.name
 			g.add("machineType", path, t.object(g, zone))
@@ -130,7 +130,7 @@ func (g *GCP) installSubnetwork(name, network, region, cidr string) {
 }
 
 // installFirewalls creates the rules that a network of a cluster needs: everything among
-// the machines, the two APIs from outside, and the ranges of the health checks.
+// the machines, and the health checks. Clients of a load balancer are its own concern.
 func (g *GCP) installFirewalls() {
 	if g.seed.NoFirewall {
 		return
@@ -145,11 +145,9 @@ func (g *GCP) installFirewalls() {
 		}
 		g.add("firewall", "global/firewalls/"+g.seed.Network+"-"+name, o)
 	}
-	apis := object{"IPProtocol": "tcp", "ports": []any{"6443", "50000"}}
 	rule("allow-internal", []string{g.seed.CIDR, "10.244.0.0/16"}, object{"IPProtocol": "tcp", "ports": []any{"0-65535"}}, object{"IPProtocol": "udp", "ports": []any{"0-65535"}},
 		object{"IPProtocol": "icmp"}, object{"IPProtocol": "ipip"}, object{"IPProtocol": "esp"})
-	rule("allow-apis", []string{"0.0.0.0/0"}, apis)
-	rule("allow-health-checks", probeRanges(), apis)
+	rule("allow-health-checks", probeRanges(), object{"IPProtocol": "tcp", "ports": []any{"6443", "50000"}})
 }
 
 // probeRanges are where health checks come from.

@@ -4,6 +4,7 @@
 package gcp
 
 import (
+	"maps"
 	"net/netip"
 	"strings"
 	"time"
@@ -37,13 +38,13 @@ func (g *GCP) lag() time.Duration { return max(g.options.Create/2, g.seed.Lag.Du
 // showInstance adds the fingerprints of an instance.
 func showInstance(_ *call, r *resource, o object) {
 	o["labelFingerprint"] = labelFingerprint(r.Object)
-	metadata := object(o.sub("metadata"))
+	metadata := maps.Clone(o.sub("metadata"))
 	metadata["kind"], metadata["fingerprint"] = "compute#metadata", metadataFingerprint(r.Object)
 	o["metadata"] = metadata
-	tags := object(o.sub("tags"))
+	tags := maps.Clone(o.sub("tags"))
 	tags["fingerprint"] = tagsFingerprint(r.Object)
 	o["tags"] = tags
-	o["fingerprint"] = fingerprint(map[string]any(r.Object.without("status")))
+	o["fingerprint"] = fingerprint([]any{o["labelFingerprint"], metadata["fingerprint"], tags["fingerprint"], o["machineType"], o["deletionProtection"]})
 }
 
 func metadataFingerprint(o object) string { return fingerprint(o.sub("metadata")["items"]) }

@@ -152,6 +152,11 @@ func (c *call) named(k kind) (*resource, error) {
 	if r := c.st.ready(path); r != nil {
 		return r, nil
 	}
+	if k.collection == "machineTypes" {
+		if t, err := c.typeNamed("", c.params["zone"], name); err == nil {
+			return &resource{Object: t.object(c.GCP, c.params["zone"]), Path: path}, nil // a custom one
+		}
+	}
 	for _, r := range c.st.all(k.collection) {
 		if r.id() == name && strings.HasPrefix(r.Path, c.scope()+"/") {
 			return r, nil
@@ -171,12 +176,12 @@ func (k kind) get(c *call) (any, error) {
 	return k.shown(c, r), nil
 }
 
-// shown is a resource as the API shows it.
+// shown is a resource as the API shows it. Parts that are added to are copied.
 func (k kind) shown(c *call, r *resource) object {
 	if k.show == nil {
 		return r.Object
 	}
-	out := r.Object.copied()
+	out := maps.Clone(r.Object)
 	k.show(c, r, out)
 	return out
 }
@@ -392,4 +397,6 @@ func (x change) carryOut(g *GCP, t task) error {
 }
 
 // call returns a call of the simulator itself.
-func (g *GCP) self() *call { return &call{GCP: g, st: g.st, now: time.Now(), who: principal{Admin: true}} }
+func (g *GCP) self() *call {
+	return &call{GCP: g, st: g.st, now: time.Now(), who: principal{Admin: true}}
+}

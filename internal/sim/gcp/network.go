@@ -158,7 +158,7 @@ func networkMethods() map[string]method {
 	}
 }
 
-// routerStatus returns the addresses that Cloud NAT has allocated.
+// routerStatus returns the addresses that Cloud NAT has outside.
 func routerStatus(c *call) (any, error) {
 	k := kindOf("routers")
 	if err := c.allow("compute.routers.get", c.path(k.collection, c.params["router"])); err != nil {
@@ -168,11 +168,11 @@ func routerStatus(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var nats []any
+	status := []any{}
 	for _, nat := range r.Object.subs("nats") {
-		nats = append(nats, object{"name": nat.str("name"), "autoAllocatedNatIps": []any{natAddress().String()}})
+		status = append(status, object{"name": nat.str("name"), "autoAllocatedNatIps": []any{natAddress().String()}, "minExtraNatIpsNeeded": 0})
 	}
-	return object{"kind": "compute#routerStatusResponse", "result": object{"network": r.Object.str("network"), "natStatus": nats}}, nil
+	return object{"kind": "compute#routerStatusResponse", "result": object{"network": r.Object.str("network"), "natStatus": status}}, nil
 }
 
 func patchRouter(g *GCP, r *resource, body object) error {

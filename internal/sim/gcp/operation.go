@@ -31,7 +31,9 @@ type task struct {
 }
 
 // scope is the place of the operation: that of its resource.
-func (t task) scope() string { return t.Path[:strings.LastIndex(t.Path[:strings.LastIndex(t.Path, "/")], "/")] }
+func (t task) scope() string {
+	return t.Path[:strings.LastIndex(t.Path[:strings.LastIndex(t.Path, "/")], "/")]
+}
 
 // failure is the error of an operation.
 func failure(code, format string, args ...any) error {

@@ -144,7 +144,7 @@ func writeRefusal(w http.ResponseWriter, err error) {
 }
 
 func write(w http.ResponseWriter, status int, body any) {
-	raw, err := json.MarshalIndent(body, "", "  ")
+	raw, err := json.Marshal(body)
 	if err != nil {
 		status, raw = http.StatusInternalServerError, []byte("{}")
 	}

@@ -47,6 +47,8 @@ type call struct {
 	who  principal
 	now  time.Time
 	body object
+	// diskUsers are the instances that have a disk, by its link; nil: not looked for yet.
+	diskUsers map[string][]any
 }
 
 // ServeHTTP answers a call that no fault has answered.
@@ -131,7 +133,7 @@ func (c *call) checkPlace() error {
 }
 
 // otherProject refuses a project that does not exist, or in which the caller has no rights:
-// the platform does not tell the two apart.
+// both have the same answer.
 func (c *call) otherProject(project string) error {
 	verb := c.method.Name[strings.Index(c.method.Name, ".")+1:]
 	if verb == "insert" {

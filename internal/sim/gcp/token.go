@@ -4,6 +4,7 @@
 package gcp
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -145,7 +146,7 @@ func grantToken(c *call, r *http.Request) (any, error) {
 		return nil, grantRefused("invalid_grant", "Invalid JWT Signature.")
 	case !c.ownAudience(said.Audience):
 		return nil, grantRefused("invalid_grant", "Invalid JWT: Failed audience check. The audience must be https://oauth2.googleapis.com/token")
-	case expires.Sub(issued) > sessionTime, issued.After(c.now.Add(5*time.Minute)), !c.now.Before(expires):
+	case expires.Sub(issued) > sessionTime, issued.After(c.now.Add(5 * time.Minute)), !c.now.Before(expires):
 		return nil, grantRefused("invalid_grant", "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.")
 	case said.Scope == "":
 		return nil, grantRefused("invalid_scope", "Invalid OAuth scope or ID token audience provided.")
@@ -172,7 +173,7 @@ func exchangeToken(c *call, r *http.Request) (any, error) {
 		for i := 1; i < len(camel); i++ {
 			camel[i] = strings.ToUpper(camel[i][:1]) + camel[i][1:]
 		}
-		return form.Get(name) + form.Get(strings.Join(camel, ""))
+		return cmp.Or(form.Get(name), form.Get(strings.Join(camel, "")))
 	}
 	if get("grant_type") != exchangeGrant {
 		return nil, grantRefused("unsupported_grant_type", "Invalid grant type.")

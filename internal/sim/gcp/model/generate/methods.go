@@ -12,14 +12,13 @@ import (
 // methods are those that the simulated API serves.
 func methods() (out []string) {
 	all := map[string]string{
-		"projects":     "get",
-		"zones":        "get list",
-		"regions":      "get list",
-		"machineTypes": "get list aggregatedList",
-		"diskTypes":    "get list aggregatedList",
-		"images":       "get list getFromFamily insert delete setLabels",
-		"instances": "get list aggregatedList insert delete start stop reset setLabels setMetadata setTags setServiceAccount setDeletionProtection " +
-			"setDiskAutoDelete attachDisk detachDisk setMachineType addAccessConfig deleteAccessConfig getSerialPortOutput",
+		"projects":              "get",
+		"zones":                 "get list",
+		"regions":               "get list",
+		"machineTypes":          "get list aggregatedList",
+		"diskTypes":             "get list aggregatedList",
+		"images":                "get list getFromFamily insert delete setLabels",
+		"instances":             "get list aggregatedList insert delete start stop reset setLabels setMetadata setTags setDeletionProtection setDiskAutoDelete",
 		"disks":                 "get list aggregatedList insert delete resize setLabels",
 		"networks":              "get list insert delete",
 		"subnetworks":           "get list aggregatedList insert delete",
@@ -30,7 +29,7 @@ func methods() (out []string) {
 		"regionHealthChecks":    "get list insert delete patch update",
 		"regionBackendServices": "get list insert delete patch update getHealth",
 		"instanceGroups":        "get list aggregatedList insert delete addInstances removeInstances listInstances setNamedPorts",
-		"forwardingRules":       "get list aggregatedList insert delete patch setLabels",
+		"forwardingRules":       "get list aggregatedList insert delete setLabels",
 		"zoneOperations":        "get list wait",
 		"regionOperations":      "get list wait",
 		"globalOperations":      "get list aggregatedList wait",
