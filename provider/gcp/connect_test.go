@@ -28,7 +28,7 @@ const (
 // jwt is a token of another identity provider that ends at this time.
 func jwt(ends time.Time) string {
 	encode := base64.RawURLEncoding.EncodeToString
-	return strings.Join([]string{encode([]byte(`{"alg":"RS256"}`)), encode(fmt.Appendf(nil, `{"sub":"x","exp":%d}`, ends.Unix())), encode([]byte("signature"))}, ".")
+	return strings.Join([]string{encode([]byte(`{"alg":"RS256"}`)), encode(fmt.Appendf(nil, `{"iss":"https://ci.example","sub":"x","exp":%d}`, ends.Unix())), encode([]byte("signature"))}, ".")
 }
 
 // federation is the configuration file of a federation.

@@ -11,6 +11,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 	"github.com/google/uuid"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -65,7 +66,8 @@ func TestNamesOfMachinesAndParts(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	for _, part := range []string{diskName(long, 12), partName(long), portName(long, 50000), partName("1-cp-lb"), balancers{&platform{}}.firewallName(long)} {
+	regional := balancers{&platform{spec: v1alpha1.GCPSpec{Region: "europe-west3"}}}
+	for _, part := range []string{diskName(long, 12), partName(long), portName(long, 50000), partName("1-cp-lb"), regional.firewallName(long)} {
 		if checkName("x", part) != nil {
 			t.Errorf("%q is no name", part)
 		}

@@ -173,6 +173,9 @@ func (g *GCP) showOperation(o datacenter.Operation) object {
 		"targetId": t.Target, "status": "RUNNING", "user": t.User, "progress": 0, "insertTime": stamp(o.Began), "startTime": stamp(o.Began),
 		"selfLink": g.link(t.scope() + "/operations/" + name),
 	}
+	if id, _, _ := strings.Cut(o.RequestID, " "); id != "" {
+		out["clientOperationId"] = id
+	}
 	switch place, location, _ := strings.Cut(t.scope(), "/"); place {
 	case "zones":
 		out["zone"] = g.link("zones/" + location)
