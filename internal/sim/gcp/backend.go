@@ -5,6 +5,7 @@ package gcp
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -181,9 +182,7 @@ func balancerMethods() map[string]method {
 		"regionBackendServices.update":    change{services, fault.Update, "update", checkBackendChange, patchBackend}.method(),
 		"regionBackendServices.getHealth": {verb: fault.Get, resource: fault.LoadBalancer, handle: getHealth},
 	}
-	for name, m := range groupMethods() {
-		out[name] = m
-	}
+	maps.Copy(out, groupMethods())
 	return out
 }
 

@@ -143,15 +143,11 @@ func (p principal) sign(c claims) (string, error) {
 	if key == nil {
 		return "", errors.New("the service account has no key")
 	}
-	text := ""
-	for _, part := range []any{map[string]string{"alg": "RS256", "typ": "JWT", "kid": p.KeyID}, c} {
-		raw, err := json.Marshal(part)
-		if err != nil {
-			return "", err
-		}
-		text += base64.RawURLEncoding.EncodeToString(raw) + "."
-	}
-	sum := sha256.Sum256([]byte(text[:len(text)-1]))
+	header, headerErr := json.Marshal(map[string]string{"alg": "RS256", "typ": "JWT", "kid": p.KeyID})
+	payload, payloadErr := json.Marshal(c)
+	encode := base64.RawURLEncoding.EncodeToString
+	text := encode(header) + "." + encode(payload)
+	sum := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
-	return text + base64.RawURLEncoding.EncodeToString(signature), err
+	return text + "." + encode(signature), errors.Join(headerErr, payloadErr, err)
 }

@@ -6,6 +6,7 @@ package gcp
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -174,7 +175,7 @@ func (c *call) orderNetwork(o *order) error {
 	n["kind"], n["name"], n["stackType"] = "compute#networkInterface", "nic0", "IPV4_ONLY"
 	n["fingerprint"] = fingerprint(o.instance.id())
 	o.instance.Object["networkInterfaces"] = []any{n}
-	if err := c.orderPublic(o, n, s); err != nil {
+	if err := c.orderPublic(n, s); err != nil {
 		return err
 	}
 	o.subnet = s
@@ -240,7 +241,7 @@ func (c *call) orderSubnetwork(n object, region string) (*resource, error) {
 }
 
 // orderPublic checks the public address that an interface asks for.
-func (c *call) orderPublic(o *order, n object, s *resource) error {
+func (c *call) orderPublic(n object, s *resource) error {
 	configs := n.subs("accessConfigs")
 	switch {
 	case len(configs) == 0:
@@ -282,9 +283,7 @@ func (c *call) orderSettings(o *order) error {
 		return notSimulated("resource.hostname")
 	}
 	shielded := object{"enableSecureBoot": false, "enableVtpm": true, "enableIntegrityMonitoring": true}
-	for key, value := range i.sub("shieldedInstanceConfig") {
-		shielded[key] = value
-	}
+	maps.Copy(shielded, i.sub("shieldedInstanceConfig"))
 	if shielded.bool("enableSecureBoot") && !o.uefi() {
 		return invalid("resource.shieldedInstanceConfig", "{ \"enableSecureBoot\": true }", "Shielded VM Config can only be set when using a UEFI-compatible disk.")
 	}

@@ -156,11 +156,12 @@ func probeRanges() []string {
 }
 
 func (g *GCP) installPrincipals() error {
-	permissions, err := g.seed.Permissions, error(nil)
-	if len(permissions) == 0 {
-		if permissions, err = documentedPermissions(); err != nil {
-			return err
-		}
+	permissions, err := documentedPermissions()
+	if err != nil {
+		return err
+	}
+	if len(g.seed.Permissions) > 0 {
+		permissions = g.seed.Permissions
 	}
 	user, admin := g.account(userName), g.account(adminName)
 	if g.st.principals.ByID[user] == nil {

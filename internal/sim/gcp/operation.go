@@ -195,8 +195,7 @@ func (g *GCP) showOperation(o datacenter.Operation) object {
 
 func operationType(method string) string {
 	noun, verb, _ := strings.Cut(method, ".")
-	switch {
-	case slices.Contains([]string{"insert", "delete", "start", "stop", "reset", "patch", "update", "setLabels", "setMetadata", "setTags"}, verb):
+	if slices.Contains([]string{"insert", "delete", "start", "stop", "reset", "patch", "update", "setLabels", "setMetadata", "setTags"}, verb) {
 		return verb
 	}
 	return "compute." + noun + "." + verb

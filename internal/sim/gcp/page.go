@@ -113,7 +113,7 @@ func (c *call) aggregated(kind, collection string, all []object) (any, error) {
 	}
 	for _, o := range part {
 		place := placeOf(o.str("selfLink"))
-		scoped := object(items.sub(place))
+		scoped := items.sub(place)
 		list, _ := scoped[collection].([]any)
 		items[place] = object{collection: append(list, o)}
 	}

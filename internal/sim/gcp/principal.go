@@ -162,16 +162,6 @@ func (c *call) forbidden(permission, on string) error {
 	return refusal{status: http.StatusForbidden, reason: "forbidden", message: "Required '" + permission + "' permission for '" + on + "'"}
 }
 
-// allowAll refuses a caller without one of several permissions.
-func (c *call) allowAll(path string, permissions ...string) error {
-	for _, p := range permissions {
-		if err := c.allow(p, path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // allowCreate checks the permissions to create a resource of most kinds, with its labels.
 func (c *call) allowCreate(k kind, path string) error {
 	verb := ".create"

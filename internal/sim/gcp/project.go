@@ -115,7 +115,7 @@ func (c *call) quotas(region string, all map[string]float64) (out []any) {
 func showRegion(c *call, r *resource, o object) { o["quotas"] = c.quotas(r.name(), regionalQuotas()) }
 
 // usage is how much of a quota is used.
-func (c *call) usage(region, metric string) (sum float64) {
+func (c *call) usage(region, metric string) float64 {
 	in := func(collection string) (out []*resource) {
 		for _, r := range c.st.tables[collection].ByID {
 			if place := locationOf(r.Path); region == "" || place == region || regionOf(place) == region {
@@ -134,16 +134,26 @@ func (c *call) usage(region, metric string) (sum float64) {
 	case metric == "STATIC_ADDRESSES":
 		return float64(len(slices.DeleteFunc(in("addresses"), func(r *resource) bool { return r.Object.str("addressType") == "INTERNAL" })))
 	case metric == "DISKS_TOTAL_GB" || metric == "SSD_TOTAL_GB":
-		for _, d := range in("disks") {
-			if strings.HasSuffix(d.Object.str("type"), "/pd-standard") == (metric == "DISKS_TOTAL_GB") {
-				sum += float64(d.Object.num("sizeGb"))
-			}
-		}
+		return usedGB(in("disks"), metric)
 	case strings.HasSuffix(metric, "CPUS") || metric == "CPUS_ALL_REGIONS":
-		for _, i := range in("instances") {
-			if t := c.typeOf(i); i.Object.str("status") != terminated && (metric == "CPUS_ALL_REGIONS" || t.family.quota == metric) {
-				sum += float64(t.cpus)
-			}
+		return c.usedCPUs(in("instances"), metric)
+	}
+	return 0
+}
+
+func usedGB(disks []*resource, metric string) (sum float64) {
+	for _, d := range disks {
+		if strings.HasSuffix(d.Object.str("type"), "/pd-standard") == (metric == "DISKS_TOTAL_GB") {
+			sum += float64(d.Object.num("sizeGb"))
+		}
+	}
+	return sum
+}
+
+func (c *call) usedCPUs(instances []*resource, metric string) (sum float64) {
+	for _, i := range instances {
+		if t := c.typeOf(i); i.state() != terminated && (metric == "CPUS_ALL_REGIONS" || t.family.quota == metric) {
+			sum += float64(t.cpus)
 		}
 	}
 	return sum

@@ -135,11 +135,13 @@ func (c *call) checkPlace() error {
 // otherProject refuses a project that does not exist, or in which the caller has no rights:
 // both have the same answer.
 func (c *call) otherProject(project string) error {
-	verb := c.method.Name[strings.Index(c.method.Name, ".")+1:]
-	if verb == "insert" {
+	noun, verb, _ := strings.Cut(c.method.Name, ".")
+	switch verb {
+	case "insert":
 		verb = "create"
+	case "aggregatedList":
+		verb = "list"
 	}
-	noun := c.method.Name[:strings.Index(c.method.Name, ".")]
 	return c.forbidden("compute."+noun+"."+verb, "projects/"+project)
 }
 

@@ -35,7 +35,7 @@ func methods() (out []string) {
 		"globalOperations":      "get list aggregatedList wait",
 	}
 	for _, resource := range slices.Sorted(maps.Keys(all)) {
-		for _, name := range strings.Fields(all[resource]) {
+		for name := range strings.FieldsSeq(all[resource]) {
 			out = append(out, resource+"."+name)
 		}
 	}
