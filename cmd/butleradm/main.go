@@ -11,16 +11,18 @@ import (
 	"github.com/butlerdotdev/butler/internal/plane/component"
 	simaws "github.com/butlerdotdev/butler/internal/sim/aws"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
+	simgcp "github.com/butlerdotdev/butler/internal/sim/gcp"
 	simharvester "github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/aws"
+	"github.com/butlerdotdev/butler/provider/gcp"
 	"github.com/butlerdotdev/butler/provider/harvester"
 )
 
 func main() {
 	app := cli.App{
-		Providers:  []provider.Provider{harvester.Provider(), aws.Provider()},
-		Simulators: []facade.Platform{simharvester.Platform(), simaws.Platform()},
+		Providers:  []provider.Provider{harvester.Provider(), gcp.Provider(), aws.Provider()},
+		Simulators: []facade.Platform{simharvester.Platform(), simgcp.Platform(), simaws.Platform()},
 		Component:  component.Main,
 		Out:        os.Stdout,
 		Err:        os.Stderr,

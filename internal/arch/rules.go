@@ -219,7 +219,7 @@ var rules = []Rule{
 		InTests: []string{"provider/harvester", "provider/inmemory"},
 	},
 	// A butleradm with defects, for tests.
-	{Packages: "internal/cli/matrix/faulty", May: []string{"api/v1alpha1", "internal/cli", "internal/plane/component", "internal/sim/...", "internal/talos", "provider", "provider/aws", "provider/harvester"}},
+	{Packages: "internal/cli/matrix/faulty", May: []string{"api/v1alpha1", "internal/cli", "internal/plane/component", "internal/sim/...", "internal/talos", "provider", "provider/aws", "provider/gcp", "provider/harvester"}},
 	{Packages: "internal/version"},
 	{Packages: "cmd/...", May: []string{"api/v1alpha1", "charts", "provider/...", "internal/...", "config/crd"}},
 
@@ -241,6 +241,8 @@ var guards = []Guard{
 	{Prefix: "go.etcd.io/etcd/server/v3", Importers: []string{"internal/plane/component"}},
 	{Prefix: "kubevirt.io", Importers: []string{"provider/harvester", "internal/sim/harvester/..."}},
 	{Prefix: "github.com/aws", Importers: []string{"provider/aws", "internal/sim/aws/...", "cmd/butler-provider-aws", "internal/cli/matrix"}},
+	{Prefix: "cloud.google.com/go", Importers: []string{"provider/gcp"}},
+	{Prefix: "google.golang.org/api", Importers: []string{"provider/gcp"}},
 	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "github.com/cosi-project", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts", "hack/render"}},

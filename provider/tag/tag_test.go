@@ -111,3 +111,13 @@ func TestLabelsThatAPlatformCannotWriteAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestTagsInATextAreReadBack has texts of people beside ours.
+func TestTagsInATextAreReadBack(t *testing.T) {
+	set := Set{OwnerID: "o", ClusterID: clusterID, Cluster: "mgmt", Machine: "mgmt-lb"}
+	for text, want := range map[string]Set{GCP().Text(set): set, GCP().Text(Set{}): {}, "made by hand": {}, `{"butler-owner-id": 7}`: {}, "": {}} {
+		if diff := cmp.Diff(want, GCP().ReadText(text)); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}

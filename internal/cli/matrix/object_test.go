@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
+
+	simgcp "github.com/butlerdotdev/butler/internal/sim/gcp"
 )
 
 func harvesterObjects(ctx context.Context, admin string) (map[string][]string, error) {
@@ -77,6 +79,21 @@ func awsObjects(ctx context.Context, admin string) (map[string][]string, error) 
 	}
 	for _, v := range volumes.Volumes {
 		found["volumes"] = append(found["volumes"], nameOf(v.Tags))
+	}
+	return found, nil
+}
+
+func gcpObjects(ctx context.Context, admin string) (map[string][]string, error) {
+	found := map[string][]string{}
+	for _, collection := range []string{"instances", "disks", "addresses", "forwardingRules"} {
+		all, err := simgcp.List(ctx, admin, collection)
+		if err != nil {
+			return nil, err
+		}
+		found[collection] = nil
+		for _, o := range all {
+			found[collection] = append(found[collection], o.Name)
+		}
 	}
 	return found, nil
 }

@@ -14,6 +14,9 @@ import (
 //go:embed testdata/harvester.yaml
 var harvester string
 
+//go:embed testdata/gcp.yaml
+var gcp string
+
 //go:embed testdata/aws.yaml
 var aws string
 
@@ -42,6 +45,7 @@ type platform struct {
 func platforms() []platform {
 	return []platform{
 		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk, false},
+		{"gcp", gcp, "butler-system", "serviceAccountKey", gcpObjects, "admin.json", fault.LoadBalancer, true},
 		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin", fault.LoadBalancer, true},
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 // secretKeys are the names under which kubeconfigs, talosconfigs and the bundle of a
 // cluster's secrets hold what must stay secret.
-var secretKeys = []string{"key", "token", "bootstraptoken", "secret", "secretboxencryptionsecret", "client-key-data"}
+var secretKeys = []string{"key", "token", "bootstraptoken", "secret", "secretboxencryptionsecret", "client-key-data", "private_key"}
 
 // takeIn learns what must not be told: the secrets of the cluster.
 func (a *adm) takeIn(here client.Client) {
@@ -73,12 +73,18 @@ func collect(v any) (out []string) {
 	case map[string]any:
 		for key, item := range v {
 			if text, ok := item.(string); ok && len(text) > 16 && slices.Contains(secretKeys, strings.ToLower(key)) {
-				out = append(out, text)
+				out = append(out, linesOf(text)...)
 			}
 			out = append(out, collect(item)...)
 		}
 	}
 	return out
+}
+
+// linesOf are the lines of a secret that are long enough to be known again: its line ends
+// are written in several ways.
+func linesOf(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return len(line) <= 16 || strings.HasPrefix(line, "-----") })
 }
 
 // expectNoSecretShown looks at all that a plane shows to those who may read events

@@ -51,6 +51,14 @@ func (d *Datacenter) Allocate(id, subnet string) (StaticAddress, error) {
 	return a, d.statics.put(id, a)
 }
 
+// Lease returns the address that a machine will have in a subnet, on or off, until it is
+// removed.
+func (d *Datacenter) Lease(machine, subnet string) (netip.Addr, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lease(machine, subnet)
+}
+
 // StaticAddress returns an allocated address.
 func (d *Datacenter) StaticAddress(id string) (StaticAddress, bool) {
 	d.mu.Lock()

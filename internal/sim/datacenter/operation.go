@@ -117,6 +117,13 @@ func (a *Operations) Get(id string) (Operation, bool) {
 	return a.kept.get(id)
 }
 
+// Find returns the operation that a request ID has begun.
+func (a *Operations) Find(requestID string) (Operation, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.byRequest(requestID)
+}
+
 // List returns all operations in the order of their IDs.
 func (a *Operations) List() []Operation {
 	a.mu.Lock()

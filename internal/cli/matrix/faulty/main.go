@@ -18,9 +18,11 @@ import (
 	"github.com/butlerdotdev/butler/internal/plane/component"
 	simaws "github.com/butlerdotdev/butler/internal/sim/aws"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
+	simgcp "github.com/butlerdotdev/butler/internal/sim/gcp"
 	simharvester "github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/aws"
+	"github.com/butlerdotdev/butler/provider/gcp"
 	"github.com/butlerdotdev/butler/provider/harvester"
 )
 
@@ -35,8 +37,8 @@ func run() int {
 	}
 	m := &memory{}
 	app := cli.App{
-		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m), o.spoil(aws.Provider(), m)},
-		Simulators: []facade.Platform{simharvester.Platform(), simaws.Platform()},
+		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m), o.spoil(gcp.Provider(), m), o.spoil(aws.Provider(), m)},
+		Simulators: []facade.Platform{simharvester.Platform(), simgcp.Platform(), simaws.Platform()},
 		Component:  component.Main,
 		Out:        os.Stdout,
 		Err:        os.Stderr,

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cloud.google.com/go/compute/apiv1/computepb"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// mostAttempts is how many numbers of attempts are recognised.
+const mostAttempts = 64
+
+// readOperations lists the operations on the instances of the keys, in all zones.
+func (p *platform) readOperations(ctx context.Context, keys []string) ([]*computepb.Operation, error) {
+	var names []string
+	for _, k := range keys {
+		_, name, _ := strings.Cut(k, "/")
+		names = append(names, regexp.QuoteMeta(name))
+	}
+	slices.Sort(names)
+	return p.listOperations(ctx, "instances/("+strings.Join(slices.Compact(names), "|")+")")
+}
+
+// listOperations lists the operations on what a pattern matches, the oldest first.
+func (p *platform) listOperations(ctx context.Context, pattern string) (all []*computepb.Operation, err error) {
+	ctx, end := p.bind(ctx)
+	defer end()
+	filter := fmt.Sprintf(`targetLink eq ".*/%s"`, pattern)
+	list := p.operations.AggregatedList(ctx, &computepb.AggregatedListGlobalOperationsRequest{Project: p.spec.ProjectID, Filter: &filter})
+	for scope, err := range list.All() {
+		if err == nil {
+			err = unreachable(scope.Key, scope.Value.GetWarning())
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, scope.Value.GetOperations()...)
+	}
+	slices.SortStableFunc(all, func(a, b *computepb.Operation) int { return strings.Compare(a.GetInsertTime(), b.GetInsertTime()) })
+	return all, nil
+}
+
+// inserts returns the operations that create the instance of a machine, the oldest first:
+// their request IDs are derived from its owner.
+func (m machines) inserts(ctx context.Context, ref provider.MachineRef) (mine []*computepb.Operation, err error) {
+	all, err := m.begun.Do(ctx, key(ref))
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range all {
+		if o.GetOperationType() == opInsert && lastOf(o.GetTargetLink()) == ref.Name && numberOf(o, ref.Owner) >= 0 {
+			mine = append(mine, o)
+		}
+	}
+	return mine, nil
+}
+
+// numberOf is the number of the attempt that an operation belongs to, -1 if it is none of
+// the owner's.
+func numberOf(o *computepb.Operation, owner provider.Owner) int {
+	for n := range mostAttempts {
+		if o.GetClientOperationId() == requestID(owner, opInsert, lastOf(o.GetZone()), n) {
+			return n
+		}
+	}
+	return -1
+}
+
+// unspent returns the number of the first attempt that no operation has used up.
+func (m machines) unspent(ctx context.Context, ref provider.MachineRef) (int, error) {
+	mine, err := m.inserts(ctx, ref)
+	if err != nil {
+		return 0, err
+	}
+	next := 0
+	for _, o := range mine {
+		if number := numberOf(o, ref.Owner); ended(o) {
+			next = max(next, number+1)
+		}
+	}
+	return next, nil
+}
+
+// ended reports whether nothing can come of an operation: it has failed.
+func ended(o *computepb.Operation) bool { return failureOf(o) != nil }
+
+func failureOf(o *computepb.Operation) error {
+	for _, e := range o.GetError().GetErrors() {
+		return fmt.Errorf("%s: %s", e.GetCode(), e.GetMessage())
+	}
+	if o.GetStatus() == computepb.Operation_DONE && o.GetHttpErrorStatusCode() >= 400 {
+		return errors.New(o.GetHttpErrorMessage())
+	}
+	return nil
+}
+
+// operationError maps the failure of an operation to a Kind. It is definite: the same
+// request ID gets it again, so that what passes by itself makes another attempt.
+func operationError(op string, o *computepb.Operation) error {
+	failure := failureOf(o)
+	if failure == nil {
+		return nil
+	}
+	var codes []string
+	for _, e := range o.GetError().GetErrors() {
+		codes = append(codes, e.GetCode())
+	}
+	m, known := meant(codes...)
+	if !known {
+		m = meaning{provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"}
+	}
+	if m.kind == provider.Unavailable {
+		return spent(op, failure)
+	}
+	return m.kind.New(op, m.reason, failure, m.hint)
+}
+
+// spent is the error of an attempt whose request ID creates nothing more.
+func spent(op string, err error) error {
+	return provider.Exhausted.New(op, provider.ReasonAttemptSpent, err, "it is tried again as another attempt")
+}

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gcp
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"cloud.google.com/go/compute/apiv1/computepb"
+	"github.com/google/uuid"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// TestRequestIDs: the same operation has the same one, another owner, zone or attempt
+// another.
+func TestRequestIDs(t *testing.T) {
+	owner := provider.Owner{ID: "a"}
+	seen := map[string]bool{}
+	for _, id := range []string{
+		requestID(owner, opInsert, "z-a", 0), requestID(owner, opInsert, "z-a", 1), requestID(owner, opInsert, "z-b", 0), requestID(provider.Owner{ID: "b"}, opInsert, "z-a", 0),
+	} {
+		if _, err := uuid.Parse(id); err != nil || seen[id] {
+			t.Errorf("%s: %v, used before %t", id, err, seen[id])
+		}
+		seen[id] = true
+	}
+	if requestID(owner, opInsert, "z-a", 0) != requestID(provider.Owner{ID: "a", Cluster: "renamed"}, opInsert, "z-a", 0) {
+		t.Error("the name of the cluster changes the request ID")
+	}
+	o := &computepb.Operation{ClientOperationId: new(requestID(owner, opInsert, "z-a", 3)), Zone: new("https://x/projects/p/zones/z-a")}
+	if numberOf(o, owner) != 3 || numberOf(o, provider.Owner{ID: "b"}) != -1 {
+		t.Errorf("the operation is number %d", numberOf(o, owner))
+	}
+}
+
+// TestFailedOperationsAreDefinite: the same request ID would get them back for ever.
+func TestFailedOperationsAreDefinite(t *testing.T) {
+	for code, want := range map[string]string{
+		"ZONE_RESOURCE_POOL_EXHAUSTED": provider.ReasonCapacityExhausted, "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS": provider.ReasonCapacityExhausted,
+		"QUOTA_EXCEEDED": provider.ReasonQuotaExceeded, "IP_SPACE_EXHAUSTED": provider.ReasonQuotaExceeded, "RESOURCE_ALREADY_EXISTS": provider.ReasonNameTaken,
+		"PERMISSIONS_ERROR": provider.ReasonPermissionDenied, "INTERNAL_ERROR": provider.ReasonAttemptSpent, "RESOURCE_NOT_READY": provider.ReasonAttemptSpent,
+		"RESOURCE_NOT_FOUND": provider.ReasonNotFound, "INVALID_USAGE": provider.ReasonPlatformRefused,
+	} {
+		o := &computepb.Operation{Error: &computepb.Error{Errors: []*computepb.Errors{{Code: &code, Message: new("said it")}}}}
+		err := operationError("create", o)
+		if provider.ReasonOf(err) != want || provider.KindOf(err) == provider.Unavailable || !strings.Contains(err.Error(), "said it") {
+			t.Errorf("%s: %v is %s %s", code, err, provider.KindOf(err), provider.ReasonOf(err))
+		}
+	}
+	if err := operationError("create", &computepb.Operation{Status: computepb.Operation_RUNNING.Enum()}); err != nil {
+		t.Error(err)
+	}
+	if e := asked(spent("create", errors.New("x")), attempt{Type: "e2", Zone: "z"}); !strings.Contains(e.Error(), "e2 in z: x") {
+		t.Error(e)
+	}
+}
+
+func TestNamesOfMachinesAndParts(t *testing.T) {
+	long := strings.Repeat("a", 63)
+	for name, want := range map[string]bool{"a": true, "mgmt-cp-0": true, long: true, "": false, "0-cp": false, "Mgmt": false, "mgmt-": false, "a.b": false, long + "a": false} {
+		if err := checkName("x", name); (err == nil) != want {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	regional := balancers{&platform{spec: v1alpha1.GCPSpec{Region: "europe-west3"}}}
+	for _, part := range []string{diskName(long, 12), partName(long), portName(long, 50000), partName("1-cp-lb"), regional.firewallName(long)} {
+		if checkName("x", part) != nil {
+			t.Errorf("%q is no name", part)
+		}
+	}
+	if portOf(portName(long, 50000)) != 50000 || portName(long, 1) == portName(long[:62]+"b", 1) {
+		t.Error("names of ports")
+	}
+}
