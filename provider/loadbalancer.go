@@ -15,7 +15,7 @@ type LoadBalancers interface {
 	// Observe reports what the platform holds for the owner.
 	Observe(context.Context, LoadBalancerRef) (LoadBalancer, error)
 	// Ensure creates what is missing and brings everything but the scheme in line with
-	// the spec.
+	// the spec. It is asked again while the state that it reports is Partial.
 	Ensure(context.Context, LoadBalancerSpec) (LoadBalancer, error)
 	// Delete asks the platform to remove everything that Ensure created.
 	Delete(context.Context, LoadBalancerRef) error

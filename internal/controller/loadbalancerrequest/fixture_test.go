@@ -38,10 +38,15 @@ func newFixture(t *testing.T, o inmemory.Options) *fixture {
 
 func newFixtureOn(t *testing.T, p *inmemory.Platform) *fixture {
 	t.Helper()
+	return newFixtureWith(t, p, p.Provider(v1alpha1.ProviderHarvester))
+}
+
+func newFixtureWith(t *testing.T, p *inmemory.Platform, driver provider.Provider) *fixture {
+	t.Helper()
 	w := &fixture{controllertest.New(t, api), p}
 	m := w.Manager()
 	s := session.New(session.Options{
-		Provider: w.platform.Provider(v1alpha1.ProviderHarvester), Cache: m.GetClient(), Live: m.GetAPIReader(),
+		Provider: driver, Cache: m.GetClient(), Live: m.GetAPIReader(),
 	})
 	w.Must(m.Add(s))
 	w.Must(Register(m, request.Options{Type: v1alpha1.ProviderHarvester, Sessions: s}))

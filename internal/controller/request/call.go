@@ -147,7 +147,8 @@ func (p *Pass[O, P, S]) create(ctx context.Context) {
 	p.note.Asking()
 	seen, err := p.r.Kind.Act(ctx, p, Create)
 	p.note.Answered(err)
-	if err == nil {
+	// A platform that works step by step has to be asked again.
+	if _, state := p.r.Kind.Sighted(seen); err == nil && state != provider.StatePartial {
 		p.note.Applied = p.Request.GetGeneration()
 	}
 	p.remember(seen, err)
