@@ -33,7 +33,7 @@ type pass struct {
 // converge begins the operations that are possible, and says what the first one is for.
 func (b balancers) converge(ctx context.Context, s provider.LoadBalancerSpec, found *balancer) (begun string, err error) {
 	p := &pass{balancers: b, LoadBalancerSpec: s, found: found, text: tag.GCP().Text(s.Owner.Tags(s.Name))}
-	if p.subnet, err = b.platform.subnet(ctx); err != nil {
+	if p.subnet, err = b.subnet(ctx); err != nil {
 		return "", err
 	}
 	if p.zones, err = p.wantedZones(ctx); err != nil {

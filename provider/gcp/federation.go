@@ -32,8 +32,8 @@ func privateKey(text string) (*rsa.PrivateKey, error) {
 	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
 		return key, nil
 	}
-	any, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if key, ok := any.(*rsa.PrivateKey); ok && err == nil {
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if key, ok := parsed.(*rsa.PrivateKey); ok && err == nil {
 		return key, nil
 	}
 	return nil, errors.New("no RSA key")

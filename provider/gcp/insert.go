@@ -48,7 +48,7 @@ func (m machines) request(op string, s provider.MachineSpec, a attempt, subnet *
 		i.Metadata = &computepb.Metadata{Items: []*computepb.Items{{Key: new("user-data"), Value: new(s.UserData.Reveal())}}}
 	}
 	return &computepb.InsertInstanceRequest{
-		Project: m.spec.ProjectID, Zone: a.Zone, InstanceResource: i, RequestId: new(requestID(s.Owner, opInsert, a.Zone, a.Number)),
+		Project: m.spec.ProjectID, Zone: a.Zone, InstanceResource: i, RequestId: new(requestID(s.Owner, a.Zone, a.Number)),
 	}, nil
 }
 

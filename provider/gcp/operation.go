@@ -68,7 +68,7 @@ func (m machines) inserts(ctx context.Context, ref provider.MachineRef) (mine []
 // the owner's.
 func numberOf(o *computepb.Operation, owner provider.Owner) int {
 	for n := range mostAttempts {
-		if o.GetClientOperationId() == requestID(owner, opInsert, lastOf(o.GetZone()), n) {
+		if o.GetClientOperationId() == requestID(owner, lastOf(o.GetZone()), n) {
 			return n
 		}
 	}

@@ -117,8 +117,8 @@ func within(op string, err error) error { return cloud.WithOp(op, apiError(op, e
 // requests is the namespace of request IDs.
 var requests = uuid.MustParse("5d0f0a2e-6a1c-4f0b-9d2b-0c8f6f0d7b11")
 
-// requestID identifies an operation: the same owner, zone and number of the attempt have
-// the same one.
-func requestID(owner provider.Owner, operation, zone string, number int) string {
-	return uuid.NewSHA1(requests, fmt.Appendf(nil, "%s %s %s %d", owner.ID, operation, zone, number)).String()
+// requestID identifies the operation that creates an instance: the same owner, zone and
+// number of the attempt have the same one.
+func requestID(owner provider.Owner, zone string, number int) string {
+	return uuid.NewSHA1(requests, fmt.Appendf(nil, "%s %s %s %d", owner.ID, opInsert, zone, number)).String()
 }

@@ -21,17 +21,17 @@ func TestRequestIDs(t *testing.T) {
 	owner := provider.Owner{ID: "a"}
 	seen := map[string]bool{}
 	for _, id := range []string{
-		requestID(owner, opInsert, "z-a", 0), requestID(owner, opInsert, "z-a", 1), requestID(owner, opInsert, "z-b", 0), requestID(provider.Owner{ID: "b"}, opInsert, "z-a", 0),
+		requestID(owner, "z-a", 0), requestID(owner, "z-a", 1), requestID(owner, "z-b", 0), requestID(provider.Owner{ID: "b"}, "z-a", 0),
 	} {
 		if _, err := uuid.Parse(id); err != nil || seen[id] {
 			t.Errorf("%s: %v, used before %t", id, err, seen[id])
 		}
 		seen[id] = true
 	}
-	if requestID(owner, opInsert, "z-a", 0) != requestID(provider.Owner{ID: "a", Cluster: "renamed"}, opInsert, "z-a", 0) {
+	if requestID(owner, "z-a", 0) != requestID(provider.Owner{ID: "a", Cluster: "renamed"}, "z-a", 0) {
 		t.Error("the name of the cluster changes the request ID")
 	}
-	o := &computepb.Operation{ClientOperationId: new(requestID(owner, opInsert, "z-a", 3)), Zone: new("https://x/projects/p/zones/z-a")}
+	o := &computepb.Operation{ClientOperationId: new(requestID(owner, "z-a", 3)), Zone: new("https://x/projects/p/zones/z-a")}
 	if numberOf(o, owner) != 3 || numberOf(o, provider.Owner{ID: "b"}) != -1 {
 		t.Errorf("the operation is number %d", numberOf(o, owner))
 	}

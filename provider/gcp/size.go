@@ -6,9 +6,7 @@ package gcp
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
@@ -186,18 +184,6 @@ func customSize(sizes []cloud.Size, cpu, memoryMB int32, architecture string) (c
 }
 
 func roundUp(n, step int32) int32 { return (n + step - 1) / step * step }
-
-var customName = regexp.MustCompile(`^(?:[a-z0-9]+-)?custom-(\d+)-(\d+)`)
-
-// processorsOf returns the processors that a type has by its name, as far as that says.
-func processorsOf(name string) int32 {
-	text := name[strings.LastIndex(name, "-")+1:]
-	if m := customName.FindStringSubmatch(name); m != nil {
-		text = m[1]
-	}
-	n, _ := strconv.ParseInt(text, 10, 32) // else unknown
-	return int32(n)
-}
 
 // architectureOf is that of the images that are looked up for the settings.
 func (p *platform) architectureOf() string {

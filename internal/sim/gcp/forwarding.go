@@ -264,8 +264,10 @@ func (g *GCP) poolFor(r *resource, port uint16, members []*resource) datacenter.
 		ID: poolID(r, port), PreserveClient: true,
 		Check: datacenter.HealthCheck{
 			Port: uint16(check.sub("tcpHealthCheck").num("port")), Interval: time.Duration(check.num("checkIntervalSec")) * time.Second, //nolint:gosec // is a port
-			Healthy: check.num("healthyThreshold"), Unhealthy: check.num("unhealthyThreshold"),
 		},
+	}
+	if g.options.Create > 0 { // otherwise checks follow changes of the network, not the clock
+		pool.Check.Healthy, pool.Check.Unhealthy = check.num("healthyThreshold"), check.num("unhealthyThreshold")
 	}
 	for _, i := range members {
 		if g.probed(i, int(pool.Check.Port), r.Object.str("IPAddress")) {

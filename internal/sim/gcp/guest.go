@@ -4,7 +4,6 @@
 package gcp
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -42,27 +41,20 @@ func (g *GCP) bootImage(i *resource) string {
 }
 
 // guestDisks are the disks as the guest sees them. Their order says nothing about that of
-// the API, except that the boot disk is first. The serial of a SCSI disk is its device
-// name; the namespaces of the NVMe controller all have the same.
-func (g *GCP) guestDisks(i *resource) (out []datacenter.Disk) {
+// the API, except that the boot disk is first.
+func (g *GCP) guestDisks(i *resource) []datacenter.Disk {
 	all := i.Object.subs("disks")
 	extra := slices.Clone(all[1:])
 	slices.SortFunc(extra, func(a, b object) int {
 		return strings.Compare(fingerprint(a.str("source")), fingerprint(b.str("source")))
 	})
-	for number, d := range append(all[:1:1], extra...) {
-		disk := datacenter.Disk{
-			Device: "/dev/sd" + string(rune('a'+number)), SizeBytes: g.diskSize(d), Serial: d.str("deviceName"), Model: "PersistentDisk", Transport: "scsi",
-			WWID:    "t10.Google  PersistentDisk    " + d.str("deviceName"),
-			BusPath: fmt.Sprintf("/pci0000:00/0000:00:03.0/virtio0/host0/target0:0:%d/0:0:%d:0", number+1, number+1), System: d.bool("boot"),
-		}
-		if d.str("interface") == "NVME" {
-			disk.Device, disk.Serial, disk.Model, disk.Transport = fmt.Sprintf("/dev/nvme0n%d", number+1), "nvme_card-pd", "nvme_card-pd", "nvme"
-			disk.WWID, disk.BusPath = fmt.Sprintf("nvme.1ae0-%08x", number+1), "/pci0000:00/0000:00:05.0/nvme"
-		}
-		out = append(out, disk)
+	var attached []datacenter.GoogleDisk
+	for _, d := range append(all[:1:1], extra...) {
+		attached = append(attached, datacenter.GoogleDisk{
+			DeviceName: d.str("deviceName"), SizeBytes: g.diskSize(d), Boot: d.bool("boot"), NVMe: d.str("interface") == "NVME",
+		})
 	}
-	return out
+	return datacenter.GoogleDisks(attached)
 }
 
 func (g *GCP) diskSize(attached object) uint64 {

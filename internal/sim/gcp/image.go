@@ -22,7 +22,7 @@ func talosImage(version, schematic, arch string) Image {
 		name += "-" + schematic[:min(len(schematic), 12)]
 	}
 	t := v1alpha1.TalosSpec{Version: version, Schematic: schematic}
-	return Image{Name: name + "-" + arch, Family: "talos", Arch: map[string]string{"arm64": arm}[arch], Description: describe(t)}
+	return Image{Name: name + "-" + arch, Family: "talos-" + arch, Arch: map[string]string{"arm64": arm}[arch], Description: describe(t)}
 }
 
 // describe is what the importer of an image writes about it.

@@ -80,6 +80,7 @@ func (c *call) placeOrder(o *order) (any, error) {
 			d.disk.Object["lastAttachTimestamp"] = stamp(c.now)
 			c.st.put(d.disk)
 			c.auditResource(d.disk)
+			i.Created = append(i.Created, d.disk.Path)
 		}
 		disks = append(disks, d.attached)
 	}

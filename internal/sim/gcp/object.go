@@ -27,8 +27,9 @@ type resource struct {
 	Pending, Deleting bool
 	// Visible is from when on it is listed.
 	Visible time.Time
-	// Members are the paths of the instances in an instance group.
-	Members []string
+	// Members are the paths of the instances in an instance group, Created those of the disks
+	// that an instance came with.
+	Members, Created []string
 	// Ran is whether a start of the machine has succeeded, Copy marks what the simulator
 	// copied, for the auditor alone.
 	Ran, Copy bool

@@ -25,6 +25,11 @@ func applyInsert(g *GCP, t task) error {
 		removeErr := g.eraseMachine(i)
 		g.mu.Lock()
 		g.dropInstance(i)
+		for _, path := range i.Created {
+			if d := g.st.get(path); d != nil {
+				g.drop(d)
+			}
+		}
 		return errors.Join(err, removeErr)
 	}
 	return nil
