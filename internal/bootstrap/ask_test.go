@@ -115,6 +115,7 @@ func TestTextsOfSilenceAreOne(t *testing.T) {
 	for _, said := range []string{
 		"connection error: desc = \"transport: Error while dialing: dial tcp 10.40.0.10:50000: connect: no route to host\"",
 		"dial tcp 10.40.0.10:6443: i/o timeout",
+		"dial tcp 203.0.113.9:50000: connect: connection timed out",
 		"Get \"https://10.40.0.10:6443/readyz\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
 	} {
 		if got := stable(errors.New(said)); got != noAnswer {

@@ -36,7 +36,7 @@ type Obstacle struct {
 // broken connection, and in which of several ways a peer did not answer.
 func stable(err error) string {
 	text := err.Error()
-	for _, silence := range []string{"no route to host", "i/o timeout", "context deadline exceeded", "Client.Timeout exceeded"} {
+	for _, silence := range []string{"no route to host", "i/o timeout", "connection timed out", "context deadline exceeded", "Client.Timeout exceeded"} {
 		if strings.Contains(text, silence) {
 			return noAnswer
 		}
