@@ -170,6 +170,10 @@ type BootstrapMachineStatus struct {
 	// TalosConfigured is true once the machine has accepted its configuration.
 	// +optional
 	TalosConfigured bool `json:"talosConfigured,omitempty"`
+	// LoopbackConfigured is true once a control plane has the address of the load balancer
+	// on its loopback interface, where the load balancer passes packets on unchanged.
+	// +optional
+	LoopbackConfigured bool `json:"loopbackConfigured,omitempty"`
 	// Ready is true once the node has joined the cluster and is Ready.
 	// +optional
 	Ready bool `json:"ready,omitempty"`

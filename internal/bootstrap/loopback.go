@@ -38,10 +38,11 @@ func (s *Session) startsWithLoopback(m Machine) bool {
 }
 
 // takesPackets reports whether a control plane takes what the load balancer passes on. A
-// target of the load balancer is one that does.
+// target of the load balancer is one that does. What the status says outlasts targets that
+// were removed: without any, nodes could not be reached to ask them.
 func (s *Session) takesPackets(m v1alpha1.BootstrapMachineStatus, t v1alpha1.LoadBalancerTarget) bool {
 	return !s.passesThrough() || s.startsWithLoopback(Machine{Name: m.Name}) ||
-		slices.Contains(s.endpoint.joined, m.Name) || slices.Contains(s.endpoint.request.Spec.Targets, t)
+		m.LoopbackConfigured || slices.Contains(s.endpoint.request.Spec.Targets, t)
 }
 
 // addLoopback gives control planes the address of the load balancer and makes them its
@@ -57,7 +58,8 @@ func addLoopback(ctx context.Context, s *Session) (*Obstacle, error) {
 	}
 	obstacles := make([]*Obstacle, len(s.controlPlanes()))
 	for i, m := range s.controlPlanes() {
-		if s.isTarget(m) {
+		if m.LoopbackConfigured || s.isTarget(m) {
+			s.Status.Machines[i].LoopbackConfigured = true
 			continue
 		}
 		if obstacles[i], err = s.addLoopbackTo(ctx, client, i); err != nil {
@@ -98,7 +100,7 @@ func (s *Session) addLoopbackTo(ctx context.Context, client *talos.Client, i int
 	case !ready:
 		return targetObstacle(m, "its API server is not ready"), nil
 	}
-	s.endpoint.joined = append(s.endpoint.joined, m.Name)
+	s.Status.Machines[i].LoopbackConfigured = true
 	return nil, nil
 }
 

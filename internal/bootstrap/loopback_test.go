@@ -20,7 +20,7 @@ func TestTargetsTakeWhatTheLoadBalancerPassesOn(t *testing.T) {
 		balancer string
 		phase    v1alpha1.ClusterBootstrapPhase
 		machine  string
-		joined   []string
+		has      bool // the address, by its status
 		have     []v1alpha1.LoadBalancerTarget
 		starts   bool // with the address
 		takes    bool
@@ -28,7 +28,8 @@ func TestTargetsTakeWhatTheLoadBalancerPassesOn(t *testing.T) {
 		"the first of a new cluster":                       {balancer: address, machine: "dev-cp-0", starts: true, takes: true},
 		"the first that replaces another":                  {balancer: address, phase: v1alpha1.BootstrapReady, machine: "dev-cp-0"},
 		"one that is to join":                              {balancer: address, machine: "dev-cp-1"},
-		"one that has joined":                              {balancer: address, machine: "dev-cp-1", joined: []string{"dev-cp-1"}, takes: true},
+		"one whose targets were removed":                   {balancer: address, phase: v1alpha1.BootstrapReady, machine: "dev-cp-1", has: true, takes: true},
+		"one that has joined":                              {balancer: address, machine: "dev-cp-1", has: true, takes: true},
 		"one that is a target":                             {balancer: address, machine: "dev-cp-1", have: []v1alpha1.LoadBalancerTarget{target("10.0.0.5", "i-1")}, takes: true},
 		"one in place of a target":                         {balancer: address, machine: "dev-cp-1", have: []v1alpha1.LoadBalancerTarget{target("10.0.0.5", "i-0")}},
 		"one with another address than a target":           {balancer: address, machine: "dev-cp-1", have: []v1alpha1.LoadBalancerTarget{target("10.0.0.4", "i-1")}},
@@ -38,12 +39,12 @@ func TestTargetsTakeWhatTheLoadBalancerPassesOn(t *testing.T) {
 	} {
 		s := &Session{ClusterBootstrap: &v1alpha1.ClusterBootstrap{}, Plan: Plan{Machines: []Machine{{Name: "dev-cp-0"}, {Name: "dev-cp-1"}}}}
 		s.Status.Phase = tc.phase
-		s.endpoint = endpointResults{request: &v1alpha1.LoadBalancerRequest{}, loadBalancer: tc.balancer, joined: tc.joined}
+		s.endpoint = endpointResults{request: &v1alpha1.LoadBalancerRequest{}, loadBalancer: tc.balancer}
 		s.endpoint.request.Spec.Targets = tc.have
 		if got := s.startsWithLoopback(Machine{Name: tc.machine}); got != tc.starts {
 			t.Errorf("%s has the address from its start: %v", reason, got)
 		}
-		if got := s.takesPackets(v1alpha1.BootstrapMachineStatus{Name: tc.machine}, target("10.0.0.5", "i-1")); got != tc.takes {
+		if got := s.takesPackets(v1alpha1.BootstrapMachineStatus{Name: tc.machine, LoopbackConfigured: tc.has}, target("10.0.0.5", "i-1")); got != tc.takes {
 			t.Errorf("%s takes packets: %v", reason, got)
 		}
 	}

@@ -155,7 +155,6 @@ type machineResults struct {
 type endpointResults struct {
 	request      *v1alpha1.LoadBalancerRequest // nil: there is none, or it is gone
 	loadBalancer string                        // its endpoint, if it has one
-	joined       []string                      // control planes that have its address since this walk
 	waiting      *Obstacle                     // what others wait for before they have it
 }
 
