@@ -110,7 +110,8 @@ func scalar(kind, text string) (ok bool) {
 }
 
 // Read checks the fields of a body, and returns it as the API keeps it: without fields that
-// it sets itself, 64-bit numbers as text, others as numbers.
+// it sets itself, 64-bit numbers as text, others as numbers. The body's numbers are
+// json.Number.
 func (m *Model) Read(schema string, body map[string]any) (map[string]any, *Problem) {
 	return m.object("resource", schema, body)
 }
