@@ -21,8 +21,8 @@ import (
 
 func main() {
 	app := cli.App{
-		Providers:  []provider.Provider{harvester.Provider(), gcp.Provider(), aws.Provider()},
-		Simulators: []facade.Platform{simharvester.Platform(), simgcp.Platform(), simaws.Platform()},
+		Providers:  []provider.Provider{harvester.Provider(), aws.Provider(), gcp.Provider()},
+		Simulators: []facade.Platform{simharvester.Platform(), simaws.Platform(), simgcp.Platform()},
 		Component:  component.Main,
 		Out:        os.Stdout,
 		Err:        os.Stderr,

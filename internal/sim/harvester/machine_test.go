@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -37,7 +38,7 @@ func TestMachineLifeWithDocumentedVerbs(t *testing.T) {
 		t.Errorf("machine: %+v", spec)
 	}
 	size := pvc.Spec.Resources.Requests[corev1.ResourceStorage]
-	if root := (datacenter.Disk{Device: "/dev/vda", SizeBytes: uint64(size.Value()), Transport: "virtio", System: true}); len(spec.Disks) != 2 || spec.Disks[0] != root || spec.Disks[1].Device != "/dev/vdb" {
+	if root := (datacenter.Disk{Device: "/dev/vda", SizeBytes: uint64(size.Value()), Transport: "virtio", System: true}); len(spec.Disks) != 2 || !cmp.Equal(spec.Disks[0], root) || spec.Disks[1].Device != "/dev/vdb" {
 		t.Errorf("disks: %+v, want %+v and that of cloud-init", spec.Disks, root)
 	}
 	if vmi.Labels["harvesterhci.io/vmName"] != "life" || !metav1.IsControlledBy(vmi, vm) {

@@ -37,8 +37,8 @@ func run() int {
 	}
 	m := &memory{}
 	app := cli.App{
-		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m), o.spoil(gcp.Provider(), m), o.spoil(aws.Provider(), m)},
-		Simulators: []facade.Platform{simharvester.Platform(), simgcp.Platform(), simaws.Platform()},
+		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m), o.spoil(aws.Provider(), m), o.spoil(gcp.Provider(), m)},
+		Simulators: []facade.Platform{simharvester.Platform(), simaws.Platform(), simgcp.Platform()},
 		Component:  component.Main,
 		Out:        os.Stdout,
 		Err:        os.Stderr,
