@@ -17,7 +17,7 @@ import (
 // alone until that has ended: a deletion that runs looks the same.
 func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	op := fmt.Sprintf("delete machine %q on %s", ref.Name, m.config)
-	all, err := m.seen.Do(ctx, key(ref))
+	all, err := m.leaving.Do(ctx, key(ref))
 	if err != nil {
 		return provider.Machine{}, within(op, err)
 	}

@@ -22,6 +22,9 @@ const (
 	briefly = 5 * time.Second
 	// fresh is how long zones and machine types are kept: they change by the month.
 	fresh = 5 * time.Minute
+	// gatherFor is how long calls of deletions wait for each other: many at once are answered
+	// together, each by a request that began after it asked.
+	gatherFor = 200 * time.Millisecond
 	// mostKeys is how many machines one filter names: it is a part of the URL.
 	mostKeys = 25
 )
@@ -34,6 +37,7 @@ type platform struct {
 
 	// What many calls ask for at the same time is read with one request.
 	seen     *cloud.Batch[[]*computepb.Instance]
+	leaving  *cloud.Batch[[]*computepb.Instance] // those that are deleted
 	remnants *cloud.Batch[[]*computepb.Disk]
 	begun    *cloud.Batch[[]*computepb.Operation]
 	callers  *cloud.Batch[provider.Identity]
@@ -47,9 +51,10 @@ type platform struct {
 func newPlatform(api clients, spec v1alpha1.GCPSpec, config string) *platform {
 	p := &platform{clients: api, spec: spec, config: config}
 	p.seen = cloud.NewBatch(mostKeys, p.readInstances)
-	p.remnants = cloud.NewBatch(mostKeys, p.readDisks)
-	p.begun = cloud.NewBatch(mostKeys, p.readOperations)
-	p.callers = cloud.NewBatch(mostKeys, p.caller)
+	p.leaving = cloud.NewBatch(mostKeys, p.readInstances).Apart(gatherFor)
+	p.remnants = cloud.NewBatch(mostKeys, p.readDisks).Apart(gatherFor)
+	p.begun = cloud.NewBatch(mostKeys, p.readOperations).Apart(gatherFor)
+	p.callers = cloud.NewBatch(mostKeys, p.caller).Apart(gatherFor)
 	p.places, p.sizes = cloud.NewRecent[[]*computepb.Zone](fresh), cloud.NewRecent[[]cloud.Size](fresh)
 	p.pictures, p.networks = cloud.NewRecent[*computepb.Image](briefly), cloud.NewRecent[*computepb.Subnetwork](briefly)
 	return p

@@ -85,7 +85,7 @@ func awsObjects(ctx context.Context, admin string) (map[string][]string, error) 
 
 func gcpObjects(ctx context.Context, admin string) (map[string][]string, error) {
 	found := map[string][]string{}
-	for _, collection := range []string{"instances", "disks", "addresses", "forwardingRules"} {
+	for _, collection := range []string{"instances", "disks"} {
 		all, err := simgcp.List(ctx, admin, collection)
 		if err != nil {
 			return nil, err

@@ -89,6 +89,17 @@ func TestCopiesAndConflicts(t *testing.T) {
 	f.get(t, "/zones/"+zone+"/disks/x-clone-0")
 }
 
+func TestDrainRestartsTheMachineOfAnInstanceThatRuns(t *testing.T) {
+	f := start(t, gcp.Seed{})
+	f.succeed(t, http.MethodPost, instances, machine("x"))
+	f.plan(t, fault.Fault{Kind: fault.Drain, Machine: "x"})
+	for tick, end := time.Tick(10*time.Millisecond), time.Now().Add(10*time.Second); f.boots.Load() < 2; <-tick {
+		if i := f.get(t, instances+"/x"); i["status"] != "RUNNING" || time.Now().After(end) {
+			t.Fatalf("the instance is %v, booted %d times", i["status"], f.boots.Load())
+		}
+	}
+}
+
 func TestEverythingSurvivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	f := startIn(t, dir, gcp.Seed{})
