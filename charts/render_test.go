@@ -36,7 +36,7 @@ const (
 )
 
 // controllers are the charts with a Deployment.
-var controllers = []string{"butler-bootstrap", "butler-controller", "butler-provider-harvester", "butler-provider-aws"}
+var controllers = []string{"butler-bootstrap", "butler-controller", "butler-provider-harvester", "butler-provider-azure", "butler-provider-aws"}
 
 // provides reports whether a chart is that of a provider.
 func provides(name string) bool { return strings.HasPrefix(name, "butler-provider-") }

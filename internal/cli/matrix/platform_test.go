@@ -14,6 +14,9 @@ import (
 //go:embed testdata/harvester.yaml
 var harvester string
 
+//go:embed testdata/azure.yaml
+var azure string
+
 //go:embed testdata/aws.yaml
 var aws string
 
@@ -39,6 +42,7 @@ type platform struct {
 func platforms() []platform {
 	return []platform{
 		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk},
+		{"azure", azure, "butler-system", "", nil, "", ""},
 		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin", fault.LoadBalancer},
 	}
 }

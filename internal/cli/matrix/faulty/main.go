@@ -17,10 +17,12 @@ import (
 	"github.com/butlerdotdev/butler/internal/cli"
 	"github.com/butlerdotdev/butler/internal/plane/component"
 	simaws "github.com/butlerdotdev/butler/internal/sim/aws"
+	simazure "github.com/butlerdotdev/butler/internal/sim/azure"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 	simharvester "github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/aws"
+	"github.com/butlerdotdev/butler/provider/azure"
 	"github.com/butlerdotdev/butler/provider/harvester"
 )
 
@@ -35,8 +37,8 @@ func run() int {
 	}
 	m := &memory{}
 	app := cli.App{
-		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m), o.spoil(aws.Provider(), m)},
-		Simulators: []facade.Platform{simharvester.Platform(), simaws.Platform()},
+		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m), o.spoil(azure.Provider(), m), o.spoil(aws.Provider(), m)},
+		Simulators: []facade.Platform{simharvester.Platform(), simazure.Platform(), simaws.Platform()},
 		Component:  component.Main,
 		Out:        os.Stdout,
 		Err:        os.Stderr,
