@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // balancer is all that Azure holds under the name and the owner of a load balancer.
@@ -25,7 +26,7 @@ type balancer struct {
 }
 
 // balancerName is the name of a load balancer on Azure.
-func balancerName(name string) string { return short(name, mostName) }
+func balancerName(name string) string { return cloud.Short(name, mostName) }
 
 // find reads what exists of a load balancer.
 func (b balancers) find(ctx context.Context, ref provider.LoadBalancerRef) (*balancer, error) {

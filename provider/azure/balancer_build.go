@@ -13,6 +13,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 const (
@@ -22,21 +23,8 @@ const (
 
 func internal(s v1alpha1.LoadBalancerScheme) bool { return s == v1alpha1.SchemeInternal }
 
-// port is one listener and where it is probed.
-type port struct{ port, check int32 }
-
-func (p port) name() string { return fmt.Sprintf("tcp-%d", p.port) }
-
-// portsOf are the ports of a load balancer, each once.
-func portsOf(s provider.LoadBalancerSpec) []port {
-	all := []port{{s.Port, s.HealthCheckPort}}
-	for _, p := range s.AdditionalPorts {
-		if !slices.ContainsFunc(all, func(q port) bool { return q.port == p }) {
-			all = append(all, port{p, p})
-		}
-	}
-	return all
-}
+// nameOf is that of the rule and the probe of a port.
+func nameOf(p cloud.Port) string { return fmt.Sprintf("tcp-%d", p.Port) }
 
 // wanted is the load balancer of a spec: one frontend, one pool, and for each port a probe
 // and a rule.
@@ -61,7 +49,7 @@ func (b balancers) wanted(ctx context.Context, s provider.LoadBalancerSpec) (arm
 		front.Properties.PublicIPAddress = &armnetwork.PublicIPAddress{ID: new(b.resource(kindAddress, partName(s.Owner.ID, s.Name, suffixFrontend)))}
 	}
 	p.FrontendIPConfigurations = []*armnetwork.FrontendIPConfiguration{front}
-	for _, q := range portsOf(s) {
+	for _, q := range cloud.Ports(s) {
 		p.Probes = append(p.Probes, probe(q))
 		p.LoadBalancingRules = append(p.LoadBalancingRules, rule(id, q))
 	}
@@ -70,20 +58,20 @@ func (b balancers) wanted(ctx context.Context, s provider.LoadBalancerSpec) (arm
 	}, nil
 }
 
-func probe(p port) *armnetwork.Probe {
-	return &armnetwork.Probe{Name: new(p.name()), Properties: &armnetwork.ProbePropertiesFormat{
-		Protocol: new(armnetwork.ProbeProtocolTCP), Port: &p.check, IntervalInSeconds: new(int32(5)), NumberOfProbes: new(int32(2)), ProbeThreshold: new(int32(2)),
+func probe(p cloud.Port) *armnetwork.Probe {
+	return &armnetwork.Probe{Name: new(nameOf(p)), Properties: &armnetwork.ProbePropertiesFormat{
+		Protocol: new(armnetwork.ProbeProtocolTCP), Port: &p.Check, IntervalInSeconds: new(int32(5)), NumberOfProbes: new(int32(2)), ProbeThreshold: new(int32(2)),
 	}}
 }
 
 // rule forwards a port with the address of the frontend as it is, see
 // docs/adr/0008-floating-ip.md. The machines' own connections do not use the frontend.
-func rule(id string, p port) *armnetwork.LoadBalancingRule {
+func rule(id string, p cloud.Port) *armnetwork.LoadBalancingRule {
 	sub := func(path string) *armnetwork.SubResource { return &armnetwork.SubResource{ID: new(id + path)} }
-	return &armnetwork.LoadBalancingRule{Name: new(p.name()), Properties: &armnetwork.LoadBalancingRulePropertiesFormat{
-		Protocol: new(armnetwork.TransportProtocolTCP), FrontendPort: &p.port, BackendPort: &p.port,
+	return &armnetwork.LoadBalancingRule{Name: new(nameOf(p)), Properties: &armnetwork.LoadBalancingRulePropertiesFormat{
+		Protocol: new(armnetwork.TransportProtocolTCP), FrontendPort: &p.Port, BackendPort: &p.Port,
 		EnableFloatingIP: new(true), DisableOutboundSnat: new(true), EnableTCPReset: new(true), IdleTimeoutInMinutes: new(int32(30)), LoadDistribution: new(armnetwork.LoadDistributionDefault),
-		FrontendIPConfiguration: sub("/frontendIPConfigurations/" + frontendName), BackendAddressPool: sub("/backendAddressPools/" + poolName), Probe: sub("/probes/" + p.name()),
+		FrontendIPConfiguration: sub("/frontendIPConfigurations/" + frontendName), BackendAddressPool: sub("/backendAddressPools/" + poolName), Probe: sub("/probes/" + nameOf(p)),
 	}}
 }
 

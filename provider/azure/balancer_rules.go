@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // Tags of Azure for sources of traffic.
@@ -91,15 +92,15 @@ func (b balancers) ensureRules(ctx context.Context, s provider.LoadBalancerSpec,
 func (b balancers) securityRule(s provider.LoadBalancerSpec, suffix string, access armnetwork.SecurityRuleAccess, sources []string, priority int32) *armnetwork.SecurityRule {
 	p := &armnetwork.SecurityRulePropertiesFormat{
 		Access: &access, Direction: new(armnetwork.SecurityRuleDirectionInbound), Priority: &priority, Protocol: new(armnetwork.SecurityRuleProtocolTCP),
-		SourcePortRange: new("*"), DestinationAddressPrefix: new("*"), Description: new("clients of load balancer " + short(s.Name, 63)),
+		SourcePortRange: new("*"), DestinationAddressPrefix: new("*"), Description: new("clients of load balancer " + cloud.Short(s.Name, 63)),
 	}
 	if len(sources) == 1 {
 		p.SourceAddressPrefix = &sources[0]
 	} else {
 		p.SourceAddressPrefixes = pointers(sources)
 	}
-	for _, q := range portsOf(s) {
-		p.DestinationPortRanges = append(p.DestinationPortRanges, new(strconv.Itoa(int(q.port))))
+	for _, q := range cloud.Ports(s) {
+		p.DestinationPortRanges = append(p.DestinationPortRanges, new(strconv.Itoa(int(q.Port))))
 	}
 	return &armnetwork.SecurityRule{Name: new(partName(s.Owner.ID, s.Name, suffix)), Properties: p}
 }

@@ -18,9 +18,7 @@ const (
 	archX64   = "x64"
 	archArm64 = "Arm64"
 
-	reasonSizeNotFound = "VMSizeNotFound"
-	reasonSizeTooSmall = "VMSizeTooSmall"
-	hintSize           = "correct spec.azure.vmSize, or leave it out"
+	hintSize = "correct spec.azure.vmSize, or leave it out"
 )
 
 // catalogue returns the sizes of the location.
@@ -29,7 +27,7 @@ func (p *platform) catalogue(ctx context.Context) ([]size, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.sizes.get(ctx, at, func(ctx context.Context) (all []size, err error) {
+	return p.sizes.Get(ctx, at, func(ctx context.Context) (all []size, err error) {
 		pages := p.skus.NewListPager(&armcompute.ResourceSKUsClientListOptions{Filter: new("location eq '" + at + "'")})
 		found, err := drain(ctx, pages, func(r armcompute.ResourceSKUsClientListResponse) []*armcompute.ResourceSKU { return r.Value })
 		for _, s := range found {
@@ -83,7 +81,7 @@ func (p *platform) spots(ctx context.Context, s provider.MachineSpec, i image) (
 		}
 	}
 	if len(all) == 0 {
-		return nil, provider.Invalid.New("", reasonSizeNotFound, fmt.Errorf("the location offers the subscription no size with %d vCPUs, %d MiB of memory and %d data disks for an image of %s", s.CPU, s.MemoryMB, len(s.ExtraDisks), i.architecture),
+		return nil, provider.Invalid.New("", provider.ReasonInstanceTypeNotFound, fmt.Errorf("the location offers the subscription no size with %d vCPUs, %d MiB of memory and %d data disks for an image of %s", s.CPU, s.MemoryMB, len(s.ExtraDisks), i.architecture),
 			"ask for less, or set spec.azure.vmSize")
 	}
 	return all, nil
@@ -91,16 +89,16 @@ func (p *platform) spots(ctx context.Context, s provider.MachineSpec, i image) (
 
 // named refuses a size of the settings that is too small, or that the image cannot have.
 func (p *platform) named(sizes []size, d demand) (size, error) {
-	i := slices.IndexFunc(sizes, func(s size) bool { return strings.EqualFold(s.name, p.spec.VMSize) })
+	i := slices.IndexFunc(sizes, func(s size) bool { return strings.EqualFold(s.Name, p.spec.VMSize) })
 	if i < 0 {
-		return size{}, provider.Invalid.New("", reasonSizeNotFound, fmt.Errorf("the location has no size %q", p.spec.VMSize), hintSize)
+		return size{}, provider.Invalid.New("", provider.ReasonInstanceTypeNotFound, fmt.Errorf("the location has no size %q", p.spec.VMSize), hintSize)
 	}
 	one := sizes[i]
 	if why := one.obstacle(d); why != "" {
-		return size{}, provider.Invalid.New("", reasonSizeNotFound, fmt.Errorf("size %s: %s", one.name, why), hintSize)
+		return size{}, provider.Invalid.New("", provider.ReasonInstanceTypeNotFound, fmt.Errorf("size %s: %s", one.Name, why), hintSize)
 	}
-	if !one.large(d) {
-		return size{}, provider.Invalid.New("", reasonSizeTooSmall, fmt.Errorf("size %s has %d vCPUs and %d MiB of memory; %d and %d are asked for", one.name, one.cpu, one.memoryMB, d.cpu, d.memoryMB), hintSize)
+	if !one.Holds(d.cpu, d.memoryMB) {
+		return size{}, provider.Invalid.New("", provider.ReasonInstanceTypeTooSmall, fmt.Errorf("size %s has %d vCPUs and %d MiB of memory; %d and %d are asked for", one.Name, one.CPU, one.MemoryMB, d.cpu, d.memoryMB), hintSize)
 	}
 	return one, nil
 }
@@ -112,8 +110,8 @@ func (p *platform) architecture(ctx context.Context) (string, error) {
 	}
 	sizes, err := p.catalogue(ctx)
 	for _, s := range sizes {
-		if strings.EqualFold(s.name, p.spec.VMSize) {
-			return s.architecture, nil
+		if strings.EqualFold(s.Name, p.spec.VMSize) {
+			return s.Architectures[0], nil
 		}
 	}
 	return archX64, err

@@ -11,23 +11,21 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
+
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // size is a size of virtual machines as far as the choice needs it.
 type size struct {
-	name, quota   string // quota is the family that it counts for
-	cpu, memoryMB int32
-	disks         int // how many data disks it takes
-	architecture  string
-	generations   []string
-	zones         []string
-	premium       bool // it takes premium disks
-	encrypts      bool // its host encrypts disks
-	localDisk     bool
-	// special are sizes that are only used if they are named: burstable, with
-	// accelerators, confidential, with fewer processors than their family, of previous
-	// generations, or without SCSI.
-	special bool
+	// Special are burstable ones, those with accelerators, confidential ones, those with
+	// fewer processors than their family, previous generations, and those without SCSI.
+	cloud.Size
+	quota       string // the family that it counts for
+	disks       int    // how many data disks it takes
+	generations []string
+	zones       []string
+	premium     bool // it takes premium disks
+	encrypts    bool // its host encrypts disks
 	// refused says why the subscription may not use it; empty means that it may.
 	refused string
 }
@@ -46,14 +44,16 @@ func sizeOf(s *armcompute.ResourceSKU) size {
 		}
 		return 0
 	}
+	of, controllers := familyOf(value(s.Name)), can["DiskControllerTypes"]
 	out := size{
-		name: value(s.Name), quota: value(s.Family), cpu: int32(number("vCPUsAvailable", "vCPUs")), memoryMB: int32(number("MemoryGB") * 1024),
-		disks: int(number("MaxDataDiskCount")), architecture: cmp.Or(can["CpuArchitectureType"], archX64),
-		generations: strings.Split(cmp.Or(can["HyperVGenerations"], "V1"), ","), premium: truth(can["PremiumIO"]), encrypts: truth(can["EncryptionAtHostSupported"]),
-		localDisk: number("MaxResourceVolumeMB", "NvmeDiskSizeInMiB") > 0,
+		Size: cloud.Size{
+			Name: value(s.Name), CPU: int32(number("vCPUsAvailable", "vCPUs")), MemoryMB: int32(number("MemoryGB") * 1024), Architectures: []string{cmp.Or(can["CpuArchitectureType"], archX64)},
+			Family: of.series, Generation: of.version, LocalDisks: number("MaxResourceVolumeMB", "NvmeDiskSizeInMiB") > 0,
+			Special: of.special() || number("GPUs") > 0 || controllers != "" && !strings.Contains(controllers, "SCSI"),
+		},
+		quota: value(s.Family), disks: int(number("MaxDataDiskCount")), generations: strings.Split(cmp.Or(can["HyperVGenerations"], "V1"), ","),
+		premium: truth(can["PremiumIO"]), encrypts: truth(can["EncryptionAtHostSupported"]),
 	}
-	controllers := can["DiskControllerTypes"]
-	out.special = familyOf(out.name).special() || number("GPUs") > 0 || controllers != "" && !strings.Contains(controllers, "SCSI")
 	out.zones, out.refused = offers(s)
 	return out
 }
@@ -91,7 +91,7 @@ func (s size) obstacle(d demand) string {
 	switch {
 	case s.refused != "":
 		return "the subscription may not use it in this location (" + s.refused + ")"
-	case s.architecture != d.architecture:
+	case !s.Boots(d.architecture):
 		return "it does not boot an image of " + d.architecture
 	case d.generation != "" && !slices.Contains(s.generations, d.generation):
 		return "it does not boot an image of Hyper-V generation " + d.generation
@@ -101,42 +101,25 @@ func (s size) obstacle(d demand) string {
 	return ""
 }
 
-func (s size) large(d demand) bool { return s.cpu >= d.cpu && s.memoryMB >= d.memoryMB }
-
 // in reports whether a zone has the size; no zone is the location as a whole.
 func (s size) in(zone string) bool { return zone == "" || slices.Contains(s.zones, zone) }
+
+// families is the order of sizes with the same resources: general purpose before compute
+// before memory before others.
+func families() cloud.Families { return cloud.Families{"D", "F", "E"} }
 
 // choose returns the smallest size for the machine in a zone, false if there is none. Sizes
 // that are named only, and those that take no premium disk, are left out.
 func choose(sizes []size, d demand, zone string) (best size, found bool) {
 	for _, s := range sizes {
-		if s.special || !s.premium || !s.large(d) || s.obstacle(d) != "" || !s.in(zone) {
+		if s.Special || !s.premium || !s.Holds(d.cpu, d.memoryMB) || s.obstacle(d) != "" || !s.in(zone) {
 			continue
 		}
-		if !found || compareSizes(s, best) < 0 {
+		if !found || families().Compare(s.Size, best.Size) < 0 {
 			best, found = s, true
 		}
 	}
 	return best, found
-}
-
-// compareSizes orders sizes: fewer processors, less memory, general purpose before compute
-// before memory before others, without a local disk, the newest generation, the shortest
-// name, the name.
-func compareSizes(a, b size) int {
-	x, y := familyOf(a.name), familyOf(b.name)
-	return cmp.Or(
-		cmp.Compare(a.cpu, b.cpu), cmp.Compare(a.memoryMB, b.memoryMB), cmp.Compare(x.rank(), y.rank()),
-		cmp.Compare(number(a.localDisk), number(b.localDisk)), cmp.Compare(y.version, x.version),
-		cmp.Compare(len(a.name), len(b.name)), strings.Compare(a.name, b.name),
-	)
-}
-
-func number(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // family is what the name of a size says, such as Standard_D4s_v5.
@@ -164,13 +147,4 @@ func familyOf(name string) family {
 func (f family) special() bool {
 	oldest, general := map[string]int{"D": 3, "E": 3, "F": 2, "L": 2, "M": 1}[f.series]
 	return f.constrained || !general || f.version < oldest
-}
-
-// rank is the place of the series in the documented order.
-func (f family) rank() int {
-	order := []string{"D", "F", "E"}
-	if i := slices.Index(order, f.series); i >= 0 {
-		return i
-	}
-	return len(order)
 }

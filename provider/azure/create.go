@@ -49,7 +49,7 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 // existing returns the machine of the owner. One of another owner with the name is a
 // Conflict.
 func (m machines) existing(ctx context.Context, op string, ref provider.MachineRef) (*armcompute.VirtualMachine, error) {
-	all, err := m.listed.do(ctx, ref.Name)
+	all, err := m.listed.Do(ctx, ref.Name)
 	if err != nil {
 		return nil, apiError(op, err)
 	}

@@ -15,13 +15,12 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 const (
 	// talosGallery is the community gallery that Talos' own images are published in.
 	talosGallery = "siderolabs-c4d707c0-343e-42de-b597-276e4f7a5b0b"
-	// plainSchematic is that of the published images: no extensions.
-	plainSchematic = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
 
 	communityPrefix = "/communitygalleries/"
 	hintImage       = "set spec.image of the request or spec.azure.imageURN, or import the image, see docs/getting-started/azure.md"
@@ -50,7 +49,7 @@ func (p *platform) image(ctx context.Context, s provider.MachineSpec) (image, er
 	if name == "" && s.TalosVersion == "" {
 		return image{}, provider.Invalid.New("", provider.ReasonImageMissing, errors.New("neither an image nor a Talos version is set"), hintImage)
 	}
-	return p.images.get(ctx, name+" "+s.TalosVersion+" "+s.Schematic, func(ctx context.Context) (image, error) {
+	return p.images.Get(ctx, name+" "+s.TalosVersion+" "+s.Schematic, func(ctx context.Context) (image, error) {
 		found, err := p.findImage(ctx, s, name)
 		if gone(err) {
 			err = p.noImage(cmp.Or(name, "Talos "+s.TalosVersion))
@@ -264,8 +263,7 @@ func (p *platform) talosImage(ctx context.Context, s provider.MachineSpec) (imag
 func newest(all []*armcompute.Image, version, schematic string) *armcompute.Image {
 	all = slices.DeleteFunc(slices.Clone(all), func(i *armcompute.Image) bool {
 		text := fmt.Sprint(value(i.Name), tagMap(i.Tags))
-		named := strings.Contains(text, version) || strings.Contains(text, strings.ReplaceAll(version, ".", "-"))
-		return !named || schematic != "" && schematic != plainSchematic && !strings.Contains(text, schematic)
+		return !cloud.ShowsVersion(text, version) || schematic != "" && schematic != cloud.PlainSchematic && !strings.Contains(text, schematic)
 	})
 	if len(all) == 0 {
 		return nil

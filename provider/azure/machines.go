@@ -5,13 +5,12 @@ package azure
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // machines implements provider.Machines.
@@ -19,11 +18,8 @@ type machines struct{ *platform }
 
 var _ provider.Machines = machines{}
 
-const (
-	// mostUserData is what Azure accepts, before it is encoded.
-	mostUserData = 65535
-	reasonUser   = "UserDataTooLong"
-)
+// mostUserData is what Azure accepts, before it is encoded.
+const mostUserData = 65535
 
 // listVMs lists the machines of the resource group, by name.
 func (p *platform) listVMs(ctx context.Context, _ []string) (map[string]*armcompute.VirtualMachine, error) {
@@ -57,11 +53,5 @@ func refuseSpec(op string, s provider.MachineSpec) error {
 	if err := provider.CheckSpec(op, s, clusterTag(s.Owner.Cluster)); err != nil {
 		return err
 	}
-	if s.NetworkData != "" {
-		return provider.Invalid.New(op, provider.ReasonFieldUnsupported, errors.New("networkData has no effect on Azure machines"), "remove it")
-	}
-	if n := len(s.UserData.Reveal()); n > mostUserData {
-		return provider.Invalid.New(op, reasonUser, fmt.Errorf("user data has %d bytes, and Azure accepts %d", n, mostUserData), "shorten it; large parts of a Talos configuration, such as manifests, can be fetched by URL")
-	}
-	return nil
+	return cloud.CheckUserData(op, "Azure", s, mostUserData)
 }

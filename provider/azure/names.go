@@ -4,11 +4,10 @@
 package azure
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // Suffixes of the names of parts.
@@ -27,24 +26,7 @@ const mostName = 80
 // partName is the name of what belongs to a machine or a load balancer: it carries a mark
 // of the owner, because Azure replaces an object of the same name without a question.
 func partName(owner, name, suffix string) string {
-	return short(name, 56) + "-" + mark(owner) + suffix
-}
-
-// mark is the same for the same owner.
-func mark(owner string) string { return hash(owner, 4) }
-
-func hash(text string, bytes int) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:bytes])
-}
-
-// short returns a name of at most so many characters; what is too long ends with a hash of
-// the whole name.
-func short(name string, most int) string {
-	if len(name) <= most {
-		return name
-	}
-	return strings.TrimRight(name[:most-9], "-") + "-" + hash(name, 4)
+	return cloud.Short(name, 56) + "-" + cloud.Hash(8, owner) + suffix
 }
 
 // original reports whether the driver gave the name to a part of the owner's machine, or

@@ -112,7 +112,7 @@ func (p *platform) addressPart(a armnetwork.PublicIPAddress) part {
 
 // remains returns the parts that are left of a machine, as far as listings show them.
 func (m machines) remains(ctx context.Context, ref provider.MachineRef) (left []part, err error) {
-	all, err := m.remnants.do(ctx, ref.Owner.ID)
+	all, err := m.remnants.Do(ctx, ref.Owner.ID)
 	for _, d := range all {
 		if d.of(ref) {
 			left = append(left, d)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // actions returns every action that machines and load balancers need. The role in the
@@ -40,7 +41,7 @@ func (p preflight) permissions(ctx context.Context, _ []provider.MachineSpec) ([
 		f.Message, f.Hint = "Azure does not say which actions are granted", "grant Microsoft.Authorization/permissions/read, or compare the role with docs/getting-started/azure.md"
 		return []provider.Finding{f}, nil
 	case err != nil:
-		return nil, unlessReported(err)
+		return nil, cloud.Unreported(within("", err))
 	}
 	if lacking := denied(granted, actions()); len(lacking) > 0 {
 		f.Verdict, f.Message, f.Hint = provider.Refused, strings.Join(lacking, ", ")+" is not granted", hintRole

@@ -5,24 +5,21 @@ package azure
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"regexp"
 	"slices"
-	"strconv"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // attempt is what one attempt to create a machine asks for, beside the spec. It is
 // recorded before the call, so that the same call can be repeated.
 type attempt struct {
-	Number   int              `json:"number"`
+	cloud.Attempt
 	Zone     string           `json:"zone,omitempty"`
 	Size     string           `json:"size"`
 	Image    string           `json:"image"`
@@ -37,26 +34,11 @@ type attempt struct {
 // next zone.
 func (m machines) plan(ctx context.Context, s provider.MachineSpec, last provider.Attempt) (string, error) {
 	op := fmt.Sprintf("plan machine %q on %s", s.Name, m.config)
-	number := 0
-	if before, err := readAttempt(last.Record); err == nil {
-		number = before.Number
-		if last.Refused != nil && provider.ReasonOf(last.Refused) == provider.ReasonCapacityExhausted {
-			number++
-		}
-	}
-	a, err := m.resolve(ctx, s, number)
+	a, err := m.resolve(ctx, s, cloud.Next(last))
 	if err != nil {
 		return "", within(op, err)
 	}
-	record, err := json.Marshal(a)
-	return string(record), err
-}
-
-func readAttempt(record string) (a attempt, err error) {
-	if err = json.Unmarshal([]byte(record), &a); err == nil && (a.Size == "" || a.Image == "" || a.Location == "" || a.Disk == "") {
-		err = errors.New("size, image, location or disk is missing")
-	}
-	return a, err
+	return cloud.Record(a)
 }
 
 // attempt returns what the recorded attempt asks for; without a record the first one is
@@ -66,11 +48,13 @@ func (m machines) attempt(ctx context.Context, op string, s provider.MachineSpec
 		a, err := m.resolve(ctx, s, 0)
 		return a, within(op, err)
 	}
-	a, err := readAttempt(s.Attempt)
-	if err != nil {
-		return a, provider.Invalid.New(op, provider.ReasonAttemptInvalid, fmt.Errorf("the record of the attempt cannot be used: %w", err), "another attempt is planned")
-	}
-	return a, nil
+	var a attempt
+	return a, cloud.ReadRecord(op, s.Attempt, &a, func() error {
+		if a.Size == "" || a.Image == "" || a.Location == "" || a.Disk == "" {
+			return errors.New("size, image, location or disk is missing")
+		}
+		return nil
+	})
 }
 
 // resolve looks up what the attempt of this number asks for.
@@ -96,9 +80,9 @@ func (m machines) resolve(ctx context.Context, s provider.MachineSpec, number in
 	if err != nil {
 		return attempt{}, err
 	}
-	spot := spots[(numberOf(s.Name)+number)%len(spots)]
+	spot := spots[(cloud.NumberOf(s.Name)+number)%len(spots)]
 	a := attempt{
-		Number: number, Zone: spot.zone, Size: spot.size.name, Image: image.reference, Plan: image.plan, Location: at,
+		Attempt: cloud.Attempt{Number: number}, Zone: spot.zone, Size: spot.size.Name, Image: image.reference, Plan: image.plan, Location: at,
 		Disk: string(armcompute.StorageAccountTypesPremiumLRS), Set: spot.zone == "" && s.Role == v1alpha1.RoleControlPlane && s.Owner.ClusterID != "",
 	}
 	if !spot.size.premium {
@@ -113,7 +97,7 @@ func (m machines) resolve(ctx context.Context, s provider.MachineSpec, number in
 // encryptsAtHost reports whether the subscription has registered encryption at host. Where
 // that may not be read, disks are encrypted by the storage service alone.
 func (p *platform) encryptsAtHost(ctx context.Context) (bool, error) {
-	return p.features.get(ctx, "", func(ctx context.Context) (bool, error) {
+	return p.features.Get(ctx, "", func(ctx context.Context) (bool, error) {
 		path := "/subscriptions/" + p.spec.SubscriptionID + "/providers/Microsoft.Features/providers/Microsoft.Compute/features/EncryptionAtHost"
 		f, err := read[feature](ctx, p.clients, path, versionFeatures)
 		if gone(err) || err != nil && forbidden(err) {
@@ -121,20 +105,6 @@ func (p *platform) encryptsAtHost(ctx context.Context) (bool, error) {
 		}
 		return f.Properties.State == "Registered", err
 	})
-}
-
-var trailing = regexp.MustCompile(`-(\d{1,6})$`)
-
-// numberOf is the number at the end of a machine's name, by which machines are spread over
-// zones; one without is spread by its name.
-func numberOf(name string) int {
-	if m := trailing.FindStringSubmatch(name); m != nil {
-		n, _ := strconv.Atoi(m[1]) // digits
-		return n
-	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name)) // never fails
-	return int(h.Sum32() % 1024)
 }
 
 // diskTypes are those that need no further setting.

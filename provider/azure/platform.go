@@ -15,6 +15,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 const (
@@ -23,6 +24,8 @@ const (
 	briefly = 5 * time.Second
 	// fresh is how long the sizes of the location are kept: they change by the month.
 	fresh = 5 * time.Minute
+	// mostCalls is how many calls share one listing.
+	mostCalls = 1000
 )
 
 // platform is a connection to one resource group.
@@ -32,22 +35,22 @@ type platform struct {
 	config string
 
 	// What many calls ask for at the same time is read with one request.
-	listed   *batch[map[string]*armcompute.VirtualMachine] // by name in lower case
-	remnants *batch[[]part]
-	where    *recent[string]
-	sizes    *recent[[]size]
-	images   *recent[image]
-	networks *recent[armnetwork.Subnet]
-	features *recent[bool]
+	listed   *cloud.Batch[map[string]*armcompute.VirtualMachine] // by name in lower case
+	remnants *cloud.Batch[[]part]
+	where    *cloud.Recent[string]
+	sizes    *cloud.Recent[[]size]
+	images   *cloud.Recent[image]
+	networks *cloud.Recent[armnetwork.Subnet]
+	features *cloud.Recent[bool]
 	key      func() (string, error)
 }
 
 func newPlatform(api clients, spec v1alpha1.AzureSpec, config string) *platform {
 	p := &platform{clients: api, spec: spec, config: config, key: sshKey()}
-	p.listed = newBatch(p.listVMs)
-	p.remnants = newBatch(func(ctx context.Context, _ []string) ([]part, error) { return p.parts(ctx) })
-	p.where, p.sizes, p.features = newRecent[string](fresh), newRecent[[]size](fresh), newRecent[bool](fresh)
-	p.images, p.networks = newRecent[image](briefly), newRecent[armnetwork.Subnet](briefly)
+	p.listed = cloud.NewBatch(mostCalls, p.listVMs)
+	p.remnants = cloud.NewBatch(mostCalls, func(ctx context.Context, _ []string) ([]part, error) { return p.parts(ctx) })
+	p.where, p.sizes, p.features = cloud.NewRecent[string](fresh), cloud.NewRecent[[]size](fresh), cloud.NewRecent[bool](fresh)
+	p.images, p.networks = cloud.NewRecent[image](briefly), cloud.NewRecent[armnetwork.Subnet](briefly)
 	return p
 }
 
@@ -79,7 +82,7 @@ func (p *platform) location(ctx context.Context) (string, error) {
 	if p.spec.Location != "" {
 		return plainLocation(p.spec.Location), nil
 	}
-	return p.where.get(ctx, "", func(ctx context.Context) (string, error) {
+	return p.where.Get(ctx, "", func(ctx context.Context) (string, error) {
 		g, err := read[group](ctx, p.clients, p.scope(), versionResources)
 		return plainLocation(g.Location), err
 	})

@@ -4,156 +4,79 @@
 package azure
 
 import (
-	"cmp"
-	"fmt"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
 
-	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
-// need is a port that security groups have to allow.
-type need struct {
-	protocol string
-	from, to int
-	// source is a tag of Azure; empty means the machines.
-	source string
-	// addon: only some clusters need it.
-	addon string
-	use   string
-}
-
-// needs are the ports of Talos, Kubernetes and the default network addon. What clients of
-// the load balancer need is opened with it.
-func needs() []need {
-	return []need{
-		{"Tcp", 6443, 6443, fromBalancer, "", "probes of the load balancer"},
-		{"Tcp", 50000, 50000, fromBalancer, "", "probes of the load balancer"},
-		{"Tcp", 6443, 6443, "", "", "the Kubernetes API"},
-		{"Tcp", 50000, 50001, "", "", "the Talos API and its trust service"},
-		{"Tcp", 2379, 2380, "", "", "etcd"},
-		{"Tcp", 10250, 10250, "", "", "the kubelet"},
-		{"Udp", 8472, 8472, "", "Cilium", "the pod network"},
-		{"Tcp", 4240, 4240, "", "Cilium", "health checks of the pod network"},
+// firewall is a security group with the rule that a load balancer adds for its clients.
+// Probes come from Azure itself.
+func firewall(rules []*armnetwork.SecurityRule, machines []netip.Prefix) cloud.Firewall {
+	w := cloud.Firewall{
+		Machines: cloud.Source{Name: "the machines", Ranges: machines, Groups: []string{fromNetwork}},
+		Balancer: []cloud.Source{{Name: "probes of the load balancer (" + fromBalancer + ")", Groups: []string{fromBalancer}}, {Name: "clients of the load balancer", Groups: []string{fromInternet}}},
+		Hint:     "add an inbound rule to the security group, with a smaller priority than any that refuses it",
 	}
-}
-
-func (n need) String() string {
-	ports := strconv.Itoa(n.from)
-	if n.to != n.from {
-		ports = fmt.Sprintf("%d-%d", n.from, n.to)
+	for _, p := range []int32{6443, 50000} {
+		w.Rules = append(w.Rules, cloud.Rule{Protocol: "tcp", From: p, To: p, Groups: []string{fromInternet}, Priority: firstPriority})
 	}
-	return fmt.Sprintf("%s %s from %s, for %s", strings.ToLower(n.protocol), ports, cmp.Or(n.source, "the machines"), n.use)
-}
-
-// verdict is that of the first rule which concerns a need: Azure asks them in the order of
-// their priority. A rule that refuses a part of it decides as well.
-func verdict(rules []*armnetwork.SecurityRule, n need, machines []netip.Prefix) (allowed bool, by string) {
-	rules = slices.DeleteFunc(slices.Clone(rules), func(r *armnetwork.SecurityRule) bool {
-		return r.Properties == nil || value(r.Properties.Direction) != armnetwork.SecurityRuleDirectionInbound
-	})
-	slices.SortFunc(rules, func(a, b *armnetwork.SecurityRule) int {
-		return cmp.Compare(value(a.Properties.Priority), value(b.Properties.Priority))
-	})
 	for _, r := range rules {
-		allow := value(r.Properties.Access) == armnetwork.SecurityRuleAccessAllow
-		if concerns(r.Properties, n, machines, allow) {
-			return allow, value(r.Name)
+		if r.Properties != nil && value(r.Properties.Direction) == armnetwork.SecurityRuleDirectionInbound {
+			w.Rules = append(w.Rules, rulesOf(r.Properties)...)
 		}
 	}
-	return false, ""
+	return w
 }
 
-// concerns reports whether a rule is about a need: about all of it, or about some of it.
-func concerns(r *armnetwork.SecurityRulePropertiesFormat, n need, machines []netip.Prefix, all bool) bool {
-	if p := string(value(r.Protocol)); p != "*" && !strings.EqualFold(p, n.protocol) {
-		return false
+// rulesOf is one rule for each protocol and range of ports of a security rule.
+func rulesOf(p *armnetwork.SecurityRulePropertiesFormat) (all []cloud.Rule) {
+	one := cloud.Rule{Deny: value(p.Access) == armnetwork.SecurityRuleAccessDeny, Priority: value(p.Priority), Opaque: len(p.SourceApplicationSecurityGroups) > 0}
+	for _, text := range sourcesOf(p) {
+		if text == "*" {
+			one.Ranges, one.Groups = append(one.Ranges, netip.MustParsePrefix("0.0.0.0/0")), append(one.Groups, fromNetwork, fromBalancer, fromInternet)
+		} else if prefix, err := netip.ParsePrefix(text); err == nil {
+			one.Ranges = append(one.Ranges, prefix)
+		} else if address, err := netip.ParseAddr(text); err == nil {
+			one.Ranges = append(one.Ranges, netip.PrefixFrom(address, address.BitLen()))
+		} else {
+			one.Groups = append(one.Groups, text)
+		}
 	}
-	if !slices.ContainsFunc(portRangesOf(r), func(text string) bool { return spans(text, n, all) }) {
-		return false
+	protocols := []string{strings.ToLower(string(value(p.Protocol)))}
+	if protocols[0] == "*" {
+		protocols = []string{"tcp", "udp"}
 	}
-	if len(r.SourceApplicationSecurityGroups) > 0 {
-		return !all // who is in them is not read
+	for _, protocol := range protocols {
+		for _, text := range portRangesOf(p) {
+			one.Protocol = protocol
+			if one.From, one.To = span(text); one.To >= one.From {
+				all = append(all, one)
+			}
+		}
 	}
-	return slices.ContainsFunc(sourcesOf(r), func(text string) bool { return comesFrom(text, n, machines, all) })
+	return all
 }
 
-func spans(text string, n need, all bool) bool {
+// span reads a port, a range of ports, or all of them; what is none is empty.
+func span(text string) (from, to int32) {
 	if text == "*" {
-		return true
+		return 0, 65535
 	}
 	first, last, several := strings.Cut(text, "-")
 	if !several {
 		last = first
 	}
-	from, err := strconv.Atoi(strings.TrimSpace(first))
+	a, err := strconv.ParseInt(strings.TrimSpace(first), 10, 32)
 	if err != nil {
-		return false
+		return 1, 0
 	}
-	to, err := strconv.Atoi(strings.TrimSpace(last))
+	b, err := strconv.ParseInt(strings.TrimSpace(last), 10, 32)
 	if err != nil {
-		return false
+		return 1, 0
 	}
-	if all {
-		return from <= n.from && to >= n.to
-	}
-	return from <= n.to && to >= n.from
-}
-
-func comesFrom(text string, n need, machines []netip.Prefix, all bool) bool {
-	if text == "*" || text == "0.0.0.0/0" && n.source != fromBalancer {
-		return true
-	}
-	if n.source != "" {
-		return strings.EqualFold(text, n.source)
-	}
-	if strings.EqualFold(text, fromNetwork) {
-		return true
-	}
-	range_, err := netip.ParsePrefix(text)
-	if err != nil {
-		return false
-	}
-	if all {
-		return len(machines) > 0 && !slices.ContainsFunc(machines, func(m netip.Prefix) bool { return range_.Bits() > m.Bits() || !range_.Contains(m.Addr()) })
-	}
-	return slices.ContainsFunc(machines, range_.Overlaps)
-}
-
-// missingRules are the findings about the rules of a group: each missing one is named.
-func missingRules(about string, rules []*armnetwork.SecurityRule, machines []netip.Prefix) (all []provider.Finding) {
-	for _, n := range needs() {
-		allowed, by := verdict(rules, n, machines)
-		if allowed {
-			continue
-		}
-		f := provider.Finding{Check: about, Verdict: provider.Refused, Message: "no rule allows " + n.String(), Hint: "add an inbound rule"}
-		if by != "" {
-			f.Message, f.Hint = "rule "+by+" refuses "+n.String(), "change it, or add an inbound rule with a smaller priority"
-		}
-		if n.addon != "" {
-			f.Verdict = provider.Unknown
-			f.Hint += ", unless " + n.addon + " is not installed"
-		}
-		all = append(all, f)
-	}
-	return all
-}
-
-// refusesClients reports a rule that refuses clients on the internet before the one which
-// lets them connect to the load balancer.
-func refusesClients(rules []*armnetwork.SecurityRule) string {
-	early := slices.DeleteFunc(slices.Clone(rules), func(r *armnetwork.SecurityRule) bool {
-		return r.Properties == nil || value(r.Properties.Priority) >= firstPriority
-	})
-	for _, p := range []int{6443, 50000} {
-		if allowed, by := verdict(early, need{"Tcp", p, p, fromInternet, "", ""}, nil); !allowed && by != "" {
-			return by
-		}
-	}
-	return ""
+	return int32(a), int32(b)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/check"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // preflight implements provider.Preflight.
@@ -71,7 +72,7 @@ func (p preflight) names(ctx context.Context, specs []provider.MachineSpec) ([]p
 	if len(specs) == 0 {
 		return nil, nil
 	}
-	all, err := p.listed.do(ctx, "")
+	all, err := p.listed.Do(ctx, "")
 	if err != nil {
 		f, err := check.Verdict("names", apiError("", err))
 		return []provider.Finding{f}, err
@@ -127,16 +128,7 @@ func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) (provid
 		return f, err
 	}
 	f.Message = fmt.Sprintf("%s (%s, generation %s)", found.reference, found.architecture, cmp.Or(found.generation, "unknown"))
-	switch {
-	case s.Schematic == "" || strings.Contains(found.text, s.Schematic):
-	case found.published && s.Schematic != plainSchematic:
-		f.Verdict, f.Hint = provider.Unknown, hintImage
-		f.Message += " is the published one without extensions; the manifest has the schematic " + s.Schematic
-	case !found.published:
-		f.Verdict, f.Hint = provider.Unknown, "name the schematic in the name or in a tag of the image"
-		f.Message += " does not show whether it has the schematic " + s.Schematic + ", which is compared once a machine runs"
-	}
-	return f, nil
+	return cloud.Schematic{Wanted: s.Schematic, Shown: found.text, Published: found.published, Hint: hintImage, Mark: "the name or a tag of the image"}.Add(f), nil
 }
 
 // sizesOf reports the size of every kind of machine in every zone.
@@ -169,9 +161,9 @@ func (p preflight) sizesOf(ctx context.Context, specs []provider.MachineSpec) (a
 
 func where(s spot) string {
 	if s.zone == "" {
-		return s.size.name + " without a zone"
+		return s.size.Name + " without a zone"
 	}
-	return s.size.name + " in zone " + s.zone
+	return s.size.Name + " in zone " + s.zone
 }
 
 // chosen returns where a machine can be. It is not known if the image is not there, which

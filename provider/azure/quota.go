@@ -5,12 +5,12 @@ package azure
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // regional is the quota of all processors of a location.
@@ -19,7 +19,7 @@ const regional = "cores"
 // quotas compares the processors of the machines with what the subscription has left in
 // the location, of each family and of all.
 func (p preflight) quotas(ctx context.Context, specs []provider.MachineSpec) (all []provider.Finding, err error) {
-	asked := map[string]int64{}
+	asked := map[string]int32{}
 	for _, s := range specs {
 		spots, known, err := p.chosen(ctx, s)
 		if err != nil && !known {
@@ -28,9 +28,9 @@ func (p preflight) quotas(ctx context.Context, specs []provider.MachineSpec) (al
 		if err != nil || !known {
 			return nil, nil // another check reports it
 		}
-		one := spots[numberOf(s.Name)%len(spots)].size
-		asked[one.quota] += int64(one.cpu)
-		asked[regional] += int64(one.cpu)
+		one := spots[cloud.NumberOf(s.Name)%len(spots)].size
+		asked[one.quota] += one.CPU
+		asked[regional] += one.CPU
 	}
 	if len(asked) == 0 {
 		return nil, nil
@@ -40,7 +40,11 @@ func (p preflight) quotas(ctx context.Context, specs []provider.MachineSpec) (al
 		return nil, err
 	}
 	for _, name := range sortedKeys(asked) {
-		all = append(all, oneQuota(name, asked[name], left, err == nil))
+		q := cloud.Quota{Name: name, Unit: "vCPUs", Asked: asked[name], Grant: "grant Microsoft.Compute/locations/usages/read", Raise: "raise the quota " + name + " of the location, or ask for less"}
+		if u := left[strings.ToLower(name)]; u != nil {
+			q.Used, q.Limit = value(u.CurrentValue), new(float64(value(u.Limit)))
+		}
+		all = append(all, q.Finding())
 	}
 	return all, nil
 }
@@ -59,22 +63,4 @@ func (p preflight) usages(ctx context.Context) (map[string]*armcompute.Usage, er
 		}
 	}
 	return by, err
-}
-
-func oneQuota(name string, asked int64, all map[string]*armcompute.Usage, readable bool) provider.Finding {
-	f := provider.Finding{Check: "vCPU quota " + name, Verdict: provider.Unknown}
-	u := all[strings.ToLower(name)]
-	if u == nil {
-		f.Message, f.Hint = fmt.Sprintf("%d vCPUs are asked for; Azure shows no such quota", asked), "look it up in the portal"
-		if !readable {
-			f.Message, f.Hint = fmt.Sprintf("%d vCPUs are asked for; the quota may not be read", asked), "grant Microsoft.Compute/locations/usages/read"
-		}
-		return f
-	}
-	left := value(u.Limit) - int64(value(u.CurrentValue))
-	f.Message = fmt.Sprintf("%d vCPUs are asked for, and %d of %d are left", asked, max(left, 0), value(u.Limit))
-	if f.Verdict = provider.Passed; asked > left {
-		f.Verdict, f.Hint = provider.Refused, "raise the quota "+name+" of the location, or ask for less"
-	}
-	return f
 }
