@@ -21,6 +21,8 @@ const (
 	ReasonSettingsMissing = "SettingsMissing"
 	// ReasonFieldUnsupported: a field that the platform cannot honour is set.
 	ReasonFieldUnsupported = "FieldUnsupported"
+	// ReasonEndpointForeign: what answers at the endpoint is another service.
+	ReasonEndpointForeign = "EndpointForeign"
 	// ReasonEndpointNotConfirmed: the Secret does not confirm the endpoint of the spec.
 	ReasonEndpointNotConfirmed = "EndpointNotConfirmed"
 	// ReasonCertificateRefused: the platform's certificate is not trusted.
@@ -39,6 +41,14 @@ const (
 	ReasonCapacityExhausted = "CapacityExhausted"
 	// ReasonAttemptInvalid: the record of an attempt cannot be used.
 	ReasonAttemptInvalid = "AttemptInvalid"
+	// ReasonAttemptSpent: what an attempt created is gone, and its call creates nothing more.
+	ReasonAttemptSpent = "AttemptSpent"
+	// ReasonInstanceTypeNotFound: no size, or not the one of the settings, is offered.
+	ReasonInstanceTypeNotFound = "InstanceTypeNotFound"
+	// ReasonInstanceTypeTooSmall: the size of the settings has less than is asked for.
+	ReasonInstanceTypeTooSmall = "InstanceTypeTooSmall"
+	// ReasonUserDataTooLong: the platform does not accept that much user data.
+	ReasonUserDataTooLong = "UserDataTooLong"
 
 	// ReasonOwnerMissing: a call names no owner.
 	ReasonOwnerMissing = "OwnerMissing"

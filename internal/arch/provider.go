@@ -22,14 +22,14 @@ var drivers = []string{"harvester", "azure", "aws"}
 func driverRules(name string) []Rule {
 	return []Rule{
 		{
-			Packages: "provider/" + name, May: []string{"api/v1alpha1", "provider", "provider/check", "provider/errtext", "provider/tag"},
+			Packages: "provider/" + name, May: []string{"api/v1alpha1", "provider", "provider/check", "provider/cloud", "provider/errtext", "provider/tag"},
 			InTests: []string{"provider/providertest", "internal/providerbinary", "internal/sim/" + name + "/...", "internal/sim/simtest"},
 		},
 		{
 			Packages: "internal/sim/" + name + "/...",
 			May: []string{
 				"api/v1alpha1", "internal/sim/audit", "internal/sim/cloudinit", "internal/sim/conflict", "internal/sim/datacenter", "internal/sim/facade",
-				"internal/sim/fault", "internal/sim/front", "internal/sim/network",
+				"internal/sim/fault", "internal/sim/front", "internal/sim/network", "internal/sim/table",
 				"internal/plane", "internal/pki", "provider/tag",
 			},
 		},
@@ -47,7 +47,7 @@ func allRules() []Rule {
 
 // noDrivers are the packages below provider that drive no platform of users.
 func noDrivers() []string {
-	return []string{"check", "errtext", "inmemory", "providertest", "serve", "tag"}
+	return []string{"check", "cloud", "errtext", "inmemory", "providertest", "serve", "tag"}
 }
 
 // ProviderGaps names for each driver below root the parts that it lacks.

@@ -19,6 +19,7 @@ var rules = []Rule{
 	{Packages: "config/admission"},
 	{Packages: "provider", May: []string{"api/v1alpha1", "provider/tag"}},
 	{Packages: "provider/check", May: []string{"api/v1alpha1", "provider"}},
+	{Packages: "provider/cloud", May: []string{"provider", "provider/check"}},
 	{Packages: "provider/errtext"},
 	{Packages: "provider/tag", May: []string{"api/v1alpha1"}},
 	{Packages: "provider/inmemory", May: []string{"api/v1alpha1", "provider"}},
@@ -113,6 +114,7 @@ var rules = []Rule{
 	{Packages: "internal/sim/fault"},
 	{Packages: "internal/sim/cloudinit"},
 	{Packages: "internal/sim/conflict", May: []string{"internal/sim/fault"}},
+	{Packages: "internal/sim/table"},
 	{Packages: "internal/sim/standin"},
 	{Packages: "internal/sim/audit", May: []string{"internal/sim/fault", "provider/tag"}},
 	{

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
 
@@ -273,5 +274,5 @@ func elbTags(tags map[string]string) (all []types.Tag) {
 // ofBalancer reports whether a target group has the name of one of the load balancer's.
 func ofBalancer(group, name string) bool {
 	prefix, port, ok := cutLast(group, "-")
-	return ok && prefix == short(name, 26) && strings.Trim(port, "0123456789") == ""
+	return ok && prefix == cloud.Short(name, 26) && strings.Trim(port, "0123456789") == ""
 }

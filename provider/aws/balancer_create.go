@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // Attributes that differ from AWS' defaults.
@@ -62,23 +63,9 @@ func (b balancers) crossZones(ctx context.Context, found *balancer) error {
 	return err
 }
 
-// port is one listener and what it forwards to.
-type port struct{ port, check int32 }
-
-// portsOf are the ports of a load balancer, each once.
-func portsOf(s provider.LoadBalancerSpec) []port {
-	all := []port{{s.Port, s.HealthCheckPort}}
-	for _, p := range s.AdditionalPorts {
-		if !slices.ContainsFunc(all, func(q port) bool { return q.port == p }) {
-			all = append(all, port{p, p})
-		}
-	}
-	return all
-}
-
 // servePort brings target group, targets and listener of a port in line.
-func (b balancers) servePort(ctx context.Context, s provider.LoadBalancerSpec, found *balancer, p port) error {
-	group := found.targetGroup(p.port)
+func (b balancers) servePort(ctx context.Context, s provider.LoadBalancerSpec, found *balancer, p cloud.Port) error {
+	group := found.targetGroup(p.Port)
 	if group == nil {
 		created, err := b.createTargets(ctx, s, found, p)
 		if err != nil {
@@ -95,20 +82,20 @@ func (b balancers) servePort(ctx context.Context, s provider.LoadBalancerSpec, f
 			return err
 		}
 	}
-	if found.listener(p.port) != nil {
+	if found.listener(p.Port) != nil {
 		return nil
 	}
 	_, err := b.elb.CreateListener(ctx, &elb.CreateListenerInput{
-		LoadBalancerArn: found.lb.LoadBalancerArn, Port: &p.port, Protocol: types.ProtocolEnumTcp, Tags: elbTags(ownerTags(s.Owner, s.Name)),
+		LoadBalancerArn: found.lb.LoadBalancerArn, Port: &p.Port, Protocol: types.ProtocolEnumTcp, Tags: elbTags(ownerTags(s.Owner, s.Name)),
 		DefaultActions: []types.Action{{Type: types.ActionTypeEnumForward, TargetGroupArn: &group.arn}},
 	})
 	return err
 }
 
-func (b balancers) createTargets(ctx context.Context, s provider.LoadBalancerSpec, found *balancer, p port) (*targetGroup, error) {
+func (b balancers) createTargets(ctx context.Context, s provider.LoadBalancerSpec, found *balancer, p cloud.Port) (*targetGroup, error) {
 	out, err := b.elb.CreateTargetGroup(ctx, &elb.CreateTargetGroupInput{
-		Name: new(groupName(s.Name, p.port)), Protocol: types.ProtocolEnumTcp, Port: &p.port, VpcId: &found.vpc, TargetType: types.TargetTypeEnumInstance,
-		HealthCheckProtocol: types.ProtocolEnumTcp, HealthCheckPort: new(decimal(p.check)), HealthCheckEnabled: new(true),
+		Name: new(groupName(s.Name, p.Port)), Protocol: types.ProtocolEnumTcp, Port: &p.Port, VpcId: &found.vpc, TargetType: types.TargetTypeEnumInstance,
+		HealthCheckProtocol: types.ProtocolEnumTcp, HealthCheckPort: new(decimal(p.Check)), HealthCheckEnabled: new(true),
 		HealthCheckIntervalSeconds: new(int32(10)), HealthCheckTimeoutSeconds: new(int32(5)), HealthyThresholdCount: new(int32(2)), UnhealthyThresholdCount: new(int32(2)),
 		Tags: elbTags(ownerTags(s.Owner, s.Name)),
 	})
@@ -119,15 +106,15 @@ func (b balancers) createTargets(ctx context.Context, s provider.LoadBalancerSpe
 		return nil, errors.New("the answer names no target group")
 	}
 	g := out.TargetGroups[0]
-	return &targetGroup{TargetGroup: g, arn: value(g.TargetGroupArn), port: p.port}, nil
+	return &targetGroup{TargetGroup: g, arn: value(g.TargetGroupArn), port: p.Port}, nil
 }
 
 // adjustTargets brings the port of the health check in line.
-func (b balancers) adjustTargets(ctx context.Context, g *targetGroup, p port) error {
-	if value(g.HealthCheckPort) == decimal(p.check) {
+func (b balancers) adjustTargets(ctx context.Context, g *targetGroup, p cloud.Port) error {
+	if value(g.HealthCheckPort) == decimal(p.Check) {
 		return nil
 	}
-	_, err := b.elb.ModifyTargetGroup(ctx, &elb.ModifyTargetGroupInput{TargetGroupArn: &g.arn, HealthCheckPort: new(decimal(p.check))})
+	_, err := b.elb.ModifyTargetGroup(ctx, &elb.ModifyTargetGroupInput{TargetGroupArn: &g.arn, HealthCheckPort: new(decimal(p.Check))})
 	return err
 }
 
@@ -158,26 +145,26 @@ func (b balancers) adjustAttributes(ctx context.Context, arn string) error {
 
 // register brings the targets of a group in line with the spec.
 func (b balancers) register(ctx context.Context, s provider.LoadBalancerSpec, g *targetGroup) error {
-	var add, drop []types.TargetDescription
-	wanted := map[string]bool{}
+	var wanted []string
 	for _, t := range s.Targets {
-		if wanted[t.ID] = true; !slices.Contains(g.targets, t.ID) {
-			add = append(add, types.TargetDescription{Id: new(t.ID)})
-		}
+		wanted = append(wanted, t.ID)
 	}
-	for _, id := range g.targets {
-		if !wanted[id] {
-			drop = append(drop, types.TargetDescription{Id: new(id)})
-		}
-	}
+	add, drop := cloud.Difference(wanted, g.targets)
 	if len(add) > 0 {
-		if _, err := b.elb.RegisterTargets(ctx, &elb.RegisterTargetsInput{TargetGroupArn: &g.arn, Targets: add}); err != nil {
+		if _, err := b.elb.RegisterTargets(ctx, &elb.RegisterTargetsInput{TargetGroupArn: &g.arn, Targets: targets(add)}); err != nil {
 			return err
 		}
 	}
 	if len(drop) == 0 {
 		return nil
 	}
-	_, err := b.elb.DeregisterTargets(ctx, &elb.DeregisterTargetsInput{TargetGroupArn: &g.arn, Targets: drop})
+	_, err := b.elb.DeregisterTargets(ctx, &elb.DeregisterTargetsInput{TargetGroupArn: &g.arn, Targets: targets(drop)})
 	return err
+}
+
+func targets(ids []string) (all []types.TargetDescription) {
+	for _, id := range ids {
+		all = append(all, types.TargetDescription{Id: new(id)})
+	}
+	return all
 }

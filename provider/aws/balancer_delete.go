@@ -10,14 +10,15 @@ import (
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // closePorts removes listeners and target groups of ports that the spec does not have any
 // more.
 func (b balancers) closePorts(ctx context.Context, s provider.LoadBalancerSpec, found *balancer) error {
 	wanted := map[int32]bool{}
-	for _, p := range portsOf(s) {
-		wanted[p.port] = true
+	for _, p := range cloud.Ports(s) {
+		wanted[p.Port] = true
 	}
 	for _, l := range found.listeners {
 		if wanted[value(l.Port)] {

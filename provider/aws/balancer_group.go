@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // createGroup creates the security group of a load balancer.
@@ -36,14 +37,10 @@ type rule struct {
 
 // rulesOf are the rules that a load balancer needs.
 func rulesOf(s provider.LoadBalancerSpec) map[rule]bool {
-	ranges := s.AllowedCIDRs
-	if len(ranges) == 0 {
-		ranges = []string{"0.0.0.0/0"}
-	}
 	all := map[rule]bool{}
-	for _, p := range portsOf(s) {
-		for _, r := range ranges {
-			all[rule{p.port, r}] = true
+	for _, p := range cloud.Ports(s) {
+		for _, r := range cloud.Clients(s) {
+			all[rule{p.Port, r}] = true
 		}
 	}
 	return all

@@ -16,6 +16,7 @@ import (
 
 	sim "github.com/butlerdotdev/butler/internal/sim/aws"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // TestALoadBalancerFollowsItsSpec changes ports, health check and ranges of one whose name
@@ -56,8 +57,8 @@ func TestALoadBalancerFollowsItsSpec(t *testing.T) {
 func (f *fixture) follows(t *testing.T, s provider.LoadBalancerSpec, arn string) {
 	t.Helper()
 	var want, listening, probed []int32
-	for _, p := range portsOf(s) {
-		want = append(want, p.port)
+	for _, p := range cloud.Ports(s) {
+		want = append(want, p.Port)
 	}
 	listeners, err := f.elb.DescribeListeners(t.Context(), &elb.DescribeListenersInput{LoadBalancerArn: &arn})
 	if err != nil {

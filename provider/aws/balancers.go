@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // balancers implements provider.LoadBalancers with network load balancers.
@@ -74,7 +75,7 @@ func (b balancers) converge(ctx context.Context, op string, s provider.LoadBalan
 	if err := b.crossZones(ctx, found); err != nil {
 		return err
 	}
-	for _, p := range portsOf(s) {
+	for _, p := range cloud.Ports(s) {
 		if err := b.servePort(ctx, s, found, p); err != nil {
 			return err
 		}

@@ -3,62 +3,34 @@
 
 package aws
 
-import "testing"
+import (
+	"testing"
 
-// sizesOf are named by "name cpu memory", and by what they are.
-func someSizes() []size {
-	x86, arm := []string{"x86_64"}, []string{"arm64"}
-	return []size{
-		{name: "t3.xlarge", cpu: 4, memoryMB: 16384, architectures: x86, special: true},
-		{name: "m4.xlarge", cpu: 4, memoryMB: 16384, architectures: x86, special: true},
-		{name: "m5.large", cpu: 2, memoryMB: 8192, architectures: x86},
-		{name: "m5.xlarge", cpu: 4, memoryMB: 16384, architectures: x86},
-		{name: "m5d.xlarge", cpu: 4, memoryMB: 16384, architectures: x86, localDisks: true},
-		{name: "m7i.xlarge", cpu: 4, memoryMB: 16384, architectures: x86},
-		{name: "m7a.xlarge", cpu: 4, memoryMB: 16384, architectures: x86},
-		{name: "m7i-flex.xlarge", cpu: 4, memoryMB: 16384, architectures: x86},
-		{name: "m7g.xlarge", cpu: 4, memoryMB: 16384, architectures: arm},
-		{name: "h7.xlarge", cpu: 4, memoryMB: 16384, architectures: x86},
-		{name: "c7i.xlarge", cpu: 4, memoryMB: 8192, architectures: x86},
-		{name: "r7i.large", cpu: 2, memoryMB: 16384, architectures: x86},
-		{name: "r7i.xlarge", cpu: 4, memoryMB: 32768, architectures: x86},
-		{name: "m7i.2xlarge", cpu: 8, memoryMB: 32768, architectures: x86},
-	}
-}
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
 
-func TestTheSmallestTypeIsChosenInTheDocumentedOrder(t *testing.T) {
+func TestTypesAreReadFromTheCatalogue(t *testing.T) {
 	for name, c := range map[string]struct {
-		cpu, memory  int32
-		architecture string
-		want         string
+		family     string
+		generation int
+		special    bool
 	}{
-		"general purpose, newest, then by name":     {4, 16384, "x86_64", "m7a.xlarge"},
-		"the architecture of the image":             {4, 16384, "arm64", "m7g.xlarge"},
-		"fewer processors before less memory":       {2, 16384, "x86_64", "r7i.large"},
-		"less memory before general purpose":        {4, 4096, "x86_64", "c7i.xlarge"},
-		"more memory than general purpose has":      {4, 20000, "x86_64", "r7i.xlarge"},
-		"the next size":                             {5, 16384, "x86_64", "m7i.2xlarge"},
-		"nothing is large enough":                   {64, 1024, "x86_64", ""},
-		"nothing boots it":                          {1, 1024, "riscv", ""},
-		"small machines do not get a burstable one": {1, 1024, "x86_64", "m5.large"},
+		"m7i.xlarge": {"m", 7, false}, "m7i-flex.large": {"m", 7, false}, "c6gd.large": {"c", 6, false},
+		"t3.micro": {"t", 3, true}, "u-6tb1.metal": {"u", 6, false}, "odd": {"odd", 0, false},
 	} {
-		for range 2 {
-			best, found := choose(someSizes(), c.cpu, c.memory, c.architecture)
-			if best.name != c.want || found != (c.want != "") {
-				t.Errorf("%s: %q, want %q", name, best.name, c.want)
-			}
+		got := sizeOf(types.InstanceTypeInfo{InstanceType: types.InstanceType(name), CurrentGeneration: new(true)})
+		if got.Family != c.family || got.Generation != c.generation || got.Special != c.special {
+			t.Errorf("%s is %+v, want %+v", name, got, c)
 		}
 	}
-}
-
-func TestOrderOfTypes(t *testing.T) {
-	for _, pair := range [][2]string{{"m5.xlarge", "m5d.xlarge"}, {"m7i.xlarge", "m5.xlarge"}, {"m7i.xlarge", "m7i-flex.xlarge"}, {"m5.xlarge", "h7.xlarge"}} {
-		byName := map[string]size{}
-		for _, s := range someSizes() {
-			byName[s.name] = s
-		}
-		if compareSizes(byName[pair[0]], byName[pair[1]]) >= 0 || compareSizes(byName[pair[1]], byName[pair[0]]) <= 0 {
-			t.Errorf("%s does not come before %s", pair[0], pair[1])
+	for name, info := range map[string]types.InstanceTypeInfo{
+		"an old generation": {},
+		"bare metal":        {CurrentGeneration: new(true), BareMetal: new(true)},
+		"burstable":         {CurrentGeneration: new(true), BurstablePerformanceSupported: new(true)},
+		"a GPU":             {CurrentGeneration: new(true), GpuInfo: &types.GpuInfo{}},
+	} {
+		if !sizeOf(info).Special {
+			t.Errorf("%s is chosen without being named", name)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestEveryKindOfCredentials(t *testing.T) {
 			c.Transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 				return (&net.Dialer{}).DialContext(ctx, network, foreign.Listener.Addr().String())
 			}
-		}, kind: provider.Invalid, reason: reasonEndpointForeign},
+		}, kind: provider.Invalid, reason: provider.ReasonEndpointForeign},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := maps.Clone(f.credentials)

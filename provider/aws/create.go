@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // Create creates the instance with its disks and its interface in one call. A repeated
@@ -42,7 +43,7 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 	}
 	created := out.Instances[0]
 	if terminated(created) {
-		return provider.Machine{}, provider.Invalid.New(op, reasonAttemptSpent, fmt.Errorf("the instance of an earlier call, %s, is terminated%s", value(created.InstanceId), because(created)), "it is tried again as another attempt")
+		return provider.Machine{}, provider.Invalid.New(op, provider.ReasonAttemptSpent, fmt.Errorf("the instance of an earlier call, %s, is terminated%s", value(created.InstanceId), because(created)), "it is tried again as another attempt")
 	}
 	return report(created, s.MachineRef), nil
 }
@@ -57,7 +58,7 @@ func reported(i *types.Instance, ref provider.MachineRef) provider.Machine {
 // existing returns the instance of the owner. One of another owner with the name is a
 // Conflict.
 func (m machines) existing(ctx context.Context, op string, ref provider.MachineRef) (*types.Instance, error) {
-	mine, err := m.byOwner.do(ctx, ref.Owner.ID)
+	mine, err := m.byOwner.Do(ctx, ref.Owner.ID)
 	if err != nil {
 		return nil, apiError(op, err)
 	}
@@ -69,7 +70,7 @@ func (m machines) existing(ctx context.Context, op string, ref provider.MachineR
 
 // free refuses a name that an instance of another owner has.
 func (p *platform) free(ctx context.Context, op string, ref provider.MachineRef) error {
-	named, err := p.byName.do(ctx, ref.Name)
+	named, err := p.byName.Do(ctx, ref.Name)
 	if err != nil {
 		return apiError(op, err)
 	}
@@ -88,14 +89,20 @@ func (m machines) attempt(ctx context.Context, op string, s provider.MachineSpec
 		a, err := m.resolve(ctx, s, 0)
 		return a, within(op, err)
 	}
-	a, err := readAttempt(s.Attempt)
-	if err == nil && !slices.Contains(m.spec.SubnetIDs, a.Subnet) {
-		err = errors.New("its subnet " + a.Subnet + " is not in spec.aws.subnetIDs")
+	var a attempt
+	err := cloud.ReadRecord(op, s.Attempt, &a, func() error { return m.checkAttempt(a) })
+	return a, err
+}
+
+// checkAttempt refuses a record that lacks something, or that the settings do not allow any more.
+func (m machines) checkAttempt(a attempt) error {
+	if a.Type == "" || a.Image == "" || a.Device == "" {
+		return errors.New("type, image or device is missing")
 	}
-	if err != nil {
-		return a, provider.Invalid.New(op, provider.ReasonAttemptInvalid, fmt.Errorf("the record of the attempt cannot be used: %w", err), "another attempt is planned")
+	if !slices.Contains(m.spec.SubnetIDs, a.Subnet) {
+		return errors.New("its subnet " + a.Subnet + " is not in spec.aws.subnetIDs")
 	}
-	return a, nil
+	return nil
 }
 
 // runError adds to a refusal what was asked for.

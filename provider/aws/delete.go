@@ -18,7 +18,7 @@ import (
 // once it is gone, it removes those that an operator has detached.
 func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	op := fmt.Sprintf("delete machine %q on %s", ref.Name, m.config)
-	found, err := m.byOwner.do(ctx, ref.Owner.ID)
+	found, err := m.byOwner.Do(ctx, ref.Owner.ID)
 	if err != nil {
 		return provider.Machine{}, apiError(op, err)
 	}

@@ -19,9 +19,6 @@ import (
 )
 
 const (
-	reasonEndpointForeign = "EndpointForeign"
-	reasonAttemptSpent    = "AttemptSpent"
-
 	hintUnavailable = "check that AWS can be reached from here; it is tried again"
 	hintCredentials = "renew the credentials in the Secret of the ProviderConfig"
 	hintPermission  = "grant it to the credentials of the ProviderConfig, see docs/getting-started/aws.md"
@@ -68,7 +65,7 @@ func meanings() map[string]meaning {
 	add(meaning{provider.Invalid, provider.ReasonNetworkNotFound, "correct spec.aws.subnetIDs, spec.aws.securityGroupIDs or spec.aws.vpcID"},
 		"InvalidSubnetID.NotFound", "InvalidSubnetID.Malformed", "InvalidSubnet", "SubnetNotFound", "InvalidGroup.NotFound", "InvalidGroupId.Malformed",
 		"InvalidSecurityGroupID.NotFound", "InvalidSecurityGroupId.Malformed", "InvalidVpcID.NotFound", "InvalidVpcID.Malformed", "InvalidSecurityGroup")
-	add(meaning{provider.Invalid, reasonAttemptSpent, "it is tried again as another attempt"}, "IdempotentParameterMismatch")
+	add(meaning{provider.Invalid, provider.ReasonAttemptSpent, "it is tried again as another attempt"}, "IdempotentParameterMismatch")
 	return all
 }
 
@@ -88,7 +85,7 @@ func apiError(op string, err error) error {
 		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonNotFound, "correct what it names"
 	case response != nil && response.HTTPStatusCode() >= 500:
 	case unreadable(err):
-		e.Kind, e.Reason, e.Hint = provider.Invalid, reasonEndpointForeign, "correct spec.aws.endpoint: what answers there is not AWS"
+		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonEndpointForeign, "correct spec.aws.endpoint: what answers there is not AWS"
 	case answered:
 		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"
 	case errtext.Untrusted(err):

@@ -15,13 +15,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 const (
 	// talosOwner is the account that Talos' own images are published in.
 	talosOwner = "540036508848"
-	// plainSchematic is that of the published images: no extensions.
-	plainSchematic = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
 
 	hintImage = "set spec.image of the request or spec.aws.ami, or import the image, see docs/getting-started/aws.md"
 )
@@ -56,7 +55,7 @@ func (p *platform) imageByID(ctx context.Context, id string) (types.Image, error
 }
 
 func (p *platform) describeImages(ctx context.Context, key string, input *ec2.DescribeImagesInput) ([]types.Image, error) {
-	return p.images.get(ctx, key, func(ctx context.Context) ([]types.Image, error) {
+	return p.images.Get(ctx, key, func(ctx context.Context) ([]types.Image, error) {
 		out, err := p.ec2.DescribeImages(ctx, input)
 		if err != nil {
 			return nil, err
@@ -87,9 +86,9 @@ func (p *platform) imageByName(ctx context.Context, name string, accept func(typ
 // else for the published one, which has no extensions.
 func (p *platform) talosImage(ctx context.Context, s provider.MachineSpec, architecture string) (types.Image, error) {
 	pattern := "*" + s.TalosVersion + "*"
-	if s.Schematic != "" && s.Schematic != plainSchematic {
+	if s.Schematic != "" && s.Schematic != cloud.PlainSchematic {
 		found, err := p.imageByName(ctx, pattern, func(i types.Image) bool {
-			return strings.Contains(value(i.Name)+" "+value(i.Description), s.Schematic) && string(i.Architecture) == architecture
+			return strings.Contains(shown(i), s.Schematic) && cloud.ShowsVersion(value(i.Name), s.TalosVersion) && string(i.Architecture) == architecture
 		})
 		if e, ok := errors.AsType[*provider.Error](err); !ok || e.Reason != provider.ReasonImageNotFound {
 			return found, err
@@ -102,8 +101,11 @@ func (p *platform) talosImage(ctx context.Context, s provider.MachineSpec, archi
 // talosName is the name of a published image.
 func talosName(version, region, architecture string) string {
 	short := map[string]string{string(types.ArchitectureValuesX8664): "amd64", string(types.ArchitectureValuesArm64): "arm64"}
-	return fmt.Sprintf("talos-%s-%s-%s", version, region, short[architecture])
+	return cloud.TalosName(version, region, short[architecture])
 }
+
+// shown is the text of an image that may name its schematic.
+func shown(i types.Image) string { return value(i.Name) + " " + value(i.Description) }
 
 func (p *platform) noImage(name string) error {
 	return provider.Invalid.New("", provider.ReasonImageNotFound, fmt.Errorf("region %s has no image %q that the account may use", p.spec.Region, name), hintImage)
@@ -139,7 +141,7 @@ func (p *platform) architecture(ctx context.Context) (string, error) {
 		return string(types.ArchitectureValuesX8664), nil
 	}
 	one, err := p.settings.named(ctx, p.spec.InstanceType)
-	if err == nil && slices.Contains(one.architectures, string(types.ArchitectureValuesArm64)) {
+	if err == nil && one.Boots(string(types.ArchitectureValuesArm64)) {
 		return string(types.ArchitectureValuesArm64), nil
 	}
 	return string(types.ArchitectureValuesX8664), err

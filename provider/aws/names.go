@@ -4,10 +4,10 @@
 package aws
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strconv"
 	"strings"
+
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // mostName is how many characters the names of load balancers and target groups have.
@@ -18,21 +18,11 @@ func balancerName(name string) string {
 	if strings.HasPrefix(name, "internal-") {
 		name = "lb-" + name
 	}
-	return short(name, mostName)
+	return cloud.Short(name, mostName)
 }
 
 // groupName is the name of the target group of a port.
-func groupName(name string, port int32) string { return short(name, 26) + "-" + decimal(port) }
-
-// short returns a name of at most so many characters; what is too long ends with a hash of
-// the whole name.
-func short(name string, most int) string {
-	if len(name) <= most {
-		return name
-	}
-	sum := sha256.Sum256([]byte(name))
-	return strings.TrimRight(name[:most-9], "-") + "-" + hex.EncodeToString(sum[:4])
-}
+func groupName(name string, port int32) string { return cloud.Short(name, 26) + "-" + decimal(port) }
 
 func decimal(n int32) string { return strconv.Itoa(int(n)) }
 

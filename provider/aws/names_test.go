@@ -30,29 +30,6 @@ func TestNamesOfLoadBalancersFitAndDiffer(t *testing.T) {
 	}
 }
 
-func TestMachinesAreSpreadByTheirNumber(t *testing.T) {
-	for name, want := range map[string]int{"mgmt-cp-0": 0, "mgmt-w-12": 12, "mgmt": numberOf("mgmt"), "a-1b": numberOf("a-1b")} {
-		if got := numberOf(name); got != want || got < 0 {
-			t.Errorf("%s has the number %d, want %d", name, got, want)
-		}
-	}
-	all := subnetsIn("a", "b", "a", "c")
-	var got []string
-	for n := range 6 {
-		got = append(got, value(spread(all, n, 0).SubnetId))
-	}
-	if want := "0-a 1-b 3-c 2-a 1-b 3-c"; strings.Join(got, " ") != want {
-		t.Errorf("machines are in %v, want %s", got, want)
-	}
-	zones := map[string]bool{}
-	for attempt := range 3 {
-		zones[value(spread(all, 1, attempt).AvailabilityZone)] = true
-	}
-	if len(zones) != 3 {
-		t.Errorf("three attempts are in %v", zones)
-	}
-}
-
 func TestNamesOfPublishedImages(t *testing.T) {
 	if got := talosName("v1.9.2", "eu-central-1", "x86_64"); got != "talos-v1.9.2-eu-central-1-amd64" {
 		t.Error(got)

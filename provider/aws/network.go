@@ -14,10 +14,8 @@ import (
 
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/check"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
-
-// candidates is how many objects are named where none is set.
-const candidates = 8
 
 // subnetworks looks at the subnets: whether they exist, have room, and have a way out.
 func (p preflight) subnetworks(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
@@ -31,48 +29,29 @@ func (p preflight) subnetworks(ctx context.Context, specs []provider.MachineSpec
 	}
 	share := make(map[string]int)
 	for _, s := range specs {
-		share[value(spread(all, numberOf(s.Name), 0).SubnetId)]++
+		share[value(spread(all, s.Name, 0).SubnetId)]++
 	}
 	routes, routesErr := p.routes(ctx, value(all[0].VpcId))
 	return check.Each(all, func(s types.Subnet) (provider.Finding, error) {
-		f := room(s, share[value(s.SubnetId)])
+		id := value(s.SubnetId)
+		f := cloud.Room(id, value(s.AvailabilityZone), int(value(s.AvailableIpAddressCount)), share[id], "free addresses, or add subnets to spec.aws.subnetIDs")
 		if f.Verdict == provider.Passed {
-			f = wayOut(f, s, p.spec.PublicIP, routes, routesErr)
+			f = p.egress(id, routes, routesErr).Add(f)
 		}
 		return f, nil
 	})
 }
 
-// room compares the machines of a subnet with its free addresses.
-func room(s types.Subnet, machines int) provider.Finding {
-	free := value(s.AvailableIpAddressCount)
-	f := provider.Finding{Check: "subnet " + value(s.SubnetId), Verdict: provider.Passed, Message: fmt.Sprintf("%s, %d addresses are free", value(s.AvailabilityZone), free)}
-	if int(free) < machines {
-		f.Verdict = provider.Refused
-		f.Message = fmt.Sprintf("%d machines are asked for, and %d addresses are free", machines, free)
-		f.Hint = "free addresses, or add subnets to spec.aws.subnetIDs"
+// egress is how machines of a subnet fetch their images.
+func (p preflight) egress(subnet string, routes func(string) cloud.Way, err error) cloud.Egress {
+	e := cloud.Egress{
+		Public: p.spec.PublicIP, Unread: err != nil, Grant: "grant ec2:DescribeRouteTables",
+		AddNAT: "add a NAT gateway, or mirror registries inside the VPC", SetPublic: "set spec.aws.publicIP, or use subnets with a NAT gateway",
 	}
-	return f
-}
-
-// wayOut warns if machines of a subnet cannot fetch images: unknown is a warning.
-func wayOut(f provider.Finding, s types.Subnet, public bool, routes func(string) way, err error) provider.Finding {
-	if err != nil {
-		f.Verdict, f.Hint = provider.Unknown, "grant ec2:DescribeRouteTables"
-		f.Message += "; whether it has a way to the internet may not be read"
-		return f
+	if err == nil {
+		e.Way = routes(subnet)
 	}
-	switch w := routes(value(s.SubnetId)); {
-	case w == wayNone:
-		f.Verdict, f.Hint = provider.Unknown, "add a NAT gateway, or mirror registries inside the VPC"
-		f.Message += "; it has no route to the internet, and machines fetch their images there"
-	case w == wayInternet && !public:
-		f.Verdict, f.Hint = provider.Unknown, "set spec.aws.publicIP, or use subnets with a NAT gateway"
-		f.Message += "; its route is an internet gateway, which machines without a public address cannot use"
-	default:
-		f.Message += ", and it reaches the internet through " + string(w)
-	}
-	return f
+	return e
 }
 
 func (p preflight) candidateSubnets(ctx context.Context) ([]provider.Finding, error) {
@@ -89,19 +68,7 @@ func (p preflight) candidateSubnets(ctx context.Context) ([]provider.Finding, er
 	for _, s := range out.Subnets {
 		names = append(names, fmt.Sprintf("%s (%s, %s, %s)", label(value(s.SubnetId), s.Tags), value(s.VpcId), value(s.AvailabilityZone), value(s.CidrBlock)))
 	}
-	return []provider.Finding{none("subnets", "spec.aws.subnetIDs", names)}, nil
-}
-
-// none refuses settings without an entry, and names those that could be meant.
-func none(about, field string, names []string) provider.Finding {
-	f := provider.Finding{Check: about, Verdict: provider.Refused, Message: field + " is empty, and nothing is taken by default", Hint: "set it"}
-	if len(names) > candidates {
-		names = append(names[:candidates], fmt.Sprintf("and %d more", len(names)-candidates))
-	}
-	if len(names) > 0 {
-		f.Hint = "set it, for example to " + strings.Join(names, ", ")
-	}
-	return f
+	return []provider.Finding{cloud.NotSet("subnets", "spec.aws.subnetIDs", names)}, nil
 }
 
 // groups looks at the security groups, and at their rules for the ports of a cluster.
@@ -125,7 +92,7 @@ func (p preflight) groups(ctx context.Context, specs []provider.MachineSpec) ([]
 	}
 	var found []provider.Finding
 	if len(specs) > 0 {
-		found = missingRules(about, in, p.spec.SecurityGroupIDs, machines, balancer)
+		found = firewall(in, p.spec.SecurityGroupIDs, machines, balancer).Missing(about)
 	}
 	if len(egress) == 0 {
 		found = append(found, provider.Finding{Check: about, Verdict: provider.Refused, Message: "no rule lets machines connect to anything", Hint: "add an outbound rule"})
@@ -141,7 +108,7 @@ func (p preflight) groups(ctx context.Context, specs []provider.MachineSpec) ([]
 func (p preflight) sources(ctx context.Context) (machines, balancer []netip.Prefix, err error) {
 	all, err := p.subnets(ctx)
 	if err != nil {
-		return nil, nil, unlessReported(err)
+		return nil, nil, cloud.Unreported(within("", err))
 	}
 	machines = prefixes(all)
 	ids, err := balancers{p.platform}.entrances(ctx, value(all[0].VpcId), all, true)
@@ -185,5 +152,5 @@ func (p preflight) candidateGroups(ctx context.Context) ([]provider.Finding, err
 			names = append(names, fmt.Sprintf("%s (%s)", value(g.GroupId), value(g.GroupName)))
 		}
 	}
-	return []provider.Finding{none("security groups", "spec.aws.securityGroupIDs", names)}, nil
+	return []provider.Finding{cloud.NotSet("security groups", "spec.aws.securityGroupIDs", names)}, nil
 }

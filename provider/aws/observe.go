@@ -17,7 +17,7 @@ import (
 // that are left make the machine Partial.
 func (m machines) Observe(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	op := fmt.Sprintf("observe machine %q on %s", ref.Name, m.config)
-	found, err := m.byOwner.do(ctx, ref.Owner.ID)
+	found, err := m.byOwner.Do(ctx, ref.Owner.ID)
 	if err != nil {
 		return provider.Machine{}, apiError(op, err)
 	}

@@ -120,7 +120,7 @@ func (o operator) seen(ctx context.Context, i types.Instance) (s providertest.Se
 		return s, err
 	}
 	one := sizeOf(sizes.InstanceTypes[0])
-	s.CPU, s.MemoryMB = one.cpu, one.memoryMB
+	s.CPU, s.MemoryMB = one.CPU, one.MemoryMB
 	data, err := o.ec2.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{InstanceId: i.InstanceId, Attribute: types.InstanceAttributeNameUserData})
 	if err != nil {
 		return s, err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/check"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // actions returns every action that machines and load balancers need. The policy in the
@@ -80,7 +81,7 @@ func (p preflight) dryRun(ctx context.Context, s provider.MachineSpec) error {
 	m := machines{p.platform}
 	a, err := m.resolve(ctx, s, 0)
 	if err != nil {
-		return unlessReported(err)
+		return cloud.Unreported(within("", err))
 	}
 	if s.Owner.ID == "" {
 		s.Owner.ID = "preflight"

@@ -12,12 +12,17 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
 
-// briefly is how long images and subnets are kept: as long as the machines of one cluster
-// are requested.
-const briefly = 5 * time.Second
+const (
+	// briefly is how long images and subnets are kept: as long as the machines of one
+	// cluster are requested.
+	briefly = 5 * time.Second
+	// mostKeys is how many values one filter of a request has; EC2 accepts 200.
+	mostKeys = 100
+)
 
 // platform is a connection to one region of one account.
 type platform struct {
@@ -26,32 +31,32 @@ type platform struct {
 	config string
 
 	// What many calls ask for at the same time is read with one request.
-	byOwner  *batch[map[string][]types.Instance]
-	byName   *batch[map[string][]types.Instance]
-	remnants *batch[map[string][]part]
-	callers  *batch[provider.Identity]
+	byOwner  *cloud.Batch[map[string][]types.Instance]
+	byName   *cloud.Batch[map[string][]types.Instance]
+	remnants *cloud.Batch[map[string][]part]
+	callers  *cloud.Batch[provider.Identity]
 	settings *catalogue
-	images   *recent[[]types.Image]
-	networks *recent[[]types.Subnet]
-	failing  *recent[map[string]string] // status checks, by instance
+	images   *cloud.Recent[[]types.Image]
+	networks *cloud.Recent[[]types.Subnet]
+	failing  *cloud.Recent[map[string]string] // status checks, by instance
 }
 
 func newPlatform(api clients, spec v1alpha1.AWSSpec, config string) *platform {
 	p := &platform{clients: api, spec: spec, config: config}
-	p.byOwner = newBatch(p.instancesBy(tag.OwnerID))
-	p.byName = newBatch(p.instancesBy(tagName))
-	p.remnants = newBatch(p.partsBy)
-	p.callers = newBatch(p.caller)
+	p.byOwner = cloud.NewBatch(mostKeys, p.instancesBy(tag.OwnerID))
+	p.byName = cloud.NewBatch(mostKeys, p.instancesBy(tagName))
+	p.remnants = cloud.NewBatch(mostKeys, p.partsBy)
+	p.callers = cloud.NewBatch(mostKeys, p.caller)
 	p.settings = newCatalogue(api.ec2)
-	p.failing = newRecent[map[string]string](checkInterval)
-	p.images, p.networks = newRecent[[]types.Image](briefly), newRecent[[]types.Subnet](briefly)
+	p.failing = cloud.NewRecent[map[string]string](checkInterval)
+	p.images, p.networks = cloud.NewRecent[[]types.Image](briefly), cloud.NewRecent[[]types.Subnet](briefly)
 	return p
 }
 
 // identify identifies the region of the account that the credentials belong to. It needs
 // no permission.
 func (p *platform) identify(ctx context.Context) (provider.Identity, error) {
-	identity, err := p.callers.do(ctx, "")
+	identity, err := p.callers.Do(ctx, "")
 	if err != nil {
 		return "", apiError("identify the account of "+p.config, err)
 	}

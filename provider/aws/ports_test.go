@@ -18,13 +18,6 @@ func awsSpec() v1alpha1.AWSSpec {
 	return v1alpha1.AWSSpec{Region: "eu-central-1", SubnetIDs: []string{"s"}, SecurityGroupIDs: []string{"sg-1"}}
 }
 
-func subnetsIn(zones ...string) (all []types.Subnet) {
-	for i, z := range zones {
-		all = append(all, types.Subnet{SubnetId: new(decimal(int32(i)) + "-" + z), AvailabilityZone: new(z), VpcId: new("vpc")})
-	}
-	return all
-}
-
 // opened is a rule; source is a group or a range.
 func opened(protocol string, from, to int32, source string) types.IpPermission {
 	p := types.IpPermission{IpProtocol: &protocol, FromPort: &from, ToPort: &to}
@@ -52,7 +45,7 @@ func TestEveryMissingRuleIsNamed(t *testing.T) {
 		"some ports only":          {[]types.IpPermission{opened("tcp", 2379, 2379, "sg-1"), opened("tcp", 6443, 50001, "10.0.0.0/8"), opened("udp", 8472, 8472, "sg-1"), opened("tcp", 4240, 4240, "sg-1")}, "tcp 2379-2380"},
 	} {
 		var got []string
-		for _, f := range missingRules("group", c.rules, []string{"sg-1"}, machines, balancer) {
+		for _, f := range firewall(c.rules, []string{"sg-1"}, machines, balancer).Missing("group") {
 			if f.Verdict == provider.Passed || f.Hint == "" {
 				t.Errorf("%s: %+v", name, f)
 			}
@@ -67,9 +60,6 @@ func TestEveryMissingRuleIsNamed(t *testing.T) {
 
 func TestRulesOfALoadBalancer(t *testing.T) {
 	s := provider.LoadBalancerSpec{Port: 6443, HealthCheckPort: 6443, AdditionalPorts: []int32{50000, 6443}}
-	if got := portsOf(s); len(got) != 2 || got[1] != (port{50000, 50000}) {
-		t.Errorf("the ports are %v", got)
-	}
 	if got := rulesOf(s); len(got) != 2 || !got[rule{50000, "0.0.0.0/0"}] {
 		t.Errorf("without ranges the rules are %v", got)
 	}

@@ -6,7 +6,6 @@ package aws
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/check"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // preflight implements provider.Preflight.
@@ -107,17 +107,10 @@ func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) (provid
 		return f, err
 	}
 	f.Message = fmt.Sprintf("%s (%s, %s)", value(image.ImageId), value(image.Name), image.Architecture)
-	text := value(image.Name) + " " + value(image.Description)
-	switch {
-	case s.Schematic == "" || strings.Contains(text, s.Schematic):
-	case value(image.OwnerId) == talosOwner && s.Schematic != plainSchematic:
-		f.Verdict, f.Hint = provider.Unknown, hintImage
-		f.Message += " is the published one without extensions; the manifest has the schematic " + s.Schematic
-	case value(image.OwnerId) != talosOwner:
-		f.Verdict, f.Hint = provider.Unknown, "name the schematic in the name or the description of the image"
-		f.Message += " does not show whether it has the schematic " + s.Schematic + ", which is compared once a machine runs"
-	}
-	return f, nil
+	return cloud.Schematic{
+		Wanted: s.Schematic, Shown: shown(image), Published: value(image.OwnerId) == talosOwner,
+		Hint: hintImage, Mark: "the name or the description of the image",
+	}.Add(f), nil
 }
 
 // sizes reports the type of every kind of machine in every zone.
@@ -126,65 +119,29 @@ func (p preflight) sizes(ctx context.Context, specs []provider.MachineSpec) (all
 	if err != nil || chosen == nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
-	for _, c := range chosen {
-		about := fmt.Sprintf("instance type for %d vCPUs and %d MiB in %s", c.spec.CPU, c.spec.MemoryMB, c.zone)
-		if seen[about] {
-			continue
-		}
-		seen[about] = true
-		f, err := check.Verdict(about, c.err)
-		if err != nil {
-			return nil, err
-		}
-		if c.err == nil {
-			f.Message = c.size.name
-		}
-		all = append(all, f)
-	}
-	return all, nil
-}
-
-// choice is the type of a machine in a zone, or why there is none.
-type choice struct {
-	spec provider.MachineSpec
-	zone string
-	size size
-	err  error
+	return typesOf().Findings(chosen)
 }
 
 // chosen returns the types of machines in every zone, the zone of the first attempt first.
 // It is nil if subnets or image are not there, which other checks report.
-func (p preflight) chosen(ctx context.Context, specs []provider.MachineSpec) (all []choice, err error) {
+func (p preflight) chosen(ctx context.Context, specs []provider.MachineSpec) (all []cloud.Choice, err error) {
 	subnets, err := p.subnets(ctx)
 	if err != nil {
-		return nil, unlessReported(err)
+		return nil, cloud.Unreported(within("", err))
 	}
 	architecture, err := p.architecture(ctx)
 	if err != nil {
-		return nil, unlessReported(err)
+		return nil, cloud.Unreported(within("", err))
 	}
 	for _, s := range specs {
 		image, err := p.image(ctx, s, architecture)
 		if err != nil {
-			return nil, unlessReported(err)
+			return nil, cloud.Unreported(within("", err))
 		}
-		var zones []string
-		for n := range subnets {
-			zone := value(spread(subnets, numberOf(s.Name), n).AvailabilityZone)
-			if slices.Contains(zones, zone) {
-				continue
-			}
-			zones = append(zones, zone)
+		for _, zone := range cloud.Successive(subnets, zoneOfSubnet, cloud.NumberOf(s.Name)) {
 			one, err := p.sizeFor(ctx, s, string(image.Architecture), zone)
-			all = append(all, choice{s, zone, one, within("", err)})
+			all = append(all, cloud.Choice{Spec: s, Zone: zone, Size: one, Err: within("", err)})
 		}
 	}
 	return all, nil
-}
-
-// unlessReported is the error of a lookup that no other check turns into a finding.
-func unlessReported(err error) error {
-	_, err = check.Verdict("", within("", err))
-	return err
 }

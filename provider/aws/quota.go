@@ -5,7 +5,6 @@ package aws
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,12 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // bucketOf names the quota of on-demand processors that a type counts for: its code in
 // Service Quotas.
 func bucketOf(name string) string {
-	series := familyOf(name).series
+	series, _ := familyOf(name)
 	for code, of := range map[string][]string{
 		"L-1216C47A": {"a", "c", "d", "h", "i", "m", "r", "t", "z", "im", "is"},
 		"L-DB2E81BA": {"g", "gr", "vt"},
@@ -45,14 +45,7 @@ func (p preflight) quota(ctx context.Context, specs []provider.MachineSpec) (all
 	if err != nil || chosen == nil {
 		return nil, err
 	}
-	asked, counted := map[string]int32{}, map[string]bool{}
-	for _, c := range chosen {
-		if c.err == nil && !counted[c.spec.Name] {
-			counted[c.spec.Name] = true
-			asked[bucketOf(c.size.name)] += c.size.cpu
-		}
-	}
-	delete(asked, "")
+	asked := cloud.Processors(chosen, func(s cloud.Size) string { return bucketOf(s.Name) })
 	if len(asked) == 0 {
 		return nil, nil
 	}
@@ -67,19 +60,15 @@ func (p preflight) quota(ctx context.Context, specs []provider.MachineSpec) (all
 }
 
 func (p preflight) oneQuota(ctx context.Context, code string, asked, used int32) provider.Finding {
-	f := provider.Finding{Check: "vCPU quota " + code, Verdict: provider.Unknown}
+	q := cloud.Quota{
+		Name: code, Unit: "vCPUs", Asked: asked, Used: used, Grant: "grant servicequotas:GetServiceQuota",
+		Raise: "raise the quota " + code + " of the region in Service Quotas, or ask for less",
+	}
 	out, err := p.quotas.GetServiceQuota(ctx, &servicequotas.GetServiceQuotaInput{ServiceCode: new("ec2"), QuotaCode: &code})
-	if err != nil || out.Quota == nil || out.Quota.Value == nil {
-		f.Message = fmt.Sprintf("%d vCPUs are asked for; the quota may not be read", asked)
-		f.Hint = "grant servicequotas:GetServiceQuota"
-		return f
+	if err == nil && out.Quota != nil {
+		q.Limit = out.Quota.Value
 	}
-	left := int32(min(*out.Quota.Value, 1e9)) - used
-	f.Message = fmt.Sprintf("%d vCPUs are asked for, and %d of %.0f are left", asked, max(left, 0), *out.Quota.Value)
-	if f.Verdict = provider.Passed; asked > left {
-		f.Verdict, f.Hint = provider.Refused, "raise the quota "+code+" of the region in Service Quotas, or ask for less"
-	}
-	return f
+	return q.Finding()
 }
 
 // used counts the processors of all instances of the account that run, by quota.

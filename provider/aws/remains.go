@@ -106,7 +106,7 @@ func (p *platform) partsBy(ctx context.Context, owners []string) (map[string][]p
 
 // remains returns the parts that are left of a machine that has no instance.
 func (m machines) remains(ctx context.Context, ref provider.MachineRef) (left []part, err error) {
-	all, err := m.remnants.do(ctx, ref.Owner.ID)
+	all, err := m.remnants.Do(ctx, ref.Owner.ID)
 	for _, d := range all[ref.Owner.ID] {
 		if tagsOf(d.tags).Machine == ref.Name && !d.copied(nil) {
 			left = append(left, d)

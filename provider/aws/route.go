@@ -9,25 +9,17 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // tagPublic marks subnets for load balancers that clients on the internet reach.
 const tagPublic = "kubernetes.io/role/elb"
 
-// way is how a subnet reaches the internet.
-type way string
-
-const (
-	wayNone     way = ""
-	wayInternet way = "an internet gateway"
-	wayNAT      way = "a NAT gateway"
-	wayOther    way = "another route"
-)
-
 // routes returns how the subnets of a VPC reach the internet: by their own route table,
 // else by the main one.
-func (p *platform) routes(ctx context.Context, vpc string) (func(subnet string) way, error) {
-	own, main := map[string]way{}, wayNone
+func (p *platform) routes(ctx context.Context, vpc string) (func(subnet string) cloud.Way, error) {
+	own, main := map[string]cloud.Way{}, cloud.WayNone
 	pages := ec2.NewDescribeRouteTablesPaginator(p.ec2, &ec2.DescribeRouteTablesInput{Filters: []types.Filter{filter("vpc-id", vpc)}})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -46,7 +38,7 @@ func (p *platform) routes(ctx context.Context, vpc string) (func(subnet string) 
 			}
 		}
 	}
-	return func(subnet string) way {
+	return func(subnet string) cloud.Way {
 		if w, ok := own[subnet]; ok {
 			return w
 		}
@@ -55,21 +47,21 @@ func (p *platform) routes(ctx context.Context, vpc string) (func(subnet string) 
 }
 
 // wayOf reads the default route of a table.
-func wayOf(t types.RouteTable) way {
+func wayOf(t types.RouteTable) cloud.Way {
 	for _, r := range t.Routes {
 		if value(r.DestinationCidrBlock) != "0.0.0.0/0" && value(r.DestinationIpv6CidrBlock) != "::/0" || r.State == types.RouteStateBlackhole {
 			continue
 		}
 		switch {
 		case strings.HasPrefix(value(r.GatewayId), "igw-"):
-			return wayInternet
+			return cloud.WayInternet
 		case r.NatGatewayId != nil:
-			return wayNAT
+			return cloud.WayNAT
 		default:
-			return wayOther
+			return cloud.WayOther
 		}
 	}
-	return wayNone
+	return cloud.WayNone
 }
 
 // entrances are the subnets of a load balancer, one for each zone of the machines. One
@@ -91,7 +83,7 @@ func (b balancers) entrances(ctx context.Context, vpc string, machines []types.S
 		return nil, err
 	}
 	candidates := append(append([]types.Subnet{}, machines...), tagged.Subnets...)
-	return perZone(machines, candidates, func(s types.Subnet) bool { return routes(value(s.SubnetId)) == wayInternet }), nil
+	return perZone(machines, candidates, func(s types.Subnet) bool { return routes(value(s.SubnetId)) == cloud.WayInternet }), nil
 }
 
 // perZone returns for each zone of the machines the first candidate that is accepted, else

@@ -6,7 +6,6 @@ package aws
 import (
 	"cmp"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,13 +15,11 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
-const (
-	// mostUserData is what EC2 accepts, before it is encoded.
-	mostUserData = 16 << 10
-	reasonUser   = "UserDataTooLong"
-)
+// mostUserData is what EC2 accepts, before it is encoded.
+const mostUserData = 16 << 10
 
 // request is the call that creates a machine with its disks and its interface.
 func (m machines) request(op string, s provider.MachineSpec, a attempt) (*ec2.RunInstancesInput, error) {
@@ -106,11 +103,5 @@ func refuseSpec(op string, s provider.MachineSpec) error {
 	if err := provider.CheckSpec(op, s, tagName, tagSnapshot, clusterTag(s.Owner.Cluster)); err != nil {
 		return err
 	}
-	if s.NetworkData != "" {
-		return provider.Invalid.New(op, provider.ReasonFieldUnsupported, errors.New("networkData has no effect on EC2 instances"), "remove it")
-	}
-	if n := len(s.UserData.Reveal()); n > mostUserData {
-		return provider.Invalid.New(op, reasonUser, fmt.Errorf("user data has %d bytes, and EC2 accepts %d", n, mostUserData), "shorten it; large parts of a Talos configuration, such as manifests, can be fetched by URL")
-	}
-	return nil
+	return cloud.CheckUserData(op, "EC2", s, mostUserData)
 }

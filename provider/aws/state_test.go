@@ -100,7 +100,7 @@ func TestErrorsOfAWS(t *testing.T) {
 		"InvalidParameterValue":        {provider.Invalid, provider.ReasonPlatformRefused},
 		"DependencyViolation":          {provider.Unavailable, provider.ReasonPlatformConflict},
 		"OperationNotPermitted":        {provider.InUse, provider.ReasonDeletionRefused},
-		"IdempotentParameterMismatch":  {provider.Invalid, reasonAttemptSpent},
+		"IdempotentParameterMismatch":  {provider.Invalid, provider.ReasonAttemptSpent},
 	} {
 		said := &smithy.GenericAPIError{Code: code, Message: "You may not. Encoded authorization failure message: aGVsbG8"}
 		err := apiError("try", &smithy.OperationError{ServiceID: "EC2", OperationName: "X", Err: said})

@@ -27,7 +27,7 @@ func (p *platform) examine(ctx context.Context, i types.Instance, ref provider.M
 	if r.State != provider.StateRunning || time.Since(launched(i)) < checked {
 		return r
 	}
-	failing, err := p.failing.get(ctx, "", p.readFailing)
+	failing, err := p.failing.Get(ctx, "", p.readFailing)
 	if why := failing[r.ID]; err == nil && why != "" {
 		r.State, r.Message = provider.StatePending, fmt.Sprintf("instance %s runs, but %s", r.ID, why)
 	}

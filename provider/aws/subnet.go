@@ -7,16 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // subnets returns the subnets of the settings in their order. All are in one VPC.
@@ -24,7 +22,7 @@ func (p *platform) subnets(ctx context.Context) ([]types.Subnet, error) {
 	if len(p.spec.SubnetIDs) == 0 {
 		return nil, provider.Invalid.New("", provider.ReasonNetworkNotFound, errors.New("spec.aws.subnetIDs is empty"), "set it: machines are never created in a default network; the preflight lists candidates")
 	}
-	all, err := p.networks.get(ctx, "", p.readSubnets)
+	all, err := p.networks.Get(ctx, "", p.readSubnets)
 	if err != nil {
 		return nil, err
 	}
@@ -66,34 +64,12 @@ func (p *platform) checkGroups() error {
 	return provider.Invalid.New("", provider.ReasonNetworkNotFound, errors.New("spec.aws.securityGroupIDs is empty"), "set it: the default security group is never used; the preflight lists candidates")
 }
 
-// spread returns the subnet of a machine's attempt: machines of successive numbers are in
-// successive zones, and so are the attempts of one machine.
-func spread(all []types.Subnet, number, attempt int) types.Subnet {
-	zones, byZone := []string{}, map[string][]types.Subnet{}
-	for _, s := range all {
-		z := value(s.AvailabilityZone)
-		if byZone[z] == nil {
-			zones = append(zones, z)
-		}
-		byZone[z] = append(byZone[z], s)
-	}
-	zone := byZone[zones[(number+attempt)%len(zones)]]
-	return zone[(number/len(zones)+attempt/len(zones))%len(zone)]
+// spread returns the subnet of a machine's attempt.
+func spread(all []types.Subnet, machine string, attempt int) types.Subnet {
+	return cloud.Spread(all, zoneOfSubnet, cloud.NumberOf(machine), attempt)
 }
 
-var trailing = regexp.MustCompile(`-(\d{1,6})$`)
-
-// numberOf is the number at the end of a machine's name; one without is spread by its
-// name.
-func numberOf(name string) int {
-	if m := trailing.FindStringSubmatch(name); m != nil {
-		n, _ := strconv.Atoi(m[1]) // digits
-		return n
-	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name)) // never fails
-	return int(h.Sum32() % 1024)
-}
+func zoneOfSubnet(s types.Subnet) string { return value(s.AvailabilityZone) }
 
 // hasIPv6 reports whether machines of the subnet get an IPv6 address.
 func hasIPv6(s types.Subnet) bool {

@@ -47,9 +47,9 @@ func (c *call) publicAddress(instance string) string {
 
 // releasePublic gives the public address of an instance back, and dissociates others.
 func (a *AWS) releasePublic(instance string) {
-	for _, e := range a.st.addresses.where(func(e *address) bool { return e.Instance == instance }) {
+	for _, e := range a.st.addresses.Where(func(e *address) bool { return e.Instance == instance }) {
 		e.Instance, e.Association = "", ""
-		a.st.addresses.put(e.ID, e)
+		a.st.addresses.Put(e.ID, e)
 	}
 	if !a.hosts {
 		return
@@ -67,7 +67,7 @@ func allocateAddress(c *call) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.st.addresses.byID) >= 5 {
+	if len(c.st.addresses.ByID) >= 5 {
 		return nil, refuse("AddressLimitExceeded", "The maximum number of addresses has been reached.")
 	}
 	if err := c.dryRun(); err != nil {
@@ -79,12 +79,12 @@ func allocateAddress(c *call) (fields, error) {
 		return nil, refuse("InsufficientAddressCapacity", "Not enough addresses available to satisfy the request.")
 	}
 	e.IP = got.IP.String()
-	c.st.addresses.put(e.ID, e)
+	c.st.addresses.Put(e.ID, e)
 	return fields{"publicIp", e.IP, "allocationId", e.ID, "domain", "vpc", "publicIpv4Pool", "amazon", "networkBorderGroup", c.seed.Region}, nil
 }
 
 func (c *call) elastic(id string) (*address, error) {
-	if e := c.st.addresses.byID[id]; e != nil {
+	if e := c.st.addresses.ByID[id]; e != nil {
 		return e, nil
 	}
 	return nil, refuse("InvalidAllocationID.NotFound", "The allocation ID '%s' does not exist", id)
@@ -101,7 +101,7 @@ func releaseAddress(c *call) (fields, error) {
 	if err := c.dryRun(); err != nil {
 		return nil, err
 	}
-	c.st.addresses.remove(e.ID)
+	c.st.addresses.Remove(e.ID)
 	return fields{"return", true}, c.options.Datacenter.Release(e.ID)
 }
 
@@ -128,14 +128,14 @@ func associateAddress(c *call) (fields, error) {
 		return nil, err
 	}
 	e.Instance, e.Association, n.Public = i.ID, newID("eipassoc"), e.IP
-	c.st.addresses.put(e.ID, e)
-	c.st.interfaces.put(n.ID, n)
+	c.st.addresses.Put(e.ID, e)
+	c.st.interfaces.Put(n.ID, n)
 	return fields{"return", true, "associationId", e.Association}, nil
 }
 
 func disassociateAddress(c *call) (fields, error) {
 	id := c.params.String("AssociationId")
-	found := c.st.addresses.where(func(e *address) bool { return e.Association == id && id != "" })
+	found := c.st.addresses.Where(func(e *address) bool { return e.Association == id && id != "" })
 	if len(found) == 0 {
 		return nil, refuse("InvalidAssociationID.NotFound", "The association ID '%s' does not exist", id)
 	}
@@ -143,12 +143,12 @@ func disassociateAddress(c *call) (fields, error) {
 		return nil, err
 	}
 	e := found[0]
-	for _, n := range c.st.interfaces.where(func(n *networkInterface) bool { return n.Public == e.IP }) {
+	for _, n := range c.st.interfaces.Where(func(n *networkInterface) bool { return n.Public == e.IP }) {
 		n.Public = ""
-		c.st.interfaces.put(n.ID, n)
+		c.st.interfaces.Put(n.ID, n)
 	}
 	e.Instance, e.Association = "", ""
-	c.st.addresses.put(e.ID, e)
+	c.st.addresses.Put(e.ID, e)
 	return fields{"return", true}, c.options.Datacenter.Associate(e.ID, "")
 }
 
@@ -184,7 +184,7 @@ func (a *AWS) addSubnets() error {
 	if err := a.options.Datacenter.AddSubnet(publicSubnet, public); err != nil {
 		return err
 	}
-	for _, s := range a.st.subnets.all() {
+	for _, s := range a.st.subnets.All() {
 		n := datacenter.Subnet{Prefix: s.CIDR, Zone: s.Zone, Private: true}
 		if strings.HasPrefix(a.st.wayOut(s), "nat-") {
 			n.Egress = natAddress()
@@ -198,12 +198,12 @@ func (a *AWS) addSubnets() error {
 
 // wayOut is the gateway of the default route of a subnet; empty: none.
 func (s *state) wayOut(n *subnet) string {
-	for _, t := range s.routes.all() {
+	for _, t := range s.routes.All() {
 		if slices.Contains(t.Subnets, n.ID) {
 			return t.wayOut()
 		}
 	}
-	for _, t := range s.routes.all() {
+	for _, t := range s.routes.All() {
 		if t.Main && t.VPC == n.VPC {
 			return t.wayOut()
 		}

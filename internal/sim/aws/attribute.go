@@ -65,7 +65,7 @@ func (c *call) primary(i *instance) *networkInterface {
 	if len(i.Interfaces) == 0 {
 		return nil
 	}
-	return c.st.interfaces.byID[i.Interfaces[0]]
+	return c.st.interfaces.ByID[i.Interfaces[0]]
 }
 
 func modifyAttribute(c *call) (fields, error) {
@@ -103,8 +103,8 @@ func modifyAttribute(c *call) (fields, error) {
 		n.Groups = groups
 	}
 	c.modifyDisks(i)
-	c.st.interfaces.put(n.ID, n)
-	c.st.instances.put(i.ID, i)
+	c.st.interfaces.Put(n.ID, n)
+	c.st.instances.Put(i.ID, i)
 	return fields{"return", true}, nil
 }
 
@@ -113,7 +113,7 @@ func (c *call) modifyDisks(i *instance) {
 		for _, v := range c.disks(i.ID) {
 			if v.Device == p.String("DeviceName") {
 				v.DeleteOnTermination = p.Bool("Ebs.DeleteOnTermination", v.DeleteOnTermination)
-				c.st.volumes.put(v.ID, v)
+				c.st.volumes.Put(v.ID, v)
 			}
 		}
 	}
@@ -132,6 +132,6 @@ func modifyMetadata(c *call) (fields, error) {
 		return nil, err
 	}
 	i.Metadata = m
-	c.st.instances.put(i.ID, i)
+	c.st.instances.Put(i.ID, i)
 	return fields{"instanceId", i.ID, "instanceMetadataOptions", m.show()}, nil
 }

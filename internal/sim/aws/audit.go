@@ -35,7 +35,7 @@ func (a *AWS) auditGroup(g *group) {
 }
 
 func (a *AWS) isCopy(instance string) bool {
-	i := a.st.instances.byID[instance]
+	i := a.st.instances.ByID[instance]
 	return i != nil && i.Copy
 }
 
@@ -55,27 +55,27 @@ func (a *AWS) auditGone(id string) {
 func (c *call) auditTagged() {
 	for _, id := range c.params.List("ResourceId") {
 		switch {
-		case c.st.instances.byID[id] != nil:
-			c.auditInstance(c.st.instances.byID[id])
-		case c.st.volumes.byID[id] != nil:
-			c.auditVolume(c.st.volumes.byID[id])
-		case c.st.interfaces.byID[id] != nil:
-			c.auditInterface(c.st.interfaces.byID[id])
-		case c.st.groups.byID[id] != nil:
-			c.auditGroup(c.st.groups.byID[id])
+		case c.st.instances.ByID[id] != nil:
+			c.auditInstance(c.st.instances.ByID[id])
+		case c.st.volumes.ByID[id] != nil:
+			c.auditVolume(c.st.volumes.ByID[id])
+		case c.st.interfaces.ByID[id] != nil:
+			c.auditInterface(c.st.interfaces.ByID[id])
+		case c.st.groups.ByID[id] != nil:
+			c.auditGroup(c.st.groups.ByID[id])
 		}
 	}
 }
 
 // auditAll reports all parts, after a restart of the simulator.
 func (a *AWS) auditAll() {
-	for _, v := range a.st.volumes.all() {
+	for _, v := range a.st.volumes.All() {
 		a.auditVolume(v)
 	}
-	for _, n := range a.st.interfaces.all() {
+	for _, n := range a.st.interfaces.All() {
 		a.auditInterface(n)
 	}
-	for _, g := range a.st.groups.all() {
+	for _, g := range a.st.groups.All() {
 		a.auditGroup(g)
 	}
 	a.auditBalancers()

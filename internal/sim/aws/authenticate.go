@@ -46,21 +46,21 @@ func (a *AWS) authenticate(q request, r *http.Request, now time.Time) (caller, e
 
 // lookup returns the secret of an access key and whose it is.
 func (a *AWS) lookup(q request, now time.Time) (secret string, who caller, err error) {
-	if s := a.st.sessions.byID[q.signature.AccessKeyID]; s != nil {
+	if s := a.st.sessions.ByID[q.signature.AccessKeyID]; s != nil {
 		switch {
 		case s.Token != q.signature.Token:
 			return "", who, invalidKey(q.service)
 		case !now.Before(s.Expires):
 			return "", who, expired(q.service)
 		}
-		role := a.st.principals.byID[s.Role]
+		role := a.st.principals.ByID[s.Role]
 		if role == nil {
 			return "", who, invalidKey(q.service)
 		}
 		arn := a.arn(sts, "assumed-role/"+role.Name+"/"+s.Name)
 		return s.Secret, caller{arn, role.ID + ":" + s.Name, role, role.documents()}, nil
 	}
-	for _, p := range a.st.principals.all() {
+	for _, p := range a.st.principals.All() {
 		if p.AccessKeyID == q.signature.AccessKeyID && p.AccessKeyID != "" {
 			if q.signature.Token != "" {
 				return "", who, invalidKey(q.service)

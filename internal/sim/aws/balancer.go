@@ -50,7 +50,7 @@ func elbOperations() map[string]operation {
 func idOf(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
 
 func (c *call) balancer(arn string) (*balancer, error) {
-	if b := c.st.balancers.byID[idOf(arn)]; b != nil && b.ARN == arn {
+	if b := c.st.balancers.ByID[idOf(arn)]; b != nil && b.ARN == arn {
 		return b, nil
 	}
 	return nil, refuse("LoadBalancerNotFound", "One or more load balancers not found")
@@ -94,7 +94,7 @@ func createBalancer(c *call) (fields, error) {
 			return nil, err
 		}
 	}
-	for _, other := range c.st.balancers.all() {
+	for _, other := range c.st.balancers.All() {
 		if other.Name != name {
 			continue
 		}
@@ -103,12 +103,12 @@ func createBalancer(c *call) (fields, error) {
 		}
 		return c.showBalancers([]*balancer{other}, nil), nil
 	}
-	if len(c.st.balancers.byID) >= maxBalancers {
+	if len(c.st.balancers.ByID) >= maxBalancers {
 		return nil, c.overQuota(c.request)
 	}
 	b.ARN = c.arn(elb, "loadbalancer/net/"+name+"/"+b.ID)
 	b.DNS = name + "-" + b.ID + ".elb." + c.seed.Region + ".amazonaws.com"
-	c.st.balancers.put(b.ID, b)
+	c.st.balancers.Put(b.ID, b)
 	c.attachBalancer(b)
 	c.auditBalancer(b)
 	return c.showBalancers([]*balancer{b}, nil), c.apply(b)
@@ -130,7 +130,7 @@ func (c *call) balancerSubnets(b *balancer) error {
 	}
 	zones := map[string]bool{}
 	for _, id := range b.Subnets {
-		s := c.st.subnets.byID[id]
+		s := c.st.subnets.ByID[id]
 		if s == nil {
 			return refuse("SubnetNotFound", "The subnet ID '%s' does not exist", id)
 		}
@@ -145,7 +145,7 @@ func (c *call) balancerSubnets(b *balancer) error {
 		}
 		zones[s.Zone], b.VPC = true, s.VPC
 	}
-	if b.Scheme == "internet-facing" && len(c.st.gateways.where(func(g *gateway) bool { return !g.NAT && g.VPC == b.VPC })) == 0 {
+	if b.Scheme == "internet-facing" && len(c.st.gateways.Where(func(g *gateway) bool { return !g.NAT && g.VPC == b.VPC })) == 0 {
 		return refuse("InvalidSubnet", "VPC %s has no internet gateway", b.VPC)
 	}
 	slices.Sort(b.Subnets)
@@ -156,7 +156,7 @@ func (c *call) balancerGroups(b *balancer) error {
 	b.Groups = c.params.List("SecurityGroups.member")
 	slices.Sort(b.Groups)
 	for _, id := range b.Groups {
-		g := c.st.groups.byID[id]
+		g := c.st.groups.ByID[id]
 		if g == nil || g.VPC != b.VPC {
 			return refuse("InvalidSecurityGroup", "One or more security groups are invalid: '%s'", id)
 		}
@@ -172,9 +172,9 @@ func (c *call) balancerTagged(b *balancer) (err error) {
 // attachBalancer gives a load balancer an interface in each of its subnets.
 func (c *call) attachBalancer(b *balancer) {
 	for _, id := range b.Subnets {
-		n := c.newInterface(c.st.subnets.byID[id], b.Groups)
+		n := c.newInterface(c.st.subnets.ByID[id], b.Groups)
 		n.Balancer, n.Description = b.ID, "ELB net/"+b.Name+"/"+b.ID
-		c.st.interfaces.put(n.ID, n)
+		c.st.interfaces.Put(n.ID, n)
 	}
 }
 
@@ -186,11 +186,11 @@ func deleteBalancer(c *call) (fields, error) {
 	if b.Attributes["deletion_protection.enabled"] == "true" {
 		return nil, refuse("OperationNotPermitted", "Load balancer '%s' cannot be deleted because deletion protection is enabled", b.ARN)
 	}
-	for _, l := range c.st.listeners.where(func(l *listener) bool { return l.Balancer == b.ARN }) {
-		c.st.listeners.remove(l.ID)
+	for _, l := range c.st.listeners.Where(func(l *listener) bool { return l.Balancer == b.ARN }) {
+		c.st.listeners.Remove(l.ID)
 		c.auditGone(l.ARN)
 	}
-	c.st.balancers.remove(b.ID)
+	c.st.balancers.Remove(b.ID)
 	c.auditGone(b.ARN)
 	c.releaseBalancer(b)
 	return fields{}, c.options.Datacenter.RemoveLoadBalancer(b.ID)
@@ -201,15 +201,15 @@ func (a *AWS) releaseDelay() time.Duration { return max(200*time.Millisecond, 5*
 
 func (a *AWS) releaseBalancer(b *balancer) {
 	a.later(a.releaseDelay(), func() {
-		for _, n := range a.st.interfaces.where(func(n *networkInterface) bool { return n.Balancer == b.ID }) {
-			a.st.interfaces.remove(n.ID)
+		for _, n := range a.st.interfaces.Where(func(n *networkInterface) bool { return n.Balancer == b.ID }) {
+			a.st.interfaces.Remove(n.ID)
 		}
 	})
 }
 
 func describeBalancers(c *call) (fields, error) {
 	arns, names := c.params.List("LoadBalancerArns.member"), c.params.List("Names.member")
-	all := c.st.balancers.where(func(b *balancer) bool {
+	all := c.st.balancers.Where(func(b *balancer) bool {
 		return len(arns)+len(names) == 0 || slices.Contains(arns, b.ARN) || slices.Contains(names, b.Name)
 	})
 	switch {
@@ -239,7 +239,7 @@ func (c *call) showBalancer(b *balancer) fields {
 		state = "active"
 	}
 	for _, id := range b.Subnets {
-		zones = append(zones, fields{"ZoneName", c.st.subnets.byID[id].Zone, "SubnetId", id, "LoadBalancerAddresses", members{}})
+		zones = append(zones, fields{"ZoneName", c.st.subnets.ByID[id].Zone, "SubnetId", id, "LoadBalancerAddresses", members{}})
 	}
 	groups := members{}
 	for _, id := range b.Groups {

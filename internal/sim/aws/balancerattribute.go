@@ -73,7 +73,7 @@ func modifyBalancerAttributes(c *call) (fields, error) {
 		return nil, err
 	}
 	maps.Copy(b.Attributes, changed)
-	c.st.balancers.put(b.ID, b)
+	c.st.balancers.Put(b.ID, b)
 	return fields{"Attributes", showAttributes(balancerDefaults(), b.Attributes)}, c.apply(b)
 }
 
@@ -90,7 +90,7 @@ func setGroups(c *call) (fields, error) {
 		return nil, err
 	}
 	b.Groups = changed.Groups
-	c.st.balancers.put(b.ID, b)
+	c.st.balancers.Put(b.ID, b)
 	groups := members{}
 	for _, id := range b.Groups {
 		groups = append(groups, id)
@@ -113,14 +113,14 @@ func (c *call) elbTags() (tags, error) {
 // balancerTags finds the tags of a load balancer, target group or listener.
 func (s *state) balancerTags(arn string) (t *tags, keep func(), found bool) {
 	id := idOf(arn)
-	if b := s.balancers.byID[id]; b != nil && b.ARN == arn {
-		return &b.Tags, func() { s.balancers.put(id, b) }, true
+	if b := s.balancers.ByID[id]; b != nil && b.ARN == arn {
+		return &b.Tags, func() { s.balancers.Put(id, b) }, true
 	}
-	if g := s.targetGroups.byID[id]; g != nil && g.ARN == arn {
-		return &g.Tags, func() { s.targetGroups.put(id, g) }, true
+	if g := s.targetGroups.ByID[id]; g != nil && g.ARN == arn {
+		return &g.Tags, func() { s.targetGroups.Put(id, g) }, true
 	}
-	if l := s.listeners.byID[id]; l != nil && l.ARN == arn {
-		return &l.Tags, func() { s.listeners.put(id, l) }, true
+	if l := s.listeners.ByID[id]; l != nil && l.ARN == arn {
+		return &l.Tags, func() { s.listeners.Put(id, l) }, true
 	}
 	return nil, nil, false
 }
@@ -228,13 +228,13 @@ func (a *AWS) auditBalancer(b *balancer) {
 }
 
 func (a *AWS) auditBalancers() {
-	for _, b := range a.st.balancers.all() {
+	for _, b := range a.st.balancers.All() {
 		a.auditBalancer(b)
 	}
-	for _, g := range a.st.targetGroups.all() {
+	for _, g := range a.st.targetGroups.All() {
 		a.record(audit.Object{Resource: fault.Network, ID: g.ARN, Name: g.Name}, g.Tags)
 	}
-	for _, l := range a.st.listeners.all() {
+	for _, l := range a.st.listeners.All() {
 		a.record(audit.Object{Resource: fault.Network, ID: l.ARN, Name: idOf(l.ARN)}, l.Tags)
 	}
 }

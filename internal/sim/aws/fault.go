@@ -104,16 +104,16 @@ func (a *AWS) copyInstance(i *instance, change func(tags) tags) {
 	copied := *i
 	copied.ID, copied.Reservation, copied.State, copied.Copy, copied.Token, copied.Tags = newID("i"), newID("r"), stopped, true, "", change(i.Tags)
 	copied.Launched, copied.Transition = c.now, ""
-	a.st.instances.put(copied.ID, &copied) // its parts are known as copies by it
+	a.st.instances.Put(copied.ID, &copied) // its parts are known as copies by it
 	for _, v := range c.disks(i.ID) {
 		c.attachVolume(&copied, *v, change(v.Tags))
 	}
 	from := c.primary(i)
-	n := c.newInterface(a.st.subnets.byID[i.Subnet], from.Groups)
+	n := c.newInterface(a.st.subnets.ByID[i.Subnet], from.Groups)
 	n.Instance, n.DeleteOnTermination, n.Tags = copied.ID, true, change(from.Tags)
-	a.st.interfaces.put(n.ID, n)
+	a.st.interfaces.Put(n.ID, n)
 	copied.Interfaces = []string{n.ID}
-	a.st.instances.put(copied.ID, &copied)
+	a.st.instances.Put(copied.ID, &copied)
 	a.auditInterface(n)
 }
 
@@ -141,7 +141,7 @@ func (a *AWS) followPlans() {
 		}
 		replaced = a.options.Faults.Replaced()
 		a.mu.Lock()
-		for _, i := range a.st.instances.where(func(i *instance) bool { return i.State == running }) {
+		for _, i := range a.st.instances.Where(func(i *instance) bool { return i.State == running }) {
 			a.clone(i)
 			a.drainLater(i)
 		}
@@ -154,8 +154,8 @@ func (a *AWS) createConflict(_ context.Context, name string) (func(context.Conte
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c := &call{AWS: a, st: a.st, now: time.Now()}
-	images, subnets := a.st.images.where(c.visible), a.st.subnets.where(func(s *subnet) bool { return s.VPC == a.seed.VPC })
-	taken := a.st.instances.where(func(i *instance) bool { return i.name() == name && i.State != terminated })
+	images, subnets := a.st.images.Where(c.visible), a.st.subnets.Where(func(s *subnet) bool { return s.VPC == a.seed.VPC })
+	taken := a.st.instances.Where(func(i *instance) bool { return i.name() == name && i.State != terminated })
 	if len(images) == 0 || len(subnets) == 0 || len(taken) > 0 {
 		return nil, nil
 	}
@@ -166,9 +166,9 @@ func (a *AWS) createConflict(_ context.Context, name string) (func(context.Conte
 	}
 	n := c.newInterface(subnets[0], nil)
 	n.Instance, n.DeleteOnTermination = i.ID, true
-	a.st.interfaces.put(n.ID, n)
+	a.st.interfaces.Put(n.ID, n)
 	i.Interfaces = []string{n.ID}
-	a.st.instances.put(i.ID, i)
+	a.st.instances.Put(i.ID, i)
 	return func(context.Context) error {
 		a.mu.Lock()
 		defer a.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/sim/aws/model"
 	"github.com/butlerdotdev/butler/internal/sim/aws/policy"
+	"github.com/butlerdotdev/butler/internal/sim/table"
 )
 
 // maxFilterValues is how many values a request may have in all its filters.
@@ -117,15 +118,15 @@ func pageCode(service string) string {
 }
 
 // named returns the objects that the request names by ID, or all.
-func named[T any](c *call, t *table[T], parameter string, missing func(ids []string) error) ([]*T, error) {
+func named[T any](c *call, t *table.Table[T], parameter string, missing func(ids []string) error) ([]*T, error) {
 	ids := c.params.List(parameter)
 	if len(ids) == 0 {
-		return t.all(), nil
+		return t.All(), nil
 	}
 	var out []*T
 	var unknown []string
 	for _, id := range ids {
-		if o := t.byID[id]; o != nil {
+		if o := t.ByID[id]; o != nil {
 			out = append(out, o)
 		} else {
 			unknown = append(unknown, id)

@@ -25,7 +25,7 @@ func (a *AWS) follow() {
 func (a *AWS) died(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	i := a.st.instances.byID[id]
+	i := a.st.instances.ByID[id]
 	run, known := a.options.Datacenter.LastRun(id)
 	if i == nil || !known || !run.Died || i.State != running && i.State != pending {
 		return
@@ -36,12 +36,12 @@ func (a *AWS) died(id string) {
 		a.terminate(i, code, text, "")
 	case run.Clean:
 		i.State, i.Reason, i.ReasonText = stopped, code, text
-		a.st.instances.put(i.ID, i)
+		a.st.instances.Put(i.ID, i)
 	case run.FailedStarts > 0 && !i.Ran:
 		a.fail(i)
 	case run.FailedStarts <= maxRecoveries:
 		i.Ran = true
-		a.st.instances.put(i.ID, i)
+		a.st.instances.Put(i.ID, i)
 		a.restart(i)
 	}
 }
@@ -51,7 +51,7 @@ func (a *AWS) died(id string) {
 func (a *AWS) resume() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, i := range a.st.instances.all() {
+	for _, i := range a.st.instances.All() {
 		switch i.State {
 		case pending:
 			a.later(0, func() { a.boot(i) })
@@ -61,11 +61,11 @@ func (a *AWS) resume() {
 			}
 		case stopping:
 			i.State = stopped
-			a.st.instances.put(i.ID, i)
+			a.st.instances.Put(i.ID, i)
 		case shuttingDown:
 			a.finish(i)
 		case terminated:
-			a.st.instances.remove(i.ID)
+			a.st.instances.Remove(i.ID)
 			continue
 		}
 		a.auditInstance(i)

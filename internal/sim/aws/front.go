@@ -147,10 +147,10 @@ func (a *AWS) objectName(q request) string {
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if i := a.st.instances.byID[id]; i != nil {
+		if i := a.st.instances.ByID[id]; i != nil {
 			return i.machineName()
 		}
-		if g := a.st.groups.byID[id]; g != nil {
+		if g := a.st.groups.ByID[id]; g != nil {
 			return g.Name
 		}
 		return id

@@ -20,7 +20,7 @@ type group struct {
 const maxGroups = 2500
 
 func (c *call) group(id string) (*group, error) {
-	if g := c.st.groups.byID[id]; g != nil {
+	if g := c.st.groups.ByID[id]; g != nil {
 		return g, nil
 	}
 	if err := checkID(id, "sg", "InvalidGroupId.Malformed"); err != nil {
@@ -119,13 +119,13 @@ func createGroup(c *call) (fields, error) {
 	switch {
 	case vpcID == "":
 		return nil, refuse("VPCIdNotSpecified", "No default VPC for this user")
-	case c.st.vpcs.byID[vpcID] == nil:
+	case c.st.vpcs.ByID[vpcID] == nil:
 		return nil, refuse("InvalidVpcID.NotFound", "The vpc ID '%s' does not exist", vpcID)
 	case len(name) > 255 || strings.HasPrefix(name, "sg-"):
 		return nil, refuse("InvalidParameterValue", "Invalid value '%s' for groupName. Group names may not be longer than 255 characters, or begin with sg-", name)
-	case len(c.st.groups.where(func(g *group) bool { return g.Name == name && g.VPC == vpcID })) > 0:
+	case len(c.st.groups.Where(func(g *group) bool { return g.Name == name && g.VPC == vpcID })) > 0:
 		return nil, refuse("InvalidGroup.Duplicate", "The security group '%s' already exists for VPC '%s'", name, vpcID)
-	case len(c.st.groups.byID) >= maxGroups:
+	case len(c.st.groups.ByID) >= maxGroups:
 		return nil, refuse("SecurityGroupLimitExceeded", "The maximum number of security groups has been reached.")
 	}
 	tagged, err := c.specifiedTags("security-group")
@@ -137,7 +137,7 @@ func createGroup(c *call) (fields, error) {
 	}
 	g := &group{ID: newID("sg"), Name: name, Description: c.params.String("GroupDescription"), VPC: vpcID, Tags: tagged["security-group"]}
 	g.Rules = []rule{{ID: newID("sgr"), Egress: true, Protocol: "-1", From: -1, To: -1, CIDR: "0.0.0.0/0"}}
-	c.st.groups.put(g.ID, g)
+	c.st.groups.Put(g.ID, g)
 	c.auditGroup(g)
 	return fields{"return", true, "groupId", g.ID, "securityGroupArn", c.arn(ec2, "security-group/"+g.ID), "tagSet", tagSet(g.Tags)}, nil
 }
@@ -156,7 +156,7 @@ func deleteGroup(c *call) (fields, error) {
 	if err := c.dryRun(); err != nil {
 		return nil, err
 	}
-	c.st.groups.remove(g.ID)
+	c.st.groups.Remove(g.ID)
 	c.auditGone(g.ID)
 	return fields{"return", true, "groupId", g.ID}, nil
 }
@@ -164,8 +164,8 @@ func deleteGroup(c *call) (fields, error) {
 // groupInUse reports whether an interface has the group, or a rule of another group names
 // it.
 func (c *call) groupInUse(id string) bool {
-	used := c.st.interfaces.where(func(i *networkInterface) bool { return slices.Contains(i.Groups, id) })
-	named := c.st.groups.where(func(g *group) bool {
+	used := c.st.interfaces.Where(func(i *networkInterface) bool { return slices.Contains(i.Groups, id) })
+	named := c.st.groups.Where(func(g *group) bool {
 		return g.ID != id && slices.ContainsFunc(g.Rules, func(r rule) bool { return r.Group == id })
 	})
 	return len(used)+len(named) > 0

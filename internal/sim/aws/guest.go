@@ -40,7 +40,7 @@ const (
 // the volume. Xen keeps the names.
 func (a *AWS) guestDisks(i *instance, t instanceType) (out []datacenter.Disk) {
 	var extra []*volume
-	for _, v := range a.st.volumes.where(func(v *volume) bool { return v.Instance == i.ID }) {
+	for _, v := range a.st.volumes.Where(func(v *volume) bool { return v.Instance == i.ID }) {
 		if v.Device == i.RootDevice {
 			root := t.disk(0, v)
 			root.System = true

@@ -83,7 +83,7 @@ func (c *call) newSession(role *principal) (fields, error) {
 	if limit := c.seed.SessionLimit.Duration; limit > 0 {
 		s.Expires = c.now.Add(limit)
 	}
-	c.st.sessions.put(s.AccessKeyID, s)
+	c.st.sessions.Put(s.AccessKeyID, s)
 	return fields{
 		"AssumedRoleUser", fields{"AssumedRoleId", role.ID + ":" + name, "Arn", c.arn(sts, "assumed-role/"+role.Name+"/"+name)},
 		"Credentials", fields{"AccessKeyId", s.AccessKeyID, "SecretAccessKey", s.Secret, "SessionToken", s.Token, "Expiration", s.Expires},
@@ -99,7 +99,7 @@ func getUser(c *call) (fields, error) {
 	if name == "" && c.who.principal.Role {
 		return nil, refuse("ValidationError", "Must specify userName when calling with non-User credentials")
 	}
-	for _, p := range c.st.principals.all() {
+	for _, p := range c.st.principals.All() {
 		if !p.Role && (p.Name == name || name == "" && p == c.who.principal) {
 			return fields{"User", fields{"UserName", p.Name, "UserId", p.ID, "Arn", c.arn(iam, "user/"+p.Name), "Path", "/", "CreateDate", epoch()}}, nil
 		}
@@ -157,7 +157,7 @@ func (c *call) profile() (string, error) {
 
 func simulatePolicy(c *call) (fields, error) {
 	var who *principal
-	for _, p := range c.st.principals.all() {
+	for _, p := range c.st.principals.All() {
 		kind := "user/"
 		if p.Role {
 			kind = "role/"

@@ -33,7 +33,7 @@ const (
 func (c *call) visible(i *image) bool { return i.Public || i.Owner == c.account }
 
 func (c *call) image(id string) (*image, error) {
-	if i := c.st.images.byID[id]; i != nil && c.visible(i) {
+	if i := c.st.images.ByID[id]; i != nil && c.visible(i) {
 		return i, nil
 	}
 	if err := checkID(id, "ami", "InvalidAMIID.Malformed"); err != nil {
@@ -53,7 +53,7 @@ func describeImages(c *call) (fields, error) {
 			all = append(all, i)
 		}
 	} else {
-		all = c.st.images.where(c.visible)
+		all = c.st.images.Where(c.visible)
 	}
 	if owners := c.params.List("Owner"); len(owners) > 0 {
 		all = slices.DeleteFunc(all, func(i *image) bool {

@@ -34,18 +34,11 @@ func (a *AWS) install() error {
 	return a.addSubnets()
 }
 
-// ensure adds an object unless there is one.
-func ensure[T any](t *table[T], id string, o *T) {
-	if t.byID[id] == nil {
-		t.put(id, o)
-	}
-}
-
 func (a *AWS) installNetwork(cidr netip.Prefix) {
 	s, st := a.seed, a.st
-	ensure(st.vpcs, s.VPC, &vpc{ID: s.VPC, CIDR: cidr, Tags: tags{"Name": "butler"}})
+	st.vpcs.Ensure(s.VPC, &vpc{ID: s.VPC, CIDR: cidr, Tags: tags{"Name": "butler"}})
 	igw, nat := derivedID("igw", s.VPC), derivedID("nat", s.VPC)
-	ensure(st.gateways, igw, &gateway{ID: igw, VPC: s.VPC})
+	st.gateways.Ensure(igw, &gateway{ID: igw, VPC: s.VPC})
 	local := route{cidr.String(), "local"}
 	out := []route{local, {"0.0.0.0/0", nat}}
 	switch {
@@ -62,11 +55,11 @@ func (a *AWS) installNetwork(cidr netip.Prefix) {
 		if s.IPv6 {
 			n.IPv6 = netip.MustParsePrefix(fmt.Sprintf("2a05:d014:400:%x::/64", i))
 		}
-		ensure(st.subnets, id, n)
+		st.subnets.Ensure(id, n)
 	}
 	main, table := derivedID("rtb", s.VPC), derivedID("rtb", s.VPC+"nodes")
-	ensure(st.routes, main, &routeTable{ID: main, VPC: s.VPC, Main: true, Routes: []route{local}})
-	ensure(st.routes, table, &routeTable{ID: table, VPC: s.VPC, Subnets: s.Subnets, Routes: out})
+	st.routes.Ensure(main, &routeTable{ID: main, VPC: s.VPC, Main: true, Routes: []route{local}})
+	st.routes.Ensure(table, &routeTable{ID: table, VPC: s.VPC, Subnets: s.Subnets, Routes: out})
 	if !s.PublicSubnets {
 		a.installPublic(cidr, igw, nat, local)
 	}
@@ -78,29 +71,29 @@ func (a *AWS) installPublic(cidr netip.Prefix, igw, nat string, local route) {
 	for i, zone := range a.zones() {
 		id := derivedID("subnet", a.seed.VPC+"public"+zone)
 		ids = append(ids, id)
-		ensure(a.st.subnets, id, &subnet{
+		a.st.subnets.Ensure(id, &subnet{
 			ID: id, VPC: a.seed.VPC, Zone: zone, ZoneID: zoneID(a.seed.Region, i), CIDR: split(cidr, subnetParts, subnetParts-1-i), Public: true,
 			Tags: tags{"Name": fmt.Sprintf("public-%d", i), "kubernetes.io/role/elb": "1"},
 		})
 	}
-	ensure(a.st.gateways, nat, &gateway{ID: nat, VPC: a.seed.VPC, NAT: true, Subnet: ids[0], Address: natAddress().String()})
+	a.st.gateways.Ensure(nat, &gateway{ID: nat, VPC: a.seed.VPC, NAT: true, Subnet: ids[0], Address: natAddress().String()})
 	table := derivedID("rtb", a.seed.VPC+"public")
-	ensure(a.st.routes, table, &routeTable{ID: table, VPC: a.seed.VPC, Subnets: ids, Routes: []route{local, {"0.0.0.0/0", igw}}})
+	a.st.routes.Ensure(table, &routeTable{ID: table, VPC: a.seed.VPC, Subnets: ids, Routes: []route{local, {"0.0.0.0/0", igw}}})
 }
 
 // installDefaultVPC creates the VPC that every account has, which nothing should use by
 // accident.
 func (a *AWS) installDefaultVPC() {
 	id, cidr := derivedID("vpc", "default"), netip.MustParsePrefix("172.31.0.0/16")
-	ensure(a.st.vpcs, id, &vpc{ID: id, CIDR: cidr, Default: true})
+	a.st.vpcs.Ensure(id, &vpc{ID: id, CIDR: cidr, Default: true})
 	igw, table, groupID := derivedID("igw", id), derivedID("rtb", id), derivedID("sg", id)
-	ensure(a.st.gateways, igw, &gateway{ID: igw, VPC: id})
-	ensure(a.st.routes, table, &routeTable{ID: table, VPC: id, Main: true, Routes: []route{{cidr.String(), "local"}, {"0.0.0.0/0", igw}}})
+	a.st.gateways.Ensure(igw, &gateway{ID: igw, VPC: id})
+	a.st.routes.Ensure(table, &routeTable{ID: table, VPC: id, Main: true, Routes: []route{{cidr.String(), "local"}, {"0.0.0.0/0", igw}}})
 	for i, zone := range a.zones() {
 		s := derivedID("subnet", id+zone)
-		ensure(a.st.subnets, s, &subnet{ID: s, VPC: id, Zone: zone, ZoneID: zoneID(a.seed.Region, i), CIDR: split(cidr, subnetParts, i), Public: true})
+		a.st.subnets.Ensure(s, &subnet{ID: s, VPC: id, Zone: zone, ZoneID: zoneID(a.seed.Region, i), CIDR: split(cidr, subnetParts, i), Public: true})
 	}
-	ensure(a.st.groups, groupID, &group{ID: groupID, Name: "default", Description: "default VPC security group", VPC: id, Rules: defaultRules(groupID)})
+	a.st.groups.Ensure(groupID, &group{ID: groupID, Name: "default", Description: "default VPC security group", VPC: id, Rules: defaultRules(groupID)})
 }
 
 // defaultRules are those of a VPC's own group: everything among its members, and out.
@@ -115,13 +108,13 @@ func defaultRules(id string) []rule {
 // APIs from the whole VPC, where the load balancer is.
 func (a *AWS) installGroups(cidr netip.Prefix) {
 	own := derivedID("sg", a.seed.VPC)
-	ensure(a.st.groups, own, &group{ID: own, Name: "default", Description: "default VPC security group", VPC: a.seed.VPC, Rules: defaultRules(own)})
+	a.st.groups.Ensure(own, &group{ID: own, Name: "default", Description: "default VPC security group", VPC: a.seed.VPC, Rules: defaultRules(own)})
 	for i, id := range a.seed.SecurityGroups {
 		rules := defaultRules(id)
 		for _, port := range []int{6443, 50000} {
 			rules = append(rules, rule{ID: derivedID("sgr", fmt.Sprint(id, port)), Protocol: "tcp", From: port, To: port, CIDR: cidr.String()})
 		}
-		ensure(a.st.groups, id, &group{ID: id, Name: fmt.Sprintf("butler-nodes-%d", i), Description: "nodes", VPC: a.seed.VPC, Rules: rules})
+		a.st.groups.Ensure(id, &group{ID: id, Name: fmt.Sprintf("butler-nodes-%d", i), Description: "nodes", VPC: a.seed.VPC, Rules: rules})
 	}
 }
 
@@ -129,7 +122,7 @@ func (a *AWS) installImages() {
 	created := time.Date(2025, 1, 16, 12, 0, 0, 0, time.UTC)
 	add := func(i *image) {
 		i.Created = created
-		ensure(a.st.images, i.ID, i)
+		a.st.images.Ensure(i.ID, i)
 	}
 	for _, version := range append([]string{"v1.9.2", "v1.9.5", "v1.10.0"}, a.seed.TalosVersions...) {
 		for _, i := range talosImages(a.seed.Region, version) {
@@ -168,12 +161,12 @@ func (a *AWS) installPrincipals() error {
 			return err
 		}
 	}
-	ensure(a.st.principals, adminName, newUser(adminName, json.RawMessage(everything)))
-	ensure(a.st.principals, userName, newUser(userName, a.seed.Policy))
-	a.st.principals.byID[userName].Policy = a.seed.Policy
+	a.st.principals.Ensure(adminName, newUser(adminName, json.RawMessage(everything)))
+	a.st.principals.Ensure(userName, newUser(userName, a.seed.Policy))
+	a.st.principals.ByID[userName].Policy = a.seed.Policy
 	for _, name := range a.seed.Profiles {
 		id := derivedPrincipal(name)
-		ensure(a.st.principals, id, &principal{ID: id, Name: name, Role: true, Profile: true, Policy: json.RawMessage(everything)})
+		a.st.principals.Ensure(id, &principal{ID: id, Name: name, Role: true, Profile: true, Policy: json.RawMessage(everything)})
 	}
 	for _, r := range a.seed.Roles {
 		id := derivedPrincipal(r.Name)
@@ -181,10 +174,10 @@ func (a *AWS) installPrincipals() error {
 		if len(document) == 0 {
 			document = documented
 		}
-		ensure(a.st.principals, id, &principal{ID: id, Name: r.Name, Role: true, ExternalID: r.ExternalID, WebIdentity: r.WebIdentity, Policy: document})
+		a.st.principals.Ensure(id, &principal{ID: id, Name: r.Name, Role: true, ExternalID: r.ExternalID, WebIdentity: r.WebIdentity, Policy: document})
 	}
 	for _, name := range a.seed.KeyPairs {
-		ensure(a.st.keyPairs, derivedID("key", name), &keyPair{ID: derivedID("key", name), Name: name, Fingerprint: randomHex(32)})
+		a.st.keyPairs.Ensure(derivedID("key", name), &keyPair{ID: derivedID("key", name), Name: name, Fingerprint: randomHex(32)})
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func showState(state string) fields { return fields{"code", stateCode(state), "n
 
 // seen returns the instances that are described now.
 func (c *call) seen() []*instance {
-	return c.st.instances.where(func(i *instance) bool {
+	return c.st.instances.Where(func(i *instance) bool {
 		return !c.now.Before(i.Visible) && (i.State != terminated || c.now.Sub(i.Ended) < listed)
 	})
 }
@@ -96,7 +96,7 @@ func (c *call) instancesNamed() ([]*instance, error) {
 		if err := checkID(id, "i", "InvalidInstanceID.Malformed"); err != nil {
 			return nil, err
 		}
-		i := c.st.instances.byID[id]
+		i := c.st.instances.ByID[id]
 		if i == nil || c.now.Before(i.Visible) || i.State == terminated && c.now.Sub(i.Ended) >= listed {
 			unknown = append(unknown, id)
 			continue
@@ -145,7 +145,7 @@ func (c *call) instanceValues(i *instance) values {
 		v["architecture"] = []string{t.Arch}
 	}
 	for _, id := range i.Interfaces {
-		if n := c.st.interfaces.byID[id]; n != nil {
+		if n := c.st.interfaces.ByID[id]; n != nil {
 			v["private-ip-address"] = append(v["private-ip-address"], n.Address.String())
 			v["ip-address"] = append(v["ip-address"], n.Public)
 			v["private-dns-name"] = append(v["private-dns-name"], n.privateDNS(c.seed.Region))

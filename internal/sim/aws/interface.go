@@ -125,7 +125,7 @@ func (c *call) groupSet(ids []string) items {
 	out := items{}
 	for _, id := range slices.Sorted(slices.Values(ids)) {
 		name := ""
-		if g := c.st.groups.byID[id]; g != nil {
+		if g := c.st.groups.ByID[id]; g != nil {
 			name = g.Name
 		}
 		out = append(out, fields{"groupId", id, "groupName", name})
@@ -140,7 +140,7 @@ func newMAC() string {
 }
 
 func (c *call) networkInterface(id string) (*networkInterface, error) {
-	if n := c.st.interfaces.byID[id]; n != nil {
+	if n := c.st.interfaces.ByID[id]; n != nil {
 		return n, nil
 	}
 	if err := checkID(id, "eni", "InvalidNetworkInterfaceId.Malformed"); err != nil {
@@ -150,7 +150,7 @@ func (c *call) networkInterface(id string) (*networkInterface, error) {
 }
 
 func createInterface(c *call) (fields, error) {
-	s := c.st.subnets.byID[c.params.String("SubnetId")]
+	s := c.st.subnets.ByID[c.params.String("SubnetId")]
 	if s == nil {
 		return nil, subnetMissing([]string{c.params.String("SubnetId")})
 	}
@@ -172,7 +172,7 @@ func createInterface(c *call) (fields, error) {
 	}
 	n := c.newInterface(s, groups)
 	n.Description, n.Tags = c.params.String("Description"), tagged["network-interface"]
-	c.st.interfaces.put(n.ID, n)
+	c.st.interfaces.Put(n.ID, n)
 	c.auditInterface(n)
 	return fields{"networkInterface", c.showInterface(n)}, nil
 }
@@ -188,7 +188,7 @@ func deleteInterface(c *call) (fields, error) {
 	if err := c.dryRun(); err != nil {
 		return nil, err
 	}
-	c.st.interfaces.remove(n.ID)
+	c.st.interfaces.Remove(n.ID)
 	c.auditGone(n.ID)
 	return fields{"return", true}, nil
 }

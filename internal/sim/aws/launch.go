@@ -33,9 +33,9 @@ func (c *call) launch(o order, reservation string, index int) *instance {
 	if o.public {
 		n.Public = c.publicAddress(i.ID)
 	}
-	c.st.interfaces.put(n.ID, n)
+	c.st.interfaces.Put(n.ID, n)
 	i.Interfaces = []string{n.ID}
-	c.st.instances.put(i.ID, i)
+	c.st.instances.Put(i.ID, i)
 	c.auditInterface(n)
 	c.auditInstance(i)
 	c.later(2*c.options.Create, func() { c.boot(i) })
@@ -44,7 +44,7 @@ func (c *call) launch(o order, reservation string, index int) *instance {
 
 func (c *call) attachVolume(i *instance, v volume, t tags) {
 	v.ID, v.Zone, v.Instance, v.Created, v.Tags = newID("vol"), i.Zone, i.ID, c.now, maps.Clone(t)
-	c.st.volumes.put(v.ID, &v)
+	c.st.volumes.Put(v.ID, &v)
 	c.auditVolume(&v)
 }
 
@@ -73,7 +73,7 @@ func (a *AWS) lag() time.Duration { return max(a.options.Create/2, a.seed.Lag.Du
 
 // boot powers the machine of an instance on.
 func (a *AWS) boot(i *instance) {
-	if i.State != pending || a.st.instances.byID[i.ID] != i {
+	if i.State != pending || a.st.instances.ByID[i.ID] != i {
 		return
 	}
 	if err := a.powerOn(i); err != nil {
@@ -83,16 +83,16 @@ func (a *AWS) boot(i *instance) {
 	}
 	i.State = running
 	i.Reason, i.ReasonText, i.Transition = "", "", ""
-	a.st.instances.put(i.ID, i)
+	a.st.instances.Put(i.ID, i)
 	a.clone(i)
 	a.drainLater(i)
 }
 
 func (a *AWS) powerOn(i *instance) error {
-	n := a.st.interfaces.byID[i.Interfaces[0]]
+	n := a.st.interfaces.ByID[i.Interfaces[0]]
 	t, _ := a.typeNamed(i.Type)
 	name := ""
-	if image := a.st.images.byID[i.Image]; image != nil {
+	if image := a.st.images.ByID[i.Image]; image != nil {
 		name = image.Name
 	}
 	_, err := a.options.Datacenter.PowerOn(datacenter.Spec{

@@ -19,7 +19,7 @@ type listener struct {
 }
 
 func (c *call) listener(arn string) (*listener, error) {
-	if l := c.st.listeners.byID[idOf(arn)]; l != nil && l.ARN == arn {
+	if l := c.st.listeners.ByID[idOf(arn)]; l != nil && l.ARN == arn {
 		return l, nil
 	}
 	return nil, refuse("ListenerNotFound", "One or more listeners not found")
@@ -54,7 +54,7 @@ func createListener(c *call) (fields, error) {
 	if l.Tags, err = c.elbTags(); err != nil {
 		return nil, err
 	}
-	all := c.st.listeners.where(func(l *listener) bool { return l.Balancer == b.ARN })
+	all := c.st.listeners.Where(func(l *listener) bool { return l.Balancer == b.ARN })
 	for _, other := range all {
 		if other.Port == l.Port && other.TargetGroup == l.TargetGroup && other.Protocol == l.Protocol {
 			return showListeners([]*listener{other}, nil), nil
@@ -67,7 +67,7 @@ func createListener(c *call) (fields, error) {
 		return nil, c.overQuota(c.request)
 	}
 	l.ARN = strings.Replace(b.ARN, ":loadbalancer/", ":listener/", 1) + "/" + l.ID
-	c.st.listeners.put(l.ID, l)
+	c.st.listeners.Put(l.ID, l)
 	c.auditBalancers()
 	return showListeners([]*listener{l}, nil), c.apply(b)
 }
@@ -114,11 +114,11 @@ func modifyListener(c *call) (fields, error) {
 	if err := c.checkListener(b, g, &changed); err != nil {
 		return nil, err
 	}
-	if len(c.st.listeners.where(func(o *listener) bool { return o.Balancer == b.ARN && o.ID != l.ID && o.Port == changed.Port })) > 0 {
+	if len(c.st.listeners.Where(func(o *listener) bool { return o.Balancer == b.ARN && o.ID != l.ID && o.Port == changed.Port })) > 0 {
 		return nil, refuse("DuplicateListener", "A listener already exists on this port for this load balancer '%s'", b.ARN)
 	}
 	*l = changed
-	c.st.listeners.put(l.ID, l)
+	c.st.listeners.Put(l.ID, l)
 	return showListeners([]*listener{l}, nil), c.apply(b)
 }
 
@@ -127,7 +127,7 @@ func deleteListener(c *call) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.st.listeners.remove(l.ID)
+	c.st.listeners.Remove(l.ID)
 	c.auditGone(l.ARN)
 	b, err := c.balancer(l.Balancer)
 	if err != nil {
@@ -146,7 +146,7 @@ func describeListeners(c *call) (fields, error) {
 			return nil, err
 		}
 	}
-	all := c.st.listeners.where(func(l *listener) bool { return l.Balancer == lb || slices.Contains(arns, l.ARN) })
+	all := c.st.listeners.Where(func(l *listener) bool { return l.Balancer == lb || slices.Contains(arns, l.ARN) })
 	if len(all) < len(arns) {
 		return nil, refuse("ListenerNotFound", "One or more listeners not found")
 	}
@@ -180,11 +180,11 @@ func (c *call) apply(b *balancer) error {
 		ZoneBound: b.Attributes["load_balancing.cross_zone.enabled"] != "true",
 	}
 	for _, id := range b.Subnets {
-		n := c.st.subnets.byID[id]
+		n := c.st.subnets.ByID[id]
 		s.Zones = append(s.Zones, n.Zone)
 		s.Internal = s.Internal || !strings.HasPrefix(c.st.wayOut(n), "igw-")
 	}
-	for _, l := range c.st.listeners.where(func(l *listener) bool { return l.Balancer == b.ARN }) {
+	for _, l := range c.st.listeners.Where(func(l *listener) bool { return l.Balancer == b.ARN }) {
 		g, err := c.targetGroup(l.TargetGroup)
 		if err != nil {
 			return err
@@ -206,7 +206,7 @@ func (c *call) allowed(b *balancer, port int) []netip.Prefix {
 	}
 	out := []netip.Prefix{}
 	for _, id := range b.Groups {
-		g := c.st.groups.byID[id]
+		g := c.st.groups.ByID[id]
 		if g == nil {
 			continue
 		}
@@ -217,7 +217,7 @@ func (c *call) allowed(b *balancer, port int) []netip.Prefix {
 			if prefix, err := netip.ParsePrefix(r.CIDR); err == nil {
 				out = append(out, prefix)
 			}
-			for _, n := range c.st.interfaces.where(func(n *networkInterface) bool { return slices.Contains(n.Groups, r.Group) }) {
+			for _, n := range c.st.interfaces.Where(func(n *networkInterface) bool { return slices.Contains(n.Groups, r.Group) }) {
 				out = append(out, netip.PrefixFrom(n.Address, n.Address.BitLen()))
 			}
 		}
@@ -227,7 +227,7 @@ func (c *call) allowed(b *balancer, port int) []netip.Prefix {
 
 // applyAll brings all load balancers in line after a change of security groups.
 func (c *call) applyAll() error {
-	for _, b := range c.st.balancers.all() {
+	for _, b := range c.st.balancers.All() {
 		if err := c.apply(b); err != nil {
 			return err
 		}
@@ -238,9 +238,9 @@ func (c *call) applyAll() error {
 // resumeBalancers forgets the interfaces of load balancers that were deleted before a
 // restart.
 func (a *AWS) resumeBalancers() {
-	for _, n := range a.st.interfaces.where(func(n *networkInterface) bool { return n.Balancer != "" }) {
-		if a.st.balancers.byID[n.Balancer] == nil {
-			a.st.interfaces.remove(n.ID)
+	for _, n := range a.st.interfaces.Where(func(n *networkInterface) bool { return n.Balancer != "" }) {
+		if a.st.balancers.ByID[n.Balancer] == nil {
+			a.st.interfaces.Remove(n.ID)
 		}
 	}
 }

@@ -34,13 +34,13 @@ func (s *subnet) size() int { return 1<<(32-s.CIDR.Bits()) - reservedAddresses }
 
 // free returns how many addresses of a subnet no interface has.
 func (s *state) free(n *subnet) int {
-	return n.size() - len(s.interfaces.where(func(i *networkInterface) bool { return i.Subnet == n.ID }))
+	return n.size() - len(s.interfaces.Where(func(i *networkInterface) bool { return i.Subnet == n.ID }))
 }
 
 // address returns one that no interface has.
 func (s *state) address(n *subnet) (netip.Addr, bool) {
 	taken := map[netip.Addr]bool{}
-	for _, i := range s.interfaces.byID {
+	for _, i := range s.interfaces.ByID {
 		taken[i.Address] = true
 	}
 	address := n.CIDR.Masked().Addr()
@@ -149,12 +149,12 @@ func (c *call) showSubnet(s *subnet) fields {
 		"subnetId", s.ID, "subnetArn", c.arn(ec2, "subnet/"+s.ID), "state", "available", "ownerId", c.account, "vpcId", s.VPC,
 		"cidrBlock", s.CIDR, "ipv6CidrBlockAssociationSet", ipv6, "assignIpv6AddressOnCreation", s.IPv6.IsValid(),
 		"availableIpAddressCount", c.st.free(s), "availabilityZone", s.Zone, "availabilityZoneId", s.ZoneID,
-		"defaultForAz", c.st.vpcs.byID[s.VPC].Default, "mapPublicIpOnLaunch", s.Public, "ipv6Native", false, "tagSet", tagSet(s.Tags),
+		"defaultForAz", c.st.vpcs.ByID[s.VPC].Default, "mapPublicIpOnLaunch", s.Public, "ipv6Native", false, "tagSet", tagSet(s.Tags),
 	}
 }
 
 func (c *call) defaultText(s *subnet) string {
-	v := c.st.vpcs.byID[s.VPC]
+	v := c.st.vpcs.ByID[s.VPC]
 	return fmt.Sprint(v != nil && v.Default)
 }
 

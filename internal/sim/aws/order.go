@@ -108,10 +108,10 @@ func (c *call) orderNetwork(o *order) (err error) {
 	switch id := p.String("SubnetId"); {
 	case id == "":
 		o.subnet = c.defaultSubnet(o.kind)
-	case c.st.subnets.byID[id] == nil:
+	case c.st.subnets.ByID[id] == nil:
 		return subnetMissing([]string{id})
 	default:
-		o.subnet = c.st.subnets.byID[id]
+		o.subnet = c.st.subnets.ByID[id]
 	}
 	if o.subnet == nil {
 		return refuse("MissingInput", "No subnets found for the default VPC. Please specify a subnet.")
@@ -132,8 +132,8 @@ func (c *call) orderNetwork(o *order) (err error) {
 // the type.
 func (c *call) defaultSubnet(t instanceType) *subnet {
 	zone := c.params.String("Placement.AvailabilityZone")
-	for _, s := range c.st.subnets.all() {
-		if c.st.vpcs.byID[s.VPC].Default && t.offered(s.Zone) && (zone == "" || zone == s.Zone) {
+	for _, s := range c.st.subnets.All() {
+		if c.st.vpcs.ByID[s.VPC].Default && t.offered(s.Zone) && (zone == "" || zone == s.Zone) {
 			return s
 		}
 	}
@@ -142,7 +142,7 @@ func (c *call) defaultSubnet(t instanceType) *subnet {
 
 func (c *call) orderGroups(o *order, ids []string) error {
 	if len(ids) == 0 {
-		for _, g := range c.st.groups.where(func(g *group) bool { return g.Name == "default" && g.VPC == o.subnet.VPC }) {
+		for _, g := range c.st.groups.Where(func(g *group) bool { return g.Name == "default" && g.VPC == o.subnet.VPC }) {
 			ids = append(ids, g.ID)
 		}
 	}
@@ -187,7 +187,7 @@ func (c *call) orderAddress(o *order) error {
 	if err != nil || !o.subnet.CIDR.Contains(address) {
 		return refuse("InvalidParameterValue", "Address %s does not fall within the subnet's address range", o.address)
 	}
-	if len(c.st.interfaces.where(func(i *networkInterface) bool { return i.Address == address })) > 0 {
+	if len(c.st.interfaces.Where(func(i *networkInterface) bool { return i.Address == address })) > 0 {
 		return refuse("InvalidIPAddress.InUse", "Address %s is in use.", o.address)
 	}
 	return nil
@@ -257,7 +257,7 @@ func (c *call) orderRest(o *order) (err error) {
 		return err
 	}
 	o.keyName = c.params.String("KeyName")
-	if o.keyName != "" && len(c.st.keyPairs.where(func(k *keyPair) bool { return k.Name == o.keyName })) == 0 {
+	if o.keyName != "" && len(c.st.keyPairs.Where(func(k *keyPair) bool { return k.Name == o.keyName })) == 0 {
 		return refuse("InvalidKeyPair.NotFound", "The key pair '%s' does not exist", o.keyName)
 	}
 	o.token = c.params.String("ClientToken")

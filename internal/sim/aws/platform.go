@@ -83,7 +83,7 @@ func (a *AWS) User() string { return a.file("config") }
 
 // writeCredentials writes the files of the user and of the administrator.
 func (a *AWS) writeCredentials() error {
-	user, admin := a.st.principals.byID[userName], a.st.principals.byID[adminName]
+	user, admin := a.st.principals.ByID[userName], a.st.principals.ByID[adminName]
 	return errors.Join(
 		plane.WriteFile(a.file("accessKeyID"), []byte(user.AccessKeyID)),
 		plane.WriteFile(a.file("secretAccessKey"), []byte(user.Secret)),

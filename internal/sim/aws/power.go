@@ -66,7 +66,7 @@ func (a *AWS) terminate(i *instance, reason, text, transition string) {
 	if transition != "" {
 		i.Transition = transition + time.Now().UTC().Format(" (2006-01-02 15:04:05 GMT)")
 	}
-	a.st.instances.put(i.ID, i)
+	a.st.instances.Put(i.ID, i)
 	a.auditInstance(i)
 	a.finish(i)
 }
@@ -100,29 +100,29 @@ func (a *AWS) removeMachine(id string) error {
 // end removes the parts of an instance that end with it, and keeps the others.
 func (a *AWS) end(i *instance) {
 	i.State, i.Ended = terminated, time.Now()
-	for _, v := range a.st.volumes.where(func(v *volume) bool { return v.Instance == i.ID }) {
+	for _, v := range a.st.volumes.Where(func(v *volume) bool { return v.Instance == i.ID }) {
 		if v.DeleteOnTermination {
-			a.st.volumes.remove(v.ID)
+			a.st.volumes.Remove(v.ID)
 			a.auditGone(v.ID)
 			continue
 		}
 		v.Instance, v.Device = "", ""
-		a.st.volumes.put(v.ID, v)
+		a.st.volumes.Put(v.ID, v)
 	}
-	for _, n := range a.st.interfaces.where(func(n *networkInterface) bool { return n.Instance == i.ID }) {
+	for _, n := range a.st.interfaces.Where(func(n *networkInterface) bool { return n.Instance == i.ID }) {
 		if n.DeleteOnTermination {
-			a.st.interfaces.remove(n.ID)
+			a.st.interfaces.Remove(n.ID)
 			a.auditGone(n.ID)
 			continue
 		}
 		n.Instance, n.Public = "", ""
-		a.st.interfaces.put(n.ID, n)
+		a.st.interfaces.Put(n.ID, n)
 	}
 	a.releasePublic(i.ID)
 	i.Interfaces, i.UserData = nil, nil
-	a.st.instances.put(i.ID, i)
+	a.st.instances.Put(i.ID, i)
 	a.auditInstance(i)
-	a.later(listed, func() { a.st.instances.remove(i.ID) })
+	a.later(listed, func() { a.st.instances.Remove(i.ID) })
 }
 
 // fail ends an instance that could not be launched.
@@ -155,14 +155,14 @@ func stopInstances(c *call) (fields, error) {
 func (a *AWS) stop(i *instance, reason, text, transition string) {
 	i.State, i.Reason, i.ReasonText, i.Ran = stopping, reason, text, true
 	i.Transition = transition + time.Now().UTC().Format(" (2006-01-02 15:04:05 GMT)")
-	a.st.instances.put(i.ID, i)
+	a.st.instances.Put(i.ID, i)
 	go func() {
 		a.options.Datacenter.PowerOff(i.ID)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if i.State == stopping && a.ctx.Err() == nil {
 			i.State = stopped
-			a.st.instances.put(i.ID, i)
+			a.st.instances.Put(i.ID, i)
 		}
 	}()
 }
@@ -180,7 +180,7 @@ func startInstances(c *call) (fields, error) {
 		}
 		if i.State == stopped {
 			i.State, i.Reason, i.ReasonText, i.Transition = pending, "", "", ""
-			c.st.instances.put(i.ID, i)
+			c.st.instances.Put(i.ID, i)
 			c.later(c.options.Create, func() { c.boot(i) })
 		}
 		changes = append(changes, change{i, before})

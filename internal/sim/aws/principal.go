@@ -60,7 +60,7 @@ func newSecret() string { return randomText(40, secretLetters) }
 
 // roleNamed finds a role.
 func (s *state) roleNamed(name string) *principal {
-	for _, p := range s.principals.all() {
+	for _, p := range s.principals.All() {
 		if p.Role && p.Name == name {
 			return p
 		}

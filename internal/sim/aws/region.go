@@ -97,12 +97,12 @@ type keyPair struct {
 
 func describeKeyPairs(c *call) (fields, error) {
 	for _, name := range c.params.List("KeyName") {
-		if len(c.st.keyPairs.where(func(k *keyPair) bool { return k.Name == name })) == 0 {
+		if len(c.st.keyPairs.Where(func(k *keyPair) bool { return k.Name == name })) == 0 {
 			return nil, refuse("InvalidKeyPair.NotFound", "The key pair '%s' does not exist", name)
 		}
 	}
 	wanted := c.params.List("KeyName")
-	all := c.st.keyPairs.where(func(k *keyPair) bool { return len(wanted) == 0 || slices.Contains(wanted, k.Name) })
+	all := c.st.keyPairs.Where(func(k *keyPair) bool { return len(wanted) == 0 || slices.Contains(wanted, k.Name) })
 	found, err := filtered(c, all, func(k *keyPair) values {
 		return values{"key-name": {k.Name}, "key-pair-id": {k.ID}, "fingerprint": {k.Fingerprint}}.tagged(k.Tags)
 	})

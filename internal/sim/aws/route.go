@@ -77,7 +77,7 @@ func showAssociation(t *routeTable, subnet string, main bool) fields {
 }
 
 func describeInternetGateways(c *call) (fields, error) {
-	found, err := filtered(c, c.st.gateways.where(func(g *gateway) bool { return !g.NAT }), func(g *gateway) values {
+	found, err := filtered(c, c.st.gateways.Where(func(g *gateway) bool { return !g.NAT }), func(g *gateway) values {
 		return values{"internet-gateway-id": {g.ID}, "attachment.vpc-id": {g.VPC}, "attachment.state": {"available"}, "owner-id": {c.account}}.tagged(g.Tags)
 	})
 	if err != nil {
@@ -92,7 +92,7 @@ func describeInternetGateways(c *call) (fields, error) {
 }
 
 func describeNATGateways(c *call) (fields, error) {
-	found, err := filtered(c, c.st.gateways.where(func(g *gateway) bool { return g.NAT }), func(g *gateway) values {
+	found, err := filtered(c, c.st.gateways.Where(func(g *gateway) bool { return g.NAT }), func(g *gateway) values {
 		return values{"nat-gateway-id": {g.ID}, "vpc-id": {g.VPC}, "subnet-id": {g.Subnet}, "state": {"available"}}.tagged(g.Tags)
 	})
 	if err != nil {

@@ -134,7 +134,7 @@ func authorizeRules(c *call) (fields, error) {
 		return nil, err
 	}
 	g.Rules = append(g.Rules, wanted...)
-	c.st.groups.put(g.ID, g)
+	c.st.groups.Put(g.ID, g)
 	if err := c.applyAll(); err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func revokeRules(c *call) (fields, error) {
 		return nil, err
 	}
 	g.Rules = left
-	c.st.groups.put(g.ID, g)
+	c.st.groups.Put(g.ID, g)
 	return fields{"return", true, "unknownIpPermissionSet", items{}}, c.applyAll()
 }
 
@@ -175,7 +175,7 @@ type groupRule struct {
 func describeRules(c *call) (fields, error) {
 	ids := c.params.List("SecurityGroupRuleId")
 	all := []*groupRule{}
-	for _, g := range c.st.groups.all() {
+	for _, g := range c.st.groups.All() {
 		for _, r := range g.Rules {
 			if len(ids) == 0 || slices.Contains(ids, r.ID) {
 				all = append(all, &groupRule{g, r})

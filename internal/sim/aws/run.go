@@ -65,7 +65,7 @@ func (c *call) repeated() (fields, error) {
 	if len(token) > 64 || strings.ContainsFunc(token, func(r rune) bool { return r > 126 || r < 32 }) {
 		return nil, refuse("InvalidParameterValue", "Invalid value for ClientToken: it must have at most 64 ASCII characters")
 	}
-	before := c.st.requestTokens.byID[tokenID(token)]
+	before := c.st.requestTokens.ByID[tokenID(token)]
 	if before == nil {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func (c *call) repeated() (fields, error) {
 	}
 	var launched []*instance
 	for _, id := range before.Objects {
-		if i := c.st.instances.byID[id]; i != nil {
+		if i := c.st.instances.ByID[id]; i != nil {
 			launched = append(launched, i)
 		}
 	}
@@ -93,7 +93,7 @@ func (c *call) rememberToken(launched []*instance) {
 	for _, i := range launched {
 		t.Objects = append(t.Objects, i.ID)
 	}
-	c.st.requestTokens.put(tokenID(token), t)
+	c.st.requestTokens.Put(tokenID(token), t)
 }
 
 // tokenID is a token as the name of a file.
@@ -117,7 +117,7 @@ func (c *call) digest() string {
 func (c *call) checkCapacity(o order) error {
 	bucket := o.kind.bucket()
 	used := 0
-	for _, i := range c.st.instances.byID {
+	for _, i := range c.st.instances.ByID {
 		if t, _ := c.typeNamed(i.Type); (i.State == running || i.State == pending) && t.bucket() == bucket {
 			used += t.CPU
 		}

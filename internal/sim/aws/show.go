@@ -33,10 +33,10 @@ func (c *call) showInstance(i *instance) fields {
 
 // showPlace is where an instance is on the network.
 func (c *call) showPlace(i *instance) fields {
-	if len(i.Interfaces) == 0 || c.st.interfaces.byID[i.Interfaces[0]] == nil {
+	if len(i.Interfaces) == 0 || c.st.interfaces.ByID[i.Interfaces[0]] == nil {
 		return fields{"privateDnsName", "", "dnsName", ""}
 	}
-	n := c.st.interfaces.byID[i.Interfaces[0]]
+	n := c.st.interfaces.ByID[i.Interfaces[0]]
 	return fields{
 		"subnetId", i.Subnet, "vpcId", i.VPC, "privateIpAddress", n.Address, "privateDnsName", n.privateDNS(c.seed.Region),
 		"ipAddress", optional(n.Public), "dnsName", publicDNS(n.Public, c.seed.Region), "sourceDestCheck", n.SourceDestCheck,
@@ -61,7 +61,7 @@ func (c *call) showDisks(i *instance) items {
 
 // disks are the volumes of an instance, those with a snapshot, which it boots from, first.
 func (c *call) disks(instance string) []*volume {
-	out := c.st.volumes.where(func(v *volume) bool { return v.Instance == instance })
+	out := c.st.volumes.Where(func(v *volume) bool { return v.Instance == instance })
 	slices.SortFunc(out, func(a, b *volume) int {
 		return cmp.Or(-strings.Compare(a.Snapshot, b.Snapshot), strings.Compare(a.Device, b.Device))
 	})
@@ -71,7 +71,7 @@ func (c *call) disks(instance string) []*volume {
 func (c *call) showInterfaces(i *instance) items {
 	out := items{}
 	for index, id := range i.Interfaces {
-		n := c.st.interfaces.byID[id]
+		n := c.st.interfaces.ByID[id]
 		if n == nil {
 			continue
 		}

@@ -8,27 +8,29 @@ import (
 	"log/slog"
 	"path/filepath"
 	"time"
+
+	"github.com/butlerdotdev/butler/internal/sim/table"
 )
 
 // state is everything that exists in the account.
 type state struct {
-	vpcs          *table[vpc]
-	subnets       *table[subnet]
-	routes        *table[routeTable]
-	gateways      *table[gateway]
-	groups        *table[group]
-	images        *table[image]
-	keyPairs      *table[keyPair]
-	instances     *table[instance]
-	volumes       *table[volume]
-	interfaces    *table[networkInterface]
-	addresses     *table[address]
-	balancers     *table[balancer]
-	targetGroups  *table[targetGroup]
-	listeners     *table[listener]
-	principals    *table[principal]
-	sessions      *table[session]
-	requestTokens *table[requestToken]
+	vpcs          *table.Table[vpc]
+	subnets       *table.Table[subnet]
+	routes        *table.Table[routeTable]
+	gateways      *table.Table[gateway]
+	groups        *table.Table[group]
+	images        *table.Table[image]
+	keyPairs      *table.Table[keyPair]
+	instances     *table.Table[instance]
+	volumes       *table.Table[volume]
+	interfaces    *table.Table[networkInterface]
+	addresses     *table.Table[address]
+	balancers     *table.Table[balancer]
+	targetGroups  *table.Table[targetGroup]
+	listeners     *table.Table[listener]
+	principals    *table.Table[principal]
+	sessions      *table.Table[session]
+	requestTokens *table.Table[requestToken]
 }
 
 // tags are the tags of an object.
@@ -57,8 +59,8 @@ func openState(dir string, log *slog.Logger) (*state, error) {
 	return s, errors.Join(problems...)
 }
 
-func open[T any](t **table[T], dir, kind string, log *slog.Logger, problems *[]error) {
-	opened, err := openTable[T](filepath.Join(dir, kind), log)
+func open[T any](t **table.Table[T], dir, kind string, log *slog.Logger, problems *[]error) {
+	opened, err := table.Open[T](filepath.Join(dir, kind), log)
 	*t, *problems = opened, append(*problems, err)
 }
 
@@ -66,10 +68,10 @@ func open[T any](t **table[T], dir, kind string, log *slog.Logger, problems *[]e
 // ones.
 func (s *state) snapshot() *state {
 	return &state{
-		vpcs: s.vpcs.snapshot(), subnets: s.subnets.snapshot(), routes: s.routes.snapshot(), gateways: s.gateways.snapshot(),
-		groups: s.groups.snapshot(), images: s.images.snapshot(), keyPairs: s.keyPairs.snapshot(), instances: s.instances.snapshot(),
-		volumes: s.volumes.snapshot(), interfaces: s.interfaces.snapshot(), addresses: s.addresses.snapshot(),
-		balancers: s.balancers.snapshot(), targetGroups: s.targetGroups.snapshot(), listeners: s.listeners.snapshot(),
+		vpcs: s.vpcs.Snapshot(), subnets: s.subnets.Snapshot(), routes: s.routes.Snapshot(), gateways: s.gateways.Snapshot(),
+		groups: s.groups.Snapshot(), images: s.images.Snapshot(), keyPairs: s.keyPairs.Snapshot(), instances: s.instances.Snapshot(),
+		volumes: s.volumes.Snapshot(), interfaces: s.interfaces.Snapshot(), addresses: s.addresses.Snapshot(),
+		balancers: s.balancers.Snapshot(), targetGroups: s.targetGroups.Snapshot(), listeners: s.listeners.Snapshot(),
 		principals: s.principals, sessions: s.sessions, requestTokens: s.requestTokens,
 	}
 }

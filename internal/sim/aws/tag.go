@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/butlerdotdev/butler/internal/sim/aws/model"
+	"github.com/butlerdotdev/butler/internal/sim/table"
 )
 
 const maxTags = 50
@@ -119,12 +120,12 @@ func (s *state) holder(id string) (holder, bool) {
 	return holder{}, false
 }
 
-func hold[T any](t *table[T], id, kind string, of func(*T) *tags) (holder, bool) {
-	o := t.byID[id]
+func hold[T any](t *table.Table[T], id, kind string, of func(*T) *tags) (holder, bool) {
+	o := t.ByID[id]
 	if o == nil {
 		return holder{}, false
 	}
-	return holder{kind, of(o), func() { t.put(id, o) }}, true
+	return holder{kind, of(o), func() { t.Put(id, o) }}, true
 }
 
 // tagsOf returns the tags of an object by its ID or ARN.

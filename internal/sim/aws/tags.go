@@ -101,13 +101,13 @@ func describeTags(c *call) (fields, error) {
 
 func (s *state) tagEntries() (out []*tagEntry) {
 	var ids []string
-	ids = append(ids, slices.Collect(maps.Keys(s.instances.byID))...)
-	ids = append(ids, slices.Collect(maps.Keys(s.volumes.byID))...)
-	ids = append(ids, slices.Collect(maps.Keys(s.interfaces.byID))...)
-	ids = append(ids, slices.Collect(maps.Keys(s.groups.byID))...)
-	ids = append(ids, slices.Collect(maps.Keys(s.subnets.byID))...)
-	ids = append(ids, slices.Collect(maps.Keys(s.vpcs.byID))...)
-	ids = append(ids, slices.Collect(maps.Keys(s.images.byID))...)
+	ids = append(ids, slices.Collect(maps.Keys(s.instances.ByID))...)
+	ids = append(ids, slices.Collect(maps.Keys(s.volumes.ByID))...)
+	ids = append(ids, slices.Collect(maps.Keys(s.interfaces.ByID))...)
+	ids = append(ids, slices.Collect(maps.Keys(s.groups.ByID))...)
+	ids = append(ids, slices.Collect(maps.Keys(s.subnets.ByID))...)
+	ids = append(ids, slices.Collect(maps.Keys(s.vpcs.ByID))...)
+	ids = append(ids, slices.Collect(maps.Keys(s.images.ByID))...)
 	slices.SortFunc(ids, strings.Compare)
 	for _, id := range ids {
 		h, _ := s.holder(id)

@@ -41,7 +41,7 @@ func registerTargets(c *call) (fields, error) {
 	if len(g.Targets) > maxTargets {
 		return nil, refuse("TooManyTargets", "The maximum number of targets has been reached")
 	}
-	c.st.targetGroups.put(g.ID, g)
+	c.st.targetGroups.Put(g.ID, g)
 	return fields{}, c.applyPool(g)
 }
 
@@ -51,7 +51,7 @@ func (c *call) checkTarget(g *targetGroup, id string) error {
 		if err != nil {
 			return refuse("ValidationError", "The IP address '%s' is not a valid IPv4 address", id)
 		}
-		if !c.st.vpcs.byID[g.VPC].CIDR.Contains(address) {
+		if !c.st.vpcs.ByID[g.VPC].CIDR.Contains(address) {
 			return refuse("InvalidTarget", "The IP address '%s' is not within the VPC", id)
 		}
 		return nil
@@ -59,7 +59,7 @@ func (c *call) checkTarget(g *targetGroup, id string) error {
 	if checkID(id, "i", "") != nil {
 		return refuse("ValidationError", "Instance ID '%s' is not valid", id)
 	}
-	i := c.st.instances.byID[id]
+	i := c.st.instances.ByID[id]
 	switch {
 	case i == nil || i.State == terminated:
 		return refuse("InvalidTarget", "The following targets are not in a running state and cannot be registered: '%s'", id)
@@ -84,7 +84,7 @@ func deregisterTargets(c *call) (fields, error) {
 	g.Targets = slices.DeleteFunc(g.Targets, func(t registered) bool {
 		return slices.Contains(ports, t) || slices.Contains(ports, registered{ID: t.ID})
 	})
-	c.st.targetGroups.put(g.ID, g)
+	c.st.targetGroups.Put(g.ID, g)
 	return fields{}, c.applyPool(g)
 }
 
@@ -161,7 +161,7 @@ func showUnused(t registered, reason, text string) fields {
 }
 
 func (c *call) showHealth(g *targetGroup, t registered, h datacenter.Health) fields {
-	if i := c.st.instances.byID[t.ID]; g.TargetType == "instance" && (i == nil || i.State != running) {
+	if i := c.st.instances.ByID[t.ID]; g.TargetType == "instance" && (i == nil || i.State != running) {
 		state := terminated
 		if i != nil {
 			state = i.State
@@ -190,7 +190,7 @@ func (c *call) targetHealth(g *targetGroup, t registered, h datacenter.Health) f
 
 // interfaceOf is the interface of a target.
 func (c *call) interfaceOf(t registered) *networkInterface {
-	for _, n := range c.st.interfaces.byID {
+	for _, n := range c.st.interfaces.ByID {
 		if n.Instance == t.ID || n.Address.String() == t.ID {
 			return n
 		}
@@ -210,7 +210,7 @@ func (c *call) admitted(g *targetGroup, t registered) bool {
 		check = t.Port
 	}
 	for _, arn := range c.balancersOf(g) {
-		b := c.st.balancers.byID[idOf(arn)]
+		b := c.st.balancers.ByID[idOf(arn)]
 		if b == nil || !c.lets(n, b, t.Port) || !c.lets(n, b, check) {
 			return false
 		}
@@ -220,9 +220,9 @@ func (c *call) admitted(g *targetGroup, t registered) bool {
 
 // lets reports whether an interface accepts what the interfaces of a load balancer send.
 func (c *call) lets(n *networkInterface, b *balancer, port int) bool {
-	from := c.st.interfaces.where(func(n *networkInterface) bool { return n.Balancer == b.ID })
+	from := c.st.interfaces.Where(func(n *networkInterface) bool { return n.Balancer == b.ID })
 	for _, id := range n.Groups {
-		g := c.st.groups.byID[id]
+		g := c.st.groups.ByID[id]
 		if g == nil {
 			continue
 		}

@@ -39,7 +39,7 @@ type registered struct {
 }
 
 func (c *call) targetGroup(arn string) (*targetGroup, error) {
-	if g := c.st.targetGroups.byID[idOf(arn)]; g != nil && g.ARN == arn {
+	if g := c.st.targetGroups.ByID[idOf(arn)]; g != nil && g.ARN == arn {
 		return g, nil
 	}
 	return nil, refuse("TargetGroupNotFound", "One or more target groups not found")
@@ -61,7 +61,7 @@ func createTargetGroup(c *call) (fields, error) {
 	if g.Tags, err = c.elbTags(); err != nil {
 		return nil, err
 	}
-	for _, other := range c.st.targetGroups.all() {
+	for _, other := range c.st.targetGroups.All() {
 		if other.Name != g.Name {
 			continue
 		}
@@ -70,11 +70,11 @@ func createTargetGroup(c *call) (fields, error) {
 		}
 		return c.showTargetGroups([]*targetGroup{other}, nil), nil
 	}
-	if len(c.st.targetGroups.byID) >= maxTargetGroups {
+	if len(c.st.targetGroups.ByID) >= maxTargetGroups {
 		return nil, c.overQuota(c.request)
 	}
 	g.ARN = c.arn(elb, "targetgroup/"+g.Name+"/"+g.ID)
-	c.st.targetGroups.put(g.ID, g)
+	c.st.targetGroups.Put(g.ID, g)
 	c.auditBalancers()
 	return c.showTargetGroups([]*targetGroup{g}, nil), c.applyPool(g)
 }
@@ -92,7 +92,7 @@ func (c *call) checkTargetGroup(g *targetGroup) error {
 		return refuse("UnsupportedOperation", "The simulated platform has targets of type instance and ip only")
 	case g.VPC == "":
 		return refuse("ValidationError", "A VPC ID must be specified")
-	case c.st.vpcs.byID[g.VPC] == nil:
+	case c.st.vpcs.ByID[g.VPC] == nil:
 		return refuse("ValidationError", "The VPC ID '%s' is not found", g.VPC)
 	}
 	return c.readCheck(&g.Check)
@@ -132,7 +132,7 @@ func modifyTargetGroup(c *call) (fields, error) {
 		return nil, err
 	}
 	g.Check = changed
-	c.st.targetGroups.put(g.ID, g)
+	c.st.targetGroups.Put(g.ID, g)
 	return c.showTargetGroups([]*targetGroup{g}, nil), c.applyPool(g)
 }
 
@@ -144,14 +144,14 @@ func deleteTargetGroup(c *call) (fields, error) {
 	if len(c.balancersOf(g)) > 0 {
 		return nil, refuse("ResourceInUse", "Target group '%s' is currently in use by a listener or a rule", g.ARN)
 	}
-	c.st.targetGroups.remove(g.ID)
+	c.st.targetGroups.Remove(g.ID)
 	c.auditGone(g.ARN)
 	return fields{}, c.options.Datacenter.RemovePool(g.ID)
 }
 
 // balancersOf are the load balancers with a listener that forwards to a group.
 func (c *call) balancersOf(g *targetGroup) (out []string) {
-	for _, l := range c.st.listeners.all() {
+	for _, l := range c.st.listeners.All() {
 		if l.TargetGroup == g.ARN && !slices.Contains(out, l.Balancer) {
 			out = append(out, l.Balancer)
 		}
@@ -162,7 +162,7 @@ func (c *call) balancersOf(g *targetGroup) (out []string) {
 func describeTargetGroups(c *call) (fields, error) {
 	arns, names := c.params.List("TargetGroupArns.member"), c.params.List("Names.member")
 	lb := c.params.String("LoadBalancerArn")
-	all := c.st.targetGroups.where(func(g *targetGroup) bool {
+	all := c.st.targetGroups.Where(func(g *targetGroup) bool {
 		switch {
 		case lb != "":
 			return slices.Contains(c.balancersOf(g), lb)
@@ -244,6 +244,6 @@ func modifyTargetGroupAttributes(c *call) (fields, error) {
 		}
 	}
 	maps.Copy(g.Attributes, changed)
-	c.st.targetGroups.put(g.ID, g)
+	c.st.targetGroups.Put(g.ID, g)
 	return fields{"Attributes", showAttributes(targetGroupDefaults(g), g.Attributes)}, c.applyPool(g)
 }

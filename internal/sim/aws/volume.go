@@ -69,7 +69,7 @@ func checkVolume(v *volume) error {
 }
 
 func (c *call) volume(id string) (*volume, error) {
-	if v := c.st.volumes.byID[id]; v != nil {
+	if v := c.st.volumes.ByID[id]; v != nil {
 		return v, nil
 	}
 	if err := checkID(id, "vol", "InvalidVolumeID.Malformed"); err != nil {
@@ -101,7 +101,7 @@ func createVolume(c *call) (fields, error) {
 		return nil, err
 	}
 	v.Tags = tagged["volume"]
-	c.st.volumes.put(v.ID, v)
+	c.st.volumes.Put(v.ID, v)
 	c.auditVolume(v)
 	return showVolume(v), nil
 }
@@ -117,7 +117,7 @@ func deleteVolume(c *call) (fields, error) {
 	if err := c.dryRun(); err != nil {
 		return nil, err
 	}
-	c.st.volumes.remove(v.ID)
+	c.st.volumes.Remove(v.ID)
 	c.auditGone(v.ID)
 	return fields{"return", true}, nil
 }

@@ -86,6 +86,15 @@ func must(t *testing.T, err error) {
 	}
 }
 
+func TestMachineOfARegionalSubnetIsInItsOwnZone(t *testing.T) {
+	d := open(t, datacenter.Options{Dir: t.TempDir(), Subnets: cloud()})
+	s := in("public", "a")
+	s.Zone = "zone-2"
+	if m := powerOn(t, d, s); m.Zone != "zone-2" {
+		t.Errorf("the machine is in %q", m.Zone)
+	}
+}
+
 func TestMachineIsInTheZoneOfItsSubnet(t *testing.T) {
 	d := open(t, datacenter.Options{Dir: t.TempDir(), Subnets: cloud()})
 	must(t, d.AddSubnet("subnet-c", datacenter.Subnet{Prefix: netip.MustParsePrefix("10.0.2.0/29"), Zone: "zone-c"}))

@@ -4,6 +4,7 @@
 package datacenter
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 )
@@ -16,7 +17,7 @@ func (d *Datacenter) connect(m *Machine) error {
 	if err != nil {
 		return err
 	}
-	m.Gateway, m.Zone = subnet.gateway(), subnet.Zone
+	m.Gateway, m.Zone = subnet.gateway(), cmp.Or(m.Spec.Zone, subnet.Zone)
 	if m.Spec.Address.IsValid() {
 		return d.connectFixed(m, subnet)
 	}

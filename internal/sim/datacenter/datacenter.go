@@ -29,6 +29,7 @@ type Spec struct {
 	Ref, Instance string
 	MAC           string // empty: made from the ID
 	Network       string
+	Zone          string     // where subnets have none: those of regions span zones
 	Address       netip.Addr // fixed, in the network's prefix; zero: a lease
 	CPU           int
 	MemoryMB      int
@@ -49,7 +50,7 @@ type Machine struct {
 	Spec
 	Address  netip.Prefix
 	Gateway  netip.Addr
-	Zone     string // of its subnet
+	Zone     string // its own, or that of its subnet
 	StateDir string // its disk: kept over power-off, gone with Remove
 	Host     *network.Host
 	// Shared are the further addresses that the guest has on its interface.

@@ -6,6 +6,7 @@ package datacenter
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -114,14 +115,33 @@ func (d *Datacenter) toCheck(pool string) (p Pool, wait time.Duration, used bool
 
 // checkOnce connects to each target once.
 func (d *Datacenter) checkOnce(ctx context.Context, p Pool, c *checks) {
+	probed := d.probed(p.ID)
 	for _, t := range p.Targets {
-		good := d.accepts(ctx, p.Check, t)
+		good := d.takes(t, probed) && d.accepts(ctx, p.Check, t)
 		d.lb.Lock()
 		if r := c.results[t]; r != nil && ctx.Err() == nil {
 			r.add(good, p.Check)
 		}
 		d.lb.Unlock()
 	}
+}
+
+// probed returns the addresses of load balancers that the checks of a pool are sent to.
+func (d *Datacenter) probed(pool string) (out []netip.Addr) {
+	d.lb.Lock()
+	defer d.lb.Unlock()
+	for _, b := range d.balancers.all() {
+		if b.ProbesAddress && b.Address.IsValid() && b.uses(pool) {
+			out = append(out, b.Address)
+		}
+	}
+	return out
+}
+
+// takes reports whether a target takes packets to all of the addresses.
+func (d *Datacenter) takes(t Target, addresses []netip.Addr) bool {
+	at, ok := d.locate(t)
+	return ok && !slices.ContainsFunc(addresses, func(a netip.Addr) bool { return !d.options.Network.HasAlias(at.at.Addr(), a) })
 }
 
 func (d *Datacenter) accepts(ctx context.Context, h HealthCheck, t Target) bool {

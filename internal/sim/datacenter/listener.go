@@ -81,7 +81,7 @@ func (b LoadBalancer) hosts() (out []string) {
 func (d *Datacenter) balancer(b LoadBalancer, port uint16) network.Balancer {
 	return network.Balancer{
 		Targets:     func() []netip.AddrPort { return d.usable(b.ID, d.listener(b.ID, port).Pool) },
-		Passthrough: b.Passthrough, Internal: b.Internal,
+		Passthrough: b.Passthrough, Silent: b.Silent, Internal: b.Internal,
 		PreservesClient: func() bool {
 			p, _ := d.Pool(d.listener(b.ID, port).Pool)
 			return p.PreserveClient

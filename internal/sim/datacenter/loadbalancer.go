@@ -19,11 +19,19 @@ type LoadBalancerSpec struct {
 	ID   string
 	Name string // DNS name; empty: none
 	// Subnet is where its address is leased. Static is the ID of a static address that it
-	// has instead. Both empty: it has a name only.
+	// has instead, and Fixed an address that the platform itself keeps from others. All
+	// empty: it has a name only.
 	Subnet, Static string
-	// Passthrough keeps the load balancer's address as the destination of packets: only
-	// targets that have it as an alias take them.
+	Fixed          netip.Addr
+	// Passthrough keeps the load balancer's address as the destination of packets: a target
+	// that does not have it as an alias drops them. It implies Silent.
 	Passthrough bool
+	// ProbesAddress sends health checks to the load balancer's address too, so that a target
+	// without it is unhealthy. Otherwise they are sent to the address of the target.
+	ProbesAddress bool
+	// Silent load balancers accept no connections themselves: without a target they are lost,
+	// not refused.
+	Silent bool
 	// Internal load balancers are reached from inside the network only.
 	Internal bool
 	// FailOpen passes connections on to all targets while none is healthy, instead of
@@ -109,6 +117,8 @@ func (d *Datacenter) endpoint(s LoadBalancerSpec) (netip.Addr, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
+	case s.Fixed.IsValid():
+		return s.Fixed, nil
 	case s.Static != "":
 		a, known := d.statics.get(s.Static)
 		if !known {

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,8 +199,13 @@ func TestPartsOfALoadBalancerAreRemovedInOrder(t *testing.T) {
 			t.Errorf("%s in use: %v", what, err)
 		}
 	}
+	fixed := netip.MustParseAddr("10.0.1.200")
+	if b := balance(t, d, datacenter.LoadBalancerSpec{ID: "inside", Fixed: fixed, Internal: true, Listeners: listener("tg")}); b.Address != fixed {
+		t.Errorf("its address is %v, want %v", b.Address, fixed)
+	}
 	for range 2 {
 		must(t, d.RemoveLoadBalancer("lb"))
+		must(t, d.RemoveLoadBalancer("inside"))
 		must(t, d.RemovePool("tg"))
 		must(t, d.Release("ip"))
 	}
@@ -226,29 +232,86 @@ func TestLoadBalancerSurvivesARestart(t *testing.T) {
 	}
 }
 
-// TestPassthroughReachesTargetsThatHaveTheAddress is how Google's load balancers work.
-func TestPassthroughReachesTargetsThatHaveTheAddress(t *testing.T) {
-	n := network.New()
-	vip := make(chan netip.Addr)
+// passed is a machine behind a load balancer that gets the load balancer's address later.
+type passed struct {
+	*datacenter.Datacenter
+	network *network.Network
+	machine netip.Addr
+	at      netip.AddrPort
+	alias   func()
+}
+
+func passThrough(t *testing.T, s datacenter.LoadBalancerSpec, pool datacenter.Pool) passed {
+	t.Helper()
+	hosts := make(chan *network.Host, 1)
 	boot := func(ctx context.Context, m datacenter.Machine) error {
-		go func() {
-			select {
-			case a := <-vip:
-				m.Host.Alias(a)
-			case <-ctx.Done():
-			}
-		}()
+		hosts <- m.Host
 		return naming(443)(ctx, m)
 	}
-	d := open(t, datacenter.Options{Dir: t.TempDir(), Network: n, Subnets: cloud(), Boot: boot})
-	powerOn(t, d, in("subnet-a", "a"))
-	must(t, d.PutPool(datacenter.Pool{ID: "bs", Targets: []datacenter.Target{{Machine: "a", Port: 443}}}))
-	b := balance(t, d, datacenter.LoadBalancerSpec{ID: "fr", Subnet: "subnet-b", Passthrough: true, Listeners: listener("bs")})
-	at := netip.AddrPortFrom(b.Address, 443).String()
-	until(t, "the target is healthy", func() bool { return d.Health("bs")[0] == datacenter.HealthHealthy })
-	if got := ask(t, n, at); got != "" {
-		t.Errorf("%q takes packets to an address that it does not have", got)
+	p := passed{network: network.New()}
+	p.Datacenter = open(t, datacenter.Options{Dir: t.TempDir(), Network: p.network, Subnets: cloud(), Boot: boot})
+	p.machine = powerOn(t, p.Datacenter, in("subnet-a", "a")).Address.Addr()
+	pool.ID, pool.Targets = "bs", []datacenter.Target{{Machine: "a", Port: 443}}
+	must(t, p.PutPool(pool))
+	s.ID, s.Subnet, s.Listeners = "fr", "subnet-b", listener("bs")
+	p.at = netip.AddrPortFrom(balance(t, p.Datacenter, s).Address, 443)
+	host := <-hosts
+	p.alias = func() { host.Alias(p.at.Addr()) }
+	return p
+}
+
+func (p passed) health(t *testing.T, want datacenter.Health) {
+	t.Helper()
+	until(t, "the target is "+string(want), func() bool { return p.Health("bs")[0] == want })
+}
+
+// dial connects from a machine of the network, or with no address from the simulator.
+func (p passed) dial(t *testing.T, from netip.Addr) error {
+	conn, err := p.network.DialFrom(t.Context(), network.Source{Address: from}, "tcp", p.at.String())
+	if err == nil {
+		_ = conn.Close()
 	}
-	vip <- b.Address
-	until(t, "the target answers", func() bool { return ask(t, n, at) == "machine-a" })
+	return err
+}
+
+// TestPassthroughReachesTargetsThatHaveTheAddress is how load balancers of Google work, which
+// check the health of targets at their own address, and those of Azure with floating IP.
+func TestPassthroughReachesTargetsThatHaveTheAddress(t *testing.T) {
+	for platform, before := range map[string]datacenter.Health{"gcp": datacenter.HealthUnhealthy, "azure": datacenter.HealthHealthy} {
+		t.Run(platform, func(t *testing.T) {
+			gcp := platform == "gcp"
+			p := passThrough(t, datacenter.LoadBalancerSpec{Passthrough: true, ProbesAddress: gcp, FailOpen: gcp}, datacenter.Pool{})
+			p.health(t, before)
+			if err := p.dial(t, netip.Addr{}); !errors.Is(err, syscall.ETIMEDOUT) {
+				t.Errorf("a target without the address: %v", err)
+			}
+			p.alias()
+			p.health(t, datacenter.HealthHealthy)
+			until(t, "the target answers", func() bool { return ask(t, p.network, p.at.String()) == "machine-a" })
+			must(t, p.PutPool(datacenter.Pool{ID: "bs"}))
+			if err := p.dial(t, p.machine); err != nil {
+				t.Errorf("a machine with the address does not reach itself: %v", err)
+			}
+			if err := p.dial(t, netip.Addr{}); !errors.Is(err, syscall.ETIMEDOUT) {
+				t.Errorf("without targets: %v", err)
+			}
+		})
+	}
+}
+
+// TestTargetOfAnInternalLoadBalancerDoesNotReachItself is how Azure works without floating
+// IP.
+func TestTargetOfAnInternalLoadBalancerDoesNotReachItself(t *testing.T) {
+	for _, internal := range []bool{true, false} {
+		p := passThrough(t, datacenter.LoadBalancerSpec{Silent: true, Internal: internal}, datacenter.Pool{PreserveClient: internal})
+		p.health(t, datacenter.HealthHealthy)
+		if err := p.dial(t, netip.MustParseAddr("10.1.0.200")); err != nil {
+			t.Errorf("internal %v, from another machine: %v", internal, err)
+		}
+		if err := p.dial(t, p.machine); (err != nil) != internal || err != nil && !errors.Is(err, syscall.ETIMEDOUT) {
+			t.Errorf("internal %v, from the target itself: %v", internal, err)
+		}
+		p.PowerOff("a")
+		until(t, "packets are lost", func() bool { return errors.Is(p.dial(t, netip.Addr{}), syscall.ETIMEDOUT) })
+	}
 }

@@ -65,9 +65,12 @@ func (n *Network) resolve(from Source, at endpoint, records []*record) (path, er
 // without one, connections are refused.
 type Balancer struct {
 	Targets func() []netip.AddrPort
-	// Passthrough keeps the balancer's address as the destination of packets, so that
-	// only a target that has this address as an alias takes them.
+	// Passthrough keeps the balancer's address as the destination of packets: a target
+	// that does not have this address as an alias drops them. It implies Silent.
 	Passthrough bool
+	// Silent balancers rewrite packets at most and accept no connections themselves: without
+	// a target, what is sent to them is lost.
+	Silent bool
 	// Internal balancers are reached from inside only.
 	Internal bool
 	// PreservesClient reports whether packets keep the client's address as their source,
@@ -151,17 +154,17 @@ func (n *Network) balance(from Source, b *balancer) (path, error) {
 	preserves := b.PreservesClient != nil && b.PreservesClient()
 	for _, target := range b.inTurn() {
 		addr := target.Addr().Unmap()
-		if b.Passthrough && !n.hasAlias(addr, b.addr) {
-			continue
-		}
 		p, err := n.findHost(endpoint{addr.String(), target.Port()})
 		switch {
 		case err != nil:
-		case preserves && addr == from.Address:
+		case preserves && addr == from.Address, b.Passthrough && !n.HasAlias(addr, b.addr):
 			return path{}, lost()
 		default:
 			return p, nil
 		}
+	}
+	if b.Silent || b.Passthrough {
+		return path{}, lost()
 	}
 	return path{}, os.NewSyscallError("connect", syscall.ECONNREFUSED)
 }
@@ -176,9 +179,16 @@ func (b *balancer) inTurn() []netip.AddrPort {
 	return slices.Concat(all[first:], all[:first])
 }
 
-func (n *Network) hasAlias(target, alias netip.Addr) bool {
+// HasAlias reports whether the host at an address has another one as an alias, or as its
+// own address.
+func (n *Network) HasAlias(host, alias netip.Addr) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h := n.hosts[target]
-	return h != nil && h.has(alias)
+	return n.isAlias(host, alias)
+}
+
+// isAlias is called under lock.
+func (n *Network) isAlias(host, alias netip.Addr) bool {
+	h := n.hosts[host.Unmap()]
+	return h != nil && h.has(alias.Unmap())
 }

@@ -97,7 +97,7 @@ func TestPassthroughNeedsTheAddressOnTheTarget(t *testing.T) {
 	host := attach(t, n, "10.40.0.11")
 	host.Forward(6443, loopbackEcho(t))
 	balance(t, n, "203.0.113.10:6443", addrs("10.40.0.11"), true)
-	if err := refusal(t, n.Dial, "203.0.113.10:6443"); !errors.Is(err, syscall.ECONNREFUSED) {
+	if err := refusal(t, n.Dial, "203.0.113.10:6443"); !errors.Is(err, syscall.ETIMEDOUT) {
 		t.Errorf("without the alias: %v", err)
 	}
 	drop := host.Alias(netip.MustParseAddr("203.0.113.10"))
@@ -113,8 +113,54 @@ func TestPassthroughNeedsTheAddressOnTheTarget(t *testing.T) {
 		t.Errorf("an alias that two hold went with the first: %v", err)
 	}
 	again()
-	if err := refusal(t, n.Dial, "203.0.113.10:6443"); !errors.Is(err, syscall.ECONNREFUSED) {
+	if err := refusal(t, n.Dial, "203.0.113.10:6443"); !errors.Is(err, syscall.ETIMEDOUT) {
 		t.Errorf("after the alias: %v", err)
+	}
+}
+
+// TestHostReachesItselfAtItsAlias is the other side of an address on the loopback interface:
+// packets to it do not leave the host, whatever is behind the balancer.
+func TestHostReachesItselfAtItsAlias(t *testing.T) {
+	n := network.New()
+	vip := netip.MustParseAddr("203.0.113.10")
+	first, second := attach(t, n, "10.40.0.11"), attach(t, n, "10.40.0.12")
+	first.Forward(6443, loopbackEcho(t))
+	first.Alias(vip)
+	balance(t, n, "203.0.113.10:6443", addrs("10.40.0.11"), true)
+	from := func(address string) dial {
+		return func(ctx context.Context, protocol, hostport string) (net.Conn, error) {
+			return n.DialFrom(ctx, network.Source{Address: netip.MustParseAddr(address)}, protocol, hostport)
+		}
+	}
+	for _, address := range []string{"10.40.0.11", "10.40.0.12"} {
+		if err := refusal(t, from(address), "203.0.113.10:6443"); err != nil {
+			t.Errorf("from %s: %v", address, err)
+		}
+	}
+	drop := second.Alias(vip)
+	if err := refusal(t, from("10.40.0.12"), "203.0.113.10:6443"); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("from a host that has the alias and no open port: %v", err)
+	}
+	second.Forward(6443, loopbackEcho(t))
+	first.Detach()
+	if err := refusal(t, from("10.40.0.12"), "203.0.113.10:6443"); err != nil {
+		t.Errorf("to itself: %v", err)
+	}
+	drop()
+	if err := refusal(t, from("10.40.0.12"), "203.0.113.10:6443"); !errors.Is(err, syscall.ETIMEDOUT) {
+		t.Errorf("through a balancer without a target: %v", err)
+	}
+}
+
+func TestSilentBalancerLosesWhatHasNoTarget(t *testing.T) {
+	n := network.New()
+	stop, err := n.AddBalancer("203.0.113.10:6443", network.Balancer{Silent: true, Targets: samePort("x:6443", addrs())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := refusal(t, n.Dial, "203.0.113.10:6443"); !errors.Is(err, syscall.ETIMEDOUT) {
+		t.Errorf("got %v", err)
 	}
 }
 

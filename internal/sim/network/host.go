@@ -64,8 +64,9 @@ func (h *Host) Down() {
 }
 
 // Alias gives the host a further address of its own, as on its loopback interface:
-// the host is not reached under it, but it takes what a balancer passes on to that
-// address. The alias ends with drop.
+// other hosts do not reach it under it, but it takes what a balancer passes on to that
+// address. At that address the host itself reaches nothing but itself. The alias ends with
+// drop.
 func (h *Host) Alias(addr netip.Addr) (drop func()) {
 	addr = addr.Unmap()
 	h.count(addr, 1)

@@ -166,8 +166,12 @@ func (n *Network) lead(from Source, at endpoint) (path, error) {
 	target, routed := n.routes[at]
 	balancer, records := n.balancers[at], slices.Clone(n.names[at.host])
 	hidden, balanced := n.isHidden(from, at.host, balancer), n.isBalanced(at.host)
+	addr, _ := netip.ParseAddr(at.host)
+	own := addr.IsValid() && n.isAlias(from.Address, addr)
 	n.mu.Unlock()
 	switch {
+	case own: // it never leaves the host
+		return n.findHost(endpoint{from.Address.Unmap().String(), at.port})
 	case routed:
 		return path{target: target}, nil
 	case hidden:

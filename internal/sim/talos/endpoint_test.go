@@ -67,7 +67,7 @@ func passthrough(t *testing.T, s *site, target string) {
 	targets := func() []netip.AddrPort {
 		return []netip.AddrPort{netip.AddrPortFrom(netip.MustParseAddr(target), 6443)}
 	}
-	for at, want := range map[string]error{balancerIP: nil, "203.0.113.11": syscall.ECONNREFUSED} {
+	for at, want := range map[string]error{balancerIP: nil, "203.0.113.11": syscall.ETIMEDOUT} {
 		stop, err := s.network.Balance(at+":6443", targets, true)
 		check(t, err)
 		conn, err := s.network.Dial(t.Context(), "tcp", at+":6443")

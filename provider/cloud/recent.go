@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package aws
+package cloud
 
 import (
 	"context"
 	"time"
 )
 
-// recent keeps what was read for a short time. It is for what is the same for all
+// Recent keeps what was read for a short time. It is for what is the same for all
 // machines of a connection and is no state of a machine: types, images, subnets. A
 // failure is not kept.
-type recent[V any] struct {
+type Recent[V any] struct {
 	keep time.Duration
 	lock chan struct{}
 	read map[string]reading[V]
@@ -22,13 +22,14 @@ type reading[V any] struct {
 	at    time.Time
 }
 
-func newRecent[V any](keep time.Duration) *recent[V] {
-	return &recent[V]{keep: keep, lock: make(chan struct{}, 1), read: map[string]reading[V]{}}
+// NewRecent returns a memo that keeps what it read for the given time.
+func NewRecent[V any](keep time.Duration) *Recent[V] {
+	return &Recent[V]{keep: keep, lock: make(chan struct{}, 1), read: map[string]reading[V]{}}
 }
 
-// get returns what was read under the key, and reads it if that is too long ago. Calls
+// Get returns what was read under the key, and reads it if that is too long ago. Calls
 // at the same time read once.
-func (r *recent[V]) get(ctx context.Context, key string, read func(context.Context) (V, error)) (none V, err error) {
+func (r *Recent[V]) Get(ctx context.Context, key string, read func(context.Context) (V, error)) (none V, err error) {
 	select {
 	case r.lock <- struct{}{}:
 		defer func() { <-r.lock }()

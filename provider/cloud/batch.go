@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package aws
+package cloud
 
 import (
 	"context"
@@ -9,18 +9,15 @@ import (
 	"time"
 )
 
-const (
-	// mostKeys is how many values one filter of a request has; EC2 accepts 200.
-	mostKeys = 100
-	// batchTimeout bounds a request that several callers wait for.
-	batchTimeout = 25 * time.Second
-)
+// batchTimeout bounds a request that several callers wait for.
+const batchTimeout = 25 * time.Second
 
-// batch answers many calls with one request: while a request is under way, the keys of
+// Batch answers many calls with one request: while a request is under way, the keys of
 // further calls are gathered for the next one. An answer is only given to calls that came
 // before its request was sent, so that nothing is remembered.
-type batch[V any] struct {
-	ask func(ctx context.Context, keys []string) (V, error)
+type Batch[V any] struct {
+	most int
+	ask  func(ctx context.Context, keys []string) (V, error)
 
 	mu     sync.Mutex
 	busy   bool
@@ -35,12 +32,13 @@ type round[V any] struct {
 	err   error
 }
 
-func newBatch[V any](ask func(context.Context, []string) (V, error)) *batch[V] {
-	return &batch[V]{ask: ask}
+// NewBatch returns a batch whose requests have at most so many keys.
+func NewBatch[V any](most int, ask func(context.Context, []string) (V, error)) *Batch[V] {
+	return &Batch[V]{most: most, ask: ask}
 }
 
-// do returns the answer to a request with the key, and ends with the context.
-func (b *batch[V]) do(ctx context.Context, key string) (none V, err error) {
+// Do returns the answer to a request with the key, and ends with the context.
+func (b *Batch[V]) Do(ctx context.Context, key string) (none V, err error) {
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
@@ -53,10 +51,10 @@ func (b *batch[V]) do(ctx context.Context, key string) (none V, err error) {
 	}
 }
 
-func (b *batch[V]) join(ctx context.Context, key string) *round[V] {
+func (b *Batch[V]) join(ctx context.Context, key string) *round[V] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n := len(b.queued); n == 0 || len(b.queued[n-1].keys) == mostKeys {
+	if n := len(b.queued); n == 0 || len(b.queued[n-1].keys) == b.most {
 		b.queued = append(b.queued, &round[V]{done: make(chan struct{})})
 	}
 	r := b.queued[len(b.queued)-1]
@@ -69,7 +67,7 @@ func (b *batch[V]) join(ctx context.Context, key string) *round[V] {
 }
 
 // work sends requests until no call waits for one.
-func (b *batch[V]) work(ctx context.Context) {
+func (b *Batch[V]) work(ctx context.Context) {
 	for r := b.next(); r != nil; r = b.next() {
 		ctx, cancel := context.WithTimeout(ctx, batchTimeout)
 		r.value, r.err = b.ask(ctx, r.keys)
@@ -79,7 +77,7 @@ func (b *batch[V]) work(ctx context.Context) {
 }
 
 // next takes the next round out of the queue; nil ends the work.
-func (b *batch[V]) next() *round[V] {
+func (b *Batch[V]) next() *round[V] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.queued) == 0 {

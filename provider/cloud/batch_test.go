@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cloud
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestCallsThatWaitShareTheNextRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked [][]string
+		b := NewBatch(3, func(_ context.Context, keys []string) (int, error) {
+			time.Sleep(time.Second)
+			asked = append(asked, slices.Clone(keys))
+			return len(asked), nil
+		})
+		var wait sync.WaitGroup
+		call := func(key string, want int) {
+			wait.Go(func() {
+				if got, err := b.Do(t.Context(), key); err != nil || got != want {
+					t.Errorf("%s is answered by request %d, want %d: %v", key, got, want, err)
+				}
+			})
+			synctest.Wait()
+		}
+		call("a", 1)
+		for _, k := range []string{"b", "c", "d"} {
+			call(k, 2)
+		}
+		call("e", 3)
+		wait.Wait()
+		if len(asked) != 3 || len(asked[1]) != 3 {
+			t.Errorf("the requests were %v", asked)
+		}
+	})
+}
+
+func TestACallEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBatch(3, func(ctx context.Context, _ []string) (int, error) {
+			<-ctx.Done() // no answer before the request is given up
+			return 0, ctx.Err()
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		if _, err := b.Do(ctx, "a"); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+		if _, err := b.Do(ctx, "a"); err == nil {
+			t.Error("a call that has ended is sent")
+		}
+		time.Sleep(batchTimeout)
+	})
+}
+
+func TestWhatWasReadIsKeptBriefly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := NewRecent[int](time.Minute)
+		reads := 0
+		get := func(key string, err error) (int, error) {
+			return r.Get(t.Context(), key, func(context.Context) (int, error) { reads++; return reads, err })
+		}
+		if _, err := get("a", errors.New("x")); err == nil {
+			t.Error("a failure is not returned")
+		}
+		first, _ := get("a", nil)
+		again, _ := get("a", nil)
+		other, _ := get("b", nil)
+		time.Sleep(time.Minute)
+		later, _ := get("a", nil)
+		if first != 2 || again != 2 || other != 3 || later != 4 {
+			t.Errorf("read as %d, %d, %d, %d", first, again, other, later)
+		}
+	})
+}

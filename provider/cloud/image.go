@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cloud
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// PlainSchematic is that of the images that Talos publishes: no extensions.
+const PlainSchematic = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
+
+// TalosName is the name of an image of a version for a place, such as a region, and an
+// architecture, amd64 or arm64.
+func TalosName(version, place, architecture string) string {
+	return fmt.Sprintf("talos-%s-%s-%s", version, place, architecture)
+}
+
+// ShowsVersion reports whether the name or the description of an image has the version,
+// also with dashes in place of dots. v1.9.2 is not in v1.9.20, nor in v1.9.2-rc.1.
+func ShowsVersion(text, version string) bool {
+	for _, v := range []string{version, strings.ReplaceAll(version, ".", "-")} {
+		for rest := text; ; {
+			_, after, found := strings.Cut(rest, v)
+			if !found {
+				break
+			}
+			if rest = after; !continues(after) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// continues reports whether the text belongs to the version before it.
+func continues(after string) bool {
+	if after != "" && after[0] >= '0' && after[0] <= '9' {
+		return true
+	}
+	for _, stage := range []string{"alpha", "beta", "rc"} {
+		if strings.HasPrefix(after, "-"+stage) {
+			return true
+		}
+	}
+	return false
+}
+
+// Schematic compares the schematic of an image with the manifest's.
+type Schematic struct {
+	Wanted string
+	// Shown is the text of the image that may name its schematic: name, description, tags.
+	Shown string
+	// Published says that it is an image of Talos itself, without extensions.
+	Published bool
+	// Hint is what to do about one of Talos itself, Mark where a schematic is shown.
+	Hint, Mark string
+}
+
+// Add extends the finding about an image by what is known of its schematic.
+func (s Schematic) Add(f provider.Finding) provider.Finding {
+	switch {
+	case s.Wanted == "" || strings.Contains(s.Shown, s.Wanted) || s.Published && s.Wanted == PlainSchematic:
+	case s.Published:
+		f.Verdict, f.Hint = provider.Unknown, s.Hint
+		f.Message += " is the published one without extensions; the manifest has the schematic " + s.Wanted
+	default:
+		f.Verdict, f.Hint = provider.Unknown, "name the schematic in "+s.Mark
+		f.Message += " does not show whether it has the schematic " + s.Wanted + ", which is compared once a machine runs"
+	}
+	return f
+}
