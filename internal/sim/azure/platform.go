@@ -1,85 +1,152 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package azure simulates the API of Azure on the machines of a simulated
-// datacenter.
 package azure
 
 import (
-	"context"
-	"net/http"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
-	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/front"
-	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // Platform returns Azure as a platform that can be simulated.
 func Platform() facade.Platform {
-	return facade.Platform{Type: v1alpha1.ProviderAzure, Start: start, Seed: seed}
+	return facade.Platform{Type: v1alpha1.ProviderAzure, Start: start, Seed: seedFor}
 }
 
-// seed returns what a manifest expects on the platform.
-func seed(*v1alpha1.ClusterBootstrap, *v1alpha1.ProviderConfig) any { return struct{}{} }
-
-// api is the simulated API. It answers every call with 501 so far.
-type api struct {
-	front *front.Server
-	ended chan struct{}
-}
-
-func start(_ context.Context, o facade.Options) (facade.API, error) {
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, err
+// seedFor returns what a manifest expects in the subscription.
+func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
+	spec := pc.Spec.Azure
+	if spec == nil {
+		return Seed{}
 	}
-	a := &api{ended: make(chan struct{})}
-	var err error
-	a.front, err = front.Serve(front.Options{
-		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority,
-		API:    fault.API{Classify: classify, Refuse: refuse},
-		Tags:   func([]byte) tag.Set { return tag.Set{} },
-		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
-	}, http.HandlerFunc(serve))
-	if err != nil {
-		return nil, err
+	s := Seed{
+		Subscription: spec.SubscriptionID, Group: spec.ResourceGroup, Location: spec.Location, Network: spec.VNetName, Subnet: spec.SubnetName,
+		SecurityGroup: spec.SecurityGroupName, Endpoint: spec.Endpoint,
 	}
-	return a, nil
+	if n := pc.Spec.Network; n != nil {
+		s.CIDR = n.Subnet
+	}
+	for _, address := range []string{spec.Endpoint, spec.AuthorityHost} {
+		switch u, err := url.Parse(address); {
+		case err != nil || u.Host == "":
+		case u.Scheme == "http":
+			s.Plain = append(s.Plain, u.Host)
+		default:
+			s.Hosts = append(s.Hosts, u.Host)
+		}
+	}
+	if cb != nil {
+		s.seedImages(spec.ImageURN, cb.Spec.Talos)
+	}
+	return s
 }
 
-// serve answers a call that no fault has answered.
-func serve(w http.ResponseWriter, r *http.Request) {
-	http.Error(w, "the simulated platform does not have "+r.Method+" "+r.URL.Path, http.StatusNotImplemented)
+// seedImages adds the images of the version, and the image that the manifest names.
+func (s *Seed) seedImages(urn string, t v1alpha1.TalosSpec) {
+	if t.Version != "" {
+		s.TalosVersions = []string{t.Version}
+	}
+	if i, named := imageOf(urn); named {
+		i.Tags = imageTags(t)
+		s.Images = append(s.Images, i)
+	}
 }
 
-// classify says what a call is, for faults and for the record of writes.
-func classify(*http.Request) fault.Call { return fault.Call{} }
-
-// refuse answers a call that a fault refuses, in the platform's own words.
-func refuse(w http.ResponseWriter, _ *http.Request, _ fault.Refusal) {
-	http.Error(w, "refused", http.StatusNotImplemented)
+// imageTags say what an image was built from.
+func imageTags(t v1alpha1.TalosSpec) map[string]string {
+	out := map[string]string{}
+	for name, value := range map[string]string{"talos-version": t.Version, "talos-schematic": t.Schematic} {
+		if value != "" {
+			out[name] = value
+		}
+	}
+	return out
 }
+
+// imageOf reads publisher:offer:sku:version, or the ID of a managed image or of a version
+// in a gallery.
+func imageOf(urn string) (Image, bool) {
+	if parts := strings.Split(urn, ":"); len(parts) == 4 {
+		return Image{Publisher: parts[0], Offer: parts[1], Name: parts[2], Version: parts[3]}, true
+	}
+	id, _ := parseID(urn)
+	switch strings.ToLower(id.kind()) {
+	case "microsoft.compute/images":
+		return Image{Group: id.group, Name: id.name()}, id.named()
+	case "microsoft.compute/galleries/images/versions":
+		if id.named() {
+			return Image{Group: id.group, Gallery: id.names[0], Name: id.names[1], Version: id.names[2]}, true
+		}
+	}
+	return Image{}, false
+}
+
+func (a *Azure) file(name string) string { return filepath.Join(a.options.Dir, name) }
 
 // Credentials implements facade.API.
-func (a *api) Credentials() map[string]string { return map[string]string{} }
-
-// Admin implements facade.API.
-func (a *api) Admin() string { return "" }
-
-// Prepare implements facade.API.
-func (a *api) Prepare(context.Context, fault.Plan) error { return nil }
-
-// Wait implements facade.API.
-func (a *api) Wait() error {
-	<-a.ended
-	return nil
+func (a *Azure) Credentials() map[string]string {
+	out := map[string]string{
+		v1alpha1.KeyTenantID: a.file("tenantID"), v1alpha1.KeyClientID: a.file("clientID"), v1alpha1.KeyClientSecret: a.file("clientSecret"),
+		v1alpha1.KeySubscriptionID: a.file("subscriptionID"),
+	}
+	if a.seed.Endpoint != "" {
+		out[v1alpha1.KeyEndpoint] = a.file("endpoint")
+	}
+	return out
 }
 
-// Stop implements facade.API.
-func (a *api) Stop() error {
-	defer close(a.ended)
-	return a.front.Close()
+// Admin implements facade.API. It is a file as the SDKs of Azure call it: with the
+// credentials of a service principal and the addresses of its cloud.
+func (a *Azure) Admin() string { return a.file("admin.json") }
+
+// User is the same file of the user.
+func (a *Azure) User() string { return a.file("user.json") }
+
+// writeCredentials writes the files of the user and of the administrator.
+func (a *Azure) writeCredentials() error {
+	user, admin := a.actors[0], a.actors[1]
+	write := func(name, text string) error { return plane.WriteFile(a.file(name), []byte(text)) }
+	return errors.Join(
+		write("tenantID", a.seed.Tenant), write("clientID", user.ClientID), write("clientSecret", user.Secret),
+		write("subscriptionID", a.seed.Subscription), write("endpoint", a.seed.Endpoint),
+		plane.WriteFile(a.User(), a.authFile(user, a.front.Address())), plane.WriteFile(a.Admin(), a.authFile(admin, a.admin.Address())),
+	)
+}
+
+func (a *Azure) authFile(p *actor, address string) []byte {
+	file := map[string]string{
+		"clientId": p.ClientID, "clientSecret": p.Secret, "subscriptionId": a.seed.Subscription, "tenantId": a.seed.Tenant,
+		"activeDirectoryEndpointUrl": "https://" + address, "resourceManagerEndpointUrl": "https://" + address + "/",
+	}
+	if _, err := os.Stat(a.options.Authority.File()); err == nil {
+		file["caBundle"] = a.options.Authority.File()
+	}
+	raw, _ := json.MarshalIndent(file, "", "  ") // strings can be marshalled
+	return append(raw, '\n')
+}
+
+// ownURLs are the addresses of this platform, which tokens can be asked for by.
+func (a *Azure) ownURLs() (out []string) {
+	for _, host := range a.seed.Hosts {
+		out = append(out, "https://"+host)
+	}
+	for _, host := range a.seed.Plain {
+		out = append(out, "http://"+host)
+	}
+	if a.front != nil {
+		out = append(out, "https://"+a.front.Address())
+	}
+	if a.admin != nil {
+		out = append(out, "https://"+a.admin.Address())
+	}
+	return append(out, strings.TrimRight(cmp.Or(a.seed.Endpoint, "https://management.azure.com"), "/"))
 }
