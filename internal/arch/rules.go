@@ -240,6 +240,7 @@ var guards = []Guard{
 	{Prefix: "go.etcd.io/etcd/server/v3", Importers: []string{"internal/plane/component"}},
 	{Prefix: "kubevirt.io", Importers: []string{"provider/harvester", "internal/sim/harvester/..."}},
 	{Prefix: "github.com/aws", Importers: []string{"provider/aws", "internal/sim/aws/...", "cmd/butler-provider-aws", "internal/cli/matrix"}},
+	{Prefix: "github.com/Azure", Importers: []string{"provider/azure", "internal/sim/azure/...", "cmd/butler-provider-azure", "internal/cli/matrix"}},
 	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "github.com/cosi-project", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts", "hack/render"}},

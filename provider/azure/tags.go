@@ -31,18 +31,19 @@ func ownerTags(owner provider.Owner, name string) map[string]string {
 // machineTags are those of a machine and its parts. Azure itself copies those of a machine
 // to the disks that are created with it.
 func machineTags(op string, s provider.MachineSpec) (map[string]string, error) {
-	tags, err := tag.Azure().Labels(s.Labels)
+	labels := map[string]string{}
+	maps.Copy(labels, s.Labels)
+	if s.Role != "" {
+		labels[v1alpha1.LabelRole] = string(s.Role)
+	}
+	tags, err := tag.Azure().Labels(labels)
 	if err == nil {
 		err = refuseLabels(s.Labels)
 	}
-	role := map[string]string{}
-	if s.Role != "" {
-		role, _ = tag.Azure().Labels(map[string]string{v1alpha1.LabelRole: string(s.Role)}) // always accepted
+	if err == nil {
+		maps.Copy(tags, ownerTags(s.Owner, s.Name))
 	}
-	for _, own := range []map[string]string{ownerTags(s.Owner, s.Name), role} {
-		maps.Copy(tags, own)
-	}
-	if err == nil && len(tags) > mostTags {
+	if len(tags) > mostTags {
 		err = fmt.Errorf("the machine would have %d tags, and Azure allows %d", len(tags), mostTags)
 	}
 	if err != nil {
