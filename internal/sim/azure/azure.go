@@ -33,6 +33,9 @@ type Azure struct {
 	key    []byte // signs tokens
 	actors []*actor
 
+	// home is the tenant of the subscription, if it is not that of its users.
+	home string
+
 	front, admin, plain *front.Server
 
 	ctx    context.Context

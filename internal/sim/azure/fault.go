@@ -76,6 +76,7 @@ func (a *Azure) Prepare(_ context.Context, p fault.Plan) error {
 		return fmt.Errorf("start the second platform: %w", err)
 	}
 	second.actors, second.key, second.mu, second.front, second.admin = a.actors, a.key, a.mu, a.front, a.admin
+	second.home = derivedUUID("second tenant")
 	a.second = second
 	return nil
 }

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
@@ -21,7 +22,7 @@ var groupName = regexp.MustCompile(`^[\p{L}\p{N}_().-]{0,89}[\p{L}\p{N}_()-]$`)
 
 func (c *call) showSubscription() any {
 	return map[string]any{
-		"id": "/subscriptions/" + c.seed.Subscription, "subscriptionId": c.seed.Subscription, "tenantId": c.seed.Tenant, "displayName": "Simulated", "state": "Enabled",
+		"id": "/subscriptions/" + c.seed.Subscription, "subscriptionId": c.seed.Subscription, "tenantId": cmp.Or(c.home, c.seed.Tenant), "displayName": "Simulated", "state": "Enabled",
 		"authorizationSource":  "RoleBased",
 		"subscriptionPolicies": map[string]string{"locationPlacementId": "Public_2014-09-01", "quotaId": "PayAsYouGo_2014-09-01", "spendingLimit": "Off"},
 	}
