@@ -76,8 +76,8 @@ type Machine struct {
 	Addresses []netip.Addr
 	// MAC is the primary hardware address.
 	MAC string
-	// Disks are those whose serial number is known; the operating system finds them by
-	// it. They do not change during the life of the machine.
+	// Disks are those whose serial number or logical unit number is known; the operating
+	// system finds them by it. They do not change during the life of the machine.
 	Disks []v1alpha1.MachineDisk
 	// Message is the present obstacle on the way to StateRunning, for people.
 	// It has no request ids and no times. With StateAbsent it says why the machine is
@@ -111,6 +111,9 @@ type MachineSpec struct {
 	// TalosVersion and Schematic let a driver look up its platform's default image.
 	TalosVersion string
 	Schematic    string
+	// Extensions are those that the image needs for what the cluster installs. Only
+	// Preflight gets them.
+	Extensions []string
 	// Attempt is the record that Platform.Plan returned for this Create; empty where the
 	// caller stores none. The same Attempt asks the platform for the same machine again,
 	// whatever was chosen meanwhile for others.

@@ -34,6 +34,10 @@ const (
 
 	// KeyServiceAccountKey holds the JSON of a GCP service account's key.
 	KeyServiceAccountKey = "serviceAccountKey"
+	// KeyExternalAccount holds the JSON of a workload identity federation of GCP, and
+	// KeySubjectToken the token of the other identity provider.
+	KeyExternalAccount = "externalAccount"
+	KeySubjectToken    = "subjectToken"
 
 	// KeyTenantID, KeyClientID, KeyClientSecret and KeySubscriptionID log in to Azure.
 	KeyTenantID       = "tenantID"

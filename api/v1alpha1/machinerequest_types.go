@@ -104,6 +104,10 @@ type MachineDisk struct {
 	// Serial is the serial number that the disk reports.
 	// +optional
 	Serial string `json:"serial,omitempty"`
+	// LUN is the logical unit number that the disk is attached at.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	LUN *int32 `json:"lun,omitempty"`
 }
 
 // MachineRequestStatus is the observed state of a MachineRequest.

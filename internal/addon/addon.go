@@ -119,6 +119,9 @@ type Secret struct {
 	Fill   map[string]string
 	// Profile is the region of an AWS profile, which the key config holds.
 	Profile string
+	// GoogleDir is where the files of Google's libraries are mounted: the key
+	// credentials.json, and for a federation its token.
+	GoogleDir string
 }
 
 // Ref names an object.

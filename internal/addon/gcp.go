@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 const (
@@ -31,7 +29,7 @@ func gcpCloud(c cluster, a *Addon) {
 		object("apps/v1", "DaemonSet", kubeSystem, gcpName, map[string]any{"spec": gcpDaemonSet(c, a.Version)}),
 	}
 	if c.credentials() {
-		a.Secret = &Secret{Namespace: kubeSystem, Name: gcpSecret, Copy: []string{v1alpha1.KeyServiceAccountKey}}
+		a.Secret = &Secret{Namespace: kubeSystem, Name: gcpSecret, GoogleDir: gcpLogin}
 	}
 	a.Ready.Workloads = daemonSets(kubeSystem, gcpName)
 }
@@ -122,7 +120,7 @@ func gcpDaemonSet(c cluster, version string) map[string]any {
 func gcpContainer(c cluster, version string) map[string]any {
 	env, mounts := throughKubePrism(), []any{map[string]any{"name": "config", "mountPath": gcpConfig, "readOnly": true}}
 	if c.credentials() {
-		env = append(env, map[string]any{"name": "GOOGLE_APPLICATION_CREDENTIALS", "value": gcpLogin + "/" + v1alpha1.KeyServiceAccountKey})
+		env = append(env, map[string]any{"name": "GOOGLE_APPLICATION_CREDENTIALS", "value": gcpLogin + "/" + googleFile})
 		mounts = append(mounts, map[string]any{"name": "credentials", "mountPath": gcpLogin, "readOnly": true})
 	}
 	return map[string]any{

@@ -49,3 +49,50 @@ func TestGCPAsksTheMetadataServerOnlyWithoutCredentials(t *testing.T) {
 		t.Errorf("tags are missing:\n%s", with)
 	}
 }
+
+// TestCredentialsOfTheCloudControllerManager has each kind of credentials of the clouds that
+// give the manager files or a document.
+func TestCredentialsOfTheCloudControllerManager(t *testing.T) {
+	const federation = `{"type":"external_account","audience":"a","credential_source":{"file":"/home/me/token"}}`
+	gcp, azure := gcpFacts().Platform, azureFacts().Platform
+	for reason, tc := range map[string]struct {
+		platform    v1alpha1.ProviderConfigSpec
+		credentials map[string][]byte
+		want        map[string]string // by key of the Secret; empty: refused
+		refusal     string
+	}{
+		"key of a service account": {gcp, secretData("serviceAccountKey", "{1}", "externalAccount", federation), map[string]string{"credentials.json": "{1}"}, ""},
+		"another name of the key":  {gcp, secretData("serviceAccount", "{1}"), map[string]string{"credentials.json": "{1}"}, ""},
+		"federation": {gcp, secretData("externalAccount", federation, "subjectToken", "t"), map[string]string{
+			"credentials.json": `{"audience":"a","credential_source":{"file":"/etc/cloud-credentials/subjectToken","format":{"type":"text"}},"type":"external_account"}`, "subjectToken": "t",
+		}, ""},
+		"federation without a token": {gcp, secretData("externalAccount", federation), nil, "lack subjectToken"},
+		"federation that is no JSON": {gcp, secretData("externalAccount", "x", "subjectToken", "t"), nil, "is not JSON"},
+		"no credentials of gcp":      {gcp, secretData("other", "x"), nil, "lack serviceAccountKey"},
+		"certificate of azure":       {azure, secretData("tenantID", "t", "clientID", "c", "clientCertificate", "x"), nil, "lack clientSecret"},
+		"token of azure":             {azure, secretData("tenantID", "t", "clientID", "c", "federatedToken", "x"), nil, "lack clientSecret"},
+		"ambient ones of azure":      {ambient(azureFacts()).Platform, nil, nil, "no managed identity"},
+	} {
+		spec := cloud(tc.platform.Provider)
+		spec.Addons.CAPI.Enabled = new(false)
+		f := gcpFacts()
+		f.Platform = tc.platform
+		addons := resolve(t, spec, f)
+		err := CheckCredentials(addons, tc.platform, tc.credentials)
+		if (err != nil) != (tc.refusal != "") || err != nil && !strings.Contains(err.Error(), tc.refusal) {
+			t.Errorf("%s: %v, want %q", reason, err, tc.refusal)
+		}
+		if tc.want == nil {
+			continue
+		}
+		data, err := find(t, addons, CloudControllerManager).Secret.Data(tc.credentials)
+		if err != nil || len(data) != len(tc.want) {
+			t.Errorf("%s: %d keys, %v", reason, len(data), err)
+		}
+		for key, want := range tc.want {
+			if got := string(data[key]); got != want {
+				t.Errorf("%s: %s is %s", reason, key, got)
+			}
+		}
+	}
+}

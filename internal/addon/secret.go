@@ -5,6 +5,7 @@ package addon
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,6 +27,8 @@ func (s Secret) Data(credentials map[string][]byte) (map[string][]byte, error) {
 			return nil, s.missing([]string{v1alpha1.KeyAccessKeyID, v1alpha1.KeySecretAccessKey})
 		}
 		return map[string][]byte{awsProfileKey: []byte(profile)}, nil
+	case s.GoogleDir != "":
+		return s.google(credentials)
 	}
 	data := map[string][]byte{}
 	for _, key := range s.Copy {
@@ -65,6 +68,9 @@ func (s Secret) missing(keys []string) error {
 // CheckCredentials returns what the addons of a cluster lack in the credentials of its
 // ProviderConfig. Its error names keys, never values.
 func CheckCredentials(addons []Addon, platform v1alpha1.ProviderConfigSpec, credentials map[string][]byte) error {
+	if platform.Provider == v1alpha1.ProviderAzure && platform.CredentialsRef == nil {
+		return errors.New("the cloud controller manager needs credentials, and machines on azure get no managed identity: set spec.credentialsRef of the ProviderConfig")
+	}
 	for _, a := range addons {
 		if a.Secret != nil {
 			if _, err := a.Secret.Data(credentials); err != nil {

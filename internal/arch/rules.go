@@ -7,7 +7,7 @@ package arch
 var emptyNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared"}
 
 // testSupport may be imported by the tests of every package.
-var testSupport = []string{"internal/controller/controllertest", "internal/plane/planetest", "internal/plane", "config/crd", "api/v1alpha1"}
+var testSupport = []string{"internal/controller/controllertest", "internal/plane/planetest", "internal/talos/talostest", "internal/plane", "config/crd", "api/v1alpha1"}
 
 // rules has a row for every package of the module but those of drivers; the longest
 // pattern counts.
@@ -89,6 +89,7 @@ var rules = []Rule{
 	// Moving a plane is between two API servers; what controllers and platforms have
 	// to do in it comes from outside.
 	{Packages: "internal/pivot", May: []string{"api/v1alpha1", "config/crd"}, InTests: []string{"config/admission"}},
+	{Packages: "internal/talos/talostest", May: []string{"internal/talos"}},
 	{Packages: "internal/talos", InTests: []string{"internal/pki", "internal/sim/..."}},
 
 	// The local plane. Only main packages link the components, so that no test

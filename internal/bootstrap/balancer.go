@@ -158,8 +158,8 @@ func (s *Session) createBalancer(ctx context.Context, name string, spec v1alpha1
 	return r, s.Client.Create(ctx, r, client.FieldOwner(fieldOwner)) // admission knows by it who minted the id
 }
 
-// targets are the control planes that have an address, named in every way that a
-// platform may want.
+// targets are the control planes that have an address and take what the load balancer
+// passes on, named in every way that a platform may want.
 func (s *Session) targets(ctx context.Context) (out []v1alpha1.LoadBalancerTarget, err error) {
 	for _, m := range s.controlPlanes() {
 		r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: m.Name}}
@@ -170,7 +170,10 @@ func (s *Session) targets(ctx context.Context) (out []v1alpha1.LoadBalancerTarge
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, v1alpha1.LoadBalancerTarget{IP: m.IPAddress, InstanceID: r.Status.ProviderID, InstanceName: r.Spec.MachineName})
+		target := v1alpha1.LoadBalancerTarget{IP: m.IPAddress, InstanceID: r.Status.ProviderID, InstanceName: r.Spec.MachineName}
+		if s.takesPackets(m, target) {
+			out = append(out, target)
+		}
 	}
 	return out, nil
 }

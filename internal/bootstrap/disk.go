@@ -4,6 +4,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -22,22 +23,37 @@ func diskPath(p v1alpha1.ProviderType) string {
 
 func diskName(i int) string { return fmt.Sprintf("disk-%d", i+1) }
 
-// extraDisks are those of a machine besides the root disk, with the serial numbers that
-// its platform reports.
+// extraDisks are those of a machine besides the root disk, with what its platform reports
+// of them.
 func (p Plan) extraDisks(m Machine, reported []v1alpha1.MachineDisk) (out []talos.Disk) {
 	for i, spec := range m.Pool.ExtraDisks {
 		disk := talos.Disk{Name: diskName(i), SizeGB: spec.SizeGB}
+		known := v1alpha1.MachineDisk{LUN: new(int32(i))}
 		for _, d := range reported {
 			if d.Name == disk.Name {
-				disk.Serial = d.Serial
+				disk.Serial, known.LUN = d.Serial, cmp.Or(d.LUN, known.LUN)
 			}
 		}
 		if disk.Serial != "" && p.DiskPath != "" {
 			disk.Path = fmt.Sprintf(p.DiskPath, disk.Serial)
 		}
+		disk.Match = p.diskMatch(disk, *known.LUN)
 		out = append(out, disk)
 	}
 	return out
+}
+
+// diskMatch is the expression that finds a disk on the platforms where its place is known
+// before the machine exists; empty on others.
+func (p Plan) diskMatch(d talos.Disk, lun int32) string {
+	switch v1alpha1.ProviderType(p.Talos.Platform) {
+	case v1alpha1.ProviderGCP:
+		return talos.GoogleDisk(d.Name, d.SizeGB)
+	case v1alpha1.ProviderAzure:
+		return talos.AzureDisk(lun)
+	default:
+		return ""
+	}
 }
 
 // refuseDisks refuses disks that Talos of this version cannot find.

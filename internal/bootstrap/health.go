@@ -18,8 +18,9 @@ import (
 // of extensions, may wait for something on purpose.
 var essential = []string{"apid", "containerd", "cri", "etcd", "kubelet", "machined", "trustd"}
 
-// awaitHealth sees that etcd has all its members and that the nodes' services
-// run: a node that is Ready may still be alone with its data.
+// awaitHealth sees that etcd has all its members, that the load balancer has all its
+// targets and that the nodes' services run: a node that is Ready may still be alone with
+// its data.
 func awaitHealth(ctx context.Context, s *Session) (*Obstacle, error) {
 	client, err := s.talos()
 	if err != nil {
@@ -27,6 +28,9 @@ func awaitHealth(ctx context.Context, s *Session) (*Obstacle, error) {
 	}
 	if o := s.missingMembers(ctx, client); o != nil {
 		return o, nil
+	}
+	if s.endpoint.waiting != nil {
+		return s.endpoint.waiting, nil
 	}
 	return s.ailingServices(ctx, client), nil
 }

@@ -94,9 +94,10 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 // push hands a machine in maintenance mode its configuration.
 func (s *Session) push(ctx context.Context, client *talos.Client, i int) (*Obstacle, error) {
 	status := &s.Status.Machines[i]
-	config, err := s.Plan.config(s.access.secrets, s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, s.Plan.Machines[i], s.known(i))
+	m := s.Plan.Machines[i]
+	config, err := s.config(m, s.startsWithLoopback(m), s.known(i))
 	if err != nil {
-		return nil, &Failure{"InvalidTalosConfig", err.Error()}
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

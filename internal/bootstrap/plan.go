@@ -257,27 +257,33 @@ func mergePatches(in []v1alpha1.TalosStrategicPatch) (out []talos.MergePatch) {
 	return out
 }
 
-// config is the machine configuration of one machine of the plan, for an
-// endpoint and a load balancer that are settled by now, and for what is known of the
-// machine itself.
-func (p Plan) config(secrets []byte, endpoint, balancer string, m Machine, known v1alpha1.MachineRequestStatus) ([]byte, error) {
+// settled is what is known of a machine by the time that its configuration is written.
+type settled struct {
+	endpoint, balancer string // the endpoint of the cluster, and that of the load balancer
+	loopback           bool   // the machine takes what is sent to the load balancer's address
+	known              v1alpha1.MachineRequestStatus
+}
+
+// config is the machine configuration of one machine of the plan.
+func (p Plan) config(secrets []byte, m Machine, s settled) ([]byte, error) {
 	cluster := p.Talos
-	cluster.Endpoint = endpoint
-	if balancer != "" {
-		cluster.TalosSANs = []string{endpoint}
+	cluster.Endpoint = s.endpoint
+	if s.balancer != "" {
+		cluster.TalosSANs = []string{s.endpoint}
 	}
-	if balancer != "" && balancer != endpoint {
-		cluster.CertSANs = []string{balancer}
+	if s.balancer != "" && s.balancer != s.endpoint {
+		cluster.CertSANs = []string{s.balancer}
 	}
-	if _, err := netip.ParseAddr(balancer); err == nil {
-		cluster.LoopbackAddress = balancer
+	if _, err := netip.ParseAddr(s.balancer); err == nil {
+		cluster.LoopbackAddress = s.balancer
 	}
 	return talos.Config(secrets, cluster, talos.Node{
 		Name:       m.Name,
 		Role:       talos.Role(m.Role),
 		Labels:     maps.Clone(m.Pool.Labels),
-		ExtraDisks: p.extraDisks(m, known.Disks),
-		ProviderID: known.NodeProviderID,
+		ExtraDisks: p.extraDisks(m, s.known.Disks),
+		ProviderID: s.known.NodeProviderID,
+		Loopback:   s.loopback,
 	})
 }
 
@@ -293,7 +299,7 @@ func (p Plan) check(secrets []byte) error {
 		balancer = "192.0.2.1"
 	}
 	return p.forEachRole(func(m Machine) error {
-		if _, err := p.config(secrets, cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, m, placeholder(m)); err != nil {
+		if _, err := p.config(secrets, m, settled{cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, true, placeholder(m)}); err != nil {
 			return &Failure{"InvalidTalosConfig", err.Error()}
 		}
 		return nil

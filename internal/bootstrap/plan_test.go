@@ -184,7 +184,8 @@ func TestLoadBalancerGetsIntoTheConfigurationOfControlPlanes(t *testing.T) {
 		"workers do not serve it":                  {"203.0.113.9", plan.Machines[3], false},
 		"without a load balancer there is nothing": {"", plan.Machines[0], false},
 	} {
-		config, err := plan.config(secrets, "api.example.com", tc.balancer, tc.machine, v1alpha1.MachineRequestStatus{NodeProviderID: "gce://project/zone/name"})
+		known := v1alpha1.MachineRequestStatus{NodeProviderID: "gce://project/zone/name"}
+		config, err := plan.config(secrets, tc.machine, settled{"api.example.com", tc.balancer, true, known})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,6 +58,9 @@ func makeSecrets(ctx context.Context, s *Session) (_ *Obstacle, err error) {
 		if err := s.hadSecrets(ctx); err != nil {
 			return nil, err
 		}
+		if s.NewSecrets != nil {
+			return s.NewSecrets(s.Spec.Talos.Version)
+		}
 		return talos.NewSecrets(s.Spec.Talos.Version)
 	})
 	return s.secretsLost(err)

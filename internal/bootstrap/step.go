@@ -98,6 +98,7 @@ func Steps() []Step {
 		{v1alpha1.BootstrapBootstrappingCluster, fetchKubeconfig},
 		{v1alpha1.BootstrapBootstrappingCluster, awaitKubernetes},
 		{v1alpha1.BootstrapBootstrappingCluster, identifyNodes},
+		{v1alpha1.BootstrapBootstrappingCluster, addLoopback},
 		{v1alpha1.BootstrapInstallingAddons, installKubeVIP},
 		{v1alpha1.BootstrapInstallingAddons, installAddons},
 		{v1alpha1.BootstrapInstallingAddons, awaitEndpoint},
@@ -124,6 +125,9 @@ type Session struct {
 	// Addons puts addons on the new cluster, beside the walk.
 	Addons *install.Installer
 	Clock  func() time.Time
+	// NewSecrets generates the keys of a cluster of this Talos version; nil means
+	// talos.NewSecrets.
+	NewSecrets func(talosVersion string) ([]byte, error)
 	// Interrupted, if set, is asked before each step; its error ends the walk.
 	Interrupted func(context.Context) error
 	// Record, if set, records what happened to a machine, besides what the status says.
@@ -132,7 +136,7 @@ type Session struct {
 	// What steps leave to later ones, by the steps that set it.
 	provider   *v1alpha1.ProviderConfig // set by checkProvider
 	machines   machineResults           // set by requestMachines
-	endpoint   endpointResults          // set by requestLoadBalancer
+	endpoint   endpointResults          // set by requestLoadBalancer and addLoopback
 	access     accessResults            // set by prepareUserData, makeSecrets and issueTalosconfig
 	kubernetes kubernetesResults        // set by fetchKubeconfig, awaitKubernetes and awaitNodes
 	addons     addonResults             // set by installAddons
@@ -151,6 +155,8 @@ type machineResults struct {
 type endpointResults struct {
 	request      *v1alpha1.LoadBalancerRequest // nil: there is none, or it is gone
 	loadBalancer string                        // its endpoint, if it has one
+	joined       []string                      // control planes that have its address since this walk
+	waiting      *Obstacle                     // what others wait for before they have it
 }
 
 // accessResults are the keys of the nodes, and the connection that they open.

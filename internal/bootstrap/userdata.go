@@ -74,9 +74,9 @@ func (s *Session) namelessBalancer() *Obstacle {
 // userData is the configuration that a machine is requested with. Nothing is known of
 // the machine by then: the provider ID is set on its node.
 func (s *Session) userData(m Machine) (string, error) {
-	config, err := s.Plan.config(s.access.secrets, s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, m, v1alpha1.MachineRequestStatus{})
+	config, err := s.config(m, s.startsWithLoopback(m), v1alpha1.MachineRequestStatus{})
 	if err != nil {
-		return "", &Failure{"InvalidTalosConfig", err.Error()}
+		return "", err
 	}
 	if size, limit := len(config), s.Plan.UserDataLimit; size > limit {
 		return "", &Failure{"UserDataTooLarge", fmt.Sprintf("the configuration of machine %s has %d bytes, and user data on %s may have %d; shorten the patches of spec.talos, or set publicIP: true in the ProviderConfig or spec.network.nodeAccess: Direct: then it is pushed to the machine", m.Name, size, s.Spec.Provider, limit)}

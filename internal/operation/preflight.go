@@ -137,7 +137,7 @@ func machineSpecs(s v1alpha1.ClusterBootstrapSpec, plan bootstrap.Plan) (out []p
 			MachineRef: provider.MachineRef{Name: m.Name},
 			Role:       m.Role,
 			CPU:        m.Pool.CPU, MemoryMB: m.Pool.MemoryMB, DiskGB: m.Pool.DiskGB, ExtraDisks: m.Pool.ExtraDisks,
-			TalosVersion: s.Talos.Version, Schematic: s.Talos.Schematic,
+			TalosVersion: s.Talos.Version, Schematic: s.Talos.Schematic, Extensions: addon.Extensions(s),
 		})
 	}
 	return out

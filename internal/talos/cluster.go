@@ -40,9 +40,9 @@ type Cluster struct {
 	// SharedIP, if set, is an address that Talos itself moves between the
 	// control planes.
 	SharedIP SharedIP
-	// LoopbackAddress, if set, is an address that the control planes take for
-	// one of their own: that of a load balancer which passes packets on without
-	// rewriting them.
+	// LoopbackAddress, if set, is that of a load balancer which passes packets on without
+	// rewriting them. Control planes that are its targets have it as one of their own, see
+	// Node.Loopback; it is not what members of etcd and kubelets are found by.
 	LoopbackAddress string
 	// KubeletMounts are directories of the nodes that the kubelet sees, shared in
 	// both directions.
@@ -73,16 +73,22 @@ type Node struct {
 	Labels     map[string]string
 	ExtraDisks []Disk
 	ProviderID string // of the Kubernetes node; empty: none, or set by the cloud controller manager
+	// Loopback gives a control plane the LoopbackAddress of its cluster. It then reaches
+	// nothing but itself there: a node that is to join by this address must not have it.
+	Loopback bool
 }
 
 // Disk is a disk that is formatted, if it is empty, and mounted at
 // /var/mnt/<Name>. Letters of devices change with the order in which the kernel finds
-// them, so that a disk is found by its serial number, or else by its size.
+// them, so that a disk is found by what its platform keeps stable.
 type Disk struct {
 	Name   string
 	SizeGB int32  // in units of 2^30 bytes
 	Serial string // empty: not known
 	Path   string // link to the device that does not change; Talos before 1.10 needs one
+	// Match is the expression that finds it, such as GoogleDisk; empty: by its serial number,
+	// or else by its size.
+	Match string
 }
 
 // Target says which nodes a patch is for.

@@ -81,7 +81,7 @@ func TestConfigGolden(t *testing.T) {
 		return c
 	}
 	known := controlPlane()
-	known.ProviderID = "gce://project/zone/dev-cluster-cp-0"
+	known.ProviderID, known.Loopback = "gce://project/zone/dev-cluster-cp-0", true
 	worker := Node{
 		Name:       "dev-cluster-worker-0",
 		Role:       Worker,
@@ -122,20 +122,49 @@ func TestLoopbackAddressIsForControlPlanesAndKeepsDHCP(t *testing.T) {
 		for address, want := range map[string]string{"203.0.113.10": "203.0.113.10/32", "2001:db8::10": "2001:db8::10/128"} {
 			c := testCluster(version)
 			c.LoopbackAddress = address
-			if got := interfaces(t, c, Worker); len(got) != 0 {
+			if got := interfaces(t, c, Node{Role: Worker, Loopback: true}); len(got) != 0 {
 				t.Errorf("%s: a worker has %v", version, got)
 			}
-			if got := interfaces(t, c, ControlPlane); !cmp.Equal(got, map[string][]string{"lo": {want}}) {
+			if got := interfaces(t, c, Node{Role: ControlPlane}); len(got) != 0 {
+				t.Errorf("%s: a control plane that is to join has %v", version, got)
+			}
+			if got := interfaces(t, c, Node{Role: ControlPlane, Loopback: true}); !cmp.Equal(got, map[string][]string{"lo": {want}}) {
 				t.Errorf("%s: a control plane has %v", version, got)
 			}
 		}
 	}
 }
 
+// TestLoopbackAddressIsNotThatOfTheNode guards against members of etcd that are all at the
+// address of the load balancer. It holds before a node has the address too: what changes
+// later is the address alone.
+func TestLoopbackAddressIsNotThatOfTheNode(t *testing.T) {
+	for address, want := range map[string][]string{
+		"203.0.113.10": {"0.0.0.0/0", "!203.0.113.10/32"}, "2001:db8::10": {"::/0", "!2001:db8::10/128"}, "": nil,
+	} {
+		for _, loopback := range []bool{true, false} {
+			c := testCluster("v1.12.0")
+			c.LoopbackAddress = address
+			data, err := Config(testSecrets(t), c, Node{Name: "n", Role: ControlPlane, Loopback: loopback})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg := load(t, data)
+			if got := cfg.Cluster().Etcd().AdvertisedSubnets(); !cmp.Equal(got, want) {
+				t.Errorf("%q: etcd is at %v, want %v", address, got, want)
+			}
+			if got := cfg.Machine().Kubelet().NodeIP().ValidSubnets(); !cmp.Equal(got, want) {
+				t.Errorf("%q: the kubelet is at %v, want %v", address, got, want)
+			}
+		}
+	}
+}
+
 // interfaces are those that the configuration names, with their addresses.
-func interfaces(t *testing.T, c Cluster, r Role) map[string][]string {
+func interfaces(t *testing.T, c Cluster, n Node) map[string][]string {
 	t.Helper()
-	data, err := Config(testSecrets(t), c, Node{Name: "n", Role: r})
+	n.Name = "n"
+	data, err := Config(testSecrets(t), c, n)
 	if err != nil {
 		t.Fatal(err)
 	}

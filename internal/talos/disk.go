@@ -64,10 +64,17 @@ func userVolume(disk Disk) (*block.UserVolumeConfigV1Alpha1, error) {
 // selector is the expression that finds the disk. Of several disks of one size, each
 // volume takes another: the first has filled its own.
 func (d Disk) selector() string {
-	if d.Serial != "" {
+	switch {
+	case d.Match != "":
+		return d.Match
+	case d.Serial != "":
 		return fmt.Sprintf("disk.serial == %q", d.Serial)
 	}
-	return fmt.Sprintf("!system_disk && disk.size >= %du * GiB && disk.size < %du * GiB", d.SizeGB, d.SizeGB+1)
+	return "!system_disk && " + ofSize(d.SizeGB)
+}
+
+func ofSize(gb int32) string {
+	return fmt.Sprintf("disk.size >= %du * GiB && disk.size < %du * GiB", gb, gb+1)
 }
 
 func withLegacyDisks(cfg config.Provider, disks []Disk) (config.Provider, error) {

@@ -7,8 +7,11 @@ import (
 	"context"
 	"net/url"
 
+	"github.com/cosi-project/runtime/pkg/safe"
+	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/client"
+	"github.com/siderolabs/talos/pkg/machinery/resources/k8s"
 )
 
 // Member is a member of the etcd cluster.
@@ -89,4 +92,31 @@ func service(info *machine.ServiceInfo) Service {
 		s.Message = events[len(events)-1].GetMsg()
 	}
 	return s
+}
+
+// APIServerReady reports whether the Kubernetes API server of a control plane itself is
+// ready, as its kubelet sees it. Node is the name of the control plane.
+func (c *Client) APIServerReady(ctx context.Context, address, node string) (ready bool, err error) {
+	err = c.call(address, c.mutual(), func(api *client.Client) error {
+		pod, err := safe.StateGetByID[*k8s.StaticPodStatus](ctx, api.COSI, "kube-system/kube-apiserver-"+node)
+		if state.IsNotFoundError(err) {
+			return nil
+		}
+		if err == nil {
+			ready = isReady(pod.TypedSpec().PodStatus)
+		}
+		return err
+	})
+	return ready, failed("get the status of the API server", address, err)
+}
+
+// isReady reads the condition Ready of a pod's status.
+func isReady(status map[string]any) bool {
+	conditions, _ := status["conditions"].([]any)
+	for _, c := range conditions {
+		if condition, ok := c.(map[string]any); ok && condition["type"] == "Ready" {
+			return condition["status"] == "True"
+		}
+	}
+	return false
 }

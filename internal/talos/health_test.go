@@ -57,3 +57,22 @@ func TestNodeThatQuotesItsConfigurationIsNotQuoted(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestPodIsReadyByItsCondition(t *testing.T) {
+	condition := func(kind, status string) map[string]any { return map[string]any{"type": kind, "status": status} }
+	for reason, tc := range map[string]struct {
+		conditions any
+		want       bool
+	}{
+		"no conditions":   {nil, false},
+		"not ready":       {[]any{condition("Initialized", "True"), condition("Ready", "False")}, false},
+		"ready":           {[]any{condition("Initialized", "False"), condition("Ready", "True")}, true},
+		"another type":    {[]any{condition("ContainersReady", "True")}, false},
+		"no list at all":  {"True", false},
+		"a list of texts": {[]any{"Ready"}, false},
+	} {
+		if got := isReady(map[string]any{"conditions": tc.conditions}); got != tc.want {
+			t.Errorf("%s: %v", reason, got)
+		}
+	}
+}

@@ -43,23 +43,6 @@ func withSharedIP(cfg config.Provider, contract *config.VersionContract, ip Shar
 	return withDevice(cfg, vipInterface(ip))
 }
 
-// withLoopback gives the control planes an address on their loopback interface.
-// Every version takes it in the old form: a LinkConfig document, the new one,
-// would switch Talos' default of DHCP off on all interfaces.
-func withLoopback(cfg config.Provider, address string, r Role) (config.Provider, error) {
-	if address == "" || r != ControlPlane {
-		return cfg, nil
-	}
-	ip, err := netip.ParseAddr(address)
-	if err != nil {
-		return nil, fmt.Errorf("loopback address %q is not an address", address)
-	}
-	return withDevice(cfg, &v1alpha1.Device{
-		DeviceInterface: "lo",
-		DeviceAddresses: []string{netip.PrefixFrom(ip, ip.BitLen()).String()},
-	})
-}
-
 func withDevice(cfg config.Provider, device *v1alpha1.Device) (config.Provider, error) {
 	return cfg.PatchV1Alpha1(func(doc *v1alpha1.Config) error {
 		if doc.MachineConfig.MachineNetwork == nil { //nolint:staticcheck // the only way before 1.12, see also withLoopback

@@ -31,6 +31,19 @@ func (c *Client) Apply(ctx context.Context, address string, config []byte) error
 	return failed("apply configuration", address, err)
 }
 
+// Update gives a configured node another configuration. It is refused if the node had to
+// restart for it.
+func (c *Client) Update(ctx context.Context, address string, config []byte) error {
+	err := c.call(address, c.mutual(), func(api *client.Client) error {
+		_, err := api.ApplyConfiguration(ctx, &machine.ApplyConfigurationRequest{
+			Data: config,
+			Mode: machine.ApplyConfigurationRequest_NO_REBOOT,
+		})
+		return err
+	})
+	return failed("update configuration", address, err)
+}
+
 // insecure is the TLS of a node in maintenance mode, see Apply.
 func insecure() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}

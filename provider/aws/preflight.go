@@ -109,7 +109,7 @@ func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) (provid
 	f.Message = fmt.Sprintf("%s (%s, %s)", value(image.ImageId), value(image.Name), image.Architecture)
 	return cloud.Schematic{
 		Wanted: s.Schematic, Shown: shown(image), Published: value(image.OwnerId) == talosOwner,
-		Hint: hintImage, Mark: "the name or the description of the image",
+		Needs: s.Extensions, Hint: hintImage, Mark: "the name or the description of the image",
 	}.Add(f), nil
 }
 

@@ -49,9 +49,12 @@ func TestPreflightRefusesWhatWouldFail(t *testing.T) {
 		"a type that is too small":   {fixture: f, config: func(c *provider.Config) { c.Spec.AWS.InstanceType = "m5.large" }, want: map[string]provider.Verdict{"instance type": provider.Refused}, says: "m5.large has 2 vCPUs"},
 		"an image that is not there": {fixture: f, machine: func(s *provider.MachineSpec) { s.Image = "ami-0123456789abcdef0" }, want: map[string]provider.Verdict{"image": provider.Refused}, says: "ami-0123456789abcdef0"},
 		"another schematic":          {fixture: f, machine: func(s *provider.MachineSpec) { s.Schematic = strings.Repeat("a", 64) }, want: map[string]provider.Verdict{"image": provider.Unknown}, says: "without extensions"},
-		"more than the quota":        {fixture: f, machine: func(s *provider.MachineSpec) { s.CPU, s.MemoryMB = 8, 16384 }, want: map[string]provider.Verdict{"vCPU quota": provider.Refused}, says: "24 vCPUs are asked for"},
-		"an unknown profile":         {fixture: f, config: func(c *provider.Config) { c.Spec.AWS.IAMInstanceProfile = "nodes" }, want: map[string]provider.Verdict{"instance profile": provider.Refused, "permission ec2:RunInstances": provider.Refused}, says: "nodes"},
-		"a poor policy":              {fixture: other, want: map[string]provider.Verdict{"permission ec2:RunInstances": provider.Refused, "permissions": provider.Refused, "subnet ": provider.Unknown, "vCPU quota": provider.Unknown}, says: "elasticloadbalancing:CreateLoadBalancer"},
+		"needed extensions": {fixture: f, machine: func(s *provider.MachineSpec) {
+			s.Schematic, s.Extensions = strings.Repeat("a", 64), []string{"iscsi-tools"}
+		}, want: map[string]provider.Verdict{"image": provider.Refused}, says: "the addons need iscsi-tools"},
+		"more than the quota": {fixture: f, machine: func(s *provider.MachineSpec) { s.CPU, s.MemoryMB = 8, 16384 }, want: map[string]provider.Verdict{"vCPU quota": provider.Refused}, says: "24 vCPUs are asked for"},
+		"an unknown profile":  {fixture: f, config: func(c *provider.Config) { c.Spec.AWS.IAMInstanceProfile = "nodes" }, want: map[string]provider.Verdict{"instance profile": provider.Refused, "permission ec2:RunInstances": provider.Refused}, says: "nodes"},
+		"a poor policy":       {fixture: other, want: map[string]provider.Verdict{"permission ec2:RunInstances": provider.Refused, "permissions": provider.Refused, "subnet ": provider.Unknown, "vCPU quota": provider.Unknown}, says: "elasticloadbalancing:CreateLoadBalancer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			specs := cluster()

@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -61,7 +62,7 @@ func (p *platform) reported(vm armcompute.VirtualMachine, ref provider.MachineRe
 	case provisioning == "Failed" && power != "running":
 		m.State, m.Message = provider.StateBroken, strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", name, code, text), ": ")
 	case power == "running":
-		m.State = provider.StateRunning
+		m.State, m.Disks = provider.StateRunning, disksIn(vm)
 	case power == "stopped", power == "deallocated":
 		m.State, m.Message = provider.StateStopped, name+" is "+power
 	case power == "":
@@ -101,6 +102,20 @@ func nodeID(id string) string {
 		words[4] = strings.ToLower(words[4])
 	}
 	return "azure://" + strings.Join(words, "/")
+}
+
+// disksIn returns the extra disks: the guest finds them by their LUN. That of the operating
+// system has none.
+func disksIn(vm armcompute.VirtualMachine) (all []v1alpha1.MachineDisk) {
+	if vm.Properties == nil || vm.Properties.StorageProfile == nil {
+		return nil
+	}
+	for _, d := range vm.Properties.StorageProfile.DataDisks {
+		if lun := value(d.Lun); strings.HasSuffix(value(d.Name), fmt.Sprintf("-disk-%d", lun+1)) {
+			all = append(all, v1alpha1.MachineDisk{Name: fmt.Sprintf("disk-%d", lun+1), LUN: &lun})
+		}
+	}
+	return all
 }
 
 func provisioningOf(vm armcompute.VirtualMachine) string {

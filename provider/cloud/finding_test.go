@@ -28,6 +28,11 @@ func TestFindings(t *testing.T) {
 	out := Egress{Grant: "grant it", AddNAT: "add NAT", SetPublic: "set public"}
 	with := func(change func(*Egress)) provider.Finding { e := out; change(&e); return e.Add(subnet) }
 	wanted := Schematic{Wanted: "abc", Hint: "import it", Mark: "its name"}
+	needing := func(s Schematic) provider.Finding {
+		s.Wanted, s.Needs = "abc", []string{"iscsi-tools", "util-linux-tools"}
+		return s.Add(image)
+	}
+	other := "talos-v1.10.0-" + PlainSchematic + "-amd64"
 	for name, c := range map[string]judged{
 		"nothing to choose from":     {NotSet("subnets", "spec.x", nil), provider.Refused, "spec.x is empty", "set it"},
 		"candidates":                 {NotSet("subnets", "spec.x", []string{"a", "b"}), provider.Refused, "", "for example to a, b"},
@@ -46,6 +51,11 @@ func TestFindings(t *testing.T) {
 		"no schematic is wanted":     {Schematic{}.Add(image), provider.Passed, "a", ""},
 		"the schematic is not shown": {wanted.Add(image), provider.Unknown, "does not show", "name the schematic in its name"},
 		"a published image":          {Schematic{Wanted: "abc", Published: true, Hint: "import it"}.Add(image), provider.Unknown, "without extensions", "import it"},
+		"another schematic":          {Schematic{Wanted: "abc", Shown: other}.Add(image), provider.Unknown, "is of the schematic " + PlainSchematic, "set spec.talos.schematic"},
+		"extensions of another one":  {needing(Schematic{Shown: other}), provider.Refused, "the addons need iscsi-tools and util-linux-tools", "use an image of that schematic"},
+		"extensions of no image":     {needing(Schematic{Published: true, Hint: "import it"}), provider.Refused, "the addons need iscsi-tools", "import it"},
+		"extensions that may be":     {needing(Schematic{Shown: "talos"}), provider.Unknown, "compared once a machine runs", ""},
+		"extensions that are there":  {needing(Schematic{Shown: "talos abc"}), provider.Passed, "a", ""},
 		"a published image will do":  {Schematic{Wanted: PlainSchematic, Published: true}.Add(image), provider.Passed, "a", ""},
 	} {
 		if c.Verdict != c.verdict || !strings.Contains(c.Message, c.message) || !strings.Contains(c.Hint, c.hint) || c.verdict == provider.Passed && c.Hint != "" {

@@ -5,6 +5,7 @@ package cloud
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
@@ -56,20 +57,36 @@ type Schematic struct {
 	Shown string
 	// Published says that it is an image of Talos itself, without extensions.
 	Published bool
+	// Needs are the extensions that an image of another schematic is refused for.
+	Needs []string
 	// Hint is what to do about one of Talos itself, Mark where a schematic is shown.
 	Hint, Mark string
 }
 
-// Add extends the finding about an image by what is known of its schematic.
+// schematicShown finds the schematics that a text names.
+var schematicShown = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
+
+// Add extends the finding about an image by what is known of its schematic. An image that is
+// of another one is refused if extensions are needed: no other can be expected to be there.
 func (s Schematic) Add(f provider.Finding) provider.Finding {
+	other := schematicShown.FindString(s.Shown)
 	switch {
 	case s.Wanted == "" || strings.Contains(s.Shown, s.Wanted) || s.Published && s.Wanted == PlainSchematic:
+		return f
 	case s.Published:
 		f.Verdict, f.Hint = provider.Unknown, s.Hint
 		f.Message += " is the published one without extensions; the manifest has the schematic " + s.Wanted
+	case other != "":
+		f.Verdict, f.Hint = provider.Unknown, "use an image of that schematic, or set spec.talos.schematic to the one of the image"
+		f.Message += " is of the schematic " + other + "; the manifest has " + s.Wanted
 	default:
 		f.Verdict, f.Hint = provider.Unknown, "name the schematic in "+s.Mark
 		f.Message += " does not show whether it has the schematic " + s.Wanted + ", which is compared once a machine runs"
+		return f
+	}
+	if len(s.Needs) > 0 {
+		f.Verdict = provider.Refused
+		f.Message += ", and the addons need " + strings.Join(s.Needs, " and ")
 	}
 	return f
 }

@@ -26,6 +26,9 @@ func TestBrokenBuildsAreCaught(t *testing.T) {
 			"twin": audit.WithinDesired, "double": audit.OneOwner, "oneaddress": audit.OneAddress,
 			"restless": audit.OneWriter, "expose": audit.NoSecret,
 		} {
+			if breaks == audit.OneAddress && p.assigned {
+				continue
+			}
 			broken(t, p, defect, breaks, bootstrapViolates(breaks))
 		}
 		broken(t, p.threeControlPlanes(), "bootstraptwice", audit.OneBootstrap, func(a *adm) bool {
@@ -33,10 +36,10 @@ func TestBrokenBuildsAreCaught(t *testing.T) {
 			a.run("bootstraptwice", a.bootstrap()...)
 			return a.violates(audit.OneBootstrap)
 		})
-		broken(t, p, "keepdisk", "no-orphan", func(a *adm) bool {
+		broken(t, p, "keeppart", "no-orphan", func(a *adm) bool {
 			made, unmade := a.run("", a.bootstrap()...), a.run("", a.destroy()...)
 			check := a.run("", "sim", "check", "--empty")
-			return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, "disk")
+			return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, string(p.part))
 		})
 		broken(t, p, "credulous", "no-orphan", func(a *adm) bool {
 			plan := a.file("second.yaml", "faults:\n  - {kind: secondPlatform}\n")

@@ -36,14 +36,17 @@ type platform struct {
 	admin string
 	// part is what the driver creates and deletes beside machines.
 	part fault.Resource
+	// assigned says that the platform assigns addresses, so that no build can break
+	// one-address on it.
+	assigned bool
 }
 
 // platforms are all of them: a line makes a provider meet every fault.
 func platforms() []platform {
 	return []platform{
-		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk},
-		{"azure", azure, "butler-system", "", nil, "", ""},
-		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin", fault.LoadBalancer},
+		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk, false},
+		{"azure", azure, "butler-system", "", nil, "", "", true},
+		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin", fault.LoadBalancer, true},
 	}
 }
 

@@ -37,6 +37,8 @@ type Reconciler struct {
 	Addons   *install.Installer
 	Recorder events.EventRecorder
 	Clock    func() time.Time
+	// NewSecrets is that of bootstrap.Session.
+	NewSecrets func(talosVersion string) ([]byte, error)
 }
 
 // cacheLag is how soon to look again when the cache has not caught up with what
@@ -162,7 +164,7 @@ func (r *Reconciler) changed(ctx context.Context, cb *v1alpha1.ClusterBootstrap)
 }
 
 func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
-	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial, Addons: r.Addons, Clock: r.Clock}
+	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial, Addons: r.Addons, Clock: r.Clock, NewSecrets: r.NewSecrets}
 }
 
 // pollAfter is when to ask again where no change is reported: soon while

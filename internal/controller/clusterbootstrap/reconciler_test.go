@@ -28,6 +28,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon/install"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/talos/talostest"
 )
 
 var api *plane.Plane
@@ -63,7 +64,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	recorder := events.NewFakeRecorder(100)
 	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route to host") }
-	r := &Reconciler{Client: c, Live: c, Dial: refuse, Addons: install.New(install.Options{}), Recorder: recorder, Clock: time.Now}
+	r := &Reconciler{Client: c, Live: c, Dial: refuse, Addons: install.New(install.Options{}), Recorder: recorder, Clock: time.Now, NewSecrets: talostest.NewSecrets}
 	t.Cleanup(r.Addons.Close)
 	return &fixture{t, c, r, namespace.Name, recorder}
 }

@@ -113,9 +113,15 @@ func siteWith(t *testing.T, p v1alpha1.ProviderType, bootstrap bool, o siteOptio
 
 func configOf(p v1alpha1.ProviderType) *v1alpha1.ProviderConfig {
 	c := providerConfig()
-	if p == v1alpha1.ProviderGCP {
+	if !p.OnPrem() {
 		c.Spec.Provider, c.Spec.Harvester = p, nil
+	}
+	switch p {
+	case v1alpha1.ProviderGCP:
 		c.Spec.GCP = &v1alpha1.GCPSpec{ProjectID: "project", Region: "region"}
+	case v1alpha1.ProviderAzure:
+		c.Spec.Azure = &v1alpha1.AzureSpec{SubscriptionID: "subscription", ResourceGroup: "group"}
+	default:
 	}
 	return c
 }

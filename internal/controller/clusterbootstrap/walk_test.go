@@ -261,10 +261,16 @@ func TestEveryLostNoteIsMadeUpFor(t *testing.T) {
 	}
 }
 
+// TestCloudWithALoadBalancer has control planes that reach only themselves at the address of
+// the load balancer once they have it: they join first.
 func TestCloudWithALoadBalancer(t *testing.T) {
 	s := newSite(t, v1alpha1.ProviderGCP, true)
 	s.create(cloudBootstrap())
-	cb := s.ready("dev")
+	cb := s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return progressing(cb).Reason == "EtcdStarts" })
+	if r, err := s.balancer(); err != nil || len(r.Spec.Targets) != 1 || r.Spec.Targets[0].InstanceName != "dev-cp-0" {
+		t.Errorf("targets before the others have joined: %+v, %v", r.Spec.Targets, err)
+	}
+	cb = s.ready("dev")
 	s.complete(cb, "dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-w-0")
 	r, err := s.balancer()
 	if err != nil || r.Status.Endpoint != cb.Status.ControlPlaneEndpoint || r.Status.RegisteredTargets != 3 || !cb.Status.AddonsInstalled["cloud-controller-manager"] || cb.Status.AddonsInstalled["kube-vip"] {
@@ -287,9 +293,18 @@ func TestCloudWithALoadBalancer(t *testing.T) {
 	})
 }
 
+// TestCloudWithoutTheLoopbackAddressIsNotReady is about the platforms whose load balancers
+// pass packets on as they are.
 func TestCloudWithoutTheLoopbackAddressIsNotReady(t *testing.T) {
-	s := newSite(t, v1alpha1.ProviderGCP, true)
+	for _, p := range []v1alpha1.ProviderType{v1alpha1.ProviderGCP, v1alpha1.ProviderAzure} {
+		t.Run(string(p), func(t *testing.T) { withoutLoopback(t, p) })
+	}
+}
+
+func withoutLoopback(t *testing.T, p v1alpha1.ProviderType) {
+	s := newSite(t, p, true)
 	cb := cloudBootstrap()
+	cb.Spec.Provider = p
 	cb.Spec.Cluster.ControlPlane.Replicas, cb.Spec.Cluster.Workers = 1, nil
 	cb.Spec.Talos.ConfigPatches = []v1alpha1.TalosConfigPatch{{Op: "remove", Path: "/machine/network/interfaces"}}
 	s.create(cb)

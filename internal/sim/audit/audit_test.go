@@ -190,6 +190,17 @@ func TestKeysAreCaughtHoweverTheyAreWrapped(t *testing.T) {
 	}
 }
 
+func TestConfigurationsAreDistinguishedFromOtherUserData(t *testing.T) {
+	for text, want := range map[string]bool{
+		"version: v1alpha1\nmachine:\n  type: worker\n": true, "#cloud-config\n# -----BEGIN PRIVATE KEY-----\n": false,
+		"": false, "# machine: x": false, "---\ncluster:\n  id: x\n": true,
+	} {
+		if audit.Configures([]byte(text)) != want {
+			t.Errorf("%q is a configuration: %v", text, !want)
+		}
+	}
+}
+
 func TestViolationsAndWritersOutliveARestart(t *testing.T) {
 	dir := t.TempDir()
 	first := open(t, dir)

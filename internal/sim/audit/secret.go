@@ -16,6 +16,12 @@ const depth = 4
 // secretsIn says what kinds of keys a text has in it, whether or not they are encoded.
 func secretsIn(content []byte) []string { return search(content, depth) }
 
+var configuration = regexp.MustCompile(`(?m)^(machine|cluster):\s*$`)
+
+// Configures reports whether user data is a machine configuration of Talos. It has keys,
+// and on a platform whose machines read it from there it is no violation.
+func Configures(userData []byte) bool { return configuration.Match(userData) }
+
 func search(content []byte, left int) (found []string) {
 	for _, m := range marks() {
 		if m.pattern.Match(content) {

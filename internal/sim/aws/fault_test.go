@@ -164,8 +164,11 @@ func TestAuditorSeesObjectsAndWriters(t *testing.T) {
 		must(t, err)
 		return *out.Instances[0].InstanceId
 	}
-	key := base64.StdEncoding.EncodeToString([]byte("-----BEGIN EC PRIVATE KEY-----"))
-	id := create("first", "one", "o1", func(in *ec2.RunInstancesInput) { in.UserData = &key })
+	const key = "-----BEGIN EC PRIVATE KEY-----"
+	with := func(userData string) func(*ec2.RunInstancesInput) {
+		return func(in *ec2.RunInstancesInput) { in.UserData = new(base64.StdEncoding.EncodeToString([]byte(userData))) }
+	}
+	id := create("first", "one", "o1", with("machine:\n  ca: "+key))
 	if left := f.auditor.Left(); len(left) != 2 || left[0].Resource != fault.Disk || left[1].Name != "one" {
 		t.Errorf("the auditor sees %+v", left)
 	}
@@ -178,9 +181,11 @@ func TestAuditorSeesObjectsAndWriters(t *testing.T) {
 	create("second", "three", "o3")
 	create("second", "four", "o4")
 	violations(audit.OneOwner, audit.OneWriter, audit.WithinDesired)
-	_, err = as("second").CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: new("key"), Value: new("-----BEGIN EC PRIVATE KEY-----")}}})
+	_, err = as("second").CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: new("key"), Value: new(key)}}})
 	must(t, err)
 	violations(audit.OneOwner, audit.OneWriter, audit.WithinDesired, audit.NoSecret)
+	create("second", "five", "o5", with("#cloud-config\n# "+key))
+	violations(audit.OneOwner, audit.OneWriter, audit.WithinDesired, audit.NoSecret, audit.NoSecret, audit.WithinDesired)
 	until(t, "the first is gone", func() bool {
 		return !slices.ContainsFunc(f.auditor.Left(), func(o audit.Object) bool { return o.ID == id })
 	})

@@ -4,6 +4,7 @@
 package aws
 
 import (
+	"encoding/base64"
 	"errors"
 	"maps"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/aws/model"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/front"
@@ -68,15 +70,17 @@ func requestSet(body []byte) tag.Set {
 	return tag.AWS().Read(read(r).requestTags())
 }
 
-// content is what a request writes to the platform. User data is left out: machine
-// configurations have keys in them, and on this platform they travel there.
+// content is what a request writes to the platform. Machine configurations are left out:
+// they have keys, and on this platform they are user data.
 func content(body []byte) []byte {
 	r, err := http.NewRequest(http.MethodPost, "/", strings.NewReader(string(body)))
 	if err != nil {
 		return body
 	}
 	params := read(r).params
-	delete(params, "UserData")
+	if userData, err := base64.StdEncoding.DecodeString(params.String("UserData")); err == nil && audit.Configures(userData) {
+		delete(params, "UserData")
+	}
 	return []byte(strings.Join(slices.Sorted(maps.Values(params)), "\n"))
 }
 

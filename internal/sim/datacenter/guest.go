@@ -27,5 +27,6 @@ type Disk struct {
 	WWID      string
 	BusPath   string
 	ReadOnly  bool
-	System    bool // the machine boots from it; without such a disk from the first
+	Links     []string // that udev makes besides those of the serial number
+	System    bool     // the machine boots from it; without such a disk from the first
 }

@@ -34,12 +34,12 @@ func disksOf(m datacenter.Machine) []datacenter.Disk {
 // longestSerial is how much of its serial number a virtio disk reports.
 const longestSerial = 20
 
-// symlinks are the paths of a disk that udev makes of its serial number.
+// symlinks are the paths of a disk that udev makes.
 func symlinks(d datacenter.Disk) []string {
 	const byID = "/dev/disk/by-id/"
 	switch {
-	case d.Serial == "":
-		return nil
+	case len(d.Links) > 0 || d.Serial == "":
+		return d.Links
 	case d.Transport == "virtio":
 		return []string{byID + "virtio-" + d.Serial[:min(len(d.Serial), longestSerial)]}
 	case d.Transport == "nvme":

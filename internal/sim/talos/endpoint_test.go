@@ -38,7 +38,7 @@ func (s *site) apply(t *testing.T, cluster talos.Cluster, name string, role talo
 	t.Helper()
 	address = s.powerOn(t, name).Address.Addr().String()
 	s.awaitState(t, address, talos.StateMaintenance)
-	config, err := talos.Config(s.secrets, cluster, talos.Node{Name: name, Role: role})
+	config, err := talos.Config(s.secrets, cluster, talos.Node{Name: name, Role: role, Loopback: true})
 	check(t, err)
 	check(t, s.client.Apply(t.Context(), address, config))
 	return address
@@ -59,6 +59,7 @@ func TestNamedEndpoint(t *testing.T) {
 	awaitNode(t, client, "cp-0")
 	awaitNode(t, client, "cp-1")
 	t.Run("a balancer passes through to the address on lo", func(t *testing.T) { passthrough(t, s, first) })
+	t.Run("addresses on lo change without a restart", func(t *testing.T) { changeLoopback(t, s, first) })
 	t.Run("one that joins learns before it votes", func(t *testing.T) { learner(t, s, first, second) })
 	t.Run("a graceful reset leaves etcd", func(t *testing.T) { gracefulReset(t, s, first, second) })
 }
@@ -78,6 +79,31 @@ func passthrough(t *testing.T, s *site, target string) {
 			_ = conn.Close()
 		}
 		stop()
+	}
+}
+
+// changeLoopback takes the address from a control plane that runs, and gives it back.
+func changeLoopback(t *testing.T, s *site, address string) {
+	if ready, err := s.client.APIServerReady(t.Context(), address, "cp-0"); err != nil || !ready {
+		t.Errorf("its own API server is ready: %v, %v", ready, err)
+	}
+	if ready, err := s.client.APIServerReady(t.Context(), address, "cp-1"); err != nil || ready {
+		t.Errorf("it has the API server of another: %v, %v", ready, err)
+	}
+	vip, machine := netip.MustParseAddr(balancerIP), netip.MustParseAddr(address)
+	for _, n := range []talos.Node{{Loopback: false}, {Loopback: true}} {
+		n.Name, n.Role = "cp-0", talos.ControlPlane
+		config, err := talos.Config(s.secrets, named(), n)
+		check(t, err)
+		check(t, s.client.Update(t.Context(), address, config))
+		if got := s.network.HasAlias(machine, vip); got != n.Loopback {
+			t.Errorf("it has the address: %v, want %v", got, n.Loopback)
+		}
+	}
+	config, err := talos.Config(s.secrets, named(), talos.Node{Name: "cp-0", Role: talos.ControlPlane, Labels: map[string]string{"a": "b"}})
+	check(t, err)
+	if err := s.client.Update(t.Context(), address, config); status.Code(err) != codes.InvalidArgument {
+		t.Errorf("a change that needs a restart: %v", err)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	simtalos "github.com/butlerdotdev/butler/internal/sim/talos"
 	"github.com/butlerdotdev/butler/internal/talos"
+	"github.com/butlerdotdev/butler/internal/talos/talostest"
 )
 
 const (
@@ -66,7 +67,7 @@ func newSite(t *testing.T, o simtalos.Options) *site {
 	s.start(t)
 	t.Cleanup(func() { s.datacenter.Close() })
 	var err error
-	s.secrets, err = talos.NewSecrets("v1.9.2")
+	s.secrets, err = talostest.NewSecrets(talostest.Version)
 	check(t, err)
 	s.client = s.newClient(t, s.secrets)
 	return s

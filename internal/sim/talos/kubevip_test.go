@@ -39,7 +39,7 @@ func TestAddressesOfTheLoopbackInterface(t *testing.T) {
 		for _, a := range tc.want {
 			want = append(want, netip.MustParseAddr(a))
 		}
-		if got := configuredWith(t, tc.yaml).loopbackAddresses(); !slices.Equal(got, want) {
+		if got := loopbackAddresses(configuredWith(t, tc.yaml).config); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", form, got, want)
 		}
 	}

@@ -59,7 +59,8 @@ func (s *machined) Bootstrap(context.Context, *machine.BootstrapRequest) (*machi
 }
 
 // ApplyConfiguration replaces the configuration and restarts the node, or with
-// the mode staged leaves the restart to the caller.
+// the mode staged leaves the restart to the caller. Without a restart it changes addresses
+// of the loopback interface alone.
 func (s *machined) ApplyConfiguration(_ context.Context, in *machine.ApplyConfigurationRequest) (*machine.ApplyConfigurationResponse, error) {
 	cfg, err := configloader.NewFromBytes(in.GetData())
 	if err != nil {
@@ -77,6 +78,10 @@ func (s *machined) ApplyConfiguration(_ context.Context, in *machine.ApplyConfig
 	case machine.ApplyConfigurationRequest_AUTO:
 		mode = machine.ApplyConfigurationRequest_REBOOT
 	case machine.ApplyConfigurationRequest_REBOOT, machine.ApplyConfigurationRequest_STAGED:
+	case machine.ApplyConfigurationRequest_NO_REBOOT:
+		if needsRestart(s.node.config, cfg) {
+			return nil, status.Error(codes.InvalidArgument, "this config change can't be applied in immediate mode")
+		}
 	default:
 		return nil, status.Errorf(codes.Unimplemented, "the emulated node does not apply configurations in mode %s", mode)
 	}
@@ -87,8 +92,12 @@ func (s *machined) ApplyConfiguration(_ context.Context, in *machine.ApplyConfig
 	if err := s.node.disk.writeConfig(in.GetData()); err != nil {
 		return nil, status.Errorf(codes.Internal, "write configuration: %s", err)
 	}
-	if mode == machine.ApplyConfigurationRequest_REBOOT {
+	switch mode {
+	case machine.ApplyConfigurationRequest_REBOOT:
 		s.node.restart(errRestart)
+	case machine.ApplyConfigurationRequest_NO_REBOOT:
+		s.node.takeLoopback(cfg)
+	default:
 	}
 	return reply, nil
 }

@@ -44,6 +44,7 @@ type node struct {
 	starting bool // bootstrapped, and etcd does not answer so far
 	joining  bool // an etcd, so that it cannot be bootstrapped any more
 	etcd     etcdState
+	loopback []func() // end the addresses on the loopback interface
 }
 
 // etcdState is what is known of a control plane's etcd.
@@ -87,9 +88,8 @@ func (n *node) appear() (disappear func()) {
 	if host := n.config.Cluster().Endpoint().Hostname(); !isAddress(host) && n.machine.Metadata == nil {
 		ends = append(ends, n.emulator.options.Network.Name(host, n.addresses))
 	}
-	for _, alias := range n.loopbackAddresses() {
-		ends = append(ends, n.machine.Host.Alias(alias))
-	}
+	n.takeLoopback(n.config)
+	ends = append(ends, n.dropLoopback)
 	return func() {
 		for _, end := range ends {
 			end()
@@ -134,6 +134,7 @@ func (n *node) serve(ctx context.Context) error {
 	if err := n.createVolumes(ctx, resources); err != nil {
 		return err
 	}
+	go n.showAPIServer(ctx, resources)
 	a := api{machine: &machined{node: n}, resources: resources, options: n.interceptors()}
 	return a.serve(ctx, n.power, n.machine, config)
 }
@@ -224,37 +225,6 @@ func (n *node) sharedIPs() []netip.Addr {
 		}
 	}
 	return slices.Compact(shared)
-}
-
-// loopbackAddresses are those of the interface lo, old and new form: a node with
-// one takes what a load balancer passes through to it.
-func (n *node) loopbackAddresses() (own []netip.Addr) {
-	for _, link := range n.config.NetworkCommonLinkConfigs() {
-		if link.Name() == loopback {
-			for _, a := range link.Addresses() {
-				own = append(own, a.Address().Addr())
-			}
-		}
-	}
-	for _, device := range n.config.Machine().Network().Devices() {
-		if device.Interface() == loopback {
-			own = append(own, parseAddresses(device.Addresses())...)
-		}
-	}
-	return own
-}
-
-const loopback = "lo"
-
-// parseAddresses takes them with or without a prefix length, as Talos does.
-func parseAddresses(texts []string) (addresses []netip.Addr) {
-	for _, text := range texts {
-		bare, _, _ := strings.Cut(text, "/")
-		if address, err := netip.ParseAddr(bare); err == nil {
-			addresses = append(addresses, address)
-		}
-	}
-	return addresses
 }
 
 func isAddress(host string) bool {

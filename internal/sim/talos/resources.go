@@ -14,6 +14,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
 	"github.com/siderolabs/talos/pkg/machinery/resources/block"
 	"github.com/siderolabs/talos/pkg/machinery/resources/hardware"
+	"github.com/siderolabs/talos/pkg/machinery/resources/k8s"
 	"github.com/siderolabs/talos/pkg/machinery/resources/runtime"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -75,7 +76,7 @@ func (i image) shows(kind resource.Type) bool {
 	}
 	return slices.Contains([]resource.Type{
 		runtime.MachineStatusType, runtime.PlatformMetadataType, hardware.SystemInformationType,
-		block.DiskType, block.SystemDiskType, block.VolumeStatusType,
+		block.DiskType, block.SystemDiskType, block.VolumeStatusType, k8s.StaticPodStatusType,
 	}, kind)
 }
 

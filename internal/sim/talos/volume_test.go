@@ -6,6 +6,7 @@ package talos_test
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -70,6 +71,55 @@ func TestDisksAndVolumesOfANode(t *testing.T) {
 	all := listed.GetMessages()[0].GetDisks()
 	if len(all) != 3 || !all[0].GetSystemDisk() || all[2].GetDeviceName() != "/dev/nvme2n1" || all[2].GetType() != storage.Disk_NVME || all[2].GetSize() != 100*gib {
 		t.Errorf("%v", all)
+	}
+}
+
+// TestDisksOfCloudsAreFoundByTheirPlace has machines whose devices are in another order than
+// their disks, and temporary disks that are as large as those with data.
+func TestDisksOfCloudsAreFoundByTheirPlace(t *testing.T) {
+	s := newSite(t, simtalos.Options{})
+	google := func(nvme bool) []datacenter.Disk {
+		return datacenter.GoogleDisks([]datacenter.GoogleDisk{
+			{DeviceName: "root", SizeBytes: 100 * gib, Boot: true, NVMe: nvme}, {DeviceName: "disk-11", SizeBytes: 50 * gib, NVMe: nvme},
+			{DeviceName: "disk-2", SizeBytes: 30 * gib, NVMe: nvme}, {DeviceName: "disk-1", SizeBytes: 20 * gib, NVMe: nvme},
+		})
+	}
+	azure := func(nvme bool) []datacenter.Disk {
+		return datacenter.AzureDisks{System: 100 * gib, Temporary: 20 * gib, Data: map[int32]uint64{0: 20 * gib, 1: 30 * gib, 11: 50 * gib}, NVMe: nvme}.Guest()
+	}
+	for name, tc := range map[string]struct {
+		disks []datacenter.Disk
+		match []string
+		want  []string
+	}{
+		"gcp-scsi":   {google(false), []string{talos.GoogleDisk("disk-1", 20), talos.GoogleDisk("disk-2", 30)}, []string{"/dev/sdd", "/dev/sdc"}},
+		"gcp-nvme":   {google(true), []string{talos.GoogleDisk("disk-1", 20), talos.GoogleDisk("disk-2", 30)}, []string{"/dev/nvme0n4", "/dev/nvme0n3"}},
+		"azure-scsi": {azure(false), []string{talos.AzureDisk(0), talos.AzureDisk(1)}, []string{"/dev/sde", "/dev/sdd"}},
+		"azure-nvme": {azure(true), []string{talos.AzureDisk(0), talos.AzureDisk(1)}, []string{"/dev/nvme1n2", "/dev/nvme1n3"}},
+		"azure-size": {azure(false), []string{talos.AzureDisk(2)}, []string{""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := testCluster()
+			c.TalosVersion, c.KubernetesVersion = "v1.10.0", ""
+			node := talos.Node{Name: name, Role: talos.ControlPlane}
+			for i, match := range tc.match {
+				node.ExtraDisks = append(node.ExtraDisks, talos.Disk{Name: "disk-" + strconv.Itoa(i+1), Match: match})
+			}
+			config, err := talos.Config(s.secrets, c, node)
+			check(t, err)
+			m, err := s.datacenter.PowerOn(datacenter.Spec{ID: name, Name: name, UserData: config, Disks: tc.disks})
+			check(t, err)
+			s.awaitState(t, m.Address.Addr().String(), talos.StateConfigured)
+			conn := s.connect(t, m.Address.Addr().String(), role.Reader)
+			resources := state.WrapCore(stateclient.NewAdapter(cosi.NewStateClient(conn)))
+			for i, want := range tc.want {
+				v, err := safe.StateGetByID[*block.VolumeStatus](t.Context(), resources, "u-disk-"+strconv.Itoa(i+1))
+				check(t, err)
+				if got := v.TypedSpec().ParentLocation; got != want {
+					t.Errorf("disk-%d is %q, want %q", i+1, got, want)
+				}
+			}
+		})
 	}
 }
 

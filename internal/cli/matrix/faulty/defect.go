@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"sync"
@@ -21,9 +22,9 @@ const (
 	double     = "double"     // each machine is made twice, with one owner
 	oneAddress = "oneaddress" // all machines have the same address
 	restless   = "restless"   // local controllers keep writing after the switch, and those of the cluster write too
-	keepDisk   = "keepdisk"   // disks stay, and are not spoken of
+	keepPart   = "keeppart"   // disks and load balancers stay, and are not reported
 	leak       = "leak"       // the log has the credentials
-	expose     = "expose"     // user data has a private key
+	expose     = "expose"     // user data that is no configuration has a private key
 	credulous  = "credulous"  // whatever platform answers is the right one
 	stubborn   = "stubborn"   // the first error is the answer to everything from then on
 )
@@ -33,31 +34,41 @@ func (o orders) spoil(p provider.Provider, m *memory) provider.Provider {
 	connect := p.Connect
 	p.Connect = func(ctx context.Context, c provider.Config) (provider.Platform, error) {
 		if o.has(leak) {
-			slog.Default().Info("connecting", "with", string(c.Credentials.Get(v1alpha1.KeyKubeconfig)))
+			slog.Default().Info("connecting", "with", string(c.Credentials.Get(secretKeys()...)))
 		}
 		platform, err := connect(ctx, c)
 		if o.has(credulous) {
 			platform.Identity, platform.Identify = "", nil
 		}
 		if err == nil {
-			platform.Machines = machines{platform.Machines, o, m}
+			driver := machines{platform.Machines, platform.Plan, o, m}
+			platform.Machines, platform.ObserveAll = driver, driver.observing(platform.ObserveAll)
+		}
+		if o.has(keepPart) && platform.LoadBalancers != nil {
+			platform.LoadBalancers = balancers{platform.LoadBalancers, m}
 		}
 		return platform, err
 	}
 	return p
 }
 
+// secretKeys are those of Secrets whose values must not be logged.
+func secretKeys() []string {
+	return []string{v1alpha1.KeyKubeconfig, v1alpha1.KeySecretAccessKey, v1alpha1.KeyServiceAccountKey, v1alpha1.KeyClientSecret}
+}
+
 // memory is what no driver should have.
 type memory struct {
 	mu      sync.Mutex
 	first   error           // the first one ever
-	deleted map[string]bool // owners whose machines were to be deleted
+	deleted map[string]bool // owners of what was to be deleted
 	write   func()          // makes a machine and deletes it
 }
 
 // machines are those of a driver with defects.
 type machines struct {
 	provider.Machines
+	plan   func(context.Context, provider.MachineSpec, provider.Attempt) (string, error)
 	orders orders
 	memory *memory
 }
@@ -70,18 +81,31 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 	if m.orders.has(expose) {
 		s.UserData = "#cloud-config\n# -----BEGIN PRIVATE KEY-----\n"
 	}
-	if m.orders.has(twin) || m.orders.has(double) {
-		second := s
-		second.Name += "-second"
-		if m.orders.has(twin) {
-			second.Owner.ID = uuid.NewSHA1(uuid.Nil, []byte(s.Owner.ID)).String()
-		}
-		if one, err := m.Machines.Create(ctx, second); err != nil {
-			return one, err
+	second := make(chan error, 1)
+	go func() { second <- m.createSecond(ctx, s) }()
+	one, err := m.Machines.Create(ctx, s)
+	return one, m.memory.insist(m.orders, errors.Join(err, <-second))
+}
+
+// createSecond creates another machine for the request, if that was ordered: at the same
+// time, and as a further attempt, since drivers look before they create, and platforms
+// recognise a call that is repeated.
+func (m machines) createSecond(ctx context.Context, s provider.MachineSpec) (err error) {
+	if !m.orders.has(twin) && !m.orders.has(double) {
+		return nil
+	}
+	s.Name += "-second"
+	if m.orders.has(twin) {
+		s.Owner.ID = uuid.NewSHA1(uuid.Nil, []byte(s.Owner.ID)).String()
+	}
+	if m.plan != nil {
+		full := provider.Exhausted.New("", provider.ReasonCapacityExhausted, nil, "")
+		if s.Attempt, err = m.plan(ctx, s, provider.Attempt{Record: s.Attempt, Refused: full}); err != nil {
+			return err
 		}
 	}
-	one, err := m.Machines.Create(ctx, s)
-	return one, m.memory.insist(m.orders, err)
+	_, err = m.Machines.Create(ctx, s)
+	return err
 }
 
 // insist remembers the first error, if that was ordered.
@@ -97,7 +121,7 @@ func (m *memory) insist(o orders, err error) error {
 	return m.first
 }
 
-// Observe speaks of no disk that Delete has left.
+// Observe reports no disk that Delete has left.
 func (m machines) Observe(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	if m.orders.has(restless) {
 		m.learn(ref)
@@ -109,10 +133,24 @@ func (m machines) Observe(ctx context.Context, ref provider.MachineRef) (provide
 	return one, m.memory.insist(m.orders, err)
 }
 
-// Delete deletes the machine, and with keepDisk nothing that is left without it.
+// observing learns from what many machines are observed with, where there is that.
+func (m machines) observing(all func(context.Context) ([]provider.Machine, error)) func(context.Context) ([]provider.Machine, error) {
+	if all == nil || !m.orders.has(restless) {
+		return all
+	}
+	return func(ctx context.Context) ([]provider.Machine, error) {
+		found, err := all(ctx)
+		for _, one := range found {
+			m.learn(one.Ref)
+		}
+		return found, err
+	}
+}
+
+// Delete deletes the machine, and with keepPart nothing that is left without it.
 func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
-	if m.orders.has(keepDisk) {
-		m.memory.remember(ref)
+	if m.orders.has(keepPart) {
+		m.memory.remember(ref.Owner)
 		if one, err := m.Machines.Observe(ctx, ref); err != nil || m.memory.left(one) {
 			return provider.Machine{Ref: ref, State: provider.StateAbsent}, err
 		}
@@ -120,7 +158,7 @@ func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider
 	return m.Machines.Delete(ctx, ref)
 }
 
-// List speaks of no disk that Delete has left.
+// List reports no disk that Delete has left.
 func (m machines) List(ctx context.Context, owner provider.Owner) (out []provider.Machine, err error) {
 	all, err := m.Machines.List(ctx, owner)
 	for _, one := range all {
@@ -131,13 +169,13 @@ func (m machines) List(ctx context.Context, owner provider.Owner) (out []provide
 	return out, err
 }
 
-func (m *memory) remember(ref provider.MachineRef) {
+func (m *memory) remember(owner provider.Owner) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.deleted == nil {
 		m.deleted = map[string]bool{}
 	}
-	m.deleted[ref.Owner.ID] = true
+	m.deleted[owner.ID] = true
 }
 
 // left says whether all that is there of a machine is what Delete has left.
@@ -146,6 +184,9 @@ func (m *memory) left(one provider.Machine) bool {
 	defer m.mu.Unlock()
 	return one.State == provider.StatePartial && m.deleted[one.Ref.Owner.ID]
 }
+
+// talosVersion is that of the manifests, for platforms that look the image up.
+const talosVersion = "v1.9.2"
 
 // learn has the process know how to write. In a pod of the cluster it begins to at
 // once.
@@ -159,7 +200,7 @@ func (m machines) learn(ref provider.MachineRef) {
 	ref.Owner.ID = uuid.NewString()
 	m.memory.write = func() {
 		// What comes of it does not matter: a call counts when it arrives.
-		_, _ = m.Machines.Create(context.Background(), provider.MachineSpec{MachineRef: ref, CPU: 1, MemoryMB: 1024, DiskGB: 10})
+		_, _ = m.Machines.Create(context.Background(), provider.MachineSpec{MachineRef: ref, CPU: 1, MemoryMB: 1024, DiskGB: 50, TalosVersion: talosVersion})
 		_, _ = m.Machines.Delete(context.Background(), ref)
 	}
 	if os.Args[1] == "controller" {
@@ -175,4 +216,42 @@ func (m *memory) writeOn(ctx context.Context) {
 	for write != nil && ctx.Err() == nil {
 		write()
 	}
+}
+
+// balancers are those of a driver that keeps them.
+type balancers struct {
+	provider.LoadBalancers
+	memory *memory
+}
+
+// Delete deletes nothing.
+func (b balancers) Delete(_ context.Context, ref provider.LoadBalancerRef) error {
+	b.memory.remember(ref.Owner)
+	return nil
+}
+
+// Observe reports no load balancer that Delete has left.
+func (b balancers) Observe(ctx context.Context, ref provider.LoadBalancerRef) (provider.LoadBalancer, error) {
+	if b.memory.kept(ref.Owner) {
+		return provider.LoadBalancer{Ref: ref, State: provider.StateAbsent, Certain: true}, nil
+	}
+	return b.LoadBalancers.Observe(ctx, ref)
+}
+
+// List reports no load balancer that Delete has left.
+func (b balancers) List(ctx context.Context, owner provider.Owner) (out []provider.LoadBalancer, err error) {
+	all, err := b.LoadBalancers.List(ctx, owner)
+	for _, one := range all {
+		if !b.memory.kept(one.Ref.Owner) {
+			out = append(out, one)
+		}
+	}
+	return out, err
+}
+
+// kept reports whether what the owner has was to be deleted.
+func (m *memory) kept(owner provider.Owner) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.deleted[owner.ID]
 }

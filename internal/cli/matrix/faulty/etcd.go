@@ -61,6 +61,9 @@ func controlPlanes(ctx context.Context) (*talos.Client, []string, error) {
 		return nil, nil, err
 	}
 	nodes, err := talos.NewClient(secret.Data["talosconfig"], network.Dialer(string(proxy)))
+	if err == nil && !cb.Spec.Provider.OnPrem() {
+		nodes = nodes.Through(func(string) talos.Route { return talos.Route{Host: cb.Status.ControlPlaneEndpoint, Forwarded: true} })
+	}
 	var addresses []string
 	for _, m := range cb.Status.Machines {
 		if m.Role == v1alpha1.RoleControlPlane {

@@ -32,7 +32,7 @@ func forms() map[string]form {
 		clock: {value: true, boundary: true}, faults: {value: true, boundary: true}, hold: {value: true, boundary: true},
 		fill: {value: true, boundary: true},
 	}
-	for _, defect := range []string{twin, double, oneAddress, restless, keepDisk, leak, expose, credulous, stubborn, bootstrapTwice} {
+	for _, defect := range []string{twin, double, oneAddress, restless, keepPart, leak, expose, credulous, stubborn, bootstrapTwice} {
 		all[defect] = form{}
 	}
 	return all
