@@ -30,7 +30,7 @@ func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
 	}
 	s := Seed{
 		Subscription: spec.SubscriptionID, Group: spec.ResourceGroup, Location: spec.Location, Network: spec.VNetName, Subnet: spec.SubnetName,
-		SecurityGroup: spec.SecurityGroupName, Endpoint: spec.Endpoint,
+		SecurityGroup: spec.SecurityGroupName, Endpoint: spec.Endpoint, AuthorityHost: spec.AuthorityHost,
 	}
 	if n := pc.Spec.Network; n != nil {
 		s.CIDR = n.Subnet
@@ -55,7 +55,11 @@ func (s *Seed) seedImages(urn string, t v1alpha1.TalosSpec) {
 	if t.Version != "" {
 		s.TalosVersions = []string{t.Version}
 	}
-	if i, named := imageOf(urn); named {
+	i, named := imageOf(urn)
+	if !named && t.Schematic != "" { // what its user has imported
+		i, named = Image{Name: "talos-" + t.Version}, true
+	}
+	if named {
 		i.Tags = imageTags(t)
 		s.Images = append(s.Images, i)
 	}
@@ -72,11 +76,14 @@ func imageTags(t v1alpha1.TalosSpec) map[string]string {
 	return out
 }
 
-// imageOf reads publisher:offer:sku:version, or the ID of a managed image or of a version
-// in a gallery.
+// imageOf reads publisher:offer:sku:version, the name or the ID of a managed image, or the
+// ID of a version in a gallery.
 func imageOf(urn string) (Image, bool) {
 	if parts := strings.Split(urn, ":"); len(parts) == 4 {
 		return Image{Publisher: parts[0], Offer: parts[1], Name: parts[2], Version: parts[3]}, true
+	}
+	if urn != "" && !strings.Contains(urn, "/") {
+		return Image{Name: urn}, true
 	}
 	id, _ := parseID(urn)
 	switch strings.ToLower(id.kind()) {
@@ -101,6 +108,9 @@ func (a *Azure) Credentials() map[string]string {
 	if a.seed.Endpoint != "" {
 		out[v1alpha1.KeyEndpoint] = a.file("endpoint")
 	}
+	if a.seed.AuthorityHost != "" {
+		out[v1alpha1.KeyAuthorityHost] = a.file("authorityHost")
+	}
 	return out
 }
 
@@ -117,7 +127,7 @@ func (a *Azure) writeCredentials() error {
 	write := func(name, text string) error { return plane.WriteFile(a.file(name), []byte(text)) }
 	return errors.Join(
 		write("tenantID", a.seed.Tenant), write("clientID", user.ClientID), write("clientSecret", user.Secret),
-		write("subscriptionID", a.seed.Subscription), write("endpoint", a.seed.Endpoint),
+		write("subscriptionID", a.seed.Subscription), write("endpoint", a.seed.Endpoint), write("authorityHost", a.seed.AuthorityHost),
 		plane.WriteFile(a.User(), a.authFile(user, a.front.Address())), plane.WriteFile(a.Admin(), a.authFile(admin, a.admin.Address())),
 	)
 }

@@ -23,6 +23,8 @@ func (c *call) serveProvider() (answer, error) {
 			return answer{}, err
 		}
 		return c.serveSizes()
+	case provider == "microsoft.features":
+		return c.serveFeature(scope)
 	case first == "locations" && len(c.id.types) > 1:
 		return c.serveLocation(provider, scope)
 	}
@@ -34,6 +36,21 @@ func (c *call) serveProvider() (answer, error) {
 		return answer{}, err
 	}
 	return c.page(c.listed(k.name))
+}
+
+// serveFeature answers whether the subscription has registered for a feature.
+func (c *call) serveFeature(scope string) (answer, error) {
+	if err := c.authorize("Microsoft.Features/providers/features/read", scope); err != nil {
+		return answer{}, err
+	}
+	if c.id.kind() != "Microsoft.Features/providers/features" || len(c.id.names) != 2 || !strings.EqualFold(c.id.names[1], "EncryptionAtHost") {
+		return answer{}, refuse(http.StatusNotFound, "FeatureNotFound", "The feature '%s' could not be found.", c.id.name())
+	}
+	state := "NotRegistered"
+	if c.seed.EncryptionAtHost {
+		state = "Registered"
+	}
+	return ok(tree{"id": c.id.String(), "name": "Microsoft.Compute/EncryptionAtHost", "type": c.id.kind(), "properties": tree{"state": state}})
 }
 
 var locationFilter = regexp.MustCompile(`(?i)^\s*location\s+eq\s+'([^']*)'\s*$`)

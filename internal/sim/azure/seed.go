@@ -56,8 +56,9 @@ type Seed struct {
 	// Hosts are further names of the API with TLS, Plain are those without.
 	Hosts []string `json:"hosts,omitempty"`
 	Plain []string `json:"plain,omitempty"`
-	// Endpoint is that of the manifest; empty: none.
-	Endpoint string `json:"endpoint,omitempty"`
+	// Endpoint and AuthorityHost are those of the manifest; empty: none.
+	Endpoint      string `json:"endpoint,omitempty"`
+	AuthorityHost string `json:"authorityHost,omitempty"`
 }
 
 // Image is an image of the subscription: a managed image, or with a Gallery a version in

@@ -24,6 +24,7 @@ func versions(kind string) []string {
 		{"microsoft.compute/locations/operations", append(computeVersions(), galleryVersions()...)},
 		{"microsoft.compute", computeVersions()},
 		{"microsoft.network", networkVersions()},
+		{"microsoft.features", []string{"2015-12-01", "2021-07-01"}},
 		{"microsoft.authorization", []string{"2015-07-01", "2018-01-01-preview", "2018-07-01", "2022-04-01"}},
 		{"", []string{
 			"2016-06-01", "2018-05-01", "2019-05-01", "2019-05-10", "2019-06-01", "2019-07-01", "2019-11-01", "2020-01-01", "2020-06-01", "2020-10-01",

@@ -179,8 +179,9 @@ func showVM(c *call, r *record) any {
 	case "userData":
 		v.Properties.UserData = string(r.UserData)
 	}
-	if c.query.Get("statusonly") == "true" {
-		v.Properties.InstanceView = c.view(r)
+	if c.query.Get("statusonly") == "true" && c.id.group == "" { // the state and no more
+		v.head = head{ID: v.ID, Name: v.Name, Type: v.Type, Location: v.Location}
+		v.Properties = vmProperties{VMID: v.Properties.VMID, InstanceView: c.view(r)}
 	}
 	return &v
 }
