@@ -175,6 +175,10 @@ func deletingBalancer(lb armnetwork.LoadBalancer) bool {
 	return lb.Properties != nil && value(lb.Properties.ProvisioningState) == armnetwork.ProvisioningStateDeleting
 }
 
+func updating(lb armnetwork.LoadBalancer) bool {
+	return lb.Properties != nil && value(lb.Properties.ProvisioningState) == armnetwork.ProvisioningStateUpdating
+}
+
 func failedBalancer(lb armnetwork.LoadBalancer) bool {
 	return lb.Properties == nil || value(lb.Properties.ProvisioningState) == armnetwork.ProvisioningStateFailed
 }

@@ -65,7 +65,7 @@ func probe(p cloud.Port) *armnetwork.Probe {
 }
 
 // rule forwards a port with the address of the frontend as it is, see
-// docs/adr/0008-floating-ip.md. The machines' own connections do not use the frontend.
+// docs/adr/0009-floating-ip.md. The machines' own connections do not use the frontend.
 func rule(id string, p cloud.Port) *armnetwork.LoadBalancingRule {
 	sub := func(path string) *armnetwork.SubResource { return &armnetwork.SubResource{ID: new(id + path)} }
 	return &armnetwork.LoadBalancingRule{Name: new(nameOf(p)), Properties: &armnetwork.LoadBalancingRulePropertiesFormat{

@@ -43,13 +43,27 @@ func (b balancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (pro
 	if err == nil {
 		err = b.converge(ctx, s, found)
 	}
-	if err != nil {
-		return provider.LoadBalancer{}, within(op, err)
+	waiting := within(op, err)
+	if waiting != nil && !busy(waiting) {
+		return provider.LoadBalancer{}, waiting
 	}
 	if found, err = b.find(ctx, s.LoadBalancerRef); err != nil {
 		return provider.LoadBalancer{}, apiError(op, err)
 	}
-	return found.report(), nil
+	return pending(found.report(), len(s.Targets), waiting), nil
+}
+
+// pending is a report of what is not in line with the spec yet: a change waits for another
+// one, or targets are missing.
+func pending(r provider.LoadBalancer, targets int, waiting error) provider.LoadBalancer {
+	switch {
+	case r.State != provider.StateRunning:
+	case waiting != nil:
+		r.State, r.Message = provider.StatePending, "a change waits for another one: "+waiting.Error()
+	case int(r.Registered) != targets:
+		r.State, r.Message = provider.StatePending, fmt.Sprintf("%d of %d targets are registered", r.Registered, targets)
+	}
+	return r
 }
 
 func (b balancers) converge(ctx context.Context, s provider.LoadBalancerSpec, found *balancer) error {
@@ -102,7 +116,7 @@ func (b balancers) ensureBalancer(ctx context.Context, s provider.LoadBalancerSp
 	if deletingBalancer(*found.lb) {
 		return provider.PartDeleting("", "load balancer "+value(found.lb.Name))
 	}
-	if !failedBalancer(*found.lb) && shape(*found.lb) == shape(want) {
+	if updating(*found.lb) || !failedBalancer(*found.lb) && shape(*found.lb) == shape(want) {
 		return nil
 	}
 	changed := *found.lb

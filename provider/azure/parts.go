@@ -134,6 +134,12 @@ func (m machines) certain(ctx context.Context, ref provider.MachineRef, left []p
 			return m.diskPart(d.Disk), err
 		},
 	}
+	if m.spec.PublicIP {
+		reads[suffixAddress] = func(name string) (part, error) {
+			a, err := m.addresses.Get(ctx, m.spec.ResourceGroup, name, nil)
+			return m.addressPart(a.PublicIPAddress), err
+		}
+	}
 	for suffix, get := range reads {
 		name := partName(ref.Owner.ID, ref.Name, suffix)
 		found, err := get(name)

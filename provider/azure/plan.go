@@ -100,7 +100,7 @@ func (p *platform) encryptsAtHost(ctx context.Context) (bool, error) {
 	return p.features.Get(ctx, "", func(ctx context.Context) (bool, error) {
 		path := "/subscriptions/" + p.spec.SubscriptionID + "/providers/Microsoft.Features/providers/Microsoft.Compute/features/EncryptionAtHost"
 		f, err := read[feature](ctx, p.clients, path, versionFeatures)
-		if gone(err) || err != nil && forbidden(err) {
+		if kind := provider.KindOf(apiError("", err)); err != nil && (kind == provider.Unauthorized || kind == provider.Invalid) {
 			return false, nil
 		}
 		return f.Properties.State == "Registered", err
