@@ -23,7 +23,7 @@ func userDataLimit(spec v1alpha1.ClusterBootstrapSpec) int {
 	case v1alpha1.ProviderAWS:
 		return 16 << 10
 	case v1alpha1.ProviderAzure:
-		return 48 << 10 // 64 KiB after base64
+		return 64<<10 - 1 // before base64
 	case v1alpha1.ProviderGCP:
 		return 256 << 10
 	case v1alpha1.ProviderHarvester, v1alpha1.ProviderNutanix, v1alpha1.ProviderProxmox:

@@ -20,6 +20,9 @@ const (
 	// briefly is how long images and subnets are kept: as long as the machines of one
 	// cluster are requested.
 	briefly = 5 * time.Second
+	// gatherFor is how long those who ask for the identity wait for each other: many
+	// deletions at once are answered together, each by a request that began after it asked.
+	gatherFor = 200 * time.Millisecond
 	// mostKeys is how many values one filter of a request has; EC2 accepts 200.
 	mostKeys = 100
 )
@@ -46,7 +49,7 @@ func newPlatform(api clients, spec v1alpha1.AWSSpec, config string) *platform {
 	p.byOwner = cloud.NewBatch(mostKeys, p.instancesBy(tag.OwnerID))
 	p.byName = cloud.NewBatch(mostKeys, p.instancesBy(tagName))
 	p.remnants = cloud.NewBatch(mostKeys, p.partsBy)
-	p.callers = cloud.NewBatch(mostKeys, p.caller)
+	p.callers = cloud.NewBatch(mostKeys, p.caller).Apart(gatherFor)
 	p.settings = newCatalogue(api.ec2)
 	p.failing = cloud.NewRecent[map[string]string](checkInterval)
 	p.images, p.networks = cloud.NewRecent[[]types.Image](briefly), cloud.NewRecent[[]types.Subnet](briefly)

@@ -16,11 +16,13 @@ const batchTimeout = 25 * time.Second
 // further calls are gathered for the next one. An answer is only given to calls that came
 // before its request was sent, so that nothing is remembered.
 type Batch[V any] struct {
-	most int
-	ask  func(ctx context.Context, keys []string) (V, error)
+	most  int
+	apart time.Duration
+	ask   func(ctx context.Context, keys []string) (V, error)
 
 	mu     sync.Mutex
 	busy   bool
+	began  time.Time // the last request
 	queued []*round[V]
 }
 
@@ -35,6 +37,13 @@ type round[V any] struct {
 // NewBatch returns a batch whose requests have at most so many keys.
 func NewBatch[V any](most int, ask func(context.Context, []string) (V, error)) *Batch[V] {
 	return &Batch[V]{most: most, ask: ask}
+}
+
+// Apart makes two requests begin at least so long after each other: calls that come soon
+// after a request wait for the next one together. It is set before the first call.
+func (b *Batch[V]) Apart(d time.Duration) *Batch[V] {
+	b.apart = d
+	return b
 }
 
 // Do returns the answer to a request with the key, and ends with the context.
@@ -76,7 +85,7 @@ func (b *Batch[V]) work(ctx context.Context) {
 	}
 }
 
-// next takes the next round out of the queue; nil ends the work.
+// next takes the next round out of the queue once it is time to; nil ends the work.
 func (b *Batch[V]) next() *round[V] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,6 +93,12 @@ func (b *Batch[V]) next() *round[V] {
 		b.busy = false
 		return nil
 	}
+	if wait := time.Until(b.began.Add(b.apart)); wait > 0 {
+		b.mu.Unlock()
+		<-time.After(wait)
+		b.mu.Lock()
+	}
+	b.began = time.Now()
 	r := b.queued[0]
 	b.queued = b.queued[1:]
 	return r

@@ -42,6 +42,28 @@ func TestCallsThatWaitShareTheNextRequest(t *testing.T) {
 	})
 }
 
+func TestRequestsBeginApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		b := NewBatch(9, func(context.Context, []string) (int, error) { asked++; return asked, nil }).Apart(time.Minute)
+		start := time.Now()
+		if _, err := b.Do(t.Context(), "a"); err != nil || time.Since(start) > 0 {
+			t.Errorf("the first call waits for %v: %v", time.Since(start), err)
+		}
+		var wait sync.WaitGroup
+		for range 5 {
+			wait.Go(func() {
+				if got, err := b.Do(t.Context(), "b"); err != nil || got != 2 || time.Since(start) != time.Minute {
+					t.Errorf("a later call is answered by request %d after %v: %v", got, time.Since(start), err)
+				}
+			})
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}
+		wait.Wait()
+	})
+}
+
 func TestACallEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBatch(3, func(ctx context.Context, _ []string) (int, error) {

@@ -10,6 +10,8 @@ package crashtest
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +51,8 @@ type Lab struct {
 	// Blind lets copies come without a claim, and hides requests with the same owner
 	// id from each other: the lab must notice.
 	Blind bool
+	// Until, if set, ends the exploration at the first violation with these words.
+	Until string
 	// Violations are sentences about what went wrong, with the way to it.
 	Violations []string
 	// Lives counts the lives so far, Points the places of death in them.
@@ -104,10 +108,18 @@ func (l *Lab) configure() error {
 	return l.api.Create(l.ctx, l.config)
 }
 
-// live runs one life and collects what went wrong in it.
+// Found reports whether a violation has the words of Until.
+func (l *Lab) Found() bool {
+	return l.Until != "" && slices.ContainsFunc(l.Violations, func(s string) bool { return strings.Contains(s, l.Until) })
+}
+
+// live runs one life and collects what went wrong in it. Once Until is found it is empty.
 func (l *Lab) live(d disturbance) *life {
+	f := newLife(l, d, fmt.Sprintf("life-%d", l.Lives+1))
+	if l.Found() {
+		return f
+	}
 	l.Lives++
-	f := newLife(l, d, fmt.Sprintf("life-%d", l.Lives))
 	if err := f.run(); err != nil {
 		f.points.violate("%v", err)
 	}
