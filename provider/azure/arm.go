@@ -5,6 +5,7 @@ package azure
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
@@ -66,7 +67,11 @@ func read[T any](ctx context.Context, c clients, path, version string) (out T, e
 	if !runtime.HasStatusCode(answer, http.StatusOK) {
 		return out, runtime.NewResponseError(answer)
 	}
-	return out, runtime.UnmarshalAsJSON(answer, &out)
+	content, err := runtime.Payload(answer)
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(content, &out)
 }
 
 // drain reads all pages of a listing.

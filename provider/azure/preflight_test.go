@@ -29,7 +29,7 @@ func TestPreflightRefusesWhatWouldFail(t *testing.T) {
 		says    string
 	}{
 		"a sound subscription":       {fixture: f},
-		"another resource group":     {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.ResourceGroup = "other" }, want: map[string]provider.Verdict{"resource group": provider.Refused, "permissions": provider.Unknown, "subnet": provider.Refused, "security group": provider.Refused, "image": provider.Refused, "names": provider.Refused}, says: "other"},
+		"another resource group":     {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.ResourceGroup = "other" }, want: map[string]provider.Verdict{"resource group": provider.Refused, "subnet": provider.Refused, "security group": provider.Refused, "image": provider.Refused, "names": provider.Refused}, says: "other"},
 		"another subnet":             {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.SubnetName = "other" }, want: map[string]provider.Verdict{"subnet": provider.Refused}, says: "butler/other"},
 		"no subnet":                  {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.SubnetName = "" }, want: map[string]provider.Verdict{"subnet": provider.Refused}, says: "butler/nodes"},
 		"no security group":          {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.SecurityGroupName = "" }, want: map[string]provider.Verdict{"security group": provider.Refused}, says: "for example to nodes"},

@@ -40,7 +40,7 @@ func userData(t *trial) {
 }
 
 func labels(t *trial) {
-	want := map[string]string{"tier": "gold", "example.com/zone": "a-1"}
+	want := t.suite.Labels
 	s := t.spec(func(s *provider.MachineSpec) { s.Labels = want })
 	t.create(s)
 	t.await(s.MachineRef, complete()...)

@@ -34,6 +34,8 @@ type Suite struct {
 	// machines are clients of the load balancer too.
 	MachineClients []string
 
+	// Labels are some that the platform can write; the default has a domain in one name.
+	Labels map[string]string
 	// Missing names, under "image" and "network", something that is not there.
 	Missing map[string]Change
 	// Refused has a change for every field that the platform cannot honour.
@@ -128,6 +130,9 @@ func (s Suite) withDefaults() Suite {
 	}
 	if s.Prompt == 0 {
 		s.Prompt = 10 * time.Second
+	}
+	if s.Labels == nil {
+		s.Labels = map[string]string{"tier": "gold", "example.com/zone": "a-1"}
 	}
 	return s
 }

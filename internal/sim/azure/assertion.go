@@ -98,7 +98,7 @@ func thumbprints(c *x509.Certificate) []string {
 func thumbprint(token *jwt.Token) string {
 	for _, name := range []string{"x5t#S256", "x5t"} {
 		if text, ok := token.Header[name].(string); ok {
-			return strings.TrimRight(text, "=")
+			return strings.NewReplacer("+", "-", "/", "_", "=", "").Replace(text)
 		}
 	}
 	return ""
