@@ -21,7 +21,7 @@ import (
 const (
 	fromInternet = "Internet"
 	fromNetwork  = "VirtualNetwork"
-	fromBalancer = "AzureLoadBalancer"
+	fromBalancer = "Azure" + "LoadBalancer" // a service tag, no reason
 )
 
 // firstPriority is where rules of the driver begin. The cloud controller manager begins

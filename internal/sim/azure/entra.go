@@ -53,7 +53,7 @@ func (a *Azure) login(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// isTenant accepts the tenant, and the names that stand for that of the caller.
+// isTenant accepts the tenant, and the names of that of the caller.
 func (a *Azure) isTenant(name string) bool {
 	return slices.ContainsFunc([]string{a.seed.Tenant, "common", "organizations", "example.onmicrosoft.com"}, func(s string) bool { return strings.EqualFold(s, name) })
 }
