@@ -5,7 +5,6 @@ package azure
 
 import (
 	"encoding/base64"
-	"fmt"
 	"strings"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
@@ -38,29 +37,14 @@ func (a *Azure) metadata(v *vm) *datacenter.Metadata {
 	return m
 }
 
-// guestDisks are the disks as the guest sees them: that of the system and the temporary
-// one on the first controller, data disks with their LUN on the second. Their letters say
-// nothing: here data disks come in the opposite order.
-func (a *Azure) guestDisks(v *vm, s size) (out []datacenter.Disk) {
-	add := func(sizeBytes uint64, controller, lun int, wwid string) {
-		out = append(out, datacenter.Disk{
-			Device: "/dev/sd" + string(rune('a'+len(out))), SizeBytes: sizeBytes, Model: "Virtual Disk", Transport: "scsi", WWID: wwid,
-			BusPath: fmt.Sprintf("/acpi0004:00/VMBUS:01/%s/host%d/target%d:0:0/%d:0:0:%d/", controllers[min(controller, 1)], controller, controller, controller, lun),
-		})
+// guestDisks are the disks as the guest sees them.
+func (a *Azure) guestDisks(v *vm, s size) []datacenter.Disk {
+	p := v.Properties.StorageProfile
+	all := datacenter.AzureDisks{
+		System: uint64(p.OSDisk.DiskSizeGB) * gib, Temporary: uint64(s.temporaryGB) * gib, Data: map[int32]uint64{}, NVMe: s.diskControllerAPI == "NVMe",
 	}
-	p := v.Properties
-	add(uint64(p.StorageProfile.OSDisk.DiskSizeGB)*gib, 0, 0, wwid(p.StorageProfile.OSDisk.ManagedDisk.ID))
-	out[0].System = true
-	if s.temporaryGB > 0 {
-		add(uint64(s.temporaryGB)*gib, 0, 1, wwid(v.ID+"/temporary"))
+	for _, d := range p.DataDisks {
+		all.Data[int32(*d.LUN)] = uint64(d.DiskSizeGB) * gib
 	}
-	for i := len(p.StorageProfile.DataDisks) - 1; i >= 0; i-- {
-		d := p.StorageProfile.DataDisks[i]
-		add(uint64(d.DiskSizeGB)*gib, 1, *d.LUN, wwid(d.ManagedDisk.ID))
-	}
-	return out
+	return all.Guest()
 }
-
-var controllers = [2]string{"f8b3781a-1e82-4818-a1c3-63d806ec15bb", "f8b3781b-1e82-4818-a1c3-63d806ec15bb"}
-
-func wwid(id string) string { return "naa.60022480" + digest(id)[:24] }
