@@ -128,7 +128,7 @@ func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) (provid
 		return f, err
 	}
 	f.Message = fmt.Sprintf("%s (%s, generation %s)", found.reference, found.architecture, cmp.Or(found.generation, "unknown"))
-	return cloud.Schematic{Wanted: s.Schematic, Shown: found.text, Published: found.published, Hint: hintImage, Mark: "the name or a tag of the image"}.Add(f), nil
+	return cloud.Schematic{Wanted: s.Schematic, Shown: found.text, Published: found.published, Needs: s.Extensions, Hint: hintImage, Mark: "the name or a tag of the image"}.Add(f), nil
 }
 
 // sizesOf reports the size of every kind of machine in every zone.

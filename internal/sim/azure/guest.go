@@ -4,21 +4,12 @@
 package azure
 
 import (
-	"encoding/base64"
 	"strings"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
 
 const gib = 1 << 30
-
-// guestData is what the guest reads: its user data, else its custom data.
-func (r *record) guestData() []byte {
-	if raw, err := base64.StdEncoding.DecodeString(string(r.UserData)); err == nil && len(raw) > 0 {
-		return raw
-	}
-	return r.CustomData
-}
 
 // metadata is what the guest reads about itself.
 func (a *Azure) metadata(v *vm) *datacenter.Metadata {

@@ -160,7 +160,7 @@ func (a *Azure) powerOn(r *record) error {
 	_, err = a.options.Datacenter.PowerOn(datacenter.Spec{
 		ID: r.Machine, Name: v.Name, Ref: v.ID, Instance: r.Machine, MAC: strings.ToLower(strings.ReplaceAll(n.Properties.MACAddress, "-", ":")),
 		Network: subnetID(ip.Subnet.ID), Zone: zone, Address: address, CPU: s.cpus, MemoryMB: s.memoryMB, Image: v.Properties.StorageProfile.ImageReference.name(),
-		UserData: r.guestData(), Disks: a.guestDisks(v, s), Metadata: a.metadata(v),
+		UserData: r.CustomData, Disks: a.guestDisks(v, s), Metadata: a.metadata(v),
 	})
 	return err
 }
