@@ -162,14 +162,14 @@ func (b balancers) dropRule(ctx context.Context, name string) error {
 }
 
 // dropRules removes the rules first: they have no tags, and could not be found without the
-// load balancer.
+// last part of the load balancer, which is its address if it has one.
 func (b balancers) dropRules(ctx context.Context, found *balancer) error {
 	for _, r := range found.rules {
 		if err := b.dropRule(ctx, value(r.Name)); err != nil {
 			return err
 		}
 	}
-	if len(found.rules) > 0 {
+	if len(found.rules) > 0 && found.address == nil {
 		return provider.Unavailable.New("", provider.ReasonPlatformConflict, errors.New("security rules are being removed"), "it is tried again")
 	}
 	return nil

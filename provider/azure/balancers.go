@@ -156,7 +156,7 @@ func (b balancers) dropBalancer(ctx context.Context, found *balancer) error {
 }
 
 func (b balancers) dropFrontend(ctx context.Context, found *balancer) error {
-	if found.address == nil || found.lb != nil {
+	if found.address == nil || found.lb != nil || len(found.rules) > 0 {
 		return nil
 	}
 	_, err := b.addresses.BeginDelete(ctx, b.spec.ResourceGroup, value(found.address.Name), nil)
