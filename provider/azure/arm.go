@@ -64,6 +64,7 @@ func read[T any](ctx context.Context, c clients, path, version string) (out T, e
 	if err != nil {
 		return out, err
 	}
+	defer answer.Body.Close()
 	if !runtime.HasStatusCode(answer, http.StatusOK) {
 		return out, runtime.NewResponseError(answer)
 	}

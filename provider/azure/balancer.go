@@ -40,7 +40,7 @@ func (b balancers) find(ctx context.Context, ref provider.LoadBalancerRef) (*bal
 }
 
 func (b balancers) findBalancer(ctx context.Context, found *balancer) error {
-	out, err := b.platform.balancers.Get(ctx, b.spec.ResourceGroup, balancerName(found.ref.Name), nil)
+	out, err := b.balancers.Get(ctx, b.spec.ResourceGroup, balancerName(found.ref.Name), nil)
 	if err != nil {
 		return unlessGone(err)
 	}

@@ -47,7 +47,7 @@ func (b balancers) List(ctx context.Context, owner provider.Owner) ([]provider.L
 
 // objects lists load balancers and their addresses.
 func (b balancers) objects(ctx context.Context) (all []provider.Object[string], err error) {
-	lbs, err := drain(ctx, b.platform.balancers.NewListPager(b.spec.ResourceGroup, nil), func(r armnetwork.LoadBalancersClientListResponse) []*armnetwork.LoadBalancer { return r.Value })
+	lbs, err := drain(ctx, b.balancers.NewListPager(b.spec.ResourceGroup, nil), func(r armnetwork.LoadBalancersClientListResponse) []*armnetwork.LoadBalancer { return r.Value })
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (b balancers) dropMembers(ctx context.Context, found *balancer) error {
 // join puts an interface into the pool of a load balancer, or takes it out. Another change
 // of the interface at the same time is not overwritten.
 func (b balancers) join(ctx context.Context, balancer, nic string, in bool) error {
-	_, group, name := split(nic)
+	group, name := split(nic)
 	found, err := b.nics.Get(ctx, group, name, nil)
 	if gone(err) && !in {
 		return nil

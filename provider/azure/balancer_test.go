@@ -79,7 +79,7 @@ func (f *fixture) dropped(t *testing.T, p provider.Platform, ref provider.LoadBa
 // follows compares what the administrator sees with the spec.
 func (f *fixture) follows(t *testing.T, s provider.LoadBalancerSpec, lb provider.LoadBalancer) {
 	t.Helper()
-	found, err := f.admin.clients.balancers.Get(t.Context(), f.admin.spec.ResourceGroup, s.Name, nil)
+	found, err := f.admin.balancers.Get(t.Context(), f.admin.spec.ResourceGroup, s.Name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

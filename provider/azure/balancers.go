@@ -110,7 +110,7 @@ func (b balancers) ensureBalancer(ctx context.Context, s provider.LoadBalancerSp
 		return err
 	}
 	if found.lb == nil {
-		_, err := b.platform.balancers.BeginCreateOrUpdate(ctx, b.spec.ResourceGroup, balancerName(s.Name), want, nil)
+		_, err := b.balancers.BeginCreateOrUpdate(ctx, b.spec.ResourceGroup, balancerName(s.Name), want, nil)
 		return err
 	}
 	if deletingBalancer(*found.lb) {
@@ -124,7 +124,7 @@ func (b balancers) ensureBalancer(ctx context.Context, s provider.LoadBalancerSp
 		FrontendIPConfigurations: found.lb.Properties.FrontendIPConfigurations, BackendAddressPools: want.Properties.BackendAddressPools,
 		Probes: want.Properties.Probes, LoadBalancingRules: want.Properties.LoadBalancingRules,
 	}
-	_, err = b.platform.balancers.BeginCreateOrUpdate(unchanged(ctx, found.lb.Etag), b.spec.ResourceGroup, balancerName(s.Name), changed, nil)
+	_, err = b.balancers.BeginCreateOrUpdate(unchanged(ctx, found.lb.Etag), b.spec.ResourceGroup, balancerName(s.Name), changed, nil)
 	return err
 }
 
@@ -151,7 +151,7 @@ func (b balancers) dropBalancer(ctx context.Context, found *balancer) error {
 	if found.lb == nil || deletingBalancer(*found.lb) {
 		return nil
 	}
-	_, err := b.platform.balancers.BeginDelete(ctx, b.spec.ResourceGroup, value(found.lb.Name), nil)
+	_, err := b.balancers.BeginDelete(ctx, b.spec.ResourceGroup, value(found.lb.Name), nil)
 	return unlessGone(err)
 }
 

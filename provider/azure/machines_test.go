@@ -64,7 +64,7 @@ func (f *fixture) created(t *testing.T, p provider.Platform, s provider.MachineS
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch m.State {
+		switch m.State { //nolint:exhaustive // the others pass
 		case provider.StateRunning:
 			vm, err := f.admin.vms.Get(t.Context(), f.admin.spec.ResourceGroup, s.Name, nil)
 			if err != nil {

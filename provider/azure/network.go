@@ -54,7 +54,7 @@ func (p *platform) gateway(ctx context.Context, s armnetwork.Subnet) (*armnetwor
 	if s.Properties == nil || s.Properties.NatGateway == nil {
 		return nil, nil
 	}
-	_, group, name := split(value(s.Properties.NatGateway.ID))
+	group, name := split(value(s.Properties.NatGateway.ID))
 	found, err := p.gateways.Get(ctx, group, name, nil)
 	if gone(err) {
 		return nil, nil
@@ -70,7 +70,7 @@ func (p *platform) exits(ctx context.Context, s armnetwork.Subnet) (all []string
 		return nil, err
 	}
 	for _, a := range g.Properties.PublicIPAddresses {
-		_, group, name := split(value(a.ID))
+		group, name := split(value(a.ID))
 		found, err := p.addresses.Get(ctx, group, name, nil)
 		if err != nil {
 			return nil, err

@@ -111,7 +111,7 @@ func (p preflight) securityGroups(ctx context.Context, specs []provider.MachineS
 }
 
 func (p preflight) securityGroup(ctx context.Context, id string, machines []netip.Prefix, cluster bool) ([]provider.Finding, error) {
-	_, group, name := split(id)
+	group, name := split(id)
 	about := "security group " + name
 	out, err := p.groups.Get(ctx, group, name, nil)
 	if err != nil {

@@ -163,7 +163,7 @@ func (o operator) LookBalancers(ctx context.Context, name string) (s providertes
 			s.Parts = append(s.Parts, value(one.Name))
 		}
 	}
-	lb, err := a.clients.balancers.Get(ctx, a.spec.ResourceGroup, name, nil)
+	lb, err := a.balancers.Get(ctx, a.spec.ResourceGroup, name, nil)
 	if err != nil {
 		return s, unlessGone(err)
 	}

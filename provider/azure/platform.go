@@ -135,13 +135,13 @@ func pointers[T any](all []T) (out []*T) {
 // last is the name in the id of an object.
 func last(id string) string { return id[strings.LastIndex(id, "/")+1:] }
 
-// split returns subscription, resource group and name of an id.
-func split(id string) (subscription, group, name string) {
+// split returns resource group and name of an id.
+func split(id string) (group, name string) {
 	words := strings.Split(id, "/")
 	if len(words) < 6 {
-		return "", "", last(id)
+		return "", last(id)
 	}
-	return words[2], words[4], last(id)
+	return words[4], last(id)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

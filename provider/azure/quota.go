@@ -22,11 +22,11 @@ func (p preflight) quotas(ctx context.Context, specs []provider.MachineSpec) (al
 	asked := map[string]int32{}
 	for _, s := range specs {
 		spots, known, err := p.chosen(ctx, s)
-		if err != nil && !known {
-			return nil, err
+		if !known {
+			return nil, err // another check reports the image
 		}
-		if err != nil || !known {
-			return nil, nil // another check reports it
+		if err != nil {
+			return nil, cloud.Unreported(within("", err))
 		}
 		one := spots[cloud.NumberOf(s.Name)%len(spots)].size
 		asked[one.quota] += one.CPU
