@@ -45,7 +45,7 @@ type platform struct {
 func platforms() []platform {
 	return []platform{
 		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk, false},
-		{"azure", azure, "butler-system", "", nil, "", "", true},
+		{"azure", azure, "butler-system", "clientSecret", azureObjects, "admin.json", fault.LoadBalancer, true},
 		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin", fault.LoadBalancer, true},
 	}
 }

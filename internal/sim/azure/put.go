@@ -210,6 +210,8 @@ func (c *call) checkConditions(k *kind, before *record) error {
 	switch {
 	case k.onlyNew && none == "*" && before != nil:
 		return failed(fmt.Sprintf("Etag provided in if-none-match header * does not match etag %s of resource.", before.top().ETag))
+	case k.onlyNew && none != "" && none != "*":
+		return bad("InvalidParameter", "The value '%s' of the If-None-Match header is not supported.", none)
 	case !k.hasETag || match == "":
 		return nil
 	case before == nil:

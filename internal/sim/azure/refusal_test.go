@@ -112,6 +112,8 @@ func TestMachineIsCreatedOnce(t *testing.T) {
 	only := &armcompute.VirtualMachinesClientBeginCreateOrUpdateOptions{IfNoneMatch: new("*")}
 	_, err := vms.BeginCreateOrUpdate(t.Context(), "example", "one", machine("one"), only)
 	expect(t, "again", err, "412 PreconditionFailed")
+	_, err = vms.BeginCreateOrUpdate(t.Context(), "example", "one", machine("one"), &armcompute.VirtualMachinesClientBeginCreateOrUpdateOptions{IfNoneMatch: new(`"1"`)})
+	expect(t, "other condition", err, "400 InvalidParameter")
 	_, err = vms.BeginCreateOrUpdate(t.Context(), "example", "one", machine("one"), nil)
 	expect(t, "other custom data", err, "409 PropertyChangeNotAllowed")
 	_, err = vms.BeginCreateOrUpdate(t.Context(), "example", "one", machine("one"), &armcompute.VirtualMachinesClientBeginCreateOrUpdateOptions{IfMatch: new(`"9"`)})
