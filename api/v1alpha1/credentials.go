@@ -44,4 +44,11 @@ const (
 	KeyClientID       = "clientID"
 	KeyClientSecret   = "clientSecret"
 	KeySubscriptionID = "subscriptionID"
+	// KeyClientCertificate is a certificate with its private key in PEM, and
+	// KeyFederatedToken a token of another identity provider that the client trusts; each
+	// instead of the client's secret.
+	KeyClientCertificate = "clientCertificate"
+	KeyFederatedToken    = "federatedToken"
+	// KeyAuthorityHost confirms the authority that the credentials are sent to.
+	KeyAuthorityHost = "authorityHost"
 )

@@ -10,19 +10,21 @@ import (
 	"github.com/butlerdotdev/butler/internal/cli"
 	"github.com/butlerdotdev/butler/internal/plane/component"
 	simaws "github.com/butlerdotdev/butler/internal/sim/aws"
+	simazure "github.com/butlerdotdev/butler/internal/sim/azure"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 	simgcp "github.com/butlerdotdev/butler/internal/sim/gcp"
 	simharvester "github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/aws"
+	"github.com/butlerdotdev/butler/provider/azure"
 	"github.com/butlerdotdev/butler/provider/gcp"
 	"github.com/butlerdotdev/butler/provider/harvester"
 )
 
 func main() {
 	app := cli.App{
-		Providers:  []provider.Provider{harvester.Provider(), aws.Provider(), gcp.Provider()},
-		Simulators: []facade.Platform{simharvester.Platform(), simaws.Platform(), simgcp.Platform()},
+		Providers:  []provider.Provider{harvester.Provider(), aws.Provider(), gcp.Provider(), azure.Provider()},
+		Simulators: []facade.Platform{simharvester.Platform(), simaws.Platform(), simgcp.Platform(), simazure.Platform()},
 		Component:  component.Main,
 		Out:        os.Stdout,
 		Err:        os.Stderr,

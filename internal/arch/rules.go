@@ -219,7 +219,7 @@ var rules = []Rule{
 		InTests: []string{"provider/harvester", "provider/inmemory"},
 	},
 	// A butleradm with defects, for tests.
-	{Packages: "internal/cli/matrix/faulty", May: []string{"api/v1alpha1", "internal/cli", "internal/plane/component", "internal/sim/...", "internal/talos", "provider", "provider/aws", "provider/gcp", "provider/harvester"}},
+	{Packages: "internal/cli/matrix/faulty", May: []string{"api/v1alpha1", "internal/cli", "internal/plane/component", "internal/sim/...", "internal/talos", "provider", "provider/aws", "provider/azure", "provider/gcp", "provider/harvester"}},
 	{Packages: "internal/version"},
 	{Packages: "cmd/...", May: []string{"api/v1alpha1", "charts", "provider/...", "internal/...", "config/crd"}},
 
@@ -243,6 +243,7 @@ var guards = []Guard{
 	{Prefix: "github.com/aws", Importers: []string{"provider/aws", "internal/sim/aws/...", "cmd/butler-provider-aws", "internal/cli/matrix"}},
 	{Prefix: "cloud.google.com/go", Importers: []string{"provider/gcp", "internal/sim/gcp"}},
 	{Prefix: "google.golang.org/api", Importers: []string{"provider/gcp", "internal/sim/gcp"}},
+	{Prefix: "github.com/Azure", Importers: []string{"provider/azure", "internal/sim/azure/...", "cmd/butler-provider-azure", "internal/cli/matrix"}},
 	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "github.com/cosi-project", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts", "hack/render"}},

@@ -50,7 +50,7 @@ func (t *trial) visibleOnceSettled(s provider.MachineSpec) {
 func repeatCreate(t *trial) {
 	s := t.spec()
 	t.create(s)
-	first := t.await(s.MachineRef, complete()...)
+	first := t.awaitID(s.MachineRef)
 	again, err := t.machines.Create(t.ctx, s)
 	if err != nil {
 		t.fatalf("a second create of the same machine: %v", err)

@@ -31,7 +31,7 @@ func listByName(t *trial) {
 func nameDecidesNothing(t *trial) {
 	s := t.spec()
 	t.create(s)
-	first := t.await(s.MachineRef, complete()...)
+	first := t.awaitID(s.MachineRef)
 	renamed := s
 	renamed.Owner.Cluster = newName()
 	if m := t.observe(renamed.MachineRef); m.ID != first.ID {

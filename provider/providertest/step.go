@@ -51,6 +51,20 @@ func (t *trial) await(ref provider.MachineRef, states ...provider.State) provide
 	return last
 }
 
+// awaitID observes the machine until the platform has given it its ID, which it may do
+// when the machine is complete.
+func (t *trial) awaitID(ref provider.MachineRef) provider.Machine {
+	var last provider.Machine
+	ok := t.poll(func() bool {
+		last = t.observe(ref)
+		return slices.Contains(complete(), last.State) && last.ID != ""
+	})
+	if !ok {
+		t.fatalf("the machine is %s (%s) with ID %q after %s", last.State, last.Message, last.ID, t.suite.Patience)
+	}
+	return last
+}
+
 // complete are the states of a machine of which nothing is missing.
 func complete() []provider.State {
 	return []provider.State{provider.StatePending, provider.StateRunning}

@@ -17,6 +17,9 @@ var harvester string
 //go:embed testdata/gcp.yaml
 var gcp string
 
+//go:embed testdata/azure.yaml
+var azure string
+
 //go:embed testdata/aws.yaml
 var aws string
 
@@ -46,6 +49,7 @@ func platforms() []platform {
 	return []platform{
 		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk, false},
 		{"gcp", gcp, "butler-system", "serviceAccountKey", gcpObjects, "admin.json", fault.LoadBalancer, true},
+		{"azure", azure, "butler-system", "clientSecret", azureObjects, "admin.json", fault.LoadBalancer, true},
 		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin", fault.LoadBalancer, true},
 	}
 }

@@ -56,13 +56,14 @@ type Simulator struct {
 	datacenter *datacenter.Datacenter
 	faults     *fault.Injector
 
-	mu     sync.Mutex
-	agents map[string]bool
+	mu       sync.Mutex
+	agents   map[string]bool
+	userData map[string]string // of the machines that have booted, by name
 }
 
 // Start starts the platform and returns when it serves.
 func Start(ctx context.Context, o Options) (*Simulator, error) {
-	s := &Simulator{Network: network.New(), options: o, faults: fault.NewInjector(fault.Plan{}), agents: map[string]bool{}}
+	s := &Simulator{Network: network.New(), options: o, faults: fault.NewInjector(fault.Plan{}), agents: map[string]bool{}, userData: map[string]string{}}
 	path, err := planetest.Build(ctx, executable)
 	if err != nil {
 		return nil, err
@@ -92,9 +93,26 @@ func Start(ctx context.Context, o Options) (*Simulator, error) {
 func (s *Simulator) openDatacenter(o Options) (*datacenter.Datacenter, error) {
 	return datacenter.New(datacenter.Options{
 		Dir: filepath.Join(o.Dir, "datacenter"), Network: s.Network, Profile: o.Profile, Faults: s.faults,
-		Boot:    func(ctx context.Context, _ datacenter.Machine) error { <-ctx.Done(); return nil },
+		Boot:    s.boot,
 		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix(subnet)}},
 	})
+}
+
+func (s *Simulator) boot(ctx context.Context, m datacenter.Machine) error {
+	s.mu.Lock()
+	s.userData[m.Name] = string(m.UserData)
+	s.mu.Unlock()
+	<-ctx.Done()
+	return nil
+}
+
+// UserData returns what the machine of a name was given when it booted last; false means
+// that it has not booted. A platform need not show it in its API.
+func (s *Simulator) UserData(name string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, booted := s.userData[name]
+	return text, booted
 }
 
 // Stop ends the platform and its machines.

@@ -17,11 +17,13 @@ import (
 	"github.com/butlerdotdev/butler/internal/cli"
 	"github.com/butlerdotdev/butler/internal/plane/component"
 	simaws "github.com/butlerdotdev/butler/internal/sim/aws"
+	simazure "github.com/butlerdotdev/butler/internal/sim/azure"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 	simgcp "github.com/butlerdotdev/butler/internal/sim/gcp"
 	simharvester "github.com/butlerdotdev/butler/internal/sim/harvester"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/aws"
+	"github.com/butlerdotdev/butler/provider/azure"
 	"github.com/butlerdotdev/butler/provider/gcp"
 	"github.com/butlerdotdev/butler/provider/harvester"
 )
@@ -37,8 +39,8 @@ func run() int {
 	}
 	m := &memory{}
 	app := cli.App{
-		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m), o.spoil(aws.Provider(), m), o.spoil(gcp.Provider(), m)},
-		Simulators: []facade.Platform{simharvester.Platform(), simaws.Platform(), simgcp.Platform()},
+		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m), o.spoil(aws.Provider(), m), o.spoil(gcp.Provider(), m), o.spoil(azure.Provider(), m)},
+		Simulators: []facade.Platform{simharvester.Platform(), simaws.Platform(), simgcp.Platform(), simazure.Platform()},
 		Component:  component.Main,
 		Out:        os.Stdout,
 		Err:        os.Stderr,

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package azure
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	sim "github.com/butlerdotdev/butler/internal/sim/azure"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
+)
+
+// TestALoadBalancerFollowsItsSpec: ports, probes, floating IP and rules, on both schemes.
+func TestALoadBalancerFollowsItsSpec(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	p := f.connected(t)
+	for _, scheme := range []v1alpha1.LoadBalancerScheme{v1alpha1.SchemeInternetFacing, v1alpha1.SchemeInternal} {
+		s := provider.LoadBalancerSpec{
+			LoadBalancerRef: provider.LoadBalancerRef{Name: "mgmt-cp-lb", Owner: provider.Owner{ID: "lb-" + string(scheme), ClusterID: "c", Cluster: "mgmt"}},
+			Port:            6443, HealthCheckPort: 6443, Scheme: scheme,
+		}
+		for _, change := range []func(){
+			func() {},
+			func() { s.AdditionalPorts = []int32{50000} },
+			func() { s.AllowedCIDRs, s.HealthCheckPort = []string{"198.51.100.0/24"}, 6444 },
+			func() {
+				s.AllowedCIDRs, s.AdditionalPorts = []string{"203.0.113.0/24", "198.51.100.0/24"}, []int32{50001}
+			},
+			func() { s.AllowedCIDRs = nil },
+		} {
+			change()
+			f.follows(t, s, f.ensured(t, p, s))
+		}
+		f.dropped(t, p, s.LoadBalancerRef)
+	}
+}
+
+func (f *fixture) ensured(t *testing.T, p provider.Platform, s provider.LoadBalancerSpec) provider.LoadBalancer {
+	t.Helper()
+	var lb provider.LoadBalancer
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+		var err error
+		if lb, err = p.LoadBalancers.Ensure(t.Context(), s); err != nil && provider.KindOf(err) != provider.Unavailable {
+			t.Fatal(err)
+		}
+		if err == nil && lb.State == provider.StateRunning && lb.Endpoint != "" {
+			return lb
+		}
+	}
+	t.Fatalf("the load balancer is %s: %s", lb.State, lb.Message)
+	return lb
+}
+
+func (f *fixture) dropped(t *testing.T, p provider.Platform, ref provider.LoadBalancerRef) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+		if err := p.LoadBalancers.Delete(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+		if lb, err := p.LoadBalancers.Observe(t.Context(), ref); err == nil && lb.State == provider.StateAbsent {
+			break
+		}
+	}
+	if left, err := p.LoadBalancers.List(t.Context(), ref.Owner); err != nil || len(left) > 0 {
+		t.Errorf("left: %+v, %v", left, err)
+	}
+	sight, err := operator{f}.LookBalancers(t.Context(), ref.Name)
+	if err != nil || len(sight.Parts)+len(sight.Balancers) > 0 {
+		t.Errorf("left: %+v, %v", sight, err)
+	}
+}
+
+// follows compares what the administrator sees with the spec.
+func (f *fixture) follows(t *testing.T, s provider.LoadBalancerSpec, lb provider.LoadBalancer) {
+	t.Helper()
+	found, err := f.admin.balancers.Get(t.Context(), f.admin.spec.ResourceGroup, s.Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, probed, listening := map[int32]int32{}, map[string]int32{}, map[int32]int32{}
+	for _, p := range cloud.Ports(s) {
+		want[p.Port] = p.Check
+	}
+	for _, p := range found.Properties.Probes {
+		probed[value(p.Name)] = value(p.Properties.Port)
+	}
+	for _, r := range found.Properties.LoadBalancingRules {
+		q := r.Properties
+		listening[value(q.FrontendPort)] = probed[last(value(q.Probe.ID))]
+		if !value(q.EnableFloatingIP) || !value(q.DisableOutboundSnat) || value(q.BackendPort) != value(q.FrontendPort) {
+			t.Errorf("rule %s: %+v", value(r.Name), q)
+		}
+	}
+	if diff := cmp.Diff(want, listening); diff != "" {
+		t.Error(diff)
+	}
+	one := balancer{lb: &found.LoadBalancer}
+	if one.public() != (s.Scheme == v1alpha1.SchemeInternetFacing) {
+		t.Errorf("it is public: %t; its endpoint is %s", one.public(), lb.Endpoint)
+	}
+	sight, err := operator{f}.LookBalancers(t.Context(), s.Name)
+	if err != nil || len(sight.Balancers) != 1 {
+		t.Fatalf("%+v, %v", sight, err)
+	}
+	var clients []string
+	if len(s.AllowedCIDRs) > 0 {
+		clients = slices.Sorted(slices.Values(slices.Concat(s.AllowedCIDRs, f.machineClients(t))))
+	}
+	if diff := cmp.Diff(clients, sight.Balancers[0].AllowedCIDRs); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestClientsAreRefusedWithPublicMachines: their addresses are not known before they run.
+func TestClientsAreRefusedWithPublicMachines(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	p := f.connected(t, func(c *provider.Config) { c.Spec.Azure.PublicIP = true })
+	_, err := p.LoadBalancers.Ensure(t.Context(), provider.LoadBalancerSpec{
+		LoadBalancerRef: provider.LoadBalancerRef{Name: "lb", Owner: provider.Owner{ID: "lb"}}, Port: 6443, HealthCheckPort: 6443, AllowedCIDRs: []string{"198.51.100.0/24"},
+	})
+	if provider.ReasonOf(err) != provider.ReasonFieldUnsupported {
+		t.Fatal(err)
+	}
+	f.dropped(t, p, provider.LoadBalancerRef{Name: "lb", Owner: provider.Owner{ID: "lb"}})
+}

@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package azure
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/errtext"
+)
+
+const (
+	reasonEndpointForeign = "EndpointForeign"
+	reasonPolicy          = "PolicyRefused"
+
+	hintUnavailable = "check that Azure can be reached from here; it is tried again"
+	hintCredentials = "renew the credentials in the Secret of the ProviderConfig"
+	hintRole        = "assign the role of docs/getting-started/azure.md to the credentials of the ProviderConfig"
+	hintNextZone    = "another zone is tried next, if there is one"
+)
+
+// meaning is what a code of Azure means for the reconciler.
+type meaning struct {
+	kind         provider.Kind
+	reason, hint string
+}
+
+// meanings returns what the codes mean that name a definite cause.
+func meanings() map[string]meaning {
+	all := map[string]meaning{}
+	add := func(m meaning, codes ...string) {
+		for _, c := range codes {
+			all[c] = m
+		}
+	}
+	add(meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials},
+		"InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant", "AuthenticationFailed", "ExpiredAuthenticationToken", "InvalidAuthenticationInfo")
+	add(meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintRole}, "AuthorizationFailed", "LinkedAuthorizationFailed", "Forbidden")
+	add(meaning{provider.Unauthorized, reasonPolicy, "change the policy, or ask its administrator for an exemption"}, "RequestDisallowedByPolicy", "ResourceGroupManagedByPolicy")
+	add(meaning{provider.Unauthorized, provider.ReasonPlatformRefused, "remove the lock, or ask its administrator"}, "ScopeLocked")
+	add(meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "it is tried again"},
+		"TooManyRequests", "OperationNotAllowedOnThrottledSubscription", "SubscriptionRequestsThrottled", "ServerTimeout", "InternalServerError", "ServiceUnavailable", "GatewayTimeout", "NetworkingInternalOperationError", "InternalExecutionError", "InternalOperationError")
+	add(meaning{provider.Exhausted, provider.ReasonCapacityExhausted, hintNextZone}, "SkuNotAvailable", "AllocationFailed", "ZonalAllocationFailed", "OverconstrainedAllocationRequest", "OverconstrainedZonalAllocationRequest")
+	add(meaning{provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the subscription in this location, or remove something"},
+		"QuotaExceeded", "PublicIPCountLimitReached", "StandardSkuPublicIPCountLimitReached", "LoadBalancerCountLimitReached", "MaxSecurityRulesPerNSGExceeded", "ResourceQuotaExceeded")
+	add(meaning{provider.Exhausted, provider.ReasonQuotaExceeded, "free addresses, or set another subnet in spec.azure.subnetName"}, "SubnetIsFull")
+	add(meaning{provider.Unavailable, provider.ReasonPlatformConflict, "it is tried again"},
+		"AnotherOperationInProgress", "RetryableError", "RetryableErrorDueToAnotherOperation", "ReferencedResourceNotProvisioned", "Conflict", "OperationPreempted", "OperationNotAllowedOnVMImageAsVMsBeingProvisioned",
+		"PreconditionFailed", "ConditionNotMet", "ResourceGroupBeingDeleted", "NicReservedForAnotherVm", "NicInUse", "InUseLoadBalancer", "PublicIPAddressCannotBeDeleted", "PublicIPAddressInUse",
+		"InUsePublicIpAddressCannotBeDeleted", "InUseNetworkSecurityGroupCannotBeDeleted", "SecurityRuleConflict", "DiskIsAttachedToVM", "AttachDiskWhileBeingDetached", "CanceledAndSupersededDueToAnotherOperation")
+	add(meaning{provider.Invalid, provider.ReasonImageNotFound, hintImage}, "ImageNotFound", "GalleryImageNotFound", "PlatformImageNotFound", "CommunityGalleryImageNotFound", "VMImageNotFound", "ArtifactNotFound")
+	add(meaning{provider.Invalid, provider.ReasonNetworkNotFound, "correct spec.azure.vnetName, spec.azure.subnetName or spec.azure.securityGroupName"}, "InvalidResourceReference", "SubnetNotFound")
+	add(meaning{provider.Invalid, provider.ReasonNotFound, "correct spec.azure.subscriptionID and spec.azure.resourceGroup"}, "SubscriptionNotFound", "InvalidSubscriptionId", "ResourceGroupNotFound", "MissingSubscription")
+	add(meaning{provider.Invalid, provider.ReasonPlatformRefused, "register the resource provider that it names in the subscription"}, "MissingSubscriptionRegistration", "NoRegisteredProviderFound")
+	return all
+}
+
+// body is how the resource manager and the token endpoint answer what they refuse.
+type body struct {
+	Code    string
+	Message string
+}
+
+func bodyOf(r *http.Response) (b body) {
+	content, err := runtime.Payload(r)
+	if err != nil {
+		return b
+	}
+	var manager struct {
+		Error struct{ Code, Message string }
+	}
+	if json.Unmarshal(content, &manager) == nil && manager.Error.Code != "" {
+		return body(manager.Error)
+	}
+	var issuer struct {
+		Error       string
+		Description string `json:"error_description"`
+	}
+	if json.Unmarshal(content, &issuer) == nil {
+		b = body{issuer.Error, issuer.Description}
+	}
+	return b
+}
+
+// apiError maps an error of the SDK to a Kind.
+func apiError(op string, err error) error {
+	if _, done := errors.AsType[*provider.Error](err); done || err == nil {
+		return err
+	}
+	e := &provider.Error{Kind: provider.Unavailable, Reason: provider.ReasonPlatformUnavailable, Op: op, Err: cause(err), Hint: hintUnavailable}
+	set := func(m meaning) { e.Kind, e.Reason, e.Hint = m.kind, m.reason, m.hint }
+	said, answered := errors.AsType[*azcore.ResponseError](err)
+	login, refused := errors.AsType[*azidentity.AuthenticationFailedError](err)
+	switch {
+	case refused:
+		set(loginMeaning(login.RawResponse))
+	case answered:
+		set(meaningOf(said, e.Err.Error()))
+	case errtext.Untrusted(err):
+		set(meaning{provider.Invalid, provider.ReasonCertificateRefused, "correct spec.azure.endpoint, or set its authority in the key caBundle of the Secret"})
+	case unreadable(err):
+		set(foreign())
+	}
+	return e
+}
+
+func foreign() meaning {
+	return meaning{provider.Invalid, reasonEndpointForeign, "correct spec.azure.endpoint: what answers there is not Azure"}
+}
+
+// meaningOf is that of an answer of the resource manager.
+func meaningOf(said *azcore.ResponseError, text string) meaning {
+	m, ok := meanings()[codeOf(said)]
+	switch {
+	case quota(said, text):
+		return meanings()["QuotaExceeded"]
+	case ok && m.reason == provider.ReasonPermissionDenied:
+		if found := action.FindStringSubmatch(text); found != nil {
+			m.hint = "grant " + found[1] + "; " + hintRole
+		}
+		return m
+	case ok:
+		return m
+	case said.StatusCode >= 500, said.StatusCode == http.StatusTooManyRequests:
+		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "it is tried again"}
+	case said.StatusCode == http.StatusPreconditionFailed, said.StatusCode == http.StatusConflict:
+		return meaning{provider.Unavailable, provider.ReasonPlatformConflict, "it is tried again"}
+	case codeOf(said) == "" || bodyOf(said.RawResponse).Code == "":
+		return foreign()
+	case missing(said):
+		return meaning{provider.Invalid, provider.ReasonNotFound, "correct what it names"}
+	case said.StatusCode == http.StatusUnauthorized:
+		return meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials}
+	case said.StatusCode == http.StatusForbidden:
+		return meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintRole}
+	}
+	return meaning{provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"}
+}
+
+var action = regexp.MustCompile(`perform action '([^']+)'`)
+
+// quota recognises the code with which the compute service also refuses other things.
+func quota(said *azcore.ResponseError, text string) bool {
+	return said.ErrorCode == "OperationNotAllowed" && strings.Contains(strings.ToLower(text), "quota")
+}
+
+// loginMeaning is that of an answer of the token endpoint; nil means that none came.
+func loginMeaning(r *http.Response) meaning {
+	switch {
+	case r == nil:
+		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "check that the issuer of tokens, spec.azure.authorityHost, can be reached from here; it is tried again"}
+	case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests:
+		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "it is tried again"}
+	case bodyOf(r).Code == "":
+		return meaning{provider.Invalid, reasonEndpointForeign, "correct spec.azure.authorityHost: what answers there does not issue tokens"}
+	}
+	return meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials}
+}
+
+func codeOf(said *azcore.ResponseError) string {
+	if b := bodyOf(said.RawResponse); b.Code != "" {
+		return b.Code
+	}
+	return said.ErrorCode
+}
+
+// missing reports whether an answer says that the object itself does not exist: what it is
+// in is another matter.
+func missing(said *azcore.ResponseError) bool {
+	code := codeOf(said)
+	return said.StatusCode == http.StatusNotFound && code != "" && code != "ResourceGroupNotFound" && code != "SubscriptionNotFound" && code != "ParentResourceNotFound"
+}
+
+// gone reports whether Azure does not know the object that a call names.
+func gone(err error) bool {
+	said, ok := errors.AsType[*azcore.ResponseError](err)
+	return ok && missing(said)
+}
+
+// notFound reports whether Azure knows neither the object nor what it is in, apart from the
+// resource group.
+func notFound(err error) bool {
+	said, ok := errors.AsType[*azcore.ResponseError](err)
+	return gone(err) || ok && codeOf(said) == "ParentResourceNotFound"
+}
+
+// taken reports whether an object exists that a call was to create.
+func taken(err error) bool {
+	said, ok := errors.AsType[*azcore.ResponseError](err)
+	return ok && said.StatusCode == http.StatusPreconditionFailed
+}
+
+// forbidden reports whether the credentials do not suffice for a call.
+func forbidden(err error) bool {
+	return provider.ReasonOf(apiError("", err)) == provider.ReasonPermissionDenied
+}
+
+// busy reports whether a call is to be repeated because of another one.
+func busy(err error) bool { return provider.ReasonOf(err) == provider.ReasonPlatformConflict }
+
+// unreadable reports whether an answer came that is none of Azure.
+func unreadable(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || kind
+}
+
+// varying is the part of a refusal that differs from answer to answer.
+var varying = regexp.MustCompile(`(?i)[\s.,]*\(?(trace id|correlation ?id|request ?id|client request id|timestamp|activity ?id|operation id|tracking id)\W+[0-9a-z][0-9a-z:. -]*[0-9a-z]\)?`)
+
+// cause is what Azure said, without ids and times; else what the network said.
+func cause(err error) error {
+	var answer *http.Response
+	if said, ok := errors.AsType[*azcore.ResponseError](err); ok {
+		answer = said.RawResponse
+	}
+	if login, ok := errors.AsType[*azidentity.AuthenticationFailedError](err); ok {
+		if answer = login.RawResponse; answer == nil {
+			return errors.New("no token was issued: " + stable(errtext.Stable(login).Error()))
+		}
+	}
+	if answer == nil {
+		return errtext.Stable(err)
+	}
+	if b := bodyOf(answer); b.Code != "" {
+		return fmt.Errorf("%s: %s", b.Code, stable(b.Message))
+	}
+	return fmt.Errorf("the answer has status %d and is none of Azure", answer.StatusCode)
+}
+
+// stable keeps the first line of a text, without what differs from answer to answer.
+func stable(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	text, _, _ = strings.Cut(text, " To troubleshoot, visit")
+	return strings.TrimRight(varying.ReplaceAllString(strings.TrimSpace(text), ""), " .")
+}
+
+// within names what was tried in an error of a lookup.
+func within(op string, err error) error {
+	mapped := apiError(op, err)
+	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Op == "" {
+		e.Op = op
+	}
+	return mapped
+}
+
+// connectError adds what to check when the first request fails.
+func connectError(op string, err error) error {
+	mapped := apiError(op, err)
+	e, ok := errors.AsType[*provider.Error](mapped)
+	if !ok {
+		return mapped
+	}
+	e.Op = op
+	_, answered := errors.AsType[*azcore.ResponseError](err)
+	if _, login := errors.AsType[*azidentity.AuthenticationFailedError](err); e.Reason == provider.ReasonPlatformUnavailable && !answered && !login {
+		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.azure.endpoint and spec.azure.authorityHost, and that Azure can be reached from here; it is tried again"
+	}
+	if _, unnamed := errors.AsType[*net.DNSError](err); unnamed {
+		e.Reason = provider.ReasonPlatformUnreachable
+	}
+	return mapped
+}
