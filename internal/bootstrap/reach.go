@@ -101,6 +101,9 @@ func (s *Session) unreachable(i int) string {
 		return fmt.Sprintf(" at its public address %s; allow TCP %d and %d from here in its firewall or security groups", route.Host, talos.APIPort, apiServerPort)
 	}
 	hint := fmt.Sprintf(" through the load balancer %s; check that TCP %d is allowed from here to the load balancer, from there to the control planes and from those to the machine, and that the machine has read its user data", route.Host, talos.APIPort)
+	if lb := s.Spec.Network.LoadBalancer; lb != nil && len(lb.AllowedCIDRs) > 0 {
+		hint += "; spec.network.loadBalancer.allowedCIDRs has to contain the address of this machine"
+	}
 	if reach == ReachPublic {
 		return hint + "; it has no public address, although the ProviderConfig sets publicIP"
 	}

@@ -57,6 +57,22 @@ func routed(s *Session) *Session {
 	return s
 }
 
+// TestASilentMachineIsNamedWithTheAllowedClients: this machine may not be among them.
+func TestASilentMachineIsNamedWithTheAllowedClients(t *testing.T) {
+	s := cloudSession(v1alpha1.ProviderAWS, false, "10.0.0.5")
+	s.machines.requests[0].Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-2 * reachPatience)),
+	}}
+	const field = "spec.network.loadBalancer.allowedCIDRs"
+	if said := s.unreachable(0); strings.Contains(said, field) || !strings.Contains(said, "lb.example.com") {
+		t.Errorf("without ranges: %q", said)
+	}
+	s.Spec.Network.LoadBalancer = &v1alpha1.ControlPlaneLoadBalancerSpec{AllowedCIDRs: []string{"203.0.113.0/24"}}
+	if said := s.unreachable(0); !strings.Contains(said, field) {
+		t.Errorf("with ranges: %q", said)
+	}
+}
+
 func TestMachinesThatAreReachedDirectlyHaveNoUserData(t *testing.T) {
 	for access, want := range map[v1alpha1.NodeAccess]bool{"": true, v1alpha1.NodeAccessLoadBalancer: true, v1alpha1.NodeAccessDirect: false} {
 		s := ha(v1alpha1.ProviderAWS, "")

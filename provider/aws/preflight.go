@@ -99,7 +99,7 @@ func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) (provid
 	}
 	architecture, err := p.architecture(ctx)
 	if err != nil {
-		return check.Verdict("image "+name, within("", err))
+		return check.Verdict("instance type "+p.spec.InstanceType, within("", err))
 	}
 	image, err := p.image(ctx, s, architecture)
 	f, err := check.Verdict("image "+name, within("", err))
