@@ -100,7 +100,7 @@ func (a *Azure) planRule(b *balancer, rule part[ruleProperties], wanted map[stri
 	}
 	pool := a.planPool(b, f, rule)
 	pools[pool.ID] = pool
-	s.Listeners = append(s.Listeners, datacenter.Listener{Port: uint16(p.FrontendPort), Pool: pool.ID, Allowed: a.admitted(b, f, rule)})
+	s.Listeners = append(s.Listeners, datacenter.Listener{Port: uint16(p.FrontendPort), Pool: pool.ID, Allowed: a.admitted(f, rule)})
 	wanted[id] = s
 }
 

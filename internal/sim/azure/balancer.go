@@ -168,7 +168,7 @@ func (c *call) checkFrontends(r, before *record) error {
 			}
 			continue
 		}
-		_, subnet := c.st.subnet(f.Properties.Subnet.ID)
+		subnet := c.st.subnet(f.Properties.Subnet.ID)
 		if subnet == nil {
 			return noReference(f.Properties.Subnet.ID, r)
 		}
@@ -354,11 +354,8 @@ func checkOutbound(r *record) error {
 			case front.Properties.PublicIPAddress == nil:
 				return formatError("OutboundRuleCannotBeUsedWithInternalFrontend", "Outbound rule %s refers to frontend IP configuration %s, which has no public IP address.", rule.ID, f.ID)
 			}
-			for _, other := range b.LoadBalancingRules {
-				if other.Properties.FrontendIPConfiguration.key() == keyOf(f.ID) && !other.Properties.DisableOutboundSNAT {
-					return formatError("LoadBalancingRuleMustDisableSNATSinceSameFrontendIPConfigurationIsReferencedByOutboundRule",
-						"SNAT must be disabled for Load Balancing Rule %s since Frontend IP Configuration %s referenced by this rule is used by Outbound Rule %s.", other.ID, f.ID, rule.ID)
-				}
+			if err := b.checkSNAT(f, rule.ID); err != nil {
+				return err
 			}
 		}
 		if partNamed(b.BackendAddressPools, p.BackendAddressPool.ID) == nil {
@@ -369,6 +366,17 @@ func checkOutbound(r *record) error {
 		}
 		if p.IdleTimeoutInMinutes == 0 {
 			p.IdleTimeoutInMinutes = 4
+		}
+	}
+	return nil
+}
+
+// checkSNAT refuses an outbound rule for a frontend whose other rules translate addresses.
+func (b *balancerProperties) checkSNAT(f ref, outbound string) error {
+	for _, other := range b.LoadBalancingRules {
+		if other.Properties.FrontendIPConfiguration.key() == keyOf(f.ID) && !other.Properties.DisableOutboundSNAT {
+			return formatError("LoadBalancingRuleMustDisableSNATSinceSameFrontendIPConfigurationIsReferencedByOutboundRule",
+				"SNAT must be disabled for Load Balancing Rule %s since Frontend IP Configuration %s referenced by this rule is used by Outbound Rule %s.", other.ID, f.ID, outbound)
 		}
 	}
 	return nil

@@ -140,7 +140,7 @@ func (a *Azure) copyInterface(c *call, copied *vm, rename func(string) string) {
 		ip := &n.Properties.IPConfigurations[i]
 		ip.ID = n.ID + "/ipConfigurations/" + ip.Name
 		ip.Properties.PublicIPAddress, ip.Properties.LoadBalancerBackendAddressPools = nil, nil
-		if _, subnet := a.st.subnet(ip.Properties.Subnet.ID); subnet != nil {
+		if subnet := a.st.subnet(ip.Properties.Subnet.ID); subnet != nil {
 			ip.Properties.PrivateIPAddress, _ = a.st.allocate(held, subnet, "", "Dynamic", nil)
 		}
 	}
@@ -204,7 +204,7 @@ func (a *Azure) createConflict(_ context.Context, name string) (func(context.Con
 	defer a.mu.Unlock()
 	group := resourceID{subscription: a.seed.Subscription, group: a.seed.Group}
 	id := resourceID{group.subscription, group.group, "Microsoft.Compute", []string{"virtualMachines"}, []string{name}}
-	_, subnet := a.st.subnet(a.subnetOfSeed())
+	subnet := a.st.subnet(a.subnetOfSeed())
 	if a.st.resources.ByID[id.key()] != nil || subnet == nil {
 		return nil, nil
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
 
-	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/azure"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/provider/tag"
@@ -140,7 +139,7 @@ func TestAuditorSeesObjectsAndWriters(t *testing.T) {
 	must(t, err)
 	finish(t, p)
 	if left := f.auditor.Left(); len(left) != 0 {
-		t.Errorf("the auditor still sees %v", []audit.Object(left))
+		t.Errorf("the auditor still sees %v", left)
 	}
 }
 

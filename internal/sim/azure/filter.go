@@ -11,7 +11,7 @@ import (
 // groupsOf are the security groups that packets to an interface pass: those of its subnet
 // and its own.
 func (s *state) groupsOf(n *nic, ip part[ipProperties]) (out []*nsg) {
-	_, subnet := s.subnet(ip.Properties.Subnet.id())
+	subnet := s.subnet(ip.Properties.Subnet.id())
 	if subnet != nil {
 		if _, g := find[nsg](s, subnet.Properties.NetworkSecurityGroup.id()); g != nil {
 			out = append(out, g)
@@ -103,7 +103,7 @@ func (s *state) space(ip part[ipProperties]) []netip.Prefix {
 // rule; nil: all. Packets keep the client's address, and with floating IP that of the
 // frontend. A rule that denies a part of what another one allows is not simulated: the
 // wider one counts.
-func (a *Azure) admitted(b *balancer, f *part[frontendProperties], rule part[ruleProperties]) []netip.Prefix {
+func (a *Azure) admitted(f *part[frontendProperties], rule part[ruleProperties]) []netip.Prefix {
 	var out []netip.Prefix
 	limited := false
 	for _, pool := range rule.Properties.pools() {

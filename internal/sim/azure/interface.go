@@ -139,7 +139,7 @@ func (c *call) checkIP(r *record, ip *part[ipProperties], old *nicProperties, ta
 	case p.PrivateIPAllocationMethod != "Dynamic" && p.PrivateIPAllocationMethod != "Static":
 		return formatError("InvalidPrivateIPAllocationMethod", "%s is not an allocation method.", p.PrivateIPAllocationMethod)
 	}
-	_, subnet := c.st.subnet(p.Subnet.ID)
+	subnet := c.st.subnet(p.Subnet.ID)
 	if subnet == nil {
 		return noReference(p.Subnet.ID, r)
 	}

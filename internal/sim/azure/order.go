@@ -94,7 +94,7 @@ func (o *order) hardware() error {
 	if p == nil || p.VMSize == "" {
 		return missingParameter("hardwareProfile")
 	}
-	known := false
+	var known bool
 	if o.size, known = o.c.sizeNamed(p.VMSize); !known {
 		return invalidParameter("vmSize", "The value %s provided for the VM size is not valid. The valid sizes in the current region are: %s.", p.VMSize, o.c.sizes[0].name)
 	}
@@ -276,17 +276,25 @@ func (o *order) os() error {
 	case p.AdminPassword != "" && !strong(p.AdminPassword):
 		return invalidParameter("adminPassword", "The supplied password must be between 6-72 characters long and must satisfy at least 3 of password complexity requirements from the following: Contains an uppercase character, Contains a lowercase character, Contains a numeric digit, Contains a special character, Control characters are not allowed")
 	}
-	if linux != nil && linux.SSH != nil {
-		for _, k := range linux.SSH.PublicKeys {
-			if err := checkKey(k, p.AdminUsername); err != nil {
-				return err
-			}
-		}
+	if err := linux.checkKeys(p.AdminUsername); err != nil {
+		return err
 	}
 	o.r.CustomData = raw
 	p.CustomData, p.AdminPassword, p.Secrets = "", "", []struct{}{}
 	if p.AllowExtensionOperations == nil {
 		p.AllowExtensionOperations = new(true)
+	}
+	return nil
+}
+
+func (l *linuxConfiguration) checkKeys(user string) error {
+	if l == nil || l.SSH == nil {
+		return nil
+	}
+	for _, k := range l.SSH.PublicKeys {
+		if err := checkKey(k, user); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"maps"
 	"net/url"
 	"strconv"
 )
@@ -35,9 +36,7 @@ func (c *call) page(all []any) (answer, error) {
 	body := map[string]any{"value": append([]any{}, all[from:to]...)}
 	if to < len(all) {
 		query := url.Values{}
-		for key, values := range c.query {
-			query[key] = values
-		}
+		maps.Copy(query, c.query)
 		query.Set("$skiptoken", strconv.Itoa(to))
 		body["nextLink"] = c.baseURL() + c.http.URL.EscapedPath() + "?" + query.Encode()
 	}

@@ -172,7 +172,7 @@ func (c *call) complete(k *kind, id resourceID, r, before *record) error {
 	if err := c.checkTags(h.Tags); err != nil {
 		return err
 	}
-	if err := c.checkPolicy(k, id, h); err != nil {
+	if err := c.checkPolicy(id, h); err != nil {
 		return err
 	}
 	h.ID, h.Name, h.Type, h.Location = id.String(), id.name(), k.name, location(h.Location)
@@ -253,7 +253,7 @@ func (c *call) checkTags(tags map[string]string) error {
 }
 
 // checkPolicy refuses what a policy of the subscription disallows: resources without a tag.
-func (c *call) checkPolicy(k *kind, id resourceID, h *head) error {
+func (c *call) checkPolicy(id resourceID, h *head) error {
 	for _, name := range c.seed.RequiredTags {
 		if _, has := tagOf(h.Tags, name); !has && c.who != nil && c.who.Name != adminName {
 			r := refuse(http.StatusForbidden, "RequestDisallowedByPolicy", "Resource '%s' was disallowed by policy. Policy identifiers: '[{\"policyAssignment\":{\"name\":\"Require a tag on resources\"}}]'.", id.name())

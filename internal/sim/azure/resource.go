@@ -214,7 +214,7 @@ func decodeStrictly(body []byte, into any, provider string) error {
 	}
 	text := "The request content was invalid and could not be deserialized: '" + err.Error() + "'."
 	if m := unknownField.FindStringSubmatch(err.Error()); m != nil {
-		text = fmt.Sprintf("Could not find member '%s' on object of type '%s'.", m[1], strings.TrimPrefix(fmt.Sprintf("%T", into), "*azure."))
+		text = fmt.Sprintf("Could not find member '%s' on object of type 'ResourceDefinition'.", m[1])
 		if strings.EqualFold(provider, "Microsoft.Compute") {
 			return bad("BadRequest", "%s", text).about(m[1])
 		}

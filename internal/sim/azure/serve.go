@@ -5,6 +5,7 @@ package azure
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -57,9 +58,7 @@ func (a *Azure) respond(w http.ResponseWriter, r *http.Request, st *state) {
 	case err != nil:
 		writeRefusal(w, refuse(http.StatusInternalServerError, "InternalServerError", "%v", err))
 	default:
-		for name, values := range got.header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), got.header)
 		writeJSON(w, got.status, got.body)
 	}
 }

@@ -127,25 +127,25 @@ func resourceFilter(text string) (func(*head) bool, error) {
 	if _, alone := wanted["tagvalue"]; alone && wanted["tagname"] == "" {
 		return nil, bad("InvalidFilterInQueryString", "Invalid $filter '%s' specified in the query string.", text)
 	}
-	return func(h *head) bool {
-		id, _ := parseID(h.ID)
-		values := map[string]string{"resourcetype": h.Type, "name": h.Name, "resourcegroup": id.group, "location": h.Location}
-		for key, want := range wanted {
-			switch key {
-			case "tagname":
-				value, has := tagOf(h.Tags, want)
-				if wantedValue, given := wanted["tagvalue"]; !has || given && value != wantedValue {
-					return false
-				}
-			case "tagvalue":
-			default:
-				if !strings.EqualFold(values[key], want) {
-					return false
-				}
-			}
+	return func(h *head) bool { return h.fits(wanted) }, nil
+}
+
+// fits reports whether a resource has what a filter asks for.
+func (h *head) fits(wanted map[string]string) bool {
+	id, _ := parseID(h.ID)
+	values := map[string]string{"resourcetype": h.Type, "name": h.Name, "resourcegroup": id.group, "location": h.Location}
+	if name, given := wanted["tagname"]; given {
+		value, has := tagOf(h.Tags, name)
+		if wantedValue, given := wanted["tagvalue"]; !has || given && value != wantedValue {
+			return false
 		}
-		return true
-	}, nil
+	}
+	for key, value := range values {
+		if want, given := wanted[key]; given && !strings.EqualFold(value, want) {
+			return false
+		}
+	}
+	return true
 }
 
 // tagOf returns the value of a tag, whose name is compared without regard to case.

@@ -57,16 +57,16 @@ func (p *subnetProperties) prefix() netip.Prefix {
 }
 
 // subnet finds the subnet of an ID.
-func (s *state) subnet(id string) (*record, *part[subnetProperties]) {
+func (s *state) subnet(id string) *part[subnetProperties] {
 	path, _ := parseID(id)
 	if !strings.EqualFold(path.kind(), vnetKind+"/subnets") || !path.named() {
-		return nil, nil
+		return nil
 	}
-	r, n := find[vnet](s, path.parent().String())
+	_, n := find[vnet](s, path.parent().String())
 	if n == nil {
-		return nil, nil
+		return nil
 	}
-	return r, partNamed(n.Properties.Subnets, id)
+	return partNamed(n.Properties.Subnets, id)
 }
 
 // subnetID is that of a subnet in the datacenter.
