@@ -79,9 +79,16 @@ func TestReadsOfThePastAndOfAnotherSubscription(t *testing.T) {
 	f := start(t, azure.Seed{})
 	vms := f.compute.NewVirtualMachinesClient()
 	f.faults.Replace(plan(t, "- {kind: staleList, for: 1m}"))
-	_, err := vms.Get(t.Context(), "example", "one", nil)
-	expect(t, "before", err, "404 ResourceNotFound")
+	if n := f.count(t); n != 0 {
+		t.Fatalf("%d things exist", n)
+	}
+	_, err := f.net.NewInterfacesClient().BeginCreateOrUpdate(t.Context(), "example", "new", nic(), nil)
+	must(t, err)
+	if n := f.count(t); n != 0 {
+		t.Errorf("%d things are listed a minute too early", n)
+	}
 	f.faults.Replace(fault.Plan{})
+	until(t, "the interface is listed", func() bool { return f.count(t) == 1 })
 	f.run(t, "one")
 	second := plan(t, "- {kind: secondPlatform}")
 	must(t, f.api.Prepare(t.Context(), second))

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/provider/tag"
@@ -68,17 +70,19 @@ func requestSet(body []byte) tag.Set {
 	return tag.Azure().Read(w.Tags)
 }
 
-// content is what a request writes to the platform. Custom data and user data are left
-// out: machine configurations have keys in them, and on this platform they travel there.
+// content is what a request writes to the platform. A machine configuration in custom data
+// is left out: it has keys in it, and on this platform it travels there.
 func content(body []byte) []byte {
 	var tree map[string]any
 	if json.Unmarshal(body, &tree) != nil {
 		return body
 	}
 	if properties, ok := tree["properties"].(map[string]any); ok {
-		delete(properties, "userData")
 		if os, ok := properties["osProfile"].(map[string]any); ok {
-			delete(os, "customData")
+			text, _ := os["customData"].(string)
+			if data, err := base64.StdEncoding.DecodeString(text); err == nil && audit.Configures(data) {
+				delete(os, "customData")
+			}
 		}
 	}
 	raw, err := json.Marshal(tree)

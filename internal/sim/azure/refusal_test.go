@@ -263,7 +263,7 @@ func TestNetworkRefuses(t *testing.T) {
 			n.Properties.NetworkSecurityGroup = &armnetwork.SecurityGroup{ID: new(resources + "Microsoft.Network/networkSecurityGroups/x")}
 		}, "400 InvalidResourceReference"},
 		"no configuration": {func(n *armnetwork.Interface) { n.Properties.IPConfigurations = nil }, "400 InvalidRequestFormat"},
-		"zones":            {func(n *armnetwork.Interface) { n.Tags = map[string]*string{"Microsoft.x": new("")} }, "400 ReservedTagName"},
+		"reserved tag":     {func(n *armnetwork.Interface) { n.Tags = map[string]*string{"Microsoft.x": new("")} }, "400 ReservedTagName"},
 	} {
 		_, err := f.net.NewInterfacesClient().BeginCreateOrUpdate(t.Context(), "example", "two", nic(c.change), nil)
 		expect(t, what, err, c.want)

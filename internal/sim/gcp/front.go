@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/provider/tag"
@@ -64,16 +65,17 @@ func requestSet(body []byte) tag.Set {
 	return setOf(o)
 }
 
-// content is what a request writes to the platform. The values of metadata are left out:
-// machine configurations have keys in them, and on this platform they travel there.
+// content is what a request writes to the platform. A machine configuration in metadata is
+// left out: it has keys in it, and on this platform it travels there.
 func content(body []byte) []byte {
 	o := object{}
 	if json.Unmarshal(body, &o) != nil {
 		return body
 	}
-	delete(o, "metadata")
-	if items := o.subs("items"); len(items) > 0 && items[0].has("value") {
-		delete(o, "items")
+	for _, item := range append(o.sub("metadata").subs("items"), o.subs("items")...) {
+		if audit.Configures([]byte(item.str("value"))) {
+			delete(item, "value")
+		}
 	}
 	raw, err := json.Marshal(o)
 	if err != nil {
