@@ -30,7 +30,7 @@ func clouds() []cloud {
 		{
 			"gcp", "butler-prod", regexp.MustCompile(`endpoint: +34\.`), "gce://butler-example/europe-west3-",
 			"23: 6 machines, 6 disks, 1 address, 2 backend services, 1 firewall rule, 2 forwarding rules, 2 health checks, 3 instance groups",
-			"11: 1 machine, 1 disk, 1 address, 2 backend services, 1 firewall rule, 2 forwarding rules, 2 health checks, 1 instance group",
+			"12: 1 machine, 2 disks, 1 address, 2 backend services, 1 firewall rule, 2 forwarding rules, 2 health checks, 1 instance group",
 		},
 		{
 			"azure", "butler-mgmt", regexp.MustCompile(`endpoint: +[0-9.]+\n`), "azure:///subscriptions/3f2c8a51-7d0e-4b6a-9c1d-5e8f7a2b4c60/resourceGroups/butler/",
