@@ -50,9 +50,9 @@ func (m machines) deleteRemains(ctx context.Context, op string, ref provider.Mac
 	if len(left) > 0 {
 		return m.deleteDisks(ctx, op, ref, left)
 	}
-	begun, err := m.inserts(ctx, ref)
-	if err == nil && running(begun) {
+	all, err := m.begun.Do(ctx, key(ref))
+	if err == nil && running(insertsOf(all, ref)) {
 		return provider.Machine{Ref: ref, State: provider.StateDeleting, Message: "the instance is still being created, and is deleted then"}, nil
 	}
-	return provider.Machine{Ref: ref, State: provider.StateAbsent}, within(op, err)
+	return provider.Machine{Ref: ref, State: provider.StateAbsent, Certain: undone(all, ref)}, within(op, err)
 }

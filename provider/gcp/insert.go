@@ -15,7 +15,11 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-const opInsert = "insert"
+// Types of operations.
+const (
+	opInsert = "insert"
+	opDelete = "delete"
+)
 
 // request is the call that creates a machine with its disks.
 func (m machines) request(op string, s provider.MachineSpec, a attempt, subnet *computepb.Subnetwork) (*computepb.InsertInstanceRequest, error) {

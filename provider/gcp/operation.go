@@ -49,19 +49,34 @@ func (p *platform) listOperations(ctx context.Context, pattern string) (all []*c
 	return all, nil
 }
 
-// inserts returns the operations that create the instance of a machine, the oldest first:
-// their request IDs are derived from its owner.
+// inserts returns the operations that create the instance of a machine, the oldest first.
 func (m machines) inserts(ctx context.Context, ref provider.MachineRef) (mine []*computepb.Operation, err error) {
 	all, err := m.begun.Do(ctx, key(ref))
-	if err != nil {
-		return nil, err
-	}
+	return insertsOf(all, ref), err
+}
+
+// insertsOf selects the operations that create the instance of a machine: their request IDs
+// are derived from its owner.
+func insertsOf(all []*computepb.Operation, ref provider.MachineRef) (mine []*computepb.Operation) {
 	for _, o := range all {
 		if o.GetOperationType() == opInsert && lastOf(o.GetTargetLink()) == ref.Name && numberOf(o, ref.Owner) >= 0 {
 			mine = append(mine, o)
 		}
 	}
-	return mine, nil
+	return mine
+}
+
+// undone reports whether every instance that the operations of a machine have created was
+// deleted since, by operations that have ended.
+func undone(all []*computepb.Operation, ref provider.MachineRef) bool {
+	deleted := map[uint64]bool{}
+	for _, o := range all {
+		if o.GetOperationType() == opDelete && o.GetStatus() == computepb.Operation_DONE && !ended(o) {
+			deleted[o.GetTargetId()] = true
+		}
+	}
+	mine := insertsOf(all, ref)
+	return len(mine) > 0 && !slices.ContainsFunc(mine, func(o *computepb.Operation) bool { return !ended(o) && !deleted[o.GetTargetId()] })
 }
 
 // numberOf is the number of the attempt that an operation belongs to, -1 if it is none of

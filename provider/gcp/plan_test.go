@@ -59,6 +59,36 @@ func TestFailedOperationsAreDefinite(t *testing.T) {
 	}
 }
 
+func TestAMachineIsUndoneByTheDeletionOfAllItsInstances(t *testing.T) {
+	ref := provider.MachineRef{Name: "m", Owner: provider.Owner{ID: "a"}}
+	operation := func(kind string, status computepb.Operation_Status, target uint64, number int) *computepb.Operation {
+		return &computepb.Operation{
+			OperationType: &kind, Status: status.Enum(), TargetId: &target, TargetLink: new("x/instances/m"),
+			Zone: new("x/zones/z-a"), ClientOperationId: new(requestID(ref.Owner, "z-a", number)),
+		}
+	}
+	done, running := computepb.Operation_DONE, computepb.Operation_RUNNING
+	insert, remove := operation(opInsert, done, 1, 0), operation(opDelete, done, 1, 0)
+	failed := operation(opInsert, done, 2, 1)
+	failed.Error = &computepb.Error{Errors: []*computepb.Errors{{Code: new("ZONE_RESOURCE_POOL_EXHAUSTED")}}}
+	for reason, c := range map[string]struct {
+		all  []*computepb.Operation
+		want bool
+	}{
+		"no operation is known":        {nil, false},
+		"deleted":                      {[]*computepb.Operation{insert, remove}, true},
+		"deleted, and one has failed":  {[]*computepb.Operation{failed, insert, remove}, true},
+		"not deleted":                  {[]*computepb.Operation{insert}, false},
+		"being deleted":                {[]*computepb.Operation{insert, operation(opDelete, running, 1, 0)}, false},
+		"another instance was deleted": {[]*computepb.Operation{insert, operation(opDelete, done, 9, 0)}, false},
+		"another one is being created": {[]*computepb.Operation{insert, remove, operation(opInsert, running, 3, 1)}, false},
+	} {
+		if got := undone(c.all, ref); got != c.want {
+			t.Errorf("%s: undone %t", reason, got)
+		}
+	}
+}
+
 func TestNamesOfMachinesAndParts(t *testing.T) {
 	long := strings.Repeat("a", 63)
 	for name, want := range map[string]bool{"a": true, "mgmt-cp-0": true, long: true, "": false, "0-cp": false, "Mgmt": false, "mgmt-": false, "a.b": false, long + "a": false} {
