@@ -4,6 +4,7 @@
 package aws
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -84,5 +85,22 @@ func TestTokensDependOnOwnerAttemptAndRequest(t *testing.T) {
 	delete(seen, first)
 	if again := add("the same", base, a); again != first {
 		t.Errorf("the same call has %q and %q", first, again)
+	}
+}
+
+func TestLabelsThatCannotBeTags(t *testing.T) {
+	many := map[string]string{}
+	for i := range mostTags {
+		many[fmt.Sprint("label-", i)] = "x"
+	}
+	for want, labels := range map[string]map[string]string{
+		"accepts no tag":    {strings.Repeat("a", 120) + ".example.com/" + strings.Repeat("b", 63): "x"},
+		"AWS keeps names":   {"aws:owner": "x"},
+		"and AWS allows 50": many,
+	} {
+		_, err := machineTags("create", provider.MachineSpec{MachineRef: provider.MachineRef{Name: "m", Owner: provider.Owner{ID: "a"}}, Labels: labels}, "")
+		if provider.KindOf(err) != provider.Invalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }

@@ -44,8 +44,16 @@ func ownerTags(owner provider.Owner, name string) map[string]string {
 func machineTags(op string, s provider.MachineSpec, snapshot string) (map[string]string, error) {
 	tags, err := tag.AWS().Labels(s.Labels)
 	if err == nil {
-		err = reservedLabel(s.Labels)
+		err = errors.Join(reservedLabel(s.Labels), addTags(tags, s, snapshot))
 	}
+	if err != nil {
+		return nil, provider.Invalid.New(op, provider.ReasonFieldUnsupported, err, "correct spec.labels")
+	}
+	return tags, nil
+}
+
+// addTags adds what the driver itself writes.
+func addTags(tags map[string]string, s provider.MachineSpec, snapshot string) error {
 	maps.Copy(tags, ownerTags(s.Owner, s.Name))
 	if s.Role != "" {
 		tags[v1alpha1.LabelRole] = string(s.Role)
@@ -53,13 +61,10 @@ func machineTags(op string, s provider.MachineSpec, snapshot string) (map[string
 	if snapshot != "" {
 		tags[tagSnapshot] = snapshot
 	}
-	if err == nil && len(tags) > mostTags {
-		err = fmt.Errorf("the machine would have %d tags, and AWS allows %d", len(tags), mostTags)
+	if len(tags) > mostTags {
+		return fmt.Errorf("the machine would have %d tags, and AWS allows %d", len(tags), mostTags)
 	}
-	if err != nil {
-		return nil, provider.Invalid.New(op, provider.ReasonFieldUnsupported, err, "correct spec.labels")
-	}
-	return tags, nil
+	return nil
 }
 
 // reservedLabel refuses labels that AWS keeps for itself.
