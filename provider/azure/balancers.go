@@ -53,14 +53,15 @@ func (b balancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (pro
 	return pending(found.report(), len(s.Targets), waiting), nil
 }
 
-// pending is a report of what is not in line with the spec yet: a change waits for another
-// one, or targets are missing.
+// pending is a report of what is not in line with the spec yet. A change that waits for
+// another one has not begun: Partial, so that it is asked for again. Targets that are
+// missing have been asked for: Pending.
 func pending(r provider.LoadBalancer, targets int, waiting error) provider.LoadBalancer {
 	switch {
-	case r.State != provider.StateRunning:
+	case r.State == provider.StateDeleting:
 	case waiting != nil:
-		r.State, r.Message = provider.StatePending, "a change waits for another one: "+waiting.Error()
-	case int(r.Registered) != targets:
+		r.State, r.Certain, r.Message = provider.StatePartial, false, "a change waits for another one: "+waiting.Error()
+	case r.State == provider.StateRunning && int(r.Registered) != targets:
 		r.State, r.Message = provider.StatePending, fmt.Sprintf("%d of %d targets are registered", r.Registered, targets)
 	}
 	return r
@@ -116,8 +117,12 @@ func (b balancers) ensureBalancer(ctx context.Context, s provider.LoadBalancerSp
 	if deletingBalancer(*found.lb) {
 		return provider.PartDeleting("", "load balancer "+value(found.lb.Name))
 	}
-	if updating(*found.lb) || !failedBalancer(*found.lb) && shape(*found.lb) == shape(want) {
+	same := shape(*found.lb) == shape(want)
+	switch {
+	case same && !failedBalancer(*found.lb):
 		return nil
+	case updating(*found.lb):
+		return provider.Unavailable.New("", provider.ReasonPlatformConflict, fmt.Errorf("load balancer %s is being changed", value(found.lb.Name)), "it is tried again")
 	}
 	changed := *found.lb
 	changed.Properties = &armnetwork.LoadBalancerPropertiesFormat{
