@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +49,29 @@ func (b balancers) clientsOf(ctx context.Context, s provider.LoadBalancerSpec, s
 	}
 	exits, err := b.exits(ctx, subnet)
 	all = append(all, exits...)
-	slices.Sort(all)
-	return slices.Compact(all), err
+	return apart(all), err
+}
+
+// apart returns prefixes of which none contains another: Azure refuses a rule with sources
+// that overlap.
+func apart(texts []string) (out []string) {
+	var all []netip.Prefix
+	for _, text := range texts {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			all = append(all, p.Masked())
+		} else if a, err := netip.ParseAddr(text); err == nil {
+			all = append(all, netip.PrefixFrom(a, a.BitLen()))
+		}
+	}
+	slices.SortFunc(all, func(p, q netip.Prefix) int { return p.Bits() - q.Bits() })
+	var kept []netip.Prefix
+	for _, p := range all {
+		if !slices.ContainsFunc(kept, p.Overlaps) {
+			kept, out = append(kept, p), append(out, p.String())
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // ensureRules brings the security rules in line: one that lets clients connect to the

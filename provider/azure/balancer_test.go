@@ -32,12 +32,20 @@ func TestALoadBalancerFollowsItsSpec(t *testing.T) {
 			func() {
 				s.AllowedCIDRs, s.AdditionalPorts = []string{"203.0.113.0/24", "198.51.100.0/24"}, []int32{50001}
 			},
+			func() { s.AllowedCIDRs = []string{"198.51.100.7/24", "198.51.100.128/25", "10.0.0.0/8"} },
 			func() { s.AllowedCIDRs = nil },
 		} {
 			change()
 			f.follows(t, s, f.ensured(t, p, s))
 		}
 		f.dropped(t, p, s.LoadBalancerRef)
+	}
+}
+
+func TestSourcesOfARuleDoNotOverlap(t *testing.T) {
+	got := apart([]string{"10.0.1.0/24", "198.51.100.128/25", "198.51.100.7/24", "10.0.0.0/8", "203.0.113.9", "203.0.113.9/32"})
+	if diff := cmp.Diff([]string{"10.0.0.0/8", "198.51.100.0/24", "203.0.113.9/32"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -110,7 +118,7 @@ func (f *fixture) follows(t *testing.T, s provider.LoadBalancerSpec, lb provider
 	}
 	var clients []string
 	if len(s.AllowedCIDRs) > 0 {
-		clients = slices.Sorted(slices.Values(slices.Concat(s.AllowedCIDRs, f.machineClients(t))))
+		clients = apart(slices.Concat(s.AllowedCIDRs, f.machineClients(t)))
 	}
 	if diff := cmp.Diff(clients, sight.Balancers[0].AllowedCIDRs); diff != "" {
 		t.Error(diff)

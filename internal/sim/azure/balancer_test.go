@@ -182,6 +182,11 @@ func TestSecurityGroupDecidesWhoReachesALoadBalancer(t *testing.T) {
 	until(t, "the rule applies", func() bool { return f.answers(t, *address.Properties.IPAddress) })
 	_, err = rules.BeginCreateOrUpdate(t.Context(), "example", "nodes", "again", rule, nil)
 	expect(t, "same priority", err, "400 SecurityRuleConflict")
+	within := rule
+	within.Properties = new(*rule.Properties)
+	within.Properties.SourceAddressPrefix, within.Properties.SourceAddressPrefixes = nil, []*string{new("10.0.0.0/8"), new("10.1.2.3")}
+	_, err = rules.BeginCreateOrUpdate(t.Context(), "example", "nodes", "within", within, nil)
+	expect(t, "overlapping sources", err, "400 OverlappingSubnetsNotPermittedInSecurityRule")
 	q, err := rules.BeginDelete(t.Context(), "example", "nodes", "api", nil)
 	must(t, err)
 	finish(t, q)

@@ -114,6 +114,9 @@ func checkRule(rule *part[securityRule]) error {
 			return bad("SecurityRuleInvalidAddressPrefix", "Security rule %s has invalid Address prefix. Value provided: %s", rule.Name, prefix)
 		}
 	}
+	if one, other := overlap(p.SourceAddressPrefixes, p.DestinationAddressPrefixes); one != "" {
+		return bad("OverlappingSubnetsNotPermittedInSecurityRule", "Security rule %s has overlapping subnets %s and %s, which is not permitted.", rule.Name, one, other)
+	}
 	for _, text := range append(p.ports(), join(p.SourcePortRange, p.SourcePortRanges)...) {
 		if _, _, ok := portRange(text); !ok {
 			return bad("SecurityRuleInvalidPortRange", "Security rule has invalid Port range. Value provided: %s. Value should be an integer OR integer range with '-' delimiter. Valid range 0-65535.", text)
@@ -123,6 +126,20 @@ func checkRule(rule *part[securityRule]) error {
 		*list = append([]string{}, *list...)
 	}
 	return nil
+}
+
+// overlap returns two prefixes of one list that have addresses in common.
+func overlap(lists ...[]string) (one, other string) {
+	for _, list := range lists {
+		for i, a := range list {
+			for _, b := range list[i+1:] {
+				if p, q := parsed(a), parsed(b); len(p) > 0 && len(q) > 0 && p[0].Overlaps(q[0]) {
+					return a, b
+				}
+			}
+		}
+	}
+	return "", ""
 }
 
 func isPrefix(text string) bool {
