@@ -128,25 +128,38 @@ func (b balancers) securityRule(s provider.LoadBalancerSpec, suffix string, acce
 }
 
 // freePriority is the first of two that no other rule has: the ones that the load
-// balancer has already, if any.
+// balancer has already, if both are its own or free.
 func freePriority(all, own []*armnetwork.SecurityRule) int32 {
+	mine := map[string]bool{}
+	for _, r := range own {
+		mine[value(r.Name)] = true
+	}
 	used := map[int32]bool{}
 	for _, r := range all {
-		if r.Properties == nil || value(r.Properties.Direction) != armnetwork.SecurityRuleDirectionInbound {
-			continue
+		if r.Properties != nil && !mine[value(r.Name)] && value(r.Properties.Direction) == armnetwork.SecurityRuleDirectionInbound {
+			used[value(r.Properties.Priority)] = true
 		}
-		used[value(r.Properties.Priority)] = true
 	}
 	for _, r := range own {
-		if strings.HasSuffix(value(r.Name), suffixAllow) && r.Properties != nil {
-			return value(r.Properties.Priority)
+		if at := priorityOf(r); strings.HasSuffix(value(r.Name), suffixAllow) && at > 0 && !used[at] && !used[at+1] {
+			return at
 		}
+	}
+	for _, r := range own {
+		used[priorityOf(r)] = true // a rule moves to where no rule is
 	}
 	at := int32(firstPriority)
 	for used[at] || used[at+1] {
 		at += 2
 	}
 	return at
+}
+
+func priorityOf(r *armnetwork.SecurityRule) int32 {
+	if r.Properties == nil {
+		return 0
+	}
+	return value(r.Properties.Priority)
 }
 
 func sameRule(a, b *armnetwork.SecurityRule) bool { return ruleText(a) == ruleText(b) }

@@ -75,4 +75,12 @@ func TestPrioritiesOfRulesAreFreeAndKept(t *testing.T) {
 	if got := freePriority([]*armnetwork.SecurityRule{own}, []*armnetwork.SecurityRule{own}); got != 2222 {
 		t.Errorf("its own priority is %d, before 2222", got)
 	}
+	next := inbound(2223, armnetwork.SecurityRuleAccessDeny, "*", "*", "*")
+	if got := freePriority([]*armnetwork.SecurityRule{own, next}, []*armnetwork.SecurityRule{own}); got != 2000 {
+		t.Errorf("beside the rule of another it begins at %d", got)
+	}
+	next.Name = new("x" + suffixDeny)
+	if got := freePriority([]*armnetwork.SecurityRule{own, next}, []*armnetwork.SecurityRule{own, next}); got != 2222 {
+		t.Errorf("with both of its own rules it begins at %d", got)
+	}
 }
