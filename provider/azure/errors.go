@@ -46,7 +46,7 @@ func meanings() map[string]meaning {
 	}
 	add(meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials},
 		"InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant", "AuthenticationFailed", "ExpiredAuthenticationToken", "InvalidAuthenticationInfo")
-	add(meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintRole}, "AuthorizationFailed", "LinkedAuthorizationFailed", "Forbidden")
+	add(meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintRole}, "AuthorizationFailed", "LinkedAuthorizationFailed", "LinkedAccessCheckFailed", "Forbidden")
 	add(meaning{provider.Unauthorized, reasonPolicy, "change the policy, or ask its administrator for an exemption"}, "RequestDisallowedByPolicy", "ResourceGroupManagedByPolicy")
 	add(meaning{provider.Unauthorized, provider.ReasonPlatformRefused, "remove the lock, or ask its administrator"}, "ScopeLocked")
 	add(meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "it is tried again"},
@@ -148,7 +148,9 @@ func meaningOf(said *azcore.ResponseError, text string) meaning {
 	return meaning{provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"}
 }
 
-var action = regexp.MustCompile(`perform action '([^']+)'`)
+// action finds the action that the credentials lack. A refusal of a linked resource names
+// before it one that they have.
+var action = regexp.MustCompile(`does not have (?:permission|authorization) to perform action(?:\(s\))? '([^']+)'`)
 
 // quota recognises the code with which the compute service also refuses other things.
 func quota(said *azcore.ResponseError, text string) bool {

@@ -35,11 +35,15 @@ func TestWhatAzureRefusesIsMapped(t *testing.T) {
 		kind         provider.Kind
 		reason, says string
 	}{
-		"a quota":            {coded(409, "OperationNotAllowed", "Operation could not be completed as it results in exceeding approved Total Regional Cores quota."), provider.Exhausted, provider.ReasonQuotaExceeded, "Total Regional Cores"},
-		"another refusal":    {coded(409, "OperationNotAllowed", "The VM is deallocated."), provider.Unavailable, provider.ReasonPlatformConflict, "deallocated"},
-		"no capacity":        {coded(409, "ZonalAllocationFailed", "no capacity"), provider.Exhausted, provider.ReasonCapacityExhausted, "next"},
-		"no such size here":  {coded(409, "SkuNotAvailable", "not available"), provider.Exhausted, provider.ReasonCapacityExhausted, "next"},
-		"a missing action":   {coded(403, "AuthorizationFailed", "The client 'x' does not have authorization to perform action 'Microsoft.Compute/virtualMachines/write' over scope '/subscriptions/s'."), provider.Unauthorized, provider.ReasonPermissionDenied, "grant Microsoft.Compute/virtualMachines/write"},
+		"a quota":           {coded(409, "OperationNotAllowed", "Operation could not be completed as it results in exceeding approved Total Regional Cores quota."), provider.Exhausted, provider.ReasonQuotaExceeded, "Total Regional Cores"},
+		"another refusal":   {coded(409, "OperationNotAllowed", "The VM is deallocated."), provider.Unavailable, provider.ReasonPlatformConflict, "deallocated"},
+		"no capacity":       {coded(409, "ZonalAllocationFailed", "no capacity"), provider.Exhausted, provider.ReasonCapacityExhausted, "next"},
+		"no such size here": {coded(409, "SkuNotAvailable", "not available"), provider.Exhausted, provider.ReasonCapacityExhausted, "next"},
+		"a missing action":  {coded(403, "AuthorizationFailed", "The client 'x' does not have authorization to perform action 'Microsoft.Compute/virtualMachines/write' over scope '/subscriptions/s'."), provider.Unauthorized, provider.ReasonPermissionDenied, "grant Microsoft.Compute/virtualMachines/write"},
+		"a missing link": {coded(403, "LinkedAuthorizationFailed", "The client 'x' has permission to perform action 'Microsoft.Network/networkInterfaces/write' on scope '/a'; however, it does not have permission to perform action(s) 'Microsoft.Network/virtualNetworks/subnets/join/action' on the linked scope(s) '/b'."),
+			provider.Unauthorized, provider.ReasonPermissionDenied, "grant Microsoft.Network/virtualNetworks/subnets/join/action;"},
+		"a link elsewhere": {coded(400, "LinkedAccessCheckFailed", "The client has permission to perform action 'Microsoft.Compute/images/read' on scope '/a', however the current tenant is not authorized to access linked subscription 's'."),
+			provider.Unauthorized, provider.ReasonPermissionDenied, hintRole},
 		"a policy":           {coded(403, "RequestDisallowedByPolicy", "Resource 'vm' was disallowed by policy."), provider.Unauthorized, reasonPolicy, "exemption"},
 		"a lock":             {coded(409, "ScopeLocked", "the scope is locked"), provider.Unauthorized, provider.ReasonPlatformRefused, "lock"},
 		"throttled":          {coded(429, "SubscriptionRequestsThrottled", "slow down"), provider.Unavailable, provider.ReasonPlatformUnavailable, "again"},
