@@ -82,15 +82,18 @@ func (b balancers) ensureRules(ctx context.Context, s provider.LoadBalancerSpec,
 	}
 	want := map[string]*armnetwork.SecurityRule{}
 	if len(clients) > 0 {
+		if found.endpoint() == "" {
+			return provider.Unavailable.New("", provider.ReasonPlatformConflict, errors.New("the address of the load balancer is not known yet"), "it is tried again")
+		}
 		at := freePriority(found.others, found.rules)
-		allow := b.securityRule(s, suffixAllow, armnetwork.SecurityRuleAccessAllow, clients, at)
+		allow := securityRule(s, found.endpoint(), suffixAllow, armnetwork.SecurityRuleAccessAllow, clients, at)
 		want[value(allow.Name)] = allow
 		if len(s.AllowedCIDRs) > 0 {
 			others := fromInternet
 			if internal(s.Scheme) {
 				others = fromNetwork
 			}
-			deny := b.securityRule(s, suffixDeny, armnetwork.SecurityRuleAccessDeny, []string{others}, at+1)
+			deny := securityRule(s, found.endpoint(), suffixDeny, armnetwork.SecurityRuleAccessDeny, []string{others}, at+1)
 			want[value(deny.Name)] = deny
 		}
 	}
@@ -111,10 +114,13 @@ func (b balancers) ensureRules(ctx context.Context, s provider.LoadBalancerSpec,
 	return nil
 }
 
-func (b balancers) securityRule(s provider.LoadBalancerSpec, suffix string, access armnetwork.SecurityRuleAccess, sources []string, priority int32) *armnetwork.SecurityRule {
+// securityRule is about the ports of the load balancer's own address, which packets keep
+// with floating IP: it concerns no other load balancer of the group, and no machine's own
+// address.
+func securityRule(s provider.LoadBalancerSpec, endpoint, suffix string, access armnetwork.SecurityRuleAccess, sources []string, priority int32) *armnetwork.SecurityRule {
 	p := &armnetwork.SecurityRulePropertiesFormat{
 		Access: &access, Direction: new(armnetwork.SecurityRuleDirectionInbound), Priority: &priority, Protocol: new(armnetwork.SecurityRuleProtocolTCP),
-		SourcePortRange: new("*"), DestinationAddressPrefix: new("*"), Description: new("clients of load balancer " + cloud.Short(s.Name, 63)),
+		SourcePortRange: new("*"), DestinationAddressPrefix: &endpoint, Description: new("clients of load balancer " + cloud.Short(s.Name, 63)),
 	}
 	if len(sources) == 1 {
 		p.SourceAddressPrefix = &sources[0]

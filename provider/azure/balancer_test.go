@@ -112,6 +112,7 @@ func (f *fixture) follows(t *testing.T, s provider.LoadBalancerSpec, lb provider
 	if one.public() != (s.Scheme == v1alpha1.SchemeInternetFacing) {
 		t.Errorf("it is public: %t; its endpoint is %s", one.public(), lb.Endpoint)
 	}
+	f.concernsOnly(t, s.LoadBalancerRef, lb.Endpoint)
 	sight, err := operator{f}.LookBalancers(t.Context(), s.Name)
 	if err != nil || len(sight.Balancers) != 1 {
 		t.Fatalf("%+v, %v", sight, err)
@@ -122,6 +123,20 @@ func (f *fixture) follows(t *testing.T, s provider.LoadBalancerSpec, lb provider
 	}
 	if diff := cmp.Diff(clients, sight.Balancers[0].AllowedCIDRs); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// concernsOnly: the rules are about the load balancer's address, which packets keep.
+func (f *fixture) concernsOnly(t *testing.T, ref provider.LoadBalancerRef, endpoint string) {
+	t.Helper()
+	one, err := balancers{f.admin}.find(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range one.rules {
+		if to := value(r.Properties.DestinationAddressPrefix); to != endpoint {
+			t.Errorf("rule %s is about %s, not about %s", value(r.Name), to, endpoint)
+		}
 	}
 }
 

@@ -120,12 +120,24 @@ func (p preflight) securityGroup(ctx context.Context, id string, machines []neti
 	}
 	var found []provider.Finding
 	if out.Properties != nil && cluster && machines != nil {
-		found = firewall(slices.Concat(out.Properties.SecurityRules, out.Properties.DefaultSecurityRules), machines).Missing(about)
+		own := strings.EqualFold(id, p.resource(kindGroup, p.spec.SecurityGroupName))
+		found = firewall(slices.Concat(out.Properties.SecurityRules, out.Properties.DefaultSecurityRules), machines, own).Missing(about)
+		unlessInternal(found, own)
 	}
 	if len(found) == 0 {
 		found = append(found, provider.Finding{Check: about, Verdict: provider.Passed})
 	}
 	return found, nil
+}
+
+// unlessInternal leaves open whether the group of the subnet, in which the driver writes no
+// rules, has to let clients in: those of an internal load balancer are in the network.
+func unlessInternal(found []provider.Finding, own bool) {
+	for i, f := range found {
+		if !own && strings.Contains(f.Message, fromClients) {
+			found[i].Verdict, found[i].Hint = provider.Unknown, "add an inbound rule to the security group of the subnet, unless the load balancer is internal"
+		}
+	}
 }
 
 func (p preflight) candidateGroups(ctx context.Context) ([]provider.Finding, error) {

@@ -13,23 +13,44 @@ import (
 	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
-// firewall is a security group with the rule that a load balancer adds for its clients.
-// Probes come from Azure itself.
-func firewall(rules []*armnetwork.SecurityRule, machines []netip.Prefix) cloud.Firewall {
+// fromClients names the clients in findings.
+const fromClients = "clients of the load balancer"
+
+// firewall is a security group; the machines' own with the rule that a load balancer adds
+// for its clients. Probes come from Azure itself.
+func firewall(rules []*armnetwork.SecurityRule, machines []netip.Prefix, own bool) cloud.Firewall {
 	w := cloud.Firewall{
 		Machines: cloud.Source{Name: "the machines", Ranges: machines, Groups: []string{fromNetwork}},
-		Balancer: []cloud.Source{{Name: "probes of the load balancer (" + fromBalancer + ")", Groups: []string{fromBalancer}}, {Name: "clients of the load balancer", Groups: []string{fromInternet}}},
+		Balancer: []cloud.Source{{Name: "probes of the load balancer (" + fromBalancer + ")", Groups: []string{fromBalancer}}, {Name: fromClients, Groups: []string{fromInternet}}},
 		Hint:     "add an inbound rule to the security group, with a smaller priority than any that refuses it",
 	}
 	for _, p := range []int32{6443, 50000} {
-		w.Rules = append(w.Rules, cloud.Rule{Protocol: "tcp", From: p, To: p, Groups: []string{fromInternet}, Priority: firstPriority})
+		if own {
+			w.Rules = append(w.Rules, cloud.Rule{Protocol: "tcp", From: p, To: p, Groups: []string{fromInternet}, Priority: firstPriority})
+		}
 	}
 	for _, r := range rules {
-		if r.Properties != nil && value(r.Properties.Direction) == armnetwork.SecurityRuleDirectionInbound {
+		if r.Properties != nil && value(r.Properties.Direction) == armnetwork.SecurityRuleDirectionInbound && !single(r.Properties) {
 			w.Rules = append(w.Rules, rulesOf(r.Properties)...)
 		}
 	}
 	return w
+}
+
+// single reports whether a rule is about single addresses only, as those of load balancers
+// are: it says nothing about the machines.
+func single(p *armnetwork.SecurityRulePropertiesFormat) bool {
+	all := values(p.DestinationAddressPrefixes)
+	if one := value(p.DestinationAddressPrefix); one != "" {
+		all = append(all, one)
+	}
+	for _, text := range all {
+		_, err := netip.ParseAddr(text)
+		if prefix, other := netip.ParsePrefix(text); err != nil && (other != nil || !prefix.IsSingleIP()) {
+			return false
+		}
+	}
+	return len(all) > 0
 }
 
 // rulesOf is one rule for each protocol and range of ports of a security rule.

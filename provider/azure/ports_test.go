@@ -21,6 +21,25 @@ func inbound(priority int32, access armnetwork.SecurityRuleAccess, protocol, sou
 	}}
 }
 
+func toward(destination string, r *armnetwork.SecurityRule) *armnetwork.SecurityRule {
+	r.Properties.DestinationAddressPrefix = &destination
+	return r
+}
+
+// TestTheGroupOfASubnetGetsNoRule: what it lacks for clients is named, and not refused.
+func TestTheGroupOfASubnetGetsNoRule(t *testing.T) {
+	found := firewall(defaults(), []netip.Prefix{netip.MustParsePrefix("10.0.1.0/24")}, false).Missing("group")
+	unlessInternal(found, false)
+	if len(found) != 2 {
+		t.Fatalf("%+v", found)
+	}
+	for _, f := range found {
+		if f.Verdict != provider.Unknown || !strings.Contains(f.Message, fromClients) {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
 func defaults() []*armnetwork.SecurityRule {
 	return []*armnetwork.SecurityRule{
 		inbound(65000, armnetwork.SecurityRuleAccessAllow, "*", fromNetwork, "*"), inbound(65001, armnetwork.SecurityRuleAccessAllow, "*", fromBalancer, "*"),
@@ -43,9 +62,10 @@ func TestMissingRulesAreNamed(t *testing.T) {
 		"one that allows it to machines":   {[]*armnetwork.SecurityRule{inbound(100, allow, "Tcp", "10.0.0.0/16", "10250"), inbound(200, deny, "Tcp", fromNetwork, "10250")}, nil},
 		"one that refuses clients":         {[]*armnetwork.SecurityRule{inbound(300, deny, "Tcp", fromInternet, "50000")}, []string{"50000 from clients"}},
 		"one that refuses clients later":   {[]*armnetwork.SecurityRule{inbound(4000, deny, "*", fromInternet, "*")}, nil},
+		"one for another load balancer":    {[]*armnetwork.SecurityRule{toward("20.1.2.3", inbound(100, deny, "*", "*", "*"))}, nil},
 		"one for Cilium":                   {[]*armnetwork.SecurityRule{inbound(100, deny, "Udp", "*", "8472")}, []string{"8472"}},
 	} {
-		found := firewall(append(c.rules, defaults()...), machines).Missing("group")
+		found := firewall(append(c.rules, defaults()...), machines, true).Missing("group")
 		if len(found) != len(c.want) {
 			t.Errorf("%s: %+v", name, found)
 			continue
