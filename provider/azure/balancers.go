@@ -90,18 +90,13 @@ func (b balancers) converge(ctx context.Context, s provider.LoadBalancerSpec, fo
 	return b.ensureRules(ctx, s, found, clients)
 }
 
-// createFrontend creates the static address of the load balancer, in all zones of the
-// location.
+// createFrontend creates the static address of the load balancer.
 func (b balancers) createFrontend(ctx context.Context, ref provider.LoadBalancerRef) error {
 	at, err := b.location(ctx)
 	if err != nil {
 		return err
 	}
-	sizes, err := b.catalogue(ctx)
-	if err != nil {
-		return err
-	}
-	return b.createAddress(ctx, partName(ref.Owner.ID, ref.Name, suffixFrontend), at, zonesOf(sizes), ownerTags(ref.Owner, ref.Name))
+	return b.createAddress(ctx, partName(ref.Owner.ID, ref.Name, suffixFrontend), at, ownerTags(ref.Owner, ref.Name))
 }
 
 // ensureBalancer creates the load balancer, or changes it if it differs from the spec.

@@ -128,7 +128,7 @@ func (m machines) createParts(ctx context.Context, s provider.MachineSpec, a att
 	address := ""
 	if m.spec.PublicIP {
 		name := partName(s.Owner.ID, s.Name, suffixAddress)
-		if err := m.createAddress(ctx, name, a.Location, zonesFor(a.Zone), tags); err != nil {
+		if err := m.createAddress(ctx, name, a.Location, tags); err != nil {
 			return err
 		}
 		address = m.resource(kindAddress, name)
@@ -177,8 +177,9 @@ func deleting(nic *armnetwork.InterfacePropertiesFormat) bool {
 	return nic != nil && value(nic.ProvisioningState) == armnetwork.ProvisioningStateDeleting
 }
 
-// createAddress creates a static public address unless it is there.
-func (p *platform) createAddress(ctx context.Context, name, location string, zones []string, tags map[string]string) error {
+// createAddress creates a static public address unless it is there. It is in all zones of
+// the location: a machine keeps it when the next attempt is in another zone.
+func (p *platform) createAddress(ctx context.Context, name, location string, tags map[string]string) error {
 	found, err := p.addresses.Get(ctx, p.spec.ResourceGroup, name, nil)
 	switch {
 	case err == nil && tagsOf(found.Tags).OwnerID != tagsOf(written(tags)).OwnerID:
@@ -190,8 +191,12 @@ func (p *platform) createAddress(ctx context.Context, name, location string, zon
 	case !gone(err):
 		return err
 	}
+	sizes, err := p.catalogue(ctx)
+	if err != nil {
+		return err
+	}
 	_, err = p.addresses.BeginCreateOrUpdate(ctx, p.spec.ResourceGroup, name, armnetwork.PublicIPAddress{
-		Location: &location, Tags: written(tags), Zones: pointers(zones), SKU: &armnetwork.PublicIPAddressSKU{Name: new(armnetwork.PublicIPAddressSKUNameStandard)},
+		Location: &location, Tags: written(tags), Zones: pointers(zonesOf(sizes)), SKU: &armnetwork.PublicIPAddressSKU{Name: new(armnetwork.PublicIPAddressSKUNameStandard)},
 		Properties: &armnetwork.PublicIPAddressPropertiesFormat{
 			PublicIPAllocationMethod: new(armnetwork.IPAllocationMethodStatic), PublicIPAddressVersion: new(armnetwork.IPVersionIPv4),
 		},

@@ -162,6 +162,10 @@ func TestAMachineHasWhatItsSpecSays(t *testing.T) {
 	if q.SecurityProfile == nil || !value(q.SecurityProfile.EncryptionAtHost) || q.DiagnosticsProfile == nil || !value(q.DiagnosticsProfile.BootDiagnostics.Enabled) || value(q.OSProfile.LinuxConfiguration.ProvisionVMAgent) {
 		t.Errorf("%+v", q)
 	}
+	address, err := f.admin.addresses.Get(t.Context(), f.admin.spec.ResourceGroup, partName(s.Owner.ID, s.Name, suffixAddress), nil)
+	if err != nil || len(address.Zones) != 3 {
+		t.Errorf("the address is in zones %v, and of no use in another one: %v", values(address.Zones), err)
+	}
 	f.deleted(t, p, s.MachineRef)
 	f.nothingLeft(t)
 }
