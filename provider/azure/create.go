@@ -68,11 +68,11 @@ func nameTaken(op, name string) error {
 	return provider.NameTaken(op, fmt.Sprintf("virtual machine %q", name), "machineName")
 }
 
-// resume reports a machine that exists. One for which Azure found no capacity is removed,
-// so that the next attempt can be in another zone.
+// resume reports a machine that exists. One that was never placed is removed, so that the
+// next attempt can be in another zone.
 func (m machines) resume(ctx context.Context, op string, ref provider.MachineRef, vm armcompute.VirtualMachine) (provider.Machine, error) {
 	code, text := failure(vm)
-	if meanings()[code].reason != provider.ReasonCapacityExhausted {
+	if !unplaced(vm) {
 		return m.report(ctx, op, vm, ref)
 	}
 	if _, err := m.vms.BeginDelete(ctx, m.spec.ResourceGroup, ref.Name, nil); err != nil && !gone(err) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
@@ -57,8 +58,10 @@ func (p *platform) reported(vm armcompute.VirtualMachine, ref provider.MachineRe
 		m.State, m.Message = provider.StateDeleting, name+" is being deleted"
 	case provisioning == "Creating":
 		m.ID, m.Message = "", fmt.Sprintf("%s (%s) is being created", name, sizeNameOf(vm))
-	case provisioning == "Failed" && power != "running" && meanings()[code].reason == provider.ReasonCapacityExhausted:
+	case unplaced(vm):
 		m.ID, m.State, m.Message = "", provider.StatePartial, fmt.Sprintf("%s (%s): %s: %s", name, sizeNameOf(vm), code, text)
+	case full(vm) && (power == "stopped" || power == "deallocated"):
+		m.State, m.Message = provider.StateStopped, fmt.Sprintf("%s is %s, and its start has failed: %s: %s", name, power, code, text)
 	case provisioning == "Failed" && power != "running":
 		m.State, m.Message = provider.StateBroken, strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", name, code, text), ": ")
 	case power == "running":
@@ -71,6 +74,23 @@ func (p *platform) reported(vm armcompute.VirtualMachine, ref provider.MachineRe
 		m.Message = name + " is " + power
 	}
 	return m
+}
+
+// creationTime is how long a creation takes at most.
+const creationTime = time.Hour
+
+// full reports whether Azure found no capacity for the last operation on a machine.
+func full(vm armcompute.VirtualMachine) bool {
+	code, _ := failure(vm)
+	return meanings()[code].reason == provider.ReasonCapacityExhausted
+}
+
+// unplaced reports whether the creation itself found no capacity. The start of a machine
+// that has run before fails with the same code, and its disks have data: one that is older
+// than a creation takes, or of unknown age, counts as such.
+func unplaced(vm armcompute.VirtualMachine) bool {
+	created := vm.Properties != nil && vm.Properties.TimeCreated != nil && time.Since(*vm.Properties.TimeCreated) < creationTime
+	return created && full(vm) && powerOf(vm) != "running"
 }
 
 // addressed adds to a machine that runs what its interface has.

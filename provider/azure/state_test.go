@@ -5,6 +5,7 @@ package azure
 
 import (
 	"testing"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
@@ -19,6 +20,11 @@ func machine(provisioning string, codes ...string) armcompute.VirtualMachine {
 		view.Statuses = append(view.Statuses, &armcompute.InstanceViewStatus{Code: &c, Message: new("why")})
 	}
 	return armcompute.VirtualMachine{Properties: &armcompute.VirtualMachineProperties{ProvisioningState: &provisioning, InstanceView: view}}
+}
+
+func aged(age time.Duration, vm armcompute.VirtualMachine) armcompute.VirtualMachine {
+	vm.Properties.TimeCreated = new(time.Now().Add(-age))
+	return vm
 }
 
 func TestStatesOfMachines(t *testing.T) {
@@ -38,7 +44,11 @@ func TestStatesOfMachines(t *testing.T) {
 		"without a power state":      {machine("Succeeded"), provider.StatePending, true, true},
 		"off":                        {machine("Succeeded", "PowerState/stopped"), provider.StateStopped, true, true},
 		"deallocated":                {machine("Succeeded", "PowerState/deallocated"), provider.StateStopped, true, true},
-		"no capacity after creation": {machine("Failed", "ProvisioningState/failed/AllocationFailed"), provider.StatePartial, false, true},
+		"no capacity after creation": {aged(time.Minute, machine("Failed", "ProvisioningState/failed/AllocationFailed")), provider.StatePartial, false, true},
+		"no capacity for a start":    {aged(2*time.Hour, machine("Failed", "ProvisioningState/failed/AllocationFailed", "PowerState/deallocated")), provider.StateStopped, true, true},
+		"no capacity, long ago":      {aged(2*time.Hour, machine("Failed", "ProvisioningState/failed/AllocationFailed")), provider.StateBroken, true, true},
+		"no capacity, age unknown":   {machine("Failed", "ProvisioningState/failed/AllocationFailed"), provider.StateBroken, true, true},
+		"no capacity, but it runs":   {aged(time.Minute, machine("Failed", "ProvisioningState/failed/AllocationFailed", "PowerState/running")), provider.StateRunning, true, false},
 		"broken":                     {machine("Failed", "ProvisioningState/failed/OSProvisioningInternalError"), provider.StateBroken, true, true},
 		"broken without a word":      {machine("Failed"), provider.StateBroken, true, true},
 	} {
