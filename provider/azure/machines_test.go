@@ -170,6 +170,32 @@ func TestAMachineHasWhatItsSpecSays(t *testing.T) {
 	f.nothingLeft(t)
 }
 
+// TestAPartThatAnotherHoldsIsNamed: nothing ends that wait but the operator.
+func TestAPartThatAnotherHoldsIsNamed(t *testing.T) {
+	const group = "/subscriptions/s/resourceGroups/g/providers/"
+	on := func(name, holder string) part {
+		return part{Part: provider.Part{Kind: provider.PartDisk, Name: name}, holder: holder}
+	}
+	ref := provider.MachineRef{Name: "mgmt-w-0", Owner: provider.Owner{ID: "o"}}
+	nic := group + "Microsoft.Network/networkInterfaces/" + partName("o", "mgmt-w-0", suffixNIC) + "/ipConfigurations/a"
+	for name, c := range map[string]struct {
+		left []part
+		says string // empty: it is waited for
+	}{
+		"nothing is left":             {nil, ""},
+		"another machine has a disk":  {[]part{on("disk", group+"Microsoft.Compute/virtualMachines/other")}, "disk is attached to " + group + "Microsoft.Compute/virtualMachines/other"},
+		"another one has an address":  {[]part{on("ip", group+"Microsoft.Network/networkInterfaces/other/ipConfigurations/a")}, "networkInterfaces/other"},
+		"the own machine has it":      {[]part{on("disk", group+"Microsoft.Compute/virtualMachines/MGMT-W-0")}, ""},
+		"the own interface has it":    {[]part{on("ip", nic)}, ""},
+		"another part is removed yet": {[]part{on("disk", group+"Microsoft.Compute/virtualMachines/other"), on("nic", "")}, ""},
+	} {
+		err := held("delete", ref, c.left)
+		if (err != nil) != (c.says != "") || err != nil && (provider.KindOf(err) != provider.InUse || provider.ReasonOf(err) != provider.ReasonDeletionRefused || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestWhatAnOperatorDetachesIsSwept: parts that do not end with the machine.
 func TestWhatAnOperatorDetachesIsSwept(t *testing.T) {
 	f := newFixture(t, sim.Seed{})
