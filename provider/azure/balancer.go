@@ -183,19 +183,25 @@ func failedBalancer(lb armnetwork.LoadBalancer) bool {
 	return lb.Properties == nil || value(lb.Properties.ProvisioningState) == armnetwork.ProvisioningStateFailed
 }
 
-// shape is what of a load balancer follows from its spec, for comparison.
+// shape is what of a load balancer follows from its spec, for comparison. What others have
+// added does not count.
 func shape(lb armnetwork.LoadBalancer) string {
 	var words []string
 	if lb.Properties == nil {
 		return ""
 	}
+	for _, p := range lb.Properties.BackendAddressPools {
+		if value(p.Name) == poolName {
+			words = append(words, "pool")
+		}
+	}
 	for _, p := range lb.Properties.Probes {
-		if q := p.Properties; q != nil {
+		if q := p.Properties; q != nil && ours(p.Name) {
 			words = append(words, fmt.Sprintf("probe %s %s %d %d", strings.ToLower(value(p.Name)), value(q.Protocol), value(q.Port), value(q.IntervalInSeconds)))
 		}
 	}
 	for _, r := range lb.Properties.LoadBalancingRules {
-		if q := r.Properties; q != nil {
+		if q := r.Properties; q != nil && ours(r.Name) {
 			words = append(words, fmt.Sprintf("rule %s %s %d-%d %t %t %d %s", strings.ToLower(value(r.Name)), value(q.Protocol), value(q.FrontendPort), value(q.BackendPort),
 				value(q.EnableFloatingIP), value(q.DisableOutboundSnat), value(q.IdleTimeoutInMinutes), strings.ToLower(last(value(value(q.Probe).ID)))))
 		}

@@ -6,6 +6,7 @@ package azure
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,6 +74,36 @@ func rule(id string, p cloud.Port) *armnetwork.LoadBalancingRule {
 		EnableFloatingIP: new(true), DisableOutboundSnat: new(true), EnableTCPReset: new(true), IdleTimeoutInMinutes: new(int32(30)), LoadDistribution: new(armnetwork.LoadDistributionDefault),
 		FrontendIPConfiguration: sub("/frontendIPConfigurations/" + frontendName), BackendAddressPool: sub("/backendAddressPools/" + poolName), Probe: sub("/probes/" + nameOf(p)),
 	}}
+}
+
+// portName is how nameOf names rules and probes.
+var portName = regexp.MustCompile(`^(?i)tcp-[0-9]+$`)
+
+// ours reports whether the driver has added a rule or a probe.
+func ours(name *string) bool { return portName.MatchString(value(name)) }
+
+// merged is a load balancer brought in line with the spec. A write replaces all of it: what
+// others have added, such as outbound and NAT rules, stays.
+func merged(found, want *armnetwork.LoadBalancerPropertiesFormat) *armnetwork.LoadBalancerPropertiesFormat {
+	if found == nil {
+		return want
+	}
+	out := *found
+	if !slices.ContainsFunc(found.BackendAddressPools, func(p *armnetwork.BackendAddressPool) bool { return value(p.Name) == poolName }) {
+		out.BackendAddressPools = slices.Concat(found.BackendAddressPools, want.BackendAddressPools)
+	}
+	out.Probes, out.LoadBalancingRules = slices.Clone(want.Probes), slices.Clone(want.LoadBalancingRules)
+	for _, p := range found.Probes {
+		if !ours(p.Name) {
+			out.Probes = append(out.Probes, p)
+		}
+	}
+	for _, r := range found.LoadBalancingRules {
+		if !ours(r.Name) {
+			out.LoadBalancingRules = append(out.LoadBalancingRules, r)
+		}
+	}
+	return &out
 }
 
 func sorted(words []string) string {

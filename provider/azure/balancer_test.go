@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -39,6 +40,35 @@ func TestALoadBalancerFollowsItsSpec(t *testing.T) {
 			f.follows(t, s, f.ensured(t, p, s))
 		}
 		f.dropped(t, p, s.LoadBalancerRef)
+	}
+}
+
+// TestWhatOthersAddToALoadBalancerStays: it is neither compared nor removed.
+func TestWhatOthersAddToALoadBalancerStays(t *testing.T) {
+	port := func(n int32) cloud.Port { return cloud.Port{Port: n, Check: n} }
+	foreignProbe, foreignRule := probe(port(80)), rule("lb", port(80))
+	foreignProbe.Name, foreignRule.Name = new("web"), new("web")
+	props := func(ports ...int32) *armnetwork.LoadBalancerPropertiesFormat {
+		p := &armnetwork.LoadBalancerPropertiesFormat{BackendAddressPools: []*armnetwork.BackendAddressPool{{Name: new(poolName)}}}
+		for _, n := range ports {
+			p.Probes, p.LoadBalancingRules = append(p.Probes, probe(port(n))), append(p.LoadBalancingRules, rule("lb", port(n)))
+		}
+		return p
+	}
+	found, want := props(6443, 50001), props(6443, 50000)
+	found.Probes, found.LoadBalancingRules = append(found.Probes, foreignProbe), append(found.LoadBalancingRules, foreignRule)
+	found.BackendAddressPools = []*armnetwork.BackendAddressPool{{Name: new("web")}}
+	found.OutboundRules, found.InboundNatRules = []*armnetwork.OutboundRule{{Name: new("out")}}, []*armnetwork.InboundNatRule{{Name: new("ssh")}}
+	found.InboundNatPools = []*armnetwork.InboundNatPool{{Name: new("nat")}}
+	got := merged(found, want)
+	if len(got.OutboundRules)+len(got.InboundNatRules)+len(got.InboundNatPools) != 3 || len(got.BackendAddressPools) != 2 {
+		t.Errorf("%+v", got)
+	}
+	if !slices.Contains(got.Probes, foreignProbe) || !slices.Contains(got.LoadBalancingRules, foreignRule) || len(got.LoadBalancingRules) != 3 || len(got.Probes) != 3 {
+		t.Errorf("%d rules, %d probes", len(got.LoadBalancingRules), len(got.Probes))
+	}
+	if shape(armnetwork.LoadBalancer{Properties: got}) != shape(armnetwork.LoadBalancer{Properties: want}) {
+		t.Error("a load balancer in line with its spec is changed again")
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
-
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -120,10 +118,7 @@ func (b balancers) ensureBalancer(ctx context.Context, s provider.LoadBalancerSp
 		return provider.Unavailable.New("", provider.ReasonPlatformConflict, fmt.Errorf("load balancer %s is being changed", value(found.lb.Name)), "it is tried again")
 	}
 	changed := *found.lb
-	changed.Properties = &armnetwork.LoadBalancerPropertiesFormat{
-		FrontendIPConfigurations: found.lb.Properties.FrontendIPConfigurations, BackendAddressPools: want.Properties.BackendAddressPools,
-		Probes: want.Properties.Probes, LoadBalancingRules: want.Properties.LoadBalancingRules,
-	}
+	changed.Properties = merged(found.lb.Properties, want.Properties)
 	_, err = b.balancers.BeginCreateOrUpdate(unchanged(ctx, found.lb.Etag), b.spec.ResourceGroup, balancerName(s.Name), changed, nil)
 	return err
 }
