@@ -243,6 +243,7 @@ type GCPSpec struct {
 
 // AzureSpec places machines in an Azure resource group.
 // +kubebuilder:validation:XValidation:rule="self.subscriptionID == oldSelf.subscriptionID && self.resourceGroup == oldSelf.resourceGroup",message="azure.subscriptionID and azure.resourceGroup are immutable: machines created there could no longer be found; create another ProviderConfig"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.securityGroupName) || (has(self.securityGroupName) && self.securityGroupName == oldSelf.securityGroupName)",message="azure.securityGroupName is immutable once set: rules of load balancers in it could no longer be found; create another ProviderConfig"
 type AzureSpec struct {
 	// SubscriptionID of the machines.
 	// +kubebuilder:validation:MinLength=1

@@ -157,6 +157,10 @@ func updateRules() map[string]rule {
 			file: "full/providerconfig-azure.yaml", accepted: fields{"spec.azure.location": "other"},
 			refused: fields{"spec.azure.resourceGroup": "other"}, message: frozenAzure,
 		},
+		"security group of Azure": {
+			file: "full/providerconfig-azure.yaml", accepted: fields{"spec.azure.subnetName": "other"},
+			refused: fields{"spec.azure.securityGroupName": "other"}, message: "azure.securityGroupName is immutable once set: rules of load balancers in it could no longer be found; create another ProviderConfig",
+		},
 		"clusterName": {
 			file: balancer, accepted: fields{"spec.targets": "[{ip: 10.0.0.11}]"},
 			refused: fields{"spec.clusterName": "other"}, message: "clusterName is immutable",
