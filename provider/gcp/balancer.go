@@ -132,7 +132,7 @@ func (b balancers) findGroups(ctx context.Context, f *balancer) error {
 	}
 	for _, g := range all {
 		zone := lastOf(g.GetZone())
-		if !f.owns(g.GetDescription(), "instance group "+g.GetName()+" in "+zone) {
+		if !b.inRegion(zone) || !f.owns(g.GetDescription(), "instance group "+g.GetName()+" in "+zone) {
 			continue
 		}
 		members, err := b.members(ctx, zone, g.GetName())
@@ -151,7 +151,7 @@ func (b balancers) listGroups(ctx context.Context, filter *string) (all []*compu
 	list := b.groups.AggregatedList(ctx, &computepb.AggregatedListInstanceGroupsRequest{Project: b.spec.ProjectID, Filter: filter})
 	for scope, err := range list.All() {
 		if err == nil {
-			err = unreachable(scope.Key, scope.Value.GetWarning())
+			err = b.unreachable(scope.Key, scope.Value.GetWarning())
 		}
 		if err != nil {
 			return nil, err

@@ -171,14 +171,21 @@ func (p *pass) ensureTargets(ctx context.Context) error {
 	return nil
 }
 
+// addMembers adds machines one by one: a call with one that is gone would add none.
 func (p *pass) addMembers(ctx context.Context, g *group, ids []string) error {
-	if len(ids) == 0 {
-		return nil
+	for _, id := range ids {
+		o, err := p.groups.AddInstances(ctx, &computepb.AddInstancesInstanceGroupRequest{
+			Project: p.spec.ProjectID, Zone: g.zone, InstanceGroup: g.GetName(), InstanceGroupsAddInstancesRequestResource: &computepb.InstanceGroupsAddInstancesRequest{Instances: links([]string{id})},
+		})
+		what := "target " + lastOf(id) + " is being added"
+		if gone(err) {
+			what = "target " + lastOf(id) + " does not exist"
+		}
+		if err := p.note(what, o, err); err != nil {
+			return err
+		}
 	}
-	o, err := p.groups.AddInstances(ctx, &computepb.AddInstancesInstanceGroupRequest{
-		Project: p.spec.ProjectID, Zone: g.zone, InstanceGroup: g.GetName(), InstanceGroupsAddInstancesRequestResource: &computepb.InstanceGroupsAddInstancesRequest{Instances: links(ids)},
-	})
-	return p.note("targets are being added", o, err)
+	return nil
 }
 
 func (p *pass) dropMembers(ctx context.Context, g *group, ids []string) error {

@@ -6,6 +6,7 @@ package gcp
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	compute "cloud.google.com/go/compute/apiv1"
@@ -80,12 +81,28 @@ func (p *pass) clients(ctx context.Context) ([]string, error) {
 	if p.spec.PublicIP && !p.internal() {
 		return nil, provider.Invalid.New("", provider.ReasonFieldUnsupported, errPublic, "remove allowedCIDRs or spec.gcp.publicIP")
 	}
-	all := append(slices.Clone(p.AllowedCIDRs), p.subnet.GetIpCidrRange())
-	if p.internal() {
-		return all, nil
+	all, err := ipv4Ranges(append(slices.Clone(p.AllowedCIDRs), p.subnet.GetIpCidrRange()))
+	if err != nil || p.internal() {
+		return all, err
 	}
 	nat, err := p.natAddresses(ctx, p.subnet)
-	return append(all, nat...), err
+	all = append(all, nat...)
+	slices.Sort(all)
+	return slices.Compact(all), err
+}
+
+// ipv4Ranges returns each range once, as Google Cloud shows it. A rule has ranges of one
+// family, and the address of the load balancer is IPv4.
+func ipv4Ranges(cidrs []string) (all []string, err error) {
+	for _, c := range cidrs {
+		r, err := netip.ParsePrefix(c)
+		if err != nil || !r.Addr().Is4() {
+			return nil, provider.Invalid.New("", provider.ReasonFieldUnsupported, fmt.Errorf("allowedCIDRs has %q, and the load balancer has an IPv4 address", c), "remove it")
+		}
+		all = append(all, r.Masked().String())
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 // natAddresses returns the addresses through which machines of a subnetwork reach the

@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+
+	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -24,7 +27,19 @@ func (b balancers) Observe(ctx context.Context, ref provider.LoadBalancerRef) (p
 	if err != nil {
 		return provider.LoadBalancer{}, within(op, err)
 	}
-	return found.report(), nil
+	r := found.report()
+	if r.State == provider.StateAbsent {
+		if begun, err := b.partOperations(ctx, ref.Name); err != nil || running(inserting(begun)) {
+			r.State, r.Message = provider.StatePartial, "parts of the load balancer are still being created"
+			return r, within(op, err)
+		}
+	}
+	return r, nil
+}
+
+// inserting selects the operations that create something.
+func inserting(all []*computepb.Operation) []*computepb.Operation {
+	return slices.DeleteFunc(slices.Clone(all), func(o *computepb.Operation) bool { return o.GetOperationType() != opInsert })
 }
 
 // Ensure begins what is missing as far as the parts that it needs are there, and brings in
@@ -59,7 +74,7 @@ func (b balancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (pro
 // obstacle is why the last operation on a part of the load balancer failed; empty if it did
 // not, or may not be read.
 func (b balancers) obstacle(ctx context.Context, name string) string {
-	all, err := b.listOperations(ctx, "(addresses|forwardingRules|backendServices|healthChecks|instanceGroups|firewalls)/"+partName(name)+".*")
+	all, err := b.partOperations(ctx, name)
 	if err != nil || len(all) == 0 {
 		return ""
 	}
@@ -68,6 +83,12 @@ func (b balancers) obstacle(ctx context.Context, name string) string {
 		return fmt.Sprintf("%s of %s failed: %v", last.GetOperationType(), lastOf(last.GetTargetLink()), failure)
 	}
 	return ""
+}
+
+// partOperations lists the operations on parts of a load balancer, the oldest first. Those of
+// another one whose name begins alike only delay an answer.
+func (b balancers) partOperations(ctx context.Context, name string) ([]*computepb.Operation, error) {
+	return b.listOperations(ctx, "(addresses|forwardingRules|backendServices|healthChecks|instanceGroups|firewalls)/"+partName(name)+".*")
 }
 
 // Delete removes the parts in the order in which one uses the other: forwarding rules,

@@ -6,6 +6,7 @@ package gcp
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ func (m machines) request(op string, s provider.MachineSpec, a attempt, subnet *
 		NetworkInterfaces: []*computepb.NetworkInterface{m.nic(a, subnet)},
 		// It cannot be changed on a running instance, and pod networks without a tunnel need it.
 		CanIpForward: new(true),
-		Scheduling:   &computepb.Scheduling{AutomaticRestart: new(true), OnHostMaintenance: new(computepb.Scheduling_MIGRATE.String())},
+		Scheduling:   &computepb.Scheduling{AutomaticRestart: new(true), OnHostMaintenance: new(maintenance(a.Type))},
 	}
 	if len(m.spec.Tags) > 0 {
 		i.Tags = &computepb.Tags{Items: m.spec.Tags}
@@ -54,6 +55,18 @@ func (m machines) request(op string, s provider.MachineSpec, a attempt, subnet *
 	return &computepb.InsertInstanceRequest{
 		Project: m.spec.ProjectID, Zone: a.Zone, InstanceResource: i, RequestId: new(requestID(s.Owner, a.Zone, a.Number)),
 	}, nil
+}
+
+// resident are the types whose instances cannot migrate: with accelerators or local disks, and
+// bare metal.
+var resident = regexp.MustCompile(`^(a[2-9]|g[2-9]|ct|h[3-9]|z[3-9])|-metal$`)
+
+// maintenance is what happens to an instance when its host is maintained.
+func maintenance(machineType string) string {
+	if resident.MatchString(machineType) {
+		return computepb.Scheduling_TERMINATE.String()
+	}
+	return computepb.Scheduling_MIGRATE.String()
 }
 
 func (m machines) nic(a attempt, subnet *computepb.Subnetwork) *computepb.NetworkInterface {

@@ -50,7 +50,7 @@ func (p *platform) listInstances(ctx context.Context, filter string) (all []*com
 	list := p.instances.AggregatedList(ctx, &computepb.AggregatedListInstancesRequest{Project: p.spec.ProjectID, Filter: &filter})
 	for scope, err := range list.All() {
 		if err == nil {
-			err = unreachable(scope.Key, scope.Value.GetWarning())
+			err = p.unreachable(scope.Key, scope.Value.GetWarning())
 		}
 		if err != nil {
 			return nil, err
@@ -60,12 +60,18 @@ func (p *platform) listInstances(ctx context.Context, filter string) (all []*com
 	return all, nil
 }
 
-// unreachable is the error of a listing that lacks a zone.
-func unreachable(scope string, w *computepb.Warning) error {
-	if w.GetCode() != computepb.Warning_UNREACHABLE.String() {
+// unreachable is the error of a listing that lacks the region or one of its zones. Nothing of
+// the platform is in others.
+func (p *platform) unreachable(scope string, w *computepb.Warning) error {
+	if w.GetCode() != computepb.Warning_UNREACHABLE.String() || scope != "global" && !p.inRegion(lastOf(scope)) {
 		return nil
 	}
 	return provider.Unavailable.New("", provider.ReasonPlatformUnavailable, fmt.Errorf("%s cannot be listed: %s", scope, w.GetMessage()), hintAgain)
+}
+
+// inRegion reports whether a zone is one of the region, or the region itself.
+func (p *platform) inRegion(zone string) bool {
+	return zone == p.spec.Region || strings.HasPrefix(zone, p.spec.Region+"-")
 }
 
 func tagsOf(labels map[string]string) tag.Set { return tag.GCP().Read(labels) }

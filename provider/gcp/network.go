@@ -112,15 +112,24 @@ func (p preflight) firewall(ctx context.Context, specs []provider.MachineSpec) (
 		f.Hint = "grant compute.firewalls.list in project " + p.hostProject()
 		return []provider.Finding{f}, err
 	}
-	found := cloud.Firewall{
-		Rules: rules, Machines: cloud.Source{Name: "the machines", Ranges: rangesOf(subnet), Groups: p.identities()},
-		Balancer: []cloud.Source{{Name: "health checks (" + strings.Join(probes(), ", ") + ")", Ranges: prefixes(probes())}},
-		Hint:     "add an ingress rule for " + p.targets(),
-	}.Missing(about)
+	found := p.missing(about, rules, subnet, probes())
+	if len(found) > 0 && len(p.missing(about, rules, subnet, internalProbes())) == 0 {
+		found = []provider.Finding{{Check: about, Verdict: provider.Unknown, Message: "they let in the health checks of internal load balancers only", Hint: "set network.loadBalancer.scheme to internal, or allow " + strings.Join(probes(), ", ")}}
+	}
 	if len(found) == 0 {
 		found = append(found, provider.Finding{Check: about, Verdict: provider.Passed})
 	}
 	return found, nil
+}
+
+// missing are the findings about rules that health checks from these ranges need, and the
+// machines.
+func (p preflight) missing(about string, rules []cloud.Rule, subnet *computepb.Subnetwork, from []string) []provider.Finding {
+	return cloud.Firewall{
+		Rules: rules, Machines: cloud.Source{Name: "the machines", Ranges: rangesOf(subnet), Groups: p.identities()},
+		Balancer: []cloud.Source{{Name: "health checks (" + strings.Join(from, ", ") + ")", Ranges: prefixes(from)}},
+		Hint:     "add an ingress rule for " + p.targets(),
+	}.Missing(about)
 }
 
 func (p preflight) targets() string {
@@ -141,8 +150,11 @@ func (p preflight) identities() (all []string) {
 	return all
 }
 
-// probes are the ranges that health checks of passthrough load balancers come from.
+// probes are the ranges that health checks of external passthrough load balancers come from.
 func probes() []string { return []string{"35.191.0.0/16", "209.85.152.0/22", "209.85.204.0/22"} }
+
+// internalProbes are those of internal ones.
+func internalProbes() []string { return []string{"35.191.0.0/16", "130.211.0.0/22"} }
 
 func prefixes(texts []string) (all []netip.Prefix) {
 	for _, t := range texts {

@@ -41,7 +41,7 @@ func (m machines) unseen(ctx context.Context, op string, ref provider.MachineRef
 	}
 	last := begun[len(begun)-1]
 	switch failure := failureOf(last); {
-	case failure != nil:
+	case failure != nil && !running(begun):
 		absent.Certain, absent.Message = true, "the instance was not created: "+failure.Error()
 	case running(begun):
 		absent.Message = "the instance is being created in " + lastOf(last.GetZone())

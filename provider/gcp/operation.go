@@ -5,6 +5,7 @@ package gcp
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,11 +14,10 @@ import (
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 
+	"github.com/google/uuid"
+
 	"github.com/butlerdotdev/butler/provider"
 )
-
-// mostAttempts is how many numbers of attempts are recognised.
-const mostAttempts = 64
 
 // readOperations lists the operations on the instances of the keys, in all zones.
 func (p *platform) readOperations(ctx context.Context, keys []string) ([]*computepb.Operation, error) {
@@ -38,7 +38,7 @@ func (p *platform) listOperations(ctx context.Context, pattern string) (all []*c
 	list := p.operations.AggregatedList(ctx, &computepb.AggregatedListGlobalOperationsRequest{Project: p.spec.ProjectID, Filter: &filter})
 	for scope, err := range list.All() {
 		if err == nil {
-			err = unreachable(scope.Key, scope.Value.GetWarning())
+			err = p.unreachable(scope.Key, scope.Value.GetWarning())
 		}
 		if err != nil {
 			return nil, err
@@ -66,8 +66,9 @@ func insertsOf(all []*computepb.Operation, ref provider.MachineRef) (mine []*com
 	return mine
 }
 
-// undone reports whether every instance that the operations of a machine have created was
-// deleted since, by operations that have ended.
+// undone reports whether the last operation that creates the instance of a machine has
+// succeeded, and every instance was deleted since by operations that have ended. After one
+// that has failed another may be on its way.
 func undone(all []*computepb.Operation, ref provider.MachineRef) bool {
 	deleted := map[uint64]bool{}
 	for _, o := range all {
@@ -76,18 +77,22 @@ func undone(all []*computepb.Operation, ref provider.MachineRef) bool {
 		}
 	}
 	mine := insertsOf(all, ref)
-	return len(mine) > 0 && !slices.ContainsFunc(mine, func(o *computepb.Operation) bool { return !ended(o) && !deleted[o.GetTargetId()] })
+	return len(mine) > 0 && deleted[mine[len(mine)-1].GetTargetId()] &&
+		!slices.ContainsFunc(mine, func(o *computepb.Operation) bool { return !ended(o) && !deleted[o.GetTargetId()] })
 }
 
 // numberOf is the number of the attempt that an operation belongs to, -1 if it is none of
 // the owner's.
 func numberOf(o *computepb.Operation, owner provider.Owner) int {
-	for n := range mostAttempts {
-		if o.GetClientOperationId() == requestID(owner, lastOf(o.GetZone()), n) {
-			return n
-		}
+	id, err := uuid.Parse(o.GetClientOperationId())
+	if err != nil {
+		return -1
 	}
-	return -1
+	number := int(binary.BigEndian.Uint32(id[12:]))
+	if id.String() != requestID(owner, lastOf(o.GetZone()), number) {
+		return -1
+	}
+	return number
 }
 
 // unspent returns the number of the first attempt that no operation has used up.

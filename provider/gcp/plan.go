@@ -5,6 +5,7 @@ package gcp
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -117,8 +118,10 @@ func within(op string, err error) error { return cloud.WithOp(op, apiError(op, e
 // requests is the namespace of request IDs.
 var requests = uuid.MustParse("5d0f0a2e-6a1c-4f0b-9d2b-0c8f6f0d7b11")
 
-// requestID identifies the operation that creates an instance: the same owner, zone and
-// number of the attempt have the same one.
+// requestID identifies an operation: the same owner, zone and number of the attempt have
+// the same one. Its last four bytes are the number.
 func requestID(owner provider.Owner, zone string, number int) string {
-	return uuid.NewSHA1(requests, fmt.Appendf(nil, "%s %s %s %d", owner.ID, opInsert, zone, number)).String()
+	id := uuid.NewSHA1(requests, fmt.Appendf(nil, "%s %s %s", owner.ID, opInsert, zone))
+	binary.BigEndian.PutUint32(id[12:], uint32(number))
+	return id.String()
 }

@@ -32,7 +32,8 @@ func TestRequestIDs(t *testing.T) {
 		t.Error("the name of the cluster changes the request ID")
 	}
 	o := &computepb.Operation{ClientOperationId: new(requestID(owner, "z-a", 3)), Zone: new("https://x/projects/p/zones/z-a")}
-	if numberOf(o, owner) != 3 || numberOf(o, provider.Owner{ID: "b"}) != -1 {
+	later := &computepb.Operation{ClientOperationId: new(requestID(owner, "z-a", 100_000)), Zone: o.Zone}
+	if numberOf(o, owner) != 3 || numberOf(later, owner) != 100_000 || numberOf(o, provider.Owner{ID: "b"}) != -1 {
 		t.Errorf("the operation is number %d", numberOf(o, owner))
 	}
 }
@@ -78,6 +79,8 @@ func TestAMachineIsUndoneByTheDeletionOfAllItsInstances(t *testing.T) {
 		"no operation is known":        {nil, false},
 		"deleted":                      {[]*computepb.Operation{insert, remove}, true},
 		"deleted, and one has failed":  {[]*computepb.Operation{failed, insert, remove}, true},
+		"the last one has failed":      {[]*computepb.Operation{insert, remove, failed}, false},
+		"all have failed":              {[]*computepb.Operation{failed}, false},
 		"not deleted":                  {[]*computepb.Operation{insert}, false},
 		"being deleted":                {[]*computepb.Operation{insert, operation(opDelete, running, 1, 0)}, false},
 		"another instance was deleted": {[]*computepb.Operation{insert, operation(opDelete, done, 9, 0)}, false},
@@ -104,5 +107,34 @@ func TestNamesOfMachinesAndParts(t *testing.T) {
 	}
 	if portOf(portName(long, 50000)) != 50000 || portName(long, 1) == portName(long[:62]+"b", 1) {
 		t.Error("names of ports")
+	}
+}
+
+func TestTypesThatCannotMigrate(t *testing.T) {
+	for name, want := range map[string]string{"e2-standard-4": "MIGRATE", "n2-standard-8": "MIGRATE", "g2-standard-4": "TERMINATE", "a2-highgpu-1g": "TERMINATE", "c3-standard-192-metal": "TERMINATE"} {
+		if got := maintenance(name); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestRangesOfClients(t *testing.T) {
+	got, err := ipv4Ranges([]string{"10.1.2.3/8", "192.0.2.0/24", "10.0.0.0/8"})
+	if err != nil || strings.Join(got, " ") != "10.0.0.0/8 192.0.2.0/24" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := ipv4Ranges([]string{"2001:db8::/32"}); provider.ReasonOf(err) != provider.ReasonFieldUnsupported {
+		t.Error(err)
+	}
+}
+
+// TestZonesOfOthersMayBeUnreachable: nothing of a region is elsewhere.
+func TestZonesOfOthersMayBeUnreachable(t *testing.T) {
+	p := &platform{spec: v1alpha1.GCPSpec{Region: "europe-west3"}}
+	lost := &computepb.Warning{Code: new("UNREACHABLE")}
+	for scope, want := range map[string]bool{"zones/europe-west3-a": true, "regions/europe-west3": true, "global": true, "zones/europe-west30-a": false, "zones/asia-east1-a": false} {
+		if err := p.unreachable(scope, lost); (err != nil) != want {
+			t.Errorf("%s: %v", scope, err)
+		}
 	}
 }

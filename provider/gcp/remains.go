@@ -33,7 +33,7 @@ func (p *platform) listDisks(ctx context.Context, filter string) (all []*compute
 	list := p.disks.AggregatedList(ctx, &computepb.AggregatedListDisksRequest{Project: p.spec.ProjectID, Filter: &filter})
 	for scope, err := range list.All() {
 		if err == nil {
-			err = unreachable(scope.Key, scope.Value.GetWarning())
+			err = p.unreachable(scope.Key, scope.Value.GetWarning())
 		}
 		if err != nil {
 			return nil, err
