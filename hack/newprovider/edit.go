@@ -42,7 +42,7 @@ func (p platform) lists() []edit {
 		edit{"internal/arch/provider.go", `(var drivers = \[\]string\{"harvester")`, `, "%s"`},
 		edit{"charts/render_test.go", `("butler-provider-harvester")`, `, "butler-provider-%s"`},
 		edit{"internal/cli/matrix/platform_test.go", `(var harvester string\n)`, "\n//go:embed testdata/%s.yaml\nvar %s string\n"},
-		edit{"internal/cli/matrix/platform_test.go", `(\n\t\t\{"harvester", .*\n)`, "\t\t{\"%s\", %s, \"butler-system\", \"\", nil, \"\", \"\"},\n"},
+		edit{"internal/cli/matrix/platform_test.go", `(\n\t\t\{"harvester", .*\n)`, "\t\t{\"%s\", %s, \"butler-system\", \"\", nil, \"\", \"\", false},\n"},
 		edit{"docs/contributing/provider-contract.md", `(\n\| harvester \| load balancers .*\n)`, "| %s | | |\n"},
 	)
 }

@@ -138,3 +138,11 @@ func TestZonesOfOthersMayBeUnreachable(t *testing.T) {
 		}
 	}
 }
+
+func TestDisksOfOtherInstancesAreHeld(t *testing.T) {
+	for holder, users := range map[string][]string{"": {"x/instances/m"}, "rescue": {"x/instances/m", "x/instances/rescue"}} {
+		if got := heldBy(&computepb.Disk{Users: users}, "m"); got != holder {
+			t.Errorf("%v: held by %q", users, got)
+		}
+	}
+}

@@ -103,11 +103,25 @@ func running(all []*computepb.Operation) bool {
 	return slices.ContainsFunc(all, func(o *computepb.Operation) bool { return o.GetStatus() != computepb.Operation_DONE })
 }
 
+// heldBy names an instance that a disk is attached to, other than its machine's.
+func heldBy(d *computepb.Disk, machine string) string {
+	for _, user := range d.GetUsers() {
+		if holder := lastOf(user); holder != machine {
+			return holder
+		}
+	}
+	return ""
+}
+
 // deleteDisks asks for the deletion of disks. One that the platform keeps does not block
 // the others.
 func (m machines) deleteDisks(ctx context.Context, op string, ref provider.MachineRef, left []*computepb.Disk) (provider.Machine, error) {
 	var kept []error
 	for _, d := range left {
+		if holder := heldBy(d, ref.Name); holder != "" {
+			kept = append(kept, provider.InUse.New(op, provider.ReasonDeletionRefused, fmt.Errorf("disk %s is attached to instance %s", d.GetName(), holder), "detach it"))
+			continue
+		}
 		if len(d.GetUsers()) > 0 || d.GetStatus() == computepb.Disk_DELETING.String() {
 			continue
 		}

@@ -68,7 +68,7 @@ func atBalancer(t *testing.T, cb *v1alpha1.ClusterBootstrap) *fixture {
 func inCloud(t *testing.T) *fixture {
 	t.Helper()
 	w := atBalancer(t, cloudBootstrap())
-	w.nameBalancer("203.0.113.9")
+	w.nameBalancer("lb.example.com")
 	w.reconcile("dev")
 	return w
 }
@@ -137,16 +137,16 @@ func TestLoadBalancerFollowsTheSpec(t *testing.T) {
 
 func TestMachinesAreRequestedWithTheirConfiguration(t *testing.T) {
 	w := inCloud(t)
-	if c := progressing(w.get("dev")); c.Reason != "WaitingForMachines" || w.get("dev").Status.ControlPlaneEndpoint != "203.0.113.9" {
+	if c := progressing(w.get("dev")); c.Reason != "WaitingForMachines" || w.get("dev").Status.ControlPlaneEndpoint != "lb.example.com" {
 		t.Errorf("%+v", w.get("dev").Status)
 	}
 	for _, r := range w.requests() {
-		if data := r.Spec.UserData; !strings.Contains(data, "endpoint: https://203.0.113.9:6443") || strings.Contains(data, "install:\n        disk") {
+		if data := r.Spec.UserData; !strings.Contains(data, "endpoint: https://lb.example.com:6443") || strings.Contains(data, "install:\n        disk") {
 			t.Errorf("user data of %s:\n%s", r.Name, data)
 		}
 	}
 	w.runAll()
-	w.serveBalancer("203.0.113.9")
+	w.serveBalancer("lb.example.com")
 	if cb := w.reconcile("dev"); cb.Status.Phase != v1alpha1.BootstrapConfiguringTalos || progressing(cb).Reason != "WaitingForTalos" {
 		t.Errorf("phase %s, %+v", cb.Status.Phase, progressing(cb))
 	}
@@ -176,7 +176,7 @@ func TestUserDataThatIsTooLargeIsAFailureBeforeThereAreMachines(t *testing.T) {
 	cb := cloudBootstrap()
 	cb.Spec.Talos.StrategicPatches = []v1alpha1.TalosStrategicPatch{{Patch: "machine: {env: {x: " + strings.Repeat("x", 256<<10) + "}}"}}
 	w := atBalancer(t, cb)
-	w.nameBalancer("203.0.113.9")
+	w.nameBalancer("lb.example.com")
 	cb = w.reconcile("dev")
 	if cb.Status.FailureReason != "UserDataTooLarge" || !strings.Contains(cb.Status.FailureMessage, "publicIP: true") || len(w.requests()) != 0 {
 		t.Errorf("%s: %s, %d machines", cb.Status.FailureReason, cb.Status.FailureMessage, len(w.requests()))
@@ -199,7 +199,7 @@ func TestAMachineThatIsNotReachedIsNamedWithTheWaysOut(t *testing.T) {
 	w := inCloud(t)
 	w.runAll()
 	w.reconcile("dev")
-	w.serveBalancer("203.0.113.9")
+	w.serveBalancer("lb.example.com")
 	for _, m := range w.requests() {
 		m.Status.Conditions = []metav1.Condition{{
 			Type: "Ready", Status: "True", Reason: "VMRunning", LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Minute)),
@@ -207,7 +207,7 @@ func TestAMachineThatIsNotReachedIsNamedWithTheWaysOut(t *testing.T) {
 		w.must(w.Status().Update(t.Context(), &m))
 	}
 	c := progressing(w.reconcile("dev"))
-	for _, part := range []string{"dev-cp-0 (10.40.0.10) does not answer", "through the load balancer 203.0.113.9", "TCP 50000", "publicIP: true"} {
+	for _, part := range []string{"dev-cp-0 (10.40.0.10) does not answer", "through the load balancer lb.example.com", "TCP 50000", "publicIP: true"} {
 		if !strings.Contains(c.Message, part) {
 			t.Errorf("%q is not in %s", part, c.Message)
 		}
@@ -281,7 +281,7 @@ func TestTargetsFollowAReplacedMachine(t *testing.T) {
 	w := inCloud(t)
 	w.runAll()
 	w.reconcile("dev")
-	w.serveBalancer("203.0.113.9")
+	w.serveBalancer("lb.example.com")
 	cb := w.reconcile("dev")
 	cb.Status.Phase = v1alpha1.BootstrapReady
 	w.must(w.Status().Update(t.Context(), cb))
@@ -311,7 +311,7 @@ func TestDeletedLoadBalancerIsNotCreatedAgainOnceItsEndpointIsInUse(t *testing.T
 	w := inCloud(t)
 	w.runAll()
 	w.reconcile("dev")
-	w.serveBalancer("203.0.113.9")
+	w.serveBalancer("lb.example.com")
 	w.reconcile("dev")
 	if err := w.Delete(t.Context(), &v1alpha1.LoadBalancerRequest{ObjectMeta: meta1("dev-cp-lb", w.namespace)}); err != nil {
 		t.Fatal(err)

@@ -79,7 +79,7 @@ func TestNamesOfAnEarlierReleaseStay(t *testing.T) {
 	}})
 	api := &v1alpha1.LoadBalancerRequest{}
 	w.must(w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dev-api"}, api))
-	api.Status.Endpoint = "203.0.113.9"
+	api.Status.Endpoint = "lb.example.com"
 	w.must(w.Status().Update(t.Context(), api))
 	want := []string{"dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-w-1", "dev-worker-0", "dev-worker-2"}
 	for range 2 {
