@@ -266,11 +266,11 @@ func TestEveryLostNoteIsMadeUpFor(t *testing.T) {
 func TestCloudWithALoadBalancer(t *testing.T) {
 	s := newSite(t, v1alpha1.ProviderGCP, true)
 	s.create(cloudBootstrap())
-	cb := s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return progressing(cb).Reason == "EtcdStarts" })
+	s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return progressing(cb).Reason == "EtcdStarts" })
 	if r, err := s.balancer(); err != nil || len(r.Spec.Targets) != 1 || r.Spec.Targets[0].InstanceName != "dev-cp-0" {
 		t.Errorf("targets before the others have joined: %+v, %v", r.Spec.Targets, err)
 	}
-	cb = s.ready("dev")
+	cb := s.ready("dev")
 	s.complete(cb, "dev-cp-0", "dev-cp-1", "dev-cp-2", "dev-w-0")
 	r, err := s.balancer()
 	if err != nil || r.Status.Endpoint != cb.Status.ControlPlaneEndpoint || r.Status.RegisteredTargets != 3 || !cb.Status.AddonsInstalled["cloud-controller-manager"] || cb.Status.AddonsInstalled["kube-vip"] {

@@ -166,7 +166,9 @@ func TestAuditorSeesObjectsAndWriters(t *testing.T) {
 	}
 	const key = "-----BEGIN EC PRIVATE KEY-----"
 	with := func(userData string) func(*ec2.RunInstancesInput) {
-		return func(in *ec2.RunInstancesInput) { in.UserData = new(base64.StdEncoding.EncodeToString([]byte(userData))) }
+		return func(in *ec2.RunInstancesInput) {
+			in.UserData = new(base64.StdEncoding.EncodeToString([]byte(userData)))
+		}
 	}
 	id := create("first", "one", "o1", with("machine:\n  ca: "+key))
 	if left := f.auditor.Left(); len(left) != 2 || left[0].Resource != fault.Disk || left[1].Name != "one" {
