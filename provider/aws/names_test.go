@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -102,5 +103,21 @@ func TestLabelsThatCannotBeTags(t *testing.T) {
 		if provider.KindOf(err) != provider.Invalid || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+func TestImageAndAddressOfTheSettings(t *testing.T) {
+	p := &platform{spec: v1alpha1.AWSSpec{AMI: "ami-1", PublicIP: true}}
+	for want, s := range map[string]provider.MachineSpec{"ami-1": {}, "ami-2": {Image: "ami-2"}} {
+		if got := p.wanted(s); got != want {
+			t.Errorf("image %q, want %q", got, want)
+		}
+	}
+	if public := (machines{p}).nic(provider.MachineSpec{}, attempt{}).AssociatePublicIpAddress; !value(public) {
+		t.Error("the machine has no public address")
+	}
+	p.spec.PublicIP = false
+	if public := (machines{p}).nic(provider.MachineSpec{}, attempt{}).AssociatePublicIpAddress; public == nil || *public {
+		t.Error("the subnet decides on a public address")
 	}
 }

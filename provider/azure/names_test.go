@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -78,6 +79,15 @@ func TestTagsThatAzureCannotHaveAreRefused(t *testing.T) {
 		}
 		if err == nil && (tags["butler-owner-id"] != ownerA || tags["butler-role"] != "worker" || tags["kubernetes.io_cluster_c"] != "owned") {
 			t.Errorf("%s: %v", name, tags)
+		}
+	}
+}
+
+func TestTheImageOfTheSettings(t *testing.T) {
+	p := &platform{spec: v1alpha1.AzureSpec{ImageURN: "publisher:offer:sku:1.0.0"}}
+	for want, s := range map[string]provider.MachineSpec{"publisher:offer:sku:1.0.0": {}, "own": {Image: "own"}} {
+		if got := p.wanted(s); got != want {
+			t.Errorf("image %q, want %q", got, want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -61,5 +62,32 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 	}
 	if err := usable(&computepb.Image{Status: new("READY"), Deprecated: &computepb.DeprecationStatus{State: new("DEPRECATED")}}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestTheImageOfTheSettings(t *testing.T) {
+	family := v1alpha1.GCPSpec{ProjectID: "mine", ImageFamily: "talos"}
+	shared := family
+	shared.ImageProject = "theirs"
+	named := family
+	named.Image = "projects/p/global/images/i"
+	for want, p := range map[string]*platform{
+		"projects/mine/global/images/family/talos": {spec: family}, "projects/theirs/global/images/family/talos": {spec: shared}, "projects/p/global/images/i": {spec: named},
+	} {
+		if got := p.wanted(provider.MachineSpec{}); got != want {
+			t.Errorf("image %q, want %q", got, want)
+		}
+		if got := p.wanted(provider.MachineSpec{Image: "own"}); got != "own" {
+			t.Errorf("image %q of a request that has its own", got)
+		}
+	}
+}
+
+func TestAPublicAddressIsAskedFor(t *testing.T) {
+	for _, public := range []bool{false, true} {
+		m := machines{&platform{spec: v1alpha1.GCPSpec{PublicIP: public}}}
+		if got := m.nic(attempt{}, &computepb.Subnetwork{}).GetAccessConfigs(); (len(got) == 1) != public {
+			t.Errorf("public %t: %v", public, got)
+		}
 	}
 }
