@@ -63,14 +63,21 @@ func TestAMachineIsNotLostWhileAnotherPlatformAnswers(t *testing.T) {
 	w.clock.advance(request.Patience)
 	w.phase(r, v1alpha1.MachineUnknown)
 	w.reason(r, request.ReasonPlatformChanged)
-	config := w.Config(v1alpha1.ProviderHarvester)
-	w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(config), config))
-	config.Status.Platform = r.Annotations[v1alpha1.AnnotationPlatform]
-	w.Must(w.Status().Update(w.Context(), config))
+	w.recordPlatform(r)
 	w.reason(w.request("b"), request.ReasonPlatformChanged)
 	if n := len(there.Machines()); n > 0 {
 		t.Errorf("%d machines were created on the other platform", n)
 	}
+}
+
+// recordPlatform plays the controller of ProviderConfigs: it records the platform that a
+// request is on.
+func (w *fixture) recordPlatform(r *v1alpha1.MachineRequest) {
+	w.Helper()
+	config := w.Config(v1alpha1.ProviderHarvester)
+	w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(config), config))
+	config.Status.Platform = r.Annotations[v1alpha1.AnnotationPlatform]
+	w.Must(w.Status().Update(w.Context(), config))
 }
 
 // replaced is a fixture with a running machine, at whose platform's address another one
@@ -81,6 +88,7 @@ func replaced(t *testing.T) (*fixture, *inmemory.Platform, *v1alpha1.MachineRequ
 	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
+	w.recordPlatform(r)
 	there := inmemory.New(inmemory.Options{Push: true})
 	w.platform.Replace(there)
 	return w, there, r
