@@ -63,9 +63,9 @@ bench: build ## Run the benchmarks; print the time of a plane, of rehearsals and
 
 ##@ Develop
 
-# Tests mostly wait for the API servers that they start: twice as many packages as
-# processors keep those busy.
-PACKAGES_AT_ONCE ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+# Tests wait for the API servers that they start: one package more than processors keeps
+# those busy, and more make tests with a time limit fail.
+PACKAGES_AT_ONCE ?= $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN))))
 
 .PHONY: test
 test: build ## Run the tests; print the ten slowest. TESTFLAGS=-v names each of them.

@@ -119,7 +119,7 @@ func TestRealRun(t *testing.T) {
 	expect(result{cmd.ProcessState.ExitCode(), out.String(), problems.String()}, 130, "remove it: butleradm destroy dev-cluster")
 
 	// The plane has the credentials from before.
-	expect(a.run(bootstrap("--yes", "--timeout", "6s")...), 124, "timed out; last seen: ")
+	expect(a.run(bootstrap("--yes", "--timeout", "25s")...), 124, "timed out; last seen: ")
 	cmd, out, problems = a.command("destroy", "dev-cluster", "--yes")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
