@@ -36,7 +36,7 @@ const (
 )
 
 // controllers are the charts with a Deployment.
-var controllers = []string{"butler-bootstrap", "butler-controller", "butler-provider-harvester", "butler-provider-aws", "butler-provider-gcp", "butler-provider-azure"}
+var controllers = []string{"butler-bootstrap", "butler-controller", "butler-provider-harvester", "butler-provider-nutanix", "butler-provider-proxmox", "butler-provider-aws", "butler-provider-gcp", "butler-provider-azure"}
 
 // provides reports whether a chart is that of a provider.
 func provides(name string) bool { return strings.HasPrefix(name, "butler-provider-") }

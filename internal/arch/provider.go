@@ -14,7 +14,7 @@ import (
 
 // drivers are the providers with a driver and a simulated platform. The rules of all of
 // them are the same.
-var drivers = []string{"harvester", "aws", "gcp", "azure"}
+var drivers = []string{"harvester", "nutanix", "proxmox", "aws", "gcp", "azure"}
 
 // driverRules returns the rules of a driver and of its simulated platform. A driver knows
 // the contract and its own platform, never another driver; its tests know its simulated

@@ -14,6 +14,12 @@ import (
 //go:embed testdata/harvester.yaml
 var harvester string
 
+//go:embed testdata/nutanix.yaml
+var nutanix string
+
+//go:embed testdata/proxmox.yaml
+var proxmox string
+
 //go:embed testdata/gcp.yaml
 var gcp string
 
@@ -48,6 +54,8 @@ type platform struct {
 func platforms() []platform {
 	return []platform{
 		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk, false},
+		{"nutanix", nutanix, "butler-system", "", nil, "", "", false},
+		{"proxmox", proxmox, "butler-system", "", nil, "", "", false},
 		{"gcp", gcp, "butler-system", "serviceAccountKey", gcpObjects, "admin.json", fault.LoadBalancer, true},
 		{"azure", azure, "butler-system", "clientSecret", azureObjects, "admin.json", fault.LoadBalancer, true},
 		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin", fault.LoadBalancer, true},

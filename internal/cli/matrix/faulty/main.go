@@ -21,11 +21,15 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 	simgcp "github.com/butlerdotdev/butler/internal/sim/gcp"
 	simharvester "github.com/butlerdotdev/butler/internal/sim/harvester"
+	simnutanix "github.com/butlerdotdev/butler/internal/sim/nutanix"
+	simproxmox "github.com/butlerdotdev/butler/internal/sim/proxmox"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/aws"
 	"github.com/butlerdotdev/butler/provider/azure"
 	"github.com/butlerdotdev/butler/provider/gcp"
 	"github.com/butlerdotdev/butler/provider/harvester"
+	"github.com/butlerdotdev/butler/provider/nutanix"
+	"github.com/butlerdotdev/butler/provider/proxmox"
 )
 
 func main() { os.Exit(run()) }
@@ -39,8 +43,8 @@ func run() int {
 	}
 	m := &memory{}
 	app := cli.App{
-		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m), o.spoil(aws.Provider(), m), o.spoil(gcp.Provider(), m), o.spoil(azure.Provider(), m)},
-		Simulators: []facade.Platform{simharvester.Platform(), simaws.Platform(), simgcp.Platform(), simazure.Platform()},
+		Providers:  []provider.Provider{o.spoil(harvester.Provider(), m), o.spoil(nutanix.Provider(), m), o.spoil(proxmox.Provider(), m), o.spoil(aws.Provider(), m), o.spoil(gcp.Provider(), m), o.spoil(azure.Provider(), m)},
+		Simulators: []facade.Platform{simharvester.Platform(), simnutanix.Platform(), simproxmox.Platform(), simaws.Platform(), simgcp.Platform(), simazure.Platform()},
 		Component:  component.Main,
 		Out:        os.Stdout,
 		Err:        os.Stderr,
