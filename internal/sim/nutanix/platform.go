@@ -1,85 +1,119 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nutanix simulates the API of Nutanix on the machines of a simulated
-// datacenter.
 package nutanix
 
 import (
-	"context"
-	"net/http"
-	"os"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"net/url"
 	"path/filepath"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
-	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/front"
-	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // Platform returns Nutanix as a platform that can be simulated.
 func Platform() facade.Platform {
-	return facade.Platform{Type: v1alpha1.ProviderNutanix, Start: start, Seed: seed}
+	return facade.Platform{Type: v1alpha1.ProviderNutanix, Start: start, Seed: seedFor}
 }
 
-// seed returns what a manifest expects on the platform.
-func seed(*v1alpha1.ClusterBootstrap, *v1alpha1.ProviderConfig) any { return struct{}{} }
-
-// api is the simulated API. It answers every call with 501 so far.
-type api struct {
-	front *front.Server
-	ended chan struct{}
-}
-
-func start(_ context.Context, o facade.Options) (facade.API, error) {
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, err
+// seedFor returns what a manifest expects on the platform.
+func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
+	spec := pc.Spec.Nutanix
+	if spec == nil {
+		return Seed{}
 	}
-	a := &api{ended: make(chan struct{})}
-	var err error
-	a.front, err = front.Serve(front.Options{
-		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority,
-		API:    fault.API{Classify: classify, Refuse: refuse},
-		Tags:   func([]byte) tag.Set { return tag.Set{} },
-		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
-	}, http.HandlerFunc(serve))
-	if err != nil {
-		return nil, err
+	s := Seed{Cluster: spec.ClusterUUID, Subnet: spec.SubnetUUID, Image: spec.ImageUUID, Container: spec.StorageContainerUUID, Endpoint: spec.Endpoint}
+	if n := pc.Spec.Network; n != nil {
+		s.CIDR, s.Gateway = n.Subnet, n.Gateway
 	}
-	return a, nil
+	if s.CIDR == "" {
+		s.CIDR = around(cb.Spec.Network.VIP)
+	}
+	if u, err := url.Parse(spec.Endpoint); err == nil && u.Host != "" {
+		s.Hosts = []string{hostOf(u, spec.Port)}
+	}
+	s.ImageName = imageName(cb.Spec.Talos)
+	return s
 }
 
-// serve answers a call that no fault has answered.
-func serve(w http.ResponseWriter, r *http.Request) {
-	http.Error(w, "the simulated platform does not have "+r.Method+" "+r.URL.Path, http.StatusNotImplemented)
+// defaultPort is that of Prism.
+const defaultPort = "9440"
+
+// hostOf is the host of an endpoint with its port: its own, or that of the manifest.
+func hostOf(u *url.URL, port int32) string {
+	switch {
+	case u.Port() != "":
+		return u.Host
+	case port != 0:
+		return u.Host + ":" + itoa(port)
+	}
+	return u.Host + ":" + defaultPort
 }
 
-// classify says what a call is, for faults and for the record of writes.
-func classify(*http.Request) fault.Call { return fault.Call{} }
-
-// refuse answers a call that a fault refuses, in the platform's own words.
-func refuse(w http.ResponseWriter, _ *http.Request, _ fault.Refusal) {
-	http.Error(w, "refused", http.StatusNotImplemented)
+// around is the /24 that an address lies in.
+func around(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil || !a.Is4() {
+		return ""
+	}
+	return netip.PrefixFrom(a, 24).Masked().String()
 }
+
+// imageName is what the operator has called the image of a version and a schematic.
+func imageName(t v1alpha1.TalosSpec) string {
+	if t.Version == "" {
+		return ""
+	}
+	name := "talos-" + t.Version + "-openstack-amd64"
+	if t.Schematic != "" {
+		name += "-" + t.Schematic
+	}
+	return name
+}
+
+func (p *Prism) file(name string) string { return filepath.Join(p.options.Dir, name) }
 
 // Credentials implements facade.API.
-func (a *api) Credentials() map[string]string { return map[string]string{} }
-
-// Admin implements facade.API.
-func (a *api) Admin() string { return "" }
-
-// Prepare implements facade.API.
-func (a *api) Prepare(context.Context, fault.Plan) error { return nil }
-
-// Wait implements facade.API.
-func (a *api) Wait() error {
-	<-a.ended
-	return nil
+func (p *Prism) Credentials() map[string]string {
+	return map[string]string{v1alpha1.KeyUsername: p.file("username"), v1alpha1.KeyPassword: p.file("password")}
 }
 
-// Stop implements facade.API.
-func (a *api) Stop() error {
-	defer close(a.ended)
-	return a.front.Close()
+// Admin implements facade.API. It is a file with the URL of the API, the user, the password
+// and the file of the authority.
+func (p *Prism) Admin() string { return p.file("admin.json") }
+
+// User is the same for the user.
+func (p *Prism) User() string { return p.file("user.json") }
+
+// access is the content of such a file.
+type access struct {
+	Endpoint string `json:"endpoint"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+	APIKey   string `json:"apiKey"`
+	CA       string `json:"caBundle"` // a file
+}
+
+// writeCredentials writes the files of the user and of the administrator.
+func (p *Prism) writeCredentials() error {
+	user, admin := p.st.principals.ByID[userName], p.st.principals.ByID[adminName]
+	return errors.Join(
+		plane.WriteFile(p.file("username"), []byte(user.Name)),
+		plane.WriteFile(p.file("password"), []byte(user.Password)),
+		plane.WriteFile(p.file("apiKey"), []byte(user.APIKey)),
+		p.writeAccess(p.User(), user, p.front.Address()),
+		p.writeAccess(p.Admin(), admin, p.admin.Address()),
+	)
+}
+
+func (p *Prism) writeAccess(file string, who *principal, address string) error {
+	raw, err := json.Marshal(access{"https://" + address, who.Name, who.Password, who.APIKey, p.options.Authority.File()})
+	if err != nil {
+		return err
+	}
+	return plane.WriteFile(file, raw)
 }
