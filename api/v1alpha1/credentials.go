@@ -19,6 +19,9 @@ const (
 	// KeyToken and KeyTokenSecret are an API token of Proxmox.
 	KeyToken       = "token"
 	KeyTokenSecret = "tokenSecret"
+	// KeyFingerprint is the SHA-256 fingerprint of the certificate of a Proxmox node. That
+	// certificate alone is accepted then.
+	KeyFingerprint = "fingerprint"
 
 	// KeyAccessKeyID, KeySecretAccessKey and KeySessionToken log in to AWS.
 	KeyAccessKeyID     = "accessKeyID"

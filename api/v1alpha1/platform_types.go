@@ -114,6 +114,11 @@ type ProxmoxSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Storage string `json:"storage"`
+	// CPUType is the type of processor that machines see; empty means host.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9._-]*$`
+	// +optional
+	CPUType string `json:"cpuType,omitempty"`
 	// TemplateID is the VM id of the template.
 	// +kubebuilder:validation:Minimum=100
 	// +kubebuilder:validation:Maximum=999999999
