@@ -20,6 +20,8 @@ import (
 type ear struct {
 	mu   sync.Mutex
 	text bytes.Buffer
+	// asked are the machines that were last asked for.
+	asked map[provider.MachineRef]provider.MachineSpec
 }
 
 // Write takes a log line.
@@ -72,8 +74,26 @@ func (o *overheard) Observe(ctx context.Context, ref provider.MachineRef) (provi
 
 // Create implements provider.Machines.
 func (o *overheard) Create(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
+	o.ear.ask(s)
 	m, err := o.Machines.Create(ctx, s)
 	return o.hear(m, err)
+}
+
+func (e *ear) ask(s provider.MachineSpec) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.asked == nil {
+		e.asked = map[provider.MachineRef]provider.MachineSpec{}
+	}
+	e.asked[s.MachineRef] = s
+}
+
+// last returns the machine that was last asked for under a reference.
+func (e *ear) last(ref provider.MachineRef) (provider.MachineSpec, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, found := e.asked[ref]
+	return s, found
 }
 
 // Delete implements provider.Machines.

@@ -66,7 +66,12 @@ func (t *trial) race() {
 	var errs [2]error
 	var both sync.WaitGroup
 	for i, s := range []provider.MachineSpec{a, b} {
-		both.Go(func() { _, errs[i] = t.machines.Create(t.ctx, s) })
+		both.Go(func() {
+			m, err := t.machines.Create(t.ctx, s)
+			if errs[i] = err; err == nil {
+				errs[i] = t.finish(m)
+			}
+		})
 	}
 	both.Wait()
 	if errs[0] != nil && errs[1] != nil {

@@ -24,9 +24,34 @@ func (t *trial) discard(ref provider.MachineRef) {
 
 // create makes a machine, which must succeed.
 func (t *trial) create(s provider.MachineSpec) {
-	if _, err := t.machines.Create(t.ctx, s); err != nil {
+	m, err := t.machines.Create(t.ctx, s)
+	if err == nil {
+		err = t.finish(m)
+	}
+	if err != nil {
 		t.fatalf("create: %v", err)
 	}
+}
+
+// finish takes the further steps of a machine, on a platform that needs several, as the
+// reconciler does: Create is asked again while the machine is Partial.
+func (t *trial) finish(m provider.Machine) (err error) {
+	t.poll(func() bool {
+		if err == nil && m.State == provider.StatePartial {
+			m, err = t.proceed(m)
+		}
+		return err != nil || m.State != provider.StatePartial || !t.suite.Steps
+	})
+	return err
+}
+
+// proceed takes the next step of a machine that is Partial, on a platform that needs several.
+func (t *trial) proceed(m provider.Machine) (provider.Machine, error) {
+	s, asked := t.heard.last(m.Ref)
+	if !t.suite.Steps || !asked || m.State != provider.StatePartial {
+		return m, nil
+	}
+	return t.machines.Create(t.ctx, s)
 }
 
 // observe reports a machine, which must succeed.
@@ -43,7 +68,11 @@ func (t *trial) await(ref provider.MachineRef, states ...provider.State) provide
 	var last provider.Machine
 	ok := t.poll(func() bool {
 		last = t.observe(ref)
-		return slices.Contains(states, last.State)
+		if slices.Contains(states, last.State) {
+			return true
+		}
+		t.mustProceed(last)
+		return false
 	})
 	if !ok {
 		t.fatalf("the machine is %s (%s), not %v, after %s", last.State, last.Message, states, t.suite.Patience)
@@ -57,12 +86,20 @@ func (t *trial) awaitID(ref provider.MachineRef) provider.Machine {
 	var last provider.Machine
 	ok := t.poll(func() bool {
 		last = t.observe(ref)
+		t.mustProceed(last)
 		return slices.Contains(complete(), last.State) && last.ID != ""
 	})
 	if !ok {
 		t.fatalf("the machine is %s (%s) with ID %q after %s", last.State, last.Message, last.ID, t.suite.Patience)
 	}
 	return last
+}
+
+// mustProceed takes the next step, which must succeed.
+func (t *trial) mustProceed(m provider.Machine) {
+	if _, err := t.proceed(m); err != nil {
+		t.fatalf("create again: %v", err)
+	}
 }
 
 // complete are the states of a machine of which nothing is missing.

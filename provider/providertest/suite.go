@@ -43,6 +43,10 @@ type Suite struct {
 	// Secrets are the values in Config.Credentials that must not be shown.
 	Secrets []string
 
+	// Steps says that a machine takes several calls of Create: it is Partial between them, and
+	// is then asked for again, as by the reconciler.
+	Steps bool
+
 	// Unexercised argues, by rule, why the test bed cannot exercise it. Each row
 	// must be in a table of the Markdown file Record as well.
 	Unexercised map[string]string
