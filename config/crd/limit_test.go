@@ -156,6 +156,7 @@ func limits() []limit {
 		{proxmox, []string{"spec.proxmox.vmidRange.start"}, []string{"100"}, []string{"99"}},
 		{proxmox, []string{"spec.proxmox.vmidRange.end"}, []string{"999999999"}, []string{"1000000000"}},
 		{proxmox, []string{"spec.proxmox.vlan"}, []string{"0", "4094"}, []string{"-1", "4095"}},
+		{proxmox, []string{"spec.proxmox.cpuType"}, []string{"host", "x86-64-v2-AES"}, []string{"host,flags=+aes", "-v3"}},
 		{aws, []string{"spec.aws.region", "spec.aws.subnetIDs[]", "spec.aws.securityGroupIDs[]"}, some, none},
 		{aws, []string{"spec.aws.endpoint"}, url, noURL},
 		{gcp, []string{"spec.gcp.projectID", "spec.gcp.region", "spec.gcp.tags[]"}, some, none},

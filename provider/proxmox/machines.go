@@ -5,32 +5,138 @@ package proxmox
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // machines implements provider.Machines.
-type machines struct{}
+type machines struct{ *platform }
 
 var _ provider.Machines = machines{}
 
-// Observe implements provider.Machines.
-func (machines) Observe(_ context.Context, ref provider.MachineRef) (provider.Machine, error) {
-	return provider.Machine{}, unimplemented(fmt.Sprintf("observe machine %q", ref.Name))
+// lockClone is the lock of a VM that is being cloned.
+const lockClone = "clone"
+
+// vm is a VM of the driver, with its configuration.
+type vm struct {
+	resource
+	mark
+	settings settings
 }
 
-// Create implements provider.Machines.
-func (machines) Create(_ context.Context, s provider.MachineSpec) (provider.Machine, error) {
-	return provider.Machine{}, unimplemented(fmt.Sprintf("create machine %q", s.Name))
+// String names a VM for people.
+func (v vm) String() string { return fmt.Sprintf("VM %d on %s", v.VMID, v.Node) }
+
+// find returns the VM of a machine, nil if there is none. Its tags are in the listing; one
+// that has none yet is recognised by its description.
+func (m machines) find(ctx context.Context, c *cluster, ref provider.MachineRef) (*vm, error) {
+	for _, r := range c.vms {
+		if k := marked(r.tags()); k.of(ref, r.VMID) {
+			return m.read(ctx, c, r, k)
+		}
+	}
+	ids := m.candidates(ref.Owner.ID)
+	for _, r := range c.vms {
+		if r.Template != 0 || marked(r.tags()).OwnerID != "" || r.Name != ref.Name && (r.Name != "" && !ids[r.VMID] || !c.online(r.Node)) {
+			continue
+		}
+		v, err := m.read(ctx, c, r, mark{})
+		if err != nil || v != nil && v.of(ref, r.VMID) {
+			return v, err
+		}
+	}
+	return nil, nil
 }
 
-// Delete implements provider.Machines.
-func (machines) Delete(_ context.Context, ref provider.MachineRef) (provider.Machine, error) {
-	return provider.Machine{}, unimplemented(fmt.Sprintf("delete machine %q", ref.Name))
+// read reads the configuration of a VM, nil if it is gone. That of a node which is offline
+// cannot be read: then a VM with tags has no settings.
+func (m machines) read(ctx context.Context, c *cluster, r resource, k mark) (*vm, error) {
+	if !c.online(r.Node) {
+		if k.OwnerID == "" {
+			return nil, provider.Unavailable.New("", provider.ReasonPlatformUnavailable, fmt.Errorf("VM %d is on node %s, which is offline", r.VMID, r.Node), "start the node; it is tried again")
+		}
+		return &vm{resource: r, mark: k}, nil
+	}
+	s, err := m.readSettings(ctx, r.Node, r.VMID)
+	if gone(err) {
+		return nil, nil
+	}
+	if k.OwnerID == "" {
+		if k = marked(words(s["tags"])); k.OwnerID == "" {
+			k = described(s["description"])
+		}
+	}
+	return &vm{resource: r, mark: k, settings: s}, err
 }
 
-// List implements provider.Machines.
-func (machines) List(context.Context, provider.Owner) ([]provider.Machine, error) {
-	return nil, unimplemented("list machines")
+// underway returns a VM that a clone for the owner creates: it has neither name nor
+// description before that has ended, but an ID that is derived from the owner, and the task
+// is the driver's.
+func (m machines) underway(ctx context.Context, c *cluster, owner string) (*resource, task, error) {
+	for n := range foreseen {
+		r := c.vm(m.candidate(owner, n))
+		if r == nil || r.Lock != lockClone || marked(r.tags()).OwnerID != "" {
+			continue
+		}
+		t, found, err := m.cloning(ctx, r.Node, r.VMID)
+		if err != nil || found {
+			return r, t, err
+		}
+	}
+	return nil, task{}, nil
+}
+
+// id is the ID of a machine: the node is the one that the VM was created on, also once it
+// was migrated. Tags are in lower case.
+func (m machines) id(k mark, c *cluster) string {
+	node := k.node
+	for _, n := range c.nodes {
+		if strings.EqualFold(n.Node, k.node) {
+			node = n.Node
+		}
+	}
+	return fmt.Sprintf("proxmox://%s/qemu/%d", node, k.vmid)
+}
+
+// name is what Proxmox VE accepts as the name of a VM, and Kubernetes as that of a node.
+var machineName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// refuseSpec refuses what a spec can say but Proxmox VE cannot do.
+func refuseSpec(op string, s provider.MachineSpec) error {
+	if err := provider.CheckSpec(op, s, v1alpha1.Group+"/vmid", v1alpha1.Group+"/node"); err != nil {
+		return err
+	}
+	if !machineName.MatchString(s.Name) {
+		return provider.Invalid.New(op, reasonName, fmt.Errorf("%q cannot be the name of a VM: it has lower-case letters, digits and dashes, and at most 63 characters", s.Name), "choose another name of the machine or of the cluster")
+	}
+	_, err := tagsOf(op, s, attempt{})
+	return err
+}
+
+// tagsOf are the tags of a machine.
+func tagsOf(op string, s provider.MachineSpec, a attempt) (map[string]string, error) {
+	tags, err := tag.Proxmox().Labels(s.Labels)
+	for w := range tags {
+		if err == nil && strings.HasPrefix(w, "butler-") && !strings.HasPrefix(w, wordRole) && !strings.HasPrefix(w, "butler-cluster.") {
+			err = errors.New("label " + w + ": names that begin with butler- are reserved")
+		}
+	}
+	if err != nil {
+		return nil, provider.Invalid.New(op, provider.ReasonFieldUnsupported, err, "correct spec.labels: tags of Proxmox VE are words of lower-case letters, digits, _, -, + and .")
+	}
+	for w := range tag.Proxmox().Write(s.Owner.Tags(s.Name)) {
+		tags[w] = ""
+	}
+	tags[fmt.Sprintf("%s%d", wordVMID, a.VMID)] = ""
+	tags[wordNode+strings.ToLower(a.Node)] = ""
+	if s.Role != "" {
+		tags[wordRole+string(s.Role)] = ""
+	}
+	return tags, nil
 }

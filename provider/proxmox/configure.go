@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxmox
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// advance takes the next step with a VM that was cloned. Every step looks at what the VM has,
+// so that it can be repeated.
+func (m machines) advance(ctx context.Context, op string, s provider.MachineSpec, c *cluster, v *vm) (provider.Machine, error) {
+	is, err := m.report(ctx, c, s.MachineRef, v)
+	if err != nil || is.State != provider.StatePartial {
+		return is, within(op, err)
+	}
+	if lock := v.settings["lock"]; lock != "" {
+		return is, nil
+	}
+	tasks, err := m.tasksOf(ctx, v.Node, v.VMID)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	if t, runs := busy(tasks); runs {
+		is.Message = fmt.Sprintf("%s: task %s runs", v, t.Type)
+		return is, nil
+	}
+	root, ok := v.settings.root()
+	if !ok {
+		return provider.Machine{}, provider.Invalid.New(op, provider.ReasonImageInvalid, fmt.Errorf("%s has no disk", v), "attach the disk of Talos to the template")
+	}
+	if root.gigabytes() < int64(s.DiskGB) {
+		return m.step(op, v, is, tasks, taskResize, "its disk is being enlarged", func(into *string) error {
+			return m.Put(ctx, vmPath(v.Node, v.VMID)+"/resize", map[string]any{"disk": root.slot, "size": fmt.Sprintf("%dG", s.DiskGB)}, into)
+		})
+	}
+	return m.configure(ctx, op, s, c, v, is, tasks)
+}
+
+// step begins a task and reports it, with the failure of the last one.
+func (m machines) step(op string, v *vm, is provider.Machine, tasks []task, kind, doing string, begin func(upid *string) error) (provider.Machine, error) {
+	var upid string
+	if err := begin(&upid); err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	is.Message = v.String() + ": " + doing
+	if t, found := last(tasks, kind); found && t.failed() {
+		is.Message += "; the last try failed: " + stable(t.Status)
+	}
+	return is, nil
+}
+
+// configure writes what differs from the machine that is wanted, then starts it.
+func (m machines) configure(ctx context.Context, op string, s provider.MachineSpec, c *cluster, v *vm, is provider.Machine, tasks []task) (provider.Machine, error) {
+	iso, ready, err := m.ensureISO(ctx, op, s, c, v)
+	if err != nil {
+		return provider.Machine{}, err
+	}
+	if !ready {
+		is.Message = v.String() + ": its user data is being uploaded as an ISO image"
+		return is, nil
+	}
+	wanted, err := m.wantedSettings(op, s, v, iso)
+	if err != nil {
+		return provider.Machine{}, err
+	}
+	if changes := v.settings.differing(wanted); len(changes) > 0 {
+		changes["digest"] = v.settings["digest"]
+		return m.step(op, v, is, tasks, taskConfig, "it is being configured", func(into *string) error {
+			return m.Post(ctx, vmPath(v.Node, v.VMID)+"/config", changes, into)
+		})
+	}
+	return m.step(op, v, is, tasks, taskStart, "it is being started", func(into *string) error {
+		return m.Post(ctx, vmPath(v.Node, v.VMID)+"/status/start", nil, into)
+	})
+}
+
+// wantedSettings are those of a machine. Whatever else the template has is kept.
+func (m machines) wantedSettings(op string, s provider.MachineSpec, v *vm, iso string) (map[string]string, error) {
+	tags, err := tagsOf(op, s, attempt{VMID: v.VMID, Node: v.node})
+	if err != nil {
+		return nil, err
+	}
+	net, err := m.network(op, s, v.settings)
+	if err != nil {
+		return nil, err
+	}
+	root, _ := v.settings.root()
+	all := map[string]string{
+		"cores": strconv.Itoa(int(s.CPU)), "sockets": "1", "cpu": cmp.Or(m.spec.CPUType, "host"), "memory": strconv.Itoa(int(s.MemoryMB)), "balloon": "0",
+		"net0": net, "agent": "enabled=1", "onboot": "1", "serial0": "socket", "tags": joined(tags), root.slot: root.with("serial", "root").String(),
+	}
+	m.extraDisks(s, v.settings, all)
+	cloudInit(v.settings, m.spec.Storage, iso, all)
+	return all, nil
+}
+
+func joined(tags map[string]string) string {
+	var all []string
+	for w := range tags {
+		all = append(all, w)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ";")
+}
+
+// network is the first interface: that of the template on the wanted bridge, with a hardware
+// address that is derived from the owner, so that a reservation stays valid.
+func (m machines) network(op string, s provider.MachineSpec, have settings) (string, error) {
+	model, _, o := have.nic()
+	if len(o.params) > 0 {
+		o.params = slices.Clone(o.params[1:])
+	}
+	if m.spec.Bridge != "" {
+		o = o.with("bridge", m.spec.Bridge)
+	}
+	if o.get("bridge") == "" {
+		return "", provider.Invalid.New(op, provider.ReasonNetworkNotFound, errors.New("neither the ProviderConfig nor the template names a bridge"), "set spec.proxmox.bridge")
+	}
+	if m.spec.VLAN != 0 {
+		o = o.with("tag", strconv.Itoa(int(m.spec.VLAN)))
+	}
+	first := option{params: [][2]string{{cmp.Or(model, "virtio"), macOf(s.Owner.ID)}}}
+	return option{params: append(first.params, o.params...)}.String(), nil
+}
+
+// macOf derives a hardware address from the owner, with the prefix of Proxmox.
+func macOf(owner string) string {
+	sum := sha256.Sum256([]byte("net0 " + owner))
+	return fmt.Sprintf("BC:24:11:%02X:%02X:%02X", sum[0], sum[1], sum[2])
+}
+
+// extraDisks adds the disks that are missing. They are on the bus virtio, whose serial numbers
+// Talos sees.
+func (m machines) extraDisks(s provider.MachineSpec, have settings, into map[string]string) {
+	slot := 1
+	for i, d := range s.ExtraDisks {
+		serial := fmt.Sprintf("disk-%d", i+1)
+		if slices.ContainsFunc(have.drives(), func(d drive) bool { return d.get("serial") == serial }) {
+			continue
+		}
+		for have[fmt.Sprintf("virtio%d", slot)] != "" {
+			slot++
+		}
+		into[fmt.Sprintf("virtio%d", slot)] = fmt.Sprintf("%s:%d,serial=%s", cmp.Or(d.StorageClass, m.spec.Storage), d.SizeGB, serial)
+		slot++
+	}
+}
+
+// cloudInit attaches the ISO image with user data, or else the drive that Proxmox VE writes
+// itself, for name and addresses. A guest would take either of two.
+func cloudInit(have settings, storage, iso string, into map[string]string) {
+	slot := ""
+	for _, d := range have.drives() {
+		if d.cloudinit() || iso != "" && d.first == iso {
+			slot = d.slot
+		}
+	}
+	kept := slot != "" && iso == ""
+	for _, free := range []string{"ide2", "ide0", "sata5", "sata4"} {
+		if slot == "" && (have[free] == "" || strings.HasPrefix(have[free], "none")) {
+			slot = free
+		}
+	}
+	switch {
+	case iso != "":
+		into[slot] = iso + ",media=cdrom"
+	case !kept:
+		into[slot] = storage + ":cloudinit"
+	}
+	if iso == "" {
+		into["ipconfig0"] = cmp.Or(have["ipconfig0"], "ip=dhcp")
+	}
+}
+
+// differing returns the settings that a VM does not have yet.
+func (s settings) differing(wanted map[string]string) map[string]any {
+	changes := map[string]any{}
+	for name, value := range wanted {
+		if !same(name, s[name], value) {
+			changes[name] = value
+		}
+	}
+	return changes
+}
+
+// same compares two values of a setting. Proxmox VE writes the parameters of a value, and
+// tags, in an order of its own.
+func same(name, have, want string) bool {
+	a, b := parseOption(have), parseOption(want)
+	switch {
+	case name == "tags":
+		return joined(words(have)) == joined(words(want))
+	case name == "agent":
+		return a.first == "1" || a.get("enabled") == "1"
+	case have == "" || a.first != b.first:
+		return false
+	}
+	return !slices.ContainsFunc(b.params, func(p [2]string) bool { return !strings.EqualFold(a.get(p[0]), p[1]) })
+}

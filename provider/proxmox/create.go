@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxmox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Create clones the template, or takes the next step with the VM that it finds: the disk is
+// enlarged, the VM configured, then started. Each step is a task of the platform that is not
+// awaited; while one is left the machine is Partial.
+func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
+	op := fmt.Sprintf("create machine %q on %s", s.Name, m.config)
+	if err := refuseSpec(op, s); err != nil {
+		return provider.Machine{}, err
+	}
+	c, err := m.seen.Do(ctx, s.Name)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	found, err := m.find(ctx, c, s.MachineRef)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	if found != nil {
+		return m.advance(ctx, op, s, c, found)
+	}
+	if err := m.checkName(ctx, op, s.MachineRef); err != nil {
+		return provider.Machine{}, err
+	}
+	if s.Attempt == "" {
+		r, t, err := m.underway(ctx, c, s.Owner.ID)
+		if err != nil || r != nil && t.running() {
+			return m.beingCloned(s.MachineRef, t), within(op, err)
+		}
+	}
+	a, err := m.attempt(ctx, op, c, s)
+	if err != nil {
+		return provider.Machine{}, err
+	}
+	return m.clone(ctx, op, s, c, a)
+}
+
+// checkName refuses a name that the VM of another owner has, on whatever node: names of nodes
+// are unique in a cluster.
+func (m machines) checkName(ctx context.Context, op string, ref provider.MachineRef) error {
+	all, err := m.named.Do(ctx, ref.Name)
+	if err != nil {
+		return within(op, err)
+	}
+	for _, r := range all {
+		if r.Name == ref.Name && !marked(r.tags()).of(ref, r.VMID) {
+			return provider.NameTaken(op, fmt.Sprintf("VM %d (%s) on %s", r.VMID, r.Name, r.Node), "machineName")
+		}
+	}
+	return nil
+}
+
+func (m machines) beingCloned(ref provider.MachineRef, t task) provider.Machine {
+	return provider.Machine{Ref: ref, State: provider.StatePartial, Message: fmt.Sprintf("the VM is being cloned from template %s on %s", t.ID, t.Node)}
+}
+
+// clone clones the template, unless the attempt has done so already.
+func (m machines) clone(ctx context.Context, op string, s provider.MachineSpec, c *cluster, a attempt) (provider.Machine, error) {
+	t, found, err := m.cloning(ctx, a.Source.Node, a.VMID)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	switch found = found && t.UPID != a.After; {
+	case found && t.running():
+		return m.beingCloned(s.MachineRef, t), nil
+	case found && t.failed():
+		return m.failedClone(ctx, op, s, c, a, t)
+	case found:
+		return m.cloned(ctx, op, s, c, a)
+	case c.guests[a.VMID]:
+		return provider.Machine{}, spent(op, fmt.Errorf("VMID %d was taken by another VM", a.VMID))
+	}
+	var upid string
+	err = m.Post(ctx, vmPath(a.Source.Node, a.Source.VMID)+"/clone", m.cloneRequest(s, a), &upid)
+	if taken(err) {
+		return m.cloned(ctx, op, s, c, a)
+	}
+	if err != nil {
+		return provider.Machine{}, asked(within(op, err), a)
+	}
+	m.began(a.VMID, upid)
+	return m.beingCloned(s.MachineRef, task{ID: fmt.Sprint(a.Source.VMID), Node: a.Source.Node}), nil
+}
+
+// cloneRequest has the only marks that the call takes: name and description.
+func (m machines) cloneRequest(s provider.MachineSpec, a attempt) map[string]any {
+	r := map[string]any{"newid": a.VMID, "name": s.Name, "description": describe(s.Owner.Tags(s.Name), a.VMID, a.Node), "full": 0}
+	if a.Full {
+		r["full"], r["storage"] = 1, m.spec.Storage
+	}
+	if a.Node != a.Source.Node {
+		r["target"] = a.Node
+	}
+	return r
+}
+
+// cloned looks at the VM that has the ID of an attempt: the listing may lack it.
+func (m machines) cloned(ctx context.Context, op string, s provider.MachineSpec, c *cluster, a attempt) (provider.Machine, error) {
+	for _, node := range []string{a.Node, a.Source.Node} {
+		v, err := m.read(ctx, c, resource{Type: typeVM, Node: node, VMID: a.VMID}, mark{})
+		if err != nil {
+			return provider.Machine{}, within(op, err)
+		}
+		if v != nil && v.of(s.MachineRef, a.VMID) {
+			return m.advance(ctx, op, s, c, v)
+		}
+		if v != nil && v.settings["lock"] == lockClone {
+			t, found, err := m.cloning(ctx, node, a.VMID)
+			if err != nil || found && t.running() {
+				return m.beingCloned(s.MachineRef, t), within(op, err)
+			}
+		}
+	}
+	return provider.Machine{}, spent(op, fmt.Errorf("VMID %d belongs to another VM, or the VM of an earlier call is gone", a.VMID))
+}
+
+// failedClone removes what a failed clone of this attempt has left, and reports why it failed.
+func (m machines) failedClone(ctx context.Context, op string, s provider.MachineSpec, c *cluster, a attempt, t task) (provider.Machine, error) {
+	left, err := m.removeDebris(ctx, op, s.MachineRef, c, map[number]bool{a.VMID: true})
+	if err != nil || left != nil {
+		return value(left), err
+	}
+	failure := fmt.Errorf("template %d could not be cloned to VM %d: %s", a.Source.VMID, a.VMID, stable(t.Status))
+	if known, ok := meant(t.Status); ok && known.kind == provider.Exhausted {
+		return provider.Machine{}, asked(provider.Exhausted.New(op, known.reason, failure, known.hint), a)
+	}
+	return provider.Machine{}, spent(op, failure)
+}
+
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// asked adds to a refusal for want of capacity where it was asked for.
+func asked(err error, a attempt) error {
+	if e, ok := errors.AsType[*provider.Error](err); ok && e.Kind == provider.Exhausted && e.Err != nil {
+		e.Err = fmt.Errorf("node %s: %w", a.Node, e.Err)
+	}
+	return err
+}
+
+// checkBridge refuses a bridge that a node does not have. Where networks may not be read, the
+// platform refuses the VM.
+func (m machines) checkBridge(ctx context.Context, node string) error {
+	has, known, err := m.hasBridge(ctx, node)
+	if err != nil || has || !known {
+		return err
+	}
+	return provider.Invalid.New("", provider.ReasonNetworkNotFound, fmt.Errorf("node %s has no bridge %s", node, m.spec.Bridge), "correct spec.proxmox.bridge, or create it on every node of spec.proxmox.nodes")
+}
+
+func (m machines) hasBridge(ctx context.Context, node string) (has, known bool, err error) {
+	if m.spec.Bridge == "" {
+		return true, true, nil
+	}
+	var all []struct {
+		Name string `json:"iface"`
+	}
+	err = m.get(ctx, "/nodes/"+node+"/network", url.Values{"type": {"any_bridge"}}, &all)
+	if forbidden(err) {
+		return false, false, nil
+	}
+	for _, b := range all {
+		has = has || b.Name == m.spec.Bridge
+	}
+	return has, err == nil, err
+}

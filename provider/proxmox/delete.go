@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxmox
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Delete stops the VM, removes its user data and then destroys it, with which its disks end.
+// Asked again once it is gone, it removes what failed clones have left. A task that runs is
+// not asked for again.
+func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+	op := fmt.Sprintf("delete machine %q on %s", ref.Name, m.config)
+	c, err := m.seen.Do(ctx, ref.Name)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	v, err := m.find(ctx, c, ref)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	if v == nil {
+		return m.deleteRemains(ctx, op, ref, c)
+	}
+	return m.deleteVM(ctx, op, ref, c, v)
+}
+
+// leaving reports a machine that is being deleted.
+func leaving(ref provider.MachineRef, id, message string) provider.Machine {
+	return provider.Machine{Ref: ref, ID: id, State: provider.StateDeleting, Message: message}
+}
+
+func (m machines) deleteVM(ctx context.Context, op string, ref provider.MachineRef, c *cluster, v *vm) (provider.Machine, error) {
+	id := m.id(v.mark, c)
+	if v.settings == nil {
+		return leaving(ref, id, fmt.Sprintf("%s is deleted when that node is online again", v)), nil
+	}
+	if lock := v.settings["lock"]; lock != "" && lock != "suspended" {
+		return leaving(ref, id, fmt.Sprintf("%s is locked (%s) and is deleted when that has ended; remove a stale lock with qm unlock %d", v, lock, v.VMID)), nil
+	}
+	tasks, err := m.tasksOf(ctx, v.Node, v.VMID)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	if t, runs := busy(tasks); runs {
+		return leaving(ref, id, fmt.Sprintf("%s is deleted; task %s runs", v, t.Type)), nil
+	}
+	var now current
+	if err := m.get(ctx, vmPath(v.Node, v.VMID)+"/status/current", nil, &now); err != nil && !gone(err) {
+		return provider.Machine{}, within(op, err)
+	}
+	if now.Status == "running" {
+		return m.removing(op, leaving(ref, id, v.String()+" is being stopped"), tasks, taskStop, func(into *string) error {
+			return m.Post(ctx, vmPath(v.Node, v.VMID)+"/status/stop", nil, into)
+		})
+	}
+	if left, err := m.deleteISOs(ctx, op, ref, c); err != nil || left {
+		return leaving(ref, id, v.String()+": its user data is being deleted"), err
+	}
+	return m.removing(op, leaving(ref, id, v.String()+" is being deleted"), tasks, taskDestroy, func(into *string) error {
+		return m.destroy(ctx, v.Node, v.VMID, into)
+	})
+}
+
+// destroy removes a VM with the disks of its configuration. Others that have its ID in their
+// name are kept: a person may have put them there.
+func (m machines) destroy(ctx context.Context, node string, vmid number, into *string) error {
+	query := url.Values{"purge": {"1"}, "destroy-unreferenced-disks": {"0"}}
+	return m.Client.Delete(ctx, vmPath(node, vmid)+"?"+query.Encode(), into)
+}
+
+// removing begins a task and reports it, with the failure of the last one.
+func (m machines) removing(op string, left provider.Machine, tasks []task, kind string, begin func(upid *string) error) (provider.Machine, error) {
+	var upid string
+	if err := begin(&upid); err != nil && !gone(err) {
+		return provider.Machine{}, within(op, err)
+	}
+	if t, found := last(tasks, kind); found && t.failed() {
+		left.Message += "; the last try failed: " + stable(t.Status)
+	}
+	return left, nil
+}
+
+// deleteRemains removes what is left of a machine without a VM. While a clone still runs,
+// nothing is gone.
+func (m machines) deleteRemains(ctx context.Context, op string, ref provider.MachineRef, c *cluster) (provider.Machine, error) {
+	r, t, err := m.underway(ctx, c, ref.Owner.ID)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	if r != nil && t.running() {
+		return leaving(ref, "", fmt.Sprintf("VM %d on %s is still being cloned, and is deleted then", r.VMID, r.Node)), nil
+	}
+	if left, err := m.deleteISOs(ctx, op, ref, c); err != nil || left {
+		return leaving(ref, "", "its user data is being deleted"), err
+	}
+	left, err := m.removeDebris(ctx, op, ref, c, m.candidates(ref.Owner.ID))
+	if err != nil || left != nil {
+		return value(left), err
+	}
+	return provider.Machine{Ref: ref, State: provider.StateAbsent}, nil
+}
+
+// removeDebris removes what failed clones of the driver have left under the IDs: a VM without
+// a name, or volumes without a VM. It returns nil if there is nothing. What no clone of the
+// driver has created is never touched.
+func (m machines) removeDebris(ctx context.Context, op string, ref provider.MachineRef, c *cluster, ids map[number]bool) (*provider.Machine, error) {
+	for id := range ids {
+		r := c.vm(id)
+		if r == nil || r.Lock != lockClone && r.Lock != "destroyed" || marked(r.tags()).OwnerID != "" {
+			continue
+		}
+		if left, err := m.removeHalf(ctx, op, ref, c, *r); err != nil || left != nil {
+			return left, err
+		}
+	}
+	volumes, err := m.bareVolumes(ctx, c, ids)
+	if err != nil || len(volumes) == 0 {
+		return nil, within(op, err)
+	}
+	for _, v := range volumes {
+		if err := m.deleteVolume(ctx, v); err != nil {
+			return nil, within(op, err)
+		}
+	}
+	return new(leaving(ref, "", volumes[0].VolID+" of a failed clone is being deleted")), nil
+}
+
+// removeHalf removes a VM that a failed clone of the driver has left. It is locked, and only
+// root may remove a lock.
+func (m machines) removeHalf(ctx context.Context, op string, ref provider.MachineRef, c *cluster, r resource) (*provider.Machine, error) {
+	if r.Lock == "destroyed" {
+		return new(leaving(ref, "", fmt.Sprintf("VM %d on %s is being destroyed", r.VMID, r.Node))), nil
+	}
+	v, err := m.read(ctx, c, r, mark{})
+	if err != nil || v == nil || v.settings["name"] != "" || v.settings["description"] != "" {
+		return nil, within(op, err)
+	}
+	t, found, err := m.cloning(ctx, r.Node, r.VMID)
+	if err != nil || !found || t.running() {
+		return nil, within(op, err)
+	}
+	var upid string
+	err = m.destroy(ctx, r.Node, r.VMID, &upid)
+	if err != nil && !gone(err) {
+		return nil, within(op, err)
+	}
+	tasks, err := m.tasksOf(ctx, r.Node, r.VMID)
+	if t, failed := last(tasks, taskDestroy); err == nil && failed && t.failed() {
+		err = provider.InUse.New(op, provider.ReasonDeletionRefused, fmt.Errorf("VM %d on %s is left from a failed clone: %s", r.VMID, r.Node, stable(t.Status)), fmt.Sprintf("run qm unlock %d on %s: only root can remove the lock", r.VMID, r.Node))
+	}
+	return new(leaving(ref, "", fmt.Sprintf("VM %d on %s, left from a failed clone, is being deleted", r.VMID, r.Node))), within(op, err)
+}
+
+// volume is one of a storage.
+type volume struct {
+	VolID string `json:"volid"`
+	VMID  number `json:"vmid"`
+	Size  number `json:"size"`
+	Time  number `json:"ctime"`
+	node  string
+	store string
+}
+
+// readVolumes lists the volumes of a type of content on the storages that nodes see, each
+// once. Those of a node that is offline cannot be seen.
+func (m machines) readVolumes(ctx context.Context, c *cluster, content string) (all []volume, err error) {
+	seen := map[string]bool{}
+	for _, r := range c.storages {
+		key := r.Node + "/" + r.Storage
+		if r.Shared != 0 {
+			key = r.Storage
+		}
+		if seen[key] || !r.holds(content) || !c.online(r.Node) || !slices.Contains(m.spec.Nodes, r.Node) {
+			continue
+		}
+		seen[key] = true
+		var some []volume
+		if err := m.get(ctx, "/nodes/"+r.Node+"/storage/"+r.Storage+"/content", url.Values{"content": {content}}, &some); err != nil {
+			return nil, err
+		}
+		for _, v := range some {
+			v.node, v.store = r.Node, r.Storage
+			all = append(all, v)
+		}
+	}
+	return all, nil
+}
+
+// bareVolumes are those of the IDs that a failed clone of the driver has left: there is no VM,
+// the clone to that ID was the driver's, and the volume is not older.
+func (m machines) bareVolumes(ctx context.Context, c *cluster, ids map[number]bool) (bare []volume, err error) {
+	all, err := m.readVolumes(ctx, c, "images")
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range all {
+		if !ids[v.VMID] || c.guests[v.VMID] {
+			continue
+		}
+		if free, err := m.free(ctx, c, v.VMID); err != nil || !free {
+			return nil, err
+		}
+		t, found, err := m.cloning(ctx, v.node, v.VMID)
+		if err != nil {
+			return nil, err
+		}
+		if found && t.failed() && (v.Time == 0 || v.Time >= t.Start) {
+			bare = append(bare, v)
+		}
+	}
+	return bare, nil
+}
+
+func (m machines) deleteVolume(ctx context.Context, v volume) error {
+	var upid string
+	err := m.Client.Delete(ctx, "/nodes/"+v.node+"/storage/"+v.store+"/content/"+url.PathEscape(v.VolID), &upid)
+	if gone(err) {
+		return nil
+	}
+	return err
+}

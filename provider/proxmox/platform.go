@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxmox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
+)
+
+const (
+	// briefly is how long templates are kept: as long as the machines of one cluster are
+	// requested.
+	briefly = 5 * time.Second
+	// mostKeys is how many calls one listing answers.
+	mostKeys = 1000
+	// oldest is the first version that is supported.
+	oldest = 7
+)
+
+// platform is a connection to one cluster, or to a node without one.
+type platform struct {
+	*client
+	spec   v1alpha1.ProxmoxSpec
+	config string
+	clones clones
+
+	// What many calls ask for at the same time is read with one request.
+	seen      *cloud.Batch[*cluster]
+	named     *cloud.Batch[[]resource]
+	templates *cloud.Recent[template]
+}
+
+func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platform {
+	p := &platform{client: api, spec: spec, config: config}
+	p.clones.targets = map[string]number{}
+	p.seen = cloud.NewBatch(mostKeys, p.readCluster)
+	p.named = cloud.NewBatch(mostKeys, p.readNames)
+	p.templates = cloud.NewRecent[template](briefly)
+	return p
+}
+
+// connected reads the version, and refuses one that is too old, then the identity.
+func (p *platform) connected(ctx context.Context, op string) (provider.Identity, error) {
+	version, err := p.version(ctx)
+	if err != nil {
+		return "", err
+	}
+	if major := majorOf(version); major < oldest {
+		return "", provider.Invalid.New(op, provider.ReasonPlatformRefused, fmt.Errorf("the version of Proxmox VE is %s", version), fmt.Sprintf("upgrade it: version %d is needed", oldest))
+	}
+	return p.identify(ctx)
+}
+
+func (p *platform) version(ctx context.Context) (string, error) {
+	var v struct{ Version string }
+	err := p.get(ctx, "/version", nil, &v)
+	if err == nil && v.Version == "" {
+		err = errForeign
+	}
+	return v.Version, err
+}
+
+func majorOf(version string) int {
+	text, _, _ := strings.Cut(version, ".")
+	major, _ := strconv.Atoi(text) // of another form it is 0, too old
+	return major
+}
+
+// identify identifies the cluster by its own certificate authority, which every cluster
+// creates for itself.
+func (p *platform) identify(ctx context.Context) (provider.Identity, error) {
+	var errs []error
+	for _, node := range p.spec.Nodes {
+		var all []struct{ Filename, Fingerprint string }
+		if err := p.get(ctx, "/nodes/"+node+"/certificates/info", nil, &all); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, c := range all {
+			if c.Filename == "pve-root-ca.pem" && c.Fingerprint != "" {
+				return provider.NewIdentity(provider.Mark{Name: "authority", Value: strings.ToLower(strings.ReplaceAll(c.Fingerprint, ":", ""))}), nil
+			}
+		}
+	}
+	if len(errs) == len(p.spec.Nodes) {
+		return "", p.noNode(errs)
+	}
+	return "", nil
+}
+
+// noNode is the error of a cluster none of whose nodes answers for itself.
+func (p *platform) noNode(errs []error) error {
+	mapped := apiError("identify the cluster of "+p.config, errs[0])
+	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Kind == provider.Invalid && e.Reason != provider.ReasonEndpointForeign {
+		e.Hint = "correct spec.proxmox.nodes: " + strings.Join(p.spec.Nodes, ", ")
+	}
+	return mapped
+}
+
+// readNames lists the VMs of all nodes as they are now: the listing of the cluster has names
+// as old as the last report of a node.
+func (p *platform) readNames(ctx context.Context, _ []string) (all []resource, err error) {
+	c, err := p.readCluster(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, node := range p.spec.Nodes {
+		var some []resource
+		if !c.online(node) {
+			continue
+		}
+		if err := p.get(ctx, "/nodes/"+node+"/qemu", nil, &some); err != nil {
+			return nil, err
+		}
+		for i := range some {
+			some[i].Node = node
+		}
+		all = append(all, some...)
+	}
+	others := slices.DeleteFunc(c.vms, func(r resource) bool { return slices.Contains(p.spec.Nodes, r.Node) && c.online(r.Node) })
+	return append(all, others...), nil
+}

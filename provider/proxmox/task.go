@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxmox
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Types of tasks.
+const (
+	taskClone   = "qmclone"
+	taskConfig  = "qmconfig"
+	taskResize  = "resize"
+	taskStart   = "qmstart"
+	taskStop    = "qmstop"
+	taskDestroy = "qmdestroy"
+)
+
+// task is one that a node runs or has run.
+type task struct {
+	UPID  string `json:"upid"`
+	Node  string `json:"node"`
+	Type  string `json:"type"`
+	ID    string `json:"id"`
+	User  string `json:"user"`
+	Token string `json:"tokenid"`
+	Start number `json:"starttime"`
+	End   number `json:"endtime"`
+	// Status is empty or RUNNING, then OK, or what went wrong.
+	Status string `json:"status"`
+}
+
+func (t task) running() bool {
+	return t.End == 0 && (t.Status == "" || strings.EqualFold(t.Status, "running"))
+}
+
+// failed reports whether a task has ended without success. Warnings are a success.
+func (t task) failed() bool {
+	return !t.running() && t.Status != "OK" && !strings.HasPrefix(t.Status, "WARNINGS")
+}
+
+// readTasks lists the tasks of a node, the newest first. Without Sys.Audit these are the
+// driver's own.
+func (p *platform) readTasks(ctx context.Context, node string, query url.Values) (all []task, err error) {
+	query.Set("source", "all")
+	err = p.get(ctx, "/nodes/"+node+"/tasks", query, &all)
+	slices.SortStableFunc(all, func(a, b task) int { return int(b.Start - a.Start) })
+	return all, err
+}
+
+// tasksOf lists the tasks on a VM, the newest first.
+func (p *platform) tasksOf(ctx context.Context, node string, vmid number) ([]task, error) {
+	return p.readTasks(ctx, node, url.Values{"vmid": {strconv.Itoa(int(vmid))}, "limit": {"20"}})
+}
+
+// last returns the newest task of the types.
+func last(all []task, types ...string) (task, bool) {
+	i := slices.IndexFunc(all, func(t task) bool { return slices.Contains(types, t.Type) })
+	if i < 0 {
+		return task{}, false
+	}
+	return all[i], true
+}
+
+// busy returns a task that runs.
+func busy(all []task) (task, bool) {
+	i := slices.IndexFunc(all, task.running)
+	if i < 0 {
+		return task{}, false
+	}
+	return all[i], true
+}
+
+// mine reports whether the driver's credentials have started a task.
+func (p *platform) mine(t task) bool {
+	name := t.User
+	if t.Token != "" && !strings.Contains(name, "!") {
+		name += "!" + t.Token
+	}
+	return name == p.user
+}
+
+// clones remembers which VM a task creates: the task itself names only the template. What it
+// holds never changes and can be read again.
+type clones struct {
+	mu      sync.Mutex
+	targets map[string]number
+}
+
+var (
+	announced = regexp.MustCompile(`creating a clone of VM \d+ with ID (\d+)`)
+	allocated = regexp.MustCompile(`\bvm-(\d+)-(?:disk|cloudinit|state)`)
+)
+
+// targetOf returns the VM that a qmclone task creates, 0 if its log does not show it. Proxmox
+// VE writes the ID since version 9.2; before, the names of the volumes have it.
+func (p *platform) targetOf(ctx context.Context, t task) (number, error) {
+	p.clones.mu.Lock()
+	known := p.clones.targets[t.UPID]
+	p.clones.mu.Unlock()
+	if known != 0 {
+		return known, nil
+	}
+	var lines []struct {
+		Text string `json:"t"`
+	}
+	err := p.get(ctx, "/nodes/"+t.Node+"/tasks/"+url.PathEscape(t.UPID)+"/log", url.Values{"limit": {"100"}}, &lines)
+	if err != nil {
+		return 0, err
+	}
+	for _, form := range []*regexp.Regexp{announced, allocated} {
+		for _, l := range lines {
+			if m := form.FindStringSubmatch(l.Text); m != nil && m[1] != t.ID {
+				id, _ := strconv.Atoi(m[1]) // digits
+				p.began(number(id), t.UPID)
+				return number(id), nil
+			}
+		}
+	}
+	return 0, nil
+}
+
+// began notes which VM a task creates.
+func (p *platform) began(vmid number, upid string) {
+	p.clones.mu.Lock()
+	defer p.clones.mu.Unlock()
+	if upid != "" {
+		p.clones.targets[upid] = vmid
+	}
+}
+
+// cloning returns the newest task of the driver on a node that clones a template to a VM.
+func (p *platform) cloning(ctx context.Context, node string, vmid number) (task, bool, error) {
+	all, err := p.readTasks(ctx, node, url.Values{"typefilter": {taskClone}, "limit": {"500"}})
+	if err != nil {
+		return task{}, false, err
+	}
+	for _, t := range all {
+		if t.Type != taskClone || !p.mine(t) {
+			continue
+		}
+		target, err := p.targetOf(ctx, t)
+		if err != nil {
+			return task{}, false, err
+		}
+		if target == vmid {
+			return t, true, nil
+		}
+	}
+	return task{}, false, nil
+}

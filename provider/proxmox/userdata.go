@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxmox
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
+)
+
+const (
+	contentISO = "iso"
+	isoPrefix  = "butler_"
+)
+
+// isoName is the name of the ISO image of a machine. It has the owner in it: a volume has no
+// tags.
+func isoName(ref provider.MachineRef) string {
+	o := ref.Owner
+	return fmt.Sprintf("%s%s_%s_%s_%s.iso", isoPrefix, ref.Name, o.Cluster, o.ID, o.ClusterID)
+}
+
+// isoOwner is the inverse of isoName, for a volume.
+func isoOwner(volid string) tag.Set {
+	name := volid[strings.LastIndex(volid, "/")+1:]
+	parts := strings.Split(strings.TrimSuffix(name, ".iso"), "_")
+	if !strings.HasPrefix(name, isoPrefix) || len(parts) != 5 {
+		return tag.Set{}
+	}
+	return tag.Set{Machine: parts[1], Cluster: parts[2], OwnerID: parts[3], ClusterID: parts[4]}
+}
+
+// isosOf are the ISO images of a machine, whatever the name of its cluster.
+func (m machines) isosOf(ctx context.Context, c *cluster, ref provider.MachineRef) ([]volume, error) {
+	all, err := m.readVolumes(ctx, c, contentISO)
+	return slices.DeleteFunc(all, func(v volume) bool {
+		s := isoOwner(v.VolID)
+		return ref.Owner.ID == "" || s.OwnerID != ref.Owner.ID || s.Machine != ref.Name
+	}), err
+}
+
+// deleteISOs removes the ISO images of a machine, and reports whether some are left.
+func (m machines) deleteISOs(ctx context.Context, op string, ref provider.MachineRef, c *cluster) (left bool, err error) {
+	all, err := m.isosOf(ctx, c, ref)
+	for _, v := range all {
+		if err := m.deleteVolume(ctx, v); err != nil {
+			return true, within(op, err)
+		}
+	}
+	return len(all) > 0, within(op, err)
+}
+
+// isoStorage is where ISO images for a node are uploaded: a shared storage before others.
+func (m machines) isoStorage(c *cluster, node string) (string, bool) {
+	var all []resource
+	for _, r := range c.storages {
+		if r.Node == node && r.holds(contentISO) {
+			all = append(all, r)
+		}
+	}
+	if len(all) == 0 {
+		return "", false
+	}
+	slices.SortFunc(all, func(a, b resource) int {
+		if a.Shared != b.Shared {
+			return int(b.Shared - a.Shared)
+		}
+		return strings.Compare(a.Storage, b.Storage)
+	})
+	return all[0].Storage, true
+}
+
+// errISO is the refusal of user data without a place for it.
+func errISO(op, node string) error {
+	return provider.Invalid.New(op, reasonNoISO, fmt.Errorf("node %s sees no storage for ISO images, with which user data and network data travel: snippets cannot be uploaded through the API", node),
+		"allow the content iso on a storage of the node and grant Datastore.AllocateTemplate on it, or leave out userData and networkData")
+}
+
+// ensureISO uploads the user data of a machine, and returns its volume once it is there.
+func (m machines) ensureISO(ctx context.Context, op string, s provider.MachineSpec, c *cluster, v *vm) (volid string, ready bool, err error) {
+	if s.UserData == "" && s.NetworkData == "" {
+		return "", true, nil
+	}
+	storage, ok := m.isoStorage(c, v.Node)
+	if !ok {
+		return "", false, errISO(op, v.Node)
+	}
+	content := nocloud(s)
+	there, err := m.isosOf(ctx, c, s.MachineRef)
+	if err != nil {
+		return "", false, within(op, err)
+	}
+	for _, have := range there {
+		if have.store == storage && int(have.Size) == len(content) {
+			return have.VolID, true, nil
+		}
+	}
+	return "", false, within(op, m.upload(ctx, v.Node, storage, isoName(s.MachineRef), content))
+}
+
+// nocloud is the image that cloud-init and Talos read user data from.
+func nocloud(s provider.MachineSpec) []byte {
+	files := []file{{"meta-data", "instance-id: " + s.Owner.ID + "\nlocal-hostname: " + s.Name + "\n"}, {"user-data", s.UserData.Reveal()}}
+	if s.NetworkData != "" {
+		files = append(files, file{"network-config", s.NetworkData.Reveal()})
+	}
+	return image("cidata", files)
+}
+
+// upload sends an ISO image to a storage. Proxmox VE puts it in place with a task, and replaces
+// one of that name.
+func (m machines) upload(ctx context.Context, node, storage, name string, content []byte) error {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	if err := form.WriteField("content", contentISO); err != nil {
+		return err
+	}
+	part, err := form.CreateFormFile("filename", name)
+	if err != nil {
+		return err
+	}
+	if _, err := part.Write(content); err != nil {
+		return err
+	}
+	if err := form.Close(); err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.base+"/nodes/"+node+"/storage/"+storage+"/upload", bytes.NewReader(body.Bytes()))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	answer, err := m.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	_, err = io.Copy(io.Discard, answer.Body)
+	return err
+}

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxmox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+const (
+	// firstVMID and lastVMID are the range without a setting: out of the way of the IDs that
+	// Proxmox VE proposes from 100 on.
+	firstVMID = 100_000
+	lastVMID  = 999_999
+	// probes is how many IDs are derived from an owner, before any free one is taken.
+	probes = 64
+	// foreseen is how many of them are looked at where no attempt is recorded.
+	foreseen = 8
+)
+
+// vmids is the range that IDs are taken from.
+func (p *platform) vmids() (first, size int64) {
+	if r := p.spec.VMIDRange; r != nil {
+		return int64(r.Start), int64(r.End) - int64(r.Start) + 1
+	}
+	return firstVMID, lastVMID - firstVMID + 1
+}
+
+// candidate derives an ID from the owner and the number of the attempt: two controllers seldom
+// want the same one, and debris is found without a record.
+func (p *platform) candidate(owner string, attempt int) number {
+	first, size := p.vmids()
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", owner, attempt))
+	return number(first + int64(binary.BigEndian.Uint64(sum[:8])>>1)%size)
+}
+
+// candidates are the first IDs of an owner.
+func (p *platform) candidates(owner string) map[number]bool {
+	all := map[number]bool{}
+	for n := range foreseen {
+		all[p.candidate(owner, n)] = true
+	}
+	return all
+}
+
+// freeID returns the first ID from an attempt on that no VM has. Whether it stays free is
+// decided by the call that clones.
+func (p *platform) freeID(ctx context.Context, c *cluster, owner string, attempt int) (int, number, error) {
+	for n := attempt; n < attempt+probes; n++ {
+		id := p.candidate(owner, n)
+		if free, err := p.free(ctx, c, id); err != nil || free {
+			return n, id, err
+		}
+	}
+	first, size := p.vmids()
+	for i := range min(size, 1<<16) {
+		if id := number(first + i); !c.guests[id] {
+			if free, err := p.free(ctx, c, id); err != nil || free {
+				return attempt + probes, id, err
+			}
+		}
+	}
+	return 0, 0, provider.Exhausted.New("", reasonRange, fmt.Errorf("every VMID from %d to %d is in use", first, first+size-1), "widen spec.proxmox.vmidRange, or remove VMs")
+}
+
+// free asks whether an ID is in use, also by a VM that the credentials may not see.
+func (p *platform) free(ctx context.Context, c *cluster, id number) (bool, error) {
+	if c.guests[id] {
+		return false, nil
+	}
+	var next number
+	err := p.get(ctx, "/cluster/nextid", url.Values{"vmid": {strconv.Itoa(int(id))}}, &next)
+	if said, ok := errors.AsType[*answerError](err); ok && (said.status == 400 || taken(err)) {
+		return false, nil
+	}
+	return err == nil, err
+}
