@@ -219,7 +219,7 @@ var rules = []Rule{
 		InTests: []string{"provider/harvester", "provider/inmemory"},
 	},
 	// A butleradm with defects, for tests.
-	{Packages: "internal/cli/matrix/faulty", May: []string{"api/v1alpha1", "internal/cli", "internal/plane/component", "internal/sim/...", "internal/talos", "provider", "provider/aws", "provider/azure", "provider/gcp", "provider/harvester"}},
+	{Packages: "internal/cli/matrix/faulty", May: []string{"api/v1alpha1", "internal/cli", "internal/plane/component", "internal/sim/...", "internal/talos", "provider", "provider/aws", "provider/azure", "provider/gcp", "provider/harvester", "provider/nutanix", "provider/proxmox"}},
 	{Packages: "internal/version"},
 	{Packages: "cmd/...", May: []string{"api/v1alpha1", "charts", "provider/...", "internal/...", "config/crd"}},
 
