@@ -45,6 +45,8 @@ type Options struct {
 	Content func(body []byte) []byte
 	// Plain serves without TLS.
 	Plain bool
+	// HTTP1 does not offer HTTP/2, which has no reason in its status line.
+	HTTP1 bool
 	// Create is how long the platform takes to answer when a machine is created.
 	Create  time.Duration
 	Faults  *fault.Injector
@@ -81,6 +83,10 @@ func Serve(o Options, next http.Handler) (*Server, error) {
 	s.server = &http.Server{
 		Handler: o.chain(next), TLSConfig: security, ReadHeaderTimeout: headerTimeout,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+	if o.HTTP1 {
+		s.server.Protocols = new(http.Protocols)
+		s.server.Protocols.SetHTTP1(true)
 	}
 	go s.serve() // ends with Close
 	return s, nil

@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxmox
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func getVersion(c *call) (any, error) {
+	words := strings.SplitN(c.seed.Version, ".", 3)
+	return map[string]any{"version": c.seed.Version, "release": strings.Join(words[:min(2, len(words))], "."), "repoid": "5ac30304265fbd8e"}, nil
+}
+
+// watchStatus publishes the status of VMs in lists of the cluster from time to time, as the
+// daemon of each node does: until then a new VM has neither a name nor a status there.
+func (p *PVE) watchStatus() {
+	every := p.seed.Lag
+	if every == 0 {
+		every = max(5*p.options.Create, 200*time.Millisecond)
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		p.mu.Lock()
+		for _, g := range p.st.guests.ByID {
+			if !p.node(g.Node).Offline {
+				g.Shown = p.status(g)
+			}
+		}
+		p.mu.Unlock()
+	}
+}
+
+// status is that of a VM now.
+func (p *PVE) status(g *guest) *shown {
+	s := &shown{Name: g.name(), Status: "stopped", Template: g.isTemplate(), CPUs: g.cpus(), Memory: int64(g.memory()) << 20, Started: g.Started}
+	if s.Name == "" {
+		s.Name = "VM " + g.id()
+	}
+	if g.Running {
+		s.Status = "running"
+	}
+	if v := p.st.volumeAt(parseDrive(p.bootDrive(g), g.Config[p.bootDrive(g)])["file"], g.Node); v != nil {
+		s.Disk = v.Bytes
+	}
+	return s
+}
+
+func (s *shown) uptime() int64 {
+	if s.Status != "running" {
+		return 0
+	}
+	return int64(time.Since(s.Started).Seconds())
+}
+
+// listResources lists what is in the cluster. Configurations are read at once, the status of
+// their VMs is what was published last.
+func listResources(c *call) (any, error) {
+	kind := c.params["type"]
+	out := []any{}
+	if kind == "" || kind == "vm" {
+		for _, g := range c.st.guests.All() {
+			if c.may(g.path(), "VM.Audit") {
+				out = append(out, c.resource(g))
+			}
+		}
+	}
+	if kind == "" || kind == "node" {
+		for i := range c.seed.Nodes {
+			out = append(out, c.nodeEntry(&c.seed.Nodes[i]))
+		}
+	}
+	if kind == "" || kind == "storage" {
+		out = append(out, c.storageResources()...)
+	}
+	if kind == "" || kind == "sdn" {
+		out = append(out, c.networkResources()...)
+	}
+	return out, nil
+}
+
+func (c *call) resource(g *guest) map[string]any {
+	out := map[string]any{"id": "qemu/" + g.id(), "vmid": g.VMID, "node": g.Node, "type": "qemu", "status": "unknown"}
+	if s := g.Shown; s != nil {
+		out["name"], out["status"], out["template"], out["uptime"] = s.Name, s.Status, map[bool]int{true: 1}[s.Template], s.uptime()
+		out["maxcpu"], out["cpu"], out["maxmem"], out["mem"], out["maxdisk"], out["disk"] = s.CPUs, 0, s.Memory, 0, s.Disk, 0
+		out["netin"], out["netout"], out["diskread"], out["diskwrite"], out["memhost"] = 0, 0, 0, 0, 0
+	}
+	for _, name := range []string{"lock", "tags"} {
+		if value := g.Config[name]; value != "" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// nodeEntry is a node with its load, for callers that may see that.
+func (c *call) nodeEntry(n *Node) map[string]any {
+	out := map[string]any{"id": "node/" + n.Name, "node": n.Name, "type": "node", "status": "online", "level": ""}
+	if n.Offline {
+		out["status"] = "offline"
+	}
+	if !c.may("/nodes/"+n.Name, "Sys.Audit") {
+		return out
+	}
+	out["maxcpu"], out["maxmem"], out["maxdisk"] = n.CPUs, int64(n.MemoryGB)<<30, int64(100)<<30
+	if !n.Offline {
+		out["cpu"], out["mem"], out["disk"], out["uptime"] = 0.02, c.nodeMemory(n), int64(9)<<30, 864000
+	}
+	return out
+}
+
+// nodeMemory is the memory of a node that is used, in bytes: its own and that of its VMs.
+func (c *call) nodeMemory(n *Node) int64 { return int64(c.usedMemory(n.Name)+2048) << 20 }
+
+func (c *call) storageResources() (out []any) {
+	for i := range c.seed.Storage {
+		s := &c.seed.Storage[i]
+		if !c.may("/storage/"+s.Name, "Datastore.Audit") || s.Disabled {
+			continue
+		}
+		for _, n := range c.seed.Nodes {
+			if !s.at(n.Name) {
+				continue
+			}
+			total, used := c.usage(s, n.Name)
+			one := map[string]any{
+				"id": "storage/" + n.Name + "/" + s.Name, "storage": s.Name, "node": n.Name, "type": "storage", "plugintype": s.Type, "status": "available",
+				"shared": map[bool]int{true: 1}[s.Shared], "content": s.contentText(), "maxdisk": total, "disk": used,
+			}
+			if n.Offline {
+				one["status"] = "unknown"
+			}
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+func (c *call) networkResources() (out []any) {
+	if !c.may("/sdn/zones/localnetwork", "SDN.Audit") {
+		return nil
+	}
+	for _, n := range c.seed.Nodes {
+		out = append(out, map[string]any{
+			"id": "network/" + n.Name + "/zone/localnetwork", "type": "network", "network-type": "zone", "network": "localnetwork", "node": n.Name, "status": "ok",
+		})
+	}
+	return out
+}
+
+// nextID returns a free ID as a string, or confirms that one is free.
+func nextID(c *call) (any, error) {
+	if want := c.params["vmid"]; want != "" {
+		if c.st.guests.ByID[want] != nil {
+			return nil, wrongParam("vmid", "VM %s already exists", want)
+		}
+		return want, nil
+	}
+	for id := 100; ; id++ {
+		if text := strconv.Itoa(id); c.st.guests.ByID[text] == nil {
+			return text, nil
+		}
+	}
+}
+
+func clusterStatus(c *call) (any, error) {
+	out := []any{map[string]any{"type": "cluster", "id": "cluster", "name": c.name, "nodes": len(c.seed.Nodes), "version": len(c.seed.Nodes), "quorate": 1}}
+	for i, n := range c.seed.Nodes {
+		out = append(out, map[string]any{
+			"type": "node", "id": "node/" + n.Name, "name": n.Name, "nodeid": i + 1, "ip": fmt.Sprintf("192.0.2.%d", i+11), "local": map[bool]int{true: 1}[i == 0],
+			"online": map[bool]int{false: 1}[n.Offline], "level": "",
+		})
+	}
+	return out, nil
+}
+
+func listNodes(c *call) (any, error) {
+	out := []any{}
+	for i := range c.seed.Nodes {
+		one := c.nodeEntry(&c.seed.Nodes[i])
+		one["ssl_fingerprint"] = c.fingerprint(c.seed.Nodes[i].Name)
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// fingerprint is that of a node's own certificate.
+func (p *PVE) fingerprint(node string) string {
+	sum := sha256.Sum256([]byte(p.name + "/" + node))
+	words := make([]string, len(sum))
+	for i, b := range sum {
+		words[i] = fmt.Sprintf("%02X", b)
+	}
+	return strings.Join(words, ":")
+}
+
+func nodeStatus(c *call) (any, error) {
+	n := c.node(c.at())
+	total, used := int64(n.MemoryGB)<<30, c.nodeMemory(n)
+	return map[string]any{
+		"uptime": 864000, "idle": 0, "wait": 0, "cpu": 0.02, "loadavg": []string{"0.25", "0.22", "0.20"}, "pveversion": "pve-manager/" + c.seed.Version + "/5ac30304265fbd8e",
+		"kversion": "Linux 6.17.2-1-pve #1 SMP", "memory": map[string]any{"total": total, "used": used, "free": total - used, "available": total - used},
+		"cpuinfo": map[string]any{"cpus": n.CPUs, "cores": n.CPUs / 2, "sockets": 2, "model": "Simulated CPU", "mhz": "2400.000", "flags": "", "hvm": "1", "user_hz": 100},
+		"rootfs":  map[string]any{"total": int64(100) << 30, "used": int64(9) << 30, "avail": int64(91) << 30, "free": int64(91) << 30},
+		"swap":    map[string]any{"total": 0, "used": 0, "free": 0},
+		"ksm":     map[string]any{"shared": 0},
+	}, nil
+}
+
+// listNetworks lists the interfaces of a node. Bridges that the caller may not use are left
+// out when bridges are asked for.
+func listNetworks(c *call) (any, error) {
+	kind := c.params["type"]
+	out := []any{}
+	if kind == "" || kind == "eth" {
+		out = append(out, map[string]any{"iface": "eno1", "type": "eth", "active": 1, "exists": 1, "method": "manual", "method6": "manual", "families": []string{"inet"}, "priority": 3})
+	}
+	for i, name := range c.node(c.at()).Bridges {
+		if kind != "" && kind != "bridge" && !strings.HasPrefix(kind, "any_") && kind != "include_sdn" {
+			continue
+		}
+		if strings.HasPrefix(kind, "any_") && c.needAny("/sdn/zones/localnetwork/"+name, "SDN.Use", "SDN.Audit") != nil {
+			continue
+		}
+		out = append(out, map[string]any{
+			"iface": name, "type": "bridge", "active": 1, "autostart": 1, "method": "static", "method6": "manual", "families": []string{"inet"}, "priority": 4 + i,
+			"bridge_ports": "eno1", "bridge_stp": "off", "bridge_fd": "0", "bridge_vlan_aware": 1, "cidr": fmt.Sprintf("192.0.2.%d/24", i+11),
+			"address": fmt.Sprintf("192.0.2.%d", i+11), "netmask": "24",
+		})
+	}
+	return out, nil
+}
+
+func listGuests(c *call) (any, error) {
+	out := []any{}
+	for _, g := range c.st.guests.All() {
+		if g.Node == c.at() && c.may(g.path(), "VM.Audit") {
+			out = append(out, c.guestStatus(g))
+		}
+	}
+	return out, nil
+}
+
+// guestStatus is the status of a VM at once.
+func (c *call) guestStatus(g *guest) map[string]any {
+	s := c.status(g)
+	out := map[string]any{
+		"vmid": g.VMID, "name": s.Name, "status": s.Status, "cpus": s.CPUs, "cpu": 0, "maxmem": s.Memory, "mem": 0, "memhost": 0, "maxdisk": s.Disk, "disk": 0,
+		"uptime": s.uptime(), "netin": 0, "netout": 0, "diskread": 0, "diskwrite": 0,
+	}
+	if s.Template {
+		out["template"] = 1
+	}
+	if g.Config["serial0"] != "" {
+		out["serial"] = 1
+	}
+	if g.Running {
+		out["pid"] = 4000 + g.VMID
+	}
+	for _, name := range []string{"lock", "tags"} {
+		if value := g.Config[name]; value != "" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+func currentStatus(c *call) (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	out := c.guestStatus(g)
+	out["qmpstatus"], out["ha"] = out["status"], map[string]any{"managed": 0}
+	if parts, _ := parseOption("agent", "agent", g.Config["agent"]); parts["enabled"] == "1" {
+		out["agent"] = 1
+	}
+	if g.Running {
+		out["running-qemu"], out["running-machine"] = "10.1.2", "pc-i440fx-10.1+pve0"
+	}
+	return out, nil
+}
