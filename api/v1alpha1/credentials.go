@@ -16,6 +16,8 @@ const (
 	KeyUsername = "username"
 	KeyPassword = "password"
 	KeyCABundle = "caBundle"
+	// KeyAPIKey is an API key of Nutanix, instead of user and password.
+	KeyAPIKey = "apiKey"
 	// KeyToken and KeyTokenSecret are an API token of Proxmox.
 	KeyToken       = "token"
 	KeyTokenSecret = "tokenSecret"

@@ -47,12 +47,15 @@ const (
 
 // NutanixSpec places machines on a Nutanix cluster.
 // +kubebuilder:validation:XValidation:rule="self.clusterUUID == oldSelf.clusterUUID",message="nutanix.clusterUUID is immutable: machines created there could no longer be found; create another ProviderConfig"
+// +kubebuilder:validation:XValidation:rule="has(self.subnetUUID) != has(self.subnetName)",message="set nutanix.subnetUUID or nutanix.subnetName, one of them"
+// +kubebuilder:validation:XValidation:rule="!(has(self.imageUUID) && has(self.imageName))",message="set nutanix.imageUUID or nutanix.imageName, not both"
+// +kubebuilder:validation:XValidation:rule="!(has(self.storageContainerUUID) && has(self.storageContainerName))",message="set nutanix.storageContainerUUID or nutanix.storageContainerName, not both"
 type NutanixSpec struct {
 	// Endpoint of Prism Central.
 	// +kubebuilder:validation:Pattern=`^https?://`
 	// +kubebuilder:validation:MaxLength=2048
 	Endpoint string `json:"endpoint"`
-	// Port of Prism Central.
+	// Port of Prism Central. One in the endpoint must be the same.
 	// +kubebuilder:default=9440
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -69,15 +72,40 @@ type NutanixSpec struct {
 	// SubnetUUID is the subnet that machines are attached to.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
-	SubnetUUID string `json:"subnetUUID"`
+	// +optional
+	SubnetUUID string `json:"subnetUUID,omitempty"`
+	// SubnetName is the name of the subnet, instead of its UUID.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	SubnetName string `json:"subnetName,omitempty"`
 	// ImageUUID is the image of the root disk.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	ImageUUID string `json:"imageUUID,omitempty"`
-	// StorageContainerUUID is the storage container of the disks.
+	// ImageName is the name of the image, instead of its UUID. Without both, an image is
+	// looked for whose name has the version of Talos.
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	ImageName string `json:"imageName,omitempty"`
+	// StorageContainerUUID is the storage container of the disks; default is chosen by the
+	// platform.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	StorageContainerUUID string `json:"storageContainerUUID,omitempty"`
+	// StorageContainerName is the name of the storage container, instead of its UUID.
+	// +kubebuilder:validation:MaxLength=75
+	// +optional
+	StorageContainerName string `json:"storageContainerName,omitempty"`
+	// Project of the machines, its UUID or name.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Project string `json:"project,omitempty"`
+	// CoresPerSocket of new machines. It must divide their number of processors.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	// +optional
+	CoresPerSocket int32 `json:"coresPerSocket,omitempty"`
 }
 
 // VMIDRange is a range of Proxmox VM ids, both ends included.

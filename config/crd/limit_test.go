@@ -71,6 +71,7 @@ func refusedAt(t *testing.T, err error, path, value string) {
 func limits() []limit {
 	const (
 		nutanix = "full/providerconfig-nutanix.yaml"
+		named   = "full/providerconfig-nutanix-names.yaml"
 		aws     = "full/providerconfig-aws.yaml"
 		azure   = "full/providerconfig-azure.yaml"
 		team    = "full/providerconfig-harvester.yaml"
@@ -149,6 +150,8 @@ func limits() []limit {
 		{nutanix, []string{"spec.nutanix.endpoint"}, url, noURL},
 		{nutanix, []string{"spec.nutanix.port"}, port, noPort},
 		{nutanix, []string{"spec.nutanix.clusterUUID", "spec.nutanix.subnetUUID"}, some, none},
+		{named, []string{"spec.nutanix.subnetName"}, some, none},
+		{nutanix, []string{"spec.nutanix.coresPerSocket"}, []string{"1", "64"}, []string{"0", "65"}},
 		{proxmox, []string{"spec.proxmox.endpoint"}, url, noURL},
 		{proxmox, []string{"spec.proxmox.nodes"}, []string{"[a]"}, []string{"[]"}},
 		{proxmox, []string{"spec.proxmox.nodes[]", "spec.proxmox.storage"}, some, none},

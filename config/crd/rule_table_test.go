@@ -331,6 +331,24 @@ func createRules() map[string]rule {
 			refused:  fields{"spec.proxmox.template": "talos"},
 			message:  "set templateID or template, not both",
 		},
+		"a subnet of Nutanix has a UUID or a name": {
+			file:     "full/providerconfig-nutanix.yaml",
+			accepted: fields{"spec.nutanix.subnetUUID": "null", "spec.nutanix.subnetName": "vlan40"},
+			refused:  fields{"spec.nutanix.subnetName": "vlan40"},
+			message:  "set nutanix.subnetUUID or nutanix.subnetName, one of them",
+		},
+		"an image of Nutanix has a UUID or a name": {
+			file:     "full/providerconfig-nutanix.yaml",
+			accepted: fields{"spec.nutanix.imageUUID": "null", "spec.nutanix.imageName": "talos"},
+			refused:  fields{"spec.nutanix.imageName": "talos"},
+			message:  "set nutanix.imageUUID or nutanix.imageName, not both",
+		},
+		"a storage container of Nutanix has a UUID or a name": {
+			file:     "full/providerconfig-nutanix.yaml",
+			accepted: fields{"spec.nutanix.storageContainerUUID": "null", "spec.nutanix.storageContainerName": "default"},
+			refused:  fields{"spec.nutanix.storageContainerName": "default"},
+			message:  "set nutanix.storageContainerUUID or nutanix.storageContainerName, not both",
+		},
 		"a target's ip is an address": {
 			file:     balancer,
 			accepted: fields{"spec.targets": `[{ip: "fd00::1"}]`},
