@@ -46,6 +46,9 @@ func (p Plan) extraDisks(m Machine, reported []v1alpha1.MachineDisk) (out []talo
 // diskMatch is the expression that finds a disk on the platforms where its place is known
 // before the machine exists; empty on others.
 func (p Plan) diskMatch(d talos.Disk, lun int32) string {
+	if p.Talos.Installer == installer(v1alpha1.ProviderNutanix) {
+		return talos.NutanixDisk(lun)
+	}
 	switch v1alpha1.ProviderType(p.Talos.Platform) {
 	case v1alpha1.ProviderGCP:
 		return talos.GoogleDisk(d.Name, d.SizeGB)

@@ -210,6 +210,7 @@ func talosCluster(spec v1alpha1.ClusterBootstrapSpec) (talos.Cluster, error) {
 		ServiceCIDR:             spec.Network.ServiceCIDR,
 		CNI:                     talos.CNI(spec.Addons.CNI.Type),
 		Platform:                platform(spec.Provider),
+		Installer:               installer(spec.Provider),
 		ScheduleOnControlPlanes: spec.Cluster.Topology == v1alpha1.TopologySingleNode || spec.Cluster.Workers == nil,
 		KubeletMounts:           addon.KubeletMounts(spec),
 		ExternalCloudProvider:   !spec.Provider.OnPrem(),
@@ -218,16 +219,34 @@ func talosCluster(spec v1alpha1.ClusterBootstrapSpec) (talos.Cluster, error) {
 	}, nil
 }
 
-// defaultInstallDisk is what the API server fills in.
-const defaultInstallDisk = "/dev/vda"
+const (
+	// defaultInstallDisk is what the API server fills in.
+	defaultInstallDisk = "/dev/vda"
+	// scsiInstallDisk is the root disk of machines whose disks are on a SCSI bus.
+	scsiInstallDisk = "/dev/sda"
+)
 
 // installDisk counts the default as left out in a cloud, whose machines have no such
-// disk: Talos stays on the disk that it booted from.
+// disk: Talos stays on the disk that it booted from. The disks of Nutanix are on a SCSI bus.
 func installDisk(spec v1alpha1.ClusterBootstrapSpec) string {
-	if !spec.Provider.OnPrem() && spec.Talos.InstallDisk == defaultInstallDisk {
+	switch {
+	case spec.Talos.InstallDisk != defaultInstallDisk:
+		return spec.Talos.InstallDisk
+	case !spec.Provider.OnPrem():
 		return ""
+	case spec.Provider == v1alpha1.ProviderNutanix:
+		return scsiInstallDisk
 	}
 	return spec.Talos.InstallDisk
+}
+
+// installer is Talos' name for the environment that the image of machines was built for, where
+// that is no cloud: AHV passes user data as the config drive of OpenStack.
+func installer(p v1alpha1.ProviderType) string {
+	if p == v1alpha1.ProviderNutanix {
+		return "openstack"
+	}
+	return ""
 }
 
 // platform is Talos' name for the environment of a provider's machines: clouds

@@ -223,6 +223,8 @@ func TestTheDefaultInstallDiskIsLeftOutInACloud(t *testing.T) {
 		disk, want string
 	}{
 		"on-prem":             {v1alpha1.ProviderHarvester, "/dev/vda", "/dev/vda"},
+		"on a SCSI bus":       {v1alpha1.ProviderNutanix, "/dev/vda", "/dev/sda"},
+		"another one there":   {v1alpha1.ProviderNutanix, "/dev/sdb", "/dev/sdb"},
 		"cloud":               {v1alpha1.ProviderAWS, "/dev/vda", ""},
 		"cloud, another disk": {v1alpha1.ProviderAWS, "/dev/nvme0n1", "/dev/nvme0n1"},
 	} {

@@ -34,3 +34,12 @@ func AzureDisk(lun int32) string {
 	return fmt.Sprintf("disk.bus_path.matches(%q) || disk.model.startsWith(%q) && disk.dev_path.matches(%q)",
 		fmt.Sprintf("/%s/.*:%d$", azureData, lun), azureNVMe, fmt.Sprintf("^/dev/nvme[0-9]+n%d$", lun+azureFirstNamespace))
 }
+
+// ahvModel is the model of the disks of AHV.
+const ahvModel = "VDISK"
+
+// NutanixDisk returns the expression that finds a disk of AHV by its index on the SCSI bus,
+// which the guest sees as the number of the target.
+func NutanixDisk(index int32) string {
+	return fmt.Sprintf("disk.model == %q && disk.bus_path.matches(%q)", ahvModel, fmt.Sprintf("/target[0-9]+:0:%d/[0-9]+:0:%d:0$", index, index))
+}

@@ -30,6 +30,7 @@ type Cluster struct {
 	KubernetesVersion string // empty: the one that Talos was released with
 	Schematic         string
 	Platform          string // a cloud; empty: metal
+	Installer         string // environment of the install image; empty: that of Platform
 	InstallDisk       string // empty: /dev/vda, in a cloud the disk that Talos boots from
 	PodCIDR           string
 	ServiceCIDR       string

@@ -4,6 +4,7 @@
 package talos
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 
@@ -89,7 +90,7 @@ func generateOptions(secrets []byte, contract *config.VersionContract, c Cluster
 	if err != nil {
 		return nil, err
 	}
-	image, err := InstallImage(c.Platform, c.Schematic, c.TalosVersion)
+	image, err := InstallImage(cmp.Or(c.Installer, c.Platform), c.Schematic, c.TalosVersion)
 	if err != nil {
 		return nil, err
 	}
