@@ -5,32 +5,60 @@ package nutanix
 
 import (
 	"context"
-	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // machines implements provider.Machines.
-type machines struct{}
+type machines struct{ *platform }
 
 var _ provider.Machines = machines{}
 
-// Observe implements provider.Machines.
-func (machines) Observe(_ context.Context, ref provider.MachineRef) (provider.Machine, error) {
-	return provider.Machine{}, unimplemented(fmt.Sprintf("observe machine %q", ref.Name))
+// tagsOf returns what the description of a VM says about its owner.
+func tagsOf(v vm) tag.Set { return tag.Nutanix().ReadText(v.description) }
+
+// original reports whether the driver created a VM with this description. Clones have it as
+// well: they have a parent, and restored VMs another name.
+func original(v vm) bool { return v.parent == "" && tagsOf(v).Machine == v.name }
+
+// own reports whether the driver created the VM for the machine.
+func own(v vm, ref provider.MachineRef) bool {
+	return ref.Owner.ID != "" && tagsOf(v).OwnerID == ref.Owner.ID && original(v) && v.name == ref.Name
 }
 
-// Create implements provider.Machines.
-func (machines) Create(_ context.Context, s provider.MachineSpec) (provider.Machine, error) {
-	return provider.Machine{}, unimplemented(fmt.Sprintf("create machine %q", s.Name))
+// pick returns the machine out of VMs, nil if it is not there. Of several the oldest is the
+// machine: names are not unique, and another may have been restored from it.
+func pick(all []vm, ref provider.MachineRef) *vm {
+	var found *vm
+	for i, v := range all {
+		if own(v, ref) && (found == nil || older(v, *found)) {
+			found = &all[i]
+		}
+	}
+	return found
 }
 
-// Delete implements provider.Machines.
-func (machines) Delete(_ context.Context, ref provider.MachineRef) (provider.Machine, error) {
-	return provider.Machine{}, unimplemented(fmt.Sprintf("delete machine %q", ref.Name))
+func older(a, b vm) bool {
+	if c := a.created.Compare(b.created); c != 0 {
+		return c < 0
+	}
+	return a.uuid < b.uuid
 }
 
-// List implements provider.Machines.
-func (machines) List(context.Context, provider.Owner) ([]provider.Machine, error) {
-	return nil, unimplemented("list machines")
+// named lists the VMs of a name, of all owners.
+func (m machines) named(ctx context.Context, name string) ([]vm, error) {
+	all, err := m.listVMs(ctx, "vm_name=="+name)
+	return slices.DeleteFunc(all, func(v vm) bool { return v.name != name }), err
+}
+
+// saying returns what Prism Central says about a VM, as the end of a sentence.
+func saying(v vm) string {
+	said := slices.DeleteFunc(slices.Clone(v.messages), func(text string) bool { return text == "" })
+	if len(said) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(said, "; ")
 }

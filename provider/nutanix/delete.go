@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nutanix
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Delete deletes the VM, with which its disks end. A task that changes the VM is left alone
+// until it has ended: it may be the deletion. Asked again once the VM is gone, it removes the
+// categories that no other VM has.
+func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+	op := fmt.Sprintf("delete machine %q on %s", ref.Name, m.config)
+	all, err := m.named(ctx, ref.Name)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	v := pick(all, ref)
+	if v == nil {
+		return m.absent(ctx, op, ref)
+	}
+	left := m.report(*v, ref)
+	if left.State == provider.StateDeleting {
+		return left, nil
+	}
+	left.State, left.Message = provider.StateDeleting, "VM "+v.name+" is being deleted"
+	busy, err := m.busy(ctx, *v)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	if busy != "" {
+		left.Message = busy
+		return left, nil
+	}
+	if err := m.deleteVM(ctx, v.uuid); err != nil && !gone(err) {
+		return provider.Machine{}, within(op, err)
+	}
+	return left, nil
+}
+
+// absent reports a machine without a VM, once nothing else of it is left.
+func (m machines) absent(ctx context.Context, op string, ref provider.MachineRef) (provider.Machine, error) {
+	if ref.Owner.ID != "" {
+		if err := m.retire(ctx, ref.Owner); err != nil {
+			return provider.Machine{}, within(op, err)
+		}
+	}
+	return provider.Machine{Ref: ref, State: provider.StateAbsent}, nil
+}
+
+// busy describes the task that changes a VM; empty if there is none.
+func (m machines) busy(ctx context.Context, v vm) (string, error) {
+	if v.task == "" {
+		return "", nil
+	}
+	t, err := m.task(ctx, v.task)
+	if err != nil || t.ended() {
+		return "", ignoreGone(err)
+	}
+	return fmt.Sprintf("VM %s is changed by a task (%s), which ends first", v.name, t.operation), nil
+}

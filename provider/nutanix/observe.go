@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nutanix
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// Observe lists the VMs of the name; the owner is in their descriptions.
+func (m machines) Observe(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
+	op := fmt.Sprintf("observe machine %q on %s", ref.Name, m.config)
+	all, err := m.named(ctx, ref.Name)
+	if err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	if v := pick(all, ref); v != nil {
+		err := m.explain(ctx, v)
+		return m.report(*v, ref), within(op, err)
+	}
+	return provider.Machine{Ref: ref, State: provider.StateAbsent}, nil
+}
+
+// observeAll reports every machine that carries an owner.
+func (m machines) observeAll(ctx context.Context) (all []provider.Machine, err error) {
+	found, err := m.listVMs(ctx, "")
+	if err != nil {
+		return nil, within("observe all machines on "+m.config, err)
+	}
+	for _, g := range groupsOf(found, "") {
+		for _, o := range g.Objects {
+			if err := m.explain(ctx, &o.Of); err != nil {
+				return nil, within("observe all machines on "+m.config, err)
+			}
+			all = append(all, m.report(o.Of, g.Ref))
+		}
+	}
+	return all, nil
+}
+
+// explain completes a VM in an error state with what its last task says, unless it says
+// something itself.
+func (m machines) explain(ctx context.Context, v *vm) error {
+	if v.state != stateError || saying(*v) != "" || v.task == "" {
+		return nil
+	}
+	t, err := m.task(ctx, v.task)
+	if err == nil && t.failure != "" {
+		v.messages = []string{t.failure}
+	}
+	return ignoreGone(err)
+}

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nutanix
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// permissions returns every permission that machines need, by the names of Prism Central. The
+// role in the guide has the same.
+func permissions() []string {
+	return []string{
+		"Create_Category_Mapping",
+		"Create_Or_Update_Name_Category",
+		"Create_Or_Update_Value_Category",
+		"Create_Virtual_Machine",
+		"Delete_Category_Mapping",
+		"Delete_Name_Category",
+		"Delete_Value_Category",
+		"Delete_Virtual_Machine",
+		"Update_Virtual_Machine",
+		"View_Access_Control_Policy",
+		"View_Category_Mapping",
+		"View_Cluster",
+		"View_Host",
+		"View_Image",
+		"View_Name_Category",
+		"View_Project",
+		"View_Role",
+		"View_Storage_Container",
+		"View_Subnet",
+		"View_Value_Category",
+		"View_Virtual_Machine",
+	}
+}
+
+// conditional are the permissions that some settings need only.
+func (p preflight) conditional(permission string) bool {
+	return permission == "View_Project" && p.spec.Project == ""
+}
+
+// permissions compares the roles of the user with what machines need. Where the roles may not
+// be read, nothing is known.
+func (p preflight) permissions(ctx context.Context, _ []provider.MachineSpec) ([]provider.Finding, error) {
+	f := provider.Finding{Check: "permissions", Verdict: provider.Unknown}
+	granted, err := p.granted(ctx)
+	if err != nil || len(granted) == 0 {
+		if k := provider.KindOf(apiError("", err)); err != nil && k == provider.Unavailable {
+			return nil, err
+		}
+		f.Message, f.Hint = "the roles of the user may not be read", "compare them with docs/getting-started/nutanix.md"
+		return []provider.Finding{f}, nil
+	}
+	missing := slices.DeleteFunc(permissions(), func(one string) bool { return slices.Contains(granted, one) || p.conditional(one) })
+	if f.Verdict = provider.Passed; len(missing) > 0 {
+		f.Verdict, f.Message, f.Hint = provider.Refused, strings.Join(missing, ", ")+" is not granted", hintPermission
+	}
+	return []provider.Finding{f}, nil
+}

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nutanix
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// TestAMachineIsAVMOfTheRequestedSize reads the request that creates it.
+func TestAMachineIsAVMOfTheRequestedSize(t *testing.T) {
+	p := newPlatform(prism{&caller{http: &http.Client{}}}, v1alpha1.NutanixSpec{ClusterUUID: "here", CoresPerSocket: 2}, "nutanix-prod")
+	s := provider.MachineSpec{
+		MachineRef: provider.MachineRef{Name: "mgmt-cp-0", Owner: provider.Owner{ID: "o", ClusterID: "c", Cluster: "mgmt"}},
+		CPU:        4, MemoryMB: 8192, DiskGB: 50, UserData: "#cloud-config", ExtraDisks: []v1alpha1.DiskSpec{{SizeGB: 20}, {SizeGB: 30}},
+	}
+	a := attempt{Image: "talos", Subnet: "net", Project: "platform", Containers: []string{"", "fast", ""}}
+	text, err := json.Marshal(vmInput(machines{p}.order(s, a, map[string]string{"butler-c": "control-plane"})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk := func(index, gib int, more string) string {
+		return fmt.Sprintf(`{"device_properties":{"device_type":"DISK","disk_address":{"adapter_type":"SCSI","device_index":%d}},"disk_size_mib":%d%s}`, index, gib<<10, more)
+	}
+	want := `{"api_version":"3.1.0","metadata":{"kind":"vm","project_reference":{"kind":"project","uuid":"platform"},"categories":{"butler-c":"control-plane"}},
+	"spec":{"name":"mgmt-cp-0","cluster_reference":{"kind":"cluster","uuid":"here"},
+	"description":"{\"butler-cluster\":\"mgmt\",\"butler-cluster-id\":\"c\",\"butler-machine\":\"mgmt-cp-0\",\"butler-owner-id\":\"o\"}",
+	"resources":{"boot_config":{"boot_type":"UEFI"},"guest_customization":{"cloud_init":{"user_data":"I2Nsb3VkLWNvbmZpZw=="}},"hardware_clock_timezone":"UTC",
+	"memory_size_mib":8192,"num_sockets":2,"num_vcpus_per_socket":2,"power_state":"ON","nic_list":[{"subnet_reference":{"kind":"subnet","uuid":"net"},"is_connected":true}],
+	"disk_list":[` + disk(0, 50, `,"data_source_reference":{"kind":"image","uuid":"talos"}`) + "," +
+		disk(1, 20, `,"storage_config":{"storage_container_reference":{"kind":"storage_container","uuid":"fast"}}`) + "," + disk(2, 30, "") + `]}}}`
+	if diff := cmp.Diff(parsed(t, want), parsed(t, string(text))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func parsed(t *testing.T, text string) (v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return v
+}
+
+// TestAnUpdateIsReadAgainAfterAConflict: another writer has changed the VM.
+func TestAnUpdateIsReadAgainAfterAConflict(t *testing.T) {
+	read := func(version int, field string) string {
+		return fmt.Sprintf(`200 {"api_version":"3.1","metadata":{"kind":"vm","uuid":"u","spec_version":%d},"spec":{"name":"a","resources":{"power_state":"OFF","unknown":%q}},"status":{"state":"ERROR"}}`, version, field)
+	}
+	s, sent := server(t, answers{
+		"GET /vms/u": {read(3, "first"), read(4, "second")},
+		"PUT /vms/u": {`409 {"state":"ERROR","code":409,"message_list":[{"message":"Edit conflict: please retry change.","reason":"CONCURRENT_REQUESTS_NOT_ALLOWED"}]}`, `202 {}`},
+	})
+	if err := api(t, s).power(t.Context(), "u", powerOn); err != nil {
+		t.Fatal(err)
+	}
+	if len(*sent) != 4 {
+		t.Fatalf("%q", *sent)
+	}
+	want := parsed(t, `{"api_version":"3.1","metadata":{"kind":"vm","uuid":"u","spec_version":4},"spec":{"name":"a","resources":{"power_state":"ON","unknown":"second"}}}`)
+	if diff := cmp.Diff(want, any(decoded(t, (*sent)[3], "PUT /vms/u"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAListThatShrinksIsReadAgain: entities would be on pages that were read before.
+func TestAListThatShrinksIsReadAgain(t *testing.T) {
+	pageOf := func(total int, names ...string) string {
+		var all []string
+		for _, n := range names {
+			all = append(all, fmt.Sprintf(`{"metadata":{"uuid":%q},"spec":{"name":%q},"status":{}}`, n, n))
+		}
+		return fmt.Sprintf(`200 {"metadata":{"total_matches":%d},"entities":[%s]}`, total, strings.Join(all, ","))
+	}
+	s, sent := server(t, answers{"POST /vms/list": {pageOf(502, "a"), pageOf(501, "c"), pageOf(501, "b"), pageOf(501, "c")}})
+	all, err := api(t, s).listVMs(t.Context(), "")
+	if err != nil || len(all) != 2 || all[0].name != "b" || all[1].name != "c" || len(*sent) != 4 {
+		t.Errorf("%v, %v after %q", all, err, *sent)
+	}
+	s, _ = server(t, answers{"POST /vms/list": {pageOf(502, "a"), pageOf(501, "c"), pageOf(502, "a"), pageOf(501, "c"), pageOf(502, "a"), pageOf(501, "c")}})
+	if _, err := api(t, s).listVMs(t.Context(), ""); provider.KindOf(apiError("list", err)) != provider.Unavailable || err == nil {
+		t.Errorf("a list that changes all the time: %v", err)
+	}
+}
+
+// TestOneFileKnowsTheVendorsTypes, so that another version of the API replaces that file.
+func TestOneFileKnowsTheVendorsTypes(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if imports := strings.Contains(string(content), "nutanix-cloud-native/"+"prism-go-client"); imports != (file == "sdk.go") {
+			t.Errorf("%s imports the vendor's client: %t", file, imports)
+		}
+	}
+}
