@@ -4,52 +4,48 @@
 package proxmox
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	sim "github.com/butlerdotdev/butler/internal/sim/proxmox"
-	"github.com/butlerdotdev/butler/internal/sim/simtest"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/providertest"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestConformance(t *testing.T) {
-	s, err := simtest.Start(t.Context(), simtest.Options{Dir: t.TempDir(), Platform: sim.Platform()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Stop() })
-	credentials, err := s.Credentials()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}, Credentials: provider.NewCredentials(credentials)}
-	config.Name, config.Spec.Provider = "proxmox-prod", v1alpha1.ProviderProxmox
-	config.Transport = provider.Transport{DialContext: s.Network.Dial}
+	f := newFixture(t, sim.Seed{})
 	providertest.Run(t, providertest.Suite{
-		Provider: Provider(), Config: config, Bed: operator{s},
-		Machine:              provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 10},
-		Record:               "../../docs/contributing/provider-contract.md",
+		Provider: Provider(), Config: f.config(), Bed: operator{f}, Steps: true,
+		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 10},
+		Secrets: []string{string(f.credentials[v1alpha1.KeyTokenSecret])},
+		Labels:  map[string]string{"tier": "gold", "zone_of_shop": "a-1"},
+		Missing: map[string]providertest.Change{
+			"image":   func(_ *provider.Config, s *provider.MachineSpec) { s.Image = "talos-none" },
+			"network": func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Proxmox.Bridge = "vmbr9" },
+		},
+		Refused: map[string]providertest.Change{
+			"a label of the driver": func(_ *provider.Config, s *provider.MachineSpec) { s.Labels = map[string]string{tag.OwnerID: "me"} },
+			"a reserved tag":        func(_ *provider.Config, s *provider.MachineSpec) { s.Labels = map[string]string{"butler-vmid": "7"} },
+			"a label in upper case": func(_ *provider.Config, s *provider.MachineSpec) { s.Labels = map[string]string{"tier": "Gold"} },
+			"a name with dots":      func(_ *provider.Config, s *provider.MachineSpec) { s.Name += ".x" },
+			"an unknown template": func(c *provider.Config, _ *provider.MachineSpec) {
+				c.Spec.Proxmox.TemplateID, c.Spec.Proxmox.Template = 8999, ""
+			},
+			"an unknown storage": func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Proxmox.Storage = "none" },
+			"an unknown node":    func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Proxmox.Nodes = []string{"pve9"} },
+			"an unknown class": func(_ *provider.Config, s *provider.MachineSpec) {
+				s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 10, StorageClass: "longhorn"}}
+			},
+			"a disk below that of the template": func(_ *provider.Config, s *provider.MachineSpec) { s.DiskGB = 1 },
+			"network.mode ipam": func(c *provider.Config, _ *provider.MachineSpec) {
+				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Mode: v1alpha1.NetworkModeIPAM}
+			},
+		},
+		Unexercised: map[string]string{
+			"survives a drain": "Proxmox VE migrates only VMs that its HA manager has, and a node that is shut down starts the others again at boot",
+		},
 		WithoutLoadBalancers: "on-premises clusters have a virtual IP instead",
+		Record:               "../../docs/contributing/provider-contract.md",
 	})
-}
-
-// operator sees and changes the simulated platform as its administrator does. Faults are
-// the simulator's.
-type operator struct{ *simtest.Simulator }
-
-// errOperator is returned by what is left to do.
-var errOperator = errors.New("the simulated platform has no administrator yet")
-
-// Plant implements providertest.Bed.
-func (operator) Plant(context.Context, string) error { return errOperator }
-
-// Clone implements providertest.Bed.
-func (operator) Clone(context.Context, string, string) (func(), error) { return nil, errOperator }
-
-// Look implements providertest.Bed.
-func (operator) Look(context.Context, string) (providertest.Sight, error) {
-	return providertest.Sight{}, errOperator
 }
