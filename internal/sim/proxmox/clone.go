@@ -37,6 +37,23 @@ func cloneGuest(c *call) (any, error) {
 	return c.fork("qmclone", c.params["vmid"], c.params), nil
 }
 
+// hasFeature says whether all disks of a VM can be cloned or copied, and which nodes see them.
+func hasFeature(c *call) (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	able := c.params["feature"] != "snapshot" && c.checkCopies(g, c.params["feature"] == "copy") == nil
+	nodes := []string{g.Node}
+	if shared, err := c.checkCloneAccess(g); err == nil && shared {
+		nodes = nil
+		for _, n := range c.seed.Nodes {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	return map[string]any{"hasFeature": map[bool]int{true: 1}[able], "nodes": nodes}, nil
+}
+
 // checkClone refuses a clone before its task begins.
 func (c *call) checkClone() error {
 	target := c.params["target"]

@@ -195,6 +195,22 @@ func listNodes(c *call) (any, error) {
 	return out, nil
 }
 
+// listCertificates shows the authority that the cluster has created for itself, and the
+// certificate of a node that it has signed.
+func listCertificates(c *call) (any, error) {
+	certificate := func(file, subject, of string) map[string]any {
+		return map[string]any{
+			"filename": file, "fingerprint": c.fingerprint(of), "issuer": "/CN=Proxmox Virtual Environment/OU=" + c.name + "/O=PVE Cluster Manager CA",
+			"subject": subject, "notbefore": installed().Unix(), "notafter": installed().AddDate(10, 0, 0).Unix(),
+		}
+	}
+	node := c.params["node"]
+	return []any{
+		certificate("pve-root-ca.pem", "/CN=Proxmox Virtual Environment/OU="+c.name+"/O=PVE Cluster Manager CA", "the authority"),
+		certificate("pve-ssl.pem", "/OU=PVE Cluster Node/O=Proxmox Virtual Environment/CN="+node, node),
+	}, nil
+}
+
 // fingerprint is that of a node's own certificate.
 func (p *PVE) fingerprint(node string) string {
 	sum := sha256.Sum256([]byte(p.name + "/" + node))
