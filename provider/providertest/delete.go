@@ -108,7 +108,7 @@ func (t *trial) deleteFailsLate() {
 	if err := t.remove(s.MachineRef); err != nil {
 		t.fatalf("delete: %v", err)
 	}
-	t.await(s.MachineRef, append(complete(), provider.StateBroken, provider.StatePartial)...)
+	t.await(s.MachineRef, append(complete(), provider.StateBroken, provider.StatePartial, provider.StateStopped)...)
 	lift()
 	if err := t.deleteUntilAbsent(s.MachineRef); err != nil {
 		t.errorf("delete again: %v", err)

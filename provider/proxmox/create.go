@@ -31,12 +31,15 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 	if found != nil {
 		return m.advance(ctx, op, s, c, found)
 	}
+	if err := m.absenceSeen(ctx, op); err != nil {
+		return provider.Machine{}, err
+	}
 	if err := m.checkName(ctx, op, s.MachineRef); err != nil {
 		return provider.Machine{}, err
 	}
 	if s.Attempt == "" {
 		r, t, err := m.underway(ctx, c, s.Owner.ID)
-		if err != nil || r != nil && t.running() {
+		if err != nil || r != nil && !t.failed() {
 			return m.beingCloned(s.MachineRef, t), within(op, err)
 		}
 	}
@@ -118,7 +121,7 @@ func (m machines) cloned(ctx context.Context, op string, s provider.MachineSpec,
 		}
 		if v != nil && v.settings["lock"] == lockClone {
 			t, found, err := m.cloning(ctx, node, a.VMID)
-			if err != nil || found && t.running() {
+			if err != nil || found && !t.failed() { // it may have ended since the VM was read
 				return m.beingCloned(s.MachineRef, t), within(op, err)
 			}
 		}

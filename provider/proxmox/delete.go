@@ -26,6 +26,9 @@ func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider
 		return provider.Machine{}, within(op, err)
 	}
 	if v == nil {
+		if err := m.absenceSeen(ctx, op); err != nil {
+			return provider.Machine{}, err
+		}
 		return m.deleteRemains(ctx, op, ref, c)
 	}
 	return m.deleteVM(ctx, op, ref, c, v)
@@ -94,7 +97,7 @@ func (m machines) deleteRemains(ctx context.Context, op string, ref provider.Mac
 	if err != nil {
 		return provider.Machine{}, within(op, err)
 	}
-	if r != nil && t.running() {
+	if r != nil && !t.failed() {
 		return leaving(ref, "", fmt.Sprintf("VM %d on %s is still being cloned, and is deleted then", r.VMID, r.Node)), nil
 	}
 	if left, err := m.deleteISOs(ctx, op, ref, c); err != nil || left {

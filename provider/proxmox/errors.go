@@ -128,6 +128,7 @@ var phrases = []phrase{
 		meaning{provider.Exhausted, provider.ReasonCapacityExhausted, "free memory or space on the node and its storage, or add a node to spec.proxmox.nodes"}},
 	{regexp.MustCompile(`(?i)is locked|can't lock file|got lock|trying to acquire`), meaning{provider.Unavailable, provider.ReasonPlatformConflict, "it is tried again when the lock is gone; remove a stale one with qm unlock"}},
 	{regexp.MustCompile(`(?i)checksum mismatch|unexpected state change`), meaning{provider.Unavailable, provider.ReasonPlatformConflict, hintAgain}},
+	{unknownNode, meaning{provider.Invalid, provider.ReasonNotFound, "correct spec.proxmox.nodes"}},
 	{regexp.MustCompile(`(?i)no quorum|cluster not ready`), meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "the cluster has no quorum: start its nodes; it is tried again"}},
 	{regexp.MustCompile(`(?i)timeout|timed out|not online|no route to host|too many|connection refused`), meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "check node and storage; it is tried again"}},
 	{regexp.MustCompile(`(?i)protection mode`), meaning{provider.InUse, provider.ReasonDeletionRefused, "switch off the protection of the VM"}},
@@ -152,6 +153,8 @@ func answered(said *answerError) meaning {
 		return meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials}
 	case said.status == http.StatusForbidden:
 		return meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission}
+	case unknownNode.MatchString(said.text):
+		return known
 	case said.status >= 502 || said.status == http.StatusTooManyRequests: // 595 and 596: another node does not answer
 		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, hintAgain}
 	case found:
@@ -215,6 +218,8 @@ func missing(said *answerError) bool {
 }
 
 var (
+	unknownNode = regexp.MustCompile(`(?i)hostname lookup '[^']+' failed|no such cluster node`)
+
 	absent  = regexp.MustCompile(`(?i)does not exist|no such (vm|task|volume|file)|unable to find`)
 	existed = regexp.MustCompile(`(?i)already exists|file exists|existing config`)
 	// varying are what differs from try to try: tasks, and names of temporary files.

@@ -21,6 +21,9 @@ func (m machines) List(ctx context.Context, owner provider.Owner) ([]provider.Ma
 	if err := provider.CheckOwner(op, owner); err != nil {
 		return nil, err
 	}
+	if err := m.absenceSeen(ctx, op); err != nil {
+		return nil, err
+	}
 	c, err := m.seen.Do(ctx, "")
 	if err != nil {
 		return nil, within(op, err)
@@ -99,7 +102,7 @@ func (m machines) owned(ctx context.Context, op string, c *cluster) (all []*vm, 
 // undecided is the error of a listing while a clone of the driver runs.
 func (m machines) undecided(ctx context.Context, op string, r resource) error {
 	t, found, err := m.cloning(ctx, r.Node, r.VMID)
-	if err != nil || !found || !t.running() {
+	if err != nil || !found || t.failed() {
 		return err
 	}
 	return provider.Unavailable.New(op, provider.ReasonPlatformConflict, fmt.Errorf("VM %d on %s is being cloned, and has no owner before that has ended", r.VMID, r.Node), hintAgain)

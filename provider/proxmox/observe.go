@@ -35,10 +35,13 @@ func (m machines) Observe(ctx context.Context, ref provider.MachineRef) (provide
 	switch {
 	case err != nil:
 		return provider.Machine{}, within(op, err)
-	case r != nil && t.running():
+	case r != nil && !t.failed(): // it may have ended since the listing
 		return m.beingCloned(ref, t), nil
 	case r != nil:
 		return provider.Machine{Ref: ref, State: provider.StatePartial, Message: fmt.Sprintf("the clone of VM %d on %s has failed and left parts: %s", r.VMID, r.Node, stable(t.Status))}, nil
+	}
+	if err := m.absenceSeen(ctx, op); err != nil {
+		return provider.Machine{}, err
 	}
 	return m.leftISO(ctx, op, c, ref)
 }

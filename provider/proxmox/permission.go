@@ -5,6 +5,7 @@ package proxmox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -54,6 +55,23 @@ func (p *platform) grants(major int, isoStorages []string) []grant {
 		all = append(all, grant{"/sdn/zones/localnetwork/" + p.spec.Bridge, []string{"SDN.Use"}})
 	}
 	return all
+}
+
+// readAuditor asks whether VMs can be seen: a listing leaves out those that may not be.
+func (p *platform) readAuditor(ctx context.Context, _ []string) (bool, error) {
+	var all map[string]map[string]number
+	err := p.get(ctx, "/access/permissions", url.Values{"path": {"/vms"}}, &all)
+	_, granted := all["/vms"]["VM.Audit"]
+	return granted, err
+}
+
+// absenceSeen demands that VMs can be seen, so that the absence of one is real.
+func (p *platform) absenceSeen(ctx context.Context, op string) error {
+	granted, err := p.auditor.Do(ctx, "")
+	if err != nil || granted {
+		return within(op, err)
+	}
+	return provider.Unauthorized.New(op, provider.ReasonPermissionDenied, errors.New("VM.Audit is not granted on /vms: VMs are not seen"), hintPermission)
 }
 
 // permissions compares what is granted with what machines need, path by path.

@@ -29,7 +29,7 @@ type place struct {
 // places returns the nodes that a machine can be cloned to, the best first: those with room,
 // with the fewest machines of the cluster in this role, with the most memory, cores and space.
 func (m machines) places(ctx context.Context, c *cluster, s provider.MachineSpec) ([]place, error) {
-	copies, err := m.copies(c, s)
+	copies, err := m.copies(ctx, s)
 	if err != nil {
 		return nil, err
 	}

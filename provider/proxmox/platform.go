@@ -37,6 +37,7 @@ type platform struct {
 	// What many calls ask for at the same time is read with one request.
 	seen      *cloud.Batch[*cluster]
 	named     *cloud.Batch[[]resource]
+	auditor   *cloud.Batch[bool]
 	templates *cloud.Recent[template]
 }
 
@@ -45,6 +46,7 @@ func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platfor
 	p.clones.targets = map[string]number{}
 	p.seen = cloud.NewBatch(mostKeys, p.readCluster)
 	p.named = cloud.NewBatch(mostKeys, p.readNames)
+	p.auditor = cloud.NewBatch(mostKeys, p.readAuditor)
 	p.templates = cloud.NewRecent[template](briefly)
 	return p
 }

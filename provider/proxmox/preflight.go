@@ -136,9 +136,9 @@ func (p preflight) templatesOf(ctx context.Context, specs []provider.MachineSpec
 
 func (p preflight) oneTemplate(ctx context.Context, c *cluster, s provider.MachineSpec) (provider.Finding, error) {
 	name := cmp.Or(p.wanted(s), "of machines")
-	copies, err := p.copies(c, s)
+	copies, err := p.copies(ctx, s)
 	if err != nil {
-		return check.Verdict("template "+name, err)
+		return check.Verdict("template "+name, within("", err))
 	}
 	var shown, on []string
 	for _, node := range p.spec.Nodes {

@@ -50,7 +50,7 @@ const hintTemplate = "create it, see docs/getting-started/proxmox.md, or correct
 
 // copies returns every copy of the template of a machine, in a fixed order. Names are not
 // unique: each node may have its own.
-func (p *platform) copies(c *cluster, s provider.MachineSpec) ([]copyOf, error) {
+func (p *platform) copies(ctx context.Context, s provider.MachineSpec) ([]copyOf, error) {
 	name := p.wanted(s)
 	if name == "" {
 		return nil, provider.Invalid.New("", provider.ReasonImageMissing, errors.New("no template is named"), "set spec.proxmox.template or templateID")
@@ -58,7 +58,11 @@ func (p *platform) copies(c *cluster, s provider.MachineSpec) ([]copyOf, error) 
 	id, _ := strconv.Atoi(name) // a name is no ID
 	var all []copyOf
 	var other bool
-	for _, vm := range c.vms {
+	vms, err := p.named.Do(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, vm := range vms {
 		switch {
 		case id > 0 && vm.VMID != number(id) || id == 0 && vm.Name != name:
 		case vm.Template == 0:
