@@ -211,9 +211,10 @@ func listCertificates(c *call) (any, error) {
 	}, nil
 }
 
-// fingerprint is that of a node's own certificate.
-func (p *PVE) fingerprint(node string) string {
-	sum := sha256.Sum256([]byte(p.name + "/" + node))
+// fingerprint is that of the certificate of a node, or of the cluster's authority. No other
+// installation has it.
+func (p *PVE) fingerprint(of string) string {
+	sum := sha256.Sum256([]byte(p.st.accounts.ByID[root].Secret + p.name + "/" + of))
 	words := make([]string, len(sum))
 	for i, b := range sum {
 		words[i] = fmt.Sprintf("%02X", b)

@@ -135,7 +135,7 @@ func TestCopiesConflictsAndReadsOfThePast(t *testing.T) {
 		return len(vms) == 3
 	})
 	copied := f.call(t, "GET", "/nodes/pve1/qemu/102/config").object(t)
-	if copied["name"] != "mgmt-cp-0-clone" || copied["description"] != "mine\n" || !strings.HasPrefix(copied["scsi0"].(string), "local-lvm:vm-102-disk-0") {
+	if copied["name"] != "mgmt-cp-0-clone" || copied["description"] != "mine\n" || !strings.HasPrefix(copied["virtio0"].(string), "local-lvm:vm-102-disk-0") {
 		t.Errorf("the copy is %v", copied)
 	}
 	f.plan(fault.Fault{Kind: fault.StaleList, For: metav1.Duration{Duration: time.Minute}})

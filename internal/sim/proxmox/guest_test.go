@@ -24,9 +24,9 @@ func TestAVMLivesAndEnds(t *testing.T) {
 		t.Error("the clone has the hardware address or the ID of the template")
 	}
 	ok(t, f.do(t, "PUT", vm+"/config", "cores=4", "memory=4096", "tags=Web;db;web", "description=one\ntwo", "virtio1=local-lvm:10,serial=disk-1", "net0=virtio,bridge=vmbr0,tag=7"))
-	ok(t, f.do(t, "PUT", vm+"/resize", "disk=scsi0", "size=20G"))
+	ok(t, f.do(t, "PUT", vm+"/resize", "disk=virtio0", "size=20G"))
 	config = f.call(t, "GET", vm+"/config").object(t)
-	if config["tags"] != "db;web" || config["description"] != "one\ntwo\n" || config["scsi0"] != "local-lvm:vm-101-disk-0,size=20G" || config["virtio1"] != "local-lvm:vm-101-disk-1,serial=disk-1,size=10G" {
+	if config["tags"] != "db;web" || config["description"] != "one\ntwo\n" || config["virtio0"] != "local-lvm:vm-101-disk-0,size=20G" || config["virtio1"] != "local-lvm:vm-101-disk-1,serial=disk-1,size=10G" {
 		t.Errorf("the configuration is %v", config)
 	}
 	if a := f.call(t, "GET", vm+"/agent/network-get-interfaces"); a.reason != "VM 101 is not running" {

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -57,9 +58,12 @@ func (p *PVE) installTemplate(t Template) {
 	v.Image = t.Image
 	p.st.volumes.Put(v.key(), v)
 	g.Config = map[string]string{
-		"name": t.Name, "cores": "2", "memory": "2048", "ostype": "l26", "scsihw": "virtio-scsi-single", "agent": "1", "serial0": "socket",
-		"boot": "order=scsi0", "scsi0": v.ID + ",size=" + sizeText(v.Bytes), "net0": "virtio=" + randomMAC() + ",bridge=" + p.node(t.Node).Bridges[0],
+		"name": t.Name, "cores": "2", "cpu": "host", "memory": "2048", "ostype": "l26", "agent": "enabled=1", "serial0": "socket",
+		"boot": "order=virtio0", "virtio0": v.ID + ",size=" + sizeText(v.Bytes), "net0": "virtio=" + randomMAC() + ",bridge=" + p.node(t.Node).Bridges[0],
 		"smbios1": "uuid=" + g.UUID, "meta": "creation-qemu=10.1.2,ctime=" + fmt.Sprint(installed().Unix()),
+	}
+	if _, schematic, _ := strings.Cut(t.Image, " "); schematic != "" {
+		g.Config["description"] = schematic
 	}
 	if !t.Plain {
 		g.Config["template"] = "1"
