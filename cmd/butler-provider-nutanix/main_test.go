@@ -4,8 +4,15 @@
 package main
 
 import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/providerbinary"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 	"github.com/butlerdotdev/butler/internal/sim/nutanix"
@@ -17,8 +24,10 @@ func suite() providerbinary.Suite {
 		Platform: nutanix.Platform(),
 		Page:     "getting-started/nutanix.md",
 		Pages:    []string{"getting-started/nutanix.md"},
+		Objects:  1, // a VM with its disks
 		Count:    count,
 		Running:  running,
+		Reach:    reach,
 	}
 }
 
@@ -32,16 +41,61 @@ func BenchmarkAtRest(b *testing.B)             { suite().AtRest(b) }
 func BenchmarkLag(b *testing.B)                { suite().Lag(b) }
 func BenchmarkRealistic(b *testing.B)          { suite().Realistic(b) }
 
-// count counts all objects on the platform that machines consist of.
-func count(t testing.TB, _ facade.API) int {
+// reach points the ProviderConfig at the simulator, whose authority the driver trusts.
+func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) {
 	t.Helper()
-	t.Fatal("the simulated platform has no administrator yet")
-	return 0
+	// The user's own address, where calls are counted.
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(api.Admin()), "user.json"))
+	must(t, err)
+	var file struct {
+		Endpoint string `json:"endpoint"`
+		CA       string `json:"caBundle"`
+	}
+	must(t, json.Unmarshal(raw, &file))
+	ca, err := os.ReadFile(file.CA)
+	must(t, err)
+	at, err := url.Parse(file.Endpoint)
+	must(t, err)
+	port, err := strconv.Atoi(at.Port())
+	must(t, err)
+	c.Spec.Nutanix.Endpoint, c.Spec.Nutanix.Port = file.Endpoint, int32(port)
+	credentials[v1alpha1.KeyCABundle] = ca
 }
 
-// running returns the names of machines as they begin to run.
-func running(t testing.TB, _ facade.API) <-chan string {
+func must(t testing.TB, err error) {
 	t.Helper()
-	t.Fatal("the simulated platform has no administrator yet")
-	return nil
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// count counts all VMs.
+func count(t testing.TB, api facade.API) int {
+	t.Helper()
+	all, err := nutanix.List(t.Context(), api.Admin(), "vms")
+	must(t, err)
+	return len(all)
+}
+
+// running asks again and again: Prism reports no changes.
+func running(t testing.TB, api facade.API) <-chan string {
+	t.Helper()
+	names := make(chan string)
+	go func() {
+		defer close(names)
+		known := map[string]bool{}
+		for tick := time.Tick(50 * time.Millisecond); t.Context().Err() == nil; <-tick {
+			all, err := nutanix.List(t.Context(), api.Admin(), "vms")
+			if err != nil && t.Context().Err() == nil {
+				t.Error(err)
+			}
+			for _, vm := range all {
+				if vm.PowerState == "ON" && !known[vm.UUID] {
+					known[vm.UUID] = true
+					names <- vm.Name
+				}
+			}
+		}
+	}()
+	return names
 }

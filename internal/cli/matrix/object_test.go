@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	simgcp "github.com/butlerdotdev/butler/internal/sim/gcp"
+	simnutanix "github.com/butlerdotdev/butler/internal/sim/nutanix"
 )
 
 func harvesterObjects(ctx context.Context, admin string) (map[string][]string, error) {
@@ -93,6 +94,24 @@ func gcpObjects(ctx context.Context, admin string) (map[string][]string, error) 
 		found[collection] = nil
 		for _, o := range all {
 			found[collection] = append(found[collection], o.Name)
+		}
+	}
+	return found, nil
+}
+
+// nutanixObjects leaves out the categories that the platform defines.
+func nutanixObjects(ctx context.Context, admin string) (map[string][]string, error) {
+	found := map[string][]string{}
+	for _, collection := range []string{"vms", "categories"} {
+		all, err := simnutanix.List(ctx, admin, collection)
+		if err != nil {
+			return nil, err
+		}
+		found[collection] = nil
+		for _, o := range all {
+			if !o.SystemDefined {
+				found[collection] = append(found[collection], o.Name)
+			}
 		}
 	}
 	return found, nil

@@ -54,7 +54,7 @@ type platform struct {
 func platforms() []platform {
 	return []platform{
 		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk, false},
-		{"nutanix", nutanix, "butler-system", "", nil, "", "", false},
+		{"nutanix", nutanix, "butler-system", "password", nutanixObjects, "admin.json", fault.Category, true},
 		{"proxmox", proxmox, "butler-system", "", nil, "", "", false},
 		{"gcp", gcp, "butler-system", "serviceAccountKey", gcpObjects, "admin.json", fault.LoadBalancer, true},
 		{"azure", azure, "butler-system", "clientSecret", azureObjects, "admin.json", fault.LoadBalancer, true},

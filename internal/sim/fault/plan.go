@@ -69,6 +69,7 @@ const (
 	Storage      Resource = "storage"
 	Secret       Resource = "secret"
 	LoadBalancer Resource = "loadBalancer"
+	Category     Resource = "category"
 )
 
 // Plan is the content of a fault file.

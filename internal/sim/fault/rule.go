@@ -82,7 +82,7 @@ func (f Fault) checkWords(complain func(string, ...any)) {
 	if verbs := f.verbs(); f.Verb != "" && !slices.Contains(verbs, f.Verb) {
 		complain(".verb: %s knows no %q; take one of %s", f.Kind, f.Verb, words(verbs))
 	}
-	resources := []Resource{Machine, Disk, Image, Network, Storage, Secret, LoadBalancer}
+	resources := []Resource{Machine, Disk, Image, Network, Storage, Secret, LoadBalancer, Category}
 	if f.Resource != "" && !slices.Contains(resources, f.Resource) {
 		complain(".resource: there is no %q; take one of %s", f.Resource, words(resources))
 	}

@@ -4,6 +4,8 @@
 package nutanix
 
 import (
+	"cmp"
+
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/provider/tag"
@@ -24,4 +26,18 @@ func (p *Prism) auditGone(e *entity) {
 	if e.Kind == kindVM {
 		p.options.Auditor.Gone(fault.Machine, e.UUID)
 	}
+}
+
+// auditCategory reports a category that belongs to a cluster, by its description or by that
+// of a value.
+func (p *Prism) auditCategory(k *category) {
+	is := setOf(k.Description)
+	for _, v := range k.Values {
+		if of := setOf(v.Description); of.ClusterID != "" {
+			is = of
+		}
+	}
+	p.options.Auditor.Seen(audit.Object{
+		Resource: fault.Category, ID: k.Name, Name: k.Name, OwnerID: cmp.Or(is.OwnerID, is.ClusterID), ClusterID: is.ClusterID, Cluster: is.Cluster,
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
 // category is a key with its values. It is no intent: it has neither a UUID nor tasks.
@@ -79,6 +81,7 @@ func putCategory(c *call) (any, error) {
 	}
 	k.Description = c.body.str("description")
 	c.st.categories.Put(name, k)
+	c.auditCategory(k)
 	return k.show(), nil
 }
 
@@ -104,6 +107,7 @@ func deleteCategory(c *call) (any, error) {
 		return nil, inUse(k.Name, fmt.Sprintf("it has %d values", len(k.Values)))
 	}
 	c.st.categories.Remove(k.Name)
+	c.options.Auditor.Gone(fault.Category, k.Name)
 	return nil, nil
 }
 
@@ -174,6 +178,7 @@ func putValue(c *call) (any, error) {
 		k.Values = append(k.Values, v)
 	}
 	c.st.categories.Put(k.Name, k)
+	c.auditCategory(k)
 	return k.showValue(v), nil
 }
 
@@ -213,5 +218,6 @@ func deleteValue(c *call) (any, error) {
 	}
 	k.Values = slices.Delete(k.Values, i, i+1)
 	c.st.categories.Put(k.Name, k)
+	c.auditCategory(k)
 	return nil, nil
 }

@@ -73,6 +73,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) (
 type Listed struct {
 	UUID, Name, Description, PowerState string
 	Categories                          map[string]string
+	SystemDefined                       bool // a category of the platform
 }
 
 // List returns all entities of a collection, such as vms, as the holder of the access in a
@@ -105,8 +106,9 @@ func List(ctx context.Context, file, collection string) (all []Listed, err error
 
 // shownEntity is the part of an entity, or of a category, that List returns.
 type shownEntity struct {
-	Name     string `json:"name"`
-	Metadata struct {
+	Name          string `json:"name"`
+	SystemDefined bool   `json:"system_defined"`
+	Metadata      struct {
 		UUID       string            `json:"uuid"`
 		Categories map[string]string `json:"categories"`
 	} `json:"metadata"`
@@ -123,6 +125,6 @@ type shownEntity struct {
 func (e shownEntity) listed() Listed {
 	return Listed{
 		UUID: e.Metadata.UUID, Name: e.Name + e.Status.Name, Description: e.Description + e.Status.Description, PowerState: e.Status.Resources.PowerState,
-		Categories: e.Metadata.Categories,
+		Categories: e.Metadata.Categories, SystemDefined: e.SystemDefined,
 	}
 }

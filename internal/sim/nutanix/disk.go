@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
@@ -131,7 +130,7 @@ func (p *Prism) bootImage(e *entity) (*entity, string) {
 
 // guestDisks are the disks of a VM as its guest sees them. A SCSI disk is a vDisk behind a
 // virtio controller, at the target of its index. Linux has no serial number of it where
-// Talos looks, but the identification of the vDisk, which the API does not show.
+// Talos looks, but the name of the vDisk, which the API does not show.
 func (p *Prism) guestDisks(e *entity) (out []datacenter.Disk) {
 	_, boot := p.bootImage(e)
 	letters := map[string]int{}
@@ -144,7 +143,7 @@ func (p *Prism) guestDisks(e *entity) (out []datacenter.Disk) {
 		prefix, index := "/dev/sd", at.num("device_index")
 		switch at.str("adapter_type") {
 		case "SCSI":
-			one.WWID = "t10.NUTANIX NFS_4_0_" + fmt.Sprint(6000+len(out)) + "_" + strings.ReplaceAll(vdisk(d.str("uuid")), "-", "_")
+			one.WWID = "naa.6506b8d" + vdisk(d.str("uuid"))
 			one.BusPath = fmt.Sprintf("/pci0000:00/0000:00:05.0/virtio1/host2/target2:0:%d/2:0:%d:0", index, index)
 		case "PCI":
 			prefix, one.Model, one.BusPath = "/dev/vd", "", fmt.Sprintf("/pci0000:00/0000:00:%02x.0/virtio%d", 6+index, 2+index)

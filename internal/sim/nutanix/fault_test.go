@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/internal/sim/audit"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/nutanix"
 	"github.com/butlerdotdev/butler/provider/tag"
@@ -110,6 +111,28 @@ func TestCopiesConflictsAndDeaths(t *testing.T) {
 	f.wait(t, f.do(t, http.MethodDelete, "vms/"+id, nil))
 	if left := f.auditor.Left(); len(left) != 0 {
 		t.Errorf("audited afterwards: %v", left)
+	}
+}
+
+// TestAGuestThatShutsDownSwitchesItsVMOff: and a host that is drained does not.
+func TestAGuestThatShutsDownSwitchesItsVMOff(t *testing.T) {
+	f := start(t)
+	f.ends = map[string]chan error{"x": make(chan error)}
+	x, y := f.create(t, machine("x")), f.create(t, machine("y"))
+	f.ends["x"] <- datacenter.ErrShutdown
+	eventually(t, "the VM is off", func() bool {
+		return text(f.do(t, http.MethodGet, "vms/"+text(x, "metadata.uuid"), nil), "status.resources.power_state") == "OFF"
+	})
+	boots := func() int {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return len(f.boots)
+	}
+	before := boots()
+	f.plan(t, fault.Fault{Kind: fault.Drain, Machine: "y"})
+	eventually(t, "the machine restarts", func() bool { return boots() == before+1 })
+	if vm := f.do(t, http.MethodGet, "vms/"+text(y, "metadata.uuid"), nil); text(vm, "status.resources.power_state") != "ON" {
+		t.Errorf("the VM is %v", vm["status"])
 	}
 }
 

@@ -56,6 +56,7 @@ type fixture struct {
 
 	mu    sync.Mutex
 	boots []datacenter.Machine
+	ends  map[string]chan error // machines whose guest can be ended, by name
 }
 
 func seed() nutanix.Seed {
@@ -110,9 +111,14 @@ func (f *fixture) stop(t *testing.T) {
 func (f *fixture) boot(ctx context.Context, m datacenter.Machine) error {
 	f.mu.Lock()
 	f.boots = append(f.boots, m)
+	end := f.ends[m.Name]
 	f.mu.Unlock()
-	<-ctx.Done()
-	return nil
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-end:
+		return err
+	}
 }
 
 // booted returns the last start of a machine.

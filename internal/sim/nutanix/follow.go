@@ -54,6 +54,9 @@ func (p *Prism) resume() {
 			p.options.Log.Error("power on a VM", "vm", e.name(), "err", err)
 		}
 	}
+	for _, k := range p.st.categories.All() {
+		p.auditCategory(k)
+	}
 }
 
 // restart switches a machine off and on again. The VM is on all the time.

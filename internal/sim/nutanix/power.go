@@ -13,8 +13,11 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
 
-// vdisk is the identity of the vDisk behind a disk of a VM.
-func vdisk(disk string) string { return uuid.NewSHA1(uuid.NameSpaceOID, []byte(disk)).String() }
+// vdisk is the name of the vDisk behind a disk of a VM, after the number of the vendor.
+func vdisk(disk string) string {
+	const digits = 25
+	return strings.ReplaceAll(uuid.NewSHA1(uuid.NameSpaceOID, []byte(disk)).String(), "-", "")[:digits]
+}
 
 // bringPower switches a VM on or off, as its spec says. The lock is not held while it goes
 // off.

@@ -101,6 +101,6 @@ func categoryRoutes() []route {
 // resource is what fault plans call the kind of a route.
 func (r route) resource() fault.Resource {
 	return map[string]fault.Resource{
-		kindVM: fault.Machine, kindImage: fault.Image, kindSubnet: fault.Network, kindContainer: fault.Storage,
+		kindVM: fault.Machine, kindImage: fault.Image, kindSubnet: fault.Network, kindContainer: fault.Storage, kindCategory: fault.Category,
 	}[r.kind]
 }

@@ -98,7 +98,7 @@ func TestDisksAsTheGuestSeesThem(t *testing.T) {
 		t.Fatalf("disks: %+v", disks)
 	}
 	for i, want := range []string{"target2:0:0/2:0:0:0", "target2:0:1/2:0:1:0", "target2:0:7/2:0:7:0"} {
-		if !strings.HasSuffix(disks[i].BusPath, want) || disks[i].Serial != "" || !strings.HasPrefix(disks[i].WWID, "t10.NUTANIX NFS_") {
+		if !strings.HasSuffix(disks[i].BusPath, want) || disks[i].Serial != "" || !strings.HasPrefix(disks[i].WWID, "naa.6506b8d") {
 			t.Errorf("disk %d: %+v", i, disks[i])
 		}
 	}
