@@ -71,8 +71,8 @@ func needed() map[string]func(*testing.T, *fixture, object) answer {
 		"Update_Virtual_Machine": func(t *testing.T, f *fixture, vm object) answer {
 			return f.call(t, http.MethodPut, "vms/"+text(vm, "metadata.uuid"), object{"metadata": vm["metadata"], "spec": vm["spec"]})
 		},
-		"Update_Virtual_Machine_Project": func(t *testing.T, f *fixture, _ object) answer {
-			return f.call(t, http.MethodPost, "vms", with(machine("b"), "metadata.project_reference", f.project(t)))
+		"Update_Virtual_Machine_Project": func(t *testing.T, f *fixture, vm object) answer {
+			return f.call(t, http.MethodPut, "vms/"+text(vm, "metadata.uuid"), object{"metadata": with(vm, "metadata.project_reference", f.project(t))["metadata"], "spec": vm["spec"]})
 		},
 		"Create_Category_Mapping": func(t *testing.T, f *fixture, _ object) answer {
 			return f.call(t, http.MethodPost, "vms", with(machine("b"), "metadata.categories", object{"AppType": "Default"}))
@@ -110,6 +110,12 @@ func needed() map[string]func(*testing.T, *fixture, object) answer {
 		"View_Host": func(t *testing.T, f *fixture, _ object) answer {
 			return f.call(t, http.MethodPost, "hosts/list", object{"kind": "host"})
 		},
+		"View_Role": func(t *testing.T, f *fixture, _ object) answer {
+			return f.call(t, http.MethodPost, "roles/list", object{})
+		},
+		"View_Access_Control_Policy": func(t *testing.T, f *fixture, _ object) answer {
+			return f.call(t, http.MethodPost, "access_control_policies/list", object{})
+		},
 		"View_Project": func(t *testing.T, f *fixture, _ object) answer {
 			return f.call(t, http.MethodPost, "projects/list", object{})
 		},
@@ -137,7 +143,8 @@ func TestTheRoleOfTheUserIsEnforced(t *testing.T) {
 	f := startIn(t, dir)
 	vm := f.create(t, with(machine("a"), "spec.resources.power_state", "OFF"))
 	f.stop(t)
-	for _, permission := range role.Permissions {
+	all := append(role.Permissions, "Update_Virtual_Machine_Project", "Update_Category_Mapping") // which the driver does not need
+	for _, permission := range all {
 		if slices.Contains(unused, permission) {
 			continue
 		}
@@ -146,7 +153,7 @@ func TestTheRoleOfTheUserIsEnforced(t *testing.T) {
 			if try == nil {
 				t.Fatal("nothing needs it")
 			}
-			without := slices.DeleteFunc(slices.Clone(role.Permissions), func(one string) bool { return one == permission })
+			without := slices.DeleteFunc(slices.Clone(all), func(one string) bool { return one == permission })
 			f := startIn(t, dir, func(s *nutanix.Seed) { s.Permissions = without })
 			defer f.stop(t)
 			want := `403 ACCESS_DENIED: No permission to access the resource. {"permission":"` + permission + `"}`

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/butlerdotdev/butler/internal/sim/nutanix"
 )
 
 // The shapes of requests follow what clients of others send: the modules of the collection
@@ -86,7 +88,7 @@ func TestRequestsOfAnsible(t *testing.T) {
 // TestRequestsOfTerraform: nutanix_virtual_machine waits for the address, reads the VM, and
 // changes it with the metadata that it has read.
 func TestRequestsOfTerraform(t *testing.T) {
-	f := start(t)
+	f := start(t, func(s *nutanix.Seed) { s.Permissions = []string{"*"} })
 	list := f.do(t, http.MethodPost, "subnets/list", object{"filter": "", "kind": "subnet", "length": 100, "offset": 0})
 	if text(list, "metadata.total_matches") != "1" {
 		t.Errorf("subnets: %v", list["metadata"])

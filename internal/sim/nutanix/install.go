@@ -56,7 +56,8 @@ func (p *Prism) install() error {
 	p.installSubnets(cidr.Masked())
 	p.installStorage()
 	p.installImages()
-	p.add(kindProject, stable(kindProject, p.seed.Project), object{"name": p.seed.Project, "resources": object{}}, object{"is_default": p.seed.Project == "default"})
+	project, name := identity(kindProject, p.seed.Project, "butler")
+	p.add(kindProject, project, object{"name": name, "resources": object{}}, object{"is_default": name == "default"})
 	for _, name := range []string{"Environment", "AppType"} {
 		p.st.categories.Ensure(name, &category{Name: name, System: true, Values: []categoryValue{{Value: "Default"}}})
 	}
@@ -161,8 +162,8 @@ func (p *Prism) usage(e *entity, out object) {
 
 func (p *Prism) installStorage() {
 	cluster := reference(kindCluster, p.cluster(), p.nameOf(kindCluster, p.cluster()))
-	id, name := identity(kindContainer, p.seed.Container, "butler")
-	for id, name := range map[string]string{id: name, stable(kindContainer, defaultContainer): defaultContainer} {
+	for i, named := range append([]string{p.seed.Container, defaultContainer}, p.seed.Containers...) {
+		id, name := identity(kindContainer, named, []string{"butler", fmt.Sprint("container-", i)}[min(i, 1)])
 		p.add(kindContainer, id, object{"name": name, "resources": object{}, "cluster_reference": cluster}, object{
 			"capacity_bytes": p.seed.FreeBytes + 8<<40, "free_bytes": p.seed.FreeBytes,
 		})
@@ -201,6 +202,7 @@ func (p *Prism) installUsers() error {
 
 func (p *Prism) installUser(name string, r role, admin bool) {
 	id := stable(kindUser, name)
+	project, _ := identity(kindProject, p.seed.Project, "")
 	var permissions []object
 	for _, permission := range r.Permissions {
 		one := stable(kindOperation, permission)
@@ -218,7 +220,7 @@ func (p *Prism) installUser(name string, r role, admin bool) {
 	}}, nil)
 	p.add(kindUser, id, object{"name": name, "resources": object{}}, object{
 		"user_type": "LOCAL", "display_name": name, "access_control_policy_reference_list": []any{reference(kindPolicy, policy, r.Name+" "+name)},
-		"projects_reference_list": []any{reference(kindProject, stable(kindProject, p.seed.Project), p.seed.Project)},
+		"projects_reference_list": []any{reference(kindProject, project, p.nameOf(kindProject, project))},
 	})
 	who := p.st.principals.ByID[name]
 	if who == nil {

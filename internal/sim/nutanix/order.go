@@ -194,8 +194,12 @@ func (c *call) orderProject(e *entity, metadata object) error {
 	case c.st.get(kindProject, project) == nil:
 		return invalid("metadata.project_reference.uuid", "project : %s does not exist.", project)
 	}
+	permission := "View_Project"
+	if e.Exists {
+		permission = "Update_Virtual_Machine_Project"
+	}
 	e.Project = project
-	return c.allow("Update_Virtual_Machine_Project")
+	return c.allow(permission)
 }
 
 func (c *call) orderOwner(e *entity, metadata object) error {

@@ -22,6 +22,8 @@ type Seed struct {
 	Image     string `json:"image,omitempty"`
 	Container string `json:"container,omitempty"`
 	Project   string `json:"project,omitempty"`
+	// Containers are further ones, which extra disks name.
+	Containers []string `json:"containers,omitempty"`
 	// ImageName is the name of an image that is named by its UUID.
 	ImageName string `json:"imageName,omitempty"`
 	// CIDR is the prefix of the subnet.
