@@ -70,11 +70,20 @@ func createAfterLostResponse(t *trial) {
 		// A driver may find out by itself that the machine was made.
 		t.refused("a create whose answer was lost", err, provider.Unavailable)
 	}
+	t.settle(s.MachineRef)
 	if _, err := t.machines.Create(t.ctx, s); err != nil {
 		t.errorf("create after a lost answer: %v", err)
 	}
 	t.await(s.MachineRef, complete()...)
 	t.only(s.Name)
+}
+
+// settle waits as reconcilers do before they create again: until the machine is seen, or as
+// long as the platform may be late.
+func (t *trial) settle(ref provider.MachineRef) {
+	for settled := time.Now().Add(t.platform.Settle); time.Now().Before(settled) && t.observe(ref).State == provider.StateAbsent; {
+		<-time.After(t.suite.Interval)
+	}
 }
 
 func partialCreateResumed(t *trial) {
