@@ -123,7 +123,7 @@ func (m machines) retire(ctx context.Context, o provider.Owner) error {
 	}
 	values, err := m.listValues(ctx, scope(o))
 	if err != nil {
-		return err
+		return ignoreGone(err) // another deletion was faster
 	}
 	for _, c := range values {
 		if err := m.retireValue(ctx, o, c, all); err != nil {

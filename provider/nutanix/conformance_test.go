@@ -4,52 +4,55 @@
 package nutanix
 
 import (
-	"context"
-	"errors"
+	"strings"
 	"testing"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	sim "github.com/butlerdotdev/butler/internal/sim/nutanix"
-	"github.com/butlerdotdev/butler/internal/sim/simtest"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/providertest"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestConformance(t *testing.T) {
-	s, err := simtest.Start(t.Context(), simtest.Options{Dir: t.TempDir(), Platform: sim.Platform()})
-	if err != nil {
-		t.Fatal(err)
+	f := newFixture(t)
+	label := func(name, value string) providertest.Change {
+		return func(_ *provider.Config, s *provider.MachineSpec) { s.Labels = map[string]string{name: value} }
 	}
-	t.Cleanup(func() { _ = s.Stop() })
-	credentials, err := s.Credentials()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}, Credentials: provider.NewCredentials(credentials)}
-	config.Name, config.Spec.Provider = "nutanix-prod", v1alpha1.ProviderNutanix
-	config.Transport = provider.Transport{DialContext: s.Network.Dial}
+	const nowhere = "11111111-2222-4333-8444-555555555555"
 	providertest.Run(t, providertest.Suite{
-		Provider: Provider(), Config: config, Bed: operator{s},
-		Machine:              provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 10},
-		Record:               "../../docs/contributing/provider-contract.md",
+		Provider: Provider(), Config: f.config(), Bed: operator{f},
+		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20, TalosVersion: talosVersion},
+		Labels:  map[string]string{"tier": "gold", "Zone of the shop": "a 1"},
+		Secrets: []string{string(f.credentials[v1alpha1.KeyPassword])},
+		Missing: map[string]providertest.Change{
+			"image":   func(_ *provider.Config, s *provider.MachineSpec) { s.Image = nowhere },
+			"network": func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Nutanix.SubnetUUID = nowhere },
+		},
+		Refused: map[string]providertest.Change{
+			"a label of the driver":    label(tag.OwnerID, "me"),
+			"a category of the driver": label("butler-x", "me"),
+			"a label with a slash":     label("example.com/tier", "gold"),
+			"a label without a value":  label("tier", ""),
+			"networkData":              func(_ *provider.Config, s *provider.MachineSpec) { s.NetworkData = "version: 2" },
+			"too much user data": func(_ *provider.Config, s *provider.MachineSpec) {
+				s.UserData = provider.Sensitive(strings.Repeat("x", 96001))
+			},
+			"network.mode ipam": func(c *provider.Config, _ *provider.MachineSpec) {
+				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Mode: v1alpha1.NetworkModeIPAM}
+			},
+			"sockets of three cores": func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Nutanix.CoresPerSocket = 3 },
+			"an unknown cluster":     func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Nutanix.ClusterUUID = nowhere },
+			"an unknown project":     func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Nutanix.Project = "none" },
+			"an unknown container":   func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Nutanix.StorageContainerUUID = nowhere },
+			"a disk in no container": func(_ *provider.Config, s *provider.MachineSpec) {
+				s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 10, StorageClass: "longhorn"}}
+			},
+		},
 		WithoutLoadBalancers: "on-premises clusters have a virtual IP instead",
+		Unexercised: map[string]string{
+			"partial create resumed": "one call creates the VM with its disks",
+			"survives a drain":       "AHV migrates machines by itself",
+		},
+		Record: "../../docs/contributing/provider-contract.md",
 	})
-}
-
-// operator sees and changes the simulated platform as its administrator does. Faults are
-// the simulator's.
-type operator struct{ *simtest.Simulator }
-
-// errOperator is returned by what is left to do.
-var errOperator = errors.New("the simulated platform has no administrator yet")
-
-// Plant implements providertest.Bed.
-func (operator) Plant(context.Context, string) error { return errOperator }
-
-// Clone implements providertest.Bed.
-func (operator) Clone(context.Context, string, string) (func(), error) { return nil, errOperator }
-
-// Look implements providertest.Bed.
-func (operator) Look(context.Context, string) (providertest.Sight, error) {
-	return providertest.Sight{}, errOperator
 }

@@ -24,6 +24,7 @@ func permissions() []string {
 		"Delete_Value_Category",
 		"Delete_Virtual_Machine",
 		"Update_Virtual_Machine",
+		"Update_Virtual_Machine_Project",
 		"View_Access_Control_Policy",
 		"View_Category_Mapping",
 		"View_Cluster",
@@ -41,7 +42,7 @@ func permissions() []string {
 
 // conditional are the permissions that some settings need only.
 func (p preflight) conditional(permission string) bool {
-	return permission == "View_Project" && p.spec.Project == ""
+	return p.spec.Project == "" && strings.HasSuffix(permission, "_Project")
 }
 
 // permissions compares the roles of the user with what machines need. Where the roles may not

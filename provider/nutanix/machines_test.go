@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nutanix
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sim "github.com/butlerdotdev/butler/internal/sim/nutanix"
+	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/providertest"
+)
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); <-time.After(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not after 20 s: %s", what)
+		}
+	}
+}
+
+func (o operator) categories(t *testing.T) (names []string) {
+	t.Helper()
+	var answer struct{ Entities []struct{ Name string } }
+	if err := o.call(t.Context(), http.MethodPost, "categories/list", map[string]any{"kind": "category", "length": most}, &answer); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range answer.Entities {
+		if !slices.Contains([]string{"Environment", "AppType"}, e.Name) {
+			names = append(names, e.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func deleted(t *testing.T, m provider.Machines, ref provider.MachineRef) {
+	t.Helper()
+	eventually(t, ref.Name+" is gone", func() bool {
+		got, err := m.Delete(t.Context(), ref)
+		if err != nil && provider.KindOf(err) != provider.Unavailable {
+			t.Fatal(err)
+		}
+		return err == nil && got.State == provider.StateAbsent
+	})
+}
+
+// TestCategoriesAreRemovedWithTheLastMachine, those of labels too, but not one that existed.
+func TestCategoriesAreRemovedWithTheLastMachine(t *testing.T) {
+	f := newFixture(t)
+	o, p := operator{f}, f.connected(t)
+	for path, body := range map[string]any{"categories/team": map[string]any{"name": "team"}} {
+		if err := o.call(t.Context(), http.MethodPut, path, body, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.call(t.Context(), http.MethodPut, "categories/team/red", map[string]any{"value": "red"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	first := wantedSpec(func(s *provider.MachineSpec) { s.Labels = map[string]string{"tier": "gold", "team": "red"} })
+	second := wantedSpec(func(s *provider.MachineSpec) {
+		s.Name, s.Owner.ID, s.Labels = "mgmt-w-1", "another", map[string]string{"tier": "silver", "team": "blue"}
+	})
+	for _, s := range []provider.MachineSpec{first, second} {
+		if _, err := p.Machines.Create(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it runs", func() bool {
+			m, err := p.Machines.Observe(t.Context(), s.MachineRef)
+			return err == nil && m.State == provider.StateRunning
+		})
+	}
+	own := scope(first.Owner)
+	if got, want := o.categories(t), []string{own, "team", "tier"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	deleted(t, p.Machines, first.MachineRef)
+	if got := o.categories(t); !slices.Contains(got, own) {
+		t.Errorf("with one machine left: %v", got)
+	}
+	deleted(t, p.Machines, second.MachineRef)
+	if got, want := o.categories(t), []string{"team"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	var values struct{ Entities []struct{ Value string } }
+	if err := o.call(t.Context(), http.MethodPost, "categories/team/list", map[string]any{"kind": "category"}, &values); err != nil || len(values.Entities) != 1 {
+		t.Errorf("%v, %v", values, err)
+	}
+}
+
+// TestALostResponseAndASlowListMakeOneMachine: the listing lags behind by less than the settle
+// window; until that has passed the caller does not create again.
+func TestALostResponseAndASlowListMakeOneMachine(t *testing.T) {
+	const lag = 300 * time.Millisecond
+	f := newFixture(t, func(s *sim.Seed) { s.Lag = metav1.Duration{Duration: lag} })
+	o, p := operator{f}, f.connected(t)
+	s := wantedSpec()
+	var err error
+	if s.Attempt, err = p.Plan(t.Context(), s, provider.Attempt{}); err != nil {
+		t.Fatal(err)
+	}
+	lift, err := f.Inject(t.Context(), providertest.LostResponse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Machines.Create(t.Context(), s)
+	lift()
+	if provider.KindOf(err) != provider.Unavailable || err == nil {
+		t.Fatalf("a lost response: %v", err)
+	}
+	if lag >= p.Settle {
+		t.Fatalf("the announced window of %s is too short", p.Settle)
+	}
+	eventually(t, "it is listed", func() bool {
+		m, err := p.Machines.Observe(t.Context(), s.MachineRef)
+		return err == nil && m.State != provider.StateAbsent
+	})
+	if _, err := p.Machines.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if seen, err := o.Look(context.Background(), s.Name); err != nil || len(seen.Machines) != 1 {
+		t.Errorf("%+v, %v", seen, err)
+	}
+}
+
+// TestARecordKeepsItsMeaning: an image of the same name that was uploaded since changes
+// nothing for an attempt that was recorded.
+func TestARecordKeepsItsMeaning(t *testing.T) {
+	f := newFixture(t)
+	p := f.connected(t, func(c *provider.Config) {
+		c.Spec.Nutanix.ImageUUID, c.Spec.Nutanix.ImageName = "", "talos-v1.9.2-openstack-amd64"
+	})
+	record, err := p.Plan(t.Context(), wantedSpec(), provider.Attempt{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a attempt
+	if err := json.Unmarshal([]byte(record), &a); err != nil || a.Image != imageID || a.Subnet != subnetID || !slices.Equal(a.Containers, []string{containerID}) {
+		t.Errorf("%s: %v", record, err)
+	}
+}
