@@ -5,7 +5,6 @@ package nutanix
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"testing"
@@ -54,10 +53,9 @@ func deleted(t *testing.T, m provider.Machines, ref provider.MachineRef) {
 	})
 }
 
-// TestCategoriesAreRemovedWithTheLastMachine, those of labels too, but not one that existed.
-func TestCategoriesAreRemovedWithTheLastMachine(t *testing.T) {
-	f := newFixture(t)
-	o, p := operator{f}, f.connected(t)
+// removeCategories demands that they are removed with the last machine, those of labels too, but
+// not one that existed.
+func removeCategories(t *testing.T, o operator, p provider.Platform) {
 	for path, body := range map[string]any{"categories/team": map[string]any{"name": "team"}} {
 		if err := o.call(t.Context(), http.MethodPut, path, body, nil); err != nil {
 			t.Fatal(err)
@@ -97,18 +95,27 @@ func TestCategoriesAreRemovedWithTheLastMachine(t *testing.T) {
 	}
 }
 
-// TestALostResponseAndASlowListMakeOneMachine: the listing lags behind by less than the settle
-// window; until that has passed the caller does not create again.
-func TestALostResponseAndASlowListMakeOneMachine(t *testing.T) {
+// TestAListThatLags has machines that are listed later than they are created, by less than the
+// settle window.
+func TestAListThatLags(t *testing.T) {
 	const lag = 300 * time.Millisecond
 	f := newFixture(t, func(s *sim.Seed) { s.Lag = metav1.Duration{Duration: lag} })
 	o, p := operator{f}, f.connected(t)
-	s := wantedSpec()
+	if lag >= p.Settle {
+		t.Fatalf("the announced window of %s is too short", p.Settle)
+	}
+	t.Run("a lost response creates one machine", func(t *testing.T) { loseResponse(t, o, p) })
+	t.Run("categories are removed with the last machine", func(t *testing.T) { removeCategories(t, o, p) })
+}
+
+// loseResponse demands that one machine is created if the caller waits until it is listed.
+func loseResponse(t *testing.T, o operator, p provider.Platform) {
+	s := wantedSpec(func(s *provider.MachineSpec) { s.Name, s.Owner.ID = "mgmt-cp-0", "lost" })
 	var err error
 	if s.Attempt, err = p.Plan(t.Context(), s, provider.Attempt{}); err != nil {
 		t.Fatal(err)
 	}
-	lift, err := f.Inject(t.Context(), providertest.LostResponse)
+	lift, err := o.Inject(t.Context(), providertest.LostResponse)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,9 +123,6 @@ func TestALostResponseAndASlowListMakeOneMachine(t *testing.T) {
 	lift()
 	if provider.KindOf(err) != provider.Unavailable || err == nil {
 		t.Fatalf("a lost response: %v", err)
-	}
-	if lag >= p.Settle {
-		t.Fatalf("the announced window of %s is too short", p.Settle)
 	}
 	eventually(t, "it is listed", func() bool {
 		m, err := p.Machines.Observe(t.Context(), s.MachineRef)
@@ -130,21 +134,5 @@ func TestALostResponseAndASlowListMakeOneMachine(t *testing.T) {
 	if seen, err := o.Look(context.Background(), s.Name); err != nil || len(seen.Machines) != 1 {
 		t.Errorf("%+v, %v", seen, err)
 	}
-}
-
-// TestARecordKeepsItsMeaning: an image of the same name that was uploaded since changes
-// nothing for an attempt that was recorded.
-func TestARecordKeepsItsMeaning(t *testing.T) {
-	f := newFixture(t)
-	p := f.connected(t, func(c *provider.Config) {
-		c.Spec.Nutanix.ImageUUID, c.Spec.Nutanix.ImageName = "", "talos-v1.9.2-openstack-amd64"
-	})
-	record, err := p.Plan(t.Context(), wantedSpec(), provider.Attempt{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var a attempt
-	if err := json.Unmarshal([]byte(record), &a); err != nil || a.Image != imageID || a.Subnet != subnetID || !slices.Equal(a.Containers, []string{containerID}) {
-		t.Errorf("%s: %v", record, err)
-	}
+	deleted(t, p.Machines, s.MachineRef)
 }

@@ -4,6 +4,7 @@
 package nutanix
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	sim "github.com/butlerdotdev/butler/internal/sim/nutanix"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/check"
 )
 
 // wantedSpec is a machine that the simulated cluster can run.
@@ -56,6 +58,7 @@ func TestWhatMachinesNeedIsLookedFor(t *testing.T) {
 	if len(all) != 8 {
 		t.Errorf("%d findings: %v", len(all), all)
 	}
+	t.Run("what is missing", func(t *testing.T) { refuseMissing(t, f) })
 	t.Run("by names", func(t *testing.T) {
 		named := f.connected(t, func(c *provider.Config) {
 			c.Spec.Nutanix = &v1alpha1.NutanixSpec{
@@ -68,12 +71,25 @@ func TestWhatMachinesNeedIsLookedFor(t *testing.T) {
 				t.Errorf("%s: %+v", check, got)
 			}
 		}
+		recordIDs(t, named)
 	})
 }
 
-// TestWhatIsMissingIsRefusedWithWhatToDo is the table of wrong settings.
-func TestWhatIsMissingIsRefusedWithWhatToDo(t *testing.T) {
-	f := newFixture(t)
+// recordIDs demands that a record has UUIDs: names may mean something else later.
+func recordIDs(t *testing.T, p provider.Platform) {
+	t.Helper()
+	record, err := p.Plan(t.Context(), wantedSpec(), provider.Attempt{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a attempt
+	if err := json.Unmarshal([]byte(record), &a); err != nil || !isUUID(a.Image) || !isUUID(a.Subnet) || !isUUID(a.Project) || len(a.Containers) != 1 || !isUUID(a.Containers[0]) {
+		t.Errorf("%s: %v", record, err)
+	}
+}
+
+// refuseMissing is the table of wrong settings.
+func refuseMissing(t *testing.T, f *fixture) {
 	const nowhere = "11111111-2222-4333-8444-555555555555"
 	for name, c := range map[string]struct {
 		check   string
@@ -139,25 +155,32 @@ func TestPermissionsThatAreMissingAreNamed(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	f = newFixture(t, without("View_Role", "View_Host"))
-	all := checked(t, f.connected(t), wantedSpec())
-	if all["permissions"].Verdict != provider.Unknown || all["capacity"].Verdict != provider.Unknown {
-		t.Errorf("%+v, %+v", all["permissions"], all["capacity"])
+}
+
+// TestRolesThatMayNotBeReadAreUnknown, and hosts that may not.
+func TestRolesThatMayNotBeReadAreUnknown(t *testing.T) {
+	const forbidden = `403 {"state":"ERROR","message_list":[{"message":"No permission.","reason":"ACCESS_DENIED"}]}`
+	s, _ := server(t, answers{
+		"GET /users/me":                  {`200 {"status":{"resources":{"access_control_policy_reference_list":[{"kind":"access_control_policy","uuid":"p"}]}}}`},
+		"GET /access_control_policies/p": {forbidden},
+		"POST /hosts/list":               {forbidden},
+	})
+	p := preflight{newPlatform(api(t, s), v1alpha1.NutanixSpec{}, "test")}
+	for _, look := range []check.Check{p.permissions, p.capacity} {
+		found, err := look(t.Context(), []provider.MachineSpec{wantedSpec()})
+		if err != nil || len(found) != 1 || found[0].Verdict != provider.Unknown || found[0].Hint == "" {
+			t.Errorf("%+v, %v", found, err)
+		}
 	}
 }
 
-// TestAClusterWithoutAHVIsRefused, and so is a Prism Central without v3.
+// TestAClusterWithoutAHVIsRefused, and one that cannot be seen.
 func TestAClusterWithoutAHVIsRefused(t *testing.T) {
-	f := newFixture(t, func(s *sim.Seed) { s.Hypervisor = "ESX" })
-	p := f.connected(t)
-	if got := checked(t, p, wantedSpec())["cluster "+clusterID]; got.Verdict != provider.Refused || !strings.Contains(got.Message, "runs ESX") {
-		t.Errorf("%+v", got)
-	}
-	if _, err := p.Machines.Create(t.Context(), wantedSpec()); provider.KindOf(err) != provider.Invalid {
-		t.Errorf("%v", err)
-	}
-	f = newFixture(t, func(s *sim.Seed) { s.WithoutV3 = true })
-	if _, err := Provider().Open(t.Context(), f.config()); provider.ReasonOf(err) != provider.ReasonEndpointForeign {
-		t.Errorf("%v", err)
+	s, _ := server(t, answers{"POST /clusters/list": {`200 {"metadata":{"total_matches":1},"entities":[{"metadata":{"uuid":"here"},"status":{"name":"esx","resources":{"nodes":{"hypervisor_server_list":[{"type":"ESX"}]}}}}]}`}})
+	for id, reason := range map[string]string{"here": provider.ReasonFieldUnsupported, "elsewhere": reasonCluster} {
+		_, err := newPlatform(api(t, s), v1alpha1.NutanixSpec{ClusterUUID: id}, "test").home(t.Context())
+		if provider.ReasonOf(err) != reason || provider.KindOf(err) != provider.Invalid {
+			t.Errorf("%s: %v", id, err)
+		}
 	}
 }
