@@ -24,7 +24,7 @@ func suite() providerbinary.Suite {
 		Platform: nutanix.Platform(),
 		Page:     "getting-started/nutanix.md",
 		Pages:    []string{"getting-started/nutanix.md"},
-		Objects:  1, // a VM with its disks
+		Objects:  2, // a VM with its disks, a category
 		Count:    count,
 		Running:  running,
 		Reach:    reach,
@@ -69,12 +69,19 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// count counts all VMs.
-func count(t testing.TB, api facade.API) int {
+// count counts all VMs, and the categories that the platform does not define.
+func count(t testing.TB, api facade.API) (n int) {
 	t.Helper()
-	all, err := nutanix.List(t.Context(), api.Admin(), "vms")
-	must(t, err)
-	return len(all)
+	for _, collection := range []string{"vms", "categories"} {
+		all, err := nutanix.List(t.Context(), api.Admin(), collection)
+		must(t, err)
+		for _, one := range all {
+			if !one.SystemDefined {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // running asks again and again: Prism reports no changes.
