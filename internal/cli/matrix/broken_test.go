@@ -36,11 +36,13 @@ func TestBrokenBuildsAreCaught(t *testing.T) {
 			a.run("bootstraptwice", a.bootstrap()...)
 			return a.violates(audit.OneBootstrap)
 		})
-		broken(t, p, "keeppart", "no-orphan", func(a *adm) bool {
-			made, unmade := a.run("", a.bootstrap()...), a.run("", a.destroy()...)
-			check := a.run("", "sim", "check", "--empty")
-			return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, string(p.part))
-		})
+		if p.part != "" {
+			broken(t, p, "keeppart", "no-orphan", func(a *adm) bool {
+				made, unmade := a.run("", a.bootstrap()...), a.run("", a.destroy()...)
+				check := a.run("", "sim", "check", "--empty")
+				return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, string(p.part))
+			})
+		}
 		broken(t, p, "credulous", "no-orphan", func(a *adm) bool {
 			plan := a.file("second.yaml", "faults:\n  - {kind: secondPlatform}\n")
 			made, unmade := a.run("", a.bootstrap()...), a.run("faults="+plan+"@destroy/recorded", a.destroy()...)

@@ -138,6 +138,9 @@ func platformTrials(p platform) []trial {
 	// A write about a machine and one about its part, not what another program may request besides.
 	lost := func(verb string) string {
 		const one = "  - {kind: lostResponse, verb: %s, resource: %s, times: 1}"
+		if p.part == "" {
+			return fmt.Sprintf(one, verb, fault.Machine)
+		}
 		return fmt.Sprintf(one+"\n"+one, verb, fault.Machine, verb, p.part)
 	}
 	throughout := func(fault, making, moving, unmaking string) []command {

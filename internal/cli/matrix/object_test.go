@@ -19,6 +19,7 @@ import (
 
 	simgcp "github.com/butlerdotdev/butler/internal/sim/gcp"
 	simnutanix "github.com/butlerdotdev/butler/internal/sim/nutanix"
+	simproxmox "github.com/butlerdotdev/butler/internal/sim/proxmox"
 )
 
 func harvesterObjects(ctx context.Context, admin string) (map[string][]string, error) {
@@ -113,6 +114,32 @@ func nutanixObjects(ctx context.Context, admin string) (map[string][]string, err
 				found[collection] = append(found[collection], o.Name)
 			}
 		}
+	}
+	return found, nil
+}
+
+// proxmoxObjects names the volumes of a VM after it.
+func proxmoxObjects(ctx context.Context, admin string) (map[string][]string, error) {
+	c, err := simproxmox.Open(admin)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	vms, err := c.VMs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	volumes, err := c.Volumes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, names := map[string][]string{"vms": nil, "volumes": nil}, map[int]string{}
+	for _, vm := range vms {
+		found["vms"] = append(found["vms"], vm.Name)
+		names[vm.VMID] = vm.Name + " "
+	}
+	for _, v := range volumes {
+		found["volumes"] = append(found["volumes"], names[v.VMID]+v.VolID)
 	}
 	return found, nil
 }

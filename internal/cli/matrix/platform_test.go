@@ -43,7 +43,7 @@ type platform struct {
 	objects func(ctx context.Context, admin string) (map[string][]string, error)
 	// admin is that file, below the simulator's state.
 	admin string
-	// part is what the driver creates and deletes beside machines.
+	// part is what the driver creates and deletes beside machines; empty: nothing.
 	part fault.Resource
 	// assigned says that the platform assigns addresses, so that no build can break
 	// one-address on it.
@@ -55,7 +55,7 @@ func platforms() []platform {
 	return []platform{
 		{"harvester", harvester, "butler-system", "kubeconfig", harvesterObjects, "admin.yaml", fault.Disk, false},
 		{"nutanix", nutanix, "butler-system", "password", nutanixObjects, "admin.json", fault.Category, true},
-		{"proxmox", proxmox, "butler-system", "", nil, "", "", false},
+		{"proxmox", proxmox, "butler-system", "tokenSecret", proxmoxObjects, "admin.json", "", false},
 		{"gcp", gcp, "butler-system", "serviceAccountKey", gcpObjects, "admin.json", fault.LoadBalancer, true},
 		{"azure", azure, "butler-system", "clientSecret", azureObjects, "admin.json", fault.LoadBalancer, true},
 		{"aws", aws, "butler-system", "secretAccessKey", awsObjects, "admin", fault.LoadBalancer, true},

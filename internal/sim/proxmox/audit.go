@@ -33,11 +33,20 @@ func (p *PVE) auditGuest(g *guest) {
 	}
 }
 
+// resource is what a volume is in the words of a fault plan: ISO images, those that the
+// platform writes for cloud-init included, are no disks.
+func (v *volume) resource() fault.Resource {
+	if v.Content == "iso" || cloudinitVolume.MatchString(v.ID) {
+		return fault.Image
+	}
+	return fault.Disk
+}
+
 // auditVolume reports a volume to the auditor. Volumes have no tags: they belong to whom
 // their VM did.
 func (p *PVE) auditVolume(v *volume) {
 	p.options.Auditor.Seen(audit.Object{
-		Resource: fault.Disk, ID: v.key(), Name: v.ID, OwnerID: v.Owner.OwnerID, ClusterID: v.Owner.ClusterID, Cluster: v.Owner.Cluster, Copy: v.Copy,
+		Resource: v.resource(), ID: v.key(), Name: v.ID, OwnerID: v.Owner.OwnerID, ClusterID: v.Owner.ClusterID, Cluster: v.Owner.Cluster, Copy: v.Copy,
 	})
 }
 

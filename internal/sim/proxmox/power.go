@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
 // startGuest, stopGuest, shutdownGuest and rebootGuest begin tasks. Whether the VM can
@@ -265,7 +267,7 @@ func (p *PVE) disksOf(g *guest, all bool) (out []*volume) {
 // drop removes a VM and its machine.
 func (p *PVE) drop(g *guest) {
 	p.st.guests.Remove(g.id())
-	p.options.Auditor.Gone("machine", g.UUID)
+	p.options.Auditor.Gone(fault.Machine, g.UUID)
 	if !p.hosts || g.Copy {
 		return
 	}
@@ -351,7 +353,7 @@ func (p *PVE) move(g *guest, target string) {
 	for _, v := range p.disksOf(g, true) {
 		if v.Node != "" {
 			p.st.volumes.Remove(v.key())
-			p.options.Auditor.Gone("disk", v.key())
+			p.options.Auditor.Gone(v.resource(), v.key())
 			v.Node = target
 			p.st.volumes.Put(v.key(), v)
 			p.auditVolume(v)
