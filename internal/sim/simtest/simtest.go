@@ -29,6 +29,10 @@ import (
 // executable runs the components of a simulated platform.
 const executable = "github.com/butlerdotdev/butler/internal/plane/planetest/executable"
 
+// built returns the path of the executable. It is built once in a process: to find that nothing
+// has changed takes seconds as well.
+var built = sync.OnceValues(func() (string, error) { return planetest.Build(context.Background(), executable) })
+
 // subnet is large enough for the machines of benchmarks.
 const subnet = "10.40.0.0/16"
 
@@ -64,7 +68,7 @@ type Simulator struct {
 // Start starts the platform and returns when it serves.
 func Start(ctx context.Context, o Options) (*Simulator, error) {
 	s := &Simulator{Network: network.New(), options: o, faults: fault.NewInjector(fault.Plan{}), agents: map[string]bool{}, userData: map[string]string{}}
-	path, err := planetest.Build(ctx, executable)
+	path, err := built()
 	if err != nil {
 		return nil, err
 	}
