@@ -333,5 +333,11 @@ func (p *PVE) copyDisk(t *task, source, g *guest, drive map[string]string, full 
 			v.ID = from.ID + "/" + strings.TrimPrefix(v.ID, s.Name+":")
 		}
 	}
-	return v, p.alloc(v, s)
+	if err := p.alloc(v, s); err != nil {
+		return v, err
+	}
+	if s.Type == "lvm" || s.Type == "lvmthin" {
+		t.print(`  Logical volume "%s" created.`, strings.TrimPrefix(v.ID, s.Name+":"))
+	}
+	return v, nil
 }

@@ -180,6 +180,7 @@ func storageRoutes() []route {
 		list(fault.Storage, "/nodes/{node}/storage", atNode+"storage storage-id\ncontent content-list\nenabled boolean\ntarget node\nformat boolean\n", nil, listNodeStorages),
 		get(fault.Storage, storagePath+"/status", atStorage, seesStorage, getStorageStatus),
 		list(fault.Disk, storagePath+"/content", atStorage+"content content-type\nvmid guest-id\n", seesStorage, listVolumes),
+		create(fault.Disk, storagePath+"/content", atStorage+"filename! string\nvmid! guest-id\nsize! re:\\d+[MG]?\nformat enum:raw|qcow2|vmdk\n", on("/storage/{storage}", "Datastore.AllocateSpace"), allocVolume),
 		get(fault.Disk, storagePath+"/content/{volume}", atStorage+"volume! string\n", nil, getVolume),
 		remove(fault.Disk, storagePath+"/content/{volume}", atStorage+"volume! string\ndelay integer:1..30\n", nil, removeVolume),
 		create(fault.Disk, storagePath+"/upload", uploadParams, on("/storage/{storage}", "Datastore.AllocateTemplate"), uploadFile),

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -244,6 +245,27 @@ var (
 	unsafeName = regexp.MustCompile(`[^a-zA-Z0-9_.-]`)
 	isoName    = regexp.MustCompile(`(?i)[^/]+\.(?:iso|img)$`)
 )
+
+// allocVolume creates a volume that no VM has.
+func allocVolume(c *call) (any, error) {
+	s, err := c.storageFor(c.params["storage"], c.at())
+	if err != nil {
+		return nil, err
+	}
+	name, vmid := c.params["filename"], c.params["vmid"]
+	if !strings.HasPrefix(name, "vm-"+vmid+"-") {
+		return nil, fail("illegal name '%s' - should be 'vm-%s-*'", name, vmid)
+	}
+	id, err := strconv.Atoi(vmid)
+	if err != nil {
+		return nil, wrongParam("vmid", "type check ('integer') failed - got '%s'", vmid)
+	}
+	v := c.newVolume(&guest{VMID: id, Node: c.at()}, s, "vm", parseSize(c.params["size"]))
+	if v.ID = volumeID(s, id, name); c.volumeNamed(v.ID, v.Node) {
+		return nil, fail("volume '%s' already exists", v.ID)
+	}
+	return v.ID, c.alloc(v, s)
+}
 
 // uploadFile begins to move an uploaded file to a storage. One of that name is replaced.
 func uploadFile(c *call) (any, error) {
