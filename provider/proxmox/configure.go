@@ -26,6 +26,9 @@ func (m machines) advance(ctx context.Context, op string, s provider.MachineSpec
 	if lock := v.settings["lock"]; lock != "" {
 		return is, nil
 	}
+	if v.fresh() && v.now.Status == "running" {
+		return m.started(ctx, op, s, c, v)
+	}
 	tasks, err := m.tasksOf(ctx, v.Node, v.VMID)
 	if err != nil {
 		return provider.Machine{}, within(op, err)
@@ -44,6 +47,18 @@ func (m machines) advance(ctx context.Context, op string, s provider.MachineSpec
 		})
 	}
 	return m.configure(ctx, op, s, c, v, is, tasks)
+}
+
+// started removes the tag of a new VM.
+func (m machines) started(ctx context.Context, op string, s provider.MachineSpec, c *cluster, v *vm) (provider.Machine, error) {
+	tags := words(v.settings["tags"])
+	delete(tags, wordNew)
+	v.settings["tags"] = joined(tags)
+	if err := m.Put(ctx, vmPath(v.Node, v.VMID)+"/config", map[string]any{"tags": v.settings["tags"]}, nil); err != nil {
+		return provider.Machine{}, within(op, err)
+	}
+	is, err := m.report(ctx, c, s.MachineRef, v)
+	return is, within(op, err)
 }
 
 // step begins a task and reports it, with the failure of the last one.
@@ -94,6 +109,7 @@ func (m machines) wantedSettings(op string, s provider.MachineSpec, v *vm, iso s
 	if err != nil {
 		return nil, err
 	}
+	tags[wordNew] = ""
 	root, _ := v.settings.root()
 	all := map[string]string{
 		"cores": strconv.Itoa(int(s.CPU)), "sockets": "1", "cpu": cmp.Or(m.spec.CPUType, "host"), "memory": strconv.Itoa(int(s.MemoryMB)), "balloon": "0",

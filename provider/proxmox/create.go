@@ -34,8 +34,12 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 	if err := m.absenceSeen(ctx, op); err != nil {
 		return provider.Machine{}, err
 	}
-	if err := m.checkName(ctx, op, s.MachineRef); err != nil {
+	own, err := m.checkName(ctx, op, c, s.MachineRef)
+	if err != nil {
 		return provider.Machine{}, err
+	}
+	if own != nil {
+		return m.advance(ctx, op, s, c, own)
 	}
 	if s.Attempt == "" {
 		r, t, err := m.underway(ctx, c, s.Owner.ID)
@@ -51,18 +55,25 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 }
 
 // checkName refuses a name that the VM of another owner has, on whatever node: names of nodes
-// are unique in a cluster.
-func (m machines) checkName(ctx context.Context, op string, ref provider.MachineRef) error {
+// are unique in a cluster. It returns the VM of the machine if that has the name by now.
+func (m machines) checkName(ctx context.Context, op string, c *cluster, ref provider.MachineRef) (*vm, error) {
 	all, err := m.named.Do(ctx, ref.Name)
 	if err != nil {
-		return within(op, err)
+		return nil, within(op, err)
 	}
 	for _, r := range all {
-		if r.Name == ref.Name && !marked(r.tags()).of(ref, r.VMID) {
-			return provider.NameTaken(op, fmt.Sprintf("VM %d (%s) on %s", r.VMID, r.Name, r.Node), "machineName")
+		if r.Name != ref.Name {
+			continue
+		}
+		v, err := m.read(ctx, c, r, marked(r.tags()))
+		if err != nil || v != nil && v.of(ref, r.VMID) {
+			return v, within(op, err)
+		}
+		if v != nil {
+			return nil, provider.NameTaken(op, fmt.Sprintf("VM %d (%s) on %s", r.VMID, r.Name, r.Node), "machineName")
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func (m machines) beingCloned(ref provider.MachineRef, t task) provider.Machine {

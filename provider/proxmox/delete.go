@@ -7,7 +7,9 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -107,7 +109,19 @@ func (m machines) deleteRemains(ctx context.Context, op string, ref provider.Mac
 	if err != nil || left != nil {
 		return value(left), err
 	}
-	return provider.Machine{Ref: ref, State: provider.StateAbsent}, nil
+	runs, err := m.active.Do(ctx, ref.Name)
+	return provider.Machine{Ref: ref, State: provider.StateAbsent, Certain: err == nil && !runs}, within(op, err)
+}
+
+// readActive reports whether a clone of the driver runs: without one no VM can appear.
+func (p *platform) readActive(ctx context.Context, _ []string) (bool, error) {
+	for _, node := range p.spec.Nodes {
+		all, err := p.readTasks(ctx, node, url.Values{"typefilter": {taskClone}, "limit": {"100"}})
+		if slices.ContainsFunc(all, func(t task) bool { return t.Type == taskClone && t.running() && p.mine(t) }) || err != nil && ctx.Err() == nil {
+			return true, nil // a node that does not answer may run one
+		}
+	}
+	return false, ctx.Err()
 }
 
 // removeDebris removes what failed clones of the driver have left under the IDs: a VM without
@@ -116,7 +130,7 @@ func (m machines) deleteRemains(ctx context.Context, op string, ref provider.Mac
 func (m machines) removeDebris(ctx context.Context, op string, ref provider.MachineRef, c *cluster, ids map[number]bool) (*provider.Machine, error) {
 	for id := range ids {
 		r := c.vm(id)
-		if r == nil || r.Lock != lockClone && r.Lock != "destroyed" || marked(r.tags()).OwnerID != "" {
+		if r == nil || r.Template != 0 || marked(r.tags()).OwnerID != "" {
 			continue
 		}
 		if left, err := m.removeHalf(ctx, op, ref, c, *r); err != nil || left != nil {
@@ -135,8 +149,8 @@ func (m machines) removeDebris(ctx context.Context, op string, ref provider.Mach
 	return new(leaving(ref, "", volumes[0].VolID+" of a failed clone is being deleted")), nil
 }
 
-// removeHalf removes a VM that a failed clone of the driver has left. It is locked, and only
-// root may remove a lock.
+// removeHalf removes a VM that a failed clone of the driver has left: without a name and a
+// description. It is locked, and only root may remove a lock.
 func (m machines) removeHalf(ctx context.Context, op string, ref provider.MachineRef, c *cluster, r resource) (*provider.Machine, error) {
 	if r.Lock == "destroyed" {
 		return new(leaving(ref, "", fmt.Sprintf("VM %d on %s is being destroyed", r.VMID, r.Node))), nil
@@ -146,7 +160,7 @@ func (m machines) removeHalf(ctx context.Context, op string, ref provider.Machin
 		return nil, within(op, err)
 	}
 	t, found, err := m.cloning(ctx, r.Node, r.VMID)
-	if err != nil || !found || t.running() {
+	if err != nil || !found || !t.failed() {
 		return nil, within(op, err)
 	}
 	var upid string
@@ -214,11 +228,36 @@ func (m machines) bareVolumes(ctx context.Context, c *cluster, ids map[number]bo
 		if err != nil {
 			return nil, err
 		}
-		if found && t.failed() && (v.Time == 0 || v.Time >= t.Start) {
+		if !found || !t.failed() || v.Time != 0 && v.Time < t.Start {
+			continue
+		}
+		created, err := m.createdBy(ctx, t, v)
+		if err != nil {
+			return nil, err
+		}
+		if created {
 			bare = append(bare, v)
 		}
 	}
 	return bare, nil
+}
+
+// createdBy reports whether a clone has created a volume: its log names those that it creates,
+// on most types of storage.
+func (m machines) createdBy(ctx context.Context, t task, v volume) (bool, error) {
+	lines, err := m.readLog(ctx, t)
+	if err != nil {
+		return false, err
+	}
+	name := v.VolID[strings.LastIndexAny(v.VolID, ":/")+1:]
+	silent := true
+	for _, l := range lines {
+		if strings.Contains(l.Text, strings.TrimSuffix(name, path.Ext(name))) {
+			return true, nil
+		}
+		silent = silent && !allocated.MatchString(l.Text)
+	}
+	return silent, nil
 }
 
 func (m machines) deleteVolume(ctx context.Context, v volume) error {

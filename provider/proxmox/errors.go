@@ -124,7 +124,7 @@ type phrase struct {
 // and a task ends with a text.
 var phrases = []phrase{
 	{regexp.MustCompile(`(?i)permission check failed|permission denied`), meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission}},
-	{regexp.MustCompile(`(?i)no space left|not enough|insufficient|out of space|quota|unable to allocate|cannot allocate memory|exceed`),
+	{regexp.MustCompile(`(?i)no space left|reached threshold|not enough|insufficient|out of space|quota|unable to allocate|cannot allocate memory|exceed`),
 		meaning{provider.Exhausted, provider.ReasonCapacityExhausted, "free memory or space on the node and its storage, or add a node to spec.proxmox.nodes"}},
 	{regexp.MustCompile(`(?i)is locked|can't lock file|got lock|trying to acquire`), meaning{provider.Unavailable, provider.ReasonPlatformConflict, "it is tried again when the lock is gone; remove a stale one with qm unlock"}},
 	{regexp.MustCompile(`(?i)checksum mismatch|unexpected state change`), meaning{provider.Unavailable, provider.ReasonPlatformConflict, hintAgain}},

@@ -28,7 +28,12 @@ type vm struct {
 	resource
 	mark
 	settings settings
+	// now is its status, once it was read.
+	now current
 }
+
+// fresh reports whether a VM was not started yet.
+func (v vm) fresh() bool { _, found := words(v.settings["tags"])[wordNew]; return found }
 
 // String names a VM for people.
 func (v vm) String() string { return fmt.Sprintf("VM %d on %s", v.VMID, v.Node) }

@@ -24,7 +24,6 @@ func TestEndpointsMayLackPortAndPath(t *testing.T) {
 		"https://pve.example.com:8006/#v1:0:18:4:::::::": "https://pve.example.com:8006/api2/json",
 		"https://proxy.example.com:443/pve/":             "https://proxy.example.com:443/pve/api2/json",
 		"https://[2001:db8::1]":                          "https://[2001:db8::1]:8006/api2/json",
-		"https://pve.example.com ":                       "https://pve.example.com:8006/api2/json",
 		"http://pve.example.com:8006":                    "",
 		"pve.example.com":                                "",
 		"https://":                                       "",

@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -63,7 +61,7 @@ type current struct {
 }
 
 // report returns the state of a VM. It is complete when it has been started: that is the last
-// step.
+// step, after which the tag of a new VM is removed.
 func (m machines) report(ctx context.Context, c *cluster, ref provider.MachineRef, v *vm) (provider.Machine, error) {
 	is := provider.Machine{Ref: ref, State: provider.StatePartial}
 	if v.settings == nil {
@@ -81,51 +79,46 @@ func (m machines) report(ctx context.Context, c *cluster, ref provider.MachineRe
 		is.Message = v.String() + " is not configured yet"
 		return is, nil
 	}
-	var now current
-	if err := m.get(ctx, vmPath(v.Node, v.VMID)+"/status/current", nil, &now); err != nil {
+	if err := m.get(ctx, vmPath(v.Node, v.VMID)+"/status/current", nil, &v.now); err != nil {
 		return provider.Machine{}, err
 	}
 	_, is.MAC, _ = v.settings.nic()
 	is.Disks = disksOf(v.settings)
-	if now.Status != "running" {
-		return m.off(ctx, v, is, now)
+	switch on := v.now.Status == "running"; {
+	case v.fresh() && on:
+		is.Message = v.String() + " is being started"
+		return is, nil
+	case v.fresh():
+		return m.unstarted(ctx, v, is)
+	case !on:
+		return off(v, is), nil
 	}
-	return m.running(ctx, v, is, now)
+	return m.running(ctx, v, is)
 }
 
-// off reports a VM that does not run: one that was never started is Partial.
-func (m machines) off(ctx context.Context, v *vm, is provider.Machine, now current) (provider.Machine, error) {
-	tasks, err := m.readTasks(ctx, v.Node, url.Values{"vmid": {strconv.Itoa(int(v.VMID))}, "typefilter": {taskStart}, "limit": {"10"}})
-	if err != nil {
-		return provider.Machine{}, err
-	}
-	for _, t := range tasks {
-		if t.Type != taskStart {
-			continue
-		}
-		if t.running() {
-			is.State, is.Message = provider.StatePending, v.String()+" is being started"
-			return is, nil
-		}
-		if !t.failed() {
-			is.State, is.Message = provider.StateStopped, v.String()+" is off"
-			if now.Lock != "" {
-				is.State, is.Message = provider.StatePending, fmt.Sprintf("%s is off and locked (%s)", v, now.Lock)
-			}
-			return is, nil
-		}
-	}
+// unstarted reports a VM that was not started yet, and why.
+func (m machines) unstarted(ctx context.Context, v *vm, is provider.Machine) (provider.Machine, error) {
+	tasks, err := m.tasksOf(ctx, v.Node, v.VMID)
 	is.Message = v.String() + " is not started yet"
-	if t, found := last(tasks, taskStart); found {
+	if t, found := last(tasks, taskStart); found && t.failed() {
 		is.Message = fmt.Sprintf("%s could not be started: %s", v, stable(t.Status))
 	}
-	return is, nil
+	return is, err
 }
 
-func (m machines) running(ctx context.Context, v *vm, is provider.Machine, now current) (provider.Machine, error) {
+// off reports a VM that has run.
+func off(v *vm, is provider.Machine) provider.Machine {
+	is.State, is.Message = provider.StateStopped, v.String()+" is off"
+	if v.now.Lock != "" {
+		is.State, is.Message = provider.StatePending, fmt.Sprintf("%s is off and locked (%s)", v, v.now.Lock)
+	}
+	return is
+}
+
+func (m machines) running(ctx context.Context, v *vm, is provider.Machine) (provider.Machine, error) {
 	is.State, is.NodeProviderID = provider.StatePending, is.ID
-	if now.QMP != "" && now.QMP != "running" {
-		is.Message = fmt.Sprintf("%s is %s", v, now.QMP)
+	if v.now.QMP != "" && v.now.QMP != "running" {
+		is.Message = fmt.Sprintf("%s is %s", v, v.now.QMP)
 		return is, nil
 	}
 	addresses, err := m.addresses(ctx, v)

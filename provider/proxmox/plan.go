@@ -81,6 +81,9 @@ func (m machines) resolve(ctx context.Context, c *cluster, s provider.MachineSpe
 			return a, err
 		}
 	}
+	if _, ok := m.isoStorage(c, at.node); !ok && (s.UserData != "" || s.NetworkData != "") {
+		return a, errISO("", at.node)
+	}
 	if err := m.checkBridge(ctx, at.node); err != nil {
 		return a, err
 	}

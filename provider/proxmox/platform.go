@@ -38,6 +38,7 @@ type platform struct {
 	seen      *cloud.Batch[*cluster]
 	named     *cloud.Batch[[]resource]
 	auditor   *cloud.Batch[bool]
+	active    *cloud.Batch[bool]
 	templates *cloud.Recent[template]
 }
 
@@ -47,6 +48,7 @@ func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platfor
 	p.seen = cloud.NewBatch(mostKeys, p.readCluster)
 	p.named = cloud.NewBatch(mostKeys, p.readNames)
 	p.auditor = cloud.NewBatch(mostKeys, p.readAuditor)
+	p.active = cloud.NewBatch(mostKeys, p.readActive)
 	p.templates = cloud.NewRecent[template](briefly)
 	return p
 }

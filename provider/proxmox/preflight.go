@@ -243,12 +243,16 @@ func (p preflight) capacity(ctx context.Context, specs []provider.MachineSpec) (
 // names of the machines.
 func (p preflight) names(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
 	m := machines(p)
+	c, err := p.seen.Do(ctx, "")
+	if err != nil {
+		return nil, err
+	}
 	return check.Each(specs, func(s provider.MachineSpec) (provider.Finding, error) {
 		var err error
 		if !machineName.MatchString(s.Name) {
 			err = provider.Invalid.New("", reasonName, fmt.Errorf("%q cannot be the name of a VM", s.Name), "choose another name")
 		} else {
-			err = m.checkName(ctx, "", s.MachineRef)
+			_, err = m.checkName(ctx, "", c, s.MachineRef)
 		}
 		return check.Verdict("name "+s.Name, err)
 	})

@@ -123,10 +123,10 @@ func (c *cluster) vm(id number) *resource {
 	return nil
 }
 
-// online reports whether a node answers.
+// online reports whether a node is one of the cluster and answers.
 func (c *cluster) online(node string) bool {
 	i := slices.IndexFunc(c.nodes, func(r resource) bool { return r.Node == node })
-	return i < 0 || c.nodes[i].Status != "offline"
+	return i < 0 && len(c.nodes) == 0 || i >= 0 && c.nodes[i].Status != "offline"
 }
 
 // Words of a VM's tags beside those of its owner.
@@ -136,6 +136,9 @@ const (
 	wordVMID = "butler-vmid."
 	wordNode = "butler-node."
 	wordRole = "butler-role."
+	// wordNew is on a VM that was not started yet. The log of tasks does not show that: an ID
+	// may have had another VM before.
+	wordNew = "butler-new"
 )
 
 // mark is what the tags of a VM, or before those its description, say about it.

@@ -78,7 +78,7 @@ func cloneOf() settings {
 }
 
 func TestAClonedVMIsConfigured(t *testing.T) {
-	const tags = "butler-machine.mgmt-w-0;butler-node.pve1;butler-owner-id.owner;butler-role.worker;butler-vmid.200"
+	const tags = "butler-machine.mgmt-w-0;butler-new;butler-node.pve1;butler-owner-id.owner;butler-role.worker;butler-vmid.200"
 	want := map[string]any{
 		"cores": "4", "cpu": "host", "memory": "8192", "balloon": "0", "onboot": "1", "serial0": "socket", "tags": tags, "ipconfig0": "ip=dhcp",
 		"net0": "virtio=" + macOf("owner") + ",bridge=vmbr1,firewall=1", "virtio0": "local-lvm:vm-200-disk-0,size=20G,serial=root",
@@ -91,7 +91,7 @@ func TestAClonedVMIsConfigured(t *testing.T) {
 	for name, value := range want {
 		done[name], _ = value.(string)
 	}
-	done["tags"] = "butler-vmid.200;butler-role.worker;butler-owner-id.owner,butler-node.pve1 butler-machine.mgmt-w-0"
+	done["tags"] = "butler-vmid.200;butler-role.worker;butler-owner-id.owner,butler-node.pve1 butler-machine.mgmt-w-0 butler-new"
 	done["net0"] = "virtio=" + macOf("owner") + ",firewall=1,bridge=vmbr1"
 	done["virtio0"] = "local-lvm:vm-200-disk-0,serial=root,size=20G"
 	if again := wanted(t, done, nil); len(again) > 0 {

@@ -108,10 +108,7 @@ func (p *platform) targetOf(ctx context.Context, t task) (number, error) {
 	if known != 0 {
 		return known, nil
 	}
-	var lines []struct {
-		Text string `json:"t"`
-	}
-	err := p.get(ctx, "/nodes/"+t.Node+"/tasks/"+url.PathEscape(t.UPID)+"/log", url.Values{"limit": {"100"}}, &lines)
+	lines, err := p.readLog(ctx, t)
 	if err != nil {
 		return 0, err
 	}
@@ -125,6 +122,16 @@ func (p *platform) targetOf(ctx context.Context, t task) (number, error) {
 		}
 	}
 	return 0, nil
+}
+
+// line is one of the log of a task.
+type line struct {
+	Text string `json:"t"`
+}
+
+func (p *platform) readLog(ctx context.Context, t task) (lines []line, err error) {
+	err = p.get(ctx, "/nodes/"+t.Node+"/tasks/"+url.PathEscape(t.UPID)+"/log", url.Values{"limit": {"100"}}, &lines)
+	return lines, err
 }
 
 // began notes which VM a task creates.
