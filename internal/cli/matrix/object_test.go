@@ -100,22 +100,31 @@ func gcpObjects(ctx context.Context, admin string) (map[string][]string, error) 
 	return found, nil
 }
 
-// nutanixObjects leaves out the categories that the platform defines.
+// nutanixObjects returns VMs, and categories that the platform does not define. Those that a
+// VM has belong to it: a copy keeps the category of its cluster.
 func nutanixObjects(ctx context.Context, admin string) (map[string][]string, error) {
-	found := map[string][]string{}
-	for _, collection := range []string{"vms", "categories"} {
-		all, err := simnutanix.List(ctx, admin, collection)
-		if err != nil {
-			return nil, err
-		}
-		found[collection] = nil
-		for _, o := range all {
-			if !o.SystemDefined {
-				found[collection] = append(found[collection], o.Name)
-			}
+	vms, err := simnutanix.List(ctx, admin, "vms")
+	if err != nil {
+		return nil, err
+	}
+	categories, err := simnutanix.List(ctx, admin, "categories")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	used := map[string]bool{}
+	for _, vm := range vms {
+		names = append(names, vm.Name)
+		for key := range vm.Categories {
+			used[key] = true
 		}
 	}
-	return found, nil
+	for _, c := range categories {
+		if !c.SystemDefined && !used[c.Name] {
+			names = append(names, "category "+c.Name)
+		}
+	}
+	return map[string][]string{"vms and categories": names}, nil
 }
 
 // proxmoxObjects names the volumes of a VM after it.

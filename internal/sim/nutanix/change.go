@@ -73,6 +73,7 @@ func (p *Prism) applyUpdate(t task) error {
 	if e == nil {
 		return failure("ENTITY_NOT_FOUND", "VM %s does not exist.", t.UUID)
 	}
+	p.auditGone(e) // it may lose disks
 	err := p.change(e, t.Spec)
 	if err == nil {
 		err = p.bringPower(e)

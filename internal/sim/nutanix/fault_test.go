@@ -99,7 +99,7 @@ func TestCopiesConflictsAndDeaths(t *testing.T) {
 	for _, o := range f.auditor.Left() {
 		left = append(left, o.Name)
 	}
-	if !slices.Equal(left, []string{"x"}) {
+	if !slices.Equal(left, []string{"x", "x"}) { // with its disk
 		t.Errorf("audited: %v", left)
 	}
 	id := text(vm, "metadata.uuid")

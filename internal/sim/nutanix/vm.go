@@ -262,4 +262,5 @@ func (p *Prism) applyDelete(t task) error {
 func (p *Prism) drop(e *entity) {
 	p.st.remove(e)
 	p.auditGone(e)
+	p.auditCategoriesOf(e)
 }

@@ -54,7 +54,7 @@ func (o orders) spoil(p provider.Provider, m *memory) provider.Provider {
 
 // secretKeys are those of Secrets whose values must not be logged.
 func secretKeys() []string {
-	return []string{v1alpha1.KeyKubeconfig, v1alpha1.KeySecretAccessKey, v1alpha1.KeyServiceAccountKey, v1alpha1.KeyClientSecret, v1alpha1.KeyTokenSecret}
+	return []string{v1alpha1.KeyKubeconfig, v1alpha1.KeySecretAccessKey, v1alpha1.KeyServiceAccountKey, v1alpha1.KeyClientSecret, v1alpha1.KeyTokenSecret, v1alpha1.KeyPassword}
 }
 
 // memory is what no driver should have.
