@@ -122,6 +122,12 @@ var rules = []Rule{
 		Packages: "internal/sim/facade",
 		May:      []string{"api/v1alpha1", "internal/sim/audit", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/front", "internal/sim/network"},
 	},
+	{
+		Packages: "internal/sim/cloud",
+		May: []string{
+			"internal/plane", "internal/sim/conflict", "internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/front", "provider/tag",
+		},
+	},
 	// What the tests of drivers run against.
 	{
 		Packages: "internal/sim/simtest",

@@ -29,7 +29,7 @@ func jwt(ends time.Time) string {
 // TestEveryKindOfCredentials connects with each kind, lists with it, and is refused with
 // what to do where it is wrong.
 func TestEveryKindOfCredentials(t *testing.T) {
-	f := newFixture(t, sim.Seed{Plain: "emulator.example:5000", Endpoint: "http://emulator.example:5000", Roles: []sim.Role{{Name: "butler", ExternalID: "x-1"}, {Name: "web", WebIdentity: true}}})
+	f := newFixture(t, sim.Seed{Plain: []string{"emulator.example:5000"}, Endpoint: "http://emulator.example:5000", Roles: []sim.Role{{Name: "butler", ExternalID: "x-1"}, {Name: "web", WebIdentity: true}}})
 	const role = "arn:aws:iam::111122223333:role/"
 	ends := time.Now().Add(time.Hour).Truncate(time.Second)
 	emulator := func(c *provider.Config) { c.Spec.AWS.Endpoint = "http://emulator.example:5000" }

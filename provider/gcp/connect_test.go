@@ -47,7 +47,7 @@ func federation(change ...func(map[string]any)) string {
 // TestEveryKindOfCredentials connects with each kind, lists with it, and is refused with
 // what to do where it is wrong.
 func TestEveryKindOfCredentials(t *testing.T) {
-	f := newFixture(t, sim.Seed{Plain: "emulator.example:5000", Endpoint: emulator, Pools: []string{audience}})
+	f := newFixture(t, sim.Seed{Plain: []string{"emulator.example:5000"}, Endpoint: emulator, Pools: []string{audience}})
 	ends := time.Now().Add(time.Hour).Truncate(time.Second)
 	var key document
 	if err := json.Unmarshal(f.credentials["serviceAccountKey"], &key); err != nil {

@@ -193,14 +193,14 @@ func deleteBalancer(c *call) (fields, error) {
 	c.st.balancers.Remove(b.ID)
 	c.auditGone(b.ARN)
 	c.releaseBalancer(b)
-	return fields{}, c.options.Datacenter.RemoveLoadBalancer(b.ID)
+	return fields{}, c.Options.Datacenter.RemoveLoadBalancer(b.ID)
 }
 
 // releaseDelay is how long the interfaces of a load balancer exist without it.
-func (a *AWS) releaseDelay() time.Duration { return max(200*time.Millisecond, 5*a.options.Create) }
+func (a *AWS) releaseDelay() time.Duration { return max(200*time.Millisecond, 5*a.Options.Create) }
 
 func (a *AWS) releaseBalancer(b *balancer) {
-	a.later(a.releaseDelay(), func() {
+	a.Later(a.releaseDelay(), func() {
 		for _, n := range a.st.interfaces.Where(func(n *networkInterface) bool { return n.Balancer == b.ID }) {
 			a.st.interfaces.Remove(n.ID)
 		}
@@ -235,7 +235,7 @@ func (c *call) showBalancers(all []*balancer, next any) fields {
 
 func (c *call) showBalancer(b *balancer) fields {
 	state, zones := "provisioning", members{}
-	if live, known := c.options.Datacenter.LoadBalancer(b.ID); known && live.Active && c.operation != "CreateLoadBalancer" {
+	if live, known := c.Options.Datacenter.LoadBalancer(b.ID); known && live.Active && c.operation != "CreateLoadBalancer" {
 		state = "active"
 	}
 	for _, id := range b.Subnets {

@@ -28,7 +28,7 @@ func (a *AWS) install() error {
 	a.installDefaultVPC()
 	a.installGroups(cidr)
 	a.installImages()
-	if !a.hosts {
+	if !a.Hosts {
 		return nil
 	}
 	return a.addSubnets()

@@ -4,9 +4,9 @@
 package aws
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"net/netip"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,10 +43,10 @@ type Seed struct {
 	Lag metav1.Duration `json:"lag,omitzero"`
 	// SessionLimit is how long temporary credentials last; 0: as long as they are asked for.
 	SessionLimit metav1.Duration `json:"sessionLimit,omitzero"`
-	// Hosts are further names of the API with TLS, and Plain is one without, each with a
-	// port or without.
+	// Hosts are further names of the API with TLS, Plain those without, each with a port or
+	// without.
 	Hosts []string `json:"hosts,omitempty"`
-	Plain string   `json:"plain,omitempty"`
+	Plain []string `json:"plain,omitempty"`
 	// Endpoint is that of the manifest; empty: none.
 	Endpoint string `json:"endpoint,omitempty"`
 }
@@ -77,25 +77,8 @@ var documented []byte
 
 const everything = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
 
-func readSeed(raw json.RawMessage) (s Seed, err error) {
-	if len(raw) == 0 {
-		return s, nil
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, fmt.Errorf("seed of simulated AWS: %w", err)
-	}
-	return s, nil
-}
-
 func (s Seed) withDefaults() Seed {
-	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
-	}
-	set(&s.Region, "eu-central-1")
-	set(&s.VPC, derivedID("vpc", "butler"))
-	set(&s.CIDR, "10.40.0.0/16")
+	s.Region, s.VPC, s.CIDR = cmp.Or(s.Region, "eu-central-1"), cmp.Or(s.VPC, derivedID("vpc", "butler")), cmp.Or(s.CIDR, "10.40.0.0/16")
 	if len(s.Subnets) == 0 {
 		for _, zone := range []string{"a", "b", "c"} {
 			s.Subnets = append(s.Subnets, derivedID("subnet", "private-"+zone))
@@ -107,9 +90,7 @@ func (s Seed) withDefaults() Seed {
 	if len(s.Policy) == 0 {
 		s.Policy = documented
 	}
-	if s.VCPUs == 0 {
-		s.VCPUs = 5000
-	}
+	s.VCPUs = cmp.Or(s.VCPUs, 5000)
 	return s
 }
 

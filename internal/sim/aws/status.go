@@ -59,7 +59,7 @@ func (c *call) health(i *instance) string {
 	if i.State != running {
 		return "not-applicable"
 	}
-	if m, on := c.options.Datacenter.Running(i.ID); on && m.Address.IsValid() {
+	if m, on := c.Options.Datacenter.Running(i.ID); on && m.Address.IsValid() {
 		return "ok"
 	}
 	if c.now.Sub(i.Launched) < initializing {

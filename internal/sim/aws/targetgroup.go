@@ -146,7 +146,7 @@ func deleteTargetGroup(c *call) (fields, error) {
 	}
 	c.st.targetGroups.Remove(g.ID)
 	c.auditGone(g.ARN)
-	return fields{}, c.options.Datacenter.RemovePool(g.ID)
+	return fields{}, c.Options.Datacenter.RemovePool(g.ID)
 }
 
 // balancersOf are the load balancers with a listener that forwards to a group.

@@ -12,7 +12,7 @@ import (
 )
 
 // lag is how long lists do not have a new resource.
-func (a *Azure) lag() time.Duration { return max(a.options.Create/2, a.seed.Lag.Duration) }
+func (a *Azure) lag() time.Duration { return max(a.Options.Create/2, a.seed.Lag.Duration) }
 
 // install creates what the seed names and does not exist, as its administrator would.
 func (a *Azure) install() error {
@@ -23,7 +23,7 @@ func (a *Azure) install() error {
 	if err := a.installActors(); err != nil {
 		return err
 	}
-	if a.hosts {
+	if a.Hosts {
 		if err := a.addPublicSubnet(); err != nil {
 			return err
 		}

@@ -261,7 +261,7 @@ func endInterface(a *Azure, r *record) {
 		}
 	})
 	if err := a.applyAll(); err != nil {
-		a.options.Log.Error("apply load balancers", "err", err)
+		a.Options.Log.Error("apply load balancers", "err", err)
 	}
 }
 

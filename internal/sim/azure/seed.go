@@ -4,8 +4,8 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -77,39 +77,17 @@ type Image struct {
 	Tags       map[string]string `json:"tags,omitempty"`
 }
 
-func readSeed(raw json.RawMessage) (s Seed, err error) {
-	if len(raw) == 0 {
-		return s, nil
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, fmt.Errorf("seed of simulated Azure: %w", err)
-	}
-	return s, nil
-}
-
 func (s Seed) withDefaults() Seed {
-	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
-	}
-	set(&s.Subscription, "00000000-0000-0000-0000-000000000000")
-	set(&s.Tenant, derivedUUID("tenant"))
-	set(&s.Group, "example")
-	set(&s.Location, "westeurope")
-	set(&s.Network, "butler")
-	set(&s.CIDR, "10.40.0.0/16")
-	set(&s.Subnet, "nodes")
-	set(&s.SecurityGroup, "nodes")
-	s.Location = location(s.Location)
+	s.Subscription, s.Tenant = cmp.Or(s.Subscription, "00000000-0000-0000-0000-000000000000"), cmp.Or(s.Tenant, derivedUUID("tenant"))
+	s.Group, s.Location = cmp.Or(s.Group, "example"), location(cmp.Or(s.Location, "westeurope"))
+	s.Network, s.CIDR = cmp.Or(s.Network, "butler"), cmp.Or(s.CIDR, "10.40.0.0/16")
+	s.Subnet, s.SecurityGroup = cmp.Or(s.Subnet, "nodes"), cmp.Or(s.SecurityGroup, "nodes")
 	if len(s.Zones) == 0 && !s.NoZones {
 		s.Zones = []string{"1", "2", "3"}
 	}
 	if len(s.Role) == 0 {
 		s.Role = documented
 	}
-	if s.VCPUs == 0 {
-		s.VCPUs = 5000
-	}
+	s.VCPUs = cmp.Or(s.VCPUs, 5000)
 	return s
 }

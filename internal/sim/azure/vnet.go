@@ -228,8 +228,8 @@ func applyNetwork(c *call, r, _ *record) error {
 
 func endNetwork(a *Azure, r *record) {
 	for _, s := range r.object.(*vnet).Properties.Subnets {
-		if err := a.options.Datacenter.RemoveSubnet(subnetID(s.ID)); err != nil && a.hosts {
-			a.options.Log.Error("remove a subnet", "subnet", s.ID, "err", err)
+		if err := a.Options.Datacenter.RemoveSubnet(subnetID(s.ID)); err != nil && a.Hosts {
+			a.Options.Log.Error("remove a subnet", "subnet", s.ID, "err", err)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func showNetwork(c *call, r *record) any {
 // addSubnets gives the datacenter the subnets of a network. Nothing in them answers the
 // workstation; machines behind a NAT gateway appear with its address outside.
 func (a *Azure) addSubnets(n *vnet) error {
-	if !a.hosts {
+	if !a.Hosts {
 		return nil
 	}
 	for _, s := range n.Properties.Subnets {
@@ -257,7 +257,7 @@ func (a *Azure) addSubnets(n *vnet) error {
 				d.Egress, _ = netip.ParseAddr(ip.Properties.IPAddress)
 			}
 		}
-		if err := a.options.Datacenter.AddSubnet(subnetID(s.ID), d); err != nil {
+		if err := a.Options.Datacenter.AddSubnet(subnetID(s.ID), d); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func (g *GCP) install() error {
 	g.installNetworks()
 	g.installFirewalls()
 	g.installImages()
-	if !g.hosts {
+	if !g.Hosts {
 		return nil
 	}
 	return g.addSubnets()

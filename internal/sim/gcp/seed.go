@@ -4,8 +4,8 @@
 package gcp
 
 import (
+	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,10 +48,10 @@ type Seed struct {
 	Lag metav1.Duration `json:"lag,omitzero"`
 	// SessionLimit is how long access tokens last; 0: an hour.
 	SessionLimit metav1.Duration `json:"sessionLimit,omitzero"`
-	// Hosts are further names of the API with TLS, and Plain is one without, each with a
-	// port or without.
+	// Hosts are further names of the API with TLS, Plain those without, each with a port or
+	// without.
 	Hosts []string `json:"hosts,omitempty"`
-	Plain string   `json:"plain,omitempty"`
+	Plain []string `json:"plain,omitempty"`
 	// Endpoint is that of the manifest; empty: none.
 	Endpoint string `json:"endpoint,omitempty"`
 }
@@ -90,28 +90,10 @@ func withoutHead(role []byte) []byte {
 	return role[max(at, 0):]
 }
 
-func readSeed(raw json.RawMessage) (s Seed, err error) {
-	if len(raw) == 0 {
-		return s, nil
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, fmt.Errorf("seed of simulated Google Cloud: %w", err)
-	}
-	return s, nil
-}
-
 func (s Seed) withDefaults() Seed {
-	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
-	}
-	set(&s.Project, "butler-sim")
-	set(&s.Region, "europe-west3")
-	set(&s.Network, "default")
-	set(&s.Subnetwork, s.Network)
-	set(&s.CIDR, "10.40.0.0/16")
-	s.Network, s.Subnetwork = nameOf("/"+s.Network), nameOf("/"+s.Subnetwork)
+	s.Project, s.Region, s.CIDR = cmp.Or(s.Project, "butler-sim"), cmp.Or(s.Region, "europe-west3"), cmp.Or(s.CIDR, "10.40.0.0/16")
+	s.Network = nameOf("/" + cmp.Or(s.Network, "default"))
+	s.Subnetwork = nameOf("/" + cmp.Or(s.Subnetwork, s.Network))
 	s.ServiceAccounts = slices.DeleteFunc(s.ServiceAccounts, func(email string) bool { return email == "" || email == "default" })
 	return s
 }
