@@ -32,6 +32,7 @@ func driverRules(name string) []Rule {
 				"internal/sim/fault", "internal/sim/front", "internal/sim/network", "internal/sim/table",
 				"internal/plane", "internal/pki", "provider/tag",
 			},
+			InTests: []string{"internal/sim/cloud/cloudtest"},
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 	"github.com/butlerdotdev/butler/internal/sim/gcp"
 )
 
@@ -105,7 +106,7 @@ func TestTheRoleOfTheUserIsEnforced(t *testing.T) {
 		if got := reason(status, body); !strings.HasPrefix(got, "403 forbidden: Required '"+missing+"' permission for 'projects/butler-sim/") {
 			t.Errorf("without %s: %s", missing, got)
 		}
-		must(t, f.api.Stop())
+		cloudtest.Must(t, f.API.Stop())
 	}
 }
 
