@@ -15,21 +15,6 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// cluster are machines of a small cluster.
-func cluster() (all []provider.MachineSpec) {
-	for _, name := range []string{"mgmt-cp-0", "mgmt-cp-1", "mgmt-w-0"} {
-		s := provider.MachineSpec{
-			MachineRef: provider.MachineRef{Name: name, Owner: provider.Owner{ID: name, ClusterID: "c", Cluster: "mgmt"}},
-			Role:       v1alpha1.RoleWorker, CPU: 4, MemoryMB: 16384, DiskGB: 50, TalosVersion: talosVersion,
-		}
-		if strings.Contains(name, "-cp-") {
-			s.Role = v1alpha1.RoleControlPlane
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
 // TestAStockOutTriesTheNextZoneAndAQuotaDoesNot follows the reconciler: an attempt that
 // was refused is planned again.
 func TestAStockOutTriesTheNextZoneAndAQuotaDoesNot(t *testing.T) {
