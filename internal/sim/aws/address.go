@@ -160,20 +160,16 @@ func describeAddresses(c *call) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := filtered(c, all, func(e *address) values {
+	return described(c, "addressesSet", pages{}, all, func(e *address) values {
 		return values{
 			"allocation-id": {e.ID}, "public-ip": {e.IP}, "instance-id": {e.Instance}, "association-id": {e.Association}, "domain": {"vpc"},
 		}.tagged(e.Tags)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return fields{"addressesSet", items(list(found, func(e *address) fields {
+	}, func(e *address) fields {
 		return fields{
 			"publicIp", e.IP, "allocationId", e.ID, "domain", "vpc", "associationId", optional(e.Association), "instanceId", optional(e.Instance),
 			"tagSet", tagSet(e.Tags),
 		}
-	}))}, nil
+	})
 }
 
 // addSubnets gives the datacenter the subnets of the account. Nothing in them answers the

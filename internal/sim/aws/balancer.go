@@ -4,6 +4,7 @@
 package aws
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -86,9 +87,7 @@ func createBalancer(c *call) (fields, error) {
 		return nil, refuse("UnsupportedOperation", "The simulated platform has network load balancers only")
 	}
 	b := &balancer{ID: randomHex(16), Name: name, Scheme: c.params.String("Scheme"), Created: c.now, Attributes: map[string]string{}}
-	if b.Scheme == "" {
-		b.Scheme = "internet-facing"
-	}
+	b.Scheme = cmp.Or(b.Scheme, "internet-facing")
 	for _, step := range []func(*balancer) error{c.balancerSubnets, c.balancerGroups, c.balancerTagged} {
 		if err := step(b); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/netip"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
@@ -60,12 +61,8 @@ func checkAddress(c *call, r, before *record) error {
 	if h.SKU == nil {
 		h.SKU = &sku{Name: "Basic"}
 	}
-	if p.PublicIPAllocationMethod == "" {
-		p.PublicIPAllocationMethod = "Dynamic"
-	}
-	if p.PublicIPAddressVersion == "" {
-		p.PublicIPAddressVersion = "IPv4"
-	}
+	p.PublicIPAllocationMethod = cmp.Or(p.PublicIPAllocationMethod, "Dynamic")
+	p.PublicIPAddressVersion = cmp.Or(p.PublicIPAddressVersion, "IPv4")
 	count := 0
 	each(c.st, func(*record, *publicAddress) { count++ })
 	switch {
@@ -82,12 +79,8 @@ func checkAddress(c *call, r, before *record) error {
 	case before == nil && count >= publicLimit:
 		return c.overQuota(resourceID{provider: "Microsoft.Network", types: []string{"publicIPAddresses"}})
 	}
-	if h.SKU.Tier == "" {
-		h.SKU.Tier = "Regional"
-	}
-	if p.IdleTimeoutInMinutes == 0 {
-		p.IdleTimeoutInMinutes = 4
-	}
+	h.SKU.Tier = cmp.Or(h.SKU.Tier, "Regional")
+	p.IdleTimeoutInMinutes = cmp.Or(p.IdleTimeoutInMinutes, 4)
 	p.ResourceGUID, p.IPAddress, p.IPConfiguration, p.NATGateway, p.IPTags = derivedUUID(h.ID), old.IPAddress, old.IPConfiguration, old.NATGateway, []struct{}{}
 	if p.DNSSettings != nil && p.DNSSettings.DomainNameLabel != "" {
 		p.DNSSettings.FQDN = p.DNSSettings.DomainNameLabel + "." + c.seed.Location + ".cloudapp.azure.com"

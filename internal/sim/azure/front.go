@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -150,9 +151,7 @@ func (a *Azure) faultError(r *http.Request, f fault.Refusal) error {
 		return a.overQuota(id)
 	}
 	verb := map[string]string{http.MethodGet: "read", http.MethodDelete: "delete", http.MethodPost: "action"}[r.Method]
-	if verb == "" {
-		verb = "write"
-	}
+	verb = cmp.Or(verb, "write")
 	return unauthorized(a.actors[0], id.kind()+"/"+verb, id.String())
 }
 

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 )
@@ -46,9 +47,7 @@ func checkNAT(c *call, r, _ *record) error {
 		return notSimulated("prefixes of public addresses")
 	}
 	p.ResourceGUID, p.Subnets = derivedUUID(h.ID), nil
-	if p.IdleTimeoutInMinutes == 0 {
-		p.IdleTimeoutInMinutes = 4
-	}
+	p.IdleTimeoutInMinutes = cmp.Or(p.IdleTimeoutInMinutes, 4)
 	for _, to := range p.PublicIPAddresses {
 		_, address := find[publicAddress](c.st, to.ID)
 		if address == nil {

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -145,12 +146,8 @@ func (a *Azure) installImage(i Image) error {
 		return nil
 	}
 	got, group, where := i.image(), i.Group, i.Location
-	if group == "" {
-		group = a.seed.Group
-	}
-	if where == "" {
-		where = a.seed.Location
-	}
+	group = cmp.Or(group, a.seed.Group)
+	where = cmp.Or(where, a.seed.Location)
 	name := i.Name
 	if i.Gallery != "" {
 		name = i.Gallery + "-" + i.Name + "-" + i.Version

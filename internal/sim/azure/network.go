@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
@@ -28,9 +29,7 @@ const (
 // network is a kind of Microsoft.Network.
 func networkKind[T any](name string, k kind) *kind {
 	k.name, k.rule, k.hasETag, k.created = name, networkName, true, http.StatusCreated
-	if k.fault == "" {
-		k.fault = fault.Network
-	}
+	k.fault = cmp.Or(k.fault, fault.Network)
 	k.create = func() object { return any(new(T)).(object) }
 	return &k
 }

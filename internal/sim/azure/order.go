@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"regexp"
@@ -140,9 +141,7 @@ func (o *order) disks() error {
 			return err
 		}
 		s.OSDisk.OSType, s.OSDisk.LUN = "Linux", nil
-		if s.OSDisk.DiskSizeGB == 0 {
-			s.OSDisk.DiskSizeGB = o.source.sizeGB
-		}
+		s.OSDisk.DiskSizeGB = cmp.Or(s.OSDisk.DiskSizeGB, o.source.sizeGB)
 		if s.OSDisk.DiskSizeGB < o.source.sizeGB {
 			return bad("ResizeDiskError", "Disk size reduction is not supported. Current size is %d GB, requested size is %d GB.", o.source.sizeGB, s.OSDisk.DiskSizeGB).about("osDisk.diskSizeGB")
 		}
@@ -173,21 +172,13 @@ func (o *order) disks() error {
 
 // disk checks one disk of a machine: it is created with it, or exists.
 func (o *order) disk(d *vmDisk, target, name, create string) error {
-	if d.Name == "" {
-		d.Name = name
-	}
+	d.Name = cmp.Or(d.Name, name)
 	if d.ManagedDisk == nil {
 		d.ManagedDisk = &managedDisk{}
 	}
-	if d.Caching == "" {
-		d.Caching = "None"
-	}
-	if d.DeleteOption == "" {
-		d.DeleteOption = "Detach"
-	}
-	if d.ManagedDisk.StorageAccountType == "" {
-		d.ManagedDisk.StorageAccountType = "Standard_LRS"
-	}
+	d.Caching = cmp.Or(d.Caching, "None")
+	d.DeleteOption = cmp.Or(d.DeleteOption, "Detach")
+	d.ManagedDisk.StorageAccountType = cmp.Or(d.ManagedDisk.StorageAccountType, "Standard_LRS")
 	switch {
 	case d.ToBeDetached || d.WriteAcceleratorEnabled:
 		return notSimulated("forced detachment and write accelerators")
@@ -203,9 +194,7 @@ func (o *order) disk(d *vmDisk, target, name, create string) error {
 
 func (o *order) diskSource(d *vmDisk, target, create string) error {
 	id := resourceID{subscription: o.c.seed.Subscription, group: groupOf(o.v.ID), provider: "Microsoft.Compute", types: []string{"disks"}, names: []string{d.Name}}
-	if d.ManagedDisk.ID == "" {
-		d.ManagedDisk.ID = id.String()
-	}
+	d.ManagedDisk.ID = cmp.Or(d.ManagedDisk.ID, id.String())
 	there, disk := find[disk](o.c.st, d.ManagedDisk.ID)
 	mine := disk != nil && keyOf(disk.ManagedBy) == keyOf(o.v.ID)
 	switch {
@@ -354,9 +343,7 @@ func (o *order) network() error {
 	if to.Properties == nil {
 		to.Properties = &interfaceRefProperties{}
 	}
-	if to.Properties.DeleteOption == "" {
-		to.Properties.DeleteOption = "Detach"
-	}
+	to.Properties.DeleteOption = cmp.Or(to.Properties.DeleteOption, "Detach")
 	if to.Properties.DeleteOption != "Delete" && to.Properties.DeleteOption != "Detach" {
 		return invalidParameter("networkInterface.deleteOption", "The value '%s' is not a delete option.", to.Properties.DeleteOption)
 	}

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 
@@ -148,9 +149,7 @@ func (c *call) checkSubnet(r *record, s *part[subnetProperties], space []netip.P
 		p.Delegations = []struct{}{}
 	}
 	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
+		*field = cmp.Or(*field, value)
 	}
 	set(&p.PrivateEndpointNetworkPolicies, "Disabled")
 	set(&p.PrivateLinkServiceNetworkPolicies, "Enabled")
