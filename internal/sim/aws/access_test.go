@@ -168,3 +168,23 @@ func TestTemporaryCredentials(t *testing.T) {
 	_, err = sts.NewFromConfig(limited).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
 	expect(t, "expired, STS", err, "ExpiredToken")
 }
+
+// TestUnknownRegionsHaveNoEndpoint: nothing answers at the names of a region that AWS does
+// not have, and signatures for another region than the account's are refused.
+func TestUnknownRegionsHaveNoEndpoint(t *testing.T) {
+	f := start(t, aws.Seed{Region: "nowhere-1"})
+	for region, answers := range map[string]bool{"eu-central-1": true, "nowhere-1": false, "us-east-1": false} {
+		c := f.config(f.key, f.secret, "")
+		c.Region = region
+		_, err := ec2.NewFromConfig(c).DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{})
+		if (err == nil) != answers {
+			t.Errorf("%s: %v", region, err)
+		}
+	}
+	c := f.config(f.key, f.secret, "")
+	c.Region = "us-west-2"
+	_, err := ec2.NewFromConfig(c, func(o *ec2.Options) { o.BaseEndpoint = new("https://ec2.eu-central-1.amazonaws.com") }).DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{})
+	expect(t, "a signature for another region", err, "AuthFailure")
+	_, err = f.ec2.DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{RegionNames: []string{"nowhere-1"}})
+	expect(t, "DescribeRegions", err, "InvalidParameterValue")
+}

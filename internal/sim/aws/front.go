@@ -19,11 +19,15 @@ import (
 
 // hostNames are those of the services in the region, and the manifest's own.
 func (a *AWS) hostNames() []string {
-	var out []string
-	for _, s := range []string{ec2, elb, sts, servicequotas} {
-		out = append(out, s+"."+a.seed.Region+".amazonaws.com")
+	out := append([]string{"sts.amazonaws.com", "iam.amazonaws.com"}, a.seed.Hosts...)
+	r, known := model.RegionNamed(a.seed.Region)
+	if !known {
+		return out
 	}
-	return append(append(out, "sts.amazonaws.com", "iam.amazonaws.com"), a.seed.Hosts...)
+	for _, s := range []string{ec2, elb, sts, servicequotas, iam} {
+		out = append(out, s+"."+r.Name+"."+r.Suffix)
+	}
+	return out
 }
 
 // requestSet is what the tags in a request say.

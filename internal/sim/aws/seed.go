@@ -10,11 +10,15 @@ import (
 	"net/netip"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/butlerdotdev/butler/internal/sim/aws/model"
 )
 
 // Seed is what the account has at its start: what a manifest names, and what accounts
 // have anyway. Objects that exist are left as they are.
 type Seed struct {
+	// Region is that of the account; one that AWS does not have has no endpoint, so that the
+	// account is in another one then.
 	Region string `json:"region,omitempty"`
 	VPC    string `json:"vpc,omitempty"`
 	// CIDR is the prefix of the VPC.
@@ -78,7 +82,10 @@ var documented []byte
 const everything = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
 
 func (s Seed) withDefaults() Seed {
-	s.Region, s.VPC, s.CIDR = cmp.Or(s.Region, "eu-central-1"), cmp.Or(s.VPC, derivedID("vpc", "butler")), cmp.Or(s.CIDR, "10.40.0.0/16")
+	if _, known := model.RegionNamed(s.Region); !known && s.Endpoint == "" {
+		s.Region = "eu-central-1" // other implementations have regions of their own
+	}
+	s.VPC, s.CIDR = cmp.Or(s.VPC, derivedID("vpc", "butler")), cmp.Or(s.CIDR, "10.40.0.0/16")
 	if len(s.Subnets) == 0 {
 		for _, zone := range []string{"a", "b", "c"} {
 			s.Subnets = append(s.Subnets, derivedID("subnet", "private-"+zone))

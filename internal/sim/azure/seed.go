@@ -13,11 +13,12 @@ import (
 // Seed is what the subscription has at its start: what a manifest names, and what every
 // test finds. Resources that exist are left as they are.
 type Seed struct {
-	Subscription string   `json:"subscription,omitempty"`
-	Tenant       string   `json:"tenant,omitempty"`
-	Group        string   `json:"group,omitempty"`
-	Location     string   `json:"location,omitempty"`
-	Zones        []string `json:"zones,omitempty"`
+	Subscription string `json:"subscription,omitempty"`
+	Tenant       string `json:"tenant,omitempty"`
+	Group        string `json:"group,omitempty"`
+	// Location is that of all resources; one that the public cloud does not have is left out.
+	Location string   `json:"location,omitempty"`
+	Zones    []string `json:"zones,omitempty"`
 	// NoZones: the location has none.
 	NoZones       bool   `json:"noZones,omitempty"`
 	Network       string `json:"network,omitempty"`
@@ -80,6 +81,9 @@ type Image struct {
 func (s Seed) withDefaults() Seed {
 	s.Subscription, s.Tenant = cmp.Or(s.Subscription, "00000000-0000-0000-0000-000000000000"), cmp.Or(s.Tenant, derivedUUID("tenant"))
 	s.Group, s.Location = cmp.Or(s.Group, "example"), location(cmp.Or(s.Location, "westeurope"))
+	if !(Seed{}).exists(s.Location) && s.Endpoint == "" { // other clouds have locations of their own
+		s.Location = "westeurope"
+	}
 	s.Network, s.CIDR = cmp.Or(s.Network, "butler"), cmp.Or(s.CIDR, "10.40.0.0/16")
 	s.Subnet, s.SecurityGroup = cmp.Or(s.Subnet, "nodes"), cmp.Or(s.SecurityGroup, "nodes")
 	if len(s.Zones) == 0 && !s.NoZones {

@@ -133,3 +133,21 @@ func TestPermissionsAreTested(t *testing.T) {
 		}
 	}
 }
+
+// TestRegionsThatDoNotExist: a project shows regions of the platform, whatever its seed
+// names.
+func TestRegionsThatDoNotExist(t *testing.T) {
+	f := start(t, gcp.Seed{Region: "nowhere1"})
+	for path, want := range map[string]int{
+		"/regions/nowhere1": http.StatusBadRequest, "/regions/nowhere1/subnetworks": http.StatusBadRequest, "/zones/nowhere1-a/instances": http.StatusBadRequest,
+		"/zones/europe-west3-d/instances": http.StatusBadRequest, "/zones/europe-west1-a/instances": http.StatusBadRequest, "/zones/europe-west3-a/instances": http.StatusOK,
+	} {
+		if status, body := f.call(http.MethodGet, path, nil); status != want {
+			t.Errorf("%s: %s, want %d", path, reason(status, body), want)
+		}
+	}
+	other := start(t, gcp.Seed{Region: "northamerica-south1"})
+	if status, body := other.call(http.MethodGet, "/regions/northamerica-south1/subnetworks/default", nil); status != http.StatusOK {
+		t.Error(reason(status, body))
+	}
+}

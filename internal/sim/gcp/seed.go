@@ -18,7 +18,8 @@ import (
 // anyway. Objects that exist are left as they are.
 type Seed struct {
 	Project string `json:"project,omitempty"`
-	Region  string `json:"region,omitempty"`
+	// Region is that of the machines; one that the platform does not have is left out.
+	Region string `json:"region,omitempty"`
 	// Network and Subnetwork of the machines. Empty: the default network, in which every
 	// region has a subnetwork.
 	Network    string `json:"network,omitempty"`
@@ -91,7 +92,10 @@ func withoutHead(role []byte) []byte {
 }
 
 func (s Seed) withDefaults() Seed {
-	s.Project, s.Region, s.CIDR = cmp.Or(s.Project, "butler-sim"), cmp.Or(s.Region, "europe-west3"), cmp.Or(s.CIDR, "10.40.0.0/16")
+	s.Project, s.CIDR = cmp.Or(s.Project, "butler-sim"), cmp.Or(s.CIDR, "10.40.0.0/16")
+	if !exists(s.Region) {
+		s.Region = "europe-west3"
+	}
 	s.Network = nameOf("/" + cmp.Or(s.Network, "default"))
 	s.Subnetwork = nameOf("/" + cmp.Or(s.Subnetwork, s.Network))
 	s.ServiceAccounts = slices.DeleteFunc(s.ServiceAccounts, func(email string) bool { return email == "" || email == "default" })
