@@ -172,6 +172,18 @@ func TestCallsAreCheckedBeforeTheyAreCarriedOut(t *testing.T) {
 	}
 }
 
+// TestToolsFindTheEndpointsOfTheCloud: older versions have a list of clouds, later ones the
+// cloud itself. No token is needed.
+func TestToolsFindTheEndpointsOfTheCloud(t *testing.T) {
+	f := start(t, azure.Seed{})
+	for path, first := range map[string]string{"/metadata/endpoints?api-version=2019-05-01": "[", "//metadata/endpoints?api-version=2022-09-01": "{"} {
+		status, body := f.call(t, http.MethodGet, path, "", "")
+		if status != http.StatusOK || !strings.HasPrefix(body, first) || !strings.Contains(body, `"loginEndpoint":"https://management.azure.com/"`) {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+}
+
 func TestTokensEnd(t *testing.T) {
 	f := start(t, azure.Seed{TokenTime: metav1.Duration{Duration: time.Second}})
 	token := f.token(t)
