@@ -74,7 +74,7 @@ func (b balancers) converge(ctx context.Context, s provider.LoadBalancerSpec, fo
 	if err != nil {
 		return err
 	}
-	if !internal(s.Scheme) && found.address == nil {
+	if !internal(s.Scheme) && found.unaddressed() {
 		if err := b.createFrontend(ctx, s.LoadBalancerRef); err != nil {
 			return err
 		}

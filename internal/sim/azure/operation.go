@@ -6,6 +6,7 @@ package azure
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -87,11 +88,15 @@ func (a *Azure) end(o *operation, f *failure) {
 func (c *call) begin(k *kind, r *record, got *answer) {
 	o := c.newOperation(r, false, got.header)
 	a, delay := c.Azure, c.takes(k)
-	serial := r.Serial
+	serial, fails := r.Serial, c.failsPart(r)
 	a.Later(delay, func() {
 		switch {
 		case !a.st.exists(r):
 			a.end(o, &failure{"NotFound", "The resource was deleted."})
+		case fails && *r.state() == creating:
+			*r.state() = failed
+			a.st.put(r)
+			a.end(o, &failure{"InternalServerError", "An error occurred."})
 		case k.finish != nil:
 			k.finish(a, r, o)
 		default:
@@ -101,6 +106,12 @@ func (c *call) begin(k *kind, r *record, got *answer) {
 			a.end(o, nil)
 		}
 	})
+}
+
+// failsPart reports whether the seed has the creation of a network resource fail.
+func (c *call) failsPart(r *record) bool {
+	ends := func(end string) bool { return strings.HasSuffix(r.top().Name, end) }
+	return *r.state() == creating && strings.HasPrefix(r.top().Type, "Microsoft.Network/") && slices.ContainsFunc(c.seed.FailedParts, ends)
 }
 
 // settle has a resource reach its final state.

@@ -330,10 +330,12 @@ func (o *order) network() error {
 		return notSimulated("machines with several interfaces")
 	}
 	to := &p.NetworkInterfaces[0]
-	_, n := find[nic](o.c.st, to.ID)
+	r, n := find[nic](o.c.st, to.ID)
 	switch {
 	case n == nil:
 		return refuse(404, "NotFound", "Resource %s not found.", to.ID).about("networkInterface")
+	case *r.state() == failed || o.c.failsPart(r):
+		return conflicts("ReferencedResourceNotProvisioned", "Cannot proceed with operation because resource %s used by resource %s is not in Succeeded state. Resource is in Failed state.", to.ID, o.v.ID)
 	case n.Properties.VirtualMachine != nil && n.Properties.VirtualMachine.key() != keyOf(o.v.ID):
 		return bad("NicInUse", "Network Interface %s is used by existing resource %s.", to.ID, n.Properties.VirtualMachine.ID)
 	case o.old != nil && keyOf(o.old.NetworkProfile.NetworkInterfaces[0].ID) != keyOf(to.ID):

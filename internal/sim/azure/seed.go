@@ -50,6 +50,9 @@ type Seed struct {
 	Restricted []string `json:"restricted,omitempty"`
 	// EncryptionAtHost is a feature that a subscription registers for.
 	EncryptionAtHost bool `json:"encryptionAtHost,omitempty"`
+	// FailedParts are the ends of names of network resources whose creation fails. They
+	// stay, and the next write succeeds.
+	FailedParts []string `json:"failedParts,omitempty"`
 	// RequiredTags are demanded by a policy.
 	RequiredTags []string        `json:"requiredTags,omitempty"`
 	Lag          metav1.Duration `json:"lag,omitzero"` // how long lists do not have a new resource
