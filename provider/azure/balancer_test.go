@@ -182,3 +182,48 @@ func TestClientsAreRefusedWithPublicMachines(t *testing.T) {
 	}
 	f.dropped(t, p, provider.LoadBalancerRef{Name: "lb", Owner: provider.Owner{ID: "lb"}})
 }
+
+// exits gives the NAT gateway of the subnet a public prefix beside its address.
+func (f *fixture) exits(t *testing.T) string {
+	t.Helper()
+	a := f.admin
+	made, err := a.prefixes.BeginCreateOrUpdate(t.Context(), a.spec.ResourceGroup, "nat", armnetwork.PublicIPPrefix{
+		Location: new("westeurope"), SKU: &armnetwork.PublicIPPrefixSKU{Name: new(armnetwork.PublicIPPrefixSKUNameStandard)}, Properties: &armnetwork.PublicIPPrefixPropertiesFormat{PrefixLength: new(int32(30))},
+	}, nil)
+	if err := finished(t.Context(), made, err); err != nil {
+		t.Fatal(err)
+	}
+	gateway, err := a.gateways.Get(t.Context(), a.spec.ResourceGroup, "butler-nat", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix, err := a.prefixes.Get(t.Context(), a.spec.ResourceGroup, "nat", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gateway.Properties.PublicIPPrefixes = []*armnetwork.SubResource{{ID: prefix.ID}}
+	changed, err := a.gateways.BeginCreateOrUpdate(t.Context(), a.spec.ResourceGroup, "butler-nat", gateway.NatGateway, nil)
+	if err := finished(t.Context(), changed, err); err != nil {
+		t.Fatal(err)
+	}
+	return value(prefix.Properties.IPPrefix)
+}
+
+// limited is a load balancer for some clients.
+func limited(name string) provider.LoadBalancerSpec {
+	return provider.LoadBalancerSpec{
+		LoadBalancerRef: provider.LoadBalancerRef{Name: name, Owner: provider.Owner{ID: name, ClusterID: "c", Cluster: "mgmt"}},
+		Port:            6443, HealthCheckPort: 6443, AllowedCIDRs: []string{"198.51.100.0/24"},
+	}
+}
+
+// TestMachinesBehindAPublicPrefixAreClients: they leave their network with its addresses.
+func TestMachinesBehindAPublicPrefixAreClients(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	prefix, s := f.exits(t), limited("lb")
+	f.ensured(t, f.connected(t), s)
+	sight, err := operator{f}.LookBalancers(t.Context(), s.Name)
+	if err != nil || len(sight.Balancers) != 1 || !slices.Contains(sight.Balancers[0].AllowedCIDRs, prefix) {
+		t.Errorf("%s is not among the clients: %+v, %v", prefix, sight.Balancers, err)
+	}
+}

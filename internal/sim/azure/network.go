@@ -20,6 +20,7 @@ const (
 	vnetKind     = "Microsoft.Network/virtualNetworks"
 	nicKind      = "Microsoft.Network/networkInterfaces"
 	addressKind  = "Microsoft.Network/publicIPAddresses"
+	prefixKind   = "Microsoft.Network/publicIPPrefixes"
 	balancerKind = "Microsoft.Network/loadBalancers"
 	nsgKind      = "Microsoft.Network/networkSecurityGroups"
 	natKind      = "Microsoft.Network/natGateways"
@@ -45,6 +46,7 @@ func networkKinds() []*kind {
 			parts: map[string]partKind{"ipconfigurations": partOf("ipConfigurations", false, func(n *nic) *[]part[ipProperties] { return &n.Properties.IPConfigurations })},
 		}),
 		networkKind[publicAddress](addressKind, kind{zonal: true, skus: true, check: checkAddress, apply: applyAddress, removable: addressRemovable, end: endAddress}),
+		networkKind[addressPrefix](prefixKind, kind{zonal: true, skus: true, check: checkPrefix, removable: prefixRemovable, show: showPrefix}),
 		networkKind[balancer](balancerKind, kind{
 			fault: fault.LoadBalancer, skus: true, check: checkBalancer, apply: applyBalancer, end: endBalancer, show: showBalancer, links: balancerLinks,
 			parts: map[string]partKind{

@@ -117,7 +117,7 @@ func TestPartsOfTheNetworkAreRefused(t *testing.T) {
 
 		"address that changes":         {address, `{"publicIPAllocationMethod":"Dynamic"}`, "400 StandardSkuPublicIpAddressesMustBeStatic"},
 		"address that is too patient":  {address, `{"publicIPAllocationMethod":"Static","idleTimeoutInMinutes":31}`, "400 PublicIPAddressIdleTimeoutIsOutOfRange"},
-		"gateway with a prefix":        {nat, `{"publicIpPrefixes":[{"id":"x"}]}`, "400 NotSimulated"},
+		"gateway of no prefix":         {nat, `{"publicIpPrefixes":[{"id":"x"}]}`, "400 InvalidResourceReference"},
 		"interface without a subnet":   {nic, `{"ipConfigurations":[{"name":"a","properties":{}}]}`, "400 SubnetMissing"},
 		"interface of another method":  {nic, ip(`,"privateIPAllocationMethod":"Random"`), "400 InvalidPrivateIPAllocationMethod"},
 		"interface of no delete":       {nic, ip(`,"publicIPAddress":{"id":"` + resources + address + `/api","properties":{"deleteOption":"Keep"}}`), "400 InvalidDeleteOption"},

@@ -251,10 +251,8 @@ func (a *Azure) addSubnets(n *vnet) error {
 	}
 	for _, s := range n.Properties.Subnets {
 		d := datacenter.Subnet{Prefix: s.Properties.prefix(), Private: true}
-		if _, nat := find[natGateway](a.st, s.Properties.NatGateway.id()); nat != nil && len(nat.Properties.PublicIPAddresses) > 0 {
-			if _, ip := find[publicAddress](a.st, nat.Properties.PublicIPAddresses[0].ID); ip != nil {
-				d.Egress, _ = netip.ParseAddr(ip.Properties.IPAddress)
-			}
+		if _, nat := find[natGateway](a.st, s.Properties.NatGateway.id()); nat != nil {
+			d.Egress = a.st.egress(nat)
 		}
 		if err := a.Options.Datacenter.AddSubnet(subnetID(s.ID), d); err != nil {
 			return err
