@@ -123,6 +123,8 @@ func (f *balancer) report() provider.LoadBalancer {
 		r.Message = "the load balancer is " + strings.ToLower(string(provisioning))
 	case r.Endpoint == "":
 		r.Message = "the load balancer has no address yet"
+	case f.exposure() != "":
+		r.State, r.Message = provider.StatePartial, f.exposure()
 	default:
 		r.State = provider.StateRunning
 	}

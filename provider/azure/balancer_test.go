@@ -5,6 +5,7 @@ package azure
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 
 // TestALoadBalancerFollowsItsSpec: ports, probes, floating IP and rules, on both schemes.
 func TestALoadBalancerFollowsItsSpec(t *testing.T) {
-	f := newFixture(t, sim.Seed{})
+	f := newFixture(t, sim.Seed{Closed: true})
 	p := f.connected(t)
 	for _, scheme := range []v1alpha1.LoadBalancerScheme{v1alpha1.SchemeInternetFacing, v1alpha1.SchemeInternal} {
 		s := provider.LoadBalancerSpec{
@@ -225,5 +226,71 @@ func TestMachinesBehindAPublicPrefixAreClients(t *testing.T) {
 	sight, err := operator{f}.LookBalancers(t.Context(), s.Name)
 	if err != nil || len(sight.Balancers) != 1 || !slices.Contains(sight.Balancers[0].AllowedCIDRs, prefix) {
 		t.Errorf("%s is not among the clients: %+v, %v", prefix, sight.Balancers, err)
+	}
+}
+
+// TestARuleThatUndoesAllowedCIDRsIsReported: at the first request and when it is added
+// later, until it is gone.
+func TestARuleThatUndoesAllowedCIDRsIsReported(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	p, s := f.connected(t), limited("lb")
+	f.ensured(t, p, s)
+	open := toward("*", inbound(300, armnetwork.SecurityRuleAccessAllow, "Tcp", fromInternet, "6000-7000"))
+	open.Properties.SourcePortRange = new("*")
+	added, err := f.admin.rules.BeginCreateOrUpdate(t.Context(), f.admin.spec.ResourceGroup, f.admin.spec.SecurityGroupName, "open", *open, nil)
+	if err := finished(t.Context(), added, err); err != nil {
+		t.Fatal(err)
+	}
+	if lb, err := p.LoadBalancers.Observe(t.Context(), s.LoadBalancerRef); err != nil || lb.State != provider.StatePartial || lb.Endpoint == "" {
+		t.Errorf("%+v, %v", lb, err)
+	}
+	_, err = p.LoadBalancers.Ensure(t.Context(), s)
+	if provider.ReasonOf(err) != reasonClientsUnrestricted || provider.KindOf(err) != provider.Invalid || !strings.Contains(err.Error(), "security rule open (priority 300) lets Internet connect to port 6443") {
+		t.Error(err)
+	}
+	removed, err := f.admin.rules.BeginDelete(t.Context(), f.admin.spec.ResourceGroup, f.admin.spec.SecurityGroupName, "open", nil)
+	if err := finished(t.Context(), removed, err); err != nil {
+		t.Fatal(err)
+	}
+	f.ensured(t, p, s)
+}
+
+// TestRulesOfTheUserBeforeAllowedCIDRs: which of them let in more clients.
+func TestRulesOfTheUserBeforeAllowedCIDRs(t *testing.T) {
+	const allow, deny = armnetwork.SecurityRuleAccessAllow, armnetwork.SecurityRuleAccessDeny
+	for name, c := range map[string]struct {
+		scope, endpoint string
+		rules           []*armnetwork.SecurityRule
+		exposed         bool
+	}{
+		"none":                                {fromInternet, "20.1.2.3", nil, false},
+		"to the internet":                     {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Tcp", fromInternet, "6443"))}, true},
+		"to all, in a range of ports":         {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("20.1.0.0/16", inbound(100, allow, "*", "*", "80,6000-7000"))}, true},
+		"to a part of the internet":           {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Tcp", "203.0.113.0/24", "6443"))}, true},
+		"to another cloud service":            {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Tcp", "Storage", "6443"))}, true},
+		"to an allowed client":                {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Tcp", "198.51.100.8/29", "6443"))}, false},
+		"to probes and the network":           {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "*", fromBalancer, "*")), toward("*", inbound(101, allow, "*", fromNetwork, "*"))}, false},
+		"to the machines themselves":          {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("10.0.0.0/16", inbound(100, allow, "*", "*", "*"))}, false},
+		"to another port":                     {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Tcp", "*", "443"))}, false},
+		"of another protocol":                 {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Udp", "*", "*"))}, false},
+		"after the one of the driver":         {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(4000, allow, "*", "*", "*"))}, false},
+		"after another one that refuses":      {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(200, allow, "Tcp", "*", "6443")), toward("*", inbound(100, deny, "*", fromInternet, "*"))}, false},
+		"after one that refuses a part":       {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, deny, "*", "203.0.113.0/24", "*")), toward("*", inbound(200, allow, "Tcp", "*", "6443"))}, true},
+		"to the network, of an internal one":  {fromNetwork, "10.0.1.9", []*armnetwork.SecurityRule{toward(fromNetwork, inbound(100, allow, "*", fromNetwork, "*"))}, true},
+		"to the machines, of an internal one": {fromNetwork, "10.0.1.9", []*armnetwork.SecurityRule{toward("10.0.0.0/16", inbound(100, allow, "*", "10.0.5.0/24", "*"))}, true},
+		"to the internet, of an internal one": {fromNetwork, "10.0.1.9", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "*", fromInternet, "*"))}, false},
+		"to another address, of an internal":  {fromNetwork, "10.0.1.9", []*armnetwork.SecurityRule{toward("10.0.1.8", inbound(100, allow, "*", "*", "*"))}, false},
+	} {
+		s := limited("lb")
+		own := []*armnetwork.SecurityRule{
+			securityRule(s, c.endpoint, suffixAllow, allow, []string{"198.51.100.0/24", "10.0.1.0/24"}, 2000), securityRule(s, c.endpoint, suffixDeny, deny, []string{c.scope}, 2001),
+		}
+		front := &armnetwork.FrontendIPConfigurationPropertiesFormat{PrivateIPAddress: &c.endpoint}
+		one := balancer{ref: s.LoadBalancerRef, rules: own, others: append(own, c.rules...), lb: &armnetwork.LoadBalancer{Properties: &armnetwork.LoadBalancerPropertiesFormat{
+			FrontendIPConfigurations: []*armnetwork.FrontendIPConfiguration{{Properties: front}},
+		}}}
+		if how := one.exposure(); (how != "") != c.exposed {
+			t.Errorf("%s: %q", name, how)
+		}
 	}
 }

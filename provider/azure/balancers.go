@@ -48,6 +48,9 @@ func (b balancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (pro
 	if found, err = b.find(ctx, s.LoadBalancerRef); err != nil {
 		return provider.LoadBalancer{}, apiError(op, err)
 	}
+	if how := found.exposure(); how != "" && waiting == nil {
+		return provider.LoadBalancer{}, exposed(op, how)
+	}
 	return pending(found.report(), len(s.Targets), waiting), nil
 }
 

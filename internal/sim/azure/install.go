@@ -97,15 +97,16 @@ func (a *Azure) subnetOfSeed() string {
 }
 
 // installNetwork creates the network of the machines: a subnet with a security group that
-// lets the APIs in from everywhere, and a NAT gateway.
+// lets everyone reach the APIs of the machines themselves, and a NAT gateway.
 func (a *Azure) installNetwork(cidr netip.Prefix) error {
 	s := a.seed
+	nodes := netip.PrefixFrom(cidr.Addr(), max(cidr.Bits(), 20)).String()
 	rules := []tree{}
 	if !s.Closed {
 		for i, port := range []string{"6443", "50000"} {
 			rules = append(rules, tree{"name": "allow-" + port, "properties": tree{
 				"protocol": "Tcp", "access": "Allow", "direction": "Inbound", "priority": 100 + i, "sourcePortRange": "*", "sourceAddressPrefix": "*",
-				"destinationAddressPrefix": "*", "destinationPortRange": port,
+				"destinationAddressPrefix": nodes, "destinationPortRange": port,
 			}})
 		}
 	}
@@ -113,7 +114,7 @@ func (a *Azure) installNetwork(cidr netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	subnet := tree{"addressPrefix": netip.PrefixFrom(cidr.Addr(), max(cidr.Bits(), 20)).String(), "networkSecurityGroup": tree{"id": nsgID}, "defaultOutboundAccess": false}
+	subnet := tree{"addressPrefix": nodes, "networkSecurityGroup": tree{"id": nsgID}, "defaultOutboundAccess": false}
 	if !s.NoWayOut {
 		address, err := a.ensure(s.Group, addressKind, s.Network+"-nat", tree{"sku": tree{"name": "Standard"}, "properties": tree{"publicIPAllocationMethod": "Static"}})
 		if err != nil {
