@@ -28,10 +28,11 @@ func driverRules(name string) []Rule {
 		{
 			Packages: "internal/sim/" + name + "/...",
 			May: []string{
-				"api/v1alpha1", "internal/sim/audit", "internal/sim/cloudinit", "internal/sim/conflict", "internal/sim/datacenter", "internal/sim/facade",
+				"api/v1alpha1", "internal/sim/audit", "internal/sim/cloud", "internal/sim/cloudinit", "internal/sim/conflict", "internal/sim/datacenter", "internal/sim/facade",
 				"internal/sim/fault", "internal/sim/front", "internal/sim/network", "internal/sim/table",
 				"internal/plane", "internal/pki", "provider/tag",
 			},
+			InTests: []string{"internal/sim/cloud/cloudtest"},
 		},
 	}
 }

@@ -122,12 +122,24 @@ var rules = []Rule{
 		Packages: "internal/sim/facade",
 		May:      []string{"api/v1alpha1", "internal/sim/audit", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/front", "internal/sim/network"},
 	},
+	{
+		Packages: "internal/sim/cloud",
+		May: []string{
+			"internal/plane", "internal/sim/conflict", "internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/front", "provider/tag",
+		},
+	},
+	{
+		Packages: "internal/sim/cloud/cloudtest",
+		May: []string{
+			"internal/sim/audit", "internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/front", "internal/sim/network",
+		},
+	},
 	// What the tests of drivers run against.
 	{
 		Packages: "internal/sim/simtest",
 		May: []string{
-			"internal/plane/planetest", "internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/front", "internal/sim/network",
-			"provider/providertest",
+			"api/v1alpha1", "internal/plane/planetest", "internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/front",
+			"internal/sim/network", "provider", "provider/providertest",
 		},
 	},
 	{

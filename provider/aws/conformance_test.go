@@ -18,7 +18,7 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, providertest.Suite{
 		Provider: Provider(), Config: f.config(), Bed: operator{f}, LoadBalancers: operator{f}, MachineClients: f.clients(t),
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 4096, DiskGB: 20, TalosVersion: talosVersion},
-		Secrets: []string{string(f.credentials[v1alpha1.KeySecretAccessKey])},
+		Secrets: []string{string(f.Secret[v1alpha1.KeySecretAccessKey])},
 		Missing: map[string]providertest.Change{
 			"image": func(_ *provider.Config, s *provider.MachineSpec) { s.Image = "ami-0123456789abcdef0" },
 			"network": func(c *provider.Config, _ *provider.MachineSpec) {

@@ -4,9 +4,6 @@
 package aws
 
 import (
-	"crypto/x509"
-	"os"
-	"regexp"
 	"testing"
 	"time"
 
@@ -19,16 +16,15 @@ import (
 	sim "github.com/butlerdotdev/butler/internal/sim/aws"
 	"github.com/butlerdotdev/butler/internal/sim/simtest"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/providertest"
 )
 
 const talosVersion = "v1.9.2"
 
 // fixture is a simulated account.
 type fixture struct {
-	*simtest.Simulator
-	seed        sim.Seed
-	credentials map[string][]byte
-	roots       *x509.CertPool
+	*simtest.Platform
+	seed sim.Seed
 	// The administrator's clients.
 	ec2 *ec2.Client
 	elb *elb.Client
@@ -40,67 +36,35 @@ func newFixture(t *testing.T, seed sim.Seed) *fixture {
 	seed.Region, seed.TalosVersions = "eu-central-1", append(seed.TalosVersions, talosVersion)
 	seed.VPC, seed.SecurityGroups = "vpc-0a0a0a0a0a0a0a0a0", []string{"sg-0a0a0a0a0a0a0a0a0"}
 	seed.Subnets = []string{"subnet-0a0a0a0a0a0a0a0a0", "subnet-0b0b0b0b0b0b0b0b0", "subnet-0c0c0c0c0c0c0c0c0"}
-	s, err := simtest.Start(t.Context(), simtest.Options{Dir: t.TempDir(), Platform: sim.Platform(), Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Stop() })
-	f := &fixture{Simulator: s, seed: seed}
-	if f.credentials, err = s.Credentials(); err != nil {
-		t.Fatal(err)
-	}
+	f := &fixture{Platform: simtest.Run(t, sim.Platform(), seed), seed: seed}
 	f.administrate(t)
 	return f
 }
 
-// administrate opens the administrator's clients, whose configuration names the authority
-// of all certificates.
+// administrate opens the administrator's clients.
 func (f *fixture) administrate(t *testing.T) {
 	t.Helper()
-	content, err := os.ReadFile(f.API.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := regexp.MustCompile(`ca_bundle = (.*)`).FindSubmatch(content)
-	if file == nil {
-		t.Fatal("the administrator's configuration names no authority")
-	}
-	ca, err := os.ReadFile(string(file[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.roots = x509.NewCertPool()
-	f.roots.AppendCertsFromPEM(ca)
 	c, err := config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles([]string{f.API.Admin()}), config.WithSharedCredentialsFiles(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.HTTPClient = provider.Transport{RootCAs: f.roots}.HTTPClient(nil)
+	c.HTTPClient = provider.Transport{RootCAs: f.Roots}.HTTPClient(nil)
 	f.ec2, f.elb = ec2.NewFromConfig(c), elb.NewFromConfig(c)
 }
 
 // config is that of the account, over the simulated network.
 func (f *fixture) config(change ...func(*provider.Config)) provider.Config {
-	c := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}}
-	c.Name, c.Spec.Provider = "aws-prod", v1alpha1.ProviderAWS
-	c.Spec.AWS = &v1alpha1.AWSSpec{Region: f.seed.Region, VPCID: f.seed.VPC, SubnetIDs: f.seed.Subnets, SecurityGroupIDs: f.seed.SecurityGroups}
-	c.Credentials = provider.NewCredentials(f.credentials)
-	c.Transport = provider.Transport{DialContext: f.Network.Dial, RootCAs: f.roots}
-	for _, f := range change {
-		f(&c)
-	}
-	return c
+	spec := &v1alpha1.AWSSpec{Region: f.seed.Region, VPCID: f.seed.VPC, SubnetIDs: f.seed.Subnets, SecurityGroupIDs: f.seed.SecurityGroups}
+	return f.Config("aws-prod", v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderAWS, AWS: spec}, change...)
 }
+
+// cluster are machines of a small cluster.
+func cluster() []provider.MachineSpec { return providertest.Cluster(talosVersion) }
 
 // connected opens a connection that works.
 func (f *fixture) connected(t *testing.T, change ...func(*provider.Config)) provider.Platform {
 	t.Helper()
-	p, err := Provider().Open(t.Context(), f.config(change...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	return p
+	return simtest.Open(t, Provider(), f.config(change...))
 }
 
 // lag is how long an instance is not described.

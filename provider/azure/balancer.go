@@ -115,12 +115,16 @@ func (f *balancer) report() provider.LoadBalancer {
 		r.State, r.Message = provider.StateDeleting, "Azure is deleting the load balancer"
 	case provisioning == armnetwork.ProvisioningStateFailed:
 		r.State, r.Message = provider.StatePartial, "the last change of the load balancer has failed"
+	case f.public() && f.unaddressed():
+		r.State, r.Message = provider.StatePartial, "the last change of the public address has failed, or it is missing"
 	case f.public() && len(f.rules) == 0:
 		r.State, r.Message = provider.StatePartial, "no security rule lets clients connect"
 	case provisioning != armnetwork.ProvisioningStateSucceeded:
 		r.Message = "the load balancer is " + strings.ToLower(string(provisioning))
 	case r.Endpoint == "":
 		r.Message = "the load balancer has no address yet"
+	case f.exposure() != "":
+		r.State, r.Message = provider.StatePartial, f.exposure()
 	default:
 		r.State = provider.StateRunning
 	}
@@ -152,6 +156,11 @@ func (f *balancer) endpoint() string {
 		return value(front.PrivateIPAddress)
 	}
 	return ""
+}
+
+// unaddressed reports whether the address has to be written: there is none, or it has failed.
+func (f *balancer) unaddressed() bool {
+	return f.address == nil || failed(value(f.address.Properties).ProvisioningState)
 }
 
 // members are the ids of the interfaces in the pool, in lower case.

@@ -188,6 +188,14 @@ func sourcesOf(p *armnetwork.SecurityRulePropertiesFormat) []string {
 	return all
 }
 
+func destinationsOf(p *armnetwork.SecurityRulePropertiesFormat) []string {
+	all := values(p.DestinationAddressPrefixes)
+	if one := value(p.DestinationAddressPrefix); one != "" {
+		all = append(all, one)
+	}
+	return all
+}
+
 func portRangesOf(p *armnetwork.SecurityRulePropertiesFormat) []string {
 	all := values(p.DestinationPortRanges)
 	if one := value(p.DestinationPortRange); one != "" {

@@ -5,6 +5,7 @@ package azure
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 
 // TestALoadBalancerFollowsItsSpec: ports, probes, floating IP and rules, on both schemes.
 func TestALoadBalancerFollowsItsSpec(t *testing.T) {
-	f := newFixture(t, sim.Seed{})
+	f := newFixture(t, sim.Seed{Closed: true})
 	p := f.connected(t)
 	for _, scheme := range []v1alpha1.LoadBalancerScheme{v1alpha1.SchemeInternetFacing, v1alpha1.SchemeInternal} {
 		s := provider.LoadBalancerSpec{
@@ -181,4 +182,115 @@ func TestClientsAreRefusedWithPublicMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.dropped(t, p, provider.LoadBalancerRef{Name: "lb", Owner: provider.Owner{ID: "lb"}})
+}
+
+// exits gives the NAT gateway of the subnet a public prefix beside its address.
+func (f *fixture) exits(t *testing.T) string {
+	t.Helper()
+	a := f.admin
+	made, err := a.prefixes.BeginCreateOrUpdate(t.Context(), a.spec.ResourceGroup, "nat", armnetwork.PublicIPPrefix{
+		Location: new("westeurope"), SKU: &armnetwork.PublicIPPrefixSKU{Name: new(armnetwork.PublicIPPrefixSKUNameStandard)}, Properties: &armnetwork.PublicIPPrefixPropertiesFormat{PrefixLength: new(int32(30))},
+	}, nil)
+	if err := finished(t.Context(), made, err); err != nil {
+		t.Fatal(err)
+	}
+	gateway, err := a.gateways.Get(t.Context(), a.spec.ResourceGroup, "butler-nat", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix, err := a.prefixes.Get(t.Context(), a.spec.ResourceGroup, "nat", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gateway.Properties.PublicIPPrefixes = []*armnetwork.SubResource{{ID: prefix.ID}}
+	changed, err := a.gateways.BeginCreateOrUpdate(t.Context(), a.spec.ResourceGroup, "butler-nat", gateway.NatGateway, nil)
+	if err := finished(t.Context(), changed, err); err != nil {
+		t.Fatal(err)
+	}
+	return value(prefix.Properties.IPPrefix)
+}
+
+// limited is a load balancer for some clients.
+func limited(name string) provider.LoadBalancerSpec {
+	return provider.LoadBalancerSpec{
+		LoadBalancerRef: provider.LoadBalancerRef{Name: name, Owner: provider.Owner{ID: name, ClusterID: "c", Cluster: "mgmt"}},
+		Port:            6443, HealthCheckPort: 6443, AllowedCIDRs: []string{"198.51.100.0/24"},
+	}
+}
+
+// TestMachinesBehindAPublicPrefixAreClients: they leave their network with its addresses.
+func TestMachinesBehindAPublicPrefixAreClients(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	prefix, s := f.exits(t), limited("lb")
+	f.ensured(t, f.connected(t), s)
+	sight, err := operator{f}.LookBalancers(t.Context(), s.Name)
+	if err != nil || len(sight.Balancers) != 1 || !slices.Contains(sight.Balancers[0].AllowedCIDRs, prefix) {
+		t.Errorf("%s is not among the clients: %+v, %v", prefix, sight.Balancers, err)
+	}
+}
+
+// TestARuleThatUndoesAllowedCIDRsIsReported: at the first request and when it is added
+// later, until it is gone.
+func TestARuleThatUndoesAllowedCIDRsIsReported(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	p, s := f.connected(t), limited("lb")
+	f.ensured(t, p, s)
+	open := toward("*", inbound(300, armnetwork.SecurityRuleAccessAllow, "Tcp", fromInternet, "6000-7000"))
+	open.Properties.SourcePortRange = new("*")
+	added, err := f.admin.rules.BeginCreateOrUpdate(t.Context(), f.admin.spec.ResourceGroup, f.admin.spec.SecurityGroupName, "open", *open, nil)
+	if err := finished(t.Context(), added, err); err != nil {
+		t.Fatal(err)
+	}
+	if lb, err := p.LoadBalancers.Observe(t.Context(), s.LoadBalancerRef); err != nil || lb.State != provider.StatePartial || lb.Endpoint == "" {
+		t.Errorf("%+v, %v", lb, err)
+	}
+	_, err = p.LoadBalancers.Ensure(t.Context(), s)
+	if provider.ReasonOf(err) != reasonClientsUnrestricted || provider.KindOf(err) != provider.Invalid || !strings.Contains(err.Error(), "security rule open (priority 300) lets Internet connect to port 6443") {
+		t.Error(err)
+	}
+	removed, err := f.admin.rules.BeginDelete(t.Context(), f.admin.spec.ResourceGroup, f.admin.spec.SecurityGroupName, "open", nil)
+	if err := finished(t.Context(), removed, err); err != nil {
+		t.Fatal(err)
+	}
+	f.ensured(t, p, s)
+}
+
+// TestRulesOfTheUserBeforeAllowedCIDRs: which of them let in more clients.
+func TestRulesOfTheUserBeforeAllowedCIDRs(t *testing.T) {
+	const allow, deny = armnetwork.SecurityRuleAccessAllow, armnetwork.SecurityRuleAccessDeny
+	for name, c := range map[string]struct {
+		scope, endpoint string
+		rules           []*armnetwork.SecurityRule
+		exposed         bool
+	}{
+		"none":                                {fromInternet, "20.1.2.3", nil, false},
+		"to the internet":                     {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Tcp", fromInternet, "6443"))}, true},
+		"to all, in a range of ports":         {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("20.1.0.0/16", inbound(100, allow, "*", "*", "80,6000-7000"))}, true},
+		"to a part of the internet":           {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Tcp", "203.0.113.0/24", "6443"))}, true},
+		"to another cloud service":            {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Tcp", "Storage", "6443"))}, true},
+		"to an allowed client":                {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Tcp", "198.51.100.8/29", "6443"))}, false},
+		"to probes and the network":           {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "*", fromBalancer, "*")), toward("*", inbound(101, allow, "*", fromNetwork, "*"))}, false},
+		"to the machines themselves":          {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("10.0.0.0/16", inbound(100, allow, "*", "*", "*"))}, false},
+		"to another port":                     {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Tcp", "*", "443"))}, false},
+		"of another protocol":                 {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "Udp", "*", "*"))}, false},
+		"after the one of the driver":         {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(4000, allow, "*", "*", "*"))}, false},
+		"after another one that refuses":      {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(200, allow, "Tcp", "*", "6443")), toward("*", inbound(100, deny, "*", fromInternet, "*"))}, false},
+		"after one that refuses a part":       {fromInternet, "20.1.2.3", []*armnetwork.SecurityRule{toward("*", inbound(100, deny, "*", "203.0.113.0/24", "*")), toward("*", inbound(200, allow, "Tcp", "*", "6443"))}, true},
+		"to the network, of an internal one":  {fromNetwork, "10.0.1.9", []*armnetwork.SecurityRule{toward(fromNetwork, inbound(100, allow, "*", fromNetwork, "*"))}, true},
+		"to the machines, of an internal one": {fromNetwork, "10.0.1.9", []*armnetwork.SecurityRule{toward("10.0.0.0/16", inbound(100, allow, "*", "10.0.5.0/24", "*"))}, true},
+		"to the internet, of an internal one": {fromNetwork, "10.0.1.9", []*armnetwork.SecurityRule{toward("*", inbound(100, allow, "*", fromInternet, "*"))}, false},
+		"to another address, of an internal":  {fromNetwork, "10.0.1.9", []*armnetwork.SecurityRule{toward("10.0.1.8", inbound(100, allow, "*", "*", "*"))}, false},
+	} {
+		s := limited("lb")
+		own := []*armnetwork.SecurityRule{
+			securityRule(s, c.endpoint, suffixAllow, allow, []string{"198.51.100.0/24", "10.0.1.0/24"}, 2000), securityRule(s, c.endpoint, suffixDeny, deny, []string{c.scope}, 2001),
+		}
+		front := &armnetwork.FrontendIPConfigurationPropertiesFormat{PrivateIPAddress: &c.endpoint}
+		one := balancer{ref: s.LoadBalancerRef, rules: own, others: append(own, c.rules...), lb: &armnetwork.LoadBalancer{Properties: &armnetwork.LoadBalancerPropertiesFormat{
+			FrontendIPConfigurations: []*armnetwork.FrontendIPConfiguration{{Properties: front}},
+		}}}
+		if how := one.exposure(); (how != "") != c.exposed {
+			t.Errorf("%s: %q", name, how)
+		}
+	}
 }

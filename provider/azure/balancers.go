@@ -48,6 +48,9 @@ func (b balancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (pro
 	if found, err = b.find(ctx, s.LoadBalancerRef); err != nil {
 		return provider.LoadBalancer{}, apiError(op, err)
 	}
+	if how := found.exposure(); how != "" && waiting == nil {
+		return provider.LoadBalancer{}, exposed(op, how)
+	}
 	return pending(found.report(), len(s.Targets), waiting), nil
 }
 
@@ -74,7 +77,7 @@ func (b balancers) converge(ctx context.Context, s provider.LoadBalancerSpec, fo
 	if err != nil {
 		return err
 	}
-	if !internal(s.Scheme) && found.address == nil {
+	if !internal(s.Scheme) && found.unaddressed() {
 		if err := b.createFrontend(ctx, s.LoadBalancerRef); err != nil {
 			return err
 		}

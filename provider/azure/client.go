@@ -35,6 +35,7 @@ type clients struct {
 
 	nics      *armnetwork.InterfacesClient
 	addresses *armnetwork.PublicIPAddressesClient
+	prefixes  *armnetwork.PublicIPPrefixesClient
 	balancers *armnetwork.LoadBalancersClient
 	groups    *armnetwork.SecurityGroupsClient
 	rules     *armnetwork.SecurityRulesClient
@@ -84,7 +85,7 @@ func (c *clients) open(subscription string) error {
 	c.vms, c.disks, c.sets = compute.NewVirtualMachinesClient(), compute.NewDisksClient(), compute.NewAvailabilitySetsClient()
 	c.skus, c.usage, c.market = compute.NewResourceSKUsClient(), compute.NewUsageClient(), compute.NewVirtualMachineImagesClient()
 	c.nics, c.addresses, c.balancers = network.NewInterfacesClient(), network.NewPublicIPAddressesClient(), network.NewLoadBalancersClient()
-	c.groups, c.rules = network.NewSecurityGroupsClient(), network.NewSecurityRulesClient()
+	c.prefixes, c.groups, c.rules = network.NewPublicIPPrefixesClient(), network.NewSecurityGroupsClient(), network.NewSecurityRulesClient()
 	c.networks, c.subnets, c.gateways = network.NewVirtualNetworksClient(), network.NewSubnetsClient(), network.NewNatGatewaysClient()
 	c.arm, err = arm.NewClient("butler", "v1", c.credential, c.options)
 	return err

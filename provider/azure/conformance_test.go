@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 		Provider: Provider(), Config: f.config(), Bed: operator{f}, LoadBalancers: operator{f}, MachineClients: f.machineClients(t),
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 4096, DiskGB: 20, TalosVersion: talosVersion},
 		Labels:  map[string]string{"tier": "gold", "example.com.zone": "a-1"},
-		Secrets: []string{string(f.credentials[v1alpha1.KeyClientSecret])},
+		Secrets: []string{string(f.Secret[v1alpha1.KeyClientSecret])},
 		Missing: map[string]providertest.Change{
 			"image": func(_ *provider.Config, s *provider.MachineSpec) { s.Image = "talos-v0.0.1" },
 			"network": func(c *provider.Config, _ *provider.MachineSpec) {

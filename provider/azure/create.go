@@ -11,7 +11,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
-	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
 
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -141,67 +140,6 @@ func zonesFor(zone string) []string {
 		return nil
 	}
 	return []string{zone}
-}
-
-// createNIC creates the interface unless it is there. One that another machine uses is
-// none of ours.
-func (m machines) createNIC(ctx context.Context, s provider.MachineSpec, a attempt, tags map[string]string, address string) error {
-	name := partName(s.Owner.ID, s.Name, suffixNIC)
-	found, err := m.nics.Get(ctx, m.spec.ResourceGroup, name, nil)
-	switch {
-	case err == nil && !owned(found.Tags, s.Owner, s.Name):
-		return provider.NameTaken("", "network interface "+name, "machineName")
-	case err == nil && deleting(found.Properties):
-		return provider.PartDeleting("", "network interface "+name)
-	case err == nil:
-		return nil
-	case !gone(err):
-		return err
-	}
-	ip := &armnetwork.InterfaceIPConfigurationPropertiesFormat{
-		Primary: new(true), PrivateIPAllocationMethod: new(armnetwork.IPAllocationMethodDynamic), Subnet: &armnetwork.Subnet{ID: new(m.subnetID())},
-	}
-	if address != "" {
-		ip.PublicIPAddress = &armnetwork.PublicIPAddress{ID: &address, Properties: &armnetwork.PublicIPAddressPropertiesFormat{DeleteOption: new(armnetwork.DeleteOptionsDelete)}}
-	}
-	_, err = m.nics.BeginCreateOrUpdate(ctx, m.spec.ResourceGroup, name, armnetwork.Interface{
-		Location: &a.Location, Tags: written(tags), Properties: &armnetwork.InterfacePropertiesFormat{
-			NetworkSecurityGroup: &armnetwork.SecurityGroup{ID: new(m.resource(kindGroup, m.spec.SecurityGroupName))},
-			IPConfigurations:     []*armnetwork.InterfaceIPConfiguration{{Name: new("primary"), Properties: ip}},
-		},
-	}, nil)
-	return err
-}
-
-func deleting(nic *armnetwork.InterfacePropertiesFormat) bool {
-	return nic != nil && value(nic.ProvisioningState) == armnetwork.ProvisioningStateDeleting
-}
-
-// createAddress creates a static public address unless it is there. It is in all zones of
-// the location: a machine keeps it when the next attempt is in another zone.
-func (p *platform) createAddress(ctx context.Context, name, location string, tags map[string]string) error {
-	found, err := p.addresses.Get(ctx, p.spec.ResourceGroup, name, nil)
-	switch {
-	case err == nil && tagsOf(found.Tags).OwnerID != tagsOf(written(tags)).OwnerID:
-		return provider.NameTaken("", "public address "+name, "name")
-	case err == nil && found.Properties != nil && value(found.Properties.ProvisioningState) == armnetwork.ProvisioningStateDeleting:
-		return provider.PartDeleting("", "public address "+name)
-	case err == nil:
-		return nil
-	case !gone(err):
-		return err
-	}
-	sizes, err := p.catalogue(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = p.addresses.BeginCreateOrUpdate(ctx, p.spec.ResourceGroup, name, armnetwork.PublicIPAddress{
-		Location: &location, Tags: written(tags), Zones: pointers(zonesOf(sizes)), SKU: &armnetwork.PublicIPAddressSKU{Name: new(armnetwork.PublicIPAddressSKUNameStandard)},
-		Properties: &armnetwork.PublicIPAddressPropertiesFormat{
-			PublicIPAllocationMethod: new(armnetwork.IPAllocationMethodStatic), PublicIPAddressVersion: new(armnetwork.IPVersionIPv4),
-		},
-	}, nil)
-	return err
 }
 
 // unchanged lets a write succeed only if the object still has this ETag.

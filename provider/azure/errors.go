@@ -62,7 +62,9 @@ func meanings() map[string]meaning {
 	add(meaning{provider.Invalid, provider.ReasonImageNotFound, hintImage}, "ImageNotFound", "GalleryImageNotFound", "PlatformImageNotFound", "CommunityGalleryImageNotFound", "VMImageNotFound", "ArtifactNotFound")
 	add(meaning{provider.Invalid, provider.ReasonNetworkNotFound, "correct spec.azure.vnetName, spec.azure.subnetName or spec.azure.securityGroupName"}, "InvalidResourceReference", "SubnetNotFound")
 	add(meaning{provider.Invalid, provider.ReasonNotFound, "correct spec.azure.subscriptionID and spec.azure.resourceGroup"}, "SubscriptionNotFound", "InvalidSubscriptionId", "ResourceGroupNotFound", "MissingSubscription")
-	add(meaning{provider.Invalid, provider.ReasonPlatformRefused, "register the resource provider that it names in the subscription"}, "MissingSubscriptionRegistration", "NoRegisteredProviderFound")
+	add(meaning{provider.Invalid, provider.ReasonPlatformRefused, "register the resource provider that it names in the subscription"}, "MissingSubscriptionRegistration")
+	add(meaning{provider.Invalid, provider.ReasonPlatformRefused, "correct spec.azure.location, or register the resource provider that it names in the subscription"},
+		"NoRegisteredProviderFound", "LocationNotAvailableForResourceType", "InvalidLocation")
 	return all
 }
 

@@ -5,7 +5,6 @@ package azure
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"os"
 	"testing"
@@ -16,15 +15,14 @@ import (
 	sim "github.com/butlerdotdev/butler/internal/sim/azure"
 	"github.com/butlerdotdev/butler/internal/sim/simtest"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/providertest"
 )
 
 const talosVersion = "v1.9.2"
 
 // fixture is a simulated subscription.
 type fixture struct {
-	*simtest.Simulator
-	credentials map[string][]byte
-	roots       *x509.CertPool
+	*simtest.Platform
 	// admin has the administrator's clients.
 	admin *platform
 }
@@ -34,15 +32,7 @@ type fixture struct {
 func newFixture(t *testing.T, seed sim.Seed) *fixture {
 	t.Helper()
 	seed.TalosVersions = append(seed.TalosVersions, talosVersion)
-	s, err := simtest.Start(t.Context(), simtest.Options{Dir: t.TempDir(), Platform: sim.Platform(), Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Stop() })
-	f := &fixture{Simulator: s}
-	if f.credentials, err = s.Credentials(); err != nil {
-		t.Fatal(err)
-	}
+	f := &fixture{Platform: simtest.Run(t, sim.Platform(), seed)}
 	f.administrate(t)
 	return f
 }
@@ -59,14 +49,8 @@ func (f *fixture) administrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca, err := os.ReadFile(file["caBundle"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.roots = x509.NewCertPool()
-	f.roots.AppendCertsFromPEM(ca)
 	c := f.config()
-	c.Transport = provider.Transport{RootCAs: f.roots}
+	c.Transport = provider.Transport{RootCAs: f.Roots}
 	c.Spec.Azure.Endpoint, c.Spec.Azure.AuthorityHost = file["resourceManagerEndpointUrl"], file["activeDirectoryEndpointUrl"]
 	c.Credentials = provider.NewCredentials(map[string][]byte{
 		v1alpha1.KeyTenantID: []byte(file["tenantId"]), v1alpha1.KeyClientID: []byte(file["clientId"]), v1alpha1.KeyClientSecret: []byte(file["clientSecret"]),
@@ -82,28 +66,19 @@ func (f *fixture) administrate(t *testing.T) {
 
 // config is that of the subscription, over the simulated network.
 func (f *fixture) config(change ...func(*provider.Config)) provider.Config {
-	c := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}}
-	c.Name, c.Spec.Provider = "azure-prod", v1alpha1.ProviderAzure
-	c.Spec.Azure = &v1alpha1.AzureSpec{
-		SubscriptionID: string(f.credentials[v1alpha1.KeySubscriptionID]), ResourceGroup: "example", VNetName: "butler", SubnetName: "nodes", SecurityGroupName: "nodes",
+	spec := &v1alpha1.AzureSpec{
+		SubscriptionID: string(f.Secret[v1alpha1.KeySubscriptionID]), ResourceGroup: "example", VNetName: "butler", SubnetName: "nodes", SecurityGroupName: "nodes",
 	}
-	c.Credentials = provider.NewCredentials(f.credentials)
-	c.Transport = provider.Transport{DialContext: f.Network.Dial, RootCAs: f.roots}
-	for _, f := range change {
-		f(&c)
-	}
-	return c
+	return f.Config("azure-prod", v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderAzure, Azure: spec}, change...)
 }
+
+// cluster are machines of a small cluster.
+func cluster() []provider.MachineSpec { return providertest.Cluster(talosVersion) }
 
 // connected opens a connection that works.
 func (f *fixture) connected(t *testing.T, change ...func(*provider.Config)) provider.Platform {
 	t.Helper()
-	p, err := Provider().Open(t.Context(), f.config(change...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	return p
+	return simtest.Open(t, Provider(), f.config(change...))
 }
 
 // finished waits until an operation of the administrator has ended.

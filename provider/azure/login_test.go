@@ -4,42 +4,22 @@
 package azure
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/providertest"
 )
 
 func TestFilesOfCredentials(t *testing.T) {
 	all := map[string]string{"clientID": "c", "clientSecret": "s", "tenantID": "t"}
-	for name, c := range map[string]struct {
-		content string
-		want    map[string]string
-	}{
-		"keys of the Secret":       {"clientID: c\nclientSecret: s\ntenantID: t\n", all},
-		"az ad sp create-for-rbac": {`{"appId":"c","displayName":"butler","password":"s","tenant":"t"}`, all},
-		"the older form":           {`{"clientId":"c","clientSecret":"s","tenantId":"t","subscriptionId":"u","managementEndpointUrl":"https://x"}`, map[string]string{"clientID": "c", "clientSecret": "s", "tenantID": "t", "subscriptionID": "u"}},
-		"an unknown key":           {"clientID: c\npassphrase: topsecret\n", nil},
-		"no YAML":                  {"topsecret", nil},
-		"empty":                    {"", nil},
-	} {
-		data, err := readFile([]byte(c.content))
-		var got map[string]string
-		for k, v := range data {
-			if got == nil {
-				got = map[string]string{}
-			}
-			got[k] = string(v)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" || (err == nil) != (c.want != nil) {
-			t.Errorf("%s: %v\n%s", name, err, diff)
-		}
-		if err != nil && strings.Contains(err.Error(), "topsecret") {
-			t.Errorf("%s: the error repeats the content: %v", name, err)
-		}
-	}
+	providertest.CredentialFiles(t, readFile, map[string]providertest.CredentialFile{
+		"keys of the Secret":       {Content: "clientID: c\nclientSecret: s\ntenantID: t\n", Want: all},
+		"az ad sp create-for-rbac": {Content: `{"appId":"c","displayName":"butler","password":"s","tenant":"t"}`, Want: all},
+		"the older form":           {Content: `{"clientId":"c","clientSecret":"s","tenantId":"t","subscriptionId":"u","managementEndpointUrl":"https://x"}`, Want: map[string]string{"clientID": "c", "clientSecret": "s", "tenantID": "t", "subscriptionID": "u"}},
+		"an unknown key":           {Content: "clientID: c\npassphrase: secret-content\n"},
+		"no YAML":                  {Content: "secret-content"},
+		"empty":                    {Content: ""},
+	})
 }
 
 func TestLifetimeOfTokens(t *testing.T) {

@@ -8,27 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	sim "github.com/butlerdotdev/butler/internal/sim/azure"
 	"github.com/butlerdotdev/butler/provider"
 )
-
-// cluster are machines of a small cluster.
-func cluster() (all []provider.MachineSpec) {
-	for _, name := range []string{"mgmt-cp-0", "mgmt-cp-1", "mgmt-w-0"} {
-		s := provider.MachineSpec{
-			MachineRef: provider.MachineRef{Name: name, Owner: provider.Owner{ID: name, ClusterID: "c", Cluster: "mgmt"}},
-			Role:       v1alpha1.RoleWorker, CPU: 4, MemoryMB: 16384, DiskGB: 50, TalosVersion: talosVersion,
-		}
-		if strings.Contains(name, "-cp-") {
-			s.Role = v1alpha1.RoleControlPlane
-		}
-		all = append(all, s)
-	}
-	return all
-}
 
 // TestAStockOutTriesTheNextZoneAndAQuotaDoesNot follows the reconciler: an attempt that
 // was refused is planned again.
@@ -214,4 +201,63 @@ func TestWhatAnOperatorDetachesIsSwept(t *testing.T) {
 	}
 	f.deleted(t, p, s.MachineRef)
 	f.nothingLeft(t)
+}
+
+// TestPartsThatCannotBeUsedAreNotUsed: an interface and an address whose creation has
+// failed, and an interface in another subnet than that of the attempt.
+func TestPartsThatCannotBeUsedAreNotUsed(t *testing.T) {
+	f := newFixture(t, sim.Seed{FailedParts: []string{suffixNIC, suffixAddress}})
+	p := f.connected(t, func(c *provider.Config) { c.Spec.Azure.PublicIP = true })
+	s := cluster()[2]
+	f.created(t, p, s)
+	f.sound(t, s)
+	f.deleted(t, p, s.MachineRef)
+	f.addSubnet(t, "old")
+	last, err := f.connected(t, func(c *provider.Config) { c.Spec.Azure.SubnetName = "old" }).Plan(t.Context(), s, provider.Attempt{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.interfaceOf(t, s, last)
+	f.created(t, p, s)
+	f.sound(t, s)
+}
+
+// sound demands that interface and address of a machine have succeeded, in the subnet.
+func (f *fixture) sound(t *testing.T, s provider.MachineSpec) {
+	t.Helper()
+	nic, err := f.admin.nics.Get(t.Context(), f.admin.spec.ResourceGroup, partName(s.Owner.ID, s.Name, suffixNIC), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := f.admin.addresses.Get(t.Context(), f.admin.spec.ResourceGroup, partName(s.Owner.ID, s.Name, suffixAddress), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed(nic.Properties.ProvisioningState) || failed(address.Properties.ProvisioningState) || !strings.EqualFold(subnetOf(nic.Interface), f.admin.subnetID()) {
+		t.Errorf("interface %s in %s, address %s", value(nic.Properties.ProvisioningState), subnetOf(nic.Interface), value(address.Properties.ProvisioningState))
+	}
+}
+
+// interfaceOf creates the interface of an attempt that got no further.
+func (f *fixture) interfaceOf(t *testing.T, s provider.MachineSpec, record string) {
+	t.Helper()
+	m := machines{f.admin}
+	s.Attempt = record
+	a, err := m.attempt(t.Context(), "", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change, err := m.nics.BeginCreateOrUpdate(t.Context(), m.spec.ResourceGroup, partName(s.Owner.ID, s.Name, suffixNIC), m.wantedNIC(a, ownerTags(s.Owner, s.Name), ""), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = change.PollUntilDone(t.Context(), &runtime.PollUntilDoneOptions{Frequency: quick}) // it fails, which is what it is for
+}
+
+func (f *fixture) addSubnet(t *testing.T, name string) {
+	t.Helper()
+	change, err := f.admin.subnets.BeginCreateOrUpdate(t.Context(), f.admin.spec.ResourceGroup, f.admin.spec.VNetName, name, armnetwork.Subnet{Properties: &armnetwork.SubnetPropertiesFormat{AddressPrefix: new("10.40.128.0/24")}}, nil)
+	if err := finished(t.Context(), change, err); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -79,5 +79,15 @@ func (p *platform) exits(ctx context.Context, s armnetwork.Subnet) (all []string
 			all = append(all, value(found.Properties.IPAddress)+"/32")
 		}
 	}
+	for _, a := range g.Properties.PublicIPPrefixes {
+		group, name := split(value(a.ID))
+		found, err := p.prefixes.Get(ctx, group, name, nil)
+		if err != nil {
+			return nil, err
+		}
+		if found.Properties != nil && value(found.Properties.IPPrefix) != "" {
+			all = append(all, value(found.Properties.IPPrefix))
+		}
+	}
 	return all, nil
 }

@@ -26,6 +26,7 @@ func actions() []string {
 		"Microsoft.Network/networkSecurityGroups/join/action", "Microsoft.Network/networkSecurityGroups/read",
 		"Microsoft.Network/networkSecurityGroups/securityRules/delete", "Microsoft.Network/networkSecurityGroups/securityRules/read", "Microsoft.Network/networkSecurityGroups/securityRules/write",
 		"Microsoft.Network/publicIPAddresses/delete", "Microsoft.Network/publicIPAddresses/join/action", "Microsoft.Network/publicIPAddresses/read", "Microsoft.Network/publicIPAddresses/write",
+		"Microsoft.Network/publicIPPrefixes/read",
 		"Microsoft.Network/virtualNetworks/read", "Microsoft.Network/virtualNetworks/subnets/join/action", "Microsoft.Network/virtualNetworks/subnets/read",
 		"Microsoft.Resources/subscriptions/read", "Microsoft.Resources/subscriptions/resourceGroups/read",
 	}

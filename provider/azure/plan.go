@@ -25,7 +25,8 @@ type attempt struct {
 	Image    string           `json:"image"`
 	Plan     *armcompute.Plan `json:"plan,omitempty"`
 	Location string           `json:"location"`
-	Disk     string           `json:"disk"` // the type of disks
+	Subnet   string           `json:"subnet,omitempty"` // its id; a record of an earlier version has none
+	Disk     string           `json:"disk"`             // the type of disks
 	Encrypts bool             `json:"encrypts,omitempty"`
 	Set      bool             `json:"set,omitempty"` // it is in the availability set
 }
@@ -48,7 +49,7 @@ func (m machines) attempt(ctx context.Context, op string, s provider.MachineSpec
 		a, err := m.resolve(ctx, s, 0)
 		return a, within(op, err)
 	}
-	var a attempt
+	a := attempt{Subnet: m.subnetID()}
 	return a, cloud.ReadRecord(op, s.Attempt, &a, func() error {
 		if a.Size == "" || a.Image == "" || a.Location == "" || a.Disk == "" {
 			return errors.New("size, image, location or disk is missing")
@@ -82,7 +83,7 @@ func (m machines) resolve(ctx context.Context, s provider.MachineSpec, number in
 	}
 	spot := spots[(cloud.NumberOf(s.Name)+number)%len(spots)]
 	a := attempt{
-		Attempt: cloud.Attempt{Number: number}, Zone: spot.zone, Size: spot.size.Name, Image: image.reference, Plan: image.plan, Location: at,
+		Attempt: cloud.Attempt{Number: number}, Zone: spot.zone, Size: spot.size.Name, Image: image.reference, Plan: image.plan, Location: at, Subnet: m.subnetID(),
 		Disk: string(armcompute.StorageAccountTypesPremiumLRS), Set: spot.zone == "" && s.Role == v1alpha1.RoleControlPlane && s.Owner.ClusterID != "",
 	}
 	if !spot.size.premium {

@@ -40,10 +40,7 @@ func firewall(rules []*armnetwork.SecurityRule, machines []netip.Prefix, own boo
 // single reports whether a rule is about single addresses only, as those of load balancers
 // are: it says nothing about the machines.
 func single(p *armnetwork.SecurityRulePropertiesFormat) bool {
-	all := values(p.DestinationAddressPrefixes)
-	if one := value(p.DestinationAddressPrefix); one != "" {
-		all = append(all, one)
-	}
+	all := destinationsOf(p)
 	for _, text := range all {
 		_, err := netip.ParseAddr(text)
 		if prefix, other := netip.ParsePrefix(text); err != nil && (other != nil || !prefix.IsSingleIP()) {

@@ -14,6 +14,7 @@ import (
 
 	sim "github.com/butlerdotdev/butler/internal/sim/azure"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/providertest"
 )
 
 // TestPreflightRefusesWhatWouldFail: the sound subscription passes every check, and each
@@ -21,68 +22,23 @@ import (
 func TestPreflightRefusesWhatWouldFail(t *testing.T) {
 	f := newFixture(t, sim.Seed{VCPUs: 16, Restricted: []string{"Standard_D16s_v5"}})
 	other := newFixture(t, sim.Seed{NoWayOut: true, Role: roleWithout(t, "Microsoft.Compute/virtualMachines/write", "Microsoft.Network/loadBalancers/write", "Microsoft.Compute/locations/usages/read")})
-	for name, c := range map[string]struct {
-		*fixture
-		config  func(*provider.Config)
-		machine func(*provider.MachineSpec)
-		want    map[string]provider.Verdict // by the beginning of a check
-		says    string
-	}{
-		"a sound subscription":       {fixture: f},
-		"another resource group":     {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.ResourceGroup = "other" }, want: map[string]provider.Verdict{"resource group": provider.Refused, "subnet": provider.Refused, "security group": provider.Refused, "image": provider.Refused, "names": provider.Refused}, says: "other"},
-		"another subnet":             {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.SubnetName = "other" }, want: map[string]provider.Verdict{"subnet": provider.Refused}, says: "butler/other"},
-		"no subnet":                  {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.SubnetName = "" }, want: map[string]provider.Verdict{"subnet": provider.Refused}, says: "butler/nodes"},
-		"no security group":          {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.SecurityGroupName = "" }, want: map[string]provider.Verdict{"security group": provider.Refused}, says: "for example to nodes"},
-		"another security group":     {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.SecurityGroupName = "other" }, want: map[string]provider.Verdict{"security group": provider.Refused}, says: "other"},
-		"another size":               {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.VMSize = "Standard_X99" }, want: map[string]provider.Verdict{"VM size": provider.Refused}, says: "Standard_X99"},
-		"a restricted size":          {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.VMSize = "Standard_D16s_v5" }, want: map[string]provider.Verdict{"VM size": provider.Refused}, says: "NotAvailableForSubscription"},
-		"a size that is too small":   {fixture: f, config: func(c *provider.Config) { c.Spec.Azure.VMSize = "Standard_D2s_v5" }, want: map[string]provider.Verdict{"VM size": provider.Refused}, says: "Standard_D2s_v5 has 2 vCPUs"},
-		"an image that is not there": {fixture: f, machine: func(s *provider.MachineSpec) { s.Image = "talos-v0.0.1" }, want: map[string]provider.Verdict{"image": provider.Refused}, says: "talos-v0.0.1"},
-		"an image of another kind":   {fixture: f, machine: func(s *provider.MachineSpec) { s.Image = "a:b:c" }, want: map[string]provider.Verdict{"image": provider.Refused}, says: "publisher:offer:sku:version"},
-		"another schematic":          {fixture: f, machine: func(s *provider.MachineSpec) { s.Schematic = strings.Repeat("a", 64) }, want: map[string]provider.Verdict{"image": provider.Unknown}, says: "without extensions"},
-		"more than the quota":        {fixture: f, machine: func(s *provider.MachineSpec) { s.CPU, s.MemoryMB = 8, 16384 }, want: map[string]provider.Verdict{"vCPU quota": provider.Refused}, says: "24 vCPUs are asked for"},
-		"a name in capitals":         {fixture: f, machine: func(s *provider.MachineSpec) { s.Name = strings.ToUpper(s.Name) }, want: map[string]provider.Verdict{"name": provider.Refused}, says: "capital letters"},
-		"a poor role":                {fixture: other, want: map[string]provider.Verdict{"permissions": provider.Refused, "subnet": provider.Unknown, "vCPU quota": provider.Unknown}, says: "Microsoft.Network/loadBalancers/write"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			specs := cluster()
-			for i := range specs {
-				if c.machine != nil {
-					c.machine(&specs[i])
-				}
-			}
-			if c.config == nil {
-				c.config = func(*provider.Config) {}
-			}
-			found, err := c.connected(t, c.config).Preflight.Check(t.Context(), specs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, text := map[string]provider.Verdict{}, ""
-			for _, f := range found {
-				text += f.Check + ": " + f.Message + "; " + f.Hint + "\n"
-				if f.Verdict == provider.Passed {
-					continue
-				}
-				for _, about := range sortedKeys(c.want) {
-					if strings.HasPrefix(f.Check, about) {
-						f.Check = about
-					}
-				}
-				got[f.Check] = f.Verdict
-				if f.Hint == "" || f.Message == "" {
-					t.Errorf("%s has no hint or no message: %+v", f.Check, f)
-				}
-			}
-			want := c.want
-			if want == nil {
-				want = map[string]provider.Verdict{}
-			}
-			if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(text, c.says) {
-				t.Errorf("%s\n%s", diff, text)
-			}
-		})
-	}
+	providertest.Preflights(t, Provider(), talosVersion, map[string]providertest.Preflight{
+		"a sound subscription":       {Sound: f.config()},
+		"another resource group":     {Sound: f.config(), Config: func(c *provider.Config) { c.Spec.Azure.ResourceGroup = "other" }, Want: map[string]provider.Verdict{"resource group": provider.Refused, "subnet": provider.Refused, "security group": provider.Refused, "image": provider.Refused, "names": provider.Refused}, Says: "other"},
+		"another subnet":             {Sound: f.config(), Config: func(c *provider.Config) { c.Spec.Azure.SubnetName = "other" }, Want: map[string]provider.Verdict{"subnet": provider.Refused}, Says: "butler/other"},
+		"no subnet":                  {Sound: f.config(), Config: func(c *provider.Config) { c.Spec.Azure.SubnetName = "" }, Want: map[string]provider.Verdict{"subnet": provider.Refused}, Says: "butler/nodes"},
+		"no security group":          {Sound: f.config(), Config: func(c *provider.Config) { c.Spec.Azure.SecurityGroupName = "" }, Want: map[string]provider.Verdict{"security group": provider.Refused}, Says: "for example to nodes"},
+		"another security group":     {Sound: f.config(), Config: func(c *provider.Config) { c.Spec.Azure.SecurityGroupName = "other" }, Want: map[string]provider.Verdict{"security group": provider.Refused}, Says: "other"},
+		"another size":               {Sound: f.config(), Config: func(c *provider.Config) { c.Spec.Azure.VMSize = "Standard_X99" }, Want: map[string]provider.Verdict{"VM size": provider.Refused}, Says: "Standard_X99"},
+		"a restricted size":          {Sound: f.config(), Config: func(c *provider.Config) { c.Spec.Azure.VMSize = "Standard_D16s_v5" }, Want: map[string]provider.Verdict{"VM size": provider.Refused}, Says: "NotAvailableForSubscription"},
+		"a size that is too small":   {Sound: f.config(), Config: func(c *provider.Config) { c.Spec.Azure.VMSize = "Standard_D2s_v5" }, Want: map[string]provider.Verdict{"VM size": provider.Refused}, Says: "Standard_D2s_v5 has 2 vCPUs"},
+		"an image that is not there": {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Image = "talos-v0.0.1" }, Want: map[string]provider.Verdict{"image": provider.Refused}, Says: "talos-v0.0.1"},
+		"an image of another kind":   {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Image = "a:b:c" }, Want: map[string]provider.Verdict{"image": provider.Refused}, Says: "publisher:offer:sku:version"},
+		"another schematic":          {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Schematic = strings.Repeat("a", 64) }, Want: map[string]provider.Verdict{"image": provider.Unknown}, Says: "without extensions"},
+		"more than the quota":        {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.CPU, s.MemoryMB = 8, 16384 }, Want: map[string]provider.Verdict{"vCPU quota": provider.Refused}, Says: "24 vCPUs are asked for"},
+		"a name in capitals":         {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Name = strings.ToUpper(s.Name) }, Want: map[string]provider.Verdict{"name": provider.Refused}, Says: "capital letters"},
+		"a poor role":                {Sound: other.config(), Want: map[string]provider.Verdict{"permissions": provider.Refused, "subnet": provider.Unknown, "vCPU quota": provider.Unknown}, Says: "Microsoft.Network/loadBalancers/write"},
+	})
 }
 
 // documented is the role of the guide, which the simulated subscription enforces.

@@ -5,9 +5,12 @@ package gcp
 
 import (
 	"context"
+	"regexp"
+	"strings"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 
+	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
@@ -46,6 +49,26 @@ func (f *balancer) stages(b balancers) [][]removal {
 		})
 	}
 	return [][]removal{rules, services, rest}
+}
+
+// holder finds what uses a part, in the answer that refuses its deletion.
+var holder = regexp.MustCompile(`already being used by '([^']+)'`)
+
+// refusedRemoval is what the refusal of a deletion means. A part that another one of the load
+// balancer uses, or that an operation still changes, is asked for again; what else uses it
+// is named.
+func refusedRemoval(op, name string, err error) error {
+	if err == nil || gone(err) {
+		return nil
+	}
+	if !unready(err) {
+		return within(op, err)
+	}
+	user := holder.FindStringSubmatch(cause(err).Error())
+	if user == nil || strings.HasPrefix(lastOf(user[1]), partName(name)) {
+		return nil
+	}
+	return provider.InUse.New(op, provider.ReasonDeletionRefused, cause(err), "delete what uses it; the rest is deleted then")
 }
 
 func (b balancers) dropRule(name string) removal {

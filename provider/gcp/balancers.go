@@ -29,10 +29,12 @@ func (b balancers) Observe(ctx context.Context, ref provider.LoadBalancerRef) (p
 	}
 	r := found.report()
 	if r.State == provider.StateAbsent {
-		if begun, err := b.partOperations(ctx, ref.Name); err != nil || running(inserting(begun)) {
+		begun, err := b.partOperations(ctx, ref.Name)
+		if err != nil || running(inserting(begun)) {
 			r.State, r.Message = provider.StatePartial, "parts of the load balancer are still being created"
 			return r, within(op, err)
 		}
+		r.Certain = dissolved(begun) && b.hostProject() == b.spec.ProjectID
 	}
 	return r, nil
 }
@@ -85,10 +87,41 @@ func (b balancers) obstacle(ctx context.Context, name string) string {
 	return ""
 }
 
-// partOperations lists the operations on parts of a load balancer, the oldest first. Those of
-// another one whose name begins alike only delay an answer.
-func (b balancers) partOperations(ctx context.Context, name string) ([]*computepb.Operation, error) {
-	return b.listOperations(ctx, "(addresses|forwardingRules|backendServices|healthChecks|instanceGroups|firewalls)/"+partName(name)+".*")
+// partOperations lists the operations on parts of a load balancer, the oldest first. Those on
+// a firewall rule of another project are not among them.
+func (b balancers) partOperations(ctx context.Context, name string) (all []*computepb.Operation, err error) {
+	if all, err = b.zoneOperationsOn(ctx, "instanceGroups/"+partName(name)); err != nil {
+		return nil, err
+	}
+	ctx, end := b.bind(ctx)
+	defer end()
+	of := fmt.Sprintf("regions/%s/(addresses/%s|(forwardingRules|backendServices|healthChecks)/%s-[0-9]+)", b.spec.Region, partName(name), partName(name))
+	regional := &computepb.ListRegionOperationsRequest{Project: b.spec.ProjectID, Region: b.spec.Region, Filter: b.onTarget(of)}
+	if err := gather(&all, b.regionOperations.List(ctx, regional).All()); err != nil {
+		return nil, err
+	}
+	if b.hostProject() == b.spec.ProjectID {
+		global := &computepb.ListGlobalOperationsRequest{Project: b.spec.ProjectID, Filter: b.onTarget("global/firewalls/" + b.firewallName(name))}
+		err = gather(&all, b.globalOperations.List(ctx, global).All())
+	}
+	return oldestFirst(all), err
+}
+
+// dissolved reports whether everything that the operations created was deleted since: nothing
+// can appear any more. An operation that failed has no effect.
+func dissolved(all []*computepb.Operation) bool {
+	last := map[string]*computepb.Operation{}
+	for _, o := range all {
+		if kind := o.GetOperationType(); !ended(o) && (kind == opInsert || kind == opDelete) {
+			last[o.GetTargetLink()] = o
+		}
+	}
+	for _, o := range last {
+		if o.GetOperationType() != opDelete || o.GetStatus() != computepb.Operation_DONE {
+			return false
+		}
+	}
+	return len(last) > 0
 }
 
 // Delete removes the parts in the order in which one uses the other: forwarding rules,
@@ -102,8 +135,8 @@ func (b balancers) Delete(ctx context.Context, ref provider.LoadBalancerRef) err
 	var kept []error
 	for _, stage := range found.stages(b) {
 		for _, remove := range stage {
-			if err := remove(ctx); err != nil && !gone(err) && !unready(err) {
-				kept = append(kept, within(op, err))
+			if err := refusedRemoval(op, ref.Name, remove(ctx)); err != nil {
+				kept = append(kept, err)
 			}
 		}
 		if len(stage) > 0 {

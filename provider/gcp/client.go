@@ -22,18 +22,21 @@ import (
 
 // clients are the parts of the API that the driver uses.
 type clients struct {
-	projects   *compute.ProjectsClient
-	regions    *compute.RegionsClient
-	zones      *compute.ZonesClient
-	types      *compute.MachineTypesClient
-	images     *compute.ImagesClient
-	subnets    *compute.SubnetworksClient
-	firewalls  *compute.FirewallsClient
-	routers    *compute.RoutersClient
-	routes     *compute.RoutesClient
-	instances  *compute.InstancesClient
-	disks      *compute.DisksClient
-	operations *compute.GlobalOperationsClient
+	projects  *compute.ProjectsClient
+	regions   *compute.RegionsClient
+	zones     *compute.ZonesClient
+	types     *compute.MachineTypesClient
+	images    *compute.ImagesClient
+	subnets   *compute.SubnetworksClient
+	firewalls *compute.FirewallsClient
+	routers   *compute.RoutersClient
+	routes    *compute.RoutesClient
+	instances *compute.InstancesClient
+	disks     *compute.DisksClient
+
+	zoneOperations   *compute.ZoneOperationsClient
+	regionOperations *compute.RegionOperationsClient
+	globalOperations *compute.GlobalOperationsClient
 
 	addresses *compute.AddressesClient
 	rules     *compute.ForwardingRulesClient
@@ -95,7 +98,8 @@ func (c *clients) open(ctx context.Context) error {
 		client(&c.projects, compute.NewProjectsRESTClient), client(&c.regions, compute.NewRegionsRESTClient), client(&c.zones, compute.NewZonesRESTClient),
 		client(&c.types, compute.NewMachineTypesRESTClient), client(&c.images, compute.NewImagesRESTClient), client(&c.subnets, compute.NewSubnetworksRESTClient),
 		client(&c.firewalls, compute.NewFirewallsRESTClient), client(&c.routers, compute.NewRoutersRESTClient), client(&c.routes, compute.NewRoutesRESTClient),
-		client(&c.instances, compute.NewInstancesRESTClient), client(&c.disks, compute.NewDisksRESTClient), client(&c.operations, compute.NewGlobalOperationsRESTClient),
+		client(&c.instances, compute.NewInstancesRESTClient), client(&c.disks, compute.NewDisksRESTClient),
+		client(&c.zoneOperations, compute.NewZoneOperationsRESTClient), client(&c.regionOperations, compute.NewRegionOperationsRESTClient), client(&c.globalOperations, compute.NewGlobalOperationsRESTClient),
 		client(&c.addresses, compute.NewAddressesRESTClient), client(&c.rules, compute.NewForwardingRulesRESTClient),
 		client(&c.services, compute.NewRegionBackendServicesRESTClient), client(&c.checks, compute.NewRegionHealthChecksRESTClient),
 		client(&c.groups, compute.NewInstanceGroupsRESTClient),
@@ -115,7 +119,8 @@ func (c *clients) once() {
 	c.images.CallOptions, c.subnets.CallOptions = &compute.ImagesCallOptions{}, &compute.SubnetworksCallOptions{}
 	c.firewalls.CallOptions, c.routers.CallOptions = &compute.FirewallsCallOptions{}, &compute.RoutersCallOptions{}
 	c.routes.CallOptions, c.instances.CallOptions = &compute.RoutesCallOptions{}, &compute.InstancesCallOptions{}
-	c.disks.CallOptions, c.operations.CallOptions = &compute.DisksCallOptions{}, &compute.GlobalOperationsCallOptions{}
+	c.disks.CallOptions, c.globalOperations.CallOptions = &compute.DisksCallOptions{}, &compute.GlobalOperationsCallOptions{}
+	c.zoneOperations.CallOptions, c.regionOperations.CallOptions = &compute.ZoneOperationsCallOptions{}, &compute.RegionOperationsCallOptions{}
 	c.addresses.CallOptions, c.rules.CallOptions = &compute.AddressesCallOptions{}, &compute.ForwardingRulesCallOptions{}
 	c.services.CallOptions, c.checks.CallOptions = &compute.RegionBackendServicesCallOptions{}, &compute.RegionHealthChecksCallOptions{}
 	c.groups.CallOptions = &compute.InstanceGroupsCallOptions{}

@@ -17,7 +17,7 @@ import (
 func TestConformance(t *testing.T) {
 	f := newFixture(t, sim.Seed{})
 	var key document
-	if err := json.Unmarshal(f.credentials[v1alpha1.KeyServiceAccountKey], &key); err != nil {
+	if err := json.Unmarshal(f.Secret[v1alpha1.KeyServiceAccountKey], &key); err != nil {
 		t.Fatal(err)
 	}
 	providertest.Run(t, providertest.Suite{

@@ -4,10 +4,8 @@
 package gcp
 
 import (
-	"crypto/x509"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +13,7 @@ import (
 	sim "github.com/butlerdotdev/butler/internal/sim/gcp"
 	"github.com/butlerdotdev/butler/internal/sim/simtest"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/providertest"
 )
 
 const (
@@ -24,10 +23,8 @@ const (
 
 // fixture is a simulated project.
 type fixture struct {
-	*simtest.Simulator
-	seed        sim.Seed
-	credentials map[string][]byte
-	roots       *x509.CertPool
+	*simtest.Platform
+	seed sim.Seed
 	// admin has the administrator's clients.
 	admin *platform
 }
@@ -37,20 +34,7 @@ func newFixture(t *testing.T, seed sim.Seed) *fixture {
 	t.Helper()
 	seed.Project, seed.Region, seed.TalosVersions = "butler-example", "europe-west3", append(seed.TalosVersions, talosVersion)
 	seed.Network, seed.Subnetwork, seed.Tags, seed.ServiceAccounts = "butler", "butler-nodes", []string{"butler-node"}, []string{account}
-	dir := t.TempDir()
-	s, err := simtest.Start(t.Context(), simtest.Options{Dir: dir, Platform: sim.Platform(), Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Stop() })
-	f := &fixture{Simulator: s, seed: seed, roots: x509.NewCertPool()}
-	if f.credentials, err = s.Credentials(); err != nil {
-		t.Fatal(err)
-	}
-	ca, err := os.ReadFile(filepath.Join(dir, "authority", "ca.crt"))
-	if err != nil || !f.roots.AppendCertsFromPEM(ca) {
-		t.Fatalf("no authority: %v", err)
-	}
+	f := &fixture{Platform: simtest.Run(t, sim.Platform(), seed), seed: seed}
 	f.administrate(t)
 	return f
 }
@@ -68,7 +52,7 @@ func (f *fixture) administrate(t *testing.T) {
 	}
 	base := strings.TrimSuffix(d.TokenURI, "/token")
 	c := f.config(func(c *provider.Config) {
-		c.Spec.GCP.Endpoint, c.Transport = base, provider.Transport{RootCAs: f.roots}
+		c.Spec.GCP.Endpoint, c.Transport = base, provider.Transport{RootCAs: f.Roots}
 	})
 	c.Credentials = provider.NewCredentials(map[string][]byte{v1alpha1.KeyServiceAccountKey: key, v1alpha1.KeyEndpoint: []byte(base)})
 	api, err := newClients(t.Context(), "administrate", c)
@@ -81,28 +65,19 @@ func (f *fixture) administrate(t *testing.T) {
 
 // config is that of the project, over the simulated network.
 func (f *fixture) config(change ...func(*provider.Config)) provider.Config {
-	c := provider.Config{ProviderConfig: &v1alpha1.ProviderConfig{}}
-	c.Name, c.Spec.Provider = "gcp-prod", v1alpha1.ProviderGCP
-	c.Spec.GCP = &v1alpha1.GCPSpec{
+	spec := &v1alpha1.GCPSpec{
 		ProjectID: f.seed.Project, Region: f.seed.Region, Network: f.seed.Network, Subnetwork: f.seed.Subnetwork, Tags: f.seed.Tags, ServiceAccount: account,
 	}
-	c.Credentials = provider.NewCredentials(f.credentials)
-	c.Transport = provider.Transport{DialContext: f.Network.Dial, RootCAs: f.roots}
-	for _, f := range change {
-		f(&c)
-	}
-	return c
+	return f.Config("gcp-prod", v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderGCP, GCP: spec}, change...)
 }
+
+// cluster are machines of a small cluster.
+func cluster() []provider.MachineSpec { return providertest.Cluster(talosVersion) }
 
 // connected opens a connection that works.
 func (f *fixture) connected(t *testing.T, change ...func(*provider.Config)) provider.Platform {
 	t.Helper()
-	p, err := Provider().Open(t.Context(), f.config(change...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	return p
+	return simtest.Open(t, Provider(), f.config(change...))
 }
 
 // clients are the ranges that machines have as clients of a load balancer.

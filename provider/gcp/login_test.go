@@ -6,13 +6,13 @@ package gcp
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/providertest"
 )
 
 func TestFilesOfCredentials(t *testing.T) {
@@ -25,36 +25,21 @@ func TestFilesOfCredentials(t *testing.T) {
 	key := `{"type":"service_account","client_email":"x"}`
 	text := `{"type":"external_account","credential_source":{"file":"` + dir + `/token"}}`
 	json := `{"type":"external_account","credential_source":{"file":"` + dir + `/token.json","format":{"type":"json","subject_token_field_name":"id"}}}`
-	for name, c := range map[string]struct {
-		content string
-		want    map[string]string // nil: refused
-	}{
-		"a key":                     {key, map[string]string{"serviceAccountKey": key}},
-		"a federation":              {text, map[string]string{"externalAccount": text, "subjectToken": "abc"}},
-		"a federation with JSON":    {json, map[string]string{"externalAccount": json, "subjectToken": "abc"}},
-		"a federation without file": {`{"type":"external_account","credential_source":{"executable":{"command":"secret-content"}}}`, nil},
-		"a file that is not there":  {`{"type":"external_account","credential_source":{"file":"/none"}}`, nil},
-		"the keys of the Secret":    {"serviceAccountKey: '{}'\nendpoint: https://x\n", map[string]string{"serviceAccountKey": "{}", "endpoint": "https://x"}},
-		"a user's login":            {`{"type":"authorized_user","refresh_token":"secret-content"}`, nil},
-		"a key of another platform": {"kubeconfig: secret-content\n", nil},
-		"something else":            {"secret-content", nil},
-		"nothing":                   {"", nil},
-	} {
-		data, err := login().FromFile(&v1alpha1.ProviderConfig{}, []byte(c.content))
-		got := map[string]string{}
-		for k, v := range data {
-			got[k] = string(v)
-		}
-		if c.want == nil {
-			if err == nil || strings.Contains(err.Error(), "secret-content") {
-				t.Errorf("%s: %v, %v", name, got, err)
-			}
-			continue
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v\n%s", name, err, diff)
-		}
+	read := func(content []byte) (map[string][]byte, error) {
+		return login().FromFile(&v1alpha1.ProviderConfig{}, content)
 	}
+	providertest.CredentialFiles(t, read, map[string]providertest.CredentialFile{
+		"a key":                     {Content: key, Want: map[string]string{"serviceAccountKey": key}},
+		"a federation":              {Content: text, Want: map[string]string{"externalAccount": text, "subjectToken": "abc"}},
+		"a federation with JSON":    {Content: json, Want: map[string]string{"externalAccount": json, "subjectToken": "abc"}},
+		"a federation without file": {Content: `{"type":"external_account","credential_source":{"executable":{"command":"secret-content"}}}`},
+		"a file that is not there":  {Content: `{"type":"external_account","credential_source":{"file":"/none"}}`},
+		"the keys of the Secret":    {Content: "serviceAccountKey: '{}'\nendpoint: https://x\n", Want: map[string]string{"serviceAccountKey": "{}", "endpoint": "https://x"}},
+		"a user's login":            {Content: `{"type":"authorized_user","refresh_token":"secret-content"}`},
+		"a key of another platform": {Content: "kubeconfig: secret-content\n"},
+		"something else":            {Content: "secret-content"},
+		"nothing":                   {Content: ""},
+	})
 }
 
 func TestPlaceOfMachines(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,34 +20,59 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// readOperations lists the operations on the instances of the keys, in all zones.
-func (p *platform) readOperations(ctx context.Context, keys []string) ([]*computepb.Operation, error) {
+// readOperations lists the operations on the instances of the keys, in all zones of the
+// region, the oldest first.
+func (p *platform) readOperations(ctx context.Context, keys []string) (all []*computepb.Operation, err error) {
 	var names []string
 	for _, k := range keys {
 		_, name, _ := strings.Cut(k, "/")
 		names = append(names, regexp.QuoteMeta(name))
 	}
 	slices.Sort(names)
-	return p.listOperations(ctx, "instances/("+strings.Join(slices.Compact(names), "|")+")")
+	return p.zoneOperationsOn(ctx, "instances/("+strings.Join(slices.Compact(names), "|")+")")
 }
 
-// listOperations lists the operations on what a pattern matches, the oldest first.
-func (p *platform) listOperations(ctx context.Context, pattern string) (all []*computepb.Operation, err error) {
+// zoneOperationsOn lists the operations of all zones of the region on what a pattern
+// matches.
+func (p *platform) zoneOperationsOn(ctx context.Context, pattern string) (all []*computepb.Operation, err error) {
 	ctx, end := p.bind(ctx)
 	defer end()
-	filter := fmt.Sprintf(`targetLink eq ".*/%s"`, pattern)
-	list := p.operations.AggregatedList(ctx, &computepb.AggregatedListGlobalOperationsRequest{Project: p.spec.ProjectID, Filter: &filter})
-	for scope, err := range list.All() {
-		if err == nil {
-			err = p.unreachable(scope.Key, scope.Value.GetWarning())
+	zones, err := p.allZones(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, z := range zones {
+		if lastOf(z.GetRegion()) != p.spec.Region {
+			continue
 		}
-		if err != nil {
+		request := &computepb.ListZoneOperationsRequest{Project: p.spec.ProjectID, Zone: z.GetName(), Filter: p.onTarget("zones/" + z.GetName() + "/" + pattern)}
+		if err := gather(&all, p.zoneOperations.List(ctx, request).All()); err != nil {
 			return nil, err
 		}
-		all = append(all, scope.Value.GetOperations()...)
 	}
+	return oldestFirst(all), nil
+}
+
+// onTarget selects the operations on what a pattern of paths in the project matches as a
+// whole. The server in links depends on the endpoint.
+func (p *platform) onTarget(pattern string) *string {
+	return new(fmt.Sprintf(`targetLink eq ".*/projects/%s/%s"`, p.spec.ProjectID, pattern))
+}
+
+// gather adds all of a listing.
+func gather[T any](all *[]T, list iter.Seq2[T, error]) error {
+	for one, err := range list {
+		if err != nil {
+			return err
+		}
+		*all = append(*all, one)
+	}
+	return nil
+}
+
+func oldestFirst(all []*computepb.Operation) []*computepb.Operation {
 	slices.SortStableFunc(all, func(a, b *computepb.Operation) int { return strings.Compare(a.GetInsertTime(), b.GetInsertTime()) })
-	return all, nil
+	return all
 }
 
 // inserts returns the operations that create the instance of a machine, the oldest first.

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/charts"
@@ -97,25 +97,91 @@ func wanted(t *testing.T, specs ...v1alpha1.ClusterBootstrapSpec) (out []addon.A
 	return out
 }
 
-func TestAddonsBecomeReadyEachAfterWhatItNeeds(t *testing.T) {
-	cb := small()
-	s := siteWith(t, v1alpha1.ProviderHarvester, true, siteOptions{addons: wanted(t, cb.Spec)})
+// TestLifeOfAddons follows the addons of one cluster: they wait for a chart, one is lost, the
+// bootstrap is paused, all become ready, and one gets another version.
+func TestLifeOfAddons(t *testing.T) {
+	cb, next := small(), small()
+	next.Spec.Addons.CertManager.Version = "v1.16.3"
+	s := siteWith(t, v1alpha1.ProviderHarvester, true, siteOptions{
+		addons: wanted(t, cb.Spec, next.Spec),
+		faults: fault.Plan{Faults: []fault.Fault{{Kind: fault.ChartUnavailable, Addon: "steward", For: metav1.Duration{Duration: time.Millisecond}}}},
+	})
 	s.create(cb)
 	seen := map[string]bool{}
-	ready := s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
-		for _, a := range wanted(t, cb.Spec) {
-			if !cb.Status.AddonsInstalled[a.Key] {
-				continue
-			}
-			for _, n := range a.Needs {
-				if !cb.Status.AddonsInstalled[n] {
-					t.Errorf("%s is ready before %s", a.Key, n)
-				}
-			}
-			seen[a.Key] = true
-		}
-		return cb.Status.Phase == v1alpha1.BootstrapReady
+	s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
+		s.inOrder(cb, seen)
+		return cb.Status.AddonsInstalled["cert-manager"] && cb.Status.AddonsInstalled["metallb"] && showsCauses(cb, map[string]string{"steward": "ghcr.io"})
 	})
+	t.Run("one that is lost goes back", func(t *testing.T) {
+		s.must(s.kubernetes("dev").AppsV1().Deployments("cert-manager").Delete(t.Context(), "cert-manager-webhook", metav1.DeleteOptions{}))
+		s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return !cb.Status.AddonsInstalled["cert-manager"] })
+		s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Status.AddonsInstalled["cert-manager"] })
+	})
+	t.Run("what is known of them outlasts a pause", func(t *testing.T) {
+		s.change("dev", pause)
+		held := s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return progressing(cb).Reason == reasonPaused })
+		if !held.Status.AddonsInstalled["metallb"] || addonOf(held, "steward").Phase != v1alpha1.AddonFailing {
+			t.Errorf("%+v", held.Status.Addons)
+		}
+		s.faults.Begin()
+		s.change("dev", resume)
+	})
+	ready := s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
+		s.inOrder(cb, seen)
+		return isReady(cb)
+	})
+	checkAllReady(t, ready, seen)
+	t.Run("MetalLB has the pool of the spec", func(t *testing.T) { s.checkPool() })
+	before := s.releases()
+	t.Run("another version is an upgrade", func(t *testing.T) {
+		s.change("dev", func(spec *v1alpha1.ClusterBootstrapSpec) { spec.Addons.CertManager.Version = "v1.16.3" })
+		s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
+			return isReady(cb) && cb.Status.ObservedGeneration == cb.Generation && addonOf(cb, "cert-manager").Version == "v1.16.3" &&
+				addonOf(cb, "cert-manager").Phase == v1alpha1.AddonReady
+		})
+		after := s.releases()
+		if after["cert-manager"] != before["cert-manager"]+1 {
+			t.Errorf("cert-manager is in revision %d, and was in %d", after["cert-manager"], before["cert-manager"])
+		}
+		for _, name := range []string{"cilium", "metallb", "steward"} {
+			if before[name] != 1 || after[name] != 1 {
+				t.Errorf("%s is in revision %d, and was in %d; want 1", name, after[name], before[name])
+			}
+		}
+	})
+}
+
+// inOrder records the addons that are ready, and wants those that each of them needs to be so.
+func (s *site) inOrder(cb *v1alpha1.ClusterBootstrap, seen map[string]bool) {
+	s.Helper()
+	for _, a := range wanted(s.T, cb.Spec) {
+		if !cb.Status.AddonsInstalled[a.Key] {
+			continue
+		}
+		for _, n := range a.Needs {
+			if !cb.Status.AddonsInstalled[n] && !seen[a.Key] {
+				s.Errorf("%s is ready before %s", a.Key, n)
+			}
+		}
+		seen[a.Key] = true
+	}
+}
+
+// showsCauses returns whether each addon has its cause in its message, and the cluster's
+// condition, which has room for one, has one of them.
+func showsCauses(cb *v1alpha1.ClusterBootstrap, causes map[string]string) bool {
+	shown := false
+	for name, cause := range causes {
+		if !strings.Contains(addonOf(cb, name).Message, cause) {
+			return false
+		}
+		shown = shown || strings.Contains(conditionOf(cb, v1alpha1.ConditionAddonsReady).Message, cause)
+	}
+	return shown
+}
+
+func checkAllReady(t *testing.T, ready *v1alpha1.ClusterBootstrap, seen map[string]bool) {
+	t.Helper()
 	want := map[string]bool{"cilium": true, "cert-manager": true, "metallb": true, "steward": true}
 	if !maps.Equal(want, ready.Status.AddonsInstalled) || !maps.Equal(want, seen) {
 		t.Errorf("installed %v, seen %v", ready.Status.AddonsInstalled, seen)
@@ -128,38 +194,23 @@ func TestAddonsBecomeReadyEachAfterWhatItNeeds(t *testing.T) {
 	if !meta.IsStatusConditionTrue(ready.Status.Conditions, v1alpha1.ConditionAddonsReady) {
 		t.Errorf("%+v", ready.Status.Conditions)
 	}
-	s.checkReleases(map[string]string{"cilium": "1", "cert-manager": "1", "metallb": "1", "steward": "1"})
 }
 
-// checkReleases wants one deployed release of each name, in this revision.
-func (s *site) checkReleases(want map[string]string) {
+// releases are the revisions of what is deployed, one of each name.
+func (s *site) releases() map[string]int {
 	s.Helper()
 	secrets, err := s.kubernetes("dev").CoreV1().Secrets("").List(s.Context(), metav1.ListOptions{LabelSelector: "owner=helm,status=deployed"})
 	s.must(err)
-	got := map[string]string{}
+	got := map[string]int{}
 	for _, secret := range secrets.Items {
+		revision, err := strconv.Atoi(secret.Labels["version"])
+		s.must(err)
 		if other, twice := got[secret.Labels["name"]]; twice {
-			s.Errorf("%s is deployed in revisions %s and %s", secret.Labels["name"], other, secret.Labels["version"])
+			s.Errorf("%s is deployed in revisions %d and %d", secret.Labels["name"], other, revision)
 		}
-		got[secret.Labels["name"]] = secret.Labels["version"]
+		got[secret.Labels["name"]] = revision
 	}
-	if !maps.Equal(want, got) {
-		s.Errorf("releases %v, want %v", got, want)
-	}
-}
-
-func TestAnotherVersionIsAnUpgrade(t *testing.T) {
-	cb, next := small(), small()
-	next.Spec.Addons.CertManager.Version = "v1.16.3"
-	s := siteWith(t, v1alpha1.ProviderHarvester, true, siteOptions{addons: wanted(t, cb.Spec, next.Spec)})
-	s.create(cb)
-	s.ready("dev")
-	s.change("dev", func(spec *v1alpha1.ClusterBootstrapSpec) { spec.Addons.CertManager.Version = "v1.16.3" })
-	s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
-		return isReady(cb) && cb.Status.ObservedGeneration == cb.Generation && addonOf(cb, "cert-manager").Version == "v1.16.3" &&
-			addonOf(cb, "cert-manager").Phase == v1alpha1.AddonReady
-	})
-	s.checkReleases(map[string]string{"cilium": "1", "cert-manager": "2", "metallb": "1", "steward": "1"})
+	return got
 }
 
 func addonOf(cb *v1alpha1.ClusterBootstrap, name string) v1alpha1.BootstrapAddonStatus {
@@ -171,68 +222,27 @@ func addonOf(cb *v1alpha1.ClusterBootstrap, name string) v1alpha1.BootstrapAddon
 	return v1alpha1.BootstrapAddonStatus{}
 }
 
-// TestAnAddonThatIsLostGoesBack holds the bootstrap before Ready by one addon and
-// takes another away that is ready.
-func TestAnAddonThatIsLostGoesBack(t *testing.T) {
-	cb := small()
-	s := siteWith(t, v1alpha1.ProviderHarvester, true, siteOptions{
-		addons: wanted(t, cb.Spec),
-		faults: fault.Plan{Faults: []fault.Fault{{Kind: fault.ChartUnavailable, Addon: "steward"}}},
-	})
-	s.create(cb)
-	s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
-		return cb.Status.AddonsInstalled["cert-manager"] && addonOf(cb, "steward").Phase == v1alpha1.AddonFailing
-	})
-	s.must(s.kubernetes("dev").AppsV1().Deployments("cert-manager").Delete(t.Context(), "cert-manager-webhook", metav1.DeleteOptions{}))
-	s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return !cb.Status.AddonsInstalled["cert-manager"] })
-	s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return cb.Status.AddonsInstalled["cert-manager"] })
-}
-
 func TestFaultsOfAddonsShowTheirCauseAndHeal(t *testing.T) {
-	for kind, tc := range map[fault.Kind]struct{ addon, says string }{
-		fault.ChartUnavailable: {"cert-manager", "charts.jetstack.io"},
-		fault.AddonNotReady:    {"cert-manager", "Deployment"},
-		fault.WebhookRefuses:   {"metallb", "fault plan"},
-		fault.HookFails:        {"steward", "steward-etcd"},
+	for name, faults := range map[string]map[fault.Kind]struct{ addon, cause string }{
+		"objects": {fault.AddonNotReady: {"cert-manager", "Deployment"}, fault.WebhookRefuses: {"metallb", "fault plan"}},
+		"hook":    {fault.HookFails: {"steward", "steward-etcd"}},
 	} {
-		t.Run(string(kind), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			var plan fault.Plan
+			causes := map[string]string{}
+			for kind, f := range faults {
+				plan.Faults = append(plan.Faults, fault.Fault{Kind: kind, Addon: f.addon, For: metav1.Duration{Duration: time.Second}})
+				causes[f.addon] = f.cause
+			}
 			cb := small()
-			s := siteWith(t, v1alpha1.ProviderHarvester, true, siteOptions{
-				addons: wanted(t, cb.Spec),
-				faults: fault.Plan{Faults: []fault.Fault{{Kind: kind, Addon: tc.addon, For: metav1.Duration{Duration: time.Second}}}},
-			})
+			s := siteWith(t, v1alpha1.ProviderHarvester, true, siteOptions{addons: wanted(t, cb.Spec), faults: plan})
 			s.create(cb)
-			s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
-				return strings.Contains(addonOf(cb, tc.addon).Message, tc.says) && strings.Contains(conditionOf(cb, v1alpha1.ConditionAddonsReady).Message, tc.says)
-			})
+			s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return showsCauses(cb, causes) })
 			s.faults.Begin()
 			s.ready("dev")
 		})
 	}
-}
-
-// TestPausedWhileAddonsInstallIsTakenUpAgain pauses when some addons are ready and
-// one waits for a chart.
-func TestPausedWhileAddonsInstallIsTakenUpAgain(t *testing.T) {
-	cb := small()
-	s := siteWith(t, v1alpha1.ProviderHarvester, true, siteOptions{
-		addons: wanted(t, cb.Spec),
-		faults: fault.Plan{Faults: []fault.Fault{{Kind: fault.ChartUnavailable, Addon: "steward", For: metav1.Duration{Duration: time.Millisecond}}}},
-	})
-	s.create(cb)
-	s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool {
-		return cb.Status.AddonsInstalled["metallb"] && addonOf(cb, "steward").Phase == v1alpha1.AddonFailing
-	})
-	s.change("dev", pause)
-	held := s.until("dev", func(cb *v1alpha1.ClusterBootstrap) bool { return progressing(cb).Reason == reasonPaused })
-	if !held.Status.AddonsInstalled["metallb"] || addonOf(held, "steward").Phase != v1alpha1.AddonFailing {
-		t.Errorf("what is known of addons is lost: %+v", held.Status.Addons)
-	}
-	s.faults.Begin()
-	s.change("dev", resume)
-	s.ready("dev")
-	s.checkReleases(map[string]string{"cilium": "1", "cert-manager": "1", "metallb": "1", "steward": "1"})
 }
 
 func conditionOf(cb *v1alpha1.ClusterBootstrap, name string) metav1.Condition {
@@ -242,35 +252,24 @@ func conditionOf(cb *v1alpha1.ClusterBootstrap, name string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// pool looks at what only the whole chain brings about: MetalLB's webhook has
-// accepted the pool of the spec.
-func pool(t *testing.T, c *kubernetes.Clientset) string {
-	t.Helper()
-	data, err := c.CoreV1().RESTClient().Get().AbsPath("/apis/metallb.io/v1beta1/namespaces/metallb-system/ipaddresspools/default").DoRaw(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-func TestThePoolOfTheSpecIsMetalLBs(t *testing.T) {
-	cb := small()
-	cb.Spec.Addons.ControlPlaneProvider.Type, cb.Spec.Addons.CertManager.Enabled = "none", new(false)
-	s := siteWith(t, v1alpha1.ProviderHarvester, true, siteOptions{addons: wanted(t, cb.Spec)})
-	s.create(cb)
-	s.ready("dev")
+// checkPool wants what only the whole chain brings about: MetalLB's webhook has accepted
+// the pool of the spec.
+func (s *site) checkPool() {
+	s.Helper()
 	c := s.kubernetes("dev")
-	if got := pool(t, c); !strings.Contains(got, "10.0.0.210-10.0.0.250") {
-		t.Error(got)
+	got, err := c.CoreV1().RESTClient().Get().AbsPath("/apis/metallb.io/v1beta1/namespaces/metallb-system/ipaddresspools/default").DoRaw(s.Context())
+	s.must(err)
+	if !strings.Contains(string(got), "10.0.0.210-10.0.0.250") {
+		s.Errorf("%s", got)
 	}
-	namespace, err := c.CoreV1().Namespaces().Get(t.Context(), "metallb-system", metav1.GetOptions{})
+	namespace, err := c.CoreV1().Namespaces().Get(s.Context(), "metallb-system", metav1.GetOptions{})
 	s.must(err)
 	if level := namespace.Labels["pod-security.kubernetes.io/enforce"]; level != "privileged" {
-		t.Errorf("metallb-system enforces %q", level)
+		s.Errorf("metallb-system enforces %q", level)
 	}
-	pods, err := c.CoreV1().Pods("metallb-system").List(t.Context(), metav1.ListOptions{})
+	pods, err := c.CoreV1().Pods("metallb-system").List(s.Context(), metav1.ListOptions{})
 	s.must(err)
 	if len(pods.Items) == 0 || pods.Items[0].Status.Phase != corev1.PodRunning {
-		t.Errorf("%d pods", len(pods.Items))
+		s.Errorf("%d pods", len(pods.Items))
 	}
 }

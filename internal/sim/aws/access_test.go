@@ -9,8 +9,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -24,6 +26,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/internal/sim/aws"
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 )
 
 // raw is a request by hand.
@@ -38,18 +41,18 @@ type raw struct {
 func (f *fixture) send(t *testing.T, r raw) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+r.service+".eu-central-1.amazonaws.com/", strings.NewReader(r.form))
-	must(t, err)
+	cloudtest.Must(t, err)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if !r.unsigned {
 		digest := sha256.Sum256([]byte(r.form))
 		key := awssdk.Credentials{AccessKeyID: f.key, SecretAccessKey: r.secret}
-		must(t, v4.NewSigner().SignHTTP(t.Context(), key, request, hex.EncodeToString(digest[:]), r.service, r.region, r.at))
+		cloudtest.Must(t, v4.NewSigner().SignHTTP(t.Context(), key, request, hex.EncodeToString(digest[:]), r.service, r.region, r.at))
 	}
 	answer, err := f.config("", "", "").HTTPClient.Do(request)
-	must(t, err)
+	cloudtest.Must(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
-	must(t, err)
+	cloudtest.Must(t, err)
 	return fmt.Sprint(answer.StatusCode, " ", string(bytes.TrimSpace(body)))
 }
 
@@ -149,21 +152,42 @@ func TestTemporaryCredentials(t *testing.T) {
 	_, err = web(token(time.Now().Add(time.Hour)))
 	expect(t, "a token", err, "")
 	out, err := f.sts.AssumeRole(t.Context(), &sts.AssumeRoleInput{RoleArn: arn("external"), RoleSessionName: new("test"), ExternalId: new("secret")})
-	must(t, err)
+	cloudtest.Must(t, err)
 	c := out.Credentials
 	limited := f.config(*c.AccessKeyId, *c.SecretAccessKey, *c.SessionToken)
 	who, err := sts.NewFromConfig(limited).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if *who.Arn != "arn:aws:sts::111122223333:assumed-role/external/test" {
 		t.Errorf("the role is %s", *who.Arn)
 	}
 	stolen := f.config(*c.AccessKeyId, *c.SecretAccessKey, "")
 	_, err = ec2.NewFromConfig(stolen).DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
 	expect(t, "without the session token", err, "AuthFailure")
-	until(t, "the credentials expire", func() bool {
+	cloudtest.Until(t, "the credentials expire", func() bool {
 		_, err := ec2.NewFromConfig(limited).DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
 		return code(err) == "RequestExpired"
 	})
 	_, err = sts.NewFromConfig(limited).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
 	expect(t, "expired, STS", err, "ExpiredToken")
+}
+
+// TestUnknownRegionsHaveNoEndpoint: nothing answers at the names of a region that AWS does
+// not have, and signatures for another region than the account's are refused.
+func TestUnknownRegionsHaveNoEndpoint(t *testing.T) {
+	f := start(t, aws.Seed{Region: "nowhere-1"})
+	for region, answers := range map[string]bool{"eu-central-1": true, "nowhere-1": false, "us-east-1": false} {
+		c := f.config(f.key, f.secret, "")
+		c.Region = region
+		_, err := ec2.NewFromConfig(c).DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{})
+		var unknown *net.DNSError
+		if answers && err != nil || !answers && !errors.As(err, &unknown) {
+			t.Errorf("%s: %v", region, err)
+		}
+	}
+	c := f.config(f.key, f.secret, "")
+	c.Region = "us-west-2"
+	_, err := ec2.NewFromConfig(c, func(o *ec2.Options) { o.BaseEndpoint = new("https://ec2.eu-central-1.amazonaws.com") }).DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{})
+	expect(t, "a signature for another region", err, "AuthFailure")
+	_, err = f.ec2.DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{RegionNames: []string{"nowhere-1"}})
+	expect(t, "DescribeRegions", err, "InvalidParameterValue")
 }

@@ -34,12 +34,12 @@ func autoAddress(instance string) string { return "auto-" + instance }
 
 // publicAddress gives an instance a public address; empty: none is left.
 func (c *call) publicAddress(instance string) string {
-	got, err := c.options.Datacenter.Allocate(autoAddress(instance), publicSubnet)
+	got, err := c.Options.Datacenter.Allocate(autoAddress(instance), publicSubnet)
 	if err == nil {
-		err = c.options.Datacenter.Associate(got.ID, instance)
+		err = c.Options.Datacenter.Associate(got.ID, instance)
 	}
 	if err != nil {
-		c.options.Log.Error("allocate a public address", "instance", instance, "err", err)
+		c.Options.Log.Error("allocate a public address", "instance", instance, "err", err)
 		return ""
 	}
 	return got.IP.String()
@@ -51,14 +51,14 @@ func (a *AWS) releasePublic(instance string) {
 		e.Instance, e.Association = "", ""
 		a.st.addresses.Put(e.ID, e)
 	}
-	if !a.hosts {
+	if !a.Hosts {
 		return
 	}
-	if _, known := a.options.Datacenter.StaticAddress(autoAddress(instance)); !known {
+	if _, known := a.Options.Datacenter.StaticAddress(autoAddress(instance)); !known {
 		return
 	}
-	if err := a.options.Datacenter.Release(autoAddress(instance)); err != nil {
-		a.options.Log.Error("release a public address", "instance", instance, "err", err)
+	if err := a.Options.Datacenter.Release(autoAddress(instance)); err != nil {
+		a.Options.Log.Error("release a public address", "instance", instance, "err", err)
 	}
 }
 
@@ -74,7 +74,7 @@ func allocateAddress(c *call) (fields, error) {
 		return nil, err
 	}
 	e := &address{ID: newID("eipalloc"), Tags: tagged["elastic-ip"]}
-	got, err := c.options.Datacenter.Allocate(e.ID, publicSubnet)
+	got, err := c.Options.Datacenter.Allocate(e.ID, publicSubnet)
 	if err != nil {
 		return nil, refuse("InsufficientAddressCapacity", "Not enough addresses available to satisfy the request.")
 	}
@@ -102,7 +102,7 @@ func releaseAddress(c *call) (fields, error) {
 		return nil, err
 	}
 	c.st.addresses.Remove(e.ID)
-	return fields{"return", true}, c.options.Datacenter.Release(e.ID)
+	return fields{"return", true}, c.Options.Datacenter.Release(e.ID)
 }
 
 func associateAddress(c *call) (fields, error) {
@@ -124,7 +124,7 @@ func associateAddress(c *call) (fields, error) {
 	if err := c.dryRun(); err != nil {
 		return nil, err
 	}
-	if err := c.options.Datacenter.Associate(e.ID, i.ID); err != nil {
+	if err := c.Options.Datacenter.Associate(e.ID, i.ID); err != nil {
 		return nil, err
 	}
 	e.Instance, e.Association, n.Public = i.ID, newID("eipassoc"), e.IP
@@ -149,7 +149,7 @@ func disassociateAddress(c *call) (fields, error) {
 	}
 	e.Instance, e.Association = "", ""
 	c.st.addresses.Put(e.ID, e)
-	return fields{"return", true}, c.options.Datacenter.Associate(e.ID, "")
+	return fields{"return", true}, c.Options.Datacenter.Associate(e.ID, "")
 }
 
 func describeAddresses(c *call) (fields, error) {
@@ -160,20 +160,16 @@ func describeAddresses(c *call) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := filtered(c, all, func(e *address) values {
+	return described(c, "addressesSet", pages{}, all, func(e *address) values {
 		return values{
 			"allocation-id": {e.ID}, "public-ip": {e.IP}, "instance-id": {e.Instance}, "association-id": {e.Association}, "domain": {"vpc"},
 		}.tagged(e.Tags)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return fields{"addressesSet", items(list(found, func(e *address) fields {
+	}, func(e *address) fields {
 		return fields{
 			"publicIp", e.IP, "allocationId", e.ID, "domain", "vpc", "associationId", optional(e.Association), "instanceId", optional(e.Instance),
 			"tagSet", tagSet(e.Tags),
 		}
-	}))}, nil
+	})
 }
 
 // addSubnets gives the datacenter the subnets of the account. Nothing in them answers the
@@ -181,7 +177,7 @@ func describeAddresses(c *call) (fields, error) {
 func (a *AWS) addSubnets() error {
 	low := publicPrefix().Addr()
 	public := datacenter.Subnet{Prefix: publicPrefix(), Reserved: []datacenter.Range{{From: low, To: natAddress()}}}
-	if err := a.options.Datacenter.AddSubnet(publicSubnet, public); err != nil {
+	if err := a.Options.Datacenter.AddSubnet(publicSubnet, public); err != nil {
 		return err
 	}
 	for _, s := range a.st.subnets.All() {
@@ -189,7 +185,7 @@ func (a *AWS) addSubnets() error {
 		if strings.HasPrefix(a.st.wayOut(s), "nat-") {
 			n.Egress = natAddress()
 		}
-		if err := a.options.Datacenter.AddSubnet(s.ID, n); err != nil {
+		if err := a.Options.Datacenter.AddSubnet(s.ID, n); err != nil {
 			return err
 		}
 	}

@@ -12,11 +12,11 @@ import (
 )
 
 // record reports an object to the auditor.
-func (a *AWS) record(o audit.Object, t tags) { a.options.Auditor.Seen(o.Tagged(tag.AWS(), t)) }
+func (a *AWS) record(o audit.Object, t tags) { a.Options.Auditor.Seen(o.Tagged(tag.AWS(), t)) }
 
 func (a *AWS) auditInstance(i *instance) {
 	if i.State == terminated {
-		a.options.Auditor.Gone(fault.Machine, i.ID)
+		a.Options.Auditor.Gone(fault.Machine, i.ID)
 		return
 	}
 	a.record(audit.Object{Resource: fault.Machine, ID: i.ID, Name: i.machineName(), Leaving: i.State == shuttingDown, Copy: i.Copy}, i.Tags)
@@ -48,7 +48,7 @@ func (a *AWS) auditGone(id string) {
 	case strings.Contains(id, ":loadbalancer/"):
 		r = fault.LoadBalancer
 	}
-	a.options.Auditor.Gone(r, id)
+	a.Options.Auditor.Gone(r, id)
 }
 
 // auditTagged reports the objects whose tags a call has changed.

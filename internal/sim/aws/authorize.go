@@ -4,6 +4,7 @@
 package aws
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -101,18 +102,14 @@ func (c *call) targets() (out []target) {
 func (c *call) resourceARN(id string) string {
 	prefix, _, _ := strings.Cut(id, "-")
 	kind := map[string]string{"i": "instance", "vol": "volume", "sg": "security-group", "eni": "network-interface", "eipalloc": "elastic-ip"}[prefix]
-	if kind == "" {
-		kind = prefix
-	}
+	kind = cmp.Or(kind, prefix)
 	return c.arn(ec2, kind+"/"+id)
 }
 
 // denied is the refusal of a call that is not allowed.
 func denied(service, arn string, r policy.Request, d policy.Decision) error {
 	resource := r.Resource
-	if resource == "" {
-		resource = "*"
-	}
+	resource = cmp.Or(resource, "*")
 	because := fmt.Sprintf("no identity-based policy allows the %s action", r.Action)
 	if d == policy.ExplicitDeny {
 		because = "there is an explicit deny in an identity-based policy"

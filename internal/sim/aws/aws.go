@@ -7,45 +7,24 @@
 package aws
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"sync"
-	"time"
+	"net/http"
 
 	"github.com/butlerdotdev/butler/internal/sim/aws/model"
-	"github.com/butlerdotdev/butler/internal/sim/conflict"
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
-	"github.com/butlerdotdev/butler/internal/sim/front"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
 // AWS is a simulated account in one region. Its API is safe for concurrent use.
 type AWS struct {
-	options facade.Options
-	seed    Seed
-	account string
-	// hosts reports whether machines can run: those of the datacenter belong to the first
-	// platform.
-	hosts bool
-	types []instanceType
+	*cloud.Base
 
+	seed       Seed
+	account    string
+	types      []instanceType
 	services   map[string]model.Service
 	operations map[string]operation
-
-	front, admin, plain *front.Server
-
-	ctx    context.Context
-	cancel context.CancelFunc
-	ended  chan struct{}
-	once   sync.Once
-
-	mu     *sync.Mutex // the second platform has the lock of the first
-	st     *state
-	past   map[time.Time]*state
-	second *AWS // nil: no fault plan has had one
+	st         *state
 }
 
 // account IDs of the first platform and of one that answers in its place.
@@ -55,94 +34,42 @@ const (
 )
 
 func newAWS(o facade.Options, seed Seed, account string, hosts bool) (*AWS, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	services, err := model.Services()
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	a := &AWS{seed: seed.withDefaults(), account: account, types: catalogue(), services: services, operations: operations()}
+	if a.Base, err = cloud.New(o, hosts, a.behaviour()); err != nil {
 		return nil, err
 	}
-	a := &AWS{
-		options: o, seed: seed.withDefaults(), account: account, hosts: hosts, types: catalogue(),
-		services: services, operations: operations(), ended: make(chan struct{}), mu: &sync.Mutex{}, past: map[time.Time]*state{},
-	}
-	a.ctx, a.cancel = context.WithCancel(context.Background())
-	if a.st, err = openState(filepath.Join(o.Dir, "state"), o.Log); err != nil {
+	if a.st, err = openState(a.File("state"), a.Options.Log); err != nil {
 		return nil, err
 	}
 	return a, a.install()
 }
 
-func start(ctx context.Context, o facade.Options) (facade.API, error) {
-	seed, err := readSeed(o.Seed)
+func (a *AWS) behaviour() cloud.Behaviour {
+	return cloud.Behaviour{
+		Serve: a.ServeHTTP, Snapshot: a.snapshot, Second: a.startSecond,
+		API:  fault.API{Classify: a.classify, Refuse: a.refuseFault, Pretend: a.pretend},
+		Tags: requestSet, Content: content, Hosts: a.hostNames(), Plain: a.seed.Plain, Files: a.files,
+		Resume: a.resume, Died: a.died, Running: a.running, Conflict: a.createConflict,
+	}
+}
+
+// snapshot returns what answers as of now.
+func (a *AWS) snapshot() http.HandlerFunc {
+	then := a.st.snapshot()
+	return func(w http.ResponseWriter, r *http.Request) { a.respond(w, r, then) }
+}
+
+// startSecond starts another account, with what the seed names and the same credentials.
+func (a *AWS) startSecond(o facade.Options) (http.Handler, error) {
+	second, err := newAWS(o, a.seed, secondAccount, false)
 	if err != nil {
 		return nil, err
 	}
-	a, err := newAWS(o, seed, firstAccount, true)
-	if err != nil {
-		return nil, fmt.Errorf("start simulated AWS: %w", err)
-	}
-	if err := a.open(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start simulated AWS: %w", err), a.Stop())
-	}
-	return a, nil
-}
-
-// open serves the API.
-func (a *AWS) open(ctx context.Context) error {
-	if err := a.openFronts(); err != nil {
-		return err
-	}
-	a.resume()
-	go a.follow()
-	go a.followPlans()
-	if err := (conflict.Machines{
-		Faults: a.options.Faults, Done: a.ctx.Done(), Log: a.options.Log, Create: a.createConflict,
-	}).Start(ctx); err != nil {
-		return err
-	}
-	if err := a.Prepare(ctx, a.options.Faults.Plan()); err != nil {
-		return err
-	}
-	if err := a.writeCredentials(); err != nil {
-		return err
-	}
-	a.route()
-	a.options.Faults.Begin()
-	return nil
-}
-
-// Wait implements facade.API.
-func (a *AWS) Wait() error {
-	<-a.ended
-	return nil
-}
-
-// Stop implements facade.API.
-func (a *AWS) Stop() (err error) {
-	a.once.Do(func() {
-		a.cancel()
-		err = errors.Join(a.front.Close(), a.admin.Close(), a.plain.Close())
-		close(a.ended)
-	})
-	return err
-}
-
-// later does something under the lock after a time, unless the platform has ended.
-func (a *AWS) later(d time.Duration, do func()) {
-	go func() {
-		select {
-		case <-a.ctx.Done():
-			return
-		case <-time.After(d):
-		}
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if a.ctx.Err() == nil {
-			do()
-		}
-	}()
+	second.Join(a.Base)
+	second.st.principals, second.st.sessions = a.st.principals, a.st.sessions
+	return second, nil
 }

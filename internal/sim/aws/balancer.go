@@ -4,6 +4,7 @@
 package aws
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -86,9 +87,7 @@ func createBalancer(c *call) (fields, error) {
 		return nil, refuse("UnsupportedOperation", "The simulated platform has network load balancers only")
 	}
 	b := &balancer{ID: randomHex(16), Name: name, Scheme: c.params.String("Scheme"), Created: c.now, Attributes: map[string]string{}}
-	if b.Scheme == "" {
-		b.Scheme = "internet-facing"
-	}
+	b.Scheme = cmp.Or(b.Scheme, "internet-facing")
 	for _, step := range []func(*balancer) error{c.balancerSubnets, c.balancerGroups, c.balancerTagged} {
 		if err := step(b); err != nil {
 			return nil, err
@@ -193,14 +192,14 @@ func deleteBalancer(c *call) (fields, error) {
 	c.st.balancers.Remove(b.ID)
 	c.auditGone(b.ARN)
 	c.releaseBalancer(b)
-	return fields{}, c.options.Datacenter.RemoveLoadBalancer(b.ID)
+	return fields{}, c.Options.Datacenter.RemoveLoadBalancer(b.ID)
 }
 
 // releaseDelay is how long the interfaces of a load balancer exist without it.
-func (a *AWS) releaseDelay() time.Duration { return max(200*time.Millisecond, 5*a.options.Create) }
+func (a *AWS) releaseDelay() time.Duration { return max(200*time.Millisecond, 5*a.Options.Create) }
 
 func (a *AWS) releaseBalancer(b *balancer) {
-	a.later(a.releaseDelay(), func() {
+	a.Later(a.releaseDelay(), func() {
 		for _, n := range a.st.interfaces.Where(func(n *networkInterface) bool { return n.Balancer == b.ID }) {
 			a.st.interfaces.Remove(n.ID)
 		}
@@ -235,7 +234,7 @@ func (c *call) showBalancers(all []*balancer, next any) fields {
 
 func (c *call) showBalancer(b *balancer) fields {
 	state, zones := "provisioning", members{}
-	if live, known := c.options.Datacenter.LoadBalancer(b.ID); known && live.Active && c.operation != "CreateLoadBalancer" {
+	if live, known := c.Options.Datacenter.LoadBalancer(b.ID); known && live.Active && c.operation != "CreateLoadBalancer" {
 		state = "active"
 	}
 	for _, id := range b.Subnets {

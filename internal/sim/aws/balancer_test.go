@@ -17,6 +17,7 @@ import (
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/butlerdotdev/butler/internal/sim/aws"
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
@@ -26,20 +27,20 @@ type balanced struct{ arn, dns, targets, listener string }
 func (f *fixture) balance(t *testing.T, name string, target string, subnets, groups []string) balanced {
 	t.Helper()
 	lb, err := f.elb.CreateLoadBalancer(t.Context(), &elb.CreateLoadBalancerInput{Name: &name, Type: elbtypes.LoadBalancerTypeEnumNetwork, Subnets: subnets, SecurityGroups: groups})
-	must(t, err)
-	tg, err := f.elb.CreateTargetGroup(t.Context(), &elb.CreateTargetGroupInput{Name: &name, Protocol: elbtypes.ProtocolEnumTcp, Port: new(int32(servedPort)), VpcId: &f.vpc})
-	must(t, err)
+	cloudtest.Must(t, err)
+	tg, err := f.elb.CreateTargetGroup(t.Context(), &elb.CreateTargetGroupInput{Name: &name, Protocol: elbtypes.ProtocolEnumTcp, Port: new(int32(cloudtest.Port)), VpcId: &f.vpc})
+	cloudtest.Must(t, err)
 	b := balanced{arn: *lb.LoadBalancers[0].LoadBalancerArn, dns: *lb.LoadBalancers[0].DNSName, targets: *tg.TargetGroups[0].TargetGroupArn}
 	_, err = f.elb.RegisterTargets(t.Context(), &elb.RegisterTargetsInput{TargetGroupArn: &b.targets, Targets: []elbtypes.TargetDescription{{Id: &target}}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if state, _ := f.health(t, b); state != elbtypes.TargetHealthStateEnumUnused {
 		t.Errorf("without a listener the target is %s", state)
 	}
 	l, err := f.elb.CreateListener(t.Context(), &elb.CreateListenerInput{
-		LoadBalancerArn: &b.arn, Port: new(int32(servedPort)), Protocol: elbtypes.ProtocolEnumTcp,
+		LoadBalancerArn: &b.arn, Port: new(int32(cloudtest.Port)), Protocol: elbtypes.ProtocolEnumTcp,
 		DefaultActions: []elbtypes.Action{{Type: elbtypes.ActionTypeEnumForward, TargetGroupArn: &b.targets}},
 	})
-	must(t, err)
+	cloudtest.Must(t, err)
 	b.listener = *l.Listeners[0].ListenerArn
 	return b
 }
@@ -47,14 +48,14 @@ func (f *fixture) balance(t *testing.T, name string, target string, subnets, gro
 func (f *fixture) health(t *testing.T, b balanced) (elbtypes.TargetHealthStateEnum, elbtypes.TargetHealthReasonEnum) {
 	t.Helper()
 	out, err := f.elb.DescribeTargetHealth(t.Context(), &elb.DescribeTargetHealthInput{TargetGroupArn: &b.targets})
-	must(t, err)
+	cloudtest.Must(t, err)
 	h := out.TargetHealthDescriptions[0].TargetHealth
 	return h.State, h.Reason
 }
 
 func (f *fixture) healthy(t *testing.T, b balanced) {
 	t.Helper()
-	until(t, "the target is healthy", func() bool {
+	cloudtest.Until(t, "the target is healthy", func() bool {
 		state, _ := f.health(t, b)
 		return state == elbtypes.TargetHealthStateEnumHealthy
 	})
@@ -63,7 +64,7 @@ func (f *fixture) healthy(t *testing.T, b balanced) {
 // reach connects to a load balancer from outside.
 func (f *fixture) reach(t *testing.T, b balanced) error {
 	t.Helper()
-	conn, err := f.network.DialFrom(t.Context(), network.Workstation(), "tcp", net.JoinHostPort(b.dns, strconv.Itoa(servedPort)))
+	conn, err := f.Network.DialFrom(t.Context(), network.Workstation(), "tcp", net.JoinHostPort(b.dns, strconv.Itoa(cloudtest.Port)))
 	if err == nil {
 		_ = conn.Close()
 	}
@@ -84,7 +85,7 @@ func TestLoadBalancerIsReachedWhereItsSubnetsAndGroupsAllow(t *testing.T) {
 		t.Errorf("through a subnet without an internet gateway: %v", err)
 	}
 	group, err := f.ec2.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{GroupName: new("lb"), Description: new("lb"), VpcId: &f.vpc})
-	must(t, err)
+	cloudtest.Must(t, err)
 	closed := f.balance(t, "closed", id, f.public, []string{*group.GroupId})
 	f.healthy(t, closed)
 	if err := f.reach(t, closed); !errors.Is(err, syscall.ETIMEDOUT) {
@@ -92,10 +93,10 @@ func TestLoadBalancerIsReachedWhereItsSubnetsAndGroupsAllow(t *testing.T) {
 	}
 	_, err = f.ec2.AuthorizeSecurityGroupIngress(t.Context(), &ec2.AuthorizeSecurityGroupIngressInput{
 		GroupId: group.GroupId, IpPermissions: []types.IpPermission{{
-			IpProtocol: new("tcp"), FromPort: new(int32(servedPort)), ToPort: new(int32(servedPort)), IpRanges: []types.IpRange{{CidrIp: new("0.0.0.0/0")}},
+			IpProtocol: new("tcp"), FromPort: new(int32(cloudtest.Port)), ToPort: new(int32(cloudtest.Port)), IpRanges: []types.IpRange{{CidrIp: new("0.0.0.0/0")}},
 		}},
 	})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if err := f.reach(t, closed); err != nil {
 		t.Errorf("with a rule: %v", err)
 	}
@@ -104,7 +105,7 @@ func TestLoadBalancerIsReachedWhereItsSubnetsAndGroupsAllow(t *testing.T) {
 func TestTargetWhoseGroupsDoNotLetTheLoadBalancerIn(t *testing.T) {
 	f := start(t, aws.Seed{})
 	groups, err := f.ec2.DescribeSecurityGroups(t.Context(), &ec2.DescribeSecurityGroupsInput{Filters: []types.Filter{where("group-name", "default"), where("vpc-id", f.vpc)}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	id := f.run(t, "one", func(in *ec2.RunInstancesInput) { in.SecurityGroupIds = []string{*groups.SecurityGroups[0].GroupId} })
 	b := f.balance(t, "lb", id, f.public, nil)
 	if state, reason := f.health(t, b); state != elbtypes.TargetHealthStateEnumUnhealthy || reason != elbtypes.TargetHealthReasonEnumTimeout {
@@ -115,7 +116,7 @@ func TestTargetWhoseGroupsDoNotLetTheLoadBalancerIn(t *testing.T) {
 func TestPartsOfALoadBalancerAreDeletedInOrder(t *testing.T) {
 	f := start(t, aws.Seed{})
 	group, err := f.ec2.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{GroupName: new("lb"), Description: new("lb"), VpcId: &f.vpc})
-	must(t, err)
+	cloudtest.Must(t, err)
 	b := f.balance(t, "lb", f.run(t, "one"), f.public, []string{*group.GroupId})
 	_, err = f.elb.DeleteTargetGroup(t.Context(), &elb.DeleteTargetGroupInput{TargetGroupArn: &b.targets})
 	expect(t, "a target group in use", err, "ResourceInUse")
@@ -125,11 +126,11 @@ func TestPartsOfALoadBalancerAreDeletedInOrder(t *testing.T) {
 	}
 	expect(t, "a group in use", remove(), "DependencyViolation")
 	_, err = f.elb.DeleteLoadBalancer(t.Context(), &elb.DeleteLoadBalancerInput{LoadBalancerArn: &b.arn})
-	must(t, err)
+	cloudtest.Must(t, err)
 	expect(t, "a group of a load balancer that was just deleted", remove(), "DependencyViolation")
 	_, err = f.elb.DeleteTargetGroup(t.Context(), &elb.DeleteTargetGroupInput{TargetGroupArn: &b.targets})
-	must(t, err)
-	until(t, "the interfaces are gone", func() bool { return remove() == nil })
+	cloudtest.Must(t, err)
+	cloudtest.Until(t, "the interfaces are gone", func() bool { return remove() == nil })
 	_, err = f.elb.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{LoadBalancerArns: []string{b.arn}})
 	expect(t, "a deleted load balancer", err, "LoadBalancerNotFound")
 	_, err = f.elb.DescribeListeners(t.Context(), &elb.DescribeListenersInput{ListenerArns: []string{b.listener}})
@@ -143,7 +144,7 @@ func TestCreateLoadBalancerRefuses(t *testing.T) {
 	}
 	for range 2 { // the same again is what exists
 		_, err := f.elb.CreateLoadBalancer(t.Context(), in("lb", f.public...))
-		must(t, err)
+		cloudtest.Must(t, err)
 	}
 	for _, c := range []struct {
 		in   *elb.CreateLoadBalancerInput
@@ -160,7 +161,7 @@ func TestCreateLoadBalancerRefuses(t *testing.T) {
 		expect(t, *c.in.Name, err, c.want)
 	}
 	all, err := f.elb.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{Names: []string{"lb"}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	_, err = f.elb.SetSecurityGroups(t.Context(), &elb.SetSecurityGroupsInput{LoadBalancerArn: all.LoadBalancers[0].LoadBalancerArn, SecurityGroups: []string{f.group}})
 	expect(t, "groups of one that was created without", err, "InvalidConfigurationRequest")
 }

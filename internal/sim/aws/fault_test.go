@@ -16,6 +16,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/aws"
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
@@ -40,7 +41,7 @@ func TestFaultsRefuseInTheWordsOfEachService(t *testing.T) {
 		"quota":       {"ec2": "", "elb": "", "sts": "", "run": "VcpuLimitExceeded"},
 		"noCapacity":  {"ec2": "", "elb": "", "sts": "", "run": "InsufficientInstanceCapacity"},
 	} {
-		f.faults.Replace(plan(t, "- {kind: "+kind+"}"))
+		f.Plan(t, "- {kind: "+kind+"}")
 		for call, code := range want {
 			expect(t, kind+" of "+call, calls[call](), code)
 		}
@@ -49,16 +50,16 @@ func TestFaultsRefuseInTheWordsOfEachService(t *testing.T) {
 
 func TestFailedTasksAndDeaths(t *testing.T) {
 	f := start(t, aws.Seed{})
-	f.faults.Replace(plan(t, "- {kind: failedTask, verb: create, machine: broken}\n- {kind: failedTask, verb: delete, machine: kept}"))
+	f.Plan(t, "- {kind: failedTask, verb: create, machine: broken}\n- {kind: failedTask, verb: delete, machine: kept}")
 	out, err := f.ec2.RunInstances(t.Context(), f.order("broken"))
-	must(t, err)
+	cloudtest.Must(t, err)
 	broken := f.await(t, *out.Instances[0].InstanceId, types.InstanceStateNameTerminated)
 	if *broken.StateReason.Code != "Server.InternalError" {
 		t.Errorf("a failed launch has the reason %s", *broken.StateReason.Code)
 	}
 	kept := f.run(t, "kept")
 	_, err = f.ec2.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{kept}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if i := f.await(t, kept, types.InstanceStateNameRunning); i.StateReason != nil {
 		t.Errorf("a failed deletion left %+v", i.StateReason)
 	}
@@ -66,11 +67,10 @@ func TestFailedTasksAndDeaths(t *testing.T) {
 
 func TestReadsOfThePastAndOfAnotherAccount(t *testing.T) {
 	f := start(t, aws.Seed{})
-	p := plan(t, "- {kind: staleList, for: 4m}")
-	f.faults.Replace(p)
+	f.Plan(t, "- {kind: staleList, for: 4m}")
 	names := func() (out []string) {
 		all, err := f.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
-		must(t, err)
+		cloudtest.Must(t, err)
 		for _, r := range all.Reservations {
 			out = append(out, *r.Instances[0].Tags[0].Value)
 		}
@@ -80,22 +80,20 @@ func TestReadsOfThePastAndOfAnotherAccount(t *testing.T) {
 		t.Fatalf("there is %v", got)
 	}
 	_, err := f.ec2.RunInstances(t.Context(), f.order("new"))
-	must(t, err)
+	cloudtest.Must(t, err)
 	if got := names(); len(got) > 0 {
 		t.Errorf("a read of the past shows %v", got)
 	}
-	second := plan(t, "- {kind: secondPlatform}")
-	must(t, f.api.Prepare(t.Context(), second))
-	f.faults.Replace(second)
+	f.Plan(t, "- {kind: secondPlatform}")
 	f.dial()
 	who, err := f.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if got := names(); *who.Account == "111122223333" || len(got) > 0 {
 		t.Errorf("another platform is account %s with %v", *who.Account, got)
 	}
 	_, err = f.ec2.RunInstances(t.Context(), f.order("new"))
 	expect(t, "a create on another platform", err, "InsufficientInstanceCapacity")
-	f.faults.Replace(fault.Plan{})
+	f.Faults.Replace(fault.Plan{})
 	f.dial()
 	if got := names(); !slices.Equal(got, []string{"new"}) {
 		t.Errorf("afterwards there is %v", got)
@@ -104,16 +102,16 @@ func TestReadsOfThePastAndOfAnotherAccount(t *testing.T) {
 
 func TestCopiesAndConflicts(t *testing.T) {
 	f := start(t, aws.Seed{})
-	f.faults.Replace(plan(t, "- {kind: clone, machine: one}\n- {kind: conflictingMachine, machine: taken}"))
+	f.Plan(t, "- {kind: clone, machine: one}\n- {kind: conflictingMachine, machine: taken}")
 	f.run(t, "one", owned("o1"))
 	for name, want := range map[string]int{"one*": 2, "one-clone": 1, "taken": 1} {
-		until(t, name, func() bool {
+		cloudtest.Until(t, name, func() bool {
 			all, err := f.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []types.Filter{where("tag:Name", name)}})
-			must(t, err)
+			cloudtest.Must(t, err)
 			return len(all.Reservations) == want
 		})
 	}
-	if left := f.auditor.Left(); len(left) != 2 { // the machine and its disk
+	if left := f.Auditor.Left(); len(left) != 2 { // the machine and its disk
 		t.Errorf("the auditor counts copies: %+v", left)
 	}
 }
@@ -121,8 +119,8 @@ func TestCopiesAndConflicts(t *testing.T) {
 func TestDrainRestartsTheMachineOfAnInstanceThatRuns(t *testing.T) {
 	f := start(t, aws.Seed{})
 	id := f.run(t, "one")
-	f.faults.Replace(plan(t, "- {kind: drain, machine: one}"))
-	until(t, "it starts again", func() bool { return f.boots.Load() == 2 })
+	f.Plan(t, "- {kind: drain, machine: one}")
+	cloudtest.Until(t, "it starts again", func() bool { return f.Boots.Load() == 2 })
 	if i := f.await(t, id, types.InstanceStateNameRunning); i.StateReason != nil {
 		t.Errorf("the instance has the reason %s", *i.StateReason.Code)
 	}
@@ -148,8 +146,8 @@ func TestAuditorSeesObjectsAndWriters(t *testing.T) {
 	}
 	violations := func(want ...audit.Invariant) {
 		t.Helper()
-		all, err := audit.Violations(f.dir)
-		must(t, err)
+		all, err := audit.Violations(f.Dir)
+		cloudtest.Must(t, err)
 		var got []audit.Invariant
 		for _, v := range all {
 			got = append(got, v.Invariant)
@@ -161,7 +159,7 @@ func TestAuditorSeesObjectsAndWriters(t *testing.T) {
 	create := func(agent, name, owner string, changes ...func(*ec2.RunInstancesInput)) string {
 		t.Helper()
 		out, err := as(agent).RunInstances(t.Context(), f.order(name, append(changes, owned(owner))...))
-		must(t, err)
+		cloudtest.Must(t, err)
 		return *out.Instances[0].InstanceId
 	}
 	const key = "-----BEGIN EC PRIVATE KEY-----"
@@ -171,24 +169,24 @@ func TestAuditorSeesObjectsAndWriters(t *testing.T) {
 		}
 	}
 	id := create("first", "one", "o1", with("machine:\n  ca: "+key))
-	if left := f.auditor.Left(); len(left) != 2 || left[0].Resource != fault.Disk || left[1].Name != "one" {
+	if left := f.Auditor.Left(); len(left) != 2 || left[0].Resource != fault.Disk || left[1].Name != "one" {
 		t.Errorf("the auditor sees %+v", left)
 	}
 	violations()
 	create("second", "two", "o1")
 	violations(audit.OneOwner)
 	_, err := as("first").TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	violations(audit.OneOwner, audit.OneWriter)
 	create("second", "three", "o3")
 	create("second", "four", "o4")
 	violations(audit.OneOwner, audit.OneWriter, audit.WithinDesired)
 	_, err = as("second").CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: new("key"), Value: new(key)}}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	violations(audit.OneOwner, audit.OneWriter, audit.WithinDesired, audit.NoSecret)
 	create("second", "five", "o5", with("#cloud-config\n# "+key))
 	violations(audit.OneOwner, audit.OneWriter, audit.WithinDesired, audit.NoSecret, audit.NoSecret, audit.WithinDesired)
-	until(t, "the first is gone", func() bool {
-		return !slices.ContainsFunc(f.auditor.Left(), func(o audit.Object) bool { return o.ID == id })
+	cloudtest.Until(t, "the first is gone", func() bool {
+		return !slices.ContainsFunc(f.Auditor.Left(), func(o audit.Object) bool { return o.ID == id })
 	})
 }

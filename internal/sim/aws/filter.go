@@ -117,6 +117,19 @@ func pageCode(service string) string {
 	return "ValidationError"
 }
 
+// described answers a Describe operation with a page of the objects that all filters fit.
+func described[T any](c *call, element string, p pages, all []*T, of func(*T) values, show func(*T) fields) (fields, error) {
+	found, err := filtered(c, all, of)
+	if err != nil {
+		return nil, err
+	}
+	part, next, err := page(c, p, found)
+	if err != nil {
+		return nil, err
+	}
+	return fields{element, items(list(part, show)), "nextToken", next}, nil
+}
+
 // named returns the objects that the request names by ID, or all.
 func named[T any](c *call, t *table.Table[T], parameter string, missing func(ids []string) error) ([]*T, error) {
 	ids := c.params.List(parameter)

@@ -5,19 +5,10 @@ package aws_test
 
 import (
 	"bytes"
-	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
-	"net/netip"
-	"os"
-	"path/filepath"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -28,24 +19,13 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/aws"
-	"github.com/butlerdotdev/butler/internal/sim/datacenter"
-	"github.com/butlerdotdev/butler/internal/sim/facade"
-	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/front"
-	"github.com/butlerdotdev/butler/internal/sim/network"
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 )
 
 // fixture is a simulated account whose machines open one port.
 type fixture struct {
-	dir       string
-	network   *network.Network
-	faults    *fault.Injector
-	auditor   *audit.Auditor
-	authority *front.Authority
-	api       facade.API
-	boots     atomic.Int32
+	cloudtest.Fixture
 
 	key, secret string
 	ec2         *ec2.Client
@@ -57,53 +37,22 @@ type fixture struct {
 	image       string
 }
 
-const servedPort = 6443
-
 func start(t *testing.T, seed aws.Seed) *fixture { return startIn(t, t.TempDir(), seed) }
 
 func startIn(t *testing.T, dir string, seed aws.Seed) *fixture {
 	t.Helper()
-	f := &fixture{dir: dir, network: network.New(), faults: fault.NewInjector(fault.Plan{})}
-	var err error
-	f.auditor, err = audit.Open(audit.Options{Dir: dir, Desired: []audit.Desired{{Cluster: "audited", Machines: 2}}})
-	must(t, err)
-	f.authority, err = front.OpenAuthority(filepath.Join(dir, "authority"))
-	must(t, err)
-	d, err := datacenter.New(datacenter.Options{
-		Dir: filepath.Join(dir, "datacenter"), Network: f.network, Faults: f.faults, Boot: f.boot,
-		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("192.0.2.0/24")}},
-	})
-	must(t, err)
-	t.Cleanup(d.Close)
 	if seed.Policy == nil { // what the documented policy allows is the driver's concern
 		seed.Policy = document("*")
 	}
-	raw, err := json.Marshal(seed)
-	must(t, err)
-	f.api, err = aws.Platform().Start(t.Context(), facade.Options{
-		Dir: filepath.Join(dir, "platform"), Datacenter: d, Authority: f.authority, Network: f.network, Seed: raw, Faults: f.faults, Auditor: f.auditor,
-	})
-	must(t, err)
-	t.Cleanup(func() { _ = f.api.Stop() })
+	f := &fixture{}
+	f.Start(t, aws.Platform(), dir, seed)
 	f.connect(t)
 	return f
 }
 
-func (f *fixture) boot(ctx context.Context, m datacenter.Machine) error {
-	f.boots.Add(1)
-	l, err := m.Host.Listen(servedPort)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	<-ctx.Done()
-	return nil
-}
-
 func (f *fixture) connect(t *testing.T) {
 	t.Helper()
-	files := f.api.Credentials()
-	f.key, f.secret = read(t, files[v1alpha1.KeyAccessKeyID]), read(t, files[v1alpha1.KeySecretAccessKey])
+	f.key, f.secret = f.Credential(t, v1alpha1.KeyAccessKeyID), f.Credential(t, v1alpha1.KeySecretAccessKey)
 	f.dial()
 	f.discover(t)
 }
@@ -118,7 +67,7 @@ func (f *fixture) dial() {
 func (f *fixture) discover(t *testing.T) {
 	t.Helper()
 	subnets, err := f.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []types.Filter{where("tag:Name", "nodes-*", "public-?")}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	for _, s := range subnets.Subnets {
 		if *s.MapPublicIpOnLaunch {
 			f.public = append(f.public, *s.SubnetId)
@@ -127,20 +76,17 @@ func (f *fixture) discover(t *testing.T) {
 		}
 	}
 	groups, err := f.ec2.DescribeSecurityGroups(t.Context(), &ec2.DescribeSecurityGroupsInput{Filters: []types.Filter{where("group-name", "butler-nodes-0")}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	f.group = *groups.SecurityGroups[0].GroupId
 	images, err := f.ec2.DescribeImages(t.Context(), &ec2.DescribeImagesInput{Owners: []string{"540036508848"}, Filters: []types.Filter{where("name", "talos-v1.9.2-*-amd64")}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	f.image = *images.Images[0].ImageId
 }
 
 // config is that of an SDK whose calls go to the simulator, and are not repeated.
 func (f *fixture) config(key, secret, token string) awssdk.Config {
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(f.authority.Certificate())
-	transport := &http.Transport{DialContext: f.network.Dial, TLSClientConfig: &tls.Config{RootCAs: pool}}
 	return awssdk.Config{
-		Region: "eu-central-1", HTTPClient: sender{&http.Client{Transport: transport}}, Credentials: credentials.NewStaticCredentialsProvider(key, secret, token),
+		Region: "eu-central-1", HTTPClient: sender{f.Client()}, Credentials: credentials.NewStaticCredentialsProvider(key, secret, token),
 		Retryer: func() awssdk.Retryer { return awssdk.NopRetryer{} },
 	}
 }
@@ -177,7 +123,7 @@ func (f *fixture) order(name string, changes ...func(*ec2.RunInstancesInput)) *e
 func (f *fixture) run(t *testing.T, name string, changes ...func(*ec2.RunInstancesInput)) string {
 	t.Helper()
 	out, err := f.ec2.RunInstances(t.Context(), f.order(name, changes...))
-	must(t, err)
+	cloudtest.Must(t, err)
 	if state := out.Instances[0].State.Name; state != types.InstanceStateNamePending {
 		t.Errorf("a new instance is %s", state)
 	}
@@ -189,9 +135,9 @@ func (f *fixture) run(t *testing.T, name string, changes ...func(*ec2.RunInstanc
 func (f *fixture) await(t *testing.T, id string, want types.InstanceStateName) types.Instance {
 	t.Helper()
 	var i types.Instance
-	until(t, id+" is "+string(want), func() bool {
+	cloudtest.Until(t, id+" is "+string(want), func() bool {
 		out, err := f.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
-		must(t, err)
+		cloudtest.Must(t, err)
 		i = out.Reservations[0].Instances[0]
 		return i.State.Name == want
 	})
@@ -219,37 +165,4 @@ func expect(t *testing.T, what string, err error, want string) {
 	if got := code(err); got != want {
 		t.Errorf("%s: %q, want %q: %v", what, got, want, err)
 	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, file string) string {
-	t.Helper()
-	raw, err := os.ReadFile(file)
-	must(t, err)
-	return string(raw)
-}
-
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	for !done() {
-		select {
-		case <-deadline:
-			t.Fatalf("it did not happen: %s", what)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
-
-func plan(t *testing.T, faults string) fault.Plan {
-	t.Helper()
-	p, err := fault.Parse([]byte("faults:\n" + faults))
-	must(t, err)
-	return p
 }

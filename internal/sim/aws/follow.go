@@ -3,31 +3,17 @@
 
 package aws
 
-// maxRecoveries is how often in a row a machine that dies at once is started again.
-const maxRecoveries = 3
-
-// follow reacts to what machines do by themselves.
-func (a *AWS) follow() {
-	for {
-		select {
-		case <-a.ctx.Done():
-			return
-		case <-a.options.Datacenter.Addressed():
-		case id := <-a.options.Datacenter.Died():
-			a.died(id)
-		}
-	}
-}
+import (
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+)
 
 // died reacts to a machine that ended by itself: a guest that has shut down stops or
 // terminates its instance; a start that failed is a failed launch; otherwise the host was
 // lost, and the instance is recovered on another one.
-func (a *AWS) died(id string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (a *AWS) died(id string, run datacenter.Run) {
 	i := a.st.instances.ByID[id]
-	run, known := a.options.Datacenter.LastRun(id)
-	if i == nil || !known || !run.Died || i.State != running && i.State != pending {
+	if i == nil || i.State != running && i.State != pending {
 		return
 	}
 	const code, text = "Client.InstanceInitiatedShutdown", "Client.InstanceInitiatedShutdown: Instance initiated shutdown"
@@ -39,25 +25,23 @@ func (a *AWS) died(id string) {
 		a.st.instances.Put(i.ID, i)
 	case run.FailedStarts > 0 && !i.Ran:
 		a.fail(i)
-	case run.FailedStarts <= maxRecoveries:
+	case run.FailedStarts <= cloud.MaxRecoveries:
 		i.Ran = true
 		a.st.instances.Put(i.ID, i)
-		a.restart(i)
+		a.Restart(a.machine(i))
 	}
 }
 
 // resume powers the machines on that should run after a restart of the simulator, and
 // finishes what had begun.
 func (a *AWS) resume() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	for _, i := range a.st.instances.All() {
 		switch i.State {
 		case pending:
-			a.later(0, func() { a.boot(i) })
+			a.Later(0, func() { a.boot(i) })
 		case running:
 			if err := a.powerOn(i); err != nil {
-				a.options.Log.Error("power on an instance", "instance", i.ID, "err", err)
+				a.Options.Log.Error("power on an instance", "instance", i.ID, "err", err)
 			}
 		case stopping:
 			i.State = stopped

@@ -8,57 +8,26 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/aws/model"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
 
-// openFronts serves the API to its users, with faults and the record of writes, and to the
-// administrator, without.
-func (a *AWS) openFronts() (err error) {
-	o := a.options
-	users := front.Options{
-		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority, Hosts: a.hostNames(),
-		API:  fault.API{Classify: a.classify, Refuse: a.refuseFault, Pretend: a.pretend, Past: a, Second: http.HandlerFunc(a.serveSecond)},
-		Tags: requestSet, Content: content,
-		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
-	}
-	if a.front, err = front.Serve(users, a); err != nil {
-		return err
-	}
-	if a.admin, err = front.Serve(front.Options{
-		AddressFile: filepath.Join(o.Dir, "adminfront"), Authority: o.Authority, API: users.API, Log: o.Log,
-	}, a); err != nil {
-		return err
-	}
-	if a.seed.Plain == "" {
-		return nil
-	}
-	users.AddressFile, users.Hosts, users.Plain = filepath.Join(o.Dir, "plainfront"), []string{a.seed.Plain}, true
-	a.plain, err = front.Serve(users, a)
-	return err
-}
-
 // hostNames are those of the services in the region, and the manifest's own.
 func (a *AWS) hostNames() []string {
-	var out []string
-	for _, s := range []string{ec2, elb, sts, servicequotas} {
-		out = append(out, s+"."+a.seed.Region+".amazonaws.com")
+	out := append([]string{"sts.amazonaws.com", "iam.amazonaws.com"}, a.seed.Hosts...)
+	r, known := model.RegionNamed(a.seed.Region)
+	if !known {
+		return out
 	}
-	return append(append(out, "sts.amazonaws.com", "iam.amazonaws.com"), a.seed.Hosts...)
-}
-
-func (a *AWS) route() {
-	a.front.Route("443")
-	if a.plain != nil {
-		a.plain.Route("80")
+	for _, s := range []string{ec2, elb, sts, servicequotas, iam} {
+		out = append(out, s+"."+r.Name+"."+r.Suffix)
 	}
+	return out
 }
 
 // requestSet is what the tags in a request say.
@@ -149,8 +118,8 @@ func (a *AWS) objectName(q request) string {
 		if id == "" {
 			continue
 		}
-		a.mu.Lock()
-		defer a.mu.Unlock()
+		a.Lock()
+		defer a.Unlock()
 		if i := a.st.instances.ByID[id]; i != nil {
 			return i.machineName()
 		}

@@ -40,15 +40,7 @@ func describeGroups(c *call) (fields, error) {
 	if names := c.params.List("GroupName"); len(names) > 0 {
 		all = slices.DeleteFunc(all, func(g *group) bool { return !slices.Contains(names, g.Name) })
 	}
-	found, err := filtered(c, all, c.groupValues)
-	if err != nil {
-		return nil, err
-	}
-	part, next, err := page(c, ec2Pages(1000), found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"securityGroupInfo", items(list(part, c.showGroup)), "nextToken", next}, nil
+	return described(c, "securityGroupInfo", ec2Pages(1000), all, c.groupValues, c.showGroup)
 }
 
 func (c *call) groupValues(g *group) values {

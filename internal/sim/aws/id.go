@@ -4,12 +4,15 @@
 package aws
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/butlerdotdev/butler/internal/sim/aws/model"
 )
 
 // newID returns an ID as EC2 makes them: a prefix and 17 hex digits.
@@ -43,7 +46,8 @@ func (a *AWS) arn(service, resource string) string {
 	if service == iam || service == sts {
 		region = ""
 	}
-	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, region, a.account, resource)
+	known, _ := model.RegionNamed(a.seed.Region)
+	return fmt.Sprintf("arn:%s:%s:%s:%s:%s", cmp.Or(known.Partition, "aws"), service, region, a.account, resource)
 }
 
 // derivedID returns an ID that is the same for the same name.

@@ -60,15 +60,7 @@ func describeImages(c *call) (fields, error) {
 			return !slices.Contains(owners, i.Owner) && (!slices.Contains(owners, "self") || i.Owner != c.account)
 		})
 	}
-	found, err := filtered(c, all, imageValues)
-	if err != nil {
-		return nil, err
-	}
-	part, next, err := page(c, pages{size: "MaxResults", token: "NextToken", least: 1, most: 1000}, found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"imagesSet", items(list(part, showImage)), "nextToken", next}, nil
+	return described(c, "imagesSet", pages{size: "MaxResults", token: "NextToken", least: 1, most: 1000}, all, imageValues, showImage)
 }
 
 func imageValues(i *image) values {

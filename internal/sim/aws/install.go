@@ -4,6 +4,7 @@
 package aws
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -28,7 +29,7 @@ func (a *AWS) install() error {
 	a.installDefaultVPC()
 	a.installGroups(cidr)
 	a.installImages()
-	if !a.hosts {
+	if !a.Hosts {
 		return nil
 	}
 	return a.addSubnets()
@@ -138,18 +139,10 @@ func (a *AWS) installImages() {
 
 func (i Image) image(account string) *image {
 	out := &image{ID: i.ID, Name: i.Name, Owner: i.Owner, Arch: i.Arch, RootDevice: "/dev/xvda", RootGB: i.RootGB, State: "available", Tags: i.Tags}
-	if out.ID == "" {
-		out.ID = derivedID("ami", i.Name)
-	}
-	if out.Arch == "" {
-		out.Arch = x86
-	}
-	if out.RootGB == 0 {
-		out.RootGB = 8
-	}
-	if out.Owner == "" {
-		out.Owner = account
-	}
+	out.ID = cmp.Or(out.ID, derivedID("ami", i.Name))
+	out.Arch = cmp.Or(out.Arch, x86)
+	out.RootGB = cmp.Or(out.RootGB, 8)
+	out.Owner = cmp.Or(out.Owner, account)
 	out.Public = out.Owner != account && !i.Private
 	out.Snapshot = derivedID("snap", i.Name)
 	return out

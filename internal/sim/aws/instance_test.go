@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/butlerdotdev/butler/internal/sim/aws"
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 )
 
 func TestInstanceEndsWithItsParts(t *testing.T) {
@@ -28,7 +29,7 @@ func TestInstanceEndsWithItsParts(t *testing.T) {
 		t.Errorf("it has %+v, %+v", i.BlockDeviceMappings, i.NetworkInterfaces)
 	}
 	out, err := f.ec2.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if change := out.TerminatingInstances[0]; change.CurrentState.Name != types.InstanceStateNameShuttingDown || change.PreviousState.Name != types.InstanceStateNameRunning {
 		t.Errorf("it goes from %s to %s", change.PreviousState.Name, change.CurrentState.Name)
 	}
@@ -36,12 +37,12 @@ func TestInstanceEndsWithItsParts(t *testing.T) {
 		t.Errorf("terminated because of %s, at %v", *i.StateReason.Code, i.PrivateIpAddress)
 	}
 	volumes, err := f.ec2.DescribeVolumes(t.Context(), &ec2.DescribeVolumesInput{})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if len(volumes.Volumes) != 1 || volumes.Volumes[0].State != types.VolumeStateAvailable {
 		t.Errorf("volumes left: %+v", volumes.Volumes)
 	}
 	interfaces, err := f.ec2.DescribeNetworkInterfaces(t.Context(), &ec2.DescribeNetworkInterfacesInput{})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if len(interfaces.NetworkInterfaces) > 0 {
 		t.Errorf("interfaces left: %+v", interfaces.NetworkInterfaces)
 	}
@@ -52,7 +53,7 @@ func TestClientTokenCreatesOnce(t *testing.T) {
 	token := func(in *ec2.RunInstancesInput) { in.ClientToken = new("token") }
 	id := f.run(t, "one", token)
 	again, err := f.ec2.RunInstances(t.Context(), f.order("one", token))
-	must(t, err)
+	cloudtest.Must(t, err)
 	if *again.Instances[0].InstanceId != id {
 		t.Errorf("the token created %s and %s", id, *again.Instances[0].InstanceId)
 	}
@@ -70,9 +71,9 @@ func TestRunInstancesRefuses(t *testing.T) {
 		}
 	}
 	full, err := f.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []types.Filter{where("tag:Name", "nodes-1")}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	arm, err := f.ec2.DescribeImages(t.Context(), &ec2.DescribeImagesInput{Filters: []types.Filter{where("architecture", "arm64")}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	for want, changes := range map[string][]func(*ec2.RunInstancesInput){
 		"DryRunOperation":        {func(in *ec2.RunInstancesInput) { in.DryRun = new(true) }},
 		"InvalidAMIID.NotFound":  {func(in *ec2.RunInstancesInput) { in.ImageId = new("ami-0123456789abcdef0") }},
@@ -110,7 +111,7 @@ func TestRunInstancesRefuses(t *testing.T) {
 		}
 	}
 	all, err := f.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if len(all.Reservations) > 0 {
 		t.Errorf("a refused call created %d", len(all.Reservations))
 	}
@@ -122,7 +123,7 @@ func TestSubnetRunsOutOfAddresses(t *testing.T) {
 	expect(t, "12 of 11 addresses", err, "InsufficientFreeAddressesInSubnet")
 	f.run(t, "some", func(in *ec2.RunInstancesInput) { in.MinCount, in.MaxCount = new(int32(11)), new(int32(11)) })
 	out, err := f.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{SubnetIds: []string{f.subnet}})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if free := *out.Subnets[0].AvailableIpAddressCount; free != 0 {
 		t.Errorf("%d addresses are free", free)
 	}
@@ -139,7 +140,7 @@ func TestListsAreFilteredAndPaged(t *testing.T) {
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
-		must(t, err)
+		cloudtest.Must(t, err)
 		for _, r := range page.Reservations {
 			found = append(found, *r.Instances[0].InstanceId)
 		}
@@ -165,7 +166,7 @@ func TestEverythingSurvivesARestart(t *testing.T) {
 	f := startIn(t, dir, aws.Seed{})
 	id := f.run(t, "one")
 	before := f.await(t, id, types.InstanceStateNameRunning)
-	must(t, f.api.Stop())
+	cloudtest.Must(t, f.API.Stop())
 	again := startIn(t, dir, aws.Seed{})
 	after := again.await(t, id, types.InstanceStateNameRunning)
 	if *after.PrivateIpAddress != *before.PrivateIpAddress || again.key != f.key {

@@ -45,7 +45,7 @@ func describeInterfaces(c *call) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := filtered(c, all, func(i *networkInterface) values {
+	return described(c, "networkInterfaceSet", ec2Pages(1000), all, func(i *networkInterface) values {
 		return values{
 			"network-interface-id": {i.ID}, "subnet-id": {i.Subnet}, "vpc-id": {i.VPC}, "availability-zone": {i.Zone}, "description": {i.Description},
 			"group-id": i.Groups, "private-ip-address": {i.Address.String()}, "addresses.private-ip-address": {i.Address.String()},
@@ -53,15 +53,7 @@ func describeInterfaces(c *call) (fields, error) {
 			"association.public-ip": {i.Public}, "requester-managed": {fmt.Sprint(i.Balancer != "")}, "mac-address": {i.MAC},
 			"interface-type": {i.kind()}, "source-dest-check": {fmt.Sprint(i.SourceDestCheck)},
 		}.tagged(i.Tags)
-	})
-	if err != nil {
-		return nil, err
-	}
-	part, next, err := page(c, ec2Pages(1000), found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"networkInterfaceSet", items(list(part, c.showInterface)), "nextToken", next}, nil
+	}, c.showInterface)
 }
 
 func (i *networkInterface) kind() string {

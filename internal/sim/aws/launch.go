@@ -38,7 +38,7 @@ func (c *call) launch(o order, reservation string, index int) *instance {
 	c.st.instances.Put(i.ID, i)
 	c.auditInterface(n)
 	c.auditInstance(i)
-	c.later(2*c.options.Create, func() { c.boot(i) })
+	c.Later(2*c.Options.Create, func() { c.boot(i) })
 	return i
 }
 
@@ -69,7 +69,7 @@ func sixth(prefix netip.Prefix, address netip.Addr) netip.Addr {
 }
 
 // lag is how long a new instance is not described.
-func (a *AWS) lag() time.Duration { return max(a.options.Create/2, a.seed.Lag.Duration) }
+func (a *AWS) lag() time.Duration { return max(a.Options.Create/2, a.seed.Lag.Duration) }
 
 // boot powers the machine of an instance on.
 func (a *AWS) boot(i *instance) {
@@ -77,15 +77,14 @@ func (a *AWS) boot(i *instance) {
 		return
 	}
 	if err := a.powerOn(i); err != nil {
-		a.options.Log.Error("power on an instance", "instance", i.ID, "err", err)
+		a.Options.Log.Error("power on an instance", "instance", i.ID, "err", err)
 		a.fail(i)
 		return
 	}
 	i.State = running
 	i.Reason, i.ReasonText, i.Transition = "", "", ""
 	a.st.instances.Put(i.ID, i)
-	a.clone(i)
-	a.drainLater(i)
+	a.Started(a.machine(i))
 }
 
 func (a *AWS) powerOn(i *instance) error {
@@ -95,7 +94,7 @@ func (a *AWS) powerOn(i *instance) error {
 	if image := a.st.images.ByID[i.Image]; image != nil {
 		name = image.Name
 	}
-	_, err := a.options.Datacenter.PowerOn(datacenter.Spec{
+	_, err := a.Options.Datacenter.PowerOn(datacenter.Spec{
 		ID: i.ID, Name: i.machineName(), Ref: i.ID, Instance: i.ID, MAC: n.MAC, Network: i.Subnet, Address: n.Address,
 		CPU: t.CPU, MemoryMB: t.MemoryMB, Image: name, UserData: i.userData(), Disks: a.guestDisks(i, t), Metadata: a.metadata(i, n),
 	})

@@ -172,7 +172,7 @@ func showListeners(all []*listener, next any) fields {
 // whose subnets have no route to an internet gateway answers inside only, as on the
 // platform.
 func (c *call) apply(b *balancer) error {
-	if !c.hosts {
+	if !c.Hosts {
 		return nil
 	}
 	s := datacenter.LoadBalancerSpec{
@@ -194,7 +194,7 @@ func (c *call) apply(b *balancer) error {
 		}
 		s.Listeners = append(s.Listeners, datacenter.Listener{Port: uint16(l.Port), Pool: g.ID, Allowed: c.allowed(b, l.Port)})
 	}
-	_, err := c.options.Datacenter.PutLoadBalancer(s)
+	_, err := c.Options.Datacenter.PutLoadBalancer(s)
 	return err
 }
 

@@ -96,26 +96,18 @@ func describeVPCs(c *call) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := filtered(c, all, func(v *vpc) values {
+	return described(c, "vpcSet", ec2Pages(1000), all, func(v *vpc) values {
 		return values{
 			"vpc-id": {v.ID}, "cidr": {v.CIDR.String()}, "state": {"available"}, "is-default": {fmt.Sprint(v.Default)}, "isDefault": {fmt.Sprint(v.Default)},
 			"owner-id": {c.account}, "cidr-block-association.cidr-block": {v.CIDR.String()},
 		}.tagged(v.Tags)
-	})
-	if err != nil {
-		return nil, err
-	}
-	part, next, err := page(c, ec2Pages(1000), found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"vpcSet", items(list(part, func(v *vpc) fields {
+	}, func(v *vpc) fields {
 		return fields{
 			"vpcId", v.ID, "state", "available", "cidrBlock", v.CIDR, "ownerId", c.account, "isDefault", v.Default,
 			"instanceTenancy", "default", "dhcpOptionsId", "dopt-0a1b2c3d4e5f60718", "tagSet", tagSet(v.Tags),
 			"cidrBlockAssociationSet", items{fields{"associationId", "vpc-cidr-assoc-" + v.ID[4:], "cidrBlock", v.CIDR, "cidrBlockState", fields{"state", "associated"}}},
 		}
-	})), "nextToken", next}, nil
+	})
 }
 
 func describeSubnets(c *call) (fields, error) {
@@ -123,21 +115,13 @@ func describeSubnets(c *call) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := filtered(c, all, func(s *subnet) values {
+	return described(c, "subnetSet", ec2Pages(1000), all, func(s *subnet) values {
 		return values{
 			"subnet-id": {s.ID}, "vpc-id": {s.VPC}, "availability-zone": {s.Zone}, "availabilityZone": {s.Zone}, "availability-zone-id": {s.ZoneID},
 			"state": {"available"}, "cidr-block": {s.CIDR.String()}, "cidr": {s.CIDR.String()}, "cidrBlock": {s.CIDR.String()},
 			"default-for-az": {c.defaultText(s)}, "map-public-ip-on-launch": {fmt.Sprint(s.Public)}, "owner-id": {c.account},
 		}.tagged(s.Tags)
-	})
-	if err != nil {
-		return nil, err
-	}
-	part, next, err := page(c, ec2Pages(1000), found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"subnetSet", items(list(part, c.showSubnet)), "nextToken", next}, nil
+	}, c.showSubnet)
 }
 
 func (c *call) showSubnet(s *subnet) fields {

@@ -4,6 +4,7 @@
 package aws
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/netip"
 	"strings"
@@ -77,9 +78,7 @@ func (c *call) orderImage(o *order) (err error) {
 
 func (c *call) orderType(o *order) error {
 	name := c.params.String("InstanceType")
-	if name == "" {
-		name = "m1.small"
-	}
+	name = cmp.Or(name, "m1.small")
 	var known bool
 	if o.kind, known = c.typeNamed(name); !known {
 		return refuse("InvalidParameterValue", "Invalid value '%s' for InstanceType.", name)

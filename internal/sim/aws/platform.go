@@ -4,20 +4,20 @@
 package aws
 
 import (
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 )
 
 // Platform returns AWS as a platform that can be simulated.
 func Platform() facade.Platform {
-	return facade.Platform{Type: v1alpha1.ProviderAWS, Start: start, Seed: seedFor}
+	return facade.Platform{Type: v1alpha1.ProviderAWS, Seed: seedFor, Start: cloud.Start("AWS", func(o facade.Options, s Seed) (*AWS, error) {
+		return newAWS(o, s, firstAccount, true)
+	})}
 }
 
 // seedFor returns what a manifest expects in the account.
@@ -36,13 +36,7 @@ func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
 	if spec.IAMInstanceProfile != "" {
 		s.Profiles = []string{filepath.Base(spec.IAMInstanceProfile)}
 	}
-	if u, err := url.Parse(spec.Endpoint); err == nil && u.Host != "" {
-		if u.Scheme == "http" {
-			s.Plain = u.Host
-		} else {
-			s.Hosts = []string{u.Host}
-		}
-	}
+	s.Hosts, s.Plain = cloud.Hosts(spec.Endpoint)
 	s.seedImages(spec.AMI, cb.Spec.Talos)
 	return s
 }
@@ -62,42 +56,37 @@ func (s *Seed) seedImages(ami string, t v1alpha1.TalosSpec) {
 	}
 }
 
-func (a *AWS) file(name string) string { return filepath.Join(a.options.Dir, name) }
-
 // Credentials implements facade.API.
 func (a *AWS) Credentials() map[string]string {
 	out := map[string]string{
-		v1alpha1.KeyAccessKeyID: a.file("accessKeyID"), v1alpha1.KeySecretAccessKey: a.file("secretAccessKey"),
+		v1alpha1.KeyAccessKeyID: a.File("accessKeyID"), v1alpha1.KeySecretAccessKey: a.File("secretAccessKey"),
 	}
 	if a.seed.Endpoint != "" {
-		out[v1alpha1.KeyEndpoint] = a.file("endpoint")
+		out[v1alpha1.KeyEndpoint] = a.File("endpoint")
 	}
 	return out
 }
 
 // Admin implements facade.API. It is a configuration file of the AWS command line tool.
-func (a *AWS) Admin() string { return a.file("admin") }
+func (a *AWS) Admin() string { return a.File("admin") }
 
 // User is the file with which the command line tool calls as the user.
-func (a *AWS) User() string { return a.file("config") }
+func (a *AWS) User() string { return a.File("config") }
 
-// writeCredentials writes the files of the user and of the administrator.
-func (a *AWS) writeCredentials() error {
+// files are those of the user and of the administrator.
+func (a *AWS) files() map[string][]byte {
 	user, admin := a.st.principals.ByID[userName], a.st.principals.ByID[adminName]
-	return errors.Join(
-		plane.WriteFile(a.file("accessKeyID"), []byte(user.AccessKeyID)),
-		plane.WriteFile(a.file("secretAccessKey"), []byte(user.Secret)),
-		plane.WriteFile(a.file("endpoint"), []byte(a.seed.Endpoint)),
-		plane.WriteFile(a.User(), a.toolConfig(user, a.front.Address())),
-		plane.WriteFile(a.Admin(), a.toolConfig(admin, a.admin.Address())),
-	)
+	return map[string][]byte{
+		"accessKeyID": []byte(user.AccessKeyID), "secretAccessKey": []byte(user.Secret), "endpoint": []byte(a.seed.Endpoint),
+		"config": a.toolConfig(user, a.Address()), "admin": a.toolConfig(admin, a.AdminAddress()),
+	}
 }
 
 // toolConfig is a configuration file of the AWS command line tool and of the SDKs.
 func (a *AWS) toolConfig(p *principal, address string) []byte {
 	ca := ""
-	if _, err := os.Stat(a.options.Authority.File()); err == nil {
-		ca = fmt.Sprintf("ca_bundle = %s\n", a.options.Authority.File())
+	if _, err := os.Stat(a.Options.Authority.File()); err == nil {
+		ca = fmt.Sprintf("ca_bundle = %s\n", a.Options.Authority.File())
 	}
 	return fmt.Appendf(nil, "[default]\nregion = %s\nendpoint_url = https://%s\naws_access_key_id = %s\naws_secret_access_key = %s\n%s",
 		a.seed.Region, address, p.AccessKeyID, p.Secret, ca)

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// userInitiated is the reason of an end that a call asked for.
+const userInitiated = "Client.UserInitiatedShutdown"
+
 // change is an instance whose state a call changes.
 type change struct {
 	instance *instance
@@ -50,7 +53,7 @@ func terminateInstances(c *call) (fields, error) {
 	var changes []change
 	for _, i := range all {
 		before := i.State
-		c.terminate(i, "Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown", "User initiated")
+		c.terminate(i, userInitiated, userInitiated+": User initiated shutdown", "User initiated")
 		changes = append(changes, change{i, before})
 	}
 	return showChanges(changes), nil
@@ -73,28 +76,7 @@ func (a *AWS) terminate(i *instance, reason, text, transition string) {
 
 // finish ends an instance that is shutting down: its machine, and then its parts.
 func (a *AWS) finish(i *instance) {
-	go func() {
-		select {
-		case <-time.After(a.options.Create):
-		case <-a.ctx.Done():
-			return
-		}
-		if err := a.removeMachine(i.ID); err != nil {
-			a.options.Log.Error("remove the machine of an instance", "instance", i.ID, "err", err)
-		}
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if a.ctx.Err() == nil {
-			a.end(i)
-		}
-	}()
-}
-
-func (a *AWS) removeMachine(id string) error {
-	if !a.hosts {
-		return nil
-	}
-	return a.options.Datacenter.Remove(id)
+	a.Remove(i.ID, a.Options.Create, func() { a.end(i) })
 }
 
 // end removes the parts of an instance that end with it, and keeps the others.
@@ -122,7 +104,7 @@ func (a *AWS) end(i *instance) {
 	i.Interfaces, i.UserData = nil, nil
 	a.st.instances.Put(i.ID, i)
 	a.auditInstance(i)
-	a.later(listed, func() { a.st.instances.Remove(i.ID) })
+	a.Later(listed, func() { a.st.instances.Remove(i.ID) })
 }
 
 // fail ends an instance that could not be launched.
@@ -144,7 +126,7 @@ func stopInstances(c *call) (fields, error) {
 	for _, i := range all {
 		before := i.State
 		if i.State == running {
-			c.stop(i, "Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown", "User initiated")
+			c.stop(i, userInitiated, userInitiated+": User initiated shutdown", "User initiated")
 		}
 		changes = append(changes, change{i, before})
 	}
@@ -156,15 +138,12 @@ func (a *AWS) stop(i *instance, reason, text, transition string) {
 	i.State, i.Reason, i.ReasonText, i.Ran = stopping, reason, text, true
 	i.Transition = transition + time.Now().UTC().Format(" (2006-01-02 15:04:05 GMT)")
 	a.st.instances.Put(i.ID, i)
-	go func() {
-		a.options.Datacenter.PowerOff(i.ID)
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if i.State == stopping && a.ctx.Err() == nil {
+	a.PowerOff(i.ID, func() {
+		if i.State == stopping {
 			i.State = stopped
 			a.st.instances.Put(i.ID, i)
 		}
-	}()
+	})
 }
 
 func startInstances(c *call) (fields, error) {
@@ -175,13 +154,13 @@ func startInstances(c *call) (fields, error) {
 	var changes []change
 	for _, i := range all {
 		before := i.State
-		if t, _ := c.typeNamed(i.Type); i.State == stopped && i.Copy || i.State == stopped && !c.hosts {
+		if t, _ := c.typeNamed(i.Type); i.State == stopped && i.Copy || i.State == stopped && !c.Hosts {
 			return nil, insufficientCapacity(t, i.Zone, c.zones())
 		}
 		if i.State == stopped {
 			i.State, i.Reason, i.ReasonText, i.Transition = pending, "", "", ""
 			c.st.instances.Put(i.ID, i)
-			c.later(c.options.Create, func() { c.boot(i) })
+			c.Later(c.Options.Create, func() { c.boot(i) })
 		}
 		changes = append(changes, change{i, before})
 	}
@@ -194,22 +173,7 @@ func rebootInstances(c *call) (fields, error) {
 		return nil, err
 	}
 	for _, i := range all {
-		c.restart(i)
+		c.Restart(c.machine(i))
 	}
 	return fields{"return", true}, nil
-}
-
-// restart switches a machine off and on again. The instance runs all the time.
-func (a *AWS) restart(i *instance) {
-	go func() {
-		a.options.Datacenter.PowerOff(i.ID)
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if i.State != running || a.ctx.Err() != nil {
-			return
-		}
-		if err := a.powerOn(i); err != nil {
-			a.options.Log.Error("restart an instance", "instance", i.ID, "err", err)
-		}
-	}()
 }

@@ -46,15 +46,11 @@ func describeRegions(c *call) (fields, error) {
 	if wanted := c.params.List("RegionName"); len(wanted) > 0 {
 		all = slices.DeleteFunc(all, func(r *string) bool { return !slices.Contains(wanted, *r) })
 	}
-	found, err := filtered(c, all, func(r *string) values {
+	return described(c, "regionInfo", pages{}, all, func(r *string) values {
 		return values{"region-name": {*r}, "endpoint": {"ec2." + *r + ".amazonaws.com"}, "opt-in-status": {"opt-in-not-required"}}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return fields{"regionInfo", items(list(found, func(r *string) fields {
+	}, func(r *string) fields {
 		return fields{"regionName", *r, "regionEndpoint", "ec2." + *r + ".amazonaws.com", "optInStatus", "opt-in-not-required"}
-	}))}, nil
+	})
 }
 
 // zone is one of the region.
@@ -72,21 +68,17 @@ func describeZones(c *call) (fields, error) {
 	if len(all) < len(wanted) {
 		return nil, refuse("InvalidParameterValue", "Invalid availability zone: [%s]", strings.Join(wanted, ", "))
 	}
-	found, err := filtered(c, all, func(z *zone) values {
+	return described(c, "availabilityZoneInfo", pages{}, all, func(z *zone) values {
 		return values{
 			"zone-name": {z.name}, "zone-id": {z.id}, "state": {"available"}, "region-name": {c.seed.Region},
 			"zone-type": {"availability-zone"}, "opt-in-status": {"opt-in-not-required"}, "group-name": {c.seed.Region},
 		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return fields{"availabilityZoneInfo", items(list(found, func(z *zone) fields {
+	}, func(z *zone) fields {
 		return fields{
 			"zoneName", z.name, "zoneId", z.id, "zoneState", "available", "regionName", c.seed.Region, "zoneType", "availability-zone",
 			"optInStatus", "opt-in-not-required", "groupName", c.seed.Region, "networkBorderGroup", c.seed.Region, "messageSet", items{},
 		}
-	}))}, nil
+	})
 }
 
 // keyPair is a public key for SSH.
@@ -103,13 +95,9 @@ func describeKeyPairs(c *call) (fields, error) {
 	}
 	wanted := c.params.List("KeyName")
 	all := c.st.keyPairs.Where(func(k *keyPair) bool { return len(wanted) == 0 || slices.Contains(wanted, k.Name) })
-	found, err := filtered(c, all, func(k *keyPair) values {
+	return described(c, "keySet", pages{}, all, func(k *keyPair) values {
 		return values{"key-name": {k.Name}, "key-pair-id": {k.ID}, "fingerprint": {k.Fingerprint}}.tagged(k.Tags)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return fields{"keySet", items(list(found, func(k *keyPair) fields {
+	}, func(k *keyPair) fields {
 		return fields{"keyPairId", k.ID, "keyName", k.Name, "keyFingerprint", k.Fingerprint, "keyType", "ed25519", "tagSet", tagSet(k.Tags)}
-	}))}, nil
+	})
 }

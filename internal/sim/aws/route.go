@@ -15,15 +15,7 @@ func describeRoutes(c *call) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := filtered(c, all, routeValues)
-	if err != nil {
-		return nil, err
-	}
-	part, next, err := page(c, ec2Pages(100), found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"routeTableSet", items(list(part, c.showRoutes)), "nextToken", next}, nil
+	return described(c, "routeTableSet", ec2Pages(100), all, routeValues, c.showRoutes)
 }
 
 func routeValues(t *routeTable) values {
@@ -77,31 +69,23 @@ func showAssociation(t *routeTable, subnet string, main bool) fields {
 }
 
 func describeInternetGateways(c *call) (fields, error) {
-	found, err := filtered(c, c.st.gateways.Where(func(g *gateway) bool { return !g.NAT }), func(g *gateway) values {
+	return described(c, "internetGatewaySet", pages{}, c.st.gateways.Where(func(g *gateway) bool { return !g.NAT }), func(g *gateway) values {
 		return values{"internet-gateway-id": {g.ID}, "attachment.vpc-id": {g.VPC}, "attachment.state": {"available"}, "owner-id": {c.account}}.tagged(g.Tags)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return fields{"internetGatewaySet", items(list(found, func(g *gateway) fields {
+	}, func(g *gateway) fields {
 		return fields{
 			"internetGatewayId", g.ID, "ownerId", c.account, "tagSet", tagSet(g.Tags),
 			"attachmentSet", items{fields{"vpcId", g.VPC, "state", "available"}},
 		}
-	}))}, nil
+	})
 }
 
 func describeNATGateways(c *call) (fields, error) {
-	found, err := filtered(c, c.st.gateways.Where(func(g *gateway) bool { return g.NAT }), func(g *gateway) values {
+	return described(c, "natGatewaySet", pages{}, c.st.gateways.Where(func(g *gateway) bool { return g.NAT }), func(g *gateway) values {
 		return values{"nat-gateway-id": {g.ID}, "vpc-id": {g.VPC}, "subnet-id": {g.Subnet}, "state": {"available"}}.tagged(g.Tags)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return fields{"natGatewaySet", items(list(found, func(g *gateway) fields {
+	}, func(g *gateway) fields {
 		return fields{
 			"natGatewayId", g.ID, "vpcId", g.VPC, "subnetId", g.Subnet, "state", "available", "connectivityType", "public",
 			"natGatewayAddressSet", items{fields{"publicIp", g.Address, "status", "succeeded", "isPrimary", true}}, "tagSet", tagSet(g.Tags),
 		}
-	}))}, nil
+	})
 }

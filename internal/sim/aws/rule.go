@@ -185,20 +185,12 @@ func describeRules(c *call) (fields, error) {
 	if len(all) < len(ids) {
 		return nil, refuse("InvalidSecurityGroupRuleId.NotFound", "The security group rule ID '%s' does not exist", ids[0])
 	}
-	found, err := filtered(c, all, func(r *groupRule) values {
+	return described(c, "securityGroupRuleSet", ec2Pages(1000), all, func(r *groupRule) values {
 		if r.group == nil {
 			return values{"group-id": nil, "security-group-rule-id": nil}
 		}
 		return values{"group-id": {r.group.ID}, "security-group-rule-id": {r.rule.ID}}
-	})
-	if err != nil {
-		return nil, err
-	}
-	part, next, err := page(c, ec2Pages(1000), found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"securityGroupRuleSet", items(list(part, func(r *groupRule) fields { return c.showRule(r.group, r.rule) })), "nextToken", next}, nil
+	}, func(r *groupRule) fields { return c.showRule(r.group, r.rule) })
 }
 
 func (c *call) showRule(g *group, r rule) fields {

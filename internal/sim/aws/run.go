@@ -126,8 +126,8 @@ func (c *call) checkCapacity(o order) error {
 		return vcpuLimitExceeded(limit)
 	}
 	name := o.tags["instance"]["Name"]
-	_, full := c.options.Faults.WithoutCapacity(name)
-	if !full && c.hosts && !slices.Contains(c.seed.FullZones, o.subnet.Zone) {
+	_, full := c.Options.Faults.WithoutCapacity(name)
+	if !full && c.Hosts && !slices.Contains(c.seed.FullZones, o.subnet.Zone) {
 		return nil
 	}
 	return insufficientCapacity(o.kind, o.subnet.Zone, c.zones())

@@ -4,17 +4,21 @@
 package aws
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"net/netip"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/butlerdotdev/butler/internal/sim/aws/model"
 )
 
 // Seed is what the account has at its start: what a manifest names, and what accounts
 // have anyway. Objects that exist are left as they are.
 type Seed struct {
+	// Region is that of the account; one that AWS does not have has no endpoint, so that the
+	// account is in another one then.
 	Region string `json:"region,omitempty"`
 	VPC    string `json:"vpc,omitempty"`
 	// CIDR is the prefix of the VPC.
@@ -43,10 +47,10 @@ type Seed struct {
 	Lag metav1.Duration `json:"lag,omitzero"`
 	// SessionLimit is how long temporary credentials last; 0: as long as they are asked for.
 	SessionLimit metav1.Duration `json:"sessionLimit,omitzero"`
-	// Hosts are further names of the API with TLS, and Plain is one without, each with a
-	// port or without.
+	// Hosts are further names of the API with TLS, Plain those without, each with a port or
+	// without.
 	Hosts []string `json:"hosts,omitempty"`
-	Plain string   `json:"plain,omitempty"`
+	Plain []string `json:"plain,omitempty"`
 	// Endpoint is that of the manifest; empty: none.
 	Endpoint string `json:"endpoint,omitempty"`
 }
@@ -77,25 +81,11 @@ var documented []byte
 
 const everything = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
 
-func readSeed(raw json.RawMessage) (s Seed, err error) {
-	if len(raw) == 0 {
-		return s, nil
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, fmt.Errorf("seed of simulated AWS: %w", err)
-	}
-	return s, nil
-}
-
 func (s Seed) withDefaults() Seed {
-	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
+	if _, known := model.RegionNamed(s.Region); !known && s.Endpoint == "" {
+		s.Region = "eu-central-1" // other implementations have regions of their own
 	}
-	set(&s.Region, "eu-central-1")
-	set(&s.VPC, derivedID("vpc", "butler"))
-	set(&s.CIDR, "10.40.0.0/16")
+	s.VPC, s.CIDR = cmp.Or(s.VPC, derivedID("vpc", "butler")), cmp.Or(s.CIDR, "10.40.0.0/16")
 	if len(s.Subnets) == 0 {
 		for _, zone := range []string{"a", "b", "c"} {
 			s.Subnets = append(s.Subnets, derivedID("subnet", "private-"+zone))
@@ -107,9 +97,7 @@ func (s Seed) withDefaults() Seed {
 	if len(s.Policy) == 0 {
 		s.Policy = documented
 	}
-	if s.VCPUs == 0 {
-		s.VCPUs = 5000
-	}
+	s.VCPUs = cmp.Or(s.VCPUs, 5000)
 	return s
 }
 

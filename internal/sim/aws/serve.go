@@ -41,8 +41,8 @@ func (c *call) dryRun() error {
 
 // ServeHTTP answers a call that no fault has answered.
 func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.Lock()
+	defer a.Unlock()
 	a.respond(w, r, a.st)
 }
 

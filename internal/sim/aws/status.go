@@ -22,21 +22,13 @@ func describeStatus(c *call) (fields, error) {
 			some = append(some, i)
 		}
 	}
-	found, err := filtered(c, some, func(i *instance) values {
+	return described(c, "instanceStatusSet", ec2Pages(1000), some, func(i *instance) values {
 		health := c.health(i)
 		return values{
 			"instance-state-name": {i.State}, "availability-zone": {i.Zone}, "instance-status.status": {health}, "system-status.status": {"ok"},
 			"instance-status.reachability": {reachability(health)}, "system-status.reachability": {"passed"},
 		}.tagged(i.Tags)
-	})
-	if err != nil {
-		return nil, err
-	}
-	part, next, err := page(c, ec2Pages(1000), found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"instanceStatusSet", items(list(part, c.showStatus)), "nextToken", next}, nil
+	}, c.showStatus)
 }
 
 func (c *call) showStatus(i *instance) fields {
@@ -59,7 +51,7 @@ func (c *call) health(i *instance) string {
 	if i.State != running {
 		return "not-applicable"
 	}
-	if m, on := c.options.Datacenter.Running(i.ID); on && m.Address.IsValid() {
+	if m, on := c.Options.Datacenter.Running(i.ID); on && m.Address.IsValid() {
 		return "ok"
 	}
 	if c.now.Sub(i.Launched) < initializing {

@@ -81,22 +81,14 @@ func (c *call) holders() (out []holder, err error) {
 type tagEntry struct{ id, kind, key, value string }
 
 func describeTags(c *call) (fields, error) {
-	found, err := filtered(c, c.st.tagEntries(), func(e *tagEntry) values {
+	return described(c, "tagSet", ec2Pages(1000), c.st.tagEntries(), func(e *tagEntry) values {
 		return values{
 			"resource-id": {e.id}, "resource-type": {e.kind}, "key": {e.key}, "value": {e.value},
 			"tag-key": {e.key}, "tag:" + e.key: {e.value},
 		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	part, next, err := page(c, ec2Pages(1000), found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"tagSet", items(list(part, func(e *tagEntry) fields {
+	}, func(e *tagEntry) fields {
 		return fields{"resourceId", e.id, "resourceType", e.kind, "key", e.key, "value", e.value}
-	})), "nextToken", next}, nil
+	})
 }
 
 func (s *state) tagEntries() (out []*tagEntry) {

@@ -117,7 +117,7 @@ func describeTargetHealth(c *call) (fields, error) {
 
 // leaving are the targets that were deregistered and still have connections.
 func (c *call) leaving(g *targetGroup) (out []registered) {
-	for _, t := range c.options.Datacenter.Draining(g.ID) {
+	for _, t := range c.Options.Datacenter.Draining(g.ID) {
 		if r := registeredAs(t); !slices.Contains(g.Targets, r) {
 			out = append(out, r)
 		}
@@ -143,8 +143,8 @@ func registeredAs(t datacenter.Target) registered {
 // healths are those of the targets, as the datacenter has found them.
 func (c *call) healths(g *targetGroup) map[registered]datacenter.Health {
 	out := map[registered]datacenter.Health{}
-	all := c.options.Datacenter.Health(g.ID)
-	pool, _ := c.options.Datacenter.Pool(g.ID)
+	all := c.Options.Datacenter.Health(g.ID)
+	pool, _ := c.Options.Datacenter.Pool(g.ID)
 	for i, t := range pool.Targets {
 		if i < len(all) {
 			out[registeredAs(t)] = all[i]
@@ -255,7 +255,7 @@ func (r rule) admits(from []*networkInterface) bool {
 // applyPool brings the datacenter in line with a target group. Targets that their own
 // groups do not let the load balancer in to are left out.
 func (c *call) applyPool(g *targetGroup) error {
-	if !c.hosts {
+	if !c.Hosts {
 		return nil
 	}
 	check, _ := strconv.Atoi(g.Check.Port)                                        // 0: the port of the target
@@ -264,7 +264,7 @@ func (c *call) applyPool(g *targetGroup) error {
 		ID: g.ID, Drain: time.Duration(delay) * time.Second, PreserveClient: g.attribute("preserve_client_ip.enabled") == "true",
 		Check: datacenter.HealthCheck{Port: uint16(check), Interval: time.Duration(g.Check.Interval) * time.Second},
 	}
-	if c.options.Create > 0 { // without delays a target is checked with each change only
+	if c.Options.Create > 0 { // without delays a target is checked with each change only
 		pool.Check.Healthy, pool.Check.Unhealthy = g.Check.Healthy, g.Check.Unhealthy
 	}
 	for _, t := range g.Targets {
@@ -277,5 +277,5 @@ func (c *call) applyPool(g *targetGroup) error {
 		}
 		pool.Targets = append(pool.Targets, target)
 	}
-	return c.options.Datacenter.PutPool(pool)
+	return c.Options.Datacenter.PutPool(pool)
 }

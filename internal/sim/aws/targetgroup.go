@@ -4,6 +4,7 @@
 package aws
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -51,9 +52,7 @@ func createTargetGroup(c *call) (fields, error) {
 		TargetType: c.params.String("TargetType"), Port: c.params.Int("Port", 0), Attributes: map[string]string{},
 		Check: healthCheck{Protocol: "TCP", Port: "traffic-port", Interval: 30, Timeout: 10, Healthy: 5, Unhealthy: 2},
 	}
-	if g.TargetType == "" {
-		g.TargetType = "instance"
-	}
+	g.TargetType = cmp.Or(g.TargetType, "instance")
 	if err := c.checkTargetGroup(g); err != nil {
 		return nil, err
 	}
@@ -146,7 +145,7 @@ func deleteTargetGroup(c *call) (fields, error) {
 	}
 	c.st.targetGroups.Remove(g.ID)
 	c.auditGone(g.ARN)
-	return fields{}, c.options.Datacenter.RemovePool(g.ID)
+	return fields{}, c.Options.Datacenter.RemovePool(g.ID)
 }
 
 // balancersOf are the load balancers with a listener that forwards to a group.

@@ -4,6 +4,7 @@
 package aws
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,17 +38,7 @@ func describeTypes(c *call) (fields, error) {
 			all = append(all, &c.types[i])
 		}
 	}
-	found, err := filtered(c, all, typeValues)
-	if err != nil {
-		return nil, err
-	}
-	p := ec2Pages(100)
-	p.otherwise = 100
-	part, next, err := page(c, p, found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"instanceTypeSet", items(list(part, showType)), "nextToken", next}, nil
+	return described(c, "instanceTypeSet", pages{size: "MaxResults", token: "NextToken", least: 5, most: 100, otherwise: 100}, all, typeValues, showType)
 }
 
 func typeValues(t *instanceType) values {
@@ -94,24 +85,12 @@ type offering struct{ kind, place, name string }
 
 func describeOfferings(c *call) (fields, error) {
 	kind := c.params.String("LocationType")
-	if kind == "" {
-		kind = "region"
-	}
-	found, err := filtered(c, c.offerings(kind), func(o *offering) values {
+	kind = cmp.Or(kind, "region")
+	return described(c, "instanceTypeOfferingSet", pages{size: "MaxResults", token: "NextToken", least: 5, most: 1000, otherwise: 1000}, c.offerings(kind), func(o *offering) values {
 		return values{"instance-type": {o.name}, "location": {o.place}}
-	})
-	if err != nil {
-		return nil, err
-	}
-	p := ec2Pages(1000)
-	p.otherwise = 1000
-	part, next, err := page(c, p, found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"instanceTypeOfferingSet", items(list(part, func(o *offering) fields {
+	}, func(o *offering) fields {
 		return fields{"instanceType", o.name, "locationType", o.kind, "location", o.place}
-	})), "nextToken", next}, nil
+	})
 }
 
 func (a *AWS) offerings(kind string) (out []*offering) {

@@ -4,6 +4,7 @@
 package aws
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -84,9 +85,7 @@ func createVolume(c *call) (fields, error) {
 		IOPS: c.params.Int("Iops", 0), Throughput: c.params.Int("Throughput", 0), Encrypted: c.params.Bool("Encrypted", false),
 		Snapshot: c.params.String("SnapshotId"), Created: c.now,
 	}
-	if v.Type == "" {
-		v.Type = "gp2"
-	}
+	v.Type = cmp.Or(v.Type, "gp2")
 	if !slices.Contains(c.zones(), v.Zone) {
 		return nil, refuse("InvalidZone.NotFound", "The zone '%s' does not exist.", v.Zone)
 	}
@@ -130,7 +129,7 @@ func describeVolumes(c *call) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := filtered(c, all, func(v *volume) values {
+	return described(c, "volumeSet", ec2Pages(1000), all, func(v *volume) values {
 		attached := "attached"
 		if v.Instance == "" {
 			attached = ""
@@ -140,15 +139,7 @@ func describeVolumes(c *call) (fields, error) {
 			"encrypted": {fmt.Sprint(v.Encrypted)}, "snapshot-id": {v.Snapshot}, "attachment.instance-id": {v.Instance}, "attachment.device": {v.Device},
 			"attachment.status": {attached}, "attachment.delete-on-termination": {fmt.Sprint(v.DeleteOnTermination)},
 		}.tagged(v.Tags)
-	})
-	if err != nil {
-		return nil, err
-	}
-	part, next, err := page(c, ec2Pages(1000), found)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"volumeSet", items(list(part, showVolume)), "nextToken", next}, nil
+	}, showVolume)
 }
 
 func (v *volume) state() string {

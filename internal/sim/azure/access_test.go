@@ -28,12 +28,13 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/sim/azure"
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 )
 
 // get asks for a token.
 func get(t *testing.T, c azcore.TokenCredential, err error) error {
 	t.Helper()
-	must(t, err)
+	cloudtest.Must(t, err)
 	_, err = c.GetToken(t.Context(), policy.TokenRequestOptions{Scopes: []string{"https://management.core.windows.net//.default"}})
 	return err
 }
@@ -47,7 +48,7 @@ func contains(t *testing.T, what string, err error, want string) {
 
 func TestTokensBySecret(t *testing.T) {
 	f := start(t, azure.Seed{})
-	tenant, client, secret := f.secret(t, v1alpha1.KeyTenantID), f.secret(t, v1alpha1.KeyClientID), f.secret(t, v1alpha1.KeyClientSecret)
+	tenant, client, secret := f.Credential(t, v1alpha1.KeyTenantID), f.Credential(t, v1alpha1.KeyClientID), f.Credential(t, v1alpha1.KeyClientSecret)
 	o := &azidentity.ClientSecretCredentialOptions{ClientOptions: f.clientOptions()}
 	for what, c := range map[string]struct{ tenant, client, secret, want string }{
 		"right":          {tenant, client, secret, ""},
@@ -59,19 +60,19 @@ func TestTokensBySecret(t *testing.T) {
 		contains(t, what, get(t, credential, err), c.want)
 	}
 	expired := start(t, azure.Seed{SecretExpired: true})
-	credential, err := azidentity.NewClientSecretCredential(tenant, client, expired.secret(t, v1alpha1.KeyClientSecret), &azidentity.ClientSecretCredentialOptions{ClientOptions: expired.clientOptions()})
+	credential, err := azidentity.NewClientSecretCredential(tenant, client, expired.Credential(t, v1alpha1.KeyClientSecret), &azidentity.ClientSecretCredentialOptions{ClientOptions: expired.clientOptions()})
 	contains(t, "expired secret", get(t, credential, err), "AADSTS7000222")
 }
 
 func certificate(t *testing.T) (*x509.Certificate, *rsa.PrivateKey, string) {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	must(t, err)
+	cloudtest.Must(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "butler"}, NotAfter: time.Now().Add(time.Hour)}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	must(t, err)
+	cloudtest.Must(t, err)
 	parsed, err := x509.ParseCertificate(raw)
-	must(t, err)
+	cloudtest.Must(t, err)
 	return parsed, key, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}))
 }
 
@@ -85,7 +86,7 @@ func TestTokensByCertificate(t *testing.T) {
 		key         *rsa.PrivateKey
 		want        string
 	}{"right": {right, key, ""}, "another certificate": {wrong, wrongKey, "AADSTS700027"}} {
-		credential, err := azidentity.NewClientCertificateCredential(f.secret(t, v1alpha1.KeyTenantID), f.secret(t, v1alpha1.KeyClientID), []*x509.Certificate{c.certificate}, c.key, o)
+		credential, err := azidentity.NewClientCertificateCredential(f.Credential(t, v1alpha1.KeyTenantID), f.Credential(t, v1alpha1.KeyClientID), []*x509.Certificate{c.certificate}, c.key, o)
 		contains(t, what, get(t, credential, err), c.want)
 	}
 }
@@ -95,7 +96,7 @@ func TestSignatureOfAssertionsIsVerified(t *testing.T) {
 	right, _, text := certificate(t)
 	_, other, _ := certificate(t)
 	f := start(t, azure.Seed{Certificate: text})
-	client, tenant := f.secret(t, v1alpha1.KeyClientID), f.secret(t, v1alpha1.KeyTenantID)
+	client, tenant := f.Credential(t, v1alpha1.KeyClientID), f.Credential(t, v1alpha1.KeyTenantID)
 	credential, err := azidentity.NewClientAssertionCredential(tenant, client, func(context.Context) (string, error) {
 		token := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
 			Issuer: client, Subject: client, Audience: jwt.ClaimStrings{"https://login.microsoftonline.com/" + tenant + "/oauth2/v2.0/token"}, ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Minute)),
@@ -111,7 +112,7 @@ func TestTokensByFederation(t *testing.T) {
 	_, key, _ := certificate(t)
 	_, other, _ := certificate(t)
 	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	must(t, err)
+	cloudtest.Must(t, err)
 	f := start(t, azure.Seed{Federated: []azure.Federation{{
 		Issuer: "https://issuer.example.com", Subject: "system:butler", PublicKey: string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})),
 	}}})
@@ -125,7 +126,7 @@ func TestTokensByFederation(t *testing.T) {
 		key    *rsa.PrivateKey
 		want   string
 	}{"right": {good, key, ""}, "another subject": {another, key, "AADSTS700213"}, "ended": {ended, key, "AADSTS700024"}, "another key": {good, other, "AADSTS7002381"}} {
-		credential, err := azidentity.NewClientAssertionCredential(f.secret(t, v1alpha1.KeyTenantID), f.secret(t, v1alpha1.KeyClientID), func(context.Context) (string, error) {
+		credential, err := azidentity.NewClientAssertionCredential(f.Credential(t, v1alpha1.KeyTenantID), f.Credential(t, v1alpha1.KeyClientID), func(context.Context) (string, error) {
 			return jwt.NewWithClaims(jwt.SigningMethodRS256, c.claims).SignedString(c.key)
 		}, &azidentity.ClientAssertionCredentialOptions{ClientOptions: f.clientOptions()})
 		contains(t, what, get(t, credential, err), c.want)
@@ -171,10 +172,22 @@ func TestCallsAreCheckedBeforeTheyAreCarriedOut(t *testing.T) {
 	}
 }
 
+// TestToolsFindTheEndpointsOfTheCloud: older versions have a list of clouds, later ones the
+// cloud itself. No token is needed.
+func TestToolsFindTheEndpointsOfTheCloud(t *testing.T) {
+	f := start(t, azure.Seed{})
+	for path, first := range map[string]string{"/metadata/endpoints?api-version=2019-05-01": "[", "//metadata/endpoints?api-version=2022-09-01": "{"} {
+		status, body := f.call(t, http.MethodGet, path, "", "")
+		if status != http.StatusOK || !strings.HasPrefix(body, first) || !strings.Contains(body, `"loginEndpoint":"https://management.azure.com/"`) {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+}
+
 func TestTokensEnd(t *testing.T) {
 	f := start(t, azure.Seed{TokenTime: metav1.Duration{Duration: time.Second}})
 	token := f.token(t)
-	until(t, "the token has ended", func() bool {
+	cloudtest.Until(t, "the token has ended", func() bool {
 		status, body := f.call(t, http.MethodGet, "/subscriptions?api-version=2022-12-01", token, "")
 		return status == http.StatusUnauthorized && codeOf(body) == "ExpiredAuthenticationToken"
 	})
@@ -199,7 +212,7 @@ func TestRoleOfTheUserIsEnforced(t *testing.T) {
 	expect(t, "wildcard", err, "404 ResourceNotFound")
 	scoped := start(t, azure.Seed{RoleScopes: []string{"/subscriptions/" + subscription + "/resourceGroups/example"}})
 	_, err = scoped.net.NewVirtualNetworksClient().Get(t.Context(), "example", "butler", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	_, err = scoped.compute.NewResourceSKUsClient().NewListPager(nil).NextPage(t.Context())
 	expect(t, "scope", err, "403 AuthorizationFailed")
 	status, body := scoped.call(t, http.MethodGet, "/subscriptions/"+subscription+"/resourceGroups/example/providers/Microsoft.Authorization/permissions?api-version=2022-04-01", scoped.token(t), "")

@@ -69,7 +69,7 @@ func (a *Azure) installActors() error {
 
 // keptSecret returns a random text that stays the same over restarts.
 func (a *Azure) keptSecret(name string) (string, error) {
-	file := filepath.Join(a.options.Dir, "secrets", name)
+	file := filepath.Join(a.Options.Dir, "secrets", name)
 	raw, err := os.ReadFile(file)
 	if err == nil {
 		return string(raw), nil

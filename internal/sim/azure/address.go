@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/netip"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
@@ -45,7 +46,7 @@ func publicPrefix() netip.Prefix { return netip.MustParsePrefix("20.50.0.0/16") 
 
 func (a *Azure) addPublicSubnet() error {
 	low := publicPrefix().Addr()
-	return a.options.Datacenter.AddSubnet(publicSubnet, datacenter.Subnet{Prefix: publicPrefix(), Reserved: []datacenter.Range{{From: low, To: low.Next()}}})
+	return a.Options.Datacenter.AddSubnet(publicSubnet, datacenter.Subnet{Prefix: publicPrefix(), Reserved: []datacenter.Range{{From: low, To: low.Next()}}})
 }
 
 // staticID is that of a public address in the datacenter.
@@ -60,12 +61,8 @@ func checkAddress(c *call, r, before *record) error {
 	if h.SKU == nil {
 		h.SKU = &sku{Name: "Basic"}
 	}
-	if p.PublicIPAllocationMethod == "" {
-		p.PublicIPAllocationMethod = "Dynamic"
-	}
-	if p.PublicIPAddressVersion == "" {
-		p.PublicIPAddressVersion = "IPv4"
-	}
+	p.PublicIPAllocationMethod = cmp.Or(p.PublicIPAllocationMethod, "Dynamic")
+	p.PublicIPAddressVersion = cmp.Or(p.PublicIPAddressVersion, "IPv4")
 	count := 0
 	each(c.st, func(*record, *publicAddress) { count++ })
 	switch {
@@ -82,12 +79,8 @@ func checkAddress(c *call, r, before *record) error {
 	case before == nil && count >= publicLimit:
 		return c.overQuota(resourceID{provider: "Microsoft.Network", types: []string{"publicIPAddresses"}})
 	}
-	if h.SKU.Tier == "" {
-		h.SKU.Tier = "Regional"
-	}
-	if p.IdleTimeoutInMinutes == 0 {
-		p.IdleTimeoutInMinutes = 4
-	}
+	h.SKU.Tier = cmp.Or(h.SKU.Tier, "Regional")
+	p.IdleTimeoutInMinutes = cmp.Or(p.IdleTimeoutInMinutes, 4)
 	p.ResourceGUID, p.IPAddress, p.IPConfiguration, p.NATGateway, p.IPTags = derivedUUID(h.ID), old.IPAddress, old.IPConfiguration, old.NATGateway, []struct{}{}
 	if p.DNSSettings != nil && p.DNSSettings.DomainNameLabel != "" {
 		p.DNSSettings.FQDN = p.DNSSettings.DomainNameLabel + "." + c.seed.Location + ".cloudapp.azure.com"
@@ -100,12 +93,12 @@ func applyAddress(c *call, r, _ *record) error {
 	if p.IPAddress != "" {
 		return nil
 	}
-	if !c.hosts {
+	if !c.Hosts {
 		p.IPAddress = publicPrefix().Addr().Next().String()
 		c.st.put(r)
 		return nil
 	}
-	got, err := c.options.Datacenter.Allocate(staticID(r.top().ID), publicSubnet)
+	got, err := c.Options.Datacenter.Allocate(staticID(r.top().ID), publicSubnet)
 	if err != nil {
 		c.st.remove(r)
 		return conflicts("PublicIPAddressAllocationFailed", "%v", err)
@@ -128,24 +121,24 @@ func addressRemovable(_ *call, r *record) error {
 }
 
 func endAddress(a *Azure, r *record) {
-	if !a.hosts {
+	if !a.Hosts {
 		return
 	}
-	if err := a.options.Datacenter.Release(staticID(r.top().ID)); err != nil {
-		a.options.Log.Error("release a public address", "address", r.top().ID, "err", err)
+	if err := a.Options.Datacenter.Release(staticID(r.top().ID)); err != nil {
+		a.Options.Log.Error("release a public address", "address", r.top().ID, "err", err)
 	}
 }
 
 // associate routes the public addresses of an interface to its machine.
 func (a *Azure) associate(n *nic) {
 	r, _ := find[vm](a.st, n.Properties.VirtualMachine.id())
-	if r == nil || !a.hosts || r.Machine == "" {
+	if r == nil || !a.Hosts || r.Machine == "" {
 		return
 	}
 	for _, ip := range n.Properties.IPConfigurations {
 		if to := ip.Properties.PublicIPAddress; to != nil {
-			if err := a.options.Datacenter.Associate(staticID(to.ID), r.Machine); err != nil {
-				a.options.Log.Error("associate a public address", "address", to.ID, "err", err)
+			if err := a.Options.Datacenter.Associate(staticID(to.ID), r.Machine); err != nil {
+				a.Options.Log.Error("associate a public address", "address", to.ID, "err", err)
 			}
 		}
 	}
@@ -153,10 +146,10 @@ func (a *Azure) associate(n *nic) {
 
 // dissociate ends the route of a public address.
 func (a *Azure) dissociate(r *record) {
-	if !a.hosts {
+	if !a.Hosts {
 		return
 	}
-	if err := a.options.Datacenter.Associate(staticID(r.top().ID), ""); err != nil {
-		a.options.Log.Error("dissociate a public address", "address", r.top().ID, "err", err)
+	if err := a.Options.Datacenter.Associate(staticID(r.top().ID), ""); err != nil {
+		a.Options.Log.Error("dissociate a public address", "address", r.top().ID, "err", err)
 	}
 }

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"crypto/sha1" //nolint:gosec // thumbprints of certificates are SHA-1
 	"crypto/sha256"
 	"crypto/x509"
@@ -109,9 +110,7 @@ func thumbprint(token *jwt.Token) string {
 func checkFederated(p *actor, text string, got jwt.RegisteredClaims) *loginError {
 	for _, f := range p.Federated {
 		audience := f.Audience
-		if audience == "" {
-			audience = exchangeAudience
-		}
+		audience = cmp.Or(audience, exchangeAudience)
 		if f.Issuer != got.Issuer || f.Subject != got.Subject || !slices.Contains(got.Audience, audience) {
 			continue
 		}

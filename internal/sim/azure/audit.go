@@ -16,7 +16,7 @@ func (a *Azure) auditResource(r *record) {
 	if k == nil || k.fault == "" {
 		return
 	}
-	a.options.Auditor.Seen(audit.Object{
+	a.Options.Auditor.Seen(audit.Object{
 		Resource: k.fault, ID: keyOf(h.ID), Name: h.Name, Leaving: *r.state() == deleting, Copy: r.Copy,
 	}.Tagged(tag.Azure(), h.Tags))
 }
@@ -24,6 +24,6 @@ func (a *Azure) auditResource(r *record) {
 // auditGone reports that a resource does not exist any more.
 func (a *Azure) auditGone(r *record) {
 	if k := a.kinds[strings.ToLower(r.top().Type)]; k != nil && k.fault != "" {
-		a.options.Auditor.Gone(k.fault, keyOf(r.top().ID))
+		a.Options.Auditor.Gone(k.fault, keyOf(r.top().ID))
 	}
 }

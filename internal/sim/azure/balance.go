@@ -62,14 +62,14 @@ func endBalancer(a *Azure, r *record) {
 		}
 	})
 	if err := a.applyAll(); err != nil {
-		a.options.Log.Error("apply load balancers", "err", err)
+		a.Options.Log.Error("apply load balancers", "err", err)
 	}
 }
 
 // applyAll brings the datacenter in line with all load balancers. A frontend with rules is
 // a load balancer there, once for the rules with floating IP and once for the others.
 func (a *Azure) applyAll() error {
-	if !a.hosts {
+	if !a.Hosts {
 		return nil
 	}
 	wanted := map[string]datacenter.LoadBalancerSpec{}
@@ -111,7 +111,7 @@ func (a *Azure) planPool(b *balancer, f *part[frontendProperties], rule part[rul
 	pool := datacenter.Pool{ID: digest(rule.ID), PreserveClient: f.Properties.Subnet != nil}
 	if probe := partNamed(b.Properties.Probes, rule.Properties.Probe.id()); probe != nil {
 		pool.Check = datacenter.HealthCheck{Port: uint16(probe.Properties.Port), Interval: time.Duration(probe.Properties.IntervalInSeconds) * time.Second}
-		if a.options.Create > 0 { // without delays a target is checked with each change only
+		if a.Options.Create > 0 { // without delays a target is checked with each change only
 			pool.Check.Healthy, pool.Check.Unhealthy = probe.Properties.ProbeThreshold, probe.Properties.ProbeThreshold
 		}
 	}
@@ -136,7 +136,7 @@ func (a *Azure) planPool(b *balancer, f *part[frontendProperties], rule part[rul
 
 // bringInLine puts what is wanted and differs, and removes the rest.
 func (a *Azure) bringInLine(wanted map[string]datacenter.LoadBalancerSpec, pools map[string]datacenter.Pool) error {
-	d := a.options.Datacenter
+	d := a.Options.Datacenter
 	var problems []error
 	for id, p := range pools {
 		if there, known := d.Pool(id); !known || !samePool(there, p) {

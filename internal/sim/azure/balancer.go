@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -126,9 +127,7 @@ func checkBalancer(c *call, r, before *record) error {
 	case len(p.InboundNATRules)+len(p.InboundNATPools) > 0:
 		return notSimulated("inbound NAT rules")
 	}
-	if h.SKU.Tier == "" {
-		h.SKU.Tier = "Regional"
-	}
+	h.SKU.Tier = cmp.Or(h.SKU.Tier, "Regional")
 	p.ResourceGUID, p.InboundNATRules, p.InboundNATPools = derivedUUID(h.ID), []struct{}{}, []struct{}{}
 	for _, complete := range []func() error{
 		func() error { return completeParts(r, "frontendIPConfigurations", p.FrontendIPConfigurations) },
@@ -156,9 +155,7 @@ func (c *call) checkFrontends(r, before *record) error {
 	for i := range p.FrontendIPConfigurations {
 		f := &p.FrontendIPConfigurations[i]
 		f.Properties.LoadBalancingRules, f.Properties.OutboundRules, f.Properties.InboundNATRules = nil, nil, nil
-		if f.Properties.PrivateIPAllocationMethod == "" {
-			f.Properties.PrivateIPAllocationMethod = "Dynamic"
-		}
+		f.Properties.PrivateIPAllocationMethod = cmp.Or(f.Properties.PrivateIPAllocationMethod, "Dynamic")
 		switch {
 		case (f.Properties.Subnet == nil) == (f.Properties.PublicIPAddress == nil):
 			return formatError("LoadBalancerFrontendIPConfigurationMustHaveSubnetOrPublicIP", "Frontend IP configuration %s must have either a subnet or a public IP address.", f.ID)
@@ -216,18 +213,10 @@ func checkProbes(all []part[probeProperties]) error {
 	for i := range all {
 		p := &all[i].Properties
 		p.LoadBalancingRules = nil
-		if p.IntervalInSeconds == 0 {
-			p.IntervalInSeconds = 15
-		}
-		if p.ProbeThreshold == 0 {
-			p.ProbeThreshold = 1
-		}
-		if p.NumberOfProbes == 0 {
-			p.NumberOfProbes = 1
-		}
-		if p.NoHealthyBackendsBehavior == "" {
-			p.NoHealthyBackendsBehavior = "AllProbedDown"
-		}
+		p.IntervalInSeconds = cmp.Or(p.IntervalInSeconds, 15)
+		p.ProbeThreshold = cmp.Or(p.ProbeThreshold, 1)
+		p.NumberOfProbes = cmp.Or(p.NumberOfProbes, 1)
+		p.NoHealthyBackendsBehavior = cmp.Or(p.NoHealthyBackendsBehavior, "AllProbedDown")
 		switch {
 		case p.Port < 1 || p.Port > 65535:
 			return formatError("ProbePortOutOfRange", "The port %d of probe %s is not between 1 and 65535.", p.Port, all[i].ID)
@@ -315,12 +304,8 @@ func completeRule(r *record, rule *part[ruleProperties]) error {
 	if pools := p.pools(); len(pools) > 0 {
 		p.BackendAddressPool, p.BackendAddressPools = &ref{pools[0].ID}, pools
 	}
-	if p.LoadDistribution == "" {
-		p.LoadDistribution = "Default"
-	}
-	if p.IdleTimeoutInMinutes == 0 {
-		p.IdleTimeoutInMinutes = 4
-	}
+	p.LoadDistribution = cmp.Or(p.LoadDistribution, "Default")
+	p.IdleTimeoutInMinutes = cmp.Or(p.IdleTimeoutInMinutes, 4)
 	switch {
 	case p.Protocol == "Udp" || p.Protocol == "All":
 		return notSimulated("load balancing rules with the protocol " + p.Protocol)
@@ -361,12 +346,8 @@ func checkOutbound(r *record) error {
 		if partNamed(b.BackendAddressPools, p.BackendAddressPool.ID) == nil {
 			return noReference(p.BackendAddressPool.ID, r)
 		}
-		if p.Protocol == "" {
-			p.Protocol = "All"
-		}
-		if p.IdleTimeoutInMinutes == 0 {
-			p.IdleTimeoutInMinutes = 4
-		}
+		p.Protocol = cmp.Or(p.Protocol, "All")
+		p.IdleTimeoutInMinutes = cmp.Or(p.IdleTimeoutInMinutes, 4)
 	}
 	return nil
 }

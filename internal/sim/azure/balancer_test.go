@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
 
 	"github.com/butlerdotdev/butler/internal/sim/azure"
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
@@ -25,11 +26,11 @@ func balancer(frontend *armnetwork.FrontendIPConfigurationPropertiesFormat, chan
 		FrontendIPConfigurations: []*armnetwork.FrontendIPConfiguration{{Name: new("front"), Properties: frontend}},
 		BackendAddressPools:      []*armnetwork.BackendAddressPool{{Name: new("pool")}},
 		Probes: []*armnetwork.Probe{{Name: new("probe"), Properties: &armnetwork.ProbePropertiesFormat{
-			Protocol: new(armnetwork.ProbeProtocolTCP), Port: new(int32(servedPort)), IntervalInSeconds: new(int32(5)),
+			Protocol: new(armnetwork.ProbeProtocolTCP), Port: new(int32(cloudtest.Port)), IntervalInSeconds: new(int32(5)),
 		}}},
 		LoadBalancingRules: []*armnetwork.LoadBalancingRule{{Name: new("rule"), Properties: &armnetwork.LoadBalancingRulePropertiesFormat{
 			FrontendIPConfiguration: ref(balancerID + "/frontendIPConfigurations/front"), BackendAddressPool: ref(balancerID + "/backendAddressPools/pool"),
-			Probe: ref(balancerID + "/probes/probe"), Protocol: new(armnetwork.TransportProtocolTCP), FrontendPort: new(int32(servedPort)), BackendPort: new(int32(servedPort)),
+			Probe: ref(balancerID + "/probes/probe"), Protocol: new(armnetwork.TransportProtocolTCP), FrontendPort: new(int32(cloudtest.Port)), BackendPort: new(int32(cloudtest.Port)),
 			DisableOutboundSnat: new(true),
 		}}},
 	}}
@@ -49,14 +50,14 @@ func (f *fixture) publicAddress(t *testing.T, name string) armnetwork.PublicIPAd
 		Location: new("westeurope"), SKU: &armnetwork.PublicIPAddressSKU{Name: new(armnetwork.PublicIPAddressSKUNameStandard)},
 		Properties: &armnetwork.PublicIPAddressPropertiesFormat{PublicIPAllocationMethod: new(armnetwork.IPAllocationMethodStatic)},
 	}, nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	return finish(t, p).PublicIPAddress
 }
 
 func (f *fixture) balance(t *testing.T, b armnetwork.LoadBalancer) armnetwork.LoadBalancer {
 	t.Helper()
 	p, err := f.net.NewLoadBalancersClient().BeginCreateOrUpdate(t.Context(), "example", "api", b, nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	return finish(t, p).LoadBalancer
 }
 
@@ -65,13 +66,13 @@ func (f *fixture) join(t *testing.T, name string, member bool) {
 	t.Helper()
 	c := f.net.NewInterfacesClient()
 	got, err := c.Get(t.Context(), "example", name, nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	got.Properties.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools = nil
 	if member {
 		got.Properties.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools = []*armnetwork.BackendAddressPool{{ID: new(balancerID + "/backendAddressPools/pool")}}
 	}
 	p, err := c.BeginCreateOrUpdate(t.Context(), "example", name, got.Interface, nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, p)
 }
 
@@ -83,7 +84,7 @@ func (f *fixture) answers(t *testing.T, address string) bool {
 
 func (f *fixture) answersFrom(t *testing.T, from network.Source, address string) bool {
 	t.Helper()
-	conn, err := f.network.DialFrom(t.Context(), from, "tcp", endpoint(address, servedPort))
+	conn, err := f.Network.DialFrom(t.Context(), from, "tcp", endpoint(address, cloudtest.Port))
 	if err != nil {
 		return false
 	}
@@ -104,9 +105,9 @@ func TestPublicLoadBalancerPassesConnectionsOn(t *testing.T) {
 		t.Error("it answers without members")
 	}
 	f.join(t, "one", true)
-	until(t, "the member is healthy", func() bool { return f.answers(t, ip) })
+	cloudtest.Until(t, "the member is healthy", func() bool { return f.answers(t, ip) })
 	got, err := f.net.NewLoadBalancerBackendAddressPoolsClient().Get(t.Context(), "example", "api", "pool", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	if n := len(got.Properties.BackendIPConfigurations); n != 1 {
 		t.Errorf("the pool has %d members", n)
 	}
@@ -117,10 +118,10 @@ func TestPublicLoadBalancerPassesConnectionsOn(t *testing.T) {
 	_, err = f.net.NewPublicIPAddressesClient().BeginDelete(t.Context(), "example", "api", nil)
 	expect(t, "address in use", err, "400 PublicIPAddressCannotBeDeleted")
 	p, err := f.net.NewLoadBalancersClient().BeginDelete(t.Context(), "example", "api", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, p)
 	q, err := f.net.NewPublicIPAddressesClient().BeginDelete(t.Context(), "example", "api", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, q)
 }
 
@@ -138,7 +139,7 @@ func TestFloatingIPReachesTargetsWithTheAddressOnly(t *testing.T) {
 		t.Error("a machine without the address takes packets for it")
 	}
 	f.balance(t, balancer(front))
-	until(t, "floating IP is off", func() bool { return f.answers(t, *address.Properties.IPAddress) })
+	cloudtest.Until(t, "floating IP is off", func() bool { return f.answers(t, *address.Properties.IPAddress) })
 }
 
 func TestInternalLoadBalancerIsReachedInsideOnly(t *testing.T) {
@@ -155,7 +156,7 @@ func TestInternalLoadBalancerIsReachedInsideOnly(t *testing.T) {
 	for from, want := range map[string]bool{"10.40.0.9": true, "10.40.0.4": false} { // the second is the member itself
 		source := network.Source{Address: netip.MustParseAddr(from)}
 		if want {
-			until(t, "another machine reaches it", func() bool { return f.answersFrom(t, source, ip) })
+			cloudtest.Until(t, "another machine reaches it", func() bool { return f.answersFrom(t, source, ip) })
 		} else if f.answersFrom(t, source, ip) {
 			t.Error("a member reaches itself through an internal load balancer")
 		}
@@ -177,9 +178,9 @@ func TestSecurityGroupDecidesWhoReachesALoadBalancer(t *testing.T) {
 		Priority: new(int32(200)), SourceAddressPrefix: new("*"), SourcePortRange: new("*"), DestinationAddressPrefix: new("*"), DestinationPortRange: new("6000-7000"),
 	}}
 	p, err := rules.BeginCreateOrUpdate(t.Context(), "example", "nodes", "api", rule, nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, p)
-	until(t, "the rule applies", func() bool { return f.answers(t, *address.Properties.IPAddress) })
+	cloudtest.Until(t, "the rule applies", func() bool { return f.answers(t, *address.Properties.IPAddress) })
 	_, err = rules.BeginCreateOrUpdate(t.Context(), "example", "nodes", "again", rule, nil)
 	expect(t, "same priority", err, "400 SecurityRuleConflict")
 	within := rule
@@ -188,7 +189,7 @@ func TestSecurityGroupDecidesWhoReachesALoadBalancer(t *testing.T) {
 	_, err = rules.BeginCreateOrUpdate(t.Context(), "example", "nodes", "within", within, nil)
 	expect(t, "overlapping sources", err, "400 OverlappingSubnetsNotPermittedInSecurityRule")
 	q, err := rules.BeginDelete(t.Context(), "example", "nodes", "api", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, q)
 	if f.answers(t, *address.Properties.IPAddress) {
 		t.Error("the rule applies after its end")
@@ -240,11 +241,11 @@ func TestETagsOfTheNetwork(t *testing.T) {
 		_, err = f.net.NewLoadBalancersClient().BeginCreateOrUpdate(ctx, "example", "api", balancer(internal()), nil)
 		return err
 	}
-	must(t, with("If-None-Match", "*"))
+	cloudtest.Must(t, with("If-None-Match", "*"))
 	expect(t, "old ETag", with("If-Match", *first.Etag), "412 PreconditionFailed")
 	now, err := f.net.NewLoadBalancersClient().Get(t.Context(), "example", "api", nil)
-	must(t, err)
-	must(t, with("If-Match", *now.Etag))
+	cloudtest.Must(t, err)
+	cloudtest.Must(t, with("If-Match", *now.Etag))
 	set := func(value string) (int, string) {
 		return f.call(t, http.MethodPut, resources+"Microsoft.Compute/availabilitySets/set?api-version=2024-11-01", f.token(t),
 			`{"location":"westeurope","sku":{"name":"Aligned"}}`, "If-Match", value, "If-None-Match", "*")

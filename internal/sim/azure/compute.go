@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
@@ -81,9 +82,7 @@ func checkDisk(c *call, r, before *record) error {
 	}
 	if before != nil {
 		old := before.object.(*disk).Properties
-		if p.DiskSizeGB == 0 {
-			p.DiskSizeGB = old.DiskSizeGB
-		}
+		p.DiskSizeGB = cmp.Or(p.DiskSizeGB, old.DiskSizeGB)
 		if p.DiskSizeGB < old.DiskSizeGB {
 			return bad("ResizeDiskError", "Disk size reduction is not supported. Current size is %d bytes, requested size is %d bytes.", old.DiskSizeGB*gib, p.DiskSizeGB*gib)
 		}
@@ -140,12 +139,8 @@ func checkSet(c *call, r, _ *record) error {
 		s.SKU = &sku{Name: "Classic"}
 	}
 	p := &s.Properties
-	if p.PlatformFaultDomainCount == 0 {
-		p.PlatformFaultDomainCount = 2
-	}
-	if p.PlatformUpdateDomainCount == 0 {
-		p.PlatformUpdateDomainCount = 5
-	}
+	p.PlatformFaultDomainCount = cmp.Or(p.PlatformFaultDomainCount, 2)
+	p.PlatformUpdateDomainCount = cmp.Or(p.PlatformUpdateDomainCount, 5)
 	switch {
 	case s.SKU.Name != "Aligned" && s.SKU.Name != "Classic":
 		return invalidParameter("sku.name", "The value '%s' of parameter 'sku.name' is not valid.", s.SKU.Name)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -15,8 +16,8 @@ import (
 )
 
 // loginPath splits a path of Entra ID into the tenant and the rest; ok is false for others.
-func loginPath(path string) (tenant, rest string, ok bool) {
-	tenant, rest, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
+func loginPath(text string) (tenant, rest string, ok bool) {
+	tenant, rest, _ = strings.Cut(strings.TrimPrefix(text, "/"), "/")
 	switch strings.ToLower(rest) {
 	case "discovery/instance", "v2.0/.well-known/openid-configuration", ".well-known/openid-configuration", "oauth2/v2.0/token", "oauth2/token", "discovery/v2.0/keys":
 		return tenant, strings.ToLower(rest), true
@@ -26,7 +27,7 @@ func loginPath(path string) (tenant, rest string, ok bool) {
 
 // login answers calls of Entra ID, and those of the resource manager that need no token.
 func (a *Azure) login(w http.ResponseWriter, r *http.Request) bool {
-	if strings.EqualFold(r.URL.Path, "/metadata/endpoints") {
+	if strings.EqualFold(path.Clean(r.URL.Path), "/metadata/endpoints") { // tools write two slashes
 		writeJSON(w, http.StatusOK, a.endpoints(r))
 		return true
 	}
@@ -65,13 +66,18 @@ func self(r *http.Request) string {
 	return "https://" + r.Host
 }
 
-// endpoints is the description of the cloud that tools register.
+// endpoints is the description of the cloud that tools register. Before 2022 it was a list
+// of all clouds.
 func (a *Azure) endpoints(r *http.Request) any {
-	return []any{map[string]any{
+	cloud := map[string]any{
 		"name": "Simulated", "resourceManager": self(r) + "/", "portal": self(r), "suffixes": map[string]string{},
 		"authentication": map[string]any{"loginEndpoint": self(r) + "/", "audiences": a.audiences(), "tenant": "common", "identityProvider": "AAD"},
 		"graphAudience":  "https://graph.windows.net/", "microsoftGraphResourceId": "https://graph.microsoft.com/",
-	}}
+	}
+	if r.URL.Query().Get("api-version") < "2022" {
+		return []any{cloud}
+	}
+	return cloud
 }
 
 // discovery says that the authority that the caller asks about is known.

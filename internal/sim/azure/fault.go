@@ -4,23 +4,20 @@
 package azure
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 // pretend answers a call as if it had been accepted: its operation fails.
 func (a *Azure) pretend(w http.ResponseWriter, r *http.Request) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.Lock()
+	defer a.Unlock()
 	c := a.read(r, a.st)
 	who, err := a.authenticate(c)
 	found := a.st.resources.ByID[c.id.key()]
@@ -31,74 +28,32 @@ func (a *Azure) pretend(w http.ResponseWriter, r *http.Request) {
 	c.who = who
 	got := answer{header: http.Header{}}
 	o := c.newOperation(found, true, got.header)
-	a.later(a.options.Create, func() {
+	a.Later(a.Options.Create, func() {
 		a.end(o, &failure{"InternalExecutionError", "An internal execution error occurred. Please retry later."})
 	})
 	maps.Copy(w.Header(), got.header)
 	writeJSON(w, http.StatusAccepted, nil)
 }
 
-// Note implements fault.Past.
-func (a *Azure) Note(moment time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.past[moment] == nil {
-		a.past[moment] = a.st.snapshot()
+// running returns the machines that run.
+func (a *Azure) running() (out []cloud.Machine) {
+	for _, r := range a.st.resources.Where(a.runs) {
+		out = append(out, a.machine(r))
 	}
+	return out
 }
 
-// Answer implements fault.Past.
-func (a *Azure) Answer(w http.ResponseWriter, r *http.Request, moment time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	then := a.past[moment]
-	if then == nil {
-		then = a.st
-	}
-	a.respond(w, r, then)
+// runs reports whether a resource is a machine that is to run.
+func (a *Azure) runs(r *record) bool {
+	return r.Power == powerRunning && *r.state() != deleting && a.st.exists(r)
 }
 
-// Prepare implements facade.API. The second platform is another subscription of the same
-// name, with what the seed names and the same credentials, in which nothing can run.
-func (a *Azure) Prepare(_ context.Context, p fault.Plan) error {
-	if !p.Has(fault.SecondPlatform) {
-		return nil
+// machine is that of a virtual machine.
+func (a *Azure) machine(r *record) cloud.Machine {
+	return cloud.Machine{
+		ID: r.Machine, Name: r.top().Name, Copy: r.Copy, Runs: func() bool { return a.runs(r) },
+		Clone: func() { a.copyVM(r, r.top().Name+"-clone") }, PowerOn: func() error { return a.powerOn(r) },
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.second != nil {
-		return nil
-	}
-	o := a.options
-	o.Dir, o.Faults, o.Auditor, o.Network = filepath.Join(o.Dir, "second"), nil, nil, nil
-	second, err := newAzure(o, a.seed, false)
-	if err != nil {
-		return fmt.Errorf("start the second platform: %w", err)
-	}
-	second.actors, second.key, second.mu, second.front, second.admin = a.actors, a.key, a.mu, a.front, a.admin
-	second.home = derivedUUID("second tenant")
-	a.second = second
-	return nil
-}
-
-func (a *Azure) serveSecond(w http.ResponseWriter, r *http.Request) {
-	a.mu.Lock()
-	second := a.second
-	a.mu.Unlock()
-	if second == nil {
-		http.Error(w, "the second platform does not run", http.StatusServiceUnavailable)
-		return
-	}
-	second.ServeHTTP(w, r)
-}
-
-// clone copies a machine that runs, if the fault plan says so, as a restore from a backup
-// does: with all tags, and switched off.
-func (a *Azure) clone(r *record) {
-	if r.Copy || !a.options.Faults.Cloned(r.top().Name) {
-		return
-	}
-	a.copyVM(r, r.top().Name+"-clone")
 }
 
 // copyVM creates a stopped copy with disks and an interface of its own.
@@ -166,42 +121,8 @@ func duplicate[T any](o *T) *T {
 	return out
 }
 
-// drainLater restarts a machine when the fault plan drains its host.
-func (a *Azure) drainLater(r *record) {
-	after, hit := a.options.Faults.DrainedAfter(r.top().Name)
-	if !hit {
-		return
-	}
-	a.later(after, func() {
-		if r.Power == powerRunning {
-			a.restart(r)
-		}
-	})
-}
-
-// followPlans has the faults of a new plan happen to the machines that run.
-func (a *Azure) followPlans() {
-	replaced := a.options.Faults.Replaced()
-	for {
-		select {
-		case <-a.ctx.Done():
-			return
-		case <-replaced:
-		}
-		replaced = a.options.Faults.Replaced()
-		a.mu.Lock()
-		for _, r := range a.st.resources.Where(func(r *record) bool { return r.Power == powerRunning && *r.state() != deleting }) {
-			a.clone(r)
-			a.drainLater(r)
-		}
-		a.mu.Unlock()
-	}
-}
-
 // createConflict creates a stopped machine of a name, without an owner.
-func (a *Azure) createConflict(_ context.Context, name string) (func(context.Context) error, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (a *Azure) createConflict(name string) (remove func(), err error) {
 	group := resourceID{subscription: a.seed.Subscription, group: a.seed.Group}
 	id := resourceID{group.subscription, group.group, "Microsoft.Compute", []string{"virtualMachines"}, []string{name}}
 	subnet := a.st.subnet(a.subnetOfSeed())
@@ -235,13 +156,10 @@ func (a *Azure) createConflict(_ context.Context, name string) (func(context.Con
 	r := &record{object: v, hidden: hidden{Created: c.now, Power: powerDeallocated, Copy: tag.Azure().Read(v.Tags).OwnerID != ""}}
 	c.attach(v, *v.Properties.StorageProfile.OSDisk, true)
 	a.st.put(r)
-	return func(context.Context) error {
-		a.mu.Lock()
-		defer a.mu.Unlock()
+	return func() {
 		if a.st.exists(r) {
 			a.endVM(r)
 		}
-		return nil
 	}, nil
 }
 

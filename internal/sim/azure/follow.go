@@ -3,36 +3,22 @@
 
 package azure
 
-// maxRecoveries is how often in a row a machine that dies at once is started again.
-const maxRecoveries = 3
-
-// follow reacts to what machines do by themselves.
-func (a *Azure) follow() {
-	for {
-		select {
-		case <-a.ctx.Done():
-			return
-		case <-a.options.Datacenter.Addressed():
-		case id := <-a.options.Datacenter.Died():
-			a.died(id)
-		}
-	}
-}
+import (
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+)
 
 // died reacts to a machine that ended by itself: a guest that has shut down is stopped, a
 // first start that failed is a failed creation; otherwise the host was lost, and the
 // machine is healed on another one.
-func (a *Azure) died(id string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (a *Azure) died(id string, run datacenter.Run) {
 	var r *record
 	each(a.st, func(one *record, _ *vm) {
 		if one.Machine == id {
 			r = one
 		}
 	})
-	run, known := a.options.Datacenter.LastRun(id)
-	if r == nil || !known || !run.Died || r.Power != powerRunning || *r.state() == deleting {
+	if r == nil || !a.runs(r) {
 		return
 	}
 	switch {
@@ -42,18 +28,16 @@ func (a *Azure) died(id string) {
 	case run.FailedStarts > 0 && !r.Ran:
 		r.Power = powerStopped
 		a.failVM(r, &failure{"VMStartTimedOut", "VM '" + r.top().Name + "' did not start in the allotted time. The VM may still start successfully. Please check the power state later."})
-	case run.FailedStarts <= maxRecoveries:
+	case run.FailedStarts <= cloud.MaxRecoveries:
 		r.Ran = true
 		a.st.put(r)
-		a.restart(r)
+		a.Restart(a.machine(r))
 	}
 }
 
 // resume continues after a restart of the simulator: machines that should run are powered
 // on, and what had begun is finished.
 func (a *Azure) resume() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	for _, o := range a.st.operations.All() {
 		if o.Status == inProgress && a.st.resources.ByID[keyOf(o.Target)] == nil {
 			a.end(o, nil)
@@ -64,7 +48,7 @@ func (a *Azure) resume() {
 		a.auditResource(r)
 	}
 	if err := a.applyAll(); err != nil {
-		a.options.Log.Error("apply load balancers", "err", err)
+		a.Options.Log.Error("apply load balancers", "err", err)
 	}
 }
 
@@ -83,19 +67,19 @@ func (a *Azure) resumeResource(r *record) {
 	case *r.state() == deleting && isVM:
 		a.removeVM(r, pending)
 	case *r.state() == deleting:
-		a.later(0, func() {
+		a.Later(0, func() {
 			a.drop(a.kinds[keyOf(r.top().Type)], r)
 			a.end(pending, nil)
 		})
 	case isVM && *r.state() == creating:
-		a.later(0, func() { finishVM(a, r, pending) })
+		a.Later(0, func() { finishVM(a, r, pending) })
 	case *r.state() == creating || *r.state() == updating:
 		a.settle(r)
 		a.end(pending, nil)
 	}
 	if isVM && r.Power == powerRunning && *r.state() != deleting {
 		if err := a.powerOn(r); err != nil {
-			a.options.Log.Error("power on a virtual machine", "machine", r.top().Name, "err", err)
+			a.Options.Log.Error("power on a virtual machine", "machine", r.top().Name, "err", err)
 		}
 	}
 }

@@ -4,56 +4,22 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
 
-// openFronts serves the API to its users, with faults and the record of writes, and to the
-// administrator, without.
-func (a *Azure) openFronts() (err error) {
-	o := a.options
-	users := front.Options{
-		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority, Hosts: a.hostNames(),
-		API:  fault.API{Classify: a.classify, Refuse: a.refuseFault, Pretend: a.pretend, Past: a, Second: http.HandlerFunc(a.serveSecond)},
-		Tags: requestSet, Content: content,
-		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
-	}
-	if a.front, err = front.Serve(users, a); err != nil {
-		return err
-	}
-	if a.admin, err = front.Serve(front.Options{
-		AddressFile: filepath.Join(o.Dir, "adminfront"), Authority: o.Authority, API: users.API, Log: o.Log,
-	}, a); err != nil {
-		return err
-	}
-	if len(a.seed.Plain) == 0 {
-		return nil
-	}
-	users.AddressFile, users.Hosts, users.Plain = filepath.Join(o.Dir, "plainfront"), a.seed.Plain, true
-	a.plain, err = front.Serve(users, a)
-	return err
-}
-
 func (a *Azure) hostNames() []string {
 	return append([]string{"management.azure.com", "login.microsoftonline.com"}, a.seed.Hosts...)
-}
-
-func (a *Azure) route() {
-	a.front.Route("443")
-	if a.plain != nil {
-		a.plain.Route("80")
-	}
 }
 
 // written is the part of a request that says whom the resource belongs to.
@@ -128,15 +94,15 @@ func (a *Azure) classify(r *http.Request) fault.Call {
 }
 
 func (a *Azure) has(id resourceID) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.Lock()
+	defer a.Unlock()
 	return a.st.resources.ByID[id.key()] != nil
 }
 
 // machineOf is the name of the machine or load balancer that a resource is a part of.
 func (a *Azure) machineOf(id resourceID, otherwise string) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.Lock()
+	defer a.Unlock()
 	if r := a.st.resources.ByID[id.key()]; r != nil {
 		if name := tag.Azure().Read(r.top().Tags).Machine; name != "" {
 			return name
@@ -185,9 +151,7 @@ func (a *Azure) faultError(r *http.Request, f fault.Refusal) error {
 		return a.overQuota(id)
 	}
 	verb := map[string]string{http.MethodGet: "read", http.MethodDelete: "delete", http.MethodPost: "action"}[r.Method]
-	if verb == "" {
-		verb = "write"
-	}
+	verb = cmp.Or(verb, "write")
 	return unauthorized(a.actors[0], id.kind()+"/"+verb, id.String())
 }
 

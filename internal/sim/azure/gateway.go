@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 )
@@ -42,13 +43,8 @@ func checkNAT(c *call, r, _ *record) error {
 	if h.SKU == nil || h.SKU.Name != "Standard" {
 		return formatError("NatGatewayInvalidSku", "NAT gateway %s must have the SKU Standard.", h.ID)
 	}
-	if len(p.PublicIPPrefixes) > 0 {
-		return notSimulated("prefixes of public addresses")
-	}
 	p.ResourceGUID, p.Subnets = derivedUUID(h.ID), nil
-	if p.IdleTimeoutInMinutes == 0 {
-		p.IdleTimeoutInMinutes = 4
-	}
+	p.IdleTimeoutInMinutes = cmp.Or(p.IdleTimeoutInMinutes, 4)
 	for _, to := range p.PublicIPAddresses {
 		_, address := find[publicAddress](c.st, to.ID)
 		if address == nil {
@@ -58,12 +54,24 @@ func checkNAT(c *call, r, _ *record) error {
 			return addressInUse(h.ID, to.ID, "another resource")
 		}
 	}
+	for _, to := range p.PublicIPPrefixes {
+		if _, prefix := find[addressPrefix](c.st, to.ID); prefix == nil {
+			return noReference(to.ID, r)
+		}
+		if user := c.st.natWith(to.ID); user != nil && user.key() != keyOf(h.ID) {
+			return bad("PublicIpPrefixInUse", "Resource %s is referencing public IP prefix %s that is already allocated to resource %s.", h.ID, to.ID, user.ID)
+		}
+	}
 	return nil
 }
 
 func natLinks(_ *call, r *record) (out []link) {
-	for _, to := range r.object.(*natGateway).Properties.PublicIPAddresses {
+	p := r.object.(*natGateway).Properties
+	for _, to := range p.PublicIPAddresses {
 		out = append(out, link{addressKind + "/join/action", to.ID})
+	}
+	for _, to := range p.PublicIPPrefixes {
+		out = append(out, link{prefixKind + "/join/action", to.ID})
 	}
 	return out
 }
@@ -102,6 +110,22 @@ func natRemovable(c *call, r *record) error {
 		return bad("InUseNatGatewayCannotBeDeleted", "NAT gateway %s cannot be deleted because it is in use by the following resources: %s.", r.top().ID, users[0].ID)
 	}
 	return nil
+}
+
+// egress is the address with which machines behind a gateway appear outside.
+func (s *state) egress(nat *natGateway) (out netip.Addr) {
+	for _, to := range nat.Properties.PublicIPPrefixes {
+		if _, p := find[addressPrefix](s, to.ID); p != nil {
+			prefix, _ := netip.ParsePrefix(p.Properties.IPPrefix) // was written here
+			out = prefix.Addr()
+		}
+	}
+	for _, to := range nat.Properties.PublicIPAddresses {
+		if _, ip := find[publicAddress](s, to.ID); ip != nil {
+			out, _ = netip.ParseAddr(ip.Properties.IPAddress)
+		}
+	}
+	return out
 }
 
 func endNAT(a *Azure, r *record) { a.holdNAT(r.top().ID, nil) }

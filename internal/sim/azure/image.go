@@ -48,9 +48,7 @@ func checkImage(_ *call, r, _ *record) error {
 	if p.SourceVirtualMachine != nil || p.StorageProfile == nil || p.StorageProfile.OSDisk == nil || p.StorageProfile.OSDisk.BlobURI == "" {
 		return notSimulated("images that are not created from a blob")
 	}
-	if p.HyperVGeneration == "" {
-		p.HyperVGeneration = "V1"
-	}
+	p.HyperVGeneration = cmp.Or(p.HyperVGeneration, "V1")
 	d := p.StorageProfile.OSDisk
 	d.DiskSizeGB, p.StorageProfile.DataDisks = cmp.Or(d.DiskSizeGB, 8), []struct{}{}
 	if d.OSType == "" || d.OSState == "" {

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,7 +13,7 @@ import (
 )
 
 // lag is how long lists do not have a new resource.
-func (a *Azure) lag() time.Duration { return max(a.options.Create/2, a.seed.Lag.Duration) }
+func (a *Azure) lag() time.Duration { return max(a.Options.Create/2, a.seed.Lag.Duration) }
 
 // install creates what the seed names and does not exist, as its administrator would.
 func (a *Azure) install() error {
@@ -23,7 +24,7 @@ func (a *Azure) install() error {
 	if err := a.installActors(); err != nil {
 		return err
 	}
-	if a.hosts {
+	if a.Hosts {
 		if err := a.addPublicSubnet(); err != nil {
 			return err
 		}
@@ -96,15 +97,16 @@ func (a *Azure) subnetOfSeed() string {
 }
 
 // installNetwork creates the network of the machines: a subnet with a security group that
-// lets the APIs in from everywhere, and a NAT gateway.
+// lets everyone reach the APIs of the machines themselves, and a NAT gateway.
 func (a *Azure) installNetwork(cidr netip.Prefix) error {
 	s := a.seed
+	nodes := netip.PrefixFrom(cidr.Addr(), max(cidr.Bits(), 20)).String()
 	rules := []tree{}
 	if !s.Closed {
 		for i, port := range []string{"6443", "50000"} {
 			rules = append(rules, tree{"name": "allow-" + port, "properties": tree{
 				"protocol": "Tcp", "access": "Allow", "direction": "Inbound", "priority": 100 + i, "sourcePortRange": "*", "sourceAddressPrefix": "*",
-				"destinationAddressPrefix": "*", "destinationPortRange": port,
+				"destinationAddressPrefix": nodes, "destinationPortRange": port,
 			}})
 		}
 	}
@@ -112,7 +114,7 @@ func (a *Azure) installNetwork(cidr netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	subnet := tree{"addressPrefix": netip.PrefixFrom(cidr.Addr(), max(cidr.Bits(), 20)).String(), "networkSecurityGroup": tree{"id": nsgID}, "defaultOutboundAccess": false}
+	subnet := tree{"addressPrefix": nodes, "networkSecurityGroup": tree{"id": nsgID}, "defaultOutboundAccess": false}
 	if !s.NoWayOut {
 		address, err := a.ensure(s.Group, addressKind, s.Network+"-nat", tree{"sku": tree{"name": "Standard"}, "properties": tree{"publicIPAllocationMethod": "Static"}})
 		if err != nil {
@@ -145,12 +147,8 @@ func (a *Azure) installImage(i Image) error {
 		return nil
 	}
 	got, group, where := i.image(), i.Group, i.Location
-	if group == "" {
-		group = a.seed.Group
-	}
-	if where == "" {
-		where = a.seed.Location
-	}
+	group = cmp.Or(group, a.seed.Group)
+	where = cmp.Or(where, a.seed.Location)
 	name := i.Name
 	if i.Gallery != "" {
 		name = i.Gallery + "-" + i.Name + "-" + i.Version

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -123,12 +124,8 @@ func checkPrimary(r *record, all []part[ipProperties]) error {
 
 func (c *call) checkIP(r *record, ip *part[ipProperties], old *nicProperties, taken map[string]bool) error {
 	p := &ip.Properties
-	if p.PrivateIPAllocationMethod == "" {
-		p.PrivateIPAllocationMethod = "Dynamic"
-	}
-	if p.PrivateIPAddressVersion == "" {
-		p.PrivateIPAddressVersion = "IPv4"
-	}
+	p.PrivateIPAllocationMethod = cmp.Or(p.PrivateIPAllocationMethod, "Dynamic")
+	p.PrivateIPAddressVersion = cmp.Or(p.PrivateIPAddressVersion, "IPv4")
 	switch {
 	case p.Subnet == nil || p.Subnet.ID == "":
 		return formatError("SubnetMissing", "IP configuration %s has no subnet.", ip.ID)
@@ -261,7 +258,7 @@ func endInterface(a *Azure, r *record) {
 		}
 	})
 	if err := a.applyAll(); err != nil {
-		a.options.Log.Error("apply load balancers", "err", err)
+		a.Options.Log.Error("apply load balancers", "err", err)
 	}
 }
 

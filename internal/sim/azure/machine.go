@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
@@ -112,8 +111,8 @@ func finishVM(a *Azure, r *record, o *operation) {
 // allocate reports why no host has room for a machine.
 func (a *Azure) allocate(r *record) *failure {
 	v := r.object.(*vm)
-	_, full := a.options.Faults.WithoutCapacity(v.Name)
-	full = full || !a.hosts || a.seed.FullLocation || slices.ContainsFunc(v.Zones, func(z string) bool { return slices.Contains(a.seed.FullZones, z) })
+	_, full := a.Options.Faults.WithoutCapacity(v.Name)
+	full = full || !a.Hosts || a.seed.FullLocation || slices.ContainsFunc(v.Zones, func(z string) bool { return slices.Contains(a.seed.FullZones, z) })
 	switch {
 	case !full:
 		return nil
@@ -131,14 +130,13 @@ func (a *Azure) failVM(r *record, f *failure) {
 // boot powers the machine on.
 func (a *Azure) boot(r *record) {
 	if err := a.powerOn(r); err != nil {
-		a.options.Log.Error("power on a virtual machine", "machine", r.top().Name, "err", err)
+		a.Options.Log.Error("power on a virtual machine", "machine", r.top().Name, "err", err)
 		a.failVM(r, &failure{"InternalExecutionError", "An internal execution error occurred. Please retry later."})
 		return
 	}
 	r.Power, r.Code, r.Message = powerRunning, "", ""
 	a.st.put(r)
-	a.clone(r)
-	a.drainLater(r)
+	a.Started(a.machine(r))
 }
 
 func (a *Azure) powerOn(r *record) error {
@@ -157,7 +155,7 @@ func (a *Azure) powerOn(r *record) error {
 	if len(v.Zones) > 0 {
 		zone = a.seed.Location + "-" + v.Zones[0]
 	}
-	_, err = a.options.Datacenter.PowerOn(datacenter.Spec{
+	_, err = a.Options.Datacenter.PowerOn(datacenter.Spec{
 		ID: r.Machine, Name: v.Name, Ref: v.ID, Instance: r.Machine, MAC: strings.ToLower(strings.ReplaceAll(n.Properties.MACAddress, "-", ":")),
 		Network: subnetID(ip.Subnet.ID), Zone: zone, Address: address, CPU: s.cpus, MemoryMB: s.memoryMB, Image: v.Properties.StorageProfile.ImageReference.name(),
 		UserData: r.CustomData, Disks: a.guestDisks(v, s), Metadata: a.metadata(v),
@@ -167,26 +165,14 @@ func (a *Azure) powerOn(r *record) error {
 
 // removeVM deletes a machine, and then the parts that say so.
 func (a *Azure) removeVM(r *record, o *operation) {
-	go func() {
-		select {
-		case <-time.After(a.options.Create):
-		case <-a.ctx.Done():
-			return
-		}
-		if a.hosts && r.Machine != "" {
-			if err := a.options.Datacenter.Remove(r.Machine); err != nil {
-				a.options.Log.Error("remove a machine", "machine", r.top().Name, "err", err)
-			}
-		}
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if a.ctx.Err() == nil && a.st.exists(r) {
+	a.Remove(r.Machine, a.Options.Create, func() {
+		if a.st.exists(r) {
 			a.endVM(r)
 		}
 		if o != nil {
 			a.end(o, nil)
 		}
-	}()
+	})
 }
 
 func (a *Azure) endVM(r *record) {
@@ -205,7 +191,7 @@ func (a *Azure) endVM(r *record) {
 		a.endInterfaceOf(v, to)
 	}
 	if err := a.applyAll(); err != nil {
-		a.options.Log.Error("apply load balancers", "err", err)
+		a.Options.Log.Error("apply load balancers", "err", err)
 	}
 }
 

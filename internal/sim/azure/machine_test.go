@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
 
 	"github.com/butlerdotdev/butler/internal/sim/azure"
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 )
 
 func TestMachineLivesAndIsGoneWithItsParts(t *testing.T) {
@@ -26,12 +27,12 @@ func TestMachineLivesAndIsGoneWithItsParts(t *testing.T) {
 	}
 	vms := f.compute.NewVirtualMachinesClient()
 	view, err := vms.InstanceView(t.Context(), "EXAMPLE", "ONE", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	if n := len(view.Statuses); n != 2 || *view.Statuses[1].Code != "PowerState/running" {
 		t.Errorf("%d states: %v", n, view.Statuses)
 	}
 	nic, err := f.net.NewInterfacesClient().Get(t.Context(), "example", "one", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	if nic.Properties.VirtualMachine == nil || *nic.Properties.VirtualMachine.ID != *got.ID || *nic.Properties.IPConfigurations[0].Properties.PrivateIPAddress != "10.40.0.4" {
 		t.Errorf("its interface is %+v", nic.Properties)
 	}
@@ -40,7 +41,7 @@ func TestMachineLivesAndIsGoneWithItsParts(t *testing.T) {
 	_, err = f.compute.NewDisksClient().BeginDelete(t.Context(), "example", "one-data", nil)
 	expect(t, "disk in use", err, "409 OperationNotAllowed")
 	p, err := vms.BeginDelete(t.Context(), "example", "one", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, p)
 	_, err = vms.Get(t.Context(), "example", "one", nil)
 	expect(t, "machine", err, "404 ResourceNotFound")

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -45,15 +46,9 @@ func (c *call) platformImage(i *imageReference) (image, error) {
 // image is what a machine is created from.
 func (i Image) image() image {
 	out := image{arch: i.Arch, generation: i.Generation, sizeGB: i.SizeGB}
-	if out.arch == "" {
-		out.arch = "x64"
-	}
-	if out.generation == "" {
-		out.generation = "V2"
-	}
-	if out.sizeGB == 0 {
-		out.sizeGB = 8
-	}
+	out.arch = cmp.Or(out.arch, "x64")
+	out.generation = cmp.Or(out.generation, "V2")
+	out.sizeGB = cmp.Or(out.sizeGB, 8)
 	return out
 }
 

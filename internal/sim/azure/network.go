@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
@@ -19,6 +20,7 @@ const (
 	vnetKind     = "Microsoft.Network/virtualNetworks"
 	nicKind      = "Microsoft.Network/networkInterfaces"
 	addressKind  = "Microsoft.Network/publicIPAddresses"
+	prefixKind   = "Microsoft.Network/publicIPPrefixes"
 	balancerKind = "Microsoft.Network/loadBalancers"
 	nsgKind      = "Microsoft.Network/networkSecurityGroups"
 	natKind      = "Microsoft.Network/natGateways"
@@ -28,9 +30,7 @@ const (
 // network is a kind of Microsoft.Network.
 func networkKind[T any](name string, k kind) *kind {
 	k.name, k.rule, k.hasETag, k.created = name, networkName, true, http.StatusCreated
-	if k.fault == "" {
-		k.fault = fault.Network
-	}
+	k.fault = cmp.Or(k.fault, fault.Network)
 	k.create = func() object { return any(new(T)).(object) }
 	return &k
 }
@@ -46,6 +46,7 @@ func networkKinds() []*kind {
 			parts: map[string]partKind{"ipconfigurations": partOf("ipConfigurations", false, func(n *nic) *[]part[ipProperties] { return &n.Properties.IPConfigurations })},
 		}),
 		networkKind[publicAddress](addressKind, kind{zonal: true, skus: true, check: checkAddress, apply: applyAddress, removable: addressRemovable, end: endAddress}),
+		networkKind[addressPrefix](prefixKind, kind{zonal: true, skus: true, check: checkPrefix, removable: prefixRemovable, show: showPrefix}),
 		networkKind[balancer](balancerKind, kind{
 			fault: fault.LoadBalancer, skus: true, check: checkBalancer, apply: applyBalancer, end: endBalancer, show: showBalancer, links: balancerLinks,
 			parts: map[string]partKind{

@@ -6,6 +6,7 @@ package azure
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -59,7 +60,7 @@ func (c *call) newOperation(r *record, removes bool, h http.Header) *operation {
 
 // retryAfter is after how many seconds the caller should ask again.
 func (a *Azure) retryAfter() int {
-	if a.options.Create == 0 {
+	if a.Options.Create == 0 {
 		return 0
 	}
 	return 10
@@ -80,18 +81,22 @@ func (a *Azure) end(o *operation, f *failure) {
 		o.Status = failed
 	}
 	a.st.operations.Put(o.ID, o)
-	a.later(operationsKept, func() { a.st.operations.Remove(o.ID) })
+	a.Later(operationsKept, func() { a.st.operations.Remove(o.ID) })
 }
 
 // begin begins the operation of a PUT.
 func (c *call) begin(k *kind, r *record, got *answer) {
 	o := c.newOperation(r, false, got.header)
 	a, delay := c.Azure, c.takes(k)
-	serial := r.Serial
-	a.later(delay, func() {
+	serial, fails := r.Serial, c.failsPart(r)
+	a.Later(delay, func() {
 		switch {
 		case !a.st.exists(r):
 			a.end(o, &failure{"NotFound", "The resource was deleted."})
+		case fails && *r.state() == creating:
+			*r.state() = failed
+			a.st.put(r)
+			a.end(o, &failure{"InternalServerError", "An error occurred."})
 		case k.finish != nil:
 			k.finish(a, r, o)
 		default:
@@ -103,6 +108,12 @@ func (c *call) begin(k *kind, r *record, got *answer) {
 	})
 }
 
+// failsPart reports whether the seed has the creation of a network resource fail.
+func (c *call) failsPart(r *record) bool {
+	ends := func(end string) bool { return strings.HasSuffix(r.top().Name, end) }
+	return *r.state() == creating && strings.HasPrefix(r.top().Type, "Microsoft.Network/") && slices.ContainsFunc(c.seed.FailedParts, ends)
+}
+
 // settle has a resource reach its final state.
 func (a *Azure) settle(r *record) {
 	*r.state() = succeeded
@@ -112,9 +123,9 @@ func (a *Azure) settle(r *record) {
 // takes is how long the operations of a kind take.
 func (a *Azure) takes(k *kind) time.Duration {
 	if k.name == vmKind {
-		return 2 * a.options.Create
+		return 2 * a.Options.Create
 	}
-	return a.options.Create / 2
+	return a.Options.Create / 2
 }
 
 // serveOperation answers for operations. The monitor answers as the call would have if it
@@ -183,7 +194,7 @@ func (c *call) remove(k *kind, r *record) (answer, error) {
 		a.removeVM(r, o)
 		return got, nil
 	}
-	a.later(a.takes(k), func() {
+	a.Later(a.takes(k), func() {
 		if a.st.exists(r) {
 			a.drop(k, r)
 		}

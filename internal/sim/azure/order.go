@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"regexp"
@@ -140,9 +141,7 @@ func (o *order) disks() error {
 			return err
 		}
 		s.OSDisk.OSType, s.OSDisk.LUN = "Linux", nil
-		if s.OSDisk.DiskSizeGB == 0 {
-			s.OSDisk.DiskSizeGB = o.source.sizeGB
-		}
+		s.OSDisk.DiskSizeGB = cmp.Or(s.OSDisk.DiskSizeGB, o.source.sizeGB)
 		if s.OSDisk.DiskSizeGB < o.source.sizeGB {
 			return bad("ResizeDiskError", "Disk size reduction is not supported. Current size is %d GB, requested size is %d GB.", o.source.sizeGB, s.OSDisk.DiskSizeGB).about("osDisk.diskSizeGB")
 		}
@@ -173,21 +172,13 @@ func (o *order) disks() error {
 
 // disk checks one disk of a machine: it is created with it, or exists.
 func (o *order) disk(d *vmDisk, target, name, create string) error {
-	if d.Name == "" {
-		d.Name = name
-	}
+	d.Name = cmp.Or(d.Name, name)
 	if d.ManagedDisk == nil {
 		d.ManagedDisk = &managedDisk{}
 	}
-	if d.Caching == "" {
-		d.Caching = "None"
-	}
-	if d.DeleteOption == "" {
-		d.DeleteOption = "Detach"
-	}
-	if d.ManagedDisk.StorageAccountType == "" {
-		d.ManagedDisk.StorageAccountType = "Standard_LRS"
-	}
+	d.Caching = cmp.Or(d.Caching, "None")
+	d.DeleteOption = cmp.Or(d.DeleteOption, "Detach")
+	d.ManagedDisk.StorageAccountType = cmp.Or(d.ManagedDisk.StorageAccountType, "Standard_LRS")
 	switch {
 	case d.ToBeDetached || d.WriteAcceleratorEnabled:
 		return notSimulated("forced detachment and write accelerators")
@@ -203,9 +194,7 @@ func (o *order) disk(d *vmDisk, target, name, create string) error {
 
 func (o *order) diskSource(d *vmDisk, target, create string) error {
 	id := resourceID{subscription: o.c.seed.Subscription, group: groupOf(o.v.ID), provider: "Microsoft.Compute", types: []string{"disks"}, names: []string{d.Name}}
-	if d.ManagedDisk.ID == "" {
-		d.ManagedDisk.ID = id.String()
-	}
+	d.ManagedDisk.ID = cmp.Or(d.ManagedDisk.ID, id.String())
 	there, disk := find[disk](o.c.st, d.ManagedDisk.ID)
 	mine := disk != nil && keyOf(disk.ManagedBy) == keyOf(o.v.ID)
 	switch {
@@ -341,10 +330,12 @@ func (o *order) network() error {
 		return notSimulated("machines with several interfaces")
 	}
 	to := &p.NetworkInterfaces[0]
-	_, n := find[nic](o.c.st, to.ID)
+	r, n := find[nic](o.c.st, to.ID)
 	switch {
 	case n == nil:
 		return refuse(404, "NotFound", "Resource %s not found.", to.ID).about("networkInterface")
+	case *r.state() == failed || o.c.failsPart(r):
+		return conflicts("ReferencedResourceNotProvisioned", "Cannot proceed with operation because resource %s used by resource %s is not in Succeeded state. Resource is in Failed state.", to.ID, o.v.ID)
 	case n.Properties.VirtualMachine != nil && n.Properties.VirtualMachine.key() != keyOf(o.v.ID):
 		return bad("NicInUse", "Network Interface %s is used by existing resource %s.", to.ID, n.Properties.VirtualMachine.ID)
 	case o.old != nil && keyOf(o.old.NetworkProfile.NetworkInterfaces[0].ID) != keyOf(to.ID):
@@ -354,9 +345,7 @@ func (o *order) network() error {
 	if to.Properties == nil {
 		to.Properties = &interfaceRefProperties{}
 	}
-	if to.Properties.DeleteOption == "" {
-		to.Properties.DeleteOption = "Detach"
-	}
+	to.Properties.DeleteOption = cmp.Or(to.Properties.DeleteOption, "Detach")
 	if to.Properties.DeleteOption != "Delete" && to.Properties.DeleteOption != "Detach" {
 		return invalidParameter("networkInterface.deleteOption", "The value '%s' is not a delete option.", to.Properties.DeleteOption)
 	}

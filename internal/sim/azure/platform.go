@@ -6,20 +6,19 @@ package azure
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 )
 
 // Platform returns Azure as a platform that can be simulated.
 func Platform() facade.Platform {
-	return facade.Platform{Type: v1alpha1.ProviderAzure, Start: start, Seed: seedFor}
+	return facade.Platform{Type: v1alpha1.ProviderAzure, Seed: seedFor, Start: cloud.Start("Azure", func(o facade.Options, s Seed) (*Azure, error) {
+		return newAzure(o, s, true)
+	})}
 }
 
 // seedFor returns what a manifest expects in the subscription.
@@ -35,15 +34,7 @@ func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
 	if n := pc.Spec.Network; n != nil {
 		s.CIDR = n.Subnet
 	}
-	for _, address := range []string{spec.Endpoint, spec.AuthorityHost} {
-		switch u, err := url.Parse(address); {
-		case err != nil || u.Host == "":
-		case u.Scheme == "http":
-			s.Plain = append(s.Plain, u.Host)
-		default:
-			s.Hosts = append(s.Hosts, u.Host)
-		}
-	}
+	s.Hosts, s.Plain = cloud.Hosts(spec.Endpoint, spec.AuthorityHost)
 	if cb != nil {
 		s.seedImages(spec.ImageURN, cb.Spec.Talos)
 	}
@@ -97,39 +88,36 @@ func imageOf(urn string) (Image, bool) {
 	return Image{}, false
 }
 
-func (a *Azure) file(name string) string { return filepath.Join(a.options.Dir, name) }
-
 // Credentials implements facade.API.
 func (a *Azure) Credentials() map[string]string {
 	out := map[string]string{
-		v1alpha1.KeyTenantID: a.file("tenantID"), v1alpha1.KeyClientID: a.file("clientID"), v1alpha1.KeyClientSecret: a.file("clientSecret"),
-		v1alpha1.KeySubscriptionID: a.file("subscriptionID"),
+		v1alpha1.KeyTenantID: a.File("tenantID"), v1alpha1.KeyClientID: a.File("clientID"), v1alpha1.KeyClientSecret: a.File("clientSecret"),
+		v1alpha1.KeySubscriptionID: a.File("subscriptionID"),
 	}
 	if a.seed.Endpoint != "" {
-		out[v1alpha1.KeyEndpoint] = a.file("endpoint")
+		out[v1alpha1.KeyEndpoint] = a.File("endpoint")
 	}
 	if a.seed.AuthorityHost != "" {
-		out[v1alpha1.KeyAuthorityHost] = a.file("authorityHost")
+		out[v1alpha1.KeyAuthorityHost] = a.File("authorityHost")
 	}
 	return out
 }
 
 // Admin implements facade.API. It is a file as the SDKs of Azure call it: with the
 // credentials of a service principal and the addresses of its cloud.
-func (a *Azure) Admin() string { return a.file("admin.json") }
+func (a *Azure) Admin() string { return a.File("admin.json") }
 
 // User is the same file of the user.
-func (a *Azure) User() string { return a.file("user.json") }
+func (a *Azure) User() string { return a.File("user.json") }
 
-// writeCredentials writes the files of the user and of the administrator.
-func (a *Azure) writeCredentials() error {
+// files are those of the user and of the administrator.
+func (a *Azure) files() map[string][]byte {
 	user, admin := a.actors[0], a.actors[1]
-	write := func(name, text string) error { return plane.WriteFile(a.file(name), []byte(text)) }
-	return errors.Join(
-		write("tenantID", a.seed.Tenant), write("clientID", user.ClientID), write("clientSecret", user.Secret),
-		write("subscriptionID", a.seed.Subscription), write("endpoint", a.seed.Endpoint), write("authorityHost", a.seed.AuthorityHost),
-		plane.WriteFile(a.User(), a.authFile(user, a.front.Address())), plane.WriteFile(a.Admin(), a.authFile(admin, a.admin.Address())),
-	)
+	return map[string][]byte{
+		"tenantID": []byte(a.seed.Tenant), "clientID": []byte(user.ClientID), "clientSecret": []byte(user.Secret),
+		"subscriptionID": []byte(a.seed.Subscription), "endpoint": []byte(a.seed.Endpoint), "authorityHost": []byte(a.seed.AuthorityHost),
+		"user.json": a.authFile(user, a.Address()), "admin.json": a.authFile(admin, a.AdminAddress()),
+	}
 }
 
 func (a *Azure) authFile(p *actor, address string) []byte {
@@ -137,8 +125,8 @@ func (a *Azure) authFile(p *actor, address string) []byte {
 		"clientId": p.ClientID, "clientSecret": p.Secret, "subscriptionId": a.seed.Subscription, "tenantId": a.seed.Tenant,
 		"activeDirectoryEndpointUrl": "https://" + address, "resourceManagerEndpointUrl": "https://" + address + "/",
 	}
-	if _, err := os.Stat(a.options.Authority.File()); err == nil {
-		file["caBundle"] = a.options.Authority.File()
+	if _, err := os.Stat(a.Options.Authority.File()); err == nil {
+		file["caBundle"] = a.Options.Authority.File()
 	}
 	raw, _ := json.MarshalIndent(file, "", "  ") // strings can be marshalled
 	return append(raw, '\n')
@@ -152,11 +140,5 @@ func (a *Azure) ownURLs() (out []string) {
 	for _, host := range a.seed.Plain {
 		out = append(out, "http://"+host)
 	}
-	if a.front != nil {
-		out = append(out, "https://"+a.front.Address())
-	}
-	if a.admin != nil {
-		out = append(out, "https://"+a.admin.Address())
-	}
-	return append(out, strings.TrimRight(cmp.Or(a.seed.Endpoint, "https://management.azure.com"), "/"))
+	return append(out, "https://"+a.Address(), "https://"+a.AdminAddress(), strings.TrimRight(cmp.Or(a.seed.Endpoint, "https://management.azure.com"), "/"))
 }

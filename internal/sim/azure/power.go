@@ -26,7 +26,7 @@ func startVM(c *call, r *record) (answer, error) {
 		}
 		r.Power = powerStarting
 		a.st.put(r)
-		a.later(a.options.Create, func() {
+		a.Later(a.Options.Create, func() {
 			if f := a.allocate(r); f != nil || r.Copy {
 				if f == nil {
 					f = &failure{"AllocationFailed", "Allocation failed."}
@@ -56,19 +56,13 @@ func (c *call) halt(r *record, during, after string) (answer, error) {
 	return c.accepted(r, func(o *operation) {
 		r.Power, r.Ran = during, true
 		a.st.put(r)
-		go func() {
-			a.options.Datacenter.PowerOff(r.Machine)
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			if a.ctx.Err() != nil {
-				return
-			}
+		a.PowerOff(r.Machine, func() {
 			if r.Power == during {
 				r.Power = after
 				a.st.put(r)
 			}
 			a.end(o, nil)
-		}()
+		})
 	})
 }
 
@@ -78,22 +72,7 @@ func restartVM(c *call, r *record) (answer, error) {
 	}
 	a := c.Azure
 	return c.accepted(r, func(o *operation) {
-		a.restart(r)
+		a.Restart(a.machine(r))
 		a.end(o, nil)
 	})
-}
-
-// restart switches a machine off and on again. It runs all the time to the API.
-func (a *Azure) restart(r *record) {
-	go func() {
-		a.options.Datacenter.PowerOff(r.Machine)
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if r.Power != powerRunning || a.ctx.Err() != nil || !a.st.exists(r) || *r.state() == deleting {
-			return
-		}
-		if err := a.powerOn(r); err != nil {
-			a.options.Log.Error("restart a virtual machine", "machine", r.top().Name, "err", err)
-		}
-	}()
 }

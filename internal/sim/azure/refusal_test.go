@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/internal/sim/azure"
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 )
 
 type change = func(*armcompute.VirtualMachine)
@@ -97,11 +98,11 @@ func manyTags(n int) map[string]*string {
 func (f *fixture) count(t *testing.T) (n int) {
 	t.Helper()
 	vms, err := f.compute.NewVirtualMachinesClient().NewListPager("example", nil).NextPage(t.Context())
-	must(t, err)
+	cloudtest.Must(t, err)
 	disks, err := f.compute.NewDisksClient().NewListByResourceGroupPager("example", nil).NextPage(t.Context())
-	must(t, err)
+	cloudtest.Must(t, err)
 	nics, err := f.net.NewInterfacesClient().NewListPager("example", nil).NextPage(t.Context())
-	must(t, err)
+	cloudtest.Must(t, err)
 	return len(vms.Value) + len(disks.Value) + len(nics.Value)
 }
 
@@ -119,9 +120,9 @@ func TestMachineIsCreatedOnce(t *testing.T) {
 	_, err = vms.BeginCreateOrUpdate(t.Context(), "example", "one", machine("one"), &armcompute.VirtualMachinesClientBeginCreateOrUpdateOptions{IfMatch: new(`"9"`)})
 	expect(t, "another ETag", err, "412 PreconditionFailed")
 	p, err := vms.BeginUpdate(t.Context(), "example", "one", armcompute.VirtualMachineUpdate{Tags: map[string]*string{"role": new("other")}}, nil)
-	must(t, err)
-	if got := finish(t, p); *got.Tags["role"] != "other" || f.boots.Load() != 1 {
-		t.Errorf("after %d starts the tags are %v", f.boots.Load(), got.Tags)
+	cloudtest.Must(t, err)
+	if got := finish(t, p); *got.Tags["role"] != "other" || f.Boots.Load() != 1 {
+		t.Errorf("after %d starts the tags are %v", f.Boots.Load(), got.Tags)
 	}
 }
 
@@ -130,22 +131,22 @@ func TestAllocationFailsLater(t *testing.T) {
 	f.createNIC(t, "one")
 	vms := f.compute.NewVirtualMachinesClient()
 	p, err := vms.BeginCreateOrUpdate(t.Context(), "example", "one", machine("one"), nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	_, err = p.PollUntilDone(t.Context(), &runtime.PollUntilDoneOptions{Frequency: time.Millisecond})
 	expect(t, "full zone", err, "200 ZonalAllocationFailed")
 	got, err := vms.Get(t.Context(), "example", "one", &armcompute.VirtualMachinesClientGetOptions{Expand: new(armcompute.InstanceViewTypesInstanceView)})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if *got.Properties.ProvisioningState != "Failed" || *got.Properties.InstanceView.Statuses[0].Code != "ProvisioningState/failed/ZonalAllocationFailed" {
 		t.Errorf("the machine is %s: %v", *got.Properties.ProvisioningState, *got.Properties.InstanceView.Statuses[0].Code)
 	}
 	d, err := vms.BeginDelete(t.Context(), "example", "one", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, d)
 	if left := f.count(t); left != 0 {
 		t.Errorf("%d objects are left", left)
 	}
 	r, err := vms.BeginDelete(t.Context(), "example", "one", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, r)
 }
 
@@ -156,13 +157,13 @@ func TestPartsThatAreDetachedStay(t *testing.T) {
 		v.Properties.NetworkProfile.NetworkInterfaces[0].Properties = nil
 	})
 	p, err := f.compute.NewVirtualMachinesClient().BeginDelete(t.Context(), "example", "one", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, p)
 	if left := f.count(t); left != 2 {
 		t.Errorf("%d objects are left", left)
 	}
 	disk, err := f.compute.NewDisksClient().Get(t.Context(), "example", "one-os", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	if disk.ManagedBy != nil || *disk.Properties.DiskState != "Unattached" {
 		t.Errorf("the disk is %v", *disk.Properties.DiskState)
 	}
@@ -179,29 +180,29 @@ func TestPowerStates(t *testing.T) {
 	vms := f.compute.NewVirtualMachinesClient()
 	power := func() string {
 		v, err := vms.InstanceView(t.Context(), "example", "one", nil)
-		must(t, err)
+		cloudtest.Must(t, err)
 		return *v.Statuses[1].Code
 	}
 	off, err := vms.BeginPowerOff(t.Context(), "example", "one", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, off)
 	if got := power(); got != "PowerState/stopped" {
 		t.Error(got)
 	}
 	released, err := vms.BeginDeallocate(t.Context(), "example", "one", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, released)
 	if got := power(); got != "PowerState/deallocated" {
 		t.Error(got)
 	}
 	on, err := vms.BeginStart(t.Context(), "example", "one", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	finish(t, on)
-	if got := power(); got != "PowerState/running" || f.boots.Load() != 2 {
-		t.Errorf("%s after %d starts", got, f.boots.Load())
+	if got := power(); got != "PowerState/running" || f.Boots.Load() != 2 {
+		t.Errorf("%s after %d starts", got, f.Boots.Load())
 	}
 	all, err := vms.NewListAllPager(&armcompute.VirtualMachinesClientListAllOptions{StatusOnly: new("true")}).NextPage(t.Context())
-	must(t, err)
+	cloudtest.Must(t, err)
 	if len(all.Value) != 1 || all.Value[0].Properties.StorageProfile != nil || *all.Value[0].Properties.InstanceView.Statuses[1].Code != "PowerState/running" {
 		t.Errorf("the states are %+v", all.Value)
 	}
@@ -213,7 +214,7 @@ func TestListsLagAndArePaged(t *testing.T) {
 		pages := f.net.NewInterfacesClient().NewListAllPager(nil)
 		for pages.More() {
 			p, err := pages.NextPage(t.Context())
-			must(t, err)
+			cloudtest.Must(t, err)
 			if len(p.Value) > 2 {
 				t.Errorf("a page has %d resources", len(p.Value))
 			}
@@ -227,11 +228,11 @@ func TestListsLagAndArePaged(t *testing.T) {
 		f.createNIC(t, fmt.Sprint("n", i))
 	}
 	_, err := f.net.NewInterfacesClient().Get(t.Context(), "example", "n4", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	if n := len(list()); n == 5 {
 		t.Errorf("%d new resources are listed at once", n)
 	}
-	until(t, "all are listed", func() bool { return len(list()) == 5 })
+	cloudtest.Until(t, "all are listed", func() bool { return len(list()) == 5 })
 	status, body := f.call(t, http.MethodGet, "/subscriptions/"+subscription+"/resources?api-version=2021-04-01&$filter="+strings.ReplaceAll("resourceType eq 'Microsoft.Network/natGateways' and name eq 'butler-nat'", " ", "%20"), f.token(t), "")
 	if status != http.StatusOK || strings.Count(body, `"id"`) != 1 {
 		t.Errorf("filter: %d %s", status, body)
@@ -281,7 +282,7 @@ func TestNetworkRefuses(t *testing.T) {
 func TestCatalogues(t *testing.T) {
 	f := start(t, azure.Seed{Images: []azure.Image{{Name: "talos", Gallery: "own", Version: "1.9.2"}, {Name: "sku", Publisher: "pub", Offer: "offer", Version: "1.0.0"}}, Restricted: []string{"Standard_D4s_v5"}})
 	page, err := f.compute.NewResourceSKUsClient().NewListPager(&armcompute.ResourceSKUsClientListOptions{Filter: new("location eq 'westeurope'")}).NextPage(t.Context())
-	must(t, err)
+	cloudtest.Must(t, err)
 	restricted := 0
 	for _, s := range page.Value {
 		restricted += len(s.Restrictions)
@@ -290,29 +291,29 @@ func TestCatalogues(t *testing.T) {
 		t.Errorf("%d sizes, %d restrictions", len(page.Value), restricted)
 	}
 	usages, err := f.compute.NewUsageClient().NewListPager("westeurope", nil).NextPage(t.Context())
-	must(t, err)
+	cloudtest.Must(t, err)
 	if len(usages.Value) < 10 || *usages.Value[1].Name.Value != "cores" {
 		t.Errorf("usages %v", usages.Value)
 	}
 	_, err = f.compute.NewGalleryImageVersionsClient().Get(t.Context(), "example", "own", "talos", "1.9.2", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	images := f.compute.NewVirtualMachineImagesClient()
 	versions, err := images.List(t.Context(), "westeurope", "pub", "offer", "sku", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	if len(versions.VirtualMachineImageResourceArray) != 1 {
 		t.Errorf("versions %v", versions)
 	}
 	_, err = images.Get(t.Context(), "westeurope", "pub", "offer", "sku", "1.0.0", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	_, err = images.Get(t.Context(), "westeurope", "pub", "offer", "sku", "2.0.0", nil)
 	expect(t, "no such version", err, "404 PlatformImageNotFound")
 	community := f.compute.NewCommunityGalleryImageVersionsClient()
 	_, err = community.Get(t.Context(), "westeurope", "siderolabs-c4d707c0-343e-42de-b597-276e4f7a5b0b", "talos-x64", "1.9.2", nil)
-	must(t, err)
+	cloudtest.Must(t, err)
 	_, err = community.Get(t.Context(), "westeurope", "another", "talos-x64", "1.9.2", nil)
 	expect(t, "no such gallery", err, "404 CommunityGalleryNotFound")
 	network, err := f.net.NewUsagesClient().NewListPager("westeurope", nil).NextPage(t.Context())
-	must(t, err)
+	cloudtest.Must(t, err)
 	if len(network.Value) == 0 {
 		t.Error("no usages of the network")
 	}

@@ -4,8 +4,8 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -13,11 +13,12 @@ import (
 // Seed is what the subscription has at its start: what a manifest names, and what every
 // test finds. Resources that exist are left as they are.
 type Seed struct {
-	Subscription string   `json:"subscription,omitempty"`
-	Tenant       string   `json:"tenant,omitempty"`
-	Group        string   `json:"group,omitempty"`
-	Location     string   `json:"location,omitempty"`
-	Zones        []string `json:"zones,omitempty"`
+	Subscription string `json:"subscription,omitempty"`
+	Tenant       string `json:"tenant,omitempty"`
+	Group        string `json:"group,omitempty"`
+	// Location is that of all resources; one that the public cloud does not have is left out.
+	Location string   `json:"location,omitempty"`
+	Zones    []string `json:"zones,omitempty"`
 	// NoZones: the location has none.
 	NoZones       bool   `json:"noZones,omitempty"`
 	Network       string `json:"network,omitempty"`
@@ -49,6 +50,9 @@ type Seed struct {
 	Restricted []string `json:"restricted,omitempty"`
 	// EncryptionAtHost is a feature that a subscription registers for.
 	EncryptionAtHost bool `json:"encryptionAtHost,omitempty"`
+	// FailedParts are the ends of names of network resources whose creation fails. They
+	// stay, and the next write succeeds.
+	FailedParts []string `json:"failedParts,omitempty"`
 	// RequiredTags are demanded by a policy.
 	RequiredTags []string        `json:"requiredTags,omitempty"`
 	Lag          metav1.Duration `json:"lag,omitzero"` // how long lists do not have a new resource
@@ -77,39 +81,20 @@ type Image struct {
 	Tags       map[string]string `json:"tags,omitempty"`
 }
 
-func readSeed(raw json.RawMessage) (s Seed, err error) {
-	if len(raw) == 0 {
-		return s, nil
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, fmt.Errorf("seed of simulated Azure: %w", err)
-	}
-	return s, nil
-}
-
 func (s Seed) withDefaults() Seed {
-	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
+	s.Subscription, s.Tenant = cmp.Or(s.Subscription, "00000000-0000-0000-0000-000000000000"), cmp.Or(s.Tenant, derivedUUID("tenant"))
+	s.Group, s.Location = cmp.Or(s.Group, "example"), location(cmp.Or(s.Location, "westeurope"))
+	if !(Seed{}).exists(s.Location) && s.Endpoint == "" { // other clouds have locations of their own
+		s.Location = "westeurope"
 	}
-	set(&s.Subscription, "00000000-0000-0000-0000-000000000000")
-	set(&s.Tenant, derivedUUID("tenant"))
-	set(&s.Group, "example")
-	set(&s.Location, "westeurope")
-	set(&s.Network, "butler")
-	set(&s.CIDR, "10.40.0.0/16")
-	set(&s.Subnet, "nodes")
-	set(&s.SecurityGroup, "nodes")
-	s.Location = location(s.Location)
+	s.Network, s.CIDR = cmp.Or(s.Network, "butler"), cmp.Or(s.CIDR, "10.40.0.0/16")
+	s.Subnet, s.SecurityGroup = cmp.Or(s.Subnet, "nodes"), cmp.Or(s.SecurityGroup, "nodes")
 	if len(s.Zones) == 0 && !s.NoZones {
 		s.Zones = []string{"1", "2", "3"}
 	}
 	if len(s.Role) == 0 {
 		s.Role = documented
 	}
-	if s.VCPUs == 0 {
-		s.VCPUs = 5000
-	}
+	s.VCPUs = cmp.Or(s.VCPUs, 5000)
 	return s
 }

@@ -40,8 +40,8 @@ func ok(body any) (answer, error) { return answer{status: http.StatusOK, body: b
 
 // ServeHTTP answers a call that no fault has answered.
 func (a *Azure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.Lock()
+	defer a.Unlock()
 	a.respond(w, r, a.st)
 }
 

@@ -191,6 +191,8 @@ func (c *call) putGroup(before *record) (answer, error) {
 		return answer{}, bad("InvalidResourceGroup", "The provided resource group name '%s' has these invalid characters or is too long.", c.id.group)
 	case g.Location == "":
 		return answer{}, bad("LocationRequired", "The location property is required for this definition.")
+	case !c.seed.exists(g.Location):
+		return answer{}, bad("LocationNotAvailableForResourceGroup", "The provided location '%s' is not available for resource group. List of available regions is '%s'.", g.Location, strings.ReplaceAll(locations, "\n", " "))
 	}
 	if err := c.checkTags(g.Tags); err != nil {
 		return answer{}, err
@@ -224,3 +226,16 @@ func (c *call) deleteGroup(r *record) (answer, error) {
 func location(name string) string { return strings.ToLower(strings.ReplaceAll(name, " ", "")) }
 
 func sameLocation(a, b string) bool { return location(a) == location(b) }
+
+// locations are those of the public cloud.
+const locations = `australiacentral australiacentral2 australiaeast australiasoutheast austriaeast belgiumcentral brazilsouth brazilsoutheast canadacentral
+canadaeast centralindia centralus chilecentral eastasia eastus eastus2 francecentral francesouth germanynorth germanywestcentral indonesiacentral israelcentral
+italynorth japaneast japanwest jioindiacentral jioindiawest koreacentral koreasouth malaysiawest mexicocentral newzealandnorth northcentralus northeurope norwayeast
+norwaywest polandcentral qatarcentral southafricanorth southafricawest southcentralus southeastasia southindia spaincentral swedencentral switzerlandnorth
+switzerlandwest uaecentral uaenorth uksouth ukwest westcentralus westeurope westindia westus westus2 westus3`
+
+// exists reports whether the platform has a location: that of the seed, or one of the
+// public cloud.
+func (s Seed) exists(name string) bool {
+	return sameLocation(name, s.Location) || slices.Contains(strings.Fields(locations), location(name))
+}

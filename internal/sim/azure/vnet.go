@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 
@@ -148,9 +149,7 @@ func (c *call) checkSubnet(r *record, s *part[subnetProperties], space []netip.P
 		p.Delegations = []struct{}{}
 	}
 	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
+		*field = cmp.Or(*field, value)
 	}
 	set(&p.PrivateEndpointNetworkPolicies, "Disabled")
 	set(&p.PrivateLinkServiceNetworkPolicies, "Enabled")
@@ -228,8 +227,8 @@ func applyNetwork(c *call, r, _ *record) error {
 
 func endNetwork(a *Azure, r *record) {
 	for _, s := range r.object.(*vnet).Properties.Subnets {
-		if err := a.options.Datacenter.RemoveSubnet(subnetID(s.ID)); err != nil && a.hosts {
-			a.options.Log.Error("remove a subnet", "subnet", s.ID, "err", err)
+		if err := a.Options.Datacenter.RemoveSubnet(subnetID(s.ID)); err != nil && a.Hosts {
+			a.Options.Log.Error("remove a subnet", "subnet", s.ID, "err", err)
 		}
 	}
 }
@@ -247,17 +246,15 @@ func showNetwork(c *call, r *record) any {
 // addSubnets gives the datacenter the subnets of a network. Nothing in them answers the
 // workstation; machines behind a NAT gateway appear with its address outside.
 func (a *Azure) addSubnets(n *vnet) error {
-	if !a.hosts {
+	if !a.Hosts {
 		return nil
 	}
 	for _, s := range n.Properties.Subnets {
 		d := datacenter.Subnet{Prefix: s.Properties.prefix(), Private: true}
-		if _, nat := find[natGateway](a.st, s.Properties.NatGateway.id()); nat != nil && len(nat.Properties.PublicIPAddresses) > 0 {
-			if _, ip := find[publicAddress](a.st, nat.Properties.PublicIPAddresses[0].ID); ip != nil {
-				d.Egress, _ = netip.ParseAddr(ip.Properties.IPAddress)
-			}
+		if _, nat := find[natGateway](a.st, s.Properties.NatGateway.id()); nat != nil {
+			d.Egress = a.st.egress(nat)
 		}
-		if err := a.options.Datacenter.AddSubnet(subnetID(s.ID), d); err != nil {
+		if err := a.Options.Datacenter.AddSubnet(subnetID(s.ID), d); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 	"github.com/butlerdotdev/butler/internal/sim/gcp"
 )
 
@@ -105,7 +106,7 @@ func TestTheRoleOfTheUserIsEnforced(t *testing.T) {
 		if got := reason(status, body); !strings.HasPrefix(got, "403 forbidden: Required '"+missing+"' permission for 'projects/butler-sim/") {
 			t.Errorf("without %s: %s", missing, got)
 		}
-		must(t, f.api.Stop())
+		cloudtest.Must(t, f.API.Stop())
 	}
 }
 
@@ -130,5 +131,23 @@ func TestPermissionsAreTested(t *testing.T) {
 		if got := reason(f.request(http.MethodGet, manager+path, nil)); !strings.HasPrefix(got, "403 forbidden: The caller does not have permission") {
 			t.Errorf("%s: %s", path, got)
 		}
+	}
+}
+
+// TestRegionsThatDoNotExist: a project shows regions of the platform, whatever its seed
+// names.
+func TestRegionsThatDoNotExist(t *testing.T) {
+	f := start(t, gcp.Seed{Region: "nowhere1"})
+	for path, want := range map[string]int{
+		"/regions/nowhere1": http.StatusBadRequest, "/regions/nowhere1/subnetworks": http.StatusBadRequest, "/zones/nowhere1-a/instances": http.StatusBadRequest,
+		"/zones/europe-west3-d/instances": http.StatusBadRequest, "/zones/europe-west1-a/instances": http.StatusBadRequest, "/zones/europe-west3-a/instances": http.StatusOK,
+	} {
+		if status, body := f.call(http.MethodGet, path, nil); status != want {
+			t.Errorf("%s: %s, want %d", path, reason(status, body), want)
+		}
+	}
+	other := start(t, gcp.Seed{Region: "northamerica-south1"})
+	if status, body := other.call(http.MethodGet, "/regions/northamerica-south1/subnetworks/default", nil); status != http.StatusOK {
+		t.Error(reason(status, body))
 	}
 }

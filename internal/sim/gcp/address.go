@@ -70,10 +70,10 @@ func reserveAddress(g *GCP, r *resource) error {
 	if r.Object.has("address") {
 		return failure("UNSUPPORTED_OPERATION", "The simulated platform does not reserve an address of the caller's choice.")
 	}
-	if !g.hosts {
+	if !g.Hosts {
 		return failure("INTERNAL_ERROR", "Internal error.")
 	}
-	got, err := g.options.Datacenter.Allocate(addressID(r), subnet)
+	got, err := g.Options.Datacenter.Allocate(addressID(r), subnet)
 	if err != nil {
 		return failure("IP_SPACE_EXHAUSTED", "The IP space of '%s' is exhausted.", subnet)
 	}
@@ -83,10 +83,10 @@ func reserveAddress(g *GCP, r *resource) error {
 
 // releaseAddress is the effect of addresses.delete.
 func releaseAddress(g *GCP, r *resource) error {
-	if !g.hosts {
+	if !g.Hosts {
 		return nil
 	}
-	return g.options.Datacenter.Release(addressID(r))
+	return g.Options.Datacenter.Release(addressID(r))
 }
 
 // showAddress adds who uses an address.

@@ -17,7 +17,7 @@ func (g *GCP) auditResource(r *resource) {
 	o := audit.Object{Resource: k.resource, ID: r.id(), Name: r.name(), Leaving: r.Deleting, Copy: r.Copy}
 	is := setOf(r.Object)
 	o.OwnerID, o.ClusterID, o.Cluster = is.OwnerID, is.ClusterID, is.Cluster
-	g.options.Auditor.Seen(o)
+	g.Options.Auditor.Seen(o)
 }
 
 // setOf is what the labels of an object say, or its description: kinds of parts of load

@@ -218,8 +218,8 @@ func (c *call) healthBehind(rule, group *resource) (out []any) {
 		return nil
 	}
 	id := poolID(rule, ports[0])
-	pool, _ := c.options.Datacenter.Pool(id)
-	health := c.options.Datacenter.Health(id)
+	pool, _ := c.Options.Datacenter.Pool(id)
+	health := c.Options.Datacenter.Health(id)
 	for _, path := range group.Members {
 		i := c.st.get(path)
 		if i == nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/gcp"
 	"github.com/butlerdotdev/butler/internal/sim/network"
@@ -34,11 +35,11 @@ func (f *fixture) balance(t *testing.T) string {
 	t.Helper()
 	f.succeed(t, http.MethodPost, region+"/addresses", object{"name": "lb"})
 	address := f.get(t, region+"/addresses/lb")["address"].(string)
-	f.machine = func(m datacenter.Machine) { m.Host.Alias(netip.MustParseAddr(address)) }
+	f.Booted = func(m datacenter.Machine) { m.Host.Alias(netip.MustParseAddr(address)) }
 	f.succeed(t, http.MethodPost, instances, machine("cp-0"))
 	f.succeed(t, http.MethodPost, groups, object{"name": "lb-a"})
 	f.succeed(t, http.MethodPost, groups+"/lb-a/addInstances", object{"instances": []any{object{"instance": link(instances + "/cp-0")}}})
-	f.succeed(t, http.MethodPost, checks, object{"name": "lb", "type": "TCP", "tcpHealthCheck": object{"port": servedPort}})
+	f.succeed(t, http.MethodPost, checks, object{"name": "lb", "type": "TCP", "tcpHealthCheck": object{"port": cloudtest.Port}})
 	f.succeed(t, http.MethodPost, services, object{
 		"name": "lb", "loadBalancingScheme": "EXTERNAL", "protocol": "TCP", "healthChecks": []any{link(checks + "/lb")},
 		"backends": []any{object{"group": link(groups + "/lb-a"), "balancingMode": "CONNECTION"}},
@@ -77,7 +78,7 @@ func (f *fixture) dial(t *testing.T, from, to string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	conn, err := f.network.DialFrom(ctx, network.Source{Outside: true, Address: netip.MustParseAddr(from)}, "tcp", to)
+	conn, err := f.Network.DialFrom(ctx, network.Source{Outside: true, Address: netip.MustParseAddr(from)}, "tcp", to)
 	if err == nil {
 		_ = conn.Close()
 	}

@@ -4,6 +4,7 @@
 package gcp
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -105,9 +106,7 @@ func (g *GCP) typeNamed(field, zone, name string) (machineType, error) {
 		return machineType{}, invalid(field, name, "The referenced machineType resource cannot be found.")
 	}
 	series := found[1]
-	if series == "" {
-		series = "n1"
-	}
+	series = cmp.Or(series, "n1")
 	t := machineType{name: name, custom: true}
 	t.cpus, _ = strconv.Atoi(found[2]) // are numbers, as the pattern says
 	t.mb, _ = strconv.Atoi(found[3])

@@ -4,21 +4,20 @@
 package gcp
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"path/filepath"
 	"time"
 
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
-	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
 // pretend answers a call with an operation that fails later: nothing is carried out.
 func (g *GCP) pretend(w http.ResponseWriter, r *http.Request) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.Lock()
+	defer g.Unlock()
 	c := &call{GCP: g, request: g.read(r), st: g.st, now: time.Now()}
 	noun := c.method.Name
 	path := c.path(collectionNamed(noun), c.params[resourceParam(noun)])
@@ -49,68 +48,21 @@ func collectionNamed(method string) string {
 	return ""
 }
 
-// Note implements fault.Past.
-func (g *GCP) Note(moment time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.past[moment] == nil {
-		g.past[moment] = g.st.snapshot()
+// running returns the machines that run.
+func (g *GCP) running() (out []cloud.Machine) {
+	for _, i := range g.st.all("instances") {
+		if i.state() == running {
+			out = append(out, g.machine(i))
+		}
 	}
+	return out
 }
 
-// Answer implements fault.Past.
-func (g *GCP) Answer(w http.ResponseWriter, r *http.Request, moment time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	then := g.past[moment]
-	if then == nil {
-		then = g.st
-	}
-	g.respond(w, r, then)
-}
-
-// Prepare implements facade.API. The second platform is another project of the same name,
-// with what the seed names and the same credentials, in which nothing can run.
-func (g *GCP) Prepare(_ context.Context, p fault.Plan) error {
-	if !p.Has(fault.SecondPlatform) {
-		return nil
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.second != nil {
-		return nil
-	}
-	o := g.options
-	o.Dir, o.Faults, o.Auditor, o.Network = filepath.Join(o.Dir, "second"), nil, nil, nil
-	second, err := newGCP(o, g.seed, secondNumber, false)
-	if err != nil {
-		return fmt.Errorf("start the second platform: %w", err)
-	}
-	second.st.principals, second.st.sessions, second.mu = g.st.principals, g.st.sessions, g.mu
-	second.front, second.admin = g.front, g.admin
-	if err := second.openOperations(second.file("operations")); err != nil {
-		return fmt.Errorf("start the second platform: %w", err)
-	}
-	g.second = second
-	return nil
-}
-
-func (g *GCP) serveSecond(w http.ResponseWriter, r *http.Request) {
-	g.mu.Lock()
-	second := g.second
-	g.mu.Unlock()
-	if second == nil {
-		http.Error(w, "the second platform does not run", http.StatusServiceUnavailable)
-		return
-	}
-	second.ServeHTTP(w, r)
-}
-
-// clone copies an instance that runs, if the fault plan says so, as a restore from a
-// backup does: with all labels, and switched off.
-func (g *GCP) clone(i *resource) {
-	if !i.Copy && g.options.Faults.Cloned(i.name()) {
-		g.copyInstance(i, i.name()+"-clone")
+// machine is that of an instance.
+func (g *GCP) machine(i *resource) cloud.Machine {
+	return cloud.Machine{
+		ID: i.id(), Name: i.name(), Copy: i.Copy, Runs: func() bool { return i.state() == running },
+		Clone: func() { g.copyInstance(i, i.name()+"-clone") }, PowerOn: func() error { return g.powerOn(i) },
 	}
 }
 
@@ -142,44 +94,8 @@ func (g *GCP) copyInstance(i *resource, name string) {
 	g.st.put(copied)
 }
 
-// drainLater restarts the machine of an instance when the fault plan drains its host.
-func (g *GCP) drainLater(i *resource) {
-	after, hit := g.options.Faults.DrainedAfter(i.name())
-	if !hit {
-		return
-	}
-	g.later(after, func() {
-		if i.state() == running {
-			g.restart(i)
-		}
-	})
-}
-
-// followPlans has the faults of a new plan happen to the machines that run.
-func (g *GCP) followPlans() {
-	replaced := g.options.Faults.Replaced()
-	for {
-		select {
-		case <-g.ctx.Done():
-			return
-		case <-replaced:
-		}
-		replaced = g.options.Faults.Replaced()
-		g.mu.Lock()
-		for _, i := range g.st.all("instances") {
-			if i.state() == running {
-				g.clone(i)
-				g.drainLater(i)
-			}
-		}
-		g.mu.Unlock()
-	}
-}
-
 // createConflict creates a stopped instance of a name, without an owner.
-func (g *GCP) createConflict(_ context.Context, name string) (func(context.Context) error, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *GCP) createConflict(name string) (remove func(), err error) {
 	zone := zonesOf(g.seed.Region)[0]
 	path := "zones/" + zone + "/instances/" + name
 	for _, i := range g.st.tables["instances"].ByID {
@@ -193,12 +109,9 @@ func (g *GCP) createConflict(_ context.Context, name string) (func(context.Conte
 		"networkInterfaces": []any{object{"kind": "compute#networkInterface", "name": "nic0", "network": g.link("global/networks/" + g.seed.Network), "subnetwork": g.link(subnetwork)}},
 		"scheduling":        object{"automaticRestart": true}, "id": newID(),
 	})
-	return func(context.Context) error {
-		g.mu.Lock()
-		defer g.mu.Unlock()
+	return func() {
 		if i := g.st.get(path); i != nil {
 			g.dropInstance(i)
 		}
-		return nil
 	}, nil
 }

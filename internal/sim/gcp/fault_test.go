@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/gcp"
 )
@@ -18,8 +19,8 @@ import (
 func (f *fixture) plan(t *testing.T, faults ...fault.Fault) {
 	t.Helper()
 	p := fault.Plan{Faults: faults}
-	must(t, f.api.Prepare(t.Context(), p))
-	f.faults.Replace(p)
+	cloudtest.Must(t, f.API.Prepare(t.Context(), p))
+	f.Faults.Replace(p)
 }
 
 func TestFaultsRefuseInTheWordsOfThePlatform(t *testing.T) {
@@ -93,9 +94,9 @@ func TestDrainRestartsTheMachineOfAnInstanceThatRuns(t *testing.T) {
 	f := start(t, gcp.Seed{})
 	f.succeed(t, http.MethodPost, instances, machine("x"))
 	f.plan(t, fault.Fault{Kind: fault.Drain, Machine: "x"})
-	for tick, end := time.Tick(10*time.Millisecond), time.Now().Add(10*time.Second); f.boots.Load() < 2; <-tick {
+	for tick, end := time.Tick(10*time.Millisecond), time.Now().Add(10*time.Second); f.Boots.Load() < 2; <-tick {
 		if i := f.get(t, instances+"/x"); i["status"] != "RUNNING" || time.Now().After(end) {
-			t.Fatalf("the instance is %v, booted %d times", i["status"], f.boots.Load())
+			t.Fatalf("the instance is %v, booted %d times", i["status"], f.Boots.Load())
 		}
 	}
 }
@@ -105,10 +106,10 @@ func TestEverythingSurvivesARestart(t *testing.T) {
 	f := startIn(t, dir, gcp.Seed{})
 	address := f.balance(t)
 	f.becomes(t, "HEALTHY")
-	must(t, f.api.Stop())
+	cloudtest.Must(t, f.API.Stop())
 	g := startIn(t, dir, gcp.Seed{})
-	if i := g.get(t, instances+"/cp-0"); i["status"] != "RUNNING" || g.boots.Load() != 1 {
-		t.Errorf("the instance is %v, booted %d times", i["status"], g.boots.Load())
+	if i := g.get(t, instances+"/cp-0"); i["status"] != "RUNNING" || g.Boots.Load() != 1 {
+		t.Errorf("the instance is %v, booted %d times", i["status"], g.Boots.Load())
 	}
 	if rule := g.get(t, rules+"/lb"); rule["IPAddress"] != address {
 		t.Errorf("the address was %s and is %v", address, rule["IPAddress"])

@@ -5,12 +5,10 @@ package gcp_test
 
 import (
 	"bytes"
-	"context"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -18,37 +16,21 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/sim/audit"
-	"github.com/butlerdotdev/butler/internal/sim/datacenter"
-	"github.com/butlerdotdev/butler/internal/sim/facade"
-	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/front"
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 	"github.com/butlerdotdev/butler/internal/sim/gcp"
-	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
 type object = map[string]any
 
 // fixture is a simulated project whose machines open one port.
 type fixture struct {
-	dir       string
-	network   *network.Network
-	faults    *fault.Injector
-	auditor   *audit.Auditor
-	authority *front.Authority
-	api       facade.API
-	boots     atomic.Int32
-	machine   func(datacenter.Machine) // called with each machine that is on, if set
+	cloudtest.Fixture
 
 	key   accountKey
 	token string
@@ -64,77 +46,23 @@ type accountKey struct {
 }
 
 const (
-	servedPort = 6443
-	project    = "butler-sim"
-	zone       = "europe-west3-a"
+	project = "butler-sim"
+	zone    = "europe-west3-a"
 )
 
 func start(t *testing.T, seed gcp.Seed) *fixture { return startIn(t, t.TempDir(), seed) }
 
 func startIn(t *testing.T, dir string, seed gcp.Seed) *fixture {
 	t.Helper()
-	f := &fixture{dir: dir, network: network.New(), faults: fault.NewInjector(fault.Plan{})}
-	var err error
-	f.auditor, err = audit.Open(audit.Options{Dir: dir, Desired: []audit.Desired{{Cluster: "audited", Machines: 2}}})
-	must(t, err)
-	f.authority, err = front.OpenAuthority(filepath.Join(dir, "authority"))
-	must(t, err)
-	d, err := datacenter.New(datacenter.Options{
-		Dir: filepath.Join(dir, "datacenter"), Network: f.network, Faults: f.faults, Boot: f.boot,
-		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("192.0.2.0/24")}},
-	})
-	must(t, err)
-	t.Cleanup(d.Close)
 	if seed.Permissions == nil { // what the documented role allows is the driver's concern
 		seed.Permissions = []string{"*"}
 	}
-	raw, err := json.Marshal(seed)
-	must(t, err)
-	f.api, err = gcp.Platform().Start(t.Context(), facade.Options{
-		Dir: filepath.Join(dir, "platform"), Datacenter: d, Authority: f.authority, Network: f.network, Seed: raw, Faults: f.faults, Auditor: f.auditor,
-	})
-	must(t, err)
-	t.Cleanup(func() { _ = f.api.Stop() })
-	must(t, json.Unmarshal([]byte(read(t, f.api.Credentials()[v1alpha1.KeyServiceAccountKey])), &f.key))
-	f.http = f.client()
+	f := &fixture{}
+	f.Start(t, gcp.Platform(), dir, seed)
+	cloudtest.Must(t, json.Unmarshal([]byte(f.Credential(t, v1alpha1.KeyServiceAccountKey)), &f.key))
+	f.http = f.Client()
 	f.token = f.newToken(t)
 	return f
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, file string) string {
-	t.Helper()
-	raw, err := os.ReadFile(file)
-	must(t, err)
-	return string(raw)
-}
-
-// client sends everything over the simulated network, and trusts its authority.
-func (f *fixture) client() *http.Client {
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(f.authority.Certificate())
-	return &http.Client{Transport: &http.Transport{DialContext: f.network.Dial, TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
-}
-
-// boot opens one port on the machine, also for packets to addresses of load balancers.
-func (f *fixture) boot(ctx context.Context, m datacenter.Machine) error {
-	f.boots.Add(1)
-	if f.machine != nil {
-		f.machine(m)
-	}
-	l, err := m.Host.Listen(servedPort)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	<-ctx.Done()
-	return nil
 }
 
 // signed is a token that the key of a service account signs.

@@ -3,38 +3,21 @@
 
 package gcp
 
-// maxRestarts is how often in a row a machine that dies at once is started again.
-const maxRestarts = 3
-
-// follow reacts to what machines do by themselves.
-func (g *GCP) follow() {
-	for {
-		select {
-		case <-g.ctx.Done():
-			return
-		case <-g.options.Datacenter.Addressed():
-		case id := <-g.options.Datacenter.Died():
-			g.died(id)
-		}
-	}
-}
+import (
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+)
 
 // died reacts to a machine that ended by itself: a guest that has shut down ends its
 // instance; otherwise the host was lost, and the instance starts on another one if it is
 // to restart.
-func (g *GCP) died(id string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	run, known := g.options.Datacenter.LastRun(id)
-	if !known || !run.Died {
-		return
-	}
+func (g *GCP) died(id string, run datacenter.Run) {
 	i := g.st.get(run.Spec.Ref)
 	if i == nil || i.id() != id || i.state() != running {
 		return
 	}
-	if !run.Clean && i.Object.sub("scheduling").bool("automaticRestart") && run.FailedStarts <= maxRestarts {
-		g.restart(i)
+	if !run.Clean && i.Object.sub("scheduling").bool("automaticRestart") && run.FailedStarts <= cloud.MaxRecoveries {
+		g.Restart(g.machine(i))
 		return
 	}
 	i.Object["status"], i.Object["lastStopTimestamp"] = terminated, stamp(g.self().now)
@@ -45,18 +28,16 @@ func (g *GCP) died(id string) {
 // resume powers the machines on that should run after a restart of the simulator, and
 // brings the load balancers back. Operations continue by themselves.
 func (g *GCP) resume() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.auditAll()
 	for _, i := range g.st.all("instances") {
 		if i.state() != running || i.Copy {
 			continue
 		}
 		if err := g.powerOn(i); err != nil {
-			g.options.Log.Error("power on an instance", "instance", i.Path, "err", err)
+			g.Options.Log.Error("power on an instance", "instance", i.Path, "err", err)
 		}
 	}
 	if err := g.applyAll(); err != nil {
-		g.options.Log.Error("bring load balancers in line", "err", err)
+		g.Options.Log.Error("bring load balancers in line", "err", err)
 	}
 }

@@ -176,32 +176,32 @@ func ruleID(rule *resource) string { return "rule-" + rule.id() }
 
 // forward is the effect of forwardingRules.insert: the load balancer answers.
 func (g *GCP) forward(r *resource) error {
-	if !g.hosts {
+	if !g.Hosts {
 		return failure("INTERNAL_ERROR", "Internal error.")
 	}
 	if err := g.applyRule(r); err != nil {
 		return err
 	}
-	b, _ := g.options.Datacenter.LoadBalancer(ruleID(r))
+	b, _ := g.Options.Datacenter.LoadBalancer(ruleID(r))
 	r.Object["IPAddress"] = b.Address.String()
 	return nil
 }
 
 // unforward is the effect of forwardingRules.delete.
 func (g *GCP) unforward(r *resource) error {
-	if !g.hosts {
+	if !g.Hosts {
 		return nil
 	}
-	err := g.options.Datacenter.RemoveLoadBalancer(ruleID(r))
+	err := g.Options.Datacenter.RemoveLoadBalancer(ruleID(r))
 	for _, port := range rulePorts(r.Object) {
-		err = errors.Join(err, g.options.Datacenter.RemovePool(poolID(r, port)))
+		err = errors.Join(err, g.Options.Datacenter.RemovePool(poolID(r, port)))
 	}
 	return err
 }
 
 // applyAll brings the datacenter in line with all forwarding rules.
 func (g *GCP) applyAll() (err error) {
-	if !g.hosts {
+	if !g.Hosts {
 		return nil
 	}
 	for _, r := range g.st.all("forwardingRules") {
@@ -217,7 +217,7 @@ func (g *GCP) applyRule(r *resource) error {
 	spec := datacenter.LoadBalancerSpec{ID: ruleID(r), Passthrough: true, ProbesAddress: true, Internal: internal, FailOpen: true}
 	members := g.membersBehind(r)
 	for _, port := range rulePorts(o) {
-		if err := g.options.Datacenter.PutPool(g.poolFor(r, port, members)); err != nil {
+		if err := g.Options.Datacenter.PutPool(g.poolFor(r, port, members)); err != nil {
 			return err
 		}
 		spec.Listeners = append(spec.Listeners, datacenter.Listener{Port: port, Pool: poolID(r, port), Allowed: g.admittedTo(members, port, o.str("IPAddress"))})
@@ -230,7 +230,7 @@ func (g *GCP) applyRule(r *resource) error {
 			spec.Subnet = subnetID(s)
 		}
 	}
-	_, err := g.options.Datacenter.PutLoadBalancer(spec)
+	_, err := g.Options.Datacenter.PutLoadBalancer(spec)
 	return err
 }
 
@@ -266,7 +266,7 @@ func (g *GCP) poolFor(r *resource, port uint16, members []*resource) datacenter.
 			Port: uint16(check.sub("tcpHealthCheck").num("port")), Interval: time.Duration(check.num("checkIntervalSec")) * time.Second, //nolint:gosec // is a port
 		},
 	}
-	if g.options.Create > 0 { // otherwise checks follow changes of the network, not the clock
+	if g.Options.Create > 0 { // otherwise checks follow changes of the network, not the clock
 		pool.Check.Healthy, pool.Check.Unhealthy = check.num("healthyThreshold"), check.num("unhealthyThreshold")
 	}
 	for _, i := range members {

@@ -6,40 +6,12 @@ package gcp
 import (
 	"encoding/json"
 	"net/http"
-	"path/filepath"
 	"strings"
 
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
-
-// openFronts serves the API to its users, with faults and the record of writes, and to the
-// administrator, without.
-func (g *GCP) openFronts() (err error) {
-	o := g.options
-	users := front.Options{
-		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority, Hosts: g.hostNames(),
-		API:  fault.API{Classify: g.classify, Refuse: g.refuseFault, Pretend: g.pretend, Past: g, Second: http.HandlerFunc(g.serveSecond)},
-		Tags: requestSet, Content: content,
-		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
-	}
-	if g.front, err = front.Serve(users, g); err != nil {
-		return err
-	}
-	if g.admin, err = front.Serve(front.Options{
-		AddressFile: filepath.Join(o.Dir, "adminfront"), Authority: o.Authority, API: users.API, Log: o.Log,
-	}, g); err != nil {
-		return err
-	}
-	if g.seed.Plain == "" {
-		return nil
-	}
-	users.AddressFile, users.Hosts, users.Plain = filepath.Join(o.Dir, "plainfront"), []string{g.seed.Plain}, true
-	g.plain, err = front.Serve(users, g)
-	return err
-}
 
 // hostNames are those of the services, and the manifest's own.
 func (g *GCP) hostNames() []string {
@@ -47,13 +19,6 @@ func (g *GCP) hostNames() []string {
 		"compute.googleapis.com", "www.googleapis.com", "oauth2.googleapis.com", "sts.googleapis.com", "iamcredentials.googleapis.com",
 		"cloudresourcemanager.googleapis.com",
 	}, g.seed.Hosts...)
-}
-
-func (g *GCP) route() {
-	g.front.Route("443")
-	if g.plain != nil {
-		g.plain.Route("80")
-	}
 }
 
 // requestSet is what the labels or the description in a request say.

@@ -7,46 +7,26 @@
 package gcp
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"sync"
-	"time"
+	"net/http"
 
-	"github.com/butlerdotdev/butler/internal/sim/conflict"
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
-	"github.com/butlerdotdev/butler/internal/sim/front"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/gcp/model"
 )
 
 // GCP is a simulated project. Its API is safe for concurrent use.
 type GCP struct {
-	options facade.Options
-	seed    Seed
-	number  string // of the project
-	// hosts reports whether machines can run: those of the datacenter belong to the first
-	// platform.
-	hosts      bool
+	*cloud.Base
+
+	seed       Seed
+	number     string // of the project
 	model      *model.Model
 	types      map[string]machineType
 	methods    map[string]method
 	operations *datacenter.Operations
-
-	front, admin, plain *front.Server
-
-	ctx    context.Context
-	cancel context.CancelFunc
-	ended  chan struct{}
-	once   sync.Once
-
-	mu     *sync.Mutex // the second platform has the lock of the first
-	st     *state
-	past   map[time.Time]*state
-	second *GCP // nil: no fault plan has had one
+	st         *state
 }
 
 // numbers of the project, and of the one that answers in its place.
@@ -55,98 +35,47 @@ const (
 	secondNumber = "730925514683"
 )
 
-func newGCP(o facade.Options, seed Seed, number string, hosts bool) (*GCP, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+// newGCP returns a project, or with a first one that which answers in its place.
+func newGCP(o facade.Options, seed Seed, first *GCP) (_ *GCP, err error) {
+	g := &GCP{seed: seed.withDefaults(), number: firstNumber, model: model.Load(), types: predefined(), methods: methods()}
+	if first != nil {
+		g.number = secondNumber
 	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	if g.Base, err = cloud.New(o, first == nil, g.behaviour()); err != nil {
 		return nil, err
 	}
-	g := &GCP{
-		options: o, seed: seed.withDefaults(), number: number, hosts: hosts, model: model.Load(), types: predefined(), methods: methods(),
-		ended: make(chan struct{}), mu: &sync.Mutex{}, past: map[time.Time]*state{},
-	}
-	g.ctx, g.cancel = context.WithCancel(context.Background())
-	var err error
-	if g.st, err = openState(filepath.Join(o.Dir, "state"), o.Log); err != nil {
+	if g.st, err = openState(g.File("state"), g.Options.Log); err != nil {
 		return nil, err
 	}
-	return g, g.install()
-}
-
-func start(ctx context.Context, o facade.Options) (facade.API, error) {
-	seed, err := readSeed(o.Seed)
-	if err != nil {
+	if err := g.install(); err != nil {
 		return nil, err
 	}
-	g, err := newGCP(o, seed, firstNumber, true)
-	if err != nil {
-		return nil, fmt.Errorf("start simulated Google Cloud: %w", err)
+	if first != nil {
+		g.Join(first.Base)
+		g.st.principals, g.st.sessions = first.st.principals, first.st.sessions
 	}
-	if err := g.open(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start simulated Google Cloud: %w", err), g.Stop())
-	}
-	return g, nil
+	return g, g.openOperations(g.File("operations"))
 }
 
-// open serves the API.
-func (g *GCP) open(ctx context.Context) error {
-	if err := g.openFronts(); err != nil {
-		return err
+func (g *GCP) behaviour() cloud.Behaviour {
+	return cloud.Behaviour{
+		Serve: g.ServeHTTP, Snapshot: g.snapshot,
+		Second: func(o facade.Options) (http.Handler, error) { return newGCP(o, g.seed, g) },
+		API:    fault.API{Classify: g.classify, Refuse: g.refuseFault, Pretend: g.pretend},
+		Tags:   requestSet, Content: content, Hosts: g.hostNames(), Plain: g.seed.Plain, Files: g.files,
+		Resume: g.resume, Died: g.died, Running: g.running, Conflict: g.createConflict,
 	}
-	if err := g.openOperations(g.file("operations")); err != nil {
-		return err
-	}
-	g.resume()
-	go g.follow()
-	go g.followPlans()
-	if err := (conflict.Machines{
-		Faults: g.options.Faults, Done: g.ctx.Done(), Log: g.options.Log, Create: g.createConflict,
-	}).Start(ctx); err != nil {
-		return err
-	}
-	if err := g.Prepare(ctx, g.options.Faults.Plan()); err != nil {
-		return err
-	}
-	if err := g.writeCredentials(); err != nil {
-		return err
-	}
-	g.route()
-	g.options.Faults.Begin()
-	return nil
 }
 
-// Wait implements facade.API.
-func (g *GCP) Wait() error {
-	<-g.ended
-	return nil
+// snapshot returns what answers as of now.
+func (g *GCP) snapshot() http.HandlerFunc {
+	then := g.st.snapshot()
+	return func(w http.ResponseWriter, r *http.Request) { g.respond(w, r, then) }
 }
 
 // Stop implements facade.API.
-func (g *GCP) Stop() (err error) {
-	g.once.Do(func() {
-		g.cancel()
-		err = errors.Join(g.front.Close(), g.admin.Close(), g.plain.Close())
-		if g.operations != nil {
-			g.operations.Close()
-		}
-		close(g.ended)
-	})
+func (g *GCP) Stop() error {
+	err := g.Base.Stop()
+	g.operations.Close()
 	return err
-}
-
-// later does something under the lock after a time, unless the platform has ended.
-func (g *GCP) later(d time.Duration, do func()) {
-	go func() {
-		select {
-		case <-g.ctx.Done():
-			return
-		case <-time.After(d):
-		}
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if g.ctx.Err() == nil {
-			do()
-		}
-	}()
 }

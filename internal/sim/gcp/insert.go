@@ -192,10 +192,10 @@ func (c *call) leaseAddress(o *order) error {
 	if n.str("networkIP") != "" {
 		return nil
 	}
-	if !c.hosts {
+	if !c.Hosts {
 		return refusal{status: http.StatusServiceUnavailable, reason: "backendError", message: "The service is currently unavailable."}
 	}
-	address, err := c.options.Datacenter.Lease(o.instance.id(), subnetID(o.subnet))
+	address, err := c.Options.Datacenter.Lease(o.instance.id(), subnetID(o.subnet))
 	if errors.Is(err, datacenter.ErrExhausted) {
 		return refuse("IP_SPACE_EXHAUSTED", "IP space of '%s' is exhausted.", c.full(o.subnet.Path))
 	}

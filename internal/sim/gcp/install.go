@@ -34,7 +34,7 @@ func (g *GCP) install() error {
 	g.installNetworks()
 	g.installFirewalls()
 	g.installImages()
-	if !g.hosts {
+	if !g.Hosts {
 		return nil
 	}
 	return g.addSubnets()
@@ -56,7 +56,7 @@ func (g *GCP) add(kind, path string, o object) {
 
 // installPlaces creates regions and zones with their types.
 func (g *GCP) installPlaces() {
-	for _, region := range g.allRegions() {
+	for _, region := range g.regions() {
 		var zones []any
 		for _, zone := range zonesOf(region) {
 			zones = append(zones, g.link("zones/"+zone))
@@ -87,7 +87,7 @@ func (g *GCP) installNetworks() {
 	if g.seed.Network != "default" {
 		g.installNetwork(g.seed.Network, false)
 	}
-	for i, region := range g.allRegions() {
+	for i, region := range g.regions() {
 		cidr := fmt.Sprintf("10.%d.0.0/20", 128+4*i)
 		if region == g.seed.Region && g.seed.Network == "default" && g.seed.Subnetwork == "default" {
 			cidr = g.seed.CIDR

@@ -33,7 +33,7 @@ func (g *GCP) typeOf(i *resource) machineType {
 }
 
 // lag is how long a new instance is not listed.
-func (g *GCP) lag() time.Duration { return max(g.options.Create/2, g.seed.Lag.Duration) }
+func (g *GCP) lag() time.Duration { return max(g.Options.Create/2, g.seed.Lag.Duration) }
 
 // showInstance adds the fingerprints of an instance.
 func showInstance(_ *call, r *resource, o object) {

@@ -16,8 +16,8 @@ func TestAnInstanceLivesAndEnds(t *testing.T) {
 	f := start(t, gcp.Seed{})
 	f.succeed(t, http.MethodPost, instances, machine("cp-0"))
 	i := f.get(t, instances+"/cp-0")
-	if i["status"] != "RUNNING" || f.boots.Load() != 1 {
-		t.Fatalf("the instance is %v, booted %d times", i["status"], f.boots.Load())
+	if i["status"] != "RUNNING" || f.Boots.Load() != 1 {
+		t.Fatalf("the instance is %v, booted %d times", i["status"], f.Boots.Load())
 	}
 	if d := f.get(t, "/zones/"+zone+"/disks/cp-0"); d["sizeGb"] != "20" || d["users"] == nil {
 		t.Errorf("its disk is %v", d)

@@ -260,8 +260,8 @@ func (k kind) create(c *call) (any, error) {
 }
 
 func (k kind) applyCreate(g *GCP, t task) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.Lock()
+	defer g.Unlock()
 	r := g.st.get(t.Path)
 	if r == nil {
 		return errGone
@@ -280,7 +280,7 @@ func (k kind) applyCreate(g *GCP, t task) error {
 // drop removes a resource.
 func (g *GCP) drop(r *resource) {
 	g.st.remove(r.Path)
-	g.options.Auditor.Gone(kindOf(r.collection()).resource, r.id())
+	g.Options.Auditor.Gone(kindOf(r.collection()).resource, r.id())
 }
 
 // delete begins to delete a resource.
@@ -315,8 +315,8 @@ func (c *call) usersOf(k kind, r *resource) []string {
 }
 
 func (k kind) applyDelete(g *GCP, t task) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.Lock()
+	defer g.Unlock()
 	r := g.st.get(t.Path)
 	if r == nil {
 		return nil
@@ -380,8 +380,8 @@ func (x change) handle(c *call) (any, error) {
 }
 
 func (x change) carryOut(g *GCP, t task) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.Lock()
+	defer g.Unlock()
 	r := g.st.get(t.Path)
 	if r == nil {
 		return errGone

@@ -74,7 +74,7 @@ func overlaps(cidr string, prefix netip.Prefix) bool {
 func (g *GCP) addSubnets() error {
 	low := publicPrefix().Addr()
 	public := datacenter.Subnet{Prefix: publicPrefix(), Reserved: []datacenter.Range{{From: low, To: natAddress()}}}
-	if err := g.options.Datacenter.AddSubnet(publicSubnet, public); err != nil {
+	if err := g.Options.Datacenter.AddSubnet(publicSubnet, public); err != nil {
 		return err
 	}
 	for _, r := range g.st.all("subnetworks") {
@@ -98,11 +98,11 @@ func (g *GCP) addSubnet(r *resource) error {
 	if g.hasNAT(r) {
 		s.Egress = natAddress()
 	}
-	return g.options.Datacenter.AddSubnet(subnetID(r), s)
+	return g.Options.Datacenter.AddSubnet(subnetID(r), s)
 }
 
 func (g *GCP) removeSubnet(r *resource) error {
-	return g.options.Datacenter.RemoveSubnet(subnetID(r))
+	return g.Options.Datacenter.RemoveSubnet(subnetID(r))
 }
 
 // hasNAT reports whether Cloud NAT serves a subnetwork.
@@ -114,7 +114,7 @@ func (g *GCP) hasNAT(subnetwork *resource) bool {
 
 // networkChanged brings the datacenter in line with routers.
 func (g *GCP) networkChanged(*resource) error {
-	if !g.hosts {
+	if !g.Hosts {
 		return nil
 	}
 	return g.addSubnets()

@@ -77,9 +77,9 @@ const pretended = "pretended"
 func (g *GCP) takes(method string) time.Duration {
 	switch method {
 	case "instances.insert", "instances.start":
-		return 2 * g.options.Create
+		return 2 * g.Options.Create
 	}
-	return g.options.Create
+	return g.Options.Create
 }
 
 func (g *GCP) carryOutTask(_ context.Context, o datacenter.Operation) error {

@@ -57,9 +57,7 @@ func (c *call) part(all []object) ([]object, string, error) {
 		if size > maxPage {
 			return nil, "", invalid("maxResults", text, "Values must be within the following range: [0, 500]")
 		}
-		if size == 0 {
-			size = maxPage
-		}
+		size = cmp.Or(size, maxPage)
 	}
 	from := 0
 	if token := c.query.Get("pageToken"); token != "" {

@@ -4,19 +4,18 @@
 package gcp
 
 import (
-	"errors"
-	"net/url"
-	"path/filepath"
 	"strings"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 )
 
 // Platform returns Google Cloud as a platform that can be simulated.
 func Platform() facade.Platform {
-	return facade.Platform{Type: v1alpha1.ProviderGCP, Start: start, Seed: seedFor}
+	return facade.Platform{Type: v1alpha1.ProviderGCP, Seed: seedFor, Start: cloud.Start("Google Cloud", func(o facade.Options, s Seed) (*GCP, error) {
+		return newGCP(o, s, nil)
+	})}
 }
 
 // seedFor returns what a manifest expects in the project.
@@ -32,13 +31,7 @@ func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
 	if n := pc.Spec.Network; n != nil {
 		s.CIDR = n.Subnet
 	}
-	if u, err := url.Parse(spec.Endpoint); err == nil && u.Host != "" {
-		if u.Scheme == "http" {
-			s.Plain = u.Host
-		} else {
-			s.Hosts = []string{u.Host}
-		}
-	}
+	s.Hosts, s.Plain = cloud.Hosts(spec.Endpoint)
 	s.seedImages(spec, cb.Spec.Talos)
 	return s
 }
@@ -66,35 +59,31 @@ func (s *Seed) seedImages(spec *v1alpha1.GCPSpec, t v1alpha1.TalosSpec) {
 	}
 }
 
-func (g *GCP) file(name string) string { return filepath.Join(g.options.Dir, name) }
-
 // Credentials implements facade.API.
 func (g *GCP) Credentials() map[string]string {
-	out := map[string]string{v1alpha1.KeyServiceAccountKey: g.file("serviceAccountKey")}
+	out := map[string]string{v1alpha1.KeyServiceAccountKey: g.File("serviceAccountKey")}
 	if g.seed.Endpoint != "" {
-		out[v1alpha1.KeyEndpoint] = g.file("endpoint")
+		out[v1alpha1.KeyEndpoint] = g.File("endpoint")
 	}
 	return out
 }
 
 // Admin implements facade.API. It is the file of a service account's key whose token
 // endpoint is the simulator's: the API is at the same address.
-func (g *GCP) Admin() string { return g.file("admin.json") }
+func (g *GCP) Admin() string { return g.File("admin.json") }
 
 // User is the same for the user.
-func (g *GCP) User() string { return g.file("user.json") }
+func (g *GCP) User() string { return g.File("user.json") }
 
 // tokenURI is Google's own token endpoint.
 const tokenURI = "https://oauth2.googleapis.com/token"
 
-// writeCredentials writes the files of the user and of the administrator.
-func (g *GCP) writeCredentials() error {
+// files are those of the user and of the administrator.
+func (g *GCP) files() map[string][]byte {
 	user, admin := g.st.principals.ByID[g.account(userName)], g.st.principals.ByID[g.account(adminName)]
-	local := map[string]string{"ca_bundle": g.options.Authority.File()} // other programs leave it out
-	return errors.Join(
-		plane.WriteFile(g.file("serviceAccountKey"), g.keyFile(user, tokenURI, nil)),
-		plane.WriteFile(g.file("endpoint"), []byte(g.seed.Endpoint)),
-		plane.WriteFile(g.User(), g.keyFile(user, "https://"+g.front.Address()+"/token", local)),
-		plane.WriteFile(g.Admin(), g.keyFile(admin, "https://"+g.admin.Address()+"/token", local)),
-	)
+	local := map[string]string{"ca_bundle": g.Options.Authority.File()} // other programs leave it out
+	return map[string][]byte{
+		"serviceAccountKey": g.keyFile(user, tokenURI, nil), "endpoint": []byte(g.seed.Endpoint),
+		"user.json": g.keyFile(user, "https://"+g.Address()+"/token", local), "admin.json": g.keyFile(admin, "https://"+g.AdminAddress()+"/token", local),
+	}
 }

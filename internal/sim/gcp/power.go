@@ -14,16 +14,16 @@ import (
 // applyInsert provisions an instance. If that fails the instance does not exist any more,
 // nor do the disks that came with it.
 func applyInsert(g *GCP, t task) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.Lock()
+	defer g.Unlock()
 	i := g.st.get(t.Path)
 	if i == nil || i.state() == stopping {
 		return failure("RESOURCE_NOT_FOUND", "The resource '%s' was not found", g.full(t.Path))
 	}
 	if err := g.provision(i); err != nil {
-		g.mu.Unlock()
+		g.Unlock()
 		removeErr := g.eraseMachine(i)
-		g.mu.Lock()
+		g.Lock()
 		g.dropInstance(i)
 		for _, path := range i.Created {
 			if d := g.st.get(path); d != nil {
@@ -40,7 +40,7 @@ func (g *GCP) provision(i *resource) error {
 	if err := g.checkRoom(i); err != nil {
 		return err
 	}
-	if g.options.Faults.FailsAtStart(i.name()) {
+	if g.Options.Faults.FailsAtStart(i.name()) {
 		return failure("INTERNAL_ERROR", "Internal error. Please try again or contact Google Support. (Code: '%s')", numericID(i.id()))
 	}
 	if err := g.givePublic(i); err != nil {
@@ -53,8 +53,7 @@ func (g *GCP) provision(i *resource) error {
 	i.Ran = true
 	g.st.put(i)
 	g.auditResource(i)
-	g.clone(i)
-	g.drainLater(i)
+	g.Started(g.machine(i))
 	return g.applyAll()
 }
 
@@ -67,8 +66,8 @@ func (g *GCP) checkRoom(i *resource) error {
 			return failure("QUOTA_EXCEEDED", "%s", quotaText(metric, g.limit(regionOf(zone), metric), "in region "+regionOf(zone)))
 		}
 	}
-	_, full := g.options.Faults.WithoutCapacity(i.name())
-	if full || !g.hosts || slices.Contains(g.seed.FullZones, zone) {
+	_, full := g.Options.Faults.WithoutCapacity(i.name())
+	if full || !g.Hosts || slices.Contains(g.seed.FullZones, zone) {
 		return failure("ZONE_RESOURCE_POOL_EXHAUSTED", "The zone '%s' does not have enough resources available to fulfill the request.  Try a different zone, or try again later.", g.full("zones/"+zone))
 	}
 	return nil
@@ -80,9 +79,9 @@ func publicID(i *resource) string { return "public-" + i.id() }
 // givePublic gives an instance the public address that it asks for.
 func (g *GCP) givePublic(i *resource) error {
 	for _, config := range i.Object.subs("networkInterfaces")[0].subs("accessConfigs") {
-		got, err := g.options.Datacenter.Allocate(publicID(i), publicSubnet)
+		got, err := g.Options.Datacenter.Allocate(publicID(i), publicSubnet)
 		if err == nil {
-			err = g.options.Datacenter.Associate(got.ID, i.id())
+			err = g.Options.Datacenter.Associate(got.ID, i.id())
 		}
 		if err != nil {
 			return failure("INTERNAL_ERROR", "Internal error: %v", err)
@@ -94,10 +93,10 @@ func (g *GCP) givePublic(i *resource) error {
 
 // takePublic gives the public address of an instance back.
 func (g *GCP) takePublic(i *resource) error {
-	if _, known := g.options.Datacenter.StaticAddress(publicID(i)); !known {
+	if _, known := g.Options.Datacenter.StaticAddress(publicID(i)); !known {
 		return nil
 	}
-	return errors.Join(g.options.Datacenter.Associate(publicID(i), ""), g.options.Datacenter.Release(publicID(i)))
+	return errors.Join(g.Options.Datacenter.Associate(publicID(i), ""), g.Options.Datacenter.Release(publicID(i)))
 }
 
 func (g *GCP) powerOn(i *resource) error {
@@ -107,7 +106,7 @@ func (g *GCP) powerOn(i *resource) error {
 	if s == nil {
 		return fmt.Errorf("the subnetwork %s does not exist", path)
 	}
-	_, err := g.options.Datacenter.PowerOn(datacenter.Spec{
+	_, err := g.Options.Datacenter.PowerOn(datacenter.Spec{
 		ID: i.id(), Name: i.name(), Ref: i.Path, Instance: i.id(), Network: subnetID(s), Zone: locationOf(i.Path), Address: i.address(),
 		CPU: t.cpus, MemoryMB: t.mb, Image: g.bootImage(i), UserData: []byte(i.metadata("user-data")), Disks: g.guestDisks(i), Metadata: g.guestMetadata(i),
 	})
@@ -117,10 +116,10 @@ func (g *GCP) powerOn(i *resource) error {
 // eraseMachine removes the machine of an instance and what it has. It is called without
 // the lock.
 func (g *GCP) eraseMachine(i *resource) error {
-	if !g.hosts || i.Copy {
+	if !g.Hosts || i.Copy {
 		return nil
 	}
-	return errors.Join(g.options.Datacenter.Remove(i.id()), g.takePublic(i))
+	return errors.Join(g.Options.Datacenter.Remove(i.id()), g.takePublic(i))
 }
 
 // dropInstance removes an instance with its disks, and takes it out of its groups.
@@ -137,7 +136,7 @@ func (g *GCP) dropInstance(i *resource) {
 	}
 	g.leaveGroups(i.Path)
 	if err := g.applyAll(); err != nil {
-		g.options.Log.Error("bring load balancers in line", "err", err)
+		g.Options.Log.Error("bring load balancers in line", "err", err)
 	}
 }
 
@@ -169,17 +168,17 @@ func deleteInstance(c *call) (any, error) {
 
 // applyRemove ends the machine of an instance, and then the instance.
 func applyRemove(g *GCP, t task) error {
-	g.mu.Lock()
+	g.Lock()
 	i := g.st.get(t.Path)
-	g.mu.Unlock()
+	g.Unlock()
 	if i == nil || i.id() != t.Target {
 		return nil
 	}
 	if err := g.eraseMachine(i); err != nil {
 		return err
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.Lock()
+	defer g.Unlock()
 	g.dropInstance(i)
 	return nil
 }
@@ -198,10 +197,10 @@ func applyStop(g *GCP, i *resource, _ object) error {
 	}
 	i.Object["status"] = stopping
 	g.st.put(i)
-	g.mu.Unlock()
-	g.options.Datacenter.PowerOff(i.id())
+	g.Unlock()
+	g.Options.Datacenter.PowerOff(i.id())
 	err := g.takePublic(i)
-	g.mu.Lock()
+	g.Lock()
 	for _, config := range i.Object.subs("networkInterfaces")[0].subs("accessConfigs") {
 		delete(config, "natIP")
 	}
@@ -235,21 +234,6 @@ func checkReset(c *call, r *resource) error {
 }
 
 func applyReset(g *GCP, i *resource, _ object) error {
-	g.restart(i)
+	g.Restart(g.machine(i))
 	return nil
-}
-
-// restart switches a machine off and on again. The instance runs all the time.
-func (g *GCP) restart(i *resource) {
-	go func() {
-		g.options.Datacenter.PowerOff(i.id())
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if i.state() != running || g.ctx.Err() != nil {
-			return
-		}
-		if err := g.powerOn(i); err != nil {
-			g.options.Log.Error("restart an instance", "instance", i.Path, "err", err)
-		}
-	}()
 }

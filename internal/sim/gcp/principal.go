@@ -136,7 +136,7 @@ func (c *call) signer(token string) (principal, error) {
 		return principal{}, invalidCredentials("ACCESS_TOKEN_TYPE_UNSUPPORTED")
 	}
 	forAPI := strings.HasPrefix(claims.Audience, "https://compute.googleapis.com") || strings.HasPrefix(claims.Audience, "https://cloudresourcemanager.googleapis.com") ||
-		slices.Contains(c.seed.Hosts, hostOf(claims.Audience)) || hostOf(claims.Audience) == c.front.Address()
+		slices.Contains(c.seed.Hosts, hostOf(claims.Audience)) || hostOf(claims.Audience) == c.Address()
 	if !forAPI && claims.Scope == "" || claims.Subject != "" && claims.Subject != claims.Issuer {
 		return principal{}, invalidCredentials("ACCESS_TOKEN_TYPE_UNSUPPORTED")
 	}

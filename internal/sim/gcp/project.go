@@ -4,6 +4,7 @@
 package gcp
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -12,28 +13,25 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-// regions are some of the platform's, with the last letters of their zones.
-func regions() map[string]string {
-	return map[string]string{
-		"europe-west1": "bcd", "europe-west3": "abc", "europe-west4": "abc", "us-central1": "abcf", "us-east1": "bcd", "us-west1": "abc", "asia-east1": "abc",
-	}
-}
+// platformRegions are all regions of the platform. A project shows those of projectRegions
+// and its own: a list over all zones names every one of them.
+const platformRegions = `africa-south1
+asia-east1 asia-east2 asia-northeast1 asia-northeast2 asia-northeast3 asia-south1 asia-south2 asia-southeast1 asia-southeast2
+australia-southeast1 australia-southeast2
+europe-central2 europe-north1 europe-north2 europe-southwest1 europe-west1 europe-west10 europe-west12 europe-west2 europe-west3 europe-west4 europe-west6
+europe-west8 europe-west9
+me-central1 me-central2 me-west1
+northamerica-northeast1 northamerica-northeast2 northamerica-south1 southamerica-east1 southamerica-west1
+us-central1 us-east1 us-east4 us-east5 us-south1 us-west1 us-west2 us-west3 us-west4`
 
-// zonesOf are the zones of a region.
-func zonesOf(region string) (out []string) {
-	letters, known := regions()[region]
-	if !known {
-		letters = "abc"
-	}
-	for _, letter := range letters {
-		out = append(out, region+"-"+string(letter))
-	}
-	return out
-}
+const projectRegions = "asia-east1 europe-west1 europe-west3 europe-west4 us-central1 us-east1 us-west1"
 
-// allRegions are those of the platform and the seed's own.
-func (g *GCP) allRegions() []string {
-	all := slices.Collect(maps.Keys(regions()))
+// exists reports whether the platform has a region.
+func exists(region string) bool { return slices.Contains(strings.Fields(platformRegions), region) }
+
+// regions are those that the project shows, in the order of their names.
+func (g *GCP) regions() []string {
+	all := strings.Fields(projectRegions)
 	if !slices.Contains(all, g.seed.Region) {
 		all = append(all, g.seed.Region)
 	}
@@ -41,9 +39,18 @@ func (g *GCP) allRegions() []string {
 	return all
 }
 
+// zonesOf are the zones of a region. Two regions have lost zone a, and one has gained one.
+func zonesOf(region string) (out []string) {
+	letters := cmp.Or(map[string]string{"europe-west1": "bcd", "us-east1": "bcd", "us-central1": "abcf"}[region], "abc")
+	for _, letter := range letters {
+		out = append(out, region+"-"+string(letter))
+	}
+	return out
+}
+
 func regionOf(zone string) string { return zone[:max(0, strings.LastIndex(zone, "-"))] }
 
-func (g *GCP) hasRegion(name string) bool { return slices.Contains(g.allRegions(), name) }
+func (g *GCP) hasRegion(name string) bool { return slices.Contains(g.regions(), name) }
 
 func (g *GCP) hasZone(name string) bool {
 	return g.hasRegion(regionOf(name)) && slices.Contains(zonesOf(regionOf(name)), name)

@@ -4,6 +4,7 @@
 package gcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -115,9 +116,7 @@ func (r refusal) body() any {
 		return map[string]any{"error": r.reason, "error_description": r.message}
 	}
 	domain := r.domain
-	if domain == "" {
-		domain = "global"
-	}
+	domain = cmp.Or(domain, "global")
 	one := map[string]any{"message": r.message, "domain": domain, "reason": r.reason}
 	if r.header != "" {
 		one["location"], one["locationType"] = r.header, "header"

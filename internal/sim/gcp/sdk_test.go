@@ -13,6 +13,7 @@ import (
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/option"
 
+	"github.com/butlerdotdev/butler/internal/sim/cloud/cloudtest"
 	"github.com/butlerdotdev/butler/internal/sim/gcp"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestTheClientOfGoogleUsesIt(t *testing.T) {
 	f := start(t, gcp.Seed{})
 	c, err := compute.NewInstancesRESTClient(t.Context(), option.WithHTTPClient(&http.Client{Transport: bearer{f}}), option.WithEndpoint("https://compute.googleapis.com"))
-	must(t, err)
+	cloudtest.Must(t, err)
 	defer c.Close()
 	order := &computepb.Instance{
 		Name: new("cp-0"), MachineType: new("zones/" + zone + "/machineTypes/e2-standard-2"), Labels: map[string]string{"role": "cp"},
@@ -31,10 +32,10 @@ func TestTheClientOfGoogleUsesIt(t *testing.T) {
 	}
 	insert := &computepb.InsertInstanceRequest{Project: project, Zone: zone, InstanceResource: order, RequestId: new("6f9619ff-8b86-4d01-b42d-00cf4fc964ff")}
 	o, err := c.Insert(t.Context(), insert)
-	must(t, err)
-	must(t, o.Wait(t.Context()))
+	cloudtest.Must(t, err)
+	cloudtest.Must(t, o.Wait(t.Context()))
 	i, err := c.Get(t.Context(), &computepb.GetInstanceRequest{Project: project, Zone: zone, Instance: "cp-0"})
-	must(t, err)
+	cloudtest.Must(t, err)
 	if i.GetStatus() != "RUNNING" || i.GetLabels()["role"] != "cp" || i.GetDisks()[0].GetDiskSizeGb() != 20 || i.GetNetworkInterfaces()[0].GetNetworkIP() == "" {
 		t.Errorf("the instance is %v", i)
 	}
@@ -45,15 +46,15 @@ func TestTheClientOfGoogleUsesIt(t *testing.T) {
 	}
 	found := 0
 	for _, err := range c.AggregatedList(t.Context(), &computepb.AggregatedListInstancesRequest{Project: project, Filter: new(`labels.role = "cp"`)}).All() {
-		must(t, err)
+		cloudtest.Must(t, err)
 		found++
 	}
 	if found == 0 {
 		t.Error("nothing is listed")
 	}
 	o, err = c.Delete(t.Context(), &computepb.DeleteInstanceRequest{Project: project, Zone: zone, Instance: "cp-0"})
-	must(t, err)
-	must(t, o.Wait(t.Context()))
+	cloudtest.Must(t, err)
+	cloudtest.Must(t, o.Wait(t.Context()))
 }
 
 // bearer adds the token of the user.

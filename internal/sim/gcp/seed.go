@@ -4,8 +4,8 @@
 package gcp
 
 import (
+	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +18,8 @@ import (
 // anyway. Objects that exist are left as they are.
 type Seed struct {
 	Project string `json:"project,omitempty"`
-	Region  string `json:"region,omitempty"`
+	// Region is that of the machines; one that the platform does not have is left out.
+	Region string `json:"region,omitempty"`
 	// Network and Subnetwork of the machines. Empty: the default network, in which every
 	// region has a subnetwork.
 	Network    string `json:"network,omitempty"`
@@ -48,10 +49,10 @@ type Seed struct {
 	Lag metav1.Duration `json:"lag,omitzero"`
 	// SessionLimit is how long access tokens last; 0: an hour.
 	SessionLimit metav1.Duration `json:"sessionLimit,omitzero"`
-	// Hosts are further names of the API with TLS, and Plain is one without, each with a
-	// port or without.
+	// Hosts are further names of the API with TLS, Plain those without, each with a port or
+	// without.
 	Hosts []string `json:"hosts,omitempty"`
-	Plain string   `json:"plain,omitempty"`
+	Plain []string `json:"plain,omitempty"`
 	// Endpoint is that of the manifest; empty: none.
 	Endpoint string `json:"endpoint,omitempty"`
 }
@@ -90,28 +91,13 @@ func withoutHead(role []byte) []byte {
 	return role[max(at, 0):]
 }
 
-func readSeed(raw json.RawMessage) (s Seed, err error) {
-	if len(raw) == 0 {
-		return s, nil
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, fmt.Errorf("seed of simulated Google Cloud: %w", err)
-	}
-	return s, nil
-}
-
 func (s Seed) withDefaults() Seed {
-	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
+	s.Project, s.CIDR = cmp.Or(s.Project, "butler-sim"), cmp.Or(s.CIDR, "10.40.0.0/16")
+	if !exists(s.Region) {
+		s.Region = "europe-west3"
 	}
-	set(&s.Project, "butler-sim")
-	set(&s.Region, "europe-west3")
-	set(&s.Network, "default")
-	set(&s.Subnetwork, s.Network)
-	set(&s.CIDR, "10.40.0.0/16")
-	s.Network, s.Subnetwork = nameOf("/"+s.Network), nameOf("/"+s.Subnetwork)
+	s.Network = nameOf("/" + cmp.Or(s.Network, "default"))
+	s.Subnetwork = nameOf("/" + cmp.Or(s.Subnetwork, s.Network))
 	s.ServiceAccounts = slices.DeleteFunc(s.ServiceAccounts, func(email string) bool { return email == "" || email == "default" })
 	return s
 }

@@ -54,8 +54,8 @@ type call struct {
 // ServeHTTP answers a call that no fault has answered.
 func (g *GCP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.await(r.Context(), g.read(r))
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.Lock()
+	defer g.Unlock()
 	g.respond(w, r, g.st)
 }
 

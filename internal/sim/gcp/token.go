@@ -161,8 +161,8 @@ func (c *call) ownAudience(audience string) bool {
 	if err != nil || !strings.HasSuffix(u.Path, "/token") {
 		return false
 	}
-	hosts := append([]string{"oauth2.googleapis.com", "www.googleapis.com", "accounts.google.com", c.front.Address(), c.admin.Address(), c.seed.Plain}, c.seed.Hosts...)
-	return slices.Contains(hosts, u.Host)
+	hosts := []string{"oauth2.googleapis.com", "www.googleapis.com", "accounts.google.com", c.Address(), c.AdminAddress()}
+	return slices.Contains(slices.Concat(hosts, c.seed.Plain, c.seed.Hosts), u.Host)
 }
 
 // exchangeToken exchanges the token of an identity provider for one of its pool.

@@ -57,6 +57,7 @@ type Simulator struct {
 	API     facade.API
 
 	options    Options
+	authority  *front.Authority
 	datacenter *datacenter.Datacenter
 	faults     *fault.Injector
 
@@ -72,7 +73,7 @@ func Start(ctx context.Context, o Options) (*Simulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	authority, err := front.OpenAuthority(filepath.Join(o.Dir, "authority"))
+	s.authority, err = front.OpenAuthority(filepath.Join(o.Dir, "authority"))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func Start(ctx context.Context, o Options) (*Simulator, error) {
 		return nil, err
 	}
 	s.API, err = o.Platform.Start(ctx, facade.Options{
-		Dir: filepath.Join(o.Dir, "platform"), Executable: path, Datacenter: s.datacenter, Authority: authority, Network: s.Network,
+		Dir: filepath.Join(o.Dir, "platform"), Executable: path, Datacenter: s.datacenter, Authority: s.authority, Network: s.Network,
 		Seed: seed, Create: o.Profile.Create, Faults: s.faults, Observe: s.observe,
 	})
 	if err != nil {

@@ -4,6 +4,7 @@
 package signature
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,9 +15,7 @@ import (
 // canonical returns the request in the form that is signed.
 func canonical(r *http.Request, body []byte, headers []string) string {
 	path := r.URL.EscapedPath()
-	if path == "" {
-		path = "/"
-	}
+	path = cmp.Or(path, "/")
 	var lines strings.Builder
 	for _, name := range headers {
 		lines.WriteString(name + ":" + header(r, name) + "\n")

@@ -47,7 +47,11 @@ func generate(out string) error {
 			return err
 		}
 	}
-	return nil
+	regions, err := regionTable()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(out, "..", "regions.txt"), []byte(regions), 0o600)
 }
 
 // download returns the directory of the module in the module cache.

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simtest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+)
+
+// Metadata is a metadata server, from which drivers get ambient credentials.
+type Metadata struct {
+	address string
+	server  *httptest.Server
+	asked   atomic.Int32
+}
+
+// ServeMetadata starts a metadata server for connections to an address, host:port.
+func ServeMetadata(t testing.TB, address string, h http.Handler) *Metadata {
+	t.Helper()
+	m := &Metadata{address: address}
+	m.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.asked.Add(1)
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(m.server.Close)
+	return m
+}
+
+// Asked reports how many requests came.
+func (m *Metadata) Asked() int { return int(m.asked.Load()) }
+
+// Dialer is how a transport connects.
+type Dialer = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Within returns a dialer that connects to the metadata server at its address, and
+// otherwise as the given one.
+func (m *Metadata) Within(dial Dialer) Dialer {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if address == m.address {
+			return (&net.Dialer{}).DialContext(ctx, network, m.server.Listener.Addr().String())
+		}
+		return dial(ctx, network, address)
+	}
+}

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package aws
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	sim "github.com/butlerdotdev/butler/internal/sim/aws"
+	"github.com/butlerdotdev/butler/internal/sim/simtest"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// TestTheMetadataServerIsAskedWhereAmbientCredentialsAreAllowed, and nowhere else. It is
+// reached through the transport of the connection.
+func TestTheMetadataServerIsAskedWhereAmbientCredentialsAreAllowed(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	t.Setenv("HOME", t.TempDir())
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_EC2_METADATA_DISABLED", "AWS_CA_BUNDLE", "AWS_EC2_METADATA_SERVICE_ENDPOINT"} {
+		t.Setenv(name, "")
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("PUT /latest/api/token", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "300")
+		_, _ = w.Write([]byte("token"))
+	})
+	mux.HandleFunc("GET /latest/meta-data/iam/security-credentials/{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("nodes")) })
+	mux.HandleFunc("GET /latest/meta-data/iam/security-credentials/nodes", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Aws-Ec2-Metadata-Token") != "token" {
+			t.Errorf("%v", r.Header)
+		}
+		_, _ = fmt.Fprintf(w, `{"Code":"Success","Type":"AWS-HMAC","AccessKeyId":%q,"SecretAccessKey":%q,"Expiration":%q}`,
+			f.Secret[v1alpha1.KeyAccessKeyID], f.Secret[v1alpha1.KeySecretAccessKey], time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+	})
+	server := simtest.ServeMetadata(t, "169.254.169.254:80", mux)
+	ambient := func(allowed bool) provider.Config {
+		return f.config(func(c *provider.Config) {
+			c.Credentials, c.Ambient, c.Transport.DialContext = provider.Credentials{}, allowed, server.Within(c.Transport.DialContext)
+		})
+	}
+	if _, err := Provider().Open(t.Context(), ambient(false)); provider.ReasonOf(err) != provider.ReasonCredentialsMissing || server.Asked() != 0 {
+		t.Errorf("asked %d times, and %v", server.Asked(), err)
+	}
+	p, err := Provider().Open(t.Context(), ambient(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if _, err := p.Machines.List(t.Context(), provider.Owner{ID: "x"}); err != nil || server.Asked() != 3 || p.Lifetime.Temporary {
+		t.Errorf("asked %d times for %+v: %v", server.Asked(), p.Lifetime, err)
+	}
+}

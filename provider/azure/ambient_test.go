@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package azure
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	sim "github.com/butlerdotdev/butler/internal/sim/azure"
+	"github.com/butlerdotdev/butler/internal/sim/simtest"
+	"github.com/butlerdotdev/butler/provider"
+)
+
+// TestTheMetadataServerIsAskedWhereAmbientCredentialsAreAllowed, and nowhere else. It is
+// reached through the transport of the connection.
+func TestTheMetadataServerIsAskedWhereAmbientCredentialsAreAllowed(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	for _, name := range []string{"IDENTITY_ENDPOINT", "IDENTITY_HEADER", "IMDS_ENDPOINT", "MSI_ENDPOINT", "MSI_SECRET", "AZURE_POD_IDENTITY_AUTHORITY_HOST"} {
+		t.Setenv(name, "")
+	}
+	api, err := newClients("", f.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.release()
+	server := simtest.ServeMetadata(t, "169.254.169.254:80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		of := r.URL.Query().Get("resource")
+		got, err := api.credential.GetToken(r.Context(), policy.TokenRequestOptions{Scopes: []string{of + "/.default"}})
+		if err != nil || r.Header.Get("Metadata") != "true" || r.URL.Path != "/metadata/identity/oauth2/token" {
+			t.Errorf("%s %v: %v", r.URL, r.Header, err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"access_token":%q,"expires_in":"3599","expires_on":"%d","resource":%q,"token_type":"Bearer"}`, got.Token, got.ExpiresOn.Unix(), of)
+	}))
+	ambient := func(allowed bool) provider.Config {
+		return f.config(func(c *provider.Config) {
+			c.Credentials, c.Ambient, c.Transport.DialContext = provider.Credentials{}, allowed, server.Within(c.Transport.DialContext)
+		})
+	}
+	if _, err := Provider().Open(t.Context(), ambient(false)); provider.ReasonOf(err) != provider.ReasonCredentialsMissing || server.Asked() != 0 {
+		t.Errorf("asked %d times, and %v", server.Asked(), err)
+	}
+	p, err := Provider().Open(t.Context(), ambient(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if _, err := p.Machines.List(t.Context(), provider.Owner{ID: "x"}); err != nil || server.Asked() != 1 || p.Lifetime.Temporary {
+		t.Errorf("asked %d times for %+v: %v", server.Asked(), p.Lifetime, err)
+	}
+}
