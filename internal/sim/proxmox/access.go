@@ -138,7 +138,17 @@ func (c *call) checkCSRF(token string) error {
 }
 
 // permissions are the privileges of someone on a path, each with whether it holds below.
+// Neither roles nor grants change, so that they are found once.
 func (p *PVE) permissions(who, path string) map[string]bool {
+	key := who + " " + path
+	if known, found := p.allowed[key]; found {
+		return known
+	}
+	p.allowed[key] = p.findPermissions(who, path)
+	return p.allowed[key]
+}
+
+func (p *PVE) findPermissions(who, path string) map[string]bool {
 	if who == root {
 		out := map[string]bool{}
 		for _, one := range builtinRoles()["Administrator"] {

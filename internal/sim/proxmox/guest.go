@@ -47,10 +47,13 @@ func (p *PVE) bootImage(g *guest) string {
 // bootDrive is the first disk of the boot order, or of all.
 func (p *PVE) bootDrive(g *guest) string {
 	parts, _ := parseOption("boot", "boot", g.Config["boot"])
-	for _, name := range append(splitList(parts["order"]), p.disksByName(g)...) {
+	for _, name := range splitList(parts["order"]) {
 		if inUse(name) && !isCDROM(parseDrive(name, g.Config[name])) {
 			return name
 		}
+	}
+	if all := p.disksByName(g); len(all) > 0 {
+		return all[0]
 	}
 	return "scsi0"
 }

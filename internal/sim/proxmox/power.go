@@ -126,8 +126,7 @@ func (p *PVE) usedMemory(node string) (mb int) {
 
 // memory is that of a VM in megabytes.
 func (g *guest) memory() int {
-	parts, _ := parseOption("memory", "memory", g.Config["memory"])
-	if mb, err := strconv.Atoi(parts["current"]); err == nil {
+	if mb, err := strconv.Atoi(strings.TrimPrefix(g.Config["memory"], "current=")); err == nil {
 		return mb
 	}
 	return 512

@@ -42,6 +42,8 @@ type PVE struct {
 	mu   *sync.Mutex // the second platform has the lock of the first
 	st   *state
 	pids int // of the last task
+	// allowed are permissions that were found.
+	allowed map[string]map[string]bool
 	// staged are uploaded files that are not on their storage yet.
 	staged map[string]*volume
 	past   map[time.Time]*state
@@ -63,7 +65,7 @@ func newPVE(o facade.Options, seed Seed, name string, hosts bool) (*PVE, error) 
 	}
 	p := &PVE{
 		options: o, seed: seed.withDefaults(), name: name, hosts: hosts, routes: routes(),
-		ended: make(chan struct{}), mu: &sync.Mutex{}, past: map[time.Time]*state{}, pids: firstPID, staged: map[string]*volume{},
+		ended: make(chan struct{}), mu: &sync.Mutex{}, past: map[time.Time]*state{}, pids: firstPID, staged: map[string]*volume{}, allowed: map[string]map[string]bool{},
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	var err error
