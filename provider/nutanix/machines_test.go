@@ -106,6 +106,38 @@ func TestAListThatLags(t *testing.T) {
 	}
 	t.Run("a lost response creates one machine", func(t *testing.T) { loseResponse(t, o, p) })
 	t.Run("categories are removed with the last machine", func(t *testing.T) { removeCategories(t, o, p) })
+	t.Run("a clone of the same name is a copy", func(t *testing.T) { keepClone(t, o, p) })
+}
+
+// keepClone demands that a clone with the name of its machine is never taken for it: names are
+// not unique.
+func keepClone(t *testing.T, o operator, p provider.Platform) {
+	s := wantedSpec()
+	if _, err := p.Machines.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	var machine provider.Machine
+	eventually(t, "it runs", func() bool {
+		var err error
+		machine, err = p.Machines.Observe(t.Context(), s.MachineRef)
+		return err == nil && machine.State == provider.StateRunning
+	})
+	remove, err := o.Clone(t.Context(), s.Name, s.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	eventually(t, "both are there", func() bool {
+		seen, err := o.Look(t.Context(), s.Name)
+		return err == nil && len(seen.Machines) == 2
+	})
+	if got, err := p.Machines.Observe(t.Context(), s.MachineRef); err != nil || got.ID != machine.ID {
+		t.Errorf("%+v, %v", got, err)
+	}
+	deleted(t, p.Machines, s.MachineRef)
+	if seen, err := o.Look(t.Context(), s.Name); err != nil || len(seen.Machines) != 1 || seen.Machines[0].ID == machine.ID {
+		t.Errorf("after the deletion: %+v, %v", seen, err)
+	}
 }
 
 // loseResponse demands that one machine is created if the caller waits until it is listed.

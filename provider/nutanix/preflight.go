@@ -168,7 +168,7 @@ func room(f provider.Finding, c container, askedGB int64) provider.Finding {
 // names looks for VMs of other owners with the names of the machines.
 func (p preflight) names(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
 	return check.Each(specs, func(s provider.MachineSpec) (provider.Finding, error) {
-		_, err := machines{p.platform}.existing(ctx, "", s.MachineRef)
+		_, err := machines(p).existing(ctx, "", s.MachineRef)
 		return check.Verdict("name "+s.Name, within("", err))
 	})
 }

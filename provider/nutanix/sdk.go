@@ -383,8 +383,8 @@ func (v *vm) resources(r *v3.VMResourcesDefStatus) {
 		return
 	}
 	v.power, v.cpu, v.memoryMiB = of(r.PowerState), of(r.NumSockets)*max(1, of(r.NumVcpusPerSocket)), of(r.MemorySizeMib)
-	if r.ParentReference != nil {
-		v.parent = of(r.ParentReference.UUID)
+	if from := r.ParentReference; from != nil && of(from.Kind) == "vm" { // else it was created from an image
+		v.parent = of(from.UUID)
 	}
 	for _, n := range r.NicList {
 		v.nics = append(v.nics, nicOf(n))

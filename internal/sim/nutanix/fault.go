@@ -110,7 +110,7 @@ func (p *Prism) copyVM(e *entity, id, name string) {
 	}
 	c.Spec["name"] = name
 	r := c.resources()
-	r["power_state"] = "OFF"
+	r["power_state"], r["parent_reference"] = "OFF", reference(kindVM, e.UUID, e.name())
 	for _, d := range r.subs("disk_list") {
 		d["uuid"] = newUUID()
 	}

@@ -5,6 +5,7 @@ package talos_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,11 +88,19 @@ func TestDisksOfCloudsAreFoundByTheirPlace(t *testing.T) {
 	azure := func(nvme bool) []datacenter.Disk {
 		return datacenter.AzureDisks{System: 100 * gib, Temporary: 20 * gib, Data: map[int32]uint64{0: 20 * gib, 1: 30 * gib, 11: 50 * gib}, NVMe: nvme}.Guest()
 	}
+	var nutanix []datacenter.Disk
+	for i, index := range []int{0, 11, 2, 1} {
+		nutanix = append(nutanix, datacenter.Disk{
+			Device: "/dev/sd" + string(rune('a'+i)), SizeBytes: 20 * gib, Model: "VDISK", Transport: "virtio", System: index == 0,
+			BusPath: fmt.Sprintf("/pci0000:00/0000:00:05.0/virtio1/host2/target2:0:%d/2:0:%d:0", index, index),
+		})
+	}
 	for name, tc := range map[string]struct {
 		disks []datacenter.Disk
 		match []string
 		want  []string
 	}{
+		"nutanix":    {nutanix, []string{talos.NutanixDisk(1), talos.NutanixDisk(2)}, []string{"/dev/sdd", "/dev/sdc"}},
 		"gcp-scsi":   {google(false), []string{talos.GoogleDisk("disk-1", 20), talos.GoogleDisk("disk-2", 30)}, []string{"/dev/sdd", "/dev/sdc"}},
 		"gcp-nvme":   {google(true), []string{talos.GoogleDisk("disk-1", 20), talos.GoogleDisk("disk-2", 30)}, []string{"/dev/nvme0n4", "/dev/nvme0n3"}},
 		"azure-scsi": {azure(false), []string{talos.AzureDisk(0), talos.AzureDisk(1)}, []string{"/dev/sde", "/dev/sdd"}},
