@@ -17,12 +17,18 @@ import (
 const (
 	// served is where Prism Central serves its API v3.
 	served = "/api/nutanix/v3"
+	// groupsPath is where entities are queried that have no listing of their own.
+	groupsPath = "/groups"
 	// mostAnswer bounds the answer to one request.
 	mostAnswer = 64 << 20
 )
 
 // errForeign is the answer of a server that is no Prism Central.
-var errForeign = errors.New("the answer is none of the Prism API v3")
+var errForeign = errors.New("the answer is not in the format of the API v3 of Prism Central")
+
+// errUnread is an answer that says success and no more. What the request has changed is not
+// known: it may have been carried out.
+var errUnread = errors.New("the request was accepted, but the answer cannot be read: what it has changed is not known")
 
 // caller sends requests to one Prism Central, each once.
 type caller struct {
@@ -50,9 +56,18 @@ func (c *caller) call(ctx context.Context, method, path string, body, into any) 
 	case answer.StatusCode/100 != 2:
 		return refusalOf(answer.StatusCode, content)
 	case into != nil && json.Unmarshal(content, into) != nil:
-		return errForeign
+		return unreadable(method, path)
 	}
 	return nil
+}
+
+// unreadable is the error of an accepted request whose answer cannot be read. Only one that
+// changes nothing is refused for good: any other must not be sent again as if it had failed.
+func unreadable(method, path string) error {
+	if method == http.MethodGet || path == groupsPath || strings.HasSuffix(path, "/list") {
+		return errForeign
+	}
+	return errUnread
 }
 
 func (c *caller) request(ctx context.Context, method, path string, body any) (*http.Request, error) {

@@ -35,7 +35,7 @@ func (p prism) createVM(ctx context.Context, o order) (vm, error) {
 		return vm{}, err
 	}
 	if answer.Metadata == nil || of(answer.Metadata.UUID) == "" {
-		return vm{}, errForeign
+		return vm{}, errUnread
 	}
 	return vmOf(answer.Metadata, answer.Spec, answer.Status), nil
 }
@@ -150,7 +150,7 @@ func (p prism) listContainers(ctx context.Context) (all []container, err error) 
 		request.Attributes = append(request.Attributes, &v3.GroupsRequestedAttribute{Attribute: &name})
 	}
 	var answer v3.GroupsGetEntitiesResponse
-	if err := p.call(ctx, http.MethodPost, "/groups", request, &answer); err != nil {
+	if err := p.call(ctx, http.MethodPost, groupsPath, request, &answer); err != nil {
 		return nil, err
 	}
 	for _, g := range answer.GroupResults {

@@ -74,6 +74,33 @@ func TestAnUpdateIsReadAgainAfterAConflict(t *testing.T) {
 	}
 }
 
+// TestAnAcceptedCreationThatCannotBeReadIsNoRefusal: the VM may exist, and a refusal would
+// have it created once more. What only reads may be refused.
+func TestAnAcceptedCreationThatCannotBeReadIsNoRefusal(t *testing.T) {
+	create := func(p prism) error { _, err := p.createVM(t.Context(), order{name: "a"}); return err }
+	list := func(p prism) error { _, err := p.listVMs(t.Context(), ""); return err }
+	groups := func(p prism) error { _, err := p.listContainers(t.Context()); return err }
+	for name, c := range map[string]struct {
+		answer string
+		call   func(prism) error
+		kind   provider.Kind
+		reason string
+	}{
+		"creation, no JSON":    {"202 <html>Welcome</html>", create, provider.Unavailable, provider.ReasonPlatformUnavailable},
+		"creation, empty":      {"202", create, provider.Unavailable, provider.ReasonPlatformUnavailable},
+		"creation, no UUID":    {`202 {"metadata":{"kind":"vm"}}`, create, provider.Unavailable, provider.ReasonPlatformUnavailable},
+		"creation, other type": {`200 {"metadata":"none"}`, create, provider.Unavailable, provider.ReasonPlatformUnavailable},
+		"listing, no JSON":     {"200 <html>Welcome</html>", list, provider.Invalid, provider.ReasonEndpointForeign},
+		"query, no JSON":       {"200 <html>Welcome</html>", groups, provider.Invalid, provider.ReasonEndpointForeign},
+	} {
+		s, _ := server(t, answers{"POST /vms": {c.answer}, "POST /vms/list": {c.answer}, "POST /groups": {c.answer}})
+		err := apiError("try", c.call(api(t, s)))
+		if err == nil || provider.KindOf(err) != c.kind || provider.ReasonOf(err) != c.reason {
+			t.Errorf("%s: %s %s: %v", name, provider.KindOf(err), provider.ReasonOf(err), err)
+		}
+	}
+}
+
 // TestAListThatShrinksIsReadAgain: entities would be on pages that were read before.
 func TestAListThatShrinksIsReadAgain(t *testing.T) {
 	pageOf := func(total int, names ...string) string {
