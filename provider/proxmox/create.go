@@ -41,11 +41,9 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 	if own != nil {
 		return m.advance(ctx, op, s, c, own)
 	}
-	if s.Attempt == "" {
-		r, t, err := m.underway(ctx, c, s.Owner.ID)
-		if err != nil || r != nil && !t.failed() {
-			return m.beingCloned(s.MachineRef, t), within(op, err)
-		}
+	r, t, err := m.underway(ctx, c, s.Owner.ID)
+	if err != nil || r != nil && !t.failed() {
+		return m.beingCloned(s.MachineRef, t), within(op, err)
 	}
 	a, err := m.attempt(ctx, op, c, s)
 	if err != nil {

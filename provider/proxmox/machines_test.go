@@ -151,6 +151,7 @@ func TestDebrisOfAFailedCloneIsRemoved(t *testing.T) {
 	}
 	_, err = until(t, func() (provider.Machine, error) { return p.Machines.Create(t.Context(), s) }, failedNow)
 	lift()
+	refused := err
 	if provider.KindOf(err) != provider.Exhausted || !strings.Contains(err.Error(), fmt.Sprint(a.VMID)) {
 		t.Errorf("a clone that failed: %v", err)
 	}
@@ -158,7 +159,7 @@ func TestDebrisOfAFailedCloneIsRemoved(t *testing.T) {
 	if err != nil || len(volumes) != 1 || !strings.Contains(volumes[0].VolID, other) {
 		t.Errorf("volumes are left, or those of others are gone: %v, %v", volumes, err)
 	}
-	s, _ = planned(t, p, s, provider.Attempt{Record: s.Attempt, Refused: errors.New("refused")})
+	s, _ = planned(t, p, s, provider.Attempt{Record: s.Attempt, Refused: refused})
 	created(t, p, s)
 	removed(t, p, s)
 }

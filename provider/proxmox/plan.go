@@ -34,61 +34,57 @@ func (a *attempt) check() error {
 	return nil
 }
 
-// plan chooses ID, node and template of the next attempt. One that was refused gets another
-// ID, and after a lack of capacity another node.
+// plan chooses ID, node and template of the next attempt. The ID stays the same until it is
+// certain that nothing is cloned to it any more: two IDs would be two VMs.
 func (m machines) plan(ctx context.Context, s provider.MachineSpec, last provider.Attempt) (string, error) {
 	op := fmt.Sprintf("plan machine %q on %s", s.Name, m.config)
-	var before attempt
-	number, shift := 0, 0
+	var before, next attempt
 	if cloud.ReadRecord(op, last.Record, &before, before.check) == nil {
 		if last.Refused == nil {
 			return last.Record, nil
 		}
-		number, shift = before.Number+1, before.Shift
-		if provider.ReasonOf(last.Refused) == provider.ReasonCapacityExhausted {
-			shift++
-		}
+		next = before.next(last.Refused)
 	}
 	c, err := m.seen.Do(ctx, s.Name)
 	if err != nil {
 		return "", within(op, err)
 	}
-	a, err := m.resolve(ctx, c, s, number, shift, true)
+	a, err := m.resolve(ctx, c, s, next, true)
 	if err != nil {
 		return "", within(op, err)
 	}
 	return cloud.Record(a)
 }
 
+// next is what follows an attempt that was refused: after most refusals its ID again, as a
+// clone of an earlier call may still run; after a lack of capacity another node.
+func (a attempt) next(refused error) attempt {
+	next := attempt{Attempt: cloud.Attempt{Number: a.Number + 1}, Shift: a.Shift}
+	switch provider.ReasonOf(refused) {
+	case provider.ReasonCapacityExhausted:
+		next.Shift++
+	case provider.ReasonAttemptSpent, provider.ReasonAttemptInvalid:
+	default:
+		next.Number, next.VMID, next.After = a.Number, a.VMID, a.After
+	}
+	return next
+}
+
 // resolve looks up what an attempt asks for. One that is planned has not been called yet.
-func (m machines) resolve(ctx context.Context, c *cluster, s provider.MachineSpec, number, shift int, planned bool) (a attempt, err error) {
+func (m machines) resolve(ctx context.Context, c *cluster, s provider.MachineSpec, a attempt, planned bool) (attempt, error) {
 	all, err := m.places(ctx, c, s)
 	if err != nil {
 		return a, err
 	}
-	at := choose(all, s, shift)
-	if err := at.source.checkDisk(s); err != nil {
+	at := choose(all, s, a.Shift)
+	if err := m.checkPlace(ctx, c, s, at); err != nil {
 		return a, err
 	}
-	if err := m.checkStorage(c, at.node, m.spec.Storage, "spec.proxmox.storage"); err != nil {
-		return a, err
+	a.Node, a.Source, a.Full = at.node, at.source.copyOf, m.full(at.source)
+	if a.VMID != 0 {
+		return a, nil
 	}
-	for _, d := range s.ExtraDisks {
-		if d.StorageClass == "" {
-			continue
-		}
-		if err := m.checkStorage(c, at.node, d.StorageClass, "the storageClass of extraDisks"); err != nil {
-			return a, err
-		}
-	}
-	if _, ok := m.isoStorage(c, at.node); !ok && (s.UserData != "" || s.NetworkData != "") {
-		return a, errISO("", at.node)
-	}
-	if err := m.checkBridge(ctx, at.node); err != nil {
-		return a, err
-	}
-	a = attempt{Shift: shift, Node: at.node, Source: at.source.copyOf, Full: m.full(at.source)}
-	if a.Number, a.VMID, err = m.freeID(ctx, c, s.Owner.ID, number); err != nil {
+	if a.Number, a.VMID, err = m.freeID(ctx, c, s.Owner.ID, a.Number); err != nil {
 		return a, err
 	}
 	before, found, err := m.cloning(ctx, a.Source.Node, a.VMID)
@@ -98,15 +94,38 @@ func (m machines) resolve(ctx context.Context, c *cluster, s provider.MachineSpe
 	case found && !before.running():
 		a.After = before.UPID
 	case found && planned: // that of another request, which has not written its configuration yet
-		return m.resolve(ctx, c, s, a.Number+1, shift, planned)
+		a.Number, a.VMID = a.Number+1, 0
+		return m.resolve(ctx, c, s, a, planned)
 	}
 	return a, nil
+}
+
+// checkPlace refuses a place that lacks what a machine needs.
+func (m machines) checkPlace(ctx context.Context, c *cluster, s provider.MachineSpec, at place) error {
+	if err := at.source.checkDisk(s); err != nil {
+		return err
+	}
+	if err := m.checkStorage(c, at.node, m.spec.Storage, "spec.proxmox.storage"); err != nil {
+		return err
+	}
+	for _, d := range s.ExtraDisks {
+		if d.StorageClass == "" {
+			continue
+		}
+		if err := m.checkStorage(c, at.node, d.StorageClass, "the storageClass of extraDisks"); err != nil {
+			return err
+		}
+	}
+	if _, ok := m.isoStorage(c, at.node); !ok && (s.UserData != "" || s.NetworkData != "") {
+		return errISO("", at.node)
+	}
+	return m.checkBridge(ctx, at.node)
 }
 
 // attempt returns what the recorded attempt asks for. Without a record it is the next one.
 func (m machines) attempt(ctx context.Context, op string, c *cluster, s provider.MachineSpec) (a attempt, err error) {
 	if s.Attempt == "" {
-		a, err = m.resolve(ctx, c, s, 0, 0, false)
+		a, err = m.resolve(ctx, c, s, attempt{}, false)
 		return a, within(op, err)
 	}
 	return a, cloud.ReadRecord(op, s.Attempt, &a, func() error {

@@ -109,6 +109,9 @@ func (p *platform) targetOf(ctx context.Context, t task) (number, error) {
 		return known, nil
 	}
 	lines, err := p.readLog(ctx, t)
+	if gone(err) { // logs are removed before the index of tasks
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}
