@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -124,8 +125,8 @@ func (p *platform) readActive(ctx context.Context, _ []string) (bool, error) {
 	return false, ctx.Err()
 }
 
-// removeDebris removes what failed clones of the driver have left under the IDs: a VM without
-// a name, or volumes without a VM. It returns nil if there is nothing. What no clone of the
+// removeDebris removes what failed clones of the driver have left under the IDs: a
+// temporary configuration, or volumes without a VM. It returns nil if there is nothing. What no clone of the
 // driver has created is never touched.
 func (m machines) removeDebris(ctx context.Context, op string, ref provider.MachineRef, c *cluster, ids map[number]bool) (*provider.Machine, error) {
 	for id := range ids {
@@ -137,8 +138,8 @@ func (m machines) removeDebris(ctx context.Context, op string, ref provider.Mach
 			return left, err
 		}
 	}
-	volumes, err := m.bareVolumes(ctx, c, ids)
-	if err != nil || len(volumes) == 0 {
+	volumes, doubtful, err := m.bareVolumes(ctx, c, ids)
+	if err != nil {
 		return nil, within(op, err)
 	}
 	for _, v := range volumes {
@@ -146,17 +147,49 @@ func (m machines) removeDebris(ctx context.Context, op string, ref provider.Mach
 			return nil, within(op, err)
 		}
 	}
-	return new(leaving(ref, "", volumes[0].VolID+" of a failed clone is being deleted")), nil
+	if len(volumes) > 0 {
+		return new(leaving(ref, "", volumes[0].VolID+" of a failed clone is being deleted")), nil
+	}
+	return nil, errDoubtful(op, doubtful)
 }
 
-// removeHalf removes a VM that a failed clone of the driver has left: without a name and a
-// description. It is locked, and only root may remove a lock.
+// errDoubtful names volumes that a failed clone may have left: they are not deleted, as a
+// person may have created them.
+func errDoubtful(op string, all []volume) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var names []string
+	for _, v := range all {
+		names = append(names, v.VolID+" on "+v.node)
+	}
+	return provider.InUse.New(op, provider.ReasonDeletionRefused, fmt.Errorf("a failed clone may have left %s, and neither its log nor the age proves that", strings.Join(names, ", ")),
+		"run pvesm free "+all[0].VolID+" on "+all[0].node+" if it is not needed, else attach it to a VM of another ID")
+}
+
+// temporaryNote is the description of the file that reserves an ID while disks are cloned.
+const temporaryNote = "qmclone temporary file"
+
+// temporary reports whether a configuration is nothing but that file. A VM that was created
+// in any other way has more in it, also one without a name.
+func (s settings) temporary() bool {
+	for name := range s {
+		if name != "lock" && name != "digest" && name != "description" {
+			return false
+		}
+	}
+	lock := s["lock"]
+	return strings.TrimSpace(s["description"]) == temporaryNote && (lock == "" || lock == lockClone)
+}
+
+// removeHalf removes what a failed clone of the driver has left of a VM: the temporary
+// configuration. It is locked, and only root may remove a lock.
 func (m machines) removeHalf(ctx context.Context, op string, ref provider.MachineRef, c *cluster, r resource) (*provider.Machine, error) {
 	if r.Lock == "destroyed" {
 		return new(leaving(ref, "", fmt.Sprintf("VM %d on %s is being destroyed", r.VMID, r.Node))), nil
 	}
 	v, err := m.read(ctx, c, r, mark{})
-	if err != nil || v == nil || v.settings["name"] != "" || v.settings["description"] != "" {
+	if err != nil || v == nil || !v.settings.temporary() {
 		return nil, within(op, err)
 	}
 	t, found, err := m.cloning(ctx, r.Node, r.VMID)
@@ -183,6 +216,8 @@ type volume struct {
 	Time  number `json:"ctime"`
 	node  string
 	store string
+	// shared says that other nodes see it too.
+	shared bool
 }
 
 // readVolumes lists the volumes of a type of content on the storages that nodes see, each
@@ -203,61 +238,111 @@ func (m machines) readVolumes(ctx context.Context, c *cluster, content string) (
 			return nil, err
 		}
 		for _, v := range some {
-			v.node, v.store = r.Node, r.Storage
+			v.node, v.store, v.shared = r.Node, r.Storage, r.Shared != 0
 			all = append(all, v)
 		}
 	}
 	return all, nil
 }
 
-// bareVolumes are those of the IDs that a failed clone of the driver has left: there is no VM,
-// the clone to that ID was the driver's, and the volume is not older.
-func (m machines) bareVolumes(ctx context.Context, c *cluster, ids map[number]bool) (bare []volume, err error) {
+// bareVolumes are those of the IDs that failed clones of the driver have left, and those that
+// they may have left: there is no VM, and every clone to that ID was the driver's and failed.
+func (m machines) bareVolumes(ctx context.Context, c *cluster, ids map[number]bool) (bare, doubtful []volume, err error) {
 	all, err := m.readVolumes(ctx, c, "images")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, v := range all {
 		if !ids[v.VMID] || c.guests[v.VMID] {
 			continue
 		}
-		if free, err := m.free(ctx, c, v.VMID); err != nil || !free {
-			return nil, err
-		}
-		t, found, err := m.cloning(ctx, v.node, v.VMID)
+		free, err := m.free(ctx, c, v.VMID)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if !found || !t.failed() || v.Time != 0 && v.Time < t.Start {
+		if !free {
 			continue
 		}
-		created, err := m.createdBy(ctx, t, v)
-		if err != nil {
-			return nil, err
-		}
-		if created {
+		origin, err := m.originOf(ctx, c, v)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case origin == originOwn:
 			bare = append(bare, v)
+		case origin == originDoubtful:
+			doubtful = append(doubtful, v)
 		}
 	}
-	return bare, nil
+	return bare, doubtful, nil
 }
 
-// createdBy reports whether a clone has created a volume: its log names those that it creates,
-// on most types of storage.
-func (m machines) createdBy(ctx context.Context, t task, v volume) (bool, error) {
-	lines, err := m.readLog(ctx, t)
-	if err != nil {
-		return false, err
+// origin is who has created a volume.
+type origin int
+
+const (
+	originOther origin = iota
+	originDoubtful
+	originOwn
+)
+
+// originOf compares a volume with the failed clones to its ID, on whatever node: the task of a
+// clone is on the node of its template.
+func (m machines) originOf(ctx context.Context, c *cluster, v volume) (is origin, err error) {
+	nodes := []string{v.node}
+	if v.shared {
+		nodes = m.onlineNodes(c)
+	}
+	for _, node := range nodes {
+		t, found, err := m.cloning(ctx, node, v.VMID)
+		if err != nil {
+			return originOther, err
+		}
+		if !found {
+			continue
+		}
+		if !t.failed() {
+			return originOther, nil
+		}
+		lines, err := m.readLog(ctx, t)
+		if err != nil && !gone(err) {
+			return originOther, err
+		}
+		is = max(is, v.origin(t, lines, m.spec.Storage))
+	}
+	return is, nil
+}
+
+// origin compares a volume with a failed clone. It is the driver's if the log names it, on a
+// storage of the clone, and if it was created while the clone ran. Types of storage that know
+// no age prove nothing, and some have no names in the log.
+func (v volume) origin(t task, log []line, target string) origin {
+	if v.Time != 0 && (v.Time < t.Start || t.End != 0 && v.Time > t.End) {
+		return originOther
 	}
 	name := v.VolID[strings.LastIndexAny(v.VolID, ":/")+1:]
-	silent := true
-	for _, l := range lines {
-		if strings.Contains(l.Text, strings.TrimSuffix(name, path.Ext(name))) {
-			return true, nil
-		}
-		silent = silent && !allocated.MatchString(l.Text)
+	exact := regexp.MustCompile(`\b` + regexp.QuoteMeta(strings.TrimSuffix(name, path.Ext(name))) + `(?:\D|$)`)
+	named, stored := false, v.store == target
+	for _, l := range log {
+		named = named || exact.MatchString(l.Text)
+		stored = stored || strings.Contains(l.Text, "("+v.store+":")
 	}
-	return silent, nil
+	if v.Time != 0 && named && stored {
+		return originOwn
+	}
+	return originDoubtful
+}
+
+// onlineNodes are those of the cluster that answer, also ones that no machine is created on.
+func (m machines) onlineNodes(c *cluster) (all []string) {
+	for _, n := range c.nodes {
+		if c.online(n.Node) {
+			all = append(all, n.Node)
+		}
+	}
+	if len(all) == 0 {
+		return m.spec.Nodes
+	}
+	return all
 }
 
 func (m machines) deleteVolume(ctx context.Context, v volume) error {

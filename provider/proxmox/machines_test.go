@@ -187,6 +187,47 @@ func TestAHalfClonedVMIsNamedAndRemoved(t *testing.T) {
 	}
 }
 
+// TestAVMOfAPersonIsNoDebris: it has no name, and the ID to which a clone has failed before.
+func TestAVMOfAPersonIsNoDebris(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	p := f.connected(t)
+	s, a := planned(t, p, machine("mgmt-w-0"), provider.Attempt{})
+	lift, err := f.Inject(t.Context(), providertest.CreateFailsLate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() (provider.Machine, error) { return p.Machines.Create(t.Context(), s) }, failedNow)
+	lift()
+	if err := f.admin.Do(t.Context(), http.MethodPost, "/nodes/"+a.Node+"/qemu", "vmid", fmt.Sprint(a.VMID), "memory", "512"); err != nil {
+		t.Fatal(err)
+	}
+	removed(t, p, s)
+	if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) != 1 {
+		t.Errorf("the cluster has %v: %v", vms, err)
+	}
+}
+
+// TestOnlyTheTemporaryFileIsHalfAClone, whatever else has no name.
+func TestOnlyTheTemporaryFileIsHalfAClone(t *testing.T) {
+	note := " " + temporaryNote + "\n"
+	for _, c := range []struct {
+		have settings
+		want bool
+	}{
+		{settings{"lock": "clone", "digest": "d", "description": note}, true},
+		{settings{"digest": "d", "description": note}, true},
+		{settings{"lock": "clone", "digest": "d"}, false},
+		{settings{"lock": "create", "digest": "d", "description": note}, false},
+		{settings{"digest": "d", "description": note, "memory": "512"}, false},
+		{settings{"digest": "d", "meta": "ctime=1", "smbios1": "uuid=u"}, false},
+		{settings{}, false},
+	} {
+		if got := c.have.temporary(); got != c.want {
+			t.Errorf("%v: %t", c.have, got)
+		}
+	}
+}
+
 // TestAMigratedMachineKeepsItsProviderID: the node has it already.
 func TestAMigratedMachineKeepsItsProviderID(t *testing.T) {
 	f := newFixture(t, sim.Seed{Storage: []sim.Storage{{Name: "local-lvm", Type: "rbd", Content: []string{"images"}, Shared: true, SizeGB: 4096}}})

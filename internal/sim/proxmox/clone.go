@@ -203,6 +203,9 @@ func storageName(volid string) string {
 	return storage
 }
 
+// temporaryNote is the comment in the temporary file, which is read as a description.
+const temporaryNote = " qmclone temporary file\n"
+
 // beginClone repeats the checks under the locks of both VMs and reserves the ID: the
 // configuration is a temporary file without a name until all disks are copied.
 func beginClone(p *PVE, t *task) error {
@@ -223,7 +226,7 @@ func beginClone(p *PVE, t *task) error {
 	}
 	t.print("creating a clone of VM %s with ID %d", t.ID, newID)
 	p.st.put(&guest{
-		VMID: newID, Node: t.Node, UUID: uuid.NewString(), Config: map[string]string{"lock": "clone"}, Pending: map[string]string{}, Temporary: true,
+		VMID: newID, Node: t.Node, UUID: uuid.NewString(), Config: map[string]string{"lock": "clone", "description": temporaryNote}, Pending: map[string]string{}, Temporary: true,
 		Owner: setOf(t.Params),
 	})
 	return nil

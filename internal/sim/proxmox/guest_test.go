@@ -58,7 +58,7 @@ func TestAVMLivesAndEnds(t *testing.T) {
 	}
 }
 
-// TestACloneIsATemporaryFileUntilItIsDone has neither a name nor a description before.
+// TestACloneIsATemporaryFileUntilItIsDone has neither its name nor its description before.
 func TestACloneIsATemporaryFileUntilItIsDone(t *testing.T) {
 	f := start(t, proxmox.Seed{Tasks: 300 * time.Millisecond})
 	upid := f.call(t, "POST", template+"/clone", "newid=101", "name=mgmt-cp-0", "description=mine").Data.(string)
@@ -68,7 +68,7 @@ func TestACloneIsATemporaryFileUntilItIsDone(t *testing.T) {
 			config = a.object(t)
 		}
 	}
-	if len(config) != 2 || config["lock"] != "clone" || config["digest"] == nil {
+	if len(config) != 3 || config["lock"] != "clone" || config["digest"] == nil || config["description"] != " qmclone temporary file\n" {
 		t.Errorf("while it is cloned the configuration is %v", config)
 	}
 	for _, r := range f.call(t, "GET", "/cluster/resources", "type=vm").list(t) {
