@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/cloud"
@@ -37,16 +36,17 @@ func note(o provider.Owner) string {
 	return tag.Nutanix().Text(tag.Set{ClusterID: cmp.Or(o.ClusterID, o.ID), Cluster: o.Cluster})
 }
 
-// ours reports whether the driver created a category for the owner's cluster.
-func ours(c category, o provider.Owner) bool {
-	return tag.Nutanix().ReadText(c.description).ClusterID == cmp.Or(o.ClusterID, o.ID)
-}
+// noted reports whether the driver created a category, for whichever cluster.
+func noted(c category) bool { return tag.Nutanix().ReadText(c.description).ClusterID != "" }
 
 // pair is a label as it is recorded.
 type pair struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }
+
+// record is the value of a cluster's category that records the label.
+func (p pair) record() string { return labelPrefix + cloud.Hash(16, p.Key, p.Value) }
 
 // categorise creates the categories of a machine that are missing, and returns all of them.
 func (m machines) categorise(ctx context.Context, op string, s provider.MachineSpec) (map[string]string, error) {
@@ -76,18 +76,22 @@ func denied(op, what, otherwise string, err error) error {
 	return mapped
 }
 
-// ensureLabel creates the category of a label, and records it first. One that exists is used
-// as it is and never removed.
+// ensureLabel creates the category of a label, and records it first: also one that the driver
+// created for another cluster, so that the last of them removes it. Any other that exists is
+// used as it is and never removed.
 func (m machines) ensureLabel(ctx context.Context, o provider.Owner, p pair) error {
-	_, err := m.category(ctx, p.Key, p.Value)
-	if !gone(err) {
+	c, err := m.category(ctx, p.Key, p.Value)
+	if err == nil && !noted(c) {
+		return nil
+	}
+	if ignoreGone(err) != nil {
 		return err
 	}
 	text, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
-	if err := m.putCategory(ctx, scope(o), labelPrefix+cloud.Hash(16, p.Key, p.Value), string(text)); err != nil {
+	if err := m.ensure(ctx, o, scope(o), p.record(), string(text)); err != nil {
 		return err
 	}
 	return m.ensure(ctx, o, p.Key, p.Value, note(o))
@@ -107,71 +111,6 @@ func (m machines) ensure(ctx context.Context, o provider.Owner, key, value, desc
 		return err
 	}
 	return m.putCategory(ctx, key, value, description)
-}
-
-// retire removes the categories of a cluster once no VM has them.
-func (m machines) retire(ctx context.Context, o provider.Owner) error {
-	if _, err := m.category(ctx, scope(o), ""); err != nil {
-		return ignoreGone(err)
-	}
-	all, err := m.everything.Do(ctx, "")
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(all, func(v vm) bool { return v.categories[scope(o)] != "" }) {
-		return nil
-	}
-	values, err := m.listValues(ctx, scope(o))
-	if err != nil {
-		return ignoreGone(err) // another deletion was faster
-	}
-	for _, c := range values {
-		if err := m.retireValue(ctx, o, c, all); err != nil {
-			return err
-		}
-	}
-	return m.remove(ctx, scope(o), "")
-}
-
-// retireValue removes a value of the cluster's category, and the category of a label that it
-// records.
-func (m machines) retireValue(ctx context.Context, o provider.Owner, c category, all []vm) error {
-	var p pair
-	recorded := strings.HasPrefix(c.value, labelPrefix) && json.Unmarshal([]byte(c.description), &p) == nil && p.Key != ""
-	if recorded && !slices.ContainsFunc(all, func(v vm) bool { return v.categories[p.Key] == p.Value }) {
-		if err := m.retireLabel(ctx, o, p); err != nil {
-			return err
-		}
-	}
-	return m.remove(ctx, scope(o), c.value)
-}
-
-// retireLabel removes the category of a label, unless others use it by now.
-func (m machines) retireLabel(ctx context.Context, o provider.Owner, p pair) error {
-	for _, value := range []string{p.Value, ""} {
-		c, err := m.category(ctx, p.Key, value)
-		if gone(err) {
-			continue
-		}
-		if err != nil || !ours(c, o) {
-			return err
-		}
-		if err := m.deleteCategory(ctx, p.Key, value); !kept(err) {
-			if err = ignoreGone(err); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// remove deletes a category of the driver, or a value of one.
-func (m machines) remove(ctx context.Context, key, value string) error {
-	err := m.deleteCategory(ctx, key, value)
-	if kept(err) {
-		return provider.InUse.New("", provider.ReasonDeletionRefused, fmt.Errorf("category %s: %w", strings.TrimSuffix(key+"/"+value, "/"), err), "remove it from what it is assigned to")
-	}
-	return ignoreGone(err)
 }
 
 func ignoreGone(err error) error {

@@ -11,20 +11,25 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// List reports every machine of the owner, also those of which only copies are left. It reads
-// all VMs: the API v3 has no filter for descriptions.
+// List reports every machine of the owner, also those of which only copies are left, and the
+// category of a cluster without VMs. It reads all VMs: the API v3 has no filter for
+// descriptions. Categories are read first, as they are created first.
 func (m machines) List(ctx context.Context, owner provider.Owner) ([]provider.Machine, error) {
 	op := "list machines on " + m.config
 	if err := provider.CheckOwner(op, owner); err != nil {
 		return nil, err
 	}
+	categories, err := m.scopes(ctx, owner)
+	if err != nil {
+		return nil, within(op, err)
+	}
 	all, err := m.listVMs(ctx, "")
 	if err != nil {
 		return nil, within(op, err)
 	}
+	found := unused(categories, all)
 	wanted := provider.Owner{ID: owner.ID, ClusterID: owner.ClusterID}
 	all = slices.DeleteFunc(all, func(v vm) bool { return !provider.OwnerOf(tagsOf(v)).Matches(wanted) })
-	var found []provider.Machine
 	for _, g := range groupsOf(all, owner.Cluster) {
 		found = append(found, m.listed(g))
 	}

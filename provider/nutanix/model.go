@@ -116,5 +116,5 @@ type task struct {
 // ended reports whether a task has no further effect.
 func (t task) ended() bool { return t.status != "QUEUED" && t.status != "RUNNING" }
 
-// category is a value of a category with its description.
-type category struct{ value, description string }
+// category is a category, or a value of one, with its description.
+type category struct{ key, value, description string }

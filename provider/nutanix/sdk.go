@@ -165,12 +165,19 @@ func (p prism) listContainers(ctx context.Context) (all []container, err error) 
 func (p prism) category(ctx context.Context, key, value string) (category, error) {
 	var answer v3.CategoryValueStatus
 	err := p.call(ctx, http.MethodGet, categoryPath(key, value), nil, &answer)
-	return category{of(answer.Value), of(answer.Description)}, err
+	return category{key, of(answer.Value), of(answer.Description)}, err
+}
+
+// listCategories returns all categories, without their values.
+func (p prism) listCategories(ctx context.Context) ([]category, error) {
+	return listAt(ctx, p, "category", "/categories/list", "", func(e *v3.CategoryKeyStatus) category {
+		return category{key: of(e.Name), description: of(e.Description)}
+	})
 }
 
 func (p prism) listValues(ctx context.Context, key string) ([]category, error) {
 	return listAt(ctx, p, "category", "/categories/"+url.PathEscape(key)+"/list", "", func(e *v3.CategoryValueStatus) category {
-		return category{of(e.Value), of(e.Description)}
+		return category{key, of(e.Value), of(e.Description)}
 	})
 }
 
