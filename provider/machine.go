@@ -35,6 +35,9 @@ type Machines interface {
 type MachineRef struct {
 	Name  string
 	Owner Owner
+	// ID is Machine.ID as a Create or Observe has returned it; empty where the caller has
+	// none. It helps to find the machine where a listing lacks it or the name was changed.
+	ID string
 }
 
 // State is what the platform reports about a machine.

@@ -100,6 +100,10 @@ type Platform struct {
 	// Settle is how long after a Create the platform may still report Absent.
 	// Zero means that what was created is visible at once.
 	Settle time.Duration
+	// Unrepeatable says that the platform does not recognise a Create that is repeated.
+	// Without an answer it is then repeated only when the first call can have no effect
+	// any more, not as soon as Settle has passed.
+	Unrepeatable bool
 	// Close releases the connection. Nil means that there is nothing to release.
 	Close func()
 }

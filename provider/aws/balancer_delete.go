@@ -79,7 +79,7 @@ func (b balancers) List(ctx context.Context, owner provider.Owner) ([]provider.L
 	}
 	var found []provider.LoadBalancer
 	for _, g := range provider.Assemble(objects, owner.Cluster) {
-		one, err := b.find(ctx, provider.LoadBalancerRef(g.Ref))
+		one, err := b.find(ctx, provider.LoadBalancerRef{Name: g.Ref.Name, Owner: g.Ref.Owner})
 		if err != nil {
 			return nil, apiError(op, err)
 		}

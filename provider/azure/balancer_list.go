@@ -31,7 +31,7 @@ func (b balancers) List(ctx context.Context, owner provider.Owner) ([]provider.L
 		if !g.Ref.Owner.Matches(provider.Owner{ID: owner.ID, ClusterID: owner.ClusterID}) {
 			continue
 		}
-		one, err := b.find(ctx, provider.LoadBalancerRef(g.Ref))
+		one, err := b.find(ctx, provider.LoadBalancerRef{Name: g.Ref.Name, Owner: g.Ref.Owner})
 		if err != nil {
 			return nil, apiError(op, err)
 		}

@@ -6,6 +6,7 @@ package nutanix
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -15,13 +16,14 @@ import (
 // categories that no other VM has.
 func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	op := fmt.Sprintf("delete machine %q on %s", ref.Name, m.config)
-	all, err := m.named(ctx, ref.Name)
-	if err != nil {
+	v, err := m.find(ctx, ref)
+	switch {
+	case gone(err):
+		return m.absent(ctx, op, ref, true)
+	case err != nil:
 		return provider.Machine{}, within(op, err)
-	}
-	v := pick(all, ref)
-	if v == nil {
-		return m.absent(ctx, op, ref)
+	case v == nil:
+		return m.absent(ctx, op, ref, false)
 	}
 	left := m.report(*v, ref)
 	if left.State == provider.StateDeleting {
@@ -42,24 +44,34 @@ func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider
 	return left, nil
 }
 
-// absent reports a machine without a VM, once nothing else of it is left.
-func (m machines) absent(ctx context.Context, op string, ref provider.MachineRef) (provider.Machine, error) {
+// absent reports a machine without a VM, once nothing else of it is left. It is certain that
+// none appears if Prism Central no longer knows the UUID.
+func (m machines) absent(ctx context.Context, op string, ref provider.MachineRef, certain bool) (provider.Machine, error) {
 	if ref.Owner.ID != "" {
 		if err := m.retire(ctx, ref.Owner); err != nil {
 			return provider.Machine{}, within(op, err)
 		}
 	}
-	return provider.Machine{Ref: ref, State: provider.StateAbsent}, nil
+	return provider.Machine{Ref: ref, State: provider.StateAbsent, Certain: certain}, nil
 }
 
-// busy describes the task that changes a VM; empty if there is none.
+// busy describes the task that changes a VM; empty if there is none. A task of another user
+// may not be readable: then Prism Central refuses to delete the VM before that has ended.
 func (m machines) busy(ctx context.Context, v vm) (string, error) {
-	if v.task == "" {
+	if v.task == "" || v.state == stateComplete {
 		return "", nil
 	}
 	t, err := m.task(ctx, v.task)
 	if err != nil || t.ended() {
-		return "", ignoreGone(err)
+		return "", ignoreUnseen(err)
 	}
 	return fmt.Sprintf("VM %s is changed by a task (%s), which ends first", v.name, t.operation), nil
+}
+
+// ignoreUnseen drops the errors of what is gone or belongs to another user.
+func ignoreUnseen(err error) error {
+	if gone(err) || status(err) == http.StatusForbidden {
+		return nil
+	}
+	return err
 }

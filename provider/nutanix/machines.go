@@ -48,6 +48,20 @@ func older(a, b vm) bool {
 	return a.uuid < b.uuid
 }
 
+// find returns the VM of a machine, nil if it is not there. One whose UUID is known is read by
+// that: listings lack what is being created or could not be, names are changed by people,
+// and a VM that was restored has another one.
+func (m machines) find(ctx context.Context, ref provider.MachineRef) (*vm, error) {
+	if ref.ID != "" {
+		v, err := m.vm(ctx, ref.ID)
+		if err != nil || ref.Owner.ID != "" && tagsOf(v).OwnerID == ref.Owner.ID {
+			return &v, err
+		}
+	}
+	all, err := m.named(ctx, ref.Name)
+	return pick(all, ref), err
+}
+
 // named lists the VMs of a name, of all owners.
 func (m machines) named(ctx context.Context, name string) ([]vm, error) {
 	all, err := m.listVMs(ctx, "vm_name=="+name)

@@ -6,7 +6,9 @@ package nutanix
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +109,8 @@ func TestAListThatLags(t *testing.T) {
 	t.Run("a lost response creates one machine", func(t *testing.T) { loseResponse(t, o, p) })
 	t.Run("categories are removed with the last machine", func(t *testing.T) { removeCategories(t, o, p) })
 	t.Run("a clone of the same name is a copy", func(t *testing.T) { keepClone(t, o, p) })
+	t.Run("a VM that is not listed is read by its UUID", func(t *testing.T) { findByUUID(t, p) })
+	t.Run("a VM that could not be created says why", func(t *testing.T) { explainFailure(t, p) })
 }
 
 // keepClone demands that a clone with the name of its machine is never taken for it: names are
@@ -138,6 +142,47 @@ func keepClone(t *testing.T, o operator, p provider.Platform) {
 	if seen, err := o.Look(t.Context(), s.Name); err != nil || len(seen.Machines) != 1 || seen.Machines[0].ID == machine.ID {
 		t.Errorf("after the deletion: %+v, %v", seen, err)
 	}
+}
+
+// findByUUID demands that a VM whose UUID is known is not missed while the list lags.
+func findByUUID(t *testing.T, p provider.Platform) {
+	s := wantedSpec(func(s *provider.MachineSpec) { s.Name, s.Owner.ID = "mgmt-cp-1", "known" })
+	created, err := p.Machines.Create(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ID = created.ID
+	if m, err := p.Machines.Observe(t.Context(), s.MachineRef); err != nil || m.State == provider.StateAbsent {
+		t.Errorf("%+v, %v", m, err)
+	}
+	eventually(t, "it is gone for certain", func() bool {
+		m, err := p.Machines.Delete(t.Context(), s.MachineRef)
+		return err == nil && m.State == provider.StateAbsent && m.Certain
+	})
+}
+
+// explainFailure demands that a create task which fails late is reported with its cause, and
+// that nothing of it is left.
+func explainFailure(t *testing.T, p provider.Platform) {
+	s := wantedSpec(func(s *provider.MachineSpec) { s.Name, s.Owner.ID = "mgmt-cp-2", "failed" })
+	record, err := p.Plan(t.Context(), s, provider.Attempt{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Attempt = regexp.MustCompile(`"image":"[^"]*"`).ReplaceAllString(record, `"image":"00000000-0000-4000-8000-0000000000ff"`)
+	created, err := p.Machines.Create(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ID = created.ID
+	eventually(t, "it is broken", func() bool {
+		m, err := p.Machines.Observe(t.Context(), s.MachineRef)
+		return err == nil && m.State == provider.StateBroken && strings.Contains(m.Message, ": ")
+	})
+	eventually(t, "it is gone", func() bool {
+		m, err := p.Machines.Delete(t.Context(), s.MachineRef)
+		return err == nil && m.State == provider.StateAbsent
+	})
 }
 
 // loseResponse demands that one machine is created if the caller waits until it is listed.

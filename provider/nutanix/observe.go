@@ -10,18 +10,19 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Observe lists the VMs of the name; the owner is in their descriptions.
+// Observe reads the VM by its UUID, or finds it among those of the name; the owner is in the
+// description.
 func (m machines) Observe(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	op := fmt.Sprintf("observe machine %q on %s", ref.Name, m.config)
-	all, err := m.named(ctx, ref.Name)
-	if err != nil {
+	v, err := m.find(ctx, ref)
+	switch {
+	case gone(err), err == nil && v == nil:
+		return provider.Machine{Ref: ref, State: provider.StateAbsent}, nil
+	case err != nil:
 		return provider.Machine{}, within(op, err)
 	}
-	if v := pick(all, ref); v != nil {
-		err := m.explain(ctx, v)
-		return m.report(*v, ref), within(op, err)
-	}
-	return provider.Machine{Ref: ref, State: provider.StateAbsent}, nil
+	err = m.explain(ctx, v)
+	return m.report(*v, ref), within(op, err)
 }
 
 // observeAll reports every machine that carries an owner.
@@ -51,5 +52,5 @@ func (m machines) explain(ctx context.Context, v *vm) error {
 	if err == nil && t.failure != "" {
 		v.messages = []string{t.failure}
 	}
-	return ignoreGone(err)
+	return ignoreUnseen(err)
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // settle is how long a listing may lack what was created. Nutanix names no bound: Prism
-// Central answers listings from an index that follows its changes. A repeated call cannot be
-// recognised by the platform, so that nothing is created again before.
+// Central answers listings from an index that follows its changes. A repeated call is not
+// recognised by the platform: without an answer it waits longer (Unrepeatable).
 const settle = 10 * time.Second
 
 // Provider returns the Nutanix provider.
@@ -42,7 +42,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 	}
 	return provider.Platform{
 		Machines: machines{p}, Preflight: preflight{p}, Identity: identity, Identify: p.identifyAgain,
-		ObserveAll: machines{p}.observeAll, Plan: machines{p}.plan, Settle: settle, Close: p.release,
+		ObserveAll: machines{p}.observeAll, Plan: machines{p}.plan, Settle: settle, Unrepeatable: true, Close: p.release,
 	}, nil
 }
 

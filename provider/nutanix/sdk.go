@@ -40,6 +40,13 @@ func (p prism) createVM(ctx context.Context, o order) (vm, error) {
 	return vmOf(answer.Metadata, answer.Spec, answer.Status), nil
 }
 
+// vm reads a VM, also one that is being created or could not be.
+func (p prism) vm(ctx context.Context, uuid string) (vm, error) {
+	var answer v3.VMIntentResponse
+	err := p.call(ctx, http.MethodGet, "/vms/"+url.PathEscape(uuid), nil, &answer)
+	return vmOf(answer.Metadata, answer.Spec, answer.Status), err
+}
+
 func (p prism) deleteVM(ctx context.Context, uuid string) error {
 	return p.call(ctx, http.MethodDelete, "/vms/"+uuid, nil, nil)
 }

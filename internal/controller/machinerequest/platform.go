@@ -32,7 +32,7 @@ func plan(ctx context.Context, p *pass, last provider.Attempt) (string, error) {
 }
 
 func ref(p *pass) provider.MachineRef {
-	return provider.MachineRef{Name: p.Request.Spec.MachineName, Owner: p.Claim.Owner()}
+	return provider.MachineRef{Name: p.Request.Spec.MachineName, Owner: p.Claim.Owner(), ID: p.Subject.ID}
 }
 
 func spec(p *pass) provider.MachineSpec {

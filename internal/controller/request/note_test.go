@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -223,6 +224,31 @@ func TestACallWithoutAnAnswerIsWaitedFor(t *testing.T) {
 	for after, want := range map[time.Duration]bool{60 * time.Second: false, 71 * time.Second: false, 89 * time.Second: false, 90 * time.Second: true} {
 		if got := n.Settled(start, n.Window(0, false), start.Add(after)); got != want {
 			t.Errorf("settled %v after the attempt: %v", after, got)
+		}
+	}
+}
+
+// TestACreateThatIsNotRecognisedIsRepeatedLate wants a platform without idempotency to be asked
+// again only when a call without an answer can have no effect any more.
+func TestACreateThatIsNotRecognisedIsRepeatedLate(t *testing.T) {
+	const settle = 20 * time.Second
+	answered := &Note{}
+	answered.Asking()
+	answered.Answered(nil)
+	for name, tc := range map[string]struct {
+		unrepeatable bool
+		note         *Note
+		want         Window
+	}{
+		"recognised":               {note: &Note{}, want: Settling(settle)},
+		"not recognised":           {unrepeatable: true, note: &Note{}, want: Window{inFlight, settle}},
+		"not recognised, answered": {unrepeatable: true, note: answered, want: Settling(settle)},
+	} {
+		p := &Pass[*v1alpha1.MachineRequest, v1alpha1.MachinePhase, provider.Machine]{
+			Platform: &provider.Platform{Settle: settle, Unrepeatable: tc.unrepeatable}, note: tc.note,
+		}
+		if got := p.window(); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}
 }

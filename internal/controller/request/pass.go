@@ -148,7 +148,8 @@ func (p *Pass[O, P, S]) settled(attempt time.Time, seen S, now time.Time) bool {
 
 // window is how long Absent may be wrong.
 func (p *Pass[O, P, S]) window() Window {
-	if p.Facts.Deleting && !p.Subject.Created {
+	creates := p.Platform.Unrepeatable && !p.Facts.Deleting
+	if creates || p.Facts.Deleting && !p.Subject.Created {
 		return p.note.Window(p.Platform.Settle, p.Facts.Known)
 	}
 	return Settling(p.Platform.Settle)
