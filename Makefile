@@ -115,10 +115,6 @@ verify: generate manifests ## Check go.mod, generated files, formatting, import 
 	@go run ./hack/size
 	@test -z "$$(git status --porcelain)" || { git status --short; git --no-pager diff; echo 'verify: the files above are not committed, or differ from what `make generate manifests` writes'; exit 1; }
 
-.PHONY: provider
-provider: ## Write the skeleton of the provider NAME=… (docs/contributing/add-a-provider.md).
-	@go run ./hack/newprovider -name '$(NAME)'
-
 .PHONY: clean
 clean: ## Remove bin/.
 	rm -rf $(BIN)
