@@ -6,6 +6,8 @@ package aws
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,14 +17,27 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
+// bundle is the file with the authority of the platform.
+func (f *fixture) bundle(t *testing.T) string {
+	t.Helper()
+	content, err := os.ReadFile(f.API.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(content), "ca_bundle = ")
+	file, _, _ := strings.Cut(after, "\n")
+	return file
+}
+
 // TestTheMetadataServerIsAskedWhereAmbientCredentialsAreAllowed, and nowhere else. It is
 // reached through the transport of the connection.
 func TestTheMetadataServerIsAskedWhereAmbientCredentialsAreAllowed(t *testing.T) {
 	f := newFixture(t, sim.Seed{})
 	t.Setenv("HOME", t.TempDir())
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_EC2_METADATA_DISABLED", "AWS_CA_BUNDLE", "AWS_EC2_METADATA_SERVICE_ENDPOINT"} {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_EC2_METADATA_DISABLED", "AWS_EC2_METADATA_SERVICE_ENDPOINT"} {
 		t.Setenv(name, "")
 	}
+	t.Setenv("AWS_CA_BUNDLE", f.bundle(t)) // the SDK refuses clients that it cannot change
 	mux := http.NewServeMux()
 	mux.HandleFunc("PUT /latest/api/token", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "300")

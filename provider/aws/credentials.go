@@ -5,12 +5,19 @@ package aws
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"net/http"
+	"os"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -62,12 +69,33 @@ func ownCredentials(ctx context.Context, op string, c provider.Config, base aws.
 		}
 		return nil, err
 	}
-	ambient, err := config.LoadDefaultConfig(ctx, config.WithRegion(base.Region), config.WithHTTPClient(base.HTTPClient),
-		config.WithRetryer(base.Retryer))
+	ambient, err := config.LoadDefaultConfig(ctx, config.WithRegion(base.Region), config.WithHTTPClient(buildable(c.Transport)),
+		config.WithRetryer(base.Retryer), config.WithEC2RoleCredentialOptions(func(o *ec2rolecreds.Options) { o.Client = metadata(base) }))
 	if err != nil {
 		return nil, provider.Unauthorized.New(op, provider.ReasonCredentialsMissing, err, "log in with AWS' own tools, or set spec.credentialsRef")
 	}
 	return ambient.Credentials, nil
+}
+
+// buildable is an HTTP client over the transport to which the SDK can add the authorities
+// of AWS_CA_BUNDLE: where that is set, it refuses other clients.
+func buildable(t provider.Transport) *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTransportOptions(func(h *http.Transport) {
+		h.DialContext, h.Proxy, h.TLSClientConfig = t.Dial, t.Proxy, &tls.Config{MinVersion: tls.VersionTLS12}
+		if t.RootCAs != nil {
+			h.TLSClientConfig.RootCAs = t.RootCAs.Clone()
+		}
+	})
+}
+
+// metadata is a client of the metadata server over the transport: the SDK's own one would
+// dial by itself.
+func metadata(base aws.Config) *imds.Client {
+	o := imds.Options{HTTPClient: base.HTTPClient, Retryer: base.Retryer(), Endpoint: os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT")}
+	if strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {
+		o.ClientEnableState = imds.ClientDisabled
+	}
+	return imds.New(o)
 }
 
 func incomplete(op, what, hint string) error {

@@ -85,6 +85,6 @@ func TestEveryKindOfCredentials(t *testing.T) {
 		"an endpoint that is no Azure": {Change: func(c *provider.Config) {
 			c.Spec.Azure.Endpoint = "http://arm.example:8080"
 			foreign(c)
-		}, Kind: provider.Invalid, Reason: reasonEndpointForeign},
+		}, Kind: provider.Invalid, Reason: provider.ReasonEndpointForeign},
 	})
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 	"github.com/butlerdotdev/butler/provider/errtext"
 )
 
 const (
-	reasonEndpointForeign = "EndpointForeign"
-	reasonPolicy          = "PolicyRefused"
+	reasonPolicy = "PolicyRefused"
 
 	hintUnavailable = "check that Azure can be reached from here; it is tried again"
 	hintCredentials = "renew the credentials in the Secret of the ProviderConfig"
@@ -118,7 +118,7 @@ func apiError(op string, err error) error {
 }
 
 func foreign() meaning {
-	return meaning{provider.Invalid, reasonEndpointForeign, "correct spec.azure.endpoint: what answers there is not Azure"}
+	return meaning{provider.Invalid, provider.ReasonEndpointForeign, "correct spec.azure.endpoint: what answers there is not Azure"}
 }
 
 // meaningOf is that of an answer of the resource manager.
@@ -167,7 +167,7 @@ func loginMeaning(r *http.Response) meaning {
 	case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests:
 		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "it is tried again"}
 	case bodyOf(r).Code == "":
-		return meaning{provider.Invalid, reasonEndpointForeign, "correct spec.azure.authorityHost: what answers there does not issue tokens"}
+		return meaning{provider.Invalid, provider.ReasonEndpointForeign, "correct spec.azure.authorityHost: what answers there does not issue tokens"}
 	}
 	return meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials}
 }
@@ -252,11 +252,7 @@ func stable(text string) string {
 
 // within names what was tried in an error of a lookup.
 func within(op string, err error) error {
-	mapped := apiError(op, err)
-	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Op == "" {
-		e.Op = op
-	}
-	return mapped
+	return cloud.WithOp(op, apiError(op, err))
 }
 
 // connectError adds what to check when the first request fails.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/check"
 )
 
 // PlainSchematic is that of the images that Talos publishes: no extensions.
@@ -89,4 +90,20 @@ func (s Schematic) Add(f provider.Finding) provider.Finding {
 		f.Message += ", and the addons need " + strings.Join(s.Needs, " and ")
 	}
 	return f
+}
+
+// Images looks once at every image that machines want. Without machines it looks at that of
+// the settings, which a machine without one of its own gets.
+func Images(specs []provider.MachineSpec, wanted func(provider.MachineSpec) string, look func(provider.MachineSpec) (provider.Finding, error)) ([]provider.Finding, error) {
+	if len(specs) == 0 && wanted(provider.MachineSpec{}) != "" {
+		specs = []provider.MachineSpec{{}}
+	}
+	seen := map[string]bool{}
+	var different []provider.MachineSpec
+	for _, s := range specs {
+		if key := wanted(s) + " " + s.TalosVersion + " " + s.Schematic; !seen[key] {
+			seen[key], different = true, append(different, s)
+		}
+	}
+	return check.Each(different, look)
 }

@@ -80,24 +80,7 @@ func (p preflight) names(ctx context.Context, specs []provider.MachineSpec) ([]p
 
 // imagesOf looks at every image that is wanted, and compares its schematic.
 func (p preflight) imagesOf(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	if len(specs) == 0 && p.wanted(provider.MachineSpec{}) != "" {
-		specs = []provider.MachineSpec{{}} // what a machine without an image of its own gets
-	}
-	seen := map[string]bool{}
-	var all []provider.Finding
-	for _, s := range specs {
-		key := p.wanted(s) + " " + s.TalosVersion + " " + s.Schematic
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		f, err := p.oneImage(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
-	}
-	return all, nil
+	return cloud.Images(specs, p.wanted, func(s provider.MachineSpec) (provider.Finding, error) { return p.oneImage(ctx, s) })
 }
 
 func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) (provider.Finding, error) {
