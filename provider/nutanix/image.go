@@ -8,7 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -75,27 +77,72 @@ func (p *platform) imageNamed(ctx context.Context, name string) (one image, err 
 	return image{}, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("%d images have the name %q", found, name), "name it by its UUID")
 }
 
-// talosImage looks for an image whose name has the version of Talos, one with the schematic
-// first, the newest of several.
+// talosImage looks for an image whose name has the version of Talos, and of several the best.
+// One for another platform or architecture is not used: it would not boot, or not read its
+// user data.
 func (p *platform) talosImage(ctx context.Context, s provider.MachineSpec) (best image, err error) {
 	all, err := p.listImages(ctx, "")
 	if err != nil {
 		return image{}, err
 	}
+	var others []string
 	for _, i := range all {
-		if strings.Contains(i.name, "talos") && cloud.ShowsVersion(i.name, s.TalosVersion) && (best.uuid == "" || better(i, best, s.Schematic)) {
+		name := strings.ToLower(i.name)
+		if !strings.Contains(name, "talos") || !cloud.ShowsVersion(name, s.TalosVersion) {
+			continue
+		}
+		if other := foreign(name); other != "" {
+			others = append(others, fmt.Sprintf("%s is for %s", i.name, other))
+		} else if best.uuid == "" || better(i, best, s.Schematic) {
 			best = i
 		}
 	}
 	if best.uuid == "" {
-		return image{}, noImage(fmt.Errorf("there is no image whose name has talos and %s", s.TalosVersion))
+		slices.Sort(others)
+		return image{}, noImage(errors.New(strings.Join(append([]string{"there is no image for OpenStack and amd64 whose name has talos and " + s.TalosVersion}, others...), "; ")))
 	}
 	return best, nil
 }
 
-// better reports whether an image is to be preferred: with the schematic, then the newest.
+// openstack is the platform of the images of Talos that read the config drive of AHV.
+const openstack = "openstack"
+
+// platforms and architectures are those of other images of Talos, as the image factory names
+// them.
+var (
+	platforms = []string{
+		"akamai", "aws", "azure", "cloudstack", "digitalocean", "equinixmetal", "exoscale", "gcp", "hcloud", "metal", "nocloud", "opennebula",
+		"oracle", "scaleway", "upcloud", "vmware", "vultr",
+	}
+	architectures = []string{"arm64", "aarch64"}
+)
+
+// foreign returns the other platform or architecture that the name of an image shows; empty if
+// it shows none.
+func foreign(name string) string {
+	words := wordsOf(name)
+	others := architectures
+	if !slices.Contains(words, openstack) {
+		others = append(slices.Clone(architectures), platforms...)
+	}
+	if i := slices.IndexFunc(words, func(word string) bool { return slices.Contains(others, word) }); i >= 0 {
+		return words[i]
+	}
+	return ""
+}
+
+// wordsOf splits the name of an image.
+func wordsOf(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// better reports whether an image is to be preferred: with the schematic, then with the
+// platform in its name, then the newest.
 func better(a, b image, schematic string) bool {
 	if x, y := hasSchematic(a, schematic), hasSchematic(b, schematic); x != y {
+		return x
+	}
+	if x, y := slices.Contains(wordsOf(a.name), openstack), slices.Contains(wordsOf(b.name), openstack); x != y {
 		return x
 	}
 	return cmp.Or(a.created.Compare(b.created), strings.Compare(a.uuid, b.uuid)) > 0
