@@ -106,9 +106,12 @@ func (m machines) deleteRemains(ctx context.Context, op string, ref provider.Mac
 	if left, err := m.deleteISOs(ctx, op, ref, c); err != nil || left {
 		return leaving(ref, "", "its user data is being deleted"), err
 	}
-	left, err := m.removeDebris(ctx, op, ref, c, m.candidates(ref.Owner.ID))
+	left, doubtful, err := m.clearDebris(ctx, op, ref, c, m.candidates(ref.Owner.ID))
 	if err != nil || left != nil {
 		return value(left), err
+	}
+	if len(doubtful) > 0 {
+		return provider.Machine{}, errDoubtful(op, doubtful)
 	}
 	runs, err := m.active.Do(ctx, ref.Name)
 	return provider.Machine{Ref: ref, State: provider.StateAbsent, Certain: err == nil && !runs}, within(op, err)
@@ -125,40 +128,43 @@ func (p *platform) readActive(ctx context.Context, _ []string) (bool, error) {
 	return false, ctx.Err()
 }
 
-// removeDebris removes what failed clones of the driver have left under the IDs: a
-// temporary configuration, or volumes without a VM. It returns nil if there is nothing. What no clone of the
-// driver has created is never touched.
+// removeDebris removes what failed clones of the driver have left under the IDs. It returns
+// nil if there is nothing. What may be that of others is left for Delete to report.
 func (m machines) removeDebris(ctx context.Context, op string, ref provider.MachineRef, c *cluster, ids map[number]bool) (*provider.Machine, error) {
+	left, _, err := m.clearDebris(ctx, op, ref, c, ids)
+	return left, err
+}
+
+// clearDebris removes temporary configurations, and volumes without a VM. What no clone of the
+// driver has created is never touched; volumes of which that is not known are returned.
+func (m machines) clearDebris(ctx context.Context, op string, ref provider.MachineRef, c *cluster, ids map[number]bool) (*provider.Machine, []volume, error) {
 	for id := range ids {
 		r := c.vm(id)
 		if r == nil || r.Template != 0 || marked(r.tags()).OwnerID != "" {
 			continue
 		}
 		if left, err := m.removeHalf(ctx, op, ref, c, *r); err != nil || left != nil {
-			return left, err
+			return left, nil, err
 		}
 	}
 	volumes, doubtful, err := m.bareVolumes(ctx, c, ids)
 	if err != nil {
-		return nil, within(op, err)
+		return nil, nil, within(op, err)
 	}
 	for _, v := range volumes {
 		if err := m.deleteVolume(ctx, v); err != nil {
-			return nil, within(op, err)
+			return nil, nil, within(op, err)
 		}
 	}
 	if len(volumes) > 0 {
-		return new(leaving(ref, "", volumes[0].VolID+" of a failed clone is being deleted")), nil
+		return new(leaving(ref, "", volumes[0].VolID+" of a failed clone is being deleted")), nil, nil
 	}
-	return nil, errDoubtful(op, doubtful)
+	return nil, doubtful, nil
 }
 
 // errDoubtful names volumes that a failed clone may have left: they are not deleted, as a
 // person may have created them.
 func errDoubtful(op string, all []volume) error {
-	if len(all) == 0 {
-		return nil
-	}
 	var names []string
 	for _, v := range all {
 		names = append(names, v.VolID+" on "+v.node)
@@ -321,13 +327,16 @@ func (v volume) origin(t task, log []line, target string) origin {
 	}
 	name := v.VolID[strings.LastIndexAny(v.VolID, ":/")+1:]
 	exact := regexp.MustCompile(`\b` + regexp.QuoteMeta(strings.TrimSuffix(name, path.Ext(name))) + `(?:\D|$)`)
-	named, stored := false, v.store == target
+	named, others, stored := false, false, v.store == target
 	for _, l := range log {
-		named = named || exact.MatchString(l.Text)
+		named, others = named || exact.MatchString(l.Text), others || allocated.MatchString(l.Text)
 		stored = stored || strings.Contains(l.Text, "("+v.store+":")
 	}
-	if v.Time != 0 && named && stored {
+	switch {
+	case v.Time != 0 && named && stored:
 		return originOwn
+	case v.Time != 0 && !named && others: // the log has the volumes of such storages
+		return originOther
 	}
 	return originDoubtful
 }

@@ -228,6 +228,60 @@ func TestOnlyTheTemporaryFileIsHalfAClone(t *testing.T) {
 	}
 }
 
+// TestAVolumeIsOwnOnlyWithProof: its name in the log of the clone, and its age.
+func TestAVolumeIsOwnOnlyWithProof(t *testing.T) {
+	clone := task{Start: 100, End: 110, Status: "clone failed"}
+	log := []line{{"create linked clone of drive virtio0 (tank:base-9000-disk-0)"}, {`  Logical volume "vm-2100-disk-10" created.`}}
+	silent := log[:1]
+	for what, c := range map[string]struct {
+		volid string
+		time  number
+		log   []line
+		want  origin
+	}{
+		"named and of that time":         {"tank:vm-2100-disk-10", 105, log, originOwn},
+		"named, as a file":               {"tank:2100/vm-2100-disk-10.qcow2", 105, log, originOwn},
+		"another number":                 {"tank:vm-2100-disk-1", 105, log, originOther},
+		"older":                          {"tank:vm-2100-disk-10", 99, log, originOther},
+		"newer":                          {"tank:vm-2100-disk-10", 111, log, originOther},
+		"of another storage":             {"nfs:2100/vm-2100-disk-10.raw", 105, log, originDoubtful},
+		"named, without an age":          {"tank:vm-2100-disk-10", 0, log, originDoubtful},
+		"without an age, a silent log":   {"tank:vm-2100-disk-0", 0, silent, originDoubtful},
+		"of that time, but a silent log": {"tank:vm-2100-disk-0", 105, silent, originDoubtful},
+	} {
+		v := volume{VolID: c.volid, Time: c.time, store: strings.Split(c.volid, ":")[0]}
+		if got := v.origin(clone, c.log, "local-lvm"); got != c.want {
+			t.Errorf("%s: %d, want %d", what, got, c.want)
+		}
+	}
+}
+
+// TestAVolumeWithoutAnAgeIsKept and named: on ZFS nothing proves that it is the driver's.
+func TestAVolumeWithoutAnAgeIsKept(t *testing.T) {
+	f := newFixture(t, sim.Seed{Storage: []sim.Storage{{Name: "local-lvm", Type: "zfspool", Content: []string{"images"}, SizeGB: 4096}}})
+	p := f.connected(t)
+	s, a := planned(t, p, machine("mgmt-w-0"), provider.Attempt{})
+	lift, err := f.Inject(t.Context(), providertest.CreateFailsLate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() (provider.Machine, error) { return p.Machines.Create(t.Context(), s) }, failedNow)
+	lift()
+	name := fmt.Sprintf("vm-%d-disk-0", a.VMID) // after the clone has failed: that of a person
+	if err := f.admin.Call(t.Context(), http.MethodPost, "/nodes/"+a.Node+"/storage/local-lvm/content", nil, "vmid", fmt.Sprint(a.VMID), "filename", name, "size", "1G"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = until(t, func() (provider.Machine, error) { return p.Machines.Delete(t.Context(), s.MachineRef) }, func(m provider.Machine, err error) bool {
+		return failedNow(m, err) || absentNow(m, err)
+	})
+	if provider.KindOf(err) != provider.InUse || !strings.Contains(err.Error(), "local-lvm:"+name) {
+		t.Errorf("a volume that may be another's: %v", err)
+	}
+	if volumes, err := f.admin.Volumes(t.Context()); err != nil || len(volumes) != 1 {
+		t.Errorf("the storages have %v: %v", volumes, err)
+	}
+}
+
 // TestAMigratedMachineKeepsItsProviderID: the node has it already.
 func TestAMigratedMachineKeepsItsProviderID(t *testing.T) {
 	f := newFixture(t, sim.Seed{Storage: []sim.Storage{{Name: "local-lvm", Type: "rbd", Content: []string{"images"}, Shared: true, SizeGB: 4096}}})

@@ -146,6 +146,9 @@ func (s Storage) has(content string) bool { return slices.Contains(s.Content, co
 // onFiles reports whether volumes are files, so that other files can be uploaded.
 func (s Storage) onFiles() bool { return s.Type == "dir" || s.Type == "nfs" || s.Type == "cifs" }
 
+// dates reports whether the platform knows when a volume was created.
+func (s Storage) dates() bool { return s.Type != "zfspool" && s.Type != "rbd" }
+
 // links reports whether disks can be copied as differences to a template's.
 func (s Storage) links() bool { return s.Type != "lvm" }
 

@@ -119,14 +119,17 @@ func listVolumes(c *call) (any, error) {
 		case c.params["vmid"] != "" && c.number("vmid", 0) != v.VMID:
 		case c.allowVolume(v.ID, 0) != nil:
 		default:
-			out = append(out, v.show())
+			out = append(out, v.show(s))
 		}
 	}
 	return out, nil
 }
 
-func (v *volume) show() map[string]any {
-	out := map[string]any{"volid": v.ID, "content": v.Content, "format": v.Format, "size": v.Bytes, "ctime": v.Created.Unix()}
+func (v *volume) show(s *Storage) map[string]any {
+	out := map[string]any{"volid": v.ID, "content": v.Content, "format": v.Format, "size": v.Bytes}
+	if s.dates() {
+		out["ctime"] = v.Created.Unix()
+	}
 	if v.VMID != 0 {
 		out["vmid"] = v.VMID
 	}
