@@ -11,16 +11,16 @@ import (
 	"testing"
 )
 
-func TestHAOnOtherClouds(t *testing.T) {
-	for _, c := range clouds()[1:] {
+func TestHAOnOtherPlatforms(t *testing.T) {
+	for _, c := range append(clouds()[1:], onPrem()...) {
 		t.Run(c.provider, c.rehearse)
 	}
 }
 
-// TestCloudOrphansAreFoundByTheirTags loses the plane of a cluster: the account alone says
+// TestOrphansOfEveryPlatformAreFoundByTheirTags loses the plane of a cluster: the platform alone says
 // what belongs to it.
-func TestCloudOrphansAreFoundByTheirTags(t *testing.T) {
-	for _, c := range clouds() {
+func TestOrphansOfEveryPlatformAreFoundByTheirTags(t *testing.T) {
+	for _, c := range append(clouds(), onPrem()...) {
 		t.Run(c.provider, func(t *testing.T) {
 			a, example := newAdm(t), c.example("single-node")
 			a.ok("bootstrap", c.provider, "-c", example, "--rehearse")
