@@ -161,3 +161,11 @@ func (s Storage) contentText() string {
 	slices.Sort(sorted)
 	return strings.Join(sorted, ",")
 }
+
+// announcesClones reports whether the log of a clone begins with the ID of the new VM: it does
+// since version 9.2.
+func (s Seed) announcesClones() bool {
+	var major, minor int
+	_, _ = fmt.Sscanf(s.Version, "%d.%d", &major, &minor) // of another form it is old
+	return major > 9 || major == 9 && minor >= 2
+}
