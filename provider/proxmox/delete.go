@@ -121,7 +121,7 @@ func (m machines) deleteRemains(ctx context.Context, op string, ref provider.Mac
 func (p *platform) readActive(ctx context.Context, _ []string) (bool, error) {
 	for _, node := range p.spec.Nodes {
 		all, err := p.readTasks(ctx, node, url.Values{"typefilter": {taskClone}, "limit": {"100"}})
-		if slices.ContainsFunc(all, func(t task) bool { return t.Type == taskClone && t.running() && p.mine(t) }) || err != nil && ctx.Err() == nil {
+		if slices.ContainsFunc(all, func(t task) bool { return t.Type == taskClone && t.running() && p.akin(t) }) || err != nil && ctx.Err() == nil {
 			return true, nil // a node that does not answer may run one
 		}
 	}
@@ -198,7 +198,7 @@ func (m machines) removeHalf(ctx context.Context, op string, ref provider.Machin
 	if err != nil || v == nil || !v.settings.temporary() {
 		return nil, within(op, err)
 	}
-	t, found, err := m.cloning(ctx, r.Node, r.VMID)
+	t, found, err := m.pending(ctx, r.Node, r.VMID)
 	if err != nil || !found || !t.failed() {
 		return nil, within(op, err)
 	}

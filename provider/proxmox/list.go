@@ -101,7 +101,7 @@ func (m machines) owned(ctx context.Context, op string, c *cluster) (all []*vm, 
 
 // undecided is the error of a listing while a clone of the driver runs.
 func (m machines) undecided(ctx context.Context, op string, r resource) error {
-	t, found, err := m.cloning(ctx, r.Node, r.VMID)
+	t, found, err := m.pending(ctx, r.Node, r.VMID)
 	if err != nil || !found || t.failed() {
 		return err
 	}

@@ -82,19 +82,22 @@ func (m machines) read(ctx context.Context, c *cluster, r resource, k mark) (*vm
 
 // underway returns a VM that a clone for the owner creates: it has neither name nor
 // description before that has ended, but an ID that is derived from the owner, and the task
-// is the driver's.
-func (m machines) underway(ctx context.Context, c *cluster, owner string) (*resource, task, error) {
+// is the driver's. One that has failed is returned if none runs.
+func (m machines) underway(ctx context.Context, c *cluster, owner string) (half *resource, of task, err error) {
 	for n := range foreseen {
 		r := c.vm(m.candidate(owner, n))
 		if r == nil || r.Lock != lockClone || marked(r.tags()).OwnerID != "" {
 			continue
 		}
-		t, found, err := m.cloning(ctx, r.Node, r.VMID)
-		if err != nil || found {
+		t, found, err := m.pending(ctx, r.Node, r.VMID)
+		if err != nil || found && !t.failed() {
 			return r, t, err
 		}
+		if found && half == nil {
+			half, of = r, t
+		}
 	}
-	return nil, task{}, nil
+	return half, of, nil
 }
 
 // id is the ID of a machine: the node is the one that the VM was created on, also once it

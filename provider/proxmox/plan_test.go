@@ -6,9 +6,11 @@ package proxmox
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	sim "github.com/butlerdotdev/butler/internal/sim/proxmox"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/cloud"
 )
@@ -31,5 +33,48 @@ func TestARefusalKeepsTheVMID(t *testing.T) {
 		if diff := cmp.Diff(want, last.next(provider.Invalid.New("create", reason, errors.New("refused"), ""))); diff != "" {
 			t.Errorf("after %s: %s", reason, diff)
 		}
+	}
+}
+
+// restarted is a controller that does not know what was begun before.
+func restarted(t *testing.T, recorded bool) (f *fixture, p provider.Platform, s provider.MachineSpec) {
+	t.Helper()
+	f = newFixture(t, sim.Seed{Tasks: 500 * time.Millisecond})
+	s = machine("mgmt-w-0")
+	before := f.connected(t)
+	if recorded {
+		s, _ = planned(t, before, s, provider.Attempt{})
+	}
+	if is, err := before.Machines.Create(t.Context(), s); err != nil || is.State != provider.StatePartial {
+		t.Fatalf("the machine is %s: %v", is.State, err)
+	}
+	return f, f.connected(t), s
+}
+
+// TestARestartDuringACloneCreatesNoSecondVM, also where the log of the clone does not show for
+// which VM it is.
+func TestARestartDuringACloneCreatesNoSecondVM(t *testing.T) {
+	for _, recorded := range []bool{true, false} {
+		f, p, s := restarted(t, recorded)
+		until(t, func() (provider.Machine, error) {
+			is, err := p.Machines.Create(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return is, nil
+		}, running)
+		if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) != 1 {
+			t.Errorf("the cluster has %v: %v", vms, err)
+		}
+	}
+}
+
+// TestADeletionAfterARestartAwaitsTheClone, so that no VM appears later.
+func TestADeletionAfterARestartAwaitsTheClone(t *testing.T) {
+	f, p, s := restarted(t, true)
+	removed(t, p, s)
+	operator{f}.idle(t.Context())
+	if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) > 0 {
+		t.Errorf("the cluster has %v: %v", vms, err)
 	}
 }
