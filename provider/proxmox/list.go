@@ -48,7 +48,7 @@ func (m machines) List(ctx context.Context, owner provider.Owner) ([]provider.Ma
 
 // objects are the VMs, disks and ISO images that carry an owner.
 func (m machines) objects(ctx context.Context, op string, c *cluster) (all []provider.Object[*vm], err error) {
-	isos, err := m.readVolumes(ctx, c, contentISO)
+	isos, _, err := m.readVolumes(ctx, c, contentISO)
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,8 @@ type Storage struct {
 	Nodes    []string `json:"nodes,omitempty"` // empty: all
 	SizeGB   int      `json:"sizeGB,omitempty"`
 	Disabled bool     `json:"disabled,omitempty"`
+	// Offline is a storage whose server does not answer.
+	Offline bool `json:"offline,omitempty"`
 }
 
 // Template is a VM that clones are made of.
