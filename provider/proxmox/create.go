@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -139,10 +140,10 @@ func (m machines) cloned(ctx context.Context, op string, s provider.MachineSpec,
 	return provider.Machine{}, spent(op, fmt.Errorf("VMID %d belongs to another VM, or the VM of an earlier call is gone", a.VMID))
 }
 
-// unfinished reports whether a clone has not written the configuration yet, which has neither
-// a name nor a description then.
+// unfinished reports whether a clone has not written the configuration yet.
 func (s settings) unfinished() bool {
-	return s["lock"] == lockClone && s["name"] == "" && s["description"] == ""
+	text := strings.TrimSpace(s["description"])
+	return s["lock"] == lockClone && s["name"] == "" && (text == "" || text == temporaryNote)
 }
 
 // failedClone removes what a failed clone of this attempt has left, and reports why it failed.
