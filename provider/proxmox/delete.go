@@ -103,12 +103,12 @@ func (m machines) removing(op string, left provider.Machine, tasks []task, kind 
 // deleteRemains removes what is left of a machine without a VM. While a clone still runs,
 // nothing is gone.
 func (m machines) deleteRemains(ctx context.Context, op string, ref provider.MachineRef, c *cluster) (provider.Machine, error) {
-	r, t, err := m.underway(ctx, c, ref.Owner.ID)
+	r, err := m.unowned(ctx, c)
 	if err != nil {
 		return provider.Machine{}, within(op, err)
 	}
-	if r != nil && !t.failed() {
-		return leaving(ref, "", fmt.Sprintf("VM %d on %s is still being cloned, and is deleted then", r.VMID, r.Node)), nil
+	if r != nil {
+		return leaving(ref, "", fmt.Sprintf("VM %d on %s is still being cloned, and is deleted then if it is this machine", r.VMID, r.Node)), nil
 	}
 	some, unread, err := m.deleteISOs(ctx, op, ref, c)
 	if err != nil || some {

@@ -5,6 +5,8 @@ package proxmox
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -69,12 +71,54 @@ func TestARestartDuringACloneCreatesNoSecondVM(t *testing.T) {
 	}
 }
 
-// TestADeletionAfterARestartAwaitsTheClone, so that no VM appears later.
+// TestADeletionAfterARestartAwaitsTheClone, so that no VM appears later, also if the range of
+// VMIDs has changed.
 func TestADeletionAfterARestartAwaitsTheClone(t *testing.T) {
-	f, p, s := restarted(t, true)
-	removed(t, p, s)
+	f, same, s := restarted(t, true)
+	removed(t, same, s)
 	operator{f}.idle(t.Context())
 	if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) > 0 {
 		t.Errorf("the cluster has %v: %v", vms, err)
+	}
+	f, _, s = restarted(t, true)
+	removed(t, f.connected(t, onlyID(5000)), s)
+	operator{f}.idle(t.Context())
+	if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) > 0 {
+		t.Errorf("with another range the cluster has %v: %v", vms, err)
+	}
+}
+
+// TestIDsThatAreTakenAreThoseThatAreLookedAt, however often a machine was refused.
+func TestIDsThatAreTakenAreThoseThatAreLookedAt(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	p := f.connected(t)
+	s := machine("mgmt-w-0")
+	own := &platform{spec: *f.config().Spec.Proxmox}
+	last := attempt{Attempt: cloud.Attempt{Number: 7 * probes}, VMID: 2000, Node: "pve1", Source: copyOf{"pve1", 9000}}
+	record, err := cloud.Record(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, a := planned(t, p, s, provider.Attempt{Record: record, Refused: spent("create", errors.New("taken"))})
+	if !own.candidates(s.Owner.ID)[a.VMID] {
+		t.Errorf("VMID %d of attempt %d is not looked at", a.VMID, a.Number)
+	}
+}
+
+// TestAVMIDIsNotGivenUpDuringAClone: whose VM it will be is known then.
+func TestAVMIDIsNotGivenUpDuringAClone(t *testing.T) {
+	f := newFixture(t, sim.Seed{Tasks: 500 * time.Millisecond})
+	p := f.connected(t)
+	s, a := planned(t, p, machine("mgmt-w-0"), provider.Attempt{})
+	if err := f.admin.Call(t.Context(), http.MethodPost, vmPath(a.Source.Node, a.Source.VMID)+"/clone", nil, "newid", fmt.Sprint(a.VMID), "name", "by-hand"); err != nil {
+		t.Fatal(err)
+	}
+	is, err := p.Machines.Create(t.Context(), s)
+	if err != nil || is.State != provider.StatePartial {
+		t.Errorf("while it is being cloned the machine is %s: %v", is.State, err)
+	}
+	_, err = until(t, func() (provider.Machine, error) { return p.Machines.Create(t.Context(), s) }, failedNow)
+	if provider.ReasonOf(err) != provider.ReasonAttemptSpent {
+		t.Errorf("then it is the VM of another: %v", err)
 	}
 }
