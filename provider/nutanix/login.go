@@ -48,7 +48,7 @@ func readFile(content []byte) (map[string][]byte, error) {
 	data := map[string][]byte{}
 	for name, text := range texts {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("the key %q is none of nutanix; docs/reference/providerconfig.md lists them", name)
+			return nil, fmt.Errorf("unknown key %q; docs/reference/providerconfig.md lists the keys of nutanix", name)
 		}
 		data[name] = []byte(text)
 	}

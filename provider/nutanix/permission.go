@@ -59,7 +59,7 @@ func (p preflight) permissions(ctx context.Context, _ []provider.MachineSpec) ([
 	}
 	missing := slices.DeleteFunc(permissions(), func(one string) bool { return slices.Contains(granted, one) || p.conditional(one) })
 	if f.Verdict = provider.Passed; len(missing) > 0 {
-		f.Verdict, f.Message, f.Hint = provider.Refused, strings.Join(missing, ", ")+" is not granted", hintPermission
+		f.Verdict, f.Message, f.Hint = provider.Refused, "not granted: "+strings.Join(missing, ", "), hintPermission
 	}
 	return []provider.Finding{f}, nil
 }

@@ -145,7 +145,7 @@ func TestPermissionsThatAreMissingAreNamed(t *testing.T) {
 	}
 	f := newFixture(t, without("Create_Or_Update_Name_Category", "Create_Or_Update_Value_Category"))
 	p := f.connected(t)
-	want := provider.Finding{Check: "permissions", Verdict: provider.Refused, Message: "Create_Or_Update_Name_Category, Create_Or_Update_Value_Category is not granted", Hint: hintPermission}
+	want := provider.Finding{Check: "permissions", Verdict: provider.Refused, Message: "not granted: Create_Or_Update_Name_Category, Create_Or_Update_Value_Category", Hint: hintPermission}
 	if diff := cmp.Diff(want, checked(t, p, wantedSpec())["permissions"]); diff != "" {
 		t.Error(diff)
 	}

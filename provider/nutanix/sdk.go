@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -248,8 +249,22 @@ type groups struct {
 	Count      int                            `json:"group_member_count"`
 }
 
+// list reads the entities that a filter of the form attribute==name selects, or more of them:
+// callers compare the names.
 func list[E, T any](ctx context.Context, p prism, kind, filter string, convert func(*E) T) ([]T, error) {
-	return listAt(ctx, p, kind, "/"+kind+"s/list", filter, convert)
+	return listAt(ctx, p, kind, "/"+kind+"s/list", literal(filter), convert)
+}
+
+// plain are the names that a filter can have as they are.
+var plain = regexp.MustCompile(`^[A-Za-z0-9._ -]+$`)
+
+// literal returns a filter, or none if its name would be read as something else: names in
+// filters are regular expressions, and commas, semicolons and brackets join comparisons.
+func literal(filter string) string {
+	if _, name, _ := strings.Cut(filter, "=="); !plain.MatchString(name) {
+		return ""
+	}
+	return filter
 }
 
 // listAt reads all pages of a listing. If entities vanish meanwhile, others move to pages

@@ -121,6 +121,39 @@ func TestAListThatShrinksIsReadAgain(t *testing.T) {
 	}
 }
 
+// TestNamesAreNotReadAsFilters: those with other characters than plain ones are looked for in
+// the whole list.
+func TestNamesAreNotReadAsFilters(t *testing.T) {
+	f := newFixture(t)
+	p := newPlatform(prism{}, v1alpha1.NutanixSpec{ClusterUUID: clusterID}, "nutanix-prod")
+	var err error
+	if p.prism, err = newPrism("test", f.config()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.release)
+	for _, name := range []string{"talos-v1.9.2 new", "talos (new)", "a,b", "a;b", "a==b", "talos.*", "[a", "talos+x", "Größe"} {
+		body := map[string]any{"metadata": map[string]any{"kind": "vm"}, "spec": map[string]any{
+			"name": name, "cluster_reference": map[string]any{"kind": "cluster", "uuid": clusterID},
+			"resources": map[string]any{"num_sockets": 1, "num_vcpus_per_socket": 1, "memory_size_mib": 1024, "power_state": "OFF"},
+		}}
+		if err := (operator{f}).call(t.Context(), http.MethodPost, "vms", body, nil); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "VM "+name+" is found", func() bool {
+			all, err := (machines{p}).named(t.Context(), name)
+			if err != nil {
+				t.Fatalf("VM %q: %v", name, err)
+			}
+			return len(all) == 1
+		})
+	}
+	for filter, want := range map[string]string{"": "", "name==talos-v1.9.2 new": "name==talos-v1.9.2 new", "name==vlan,40": "", "name==": "", "name==a|b": "", "vm_name==a==b": ""} {
+		if got := literal(filter); got != want {
+			t.Errorf("%q: %q", filter, got)
+		}
+	}
+}
+
 // TestOneFileKnowsTheVendorsTypes, so that another version of the API replaces that file.
 func TestOneFileKnowsTheVendorsTypes(t *testing.T) {
 	files, err := filepath.Glob("*.go")

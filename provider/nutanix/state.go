@@ -27,7 +27,7 @@ func (p *platform) report(v vm, ref provider.MachineRef) provider.Machine {
 	case v.state == stateError:
 		m.State, m.Message = provider.StateBroken, name+" is in an error state"+saying(v)
 	case v.state != stateComplete:
-		m.State, m.Message = provider.StatePending, name+" is being created"
+		m.State, m.Message = provider.StatePending, name+" is being created or changed"
 	case v.power == powerOn:
 		m.State, m.Message = provider.StatePending, name+" runs without an address"
 	default:

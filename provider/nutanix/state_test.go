@@ -23,8 +23,8 @@ func TestStatesOfAVM(t *testing.T) {
 		state   provider.State
 		message string
 	}{
-		"being created":  {vm{state: "PENDING"}, provider.StatePending, "VM a is being created"},
-		"task runs":      {vm{state: "RUNNING"}, provider.StatePending, "VM a is being created"},
+		"being created":  {vm{state: "PENDING"}, provider.StatePending, "VM a is being created or changed"},
+		"task runs":      {vm{state: "RUNNING"}, provider.StatePending, "VM a is being created or changed"},
 		"no address":     {vm{state: stateComplete, power: powerOn}, provider.StatePending, "VM a runs without an address"},
 		"running":        {vm{state: stateComplete, power: powerOn, nics: nics}, provider.StateRunning, ""},
 		"failed update":  {vm{state: stateError, power: powerOn, nics: nics, messages: []string{"x"}}, provider.StateRunning, ""},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -80,7 +81,7 @@ func (m machines) beingCloned(ref provider.MachineRef, t task) provider.Machine 
 
 // clone clones the template, unless the attempt has done so already.
 func (m machines) clone(ctx context.Context, op string, s provider.MachineSpec, c *cluster, a attempt) (provider.Machine, error) {
-	t, found, err := m.cloning(ctx, a.Source.Node, a.VMID)
+	t, found, err := m.pending(ctx, a.Source.Node, a.VMID)
 	if err != nil {
 		return provider.Machine{}, within(op, err)
 	}
@@ -89,10 +90,8 @@ func (m machines) clone(ctx context.Context, op string, s provider.MachineSpec, 
 		return m.beingCloned(s.MachineRef, t), nil
 	case found && t.failed():
 		return m.failedClone(ctx, op, s, c, a, t)
-	case found:
+	case found, c.guests[a.VMID]:
 		return m.cloned(ctx, op, s, c, a)
-	case c.guests[a.VMID]:
-		return provider.Machine{}, spent(op, fmt.Errorf("VMID %d was taken by another VM", a.VMID))
 	}
 	var upid string
 	err = m.Post(ctx, vmPath(a.Source.Node, a.Source.VMID)+"/clone", m.cloneRequest(s, a), &upid)
@@ -118,9 +117,14 @@ func (m machines) cloneRequest(s provider.MachineSpec, a attempt) map[string]any
 	return r
 }
 
-// cloned looks at the VM that has the ID of an attempt: the listing may lack it.
+// cloned looks at the VM that has the ID of an attempt: the listing may lack it. While its
+// configuration is that of a clone which has not ended, it may be the machine's.
 func (m machines) cloned(ctx context.Context, op string, s provider.MachineSpec, c *cluster, a attempt) (provider.Machine, error) {
-	for _, node := range []string{a.Node, a.Source.Node} {
+	nodes := []string{a.Node, a.Source.Node}
+	if r := c.vm(a.VMID); r != nil {
+		nodes = append(nodes, r.Node)
+	}
+	for _, node := range nodes {
 		v, err := m.read(ctx, c, resource{Type: typeVM, Node: node, VMID: a.VMID}, mark{})
 		if err != nil {
 			return provider.Machine{}, within(op, err)
@@ -128,14 +132,18 @@ func (m machines) cloned(ctx context.Context, op string, s provider.MachineSpec,
 		if v != nil && v.of(s.MachineRef, a.VMID) {
 			return m.advance(ctx, op, s, c, v)
 		}
-		if v != nil && v.settings["lock"] == lockClone {
-			t, found, err := m.cloning(ctx, node, a.VMID)
-			if err != nil || found && !t.failed() { // it may have ended since the VM was read
-				return m.beingCloned(s.MachineRef, t), within(op, err)
-			}
+		if v != nil && v.settings.unfinished() {
+			message := fmt.Sprintf("%s is locked (clone), and has no owner before that has ended; remove a stale lock with qm unlock %d", v, v.VMID)
+			return provider.Machine{Ref: s.MachineRef, State: provider.StatePartial, Message: message}, nil
 		}
 	}
 	return provider.Machine{}, spent(op, fmt.Errorf("VMID %d belongs to another VM, or the VM of an earlier call is gone", a.VMID))
+}
+
+// unfinished reports whether a clone has not written the configuration yet.
+func (s settings) unfinished() bool {
+	text := strings.TrimSpace(s["description"])
+	return s["lock"] == lockClone && s["name"] == "" && (text == "" || text == temporaryNote)
 }
 
 // failedClone removes what a failed clone of this attempt has left, and reports why it failed.

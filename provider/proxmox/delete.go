@@ -5,7 +5,10 @@ package proxmox
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"net/url"
 	"path"
 	"regexp"
@@ -66,8 +69,12 @@ func (m machines) deleteVM(ctx context.Context, op string, ref provider.MachineR
 			return m.Post(ctx, vmPath(v.Node, v.VMID)+"/status/stop", nil, into)
 		})
 	}
-	if left, err := m.deleteISOs(ctx, op, ref, c); err != nil || left {
+	left, unread, err := m.deleteISOs(ctx, op, ref, c)
+	if err != nil || left {
 		return leaving(ref, id, v.String()+": its user data is being deleted"), err
+	}
+	if volid := v.iso(unread); volid != "" {
+		return leaving(ref, id, fmt.Sprintf("%s is deleted when the storage of its user data, %s, can be read again", v, volid)), nil
 	}
 	return m.removing(op, leaving(ref, id, v.String()+" is being deleted"), tasks, taskDestroy, func(into *string) error {
 		return m.destroy(ctx, v.Node, v.VMID, into)
@@ -96,14 +103,15 @@ func (m machines) removing(op string, left provider.Machine, tasks []task, kind 
 // deleteRemains removes what is left of a machine without a VM. While a clone still runs,
 // nothing is gone.
 func (m machines) deleteRemains(ctx context.Context, op string, ref provider.MachineRef, c *cluster) (provider.Machine, error) {
-	r, t, err := m.underway(ctx, c, ref.Owner.ID)
+	r, err := m.unowned(ctx, c)
 	if err != nil {
 		return provider.Machine{}, within(op, err)
 	}
-	if r != nil && !t.failed() {
-		return leaving(ref, "", fmt.Sprintf("VM %d on %s is still being cloned, and is deleted then", r.VMID, r.Node)), nil
+	if r != nil {
+		return leaving(ref, "", fmt.Sprintf("VM %d on %s is still being cloned, and is deleted then if it is this machine", r.VMID, r.Node)), nil
 	}
-	if left, err := m.deleteISOs(ctx, op, ref, c); err != nil || left {
+	some, unread, err := m.deleteISOs(ctx, op, ref, c)
+	if err != nil || some {
 		return leaving(ref, "", "its user data is being deleted"), err
 	}
 	left, doubtful, err := m.clearDebris(ctx, op, ref, c, m.candidates(ref.Owner.ID))
@@ -114,14 +122,26 @@ func (m machines) deleteRemains(ctx context.Context, op string, ref provider.Mac
 		return provider.Machine{}, errDoubtful(op, doubtful)
 	}
 	runs, err := m.active.Do(ctx, ref.Name)
-	return provider.Machine{Ref: ref, State: provider.StateAbsent, Certain: err == nil && !runs}, within(op, err)
+	return provider.Machine{Ref: ref, State: provider.StateAbsent, Certain: err == nil && !runs, Message: unreadText(unread)}, within(op, err)
 }
 
 // readActive reports whether a clone of the driver runs: without one no VM can appear.
 func (p *platform) readActive(ctx context.Context, _ []string) (bool, error) {
-	for _, node := range p.spec.Nodes {
+	c, err := p.readCluster(ctx, nil)
+	if err != nil {
+		return true, ctx.Err()
+	}
+	nodes := slices.Clone(p.spec.Nodes)
+	for _, n := range c.nodes {
+		nodes = append(nodes, n.Node)
+	}
+	slices.Sort(nodes)
+	for _, node := range slices.Compact(nodes) {
+		if !c.online(node) {
+			return true, nil // it may run one
+		}
 		all, err := p.readTasks(ctx, node, url.Values{"typefilter": {taskClone}, "limit": {"100"}})
-		if slices.ContainsFunc(all, func(t task) bool { return t.Type == taskClone && t.running() && p.mine(t) }) || err != nil && ctx.Err() == nil {
+		if slices.ContainsFunc(all, func(t task) bool { return t.Type == taskClone && t.running() && p.akin(t) }) || err != nil && ctx.Err() == nil {
 			return true, nil // a node that does not answer may run one
 		}
 	}
@@ -198,7 +218,7 @@ func (m machines) removeHalf(ctx context.Context, op string, ref provider.Machin
 	if err != nil || v == nil || !v.settings.temporary() {
 		return nil, within(op, err)
 	}
-	t, found, err := m.cloning(ctx, r.Node, r.VMID)
+	t, found, err := m.pending(ctx, r.Node, r.VMID)
 	if err != nil || !found || !t.failed() {
 		return nil, within(op, err)
 	}
@@ -226,35 +246,62 @@ type volume struct {
 	shared bool
 }
 
-// readVolumes lists the volumes of a type of content on the storages that nodes see, each
-// once. Those of a node that is offline cannot be seen.
-func (m machines) readVolumes(ctx context.Context, c *cluster, content string) (all []volume, err error) {
-	seen := map[string]bool{}
+// readVolumes lists the volumes of a type of content on the storages of all nodes that are
+// online, each once. A storage that cannot be read does not hold up others: it is returned.
+func (m machines) readVolumes(ctx context.Context, c *cluster, content string) (all []volume, unread []string, err error) {
+	seen, failed := map[string]bool{}, map[string]string{}
 	for _, r := range c.storages {
 		key := r.Node + "/" + r.Storage
 		if r.Shared != 0 {
 			key = r.Storage
 		}
-		if seen[key] || !r.holds(content) || !c.online(r.Node) || !slices.Contains(m.spec.Nodes, r.Node) {
+		if seen[key] || !r.holds(content) || !c.online(r.Node) {
 			continue
 		}
+		some, err := m.readStorage(ctx, r, content)
+		if _, refused := errors.AsType[*answerError](err); refused && provider.ReasonOf(apiError("", err)) != provider.ReasonCredentialsRefused {
+			failed[key] = r.Storage + " on " + r.Node
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
 		seen[key] = true
-		var some []volume
-		if err := m.get(ctx, "/nodes/"+r.Node+"/storage/"+r.Storage+"/content", url.Values{"content": {content}}, &some); err != nil {
-			return nil, err
-		}
-		for _, v := range some {
-			v.node, v.store, v.shared = r.Node, r.Storage, r.Shared != 0
-			all = append(all, v)
-		}
+		delete(failed, key) // another node has read it
+		all = append(all, some...)
 	}
-	return all, nil
+	return all, slices.Sorted(maps.Values(failed)), nil
+}
+
+// errInactive is the refusal of a storage that its node cannot reach.
+var errInactive = &answerError{http.StatusInternalServerError, "the storage is not online"}
+
+func (m machines) readStorage(ctx context.Context, r resource, content string) (all []volume, err error) {
+	if !r.active() {
+		return nil, errInactive
+	}
+	err = m.get(ctx, "/nodes/"+r.Node+"/storage/"+r.Storage+"/content", url.Values{"content": {content}}, &all)
+	for i := range all {
+		all[i].node, all[i].store, all[i].shared = r.Node, r.Storage, r.Shared != 0
+	}
+	return all, err
+}
+
+// active reports whether the node of a storage has reached it lately.
+func (r resource) active() bool { return r.Status != "unknown" }
+
+// unreadText says what is not known as storages could not be read.
+func unreadText(unread []string) string {
+	if len(unread) == 0 {
+		return ""
+	}
+	return "the storage " + strings.Join(unread, ", ") + " cannot be read: user data or disks of a failed clone may be left there"
 }
 
 // bareVolumes are those of the IDs that failed clones of the driver have left, and those that
 // they may have left: there is no VM, and every clone to that ID was the driver's and failed.
 func (m machines) bareVolumes(ctx context.Context, c *cluster, ids map[number]bool) (bare, doubtful []volume, err error) {
-	all, err := m.readVolumes(ctx, c, "images")
+	all, _, err := m.readVolumes(ctx, c, "images")
 	if err != nil {
 		return nil, nil, err
 	}

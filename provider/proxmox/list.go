@@ -48,7 +48,7 @@ func (m machines) List(ctx context.Context, owner provider.Owner) ([]provider.Ma
 
 // objects are the VMs, disks and ISO images that carry an owner.
 func (m machines) objects(ctx context.Context, op string, c *cluster) (all []provider.Object[*vm], err error) {
-	isos, err := m.readVolumes(ctx, c, contentISO)
+	isos, _, err := m.readVolumes(ctx, c, contentISO)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (m machines) owned(ctx context.Context, op string, c *cluster) (all []*vm, 
 
 // undecided is the error of a listing while a clone of the driver runs.
 func (m machines) undecided(ctx context.Context, op string, r resource) error {
-	t, found, err := m.cloning(ctx, r.Node, r.VMID)
+	t, found, err := m.pending(ctx, r.Node, r.VMID)
 	if err != nil || !found || t.failed() {
 		return err
 	}

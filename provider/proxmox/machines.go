@@ -48,7 +48,7 @@ func (m machines) find(ctx context.Context, c *cluster, ref provider.MachineRef)
 	}
 	ids := m.candidates(ref.Owner.ID)
 	for _, r := range c.vms {
-		if r.Template != 0 || marked(r.tags()).OwnerID != "" || r.Name != ref.Name && (r.Name != "" && !ids[r.VMID] || !c.online(r.Node)) {
+		if r.Template != 0 || marked(r.tags()).OwnerID != "" || r.Name != ref.Name && (r.named() && !ids[r.VMID] || !c.online(r.Node)) {
 			continue
 		}
 		v, err := m.read(ctx, c, r, mark{})
@@ -58,6 +58,10 @@ func (m machines) find(ctx context.Context, c *cluster, ref provider.MachineRef)
 	}
 	return nil, nil
 }
+
+// named reports whether the listing shows a name: for a VM without one, as during a clone, it
+// shows the ID, and none before the first report.
+func (r resource) named() bool { return r.Name != "" && r.Name != fmt.Sprintf("VM %d", r.VMID) }
 
 // read reads the configuration of a VM, nil if it is gone. That of a node which is offline
 // cannot be read: then a VM with tags has no settings.
@@ -82,19 +86,37 @@ func (m machines) read(ctx context.Context, c *cluster, r resource, k mark) (*vm
 
 // underway returns a VM that a clone for the owner creates: it has neither name nor
 // description before that has ended, but an ID that is derived from the owner, and the task
-// is the driver's.
-func (m machines) underway(ctx context.Context, c *cluster, owner string) (*resource, task, error) {
-	for n := range foreseen {
+// is the driver's. One that has failed is returned if none runs.
+func (m machines) underway(ctx context.Context, c *cluster, owner string) (half *resource, of task, err error) {
+	for n := range probes {
 		r := c.vm(m.candidate(owner, n))
 		if r == nil || r.Lock != lockClone || marked(r.tags()).OwnerID != "" {
 			continue
 		}
-		t, found, err := m.cloning(ctx, r.Node, r.VMID)
-		if err != nil || found {
+		t, found, err := m.pending(ctx, r.Node, r.VMID)
+		if err != nil || found && !t.failed() {
 			return r, t, err
 		}
+		if found && half == nil {
+			half, of = r, t
+		}
 	}
-	return nil, task{}, nil
+	return half, of, nil
+}
+
+// unowned returns a VM that a clone of the driver creates for any owner: its ID may be one that
+// the settings of an earlier time have given to this one.
+func (m machines) unowned(ctx context.Context, c *cluster) (*resource, error) {
+	for _, r := range c.vms {
+		if r.Lock != lockClone || marked(r.tags()).OwnerID != "" {
+			continue
+		}
+		t, found, err := m.pending(ctx, r.Node, r.VMID)
+		if err != nil || found && !t.failed() {
+			return &r, err
+		}
+	}
+	return nil, nil
 }
 
 // id is the ID of a machine: the node is the one that the VM was created on, also once it

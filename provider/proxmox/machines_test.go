@@ -282,6 +282,59 @@ func TestAVolumeWithoutAnAgeIsKept(t *testing.T) {
 	}
 }
 
+// TestDebrisOnASharedStorageIsRemoved, though the task of the clone is on another node than
+// the one that shows the volume.
+func TestDebrisOnASharedStorageIsRemoved(t *testing.T) {
+	f := newFixture(t, sim.Seed{
+		Debris:    "volumes",
+		Storage:   []sim.Storage{{Name: "local-lvm", Type: "lvm", Content: []string{"images"}, Shared: true, SizeGB: 4096}},
+		Templates: []sim.Template{{VMID: 9000, Name: "talos-v1.9.2", Node: "pve3", Image: "v1.9.2"}},
+	})
+	p := f.connected(t)
+	s, _ := planned(t, p, machine("mgmt-w-0"), provider.Attempt{})
+	lift, err := f.Inject(t.Context(), providertest.CreateFailsLate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() (provider.Machine, error) { return p.Machines.Create(t.Context(), s) }, failedNow)
+	lift()
+	removed(t, p, s)
+	if volumes, err := f.admin.Volumes(t.Context()); err != nil || len(volumes) > 0 {
+		t.Errorf("the storages have %v: %v", volumes, err)
+	}
+}
+
+// TestAStorageThatIsOfflineHoldsNothingUp that is not on it, and is named.
+func TestAStorageThatIsOfflineHoldsNothingUp(t *testing.T) {
+	f := newFixture(t, sim.Seed{Storage: []sim.Storage{{Name: "a-nfs", Type: "nfs", Content: []string{"images", "iso"}, Shared: true, Offline: true}, {Name: "local-lvm", Type: "lvmthin", Content: []string{"images"}, SizeGB: 4096}},
+		Templates: []sim.Template{{VMID: 9000, Name: "talos-v1.9.2", Node: "pve1", Image: "v1.9.2", Storage: "local-lvm"}}})
+	p := f.connected(t, func(c *provider.Config) { c.Spec.Proxmox.Nodes = []string{"pve1"} })
+	s, _ := planned(t, p, machine("mgmt-w-0", func(s *provider.MachineSpec) { s.UserData = "#cloud-config" }), provider.Attempt{})
+	created(t, p, s)
+	if _, err := p.Machines.List(t.Context(), provider.Owner{ID: s.Owner.ID}); err != nil {
+		t.Errorf("the list: %v", err)
+	}
+	m, _ := until(t, func() (provider.Machine, error) { return p.Machines.Delete(t.Context(), s.MachineRef) }, absentNow)
+	if !strings.Contains(m.Message, "a-nfs on pve") {
+		t.Errorf("the message is %q", m.Message)
+	}
+}
+
+// TestUserDataOnANodeThatIsNoLongerListedIsRemoved: spec.proxmox.nodes can change.
+func TestUserDataOnANodeThatIsNoLongerListedIsRemoved(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	only := func(node string) func(*provider.Config) {
+		return func(c *provider.Config) { c.Spec.Proxmox.Nodes = []string{node} }
+	}
+	p := f.connected(t, only("pve2"))
+	s, _ := planned(t, p, machine("mgmt-w-0", func(s *provider.MachineSpec) { s.UserData = "#cloud-config" }), provider.Attempt{})
+	created(t, p, s)
+	removed(t, f.connected(t, only("pve1")), s)
+	if volumes, err := f.admin.Volumes(t.Context()); err != nil || len(volumes) > 0 {
+		t.Errorf("the storages have %v: %v", volumes, err)
+	}
+}
+
 // TestAMigratedMachineKeepsItsProviderID: the node has it already.
 func TestAMigratedMachineKeepsItsProviderID(t *testing.T) {
 	f := newFixture(t, sim.Seed{Storage: []sim.Storage{{Name: "local-lvm", Type: "rbd", Content: []string{"images"}, Shared: true, SizeGB: 4096}}})

@@ -46,11 +46,11 @@ func (m machines) Observe(ctx context.Context, ref provider.MachineRef) (provide
 
 // leftISO reports a machine of which at most its user data is left.
 func (m machines) leftISO(ctx context.Context, op string, c *cluster, ref provider.MachineRef) (provider.Machine, error) {
-	left, err := m.isosOf(ctx, c, ref)
+	left, unread, err := m.isosOf(ctx, c, ref)
 	if err == nil && len(left) > 0 {
 		return provider.Machine{Ref: ref, State: provider.StatePartial, Message: left[0].VolID + " exists, but no VM"}, nil
 	}
-	return provider.Machine{Ref: ref, State: provider.StateAbsent}, within(op, err)
+	return provider.Machine{Ref: ref, State: provider.StateAbsent, Message: unreadText(unread)}, within(op, err)
 }
 
 // current is what the node itself says about a VM.

@@ -19,6 +19,8 @@ import (
 type grant struct {
 	path       string
 	privileges []string
+	// below says that they have to hold for what is below the path.
+	below bool
 }
 
 // Privileges that depend on the version.
@@ -42,27 +44,27 @@ func (p *platform) grants(major int, isoStorages []string) []grant {
 		vms[slices.Index(vms, privilegeAgent)] = privilegeMonitor
 	}
 	all := []grant{
-		{"/vms", vms},
-		{"/storage/" + p.spec.Storage, []string{"Datastore.Allocate", "Datastore.AllocateSpace", "Datastore.Audit"}},
+		{"/vms", vms, true},
+		{"/storage/" + p.spec.Storage, []string{"Datastore.Allocate", "Datastore.AllocateSpace", "Datastore.Audit"}, false},
 	}
 	for _, s := range isoStorages {
-		all = append(all, grant{"/storage/" + s, []string{"Datastore.Allocate", "Datastore.AllocateTemplate", "Datastore.Audit"}})
+		all = append(all, grant{"/storage/" + s, []string{"Datastore.Allocate", "Datastore.AllocateTemplate", "Datastore.Audit"}, false})
 	}
 	for _, n := range p.spec.Nodes {
-		all = append(all, grant{"/nodes/" + n, []string{"Sys.Audit"}})
+		all = append(all, grant{"/nodes/" + n, []string{"Sys.Audit"}, false})
 	}
 	if p.spec.Bridge != "" && major >= firstSDN {
-		all = append(all, grant{"/sdn/zones/localnetwork/" + p.spec.Bridge, []string{"SDN.Use"}})
+		all = append(all, grant{"/sdn/zones/localnetwork/" + p.spec.Bridge, []string{"SDN.Use"}, p.spec.VLAN != 0})
 	}
 	return all
 }
 
-// readAuditor asks whether VMs can be seen: a listing leaves out those that may not be.
+// readAuditor asks whether VMs can be seen: a listing leaves out those that may not be. The
+// value of a privilege is 1 if it holds below the path too, where the VMs are.
 func (p *platform) readAuditor(ctx context.Context, _ []string) (bool, error) {
 	var all map[string]map[string]number
 	err := p.get(ctx, "/access/permissions", url.Values{"path": {"/vms"}}, &all)
-	_, granted := all["/vms"]["VM.Audit"]
-	return granted, err
+	return all["/vms"]["VM.Audit"] != 0, err
 }
 
 // absenceSeen demands that VMs can be seen, so that the absence of one is real.
@@ -71,7 +73,7 @@ func (p *platform) absenceSeen(ctx context.Context, op string) error {
 	if err != nil || granted {
 		return within(op, err)
 	}
-	return provider.Unauthorized.New(op, provider.ReasonPermissionDenied, errors.New("VM.Audit is not granted on /vms: VMs are not seen"), hintPermission)
+	return provider.Unauthorized.New(op, provider.ReasonPermissionDenied, errors.New("VM.Audit is not granted on /vms and what is below: VMs are not seen"), hintPermission)
 }
 
 // permissions compares what is granted with what machines need, path by path.
@@ -119,10 +121,16 @@ func (p preflight) granted(ctx context.Context, g grant) (provider.Finding, erro
 	case err != nil:
 		return f, err
 	}
-	denied := slices.DeleteFunc(slices.Clone(g.privileges), func(one string) bool { _, ok := all[g.path][one]; return ok })
+	denied := slices.DeleteFunc(slices.Clone(g.privileges), func(one string) bool {
+		below, ok := all[g.path][one]
+		return ok && (below != 0 || !g.below)
+	})
 	if len(denied) > 0 {
 		f.Verdict, f.Message = provider.Refused, strings.Join(denied, ", ")+" is not granted to "+p.user
 		f.Hint = "grant the role of docs/getting-started/proxmox.md on " + g.path
+		if g.below {
+			f.Hint += ", with propagation"
+		}
 		if strings.Contains(p.user, "!") {
 			f.Hint += "; a token with privilege separation has what is granted to both the token and its user"
 		}

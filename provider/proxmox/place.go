@@ -28,6 +28,8 @@ type place struct {
 
 // places returns the nodes that a machine can be cloned to, the best first: those with room,
 // with the fewest machines of the cluster in this role, with the most memory, cores and space.
+// Those of control planes are in the order of the settings instead of the amounts: these change
+// while others of the cluster are planned, and the number of a machine would choose a node twice.
 func (m machines) places(ctx context.Context, c *cluster, s provider.MachineSpec) ([]place, error) {
 	copies, err := m.copies(ctx, s)
 	if err != nil {
@@ -50,10 +52,18 @@ func (m machines) places(ctx context.Context, c *cluster, s provider.MachineSpec
 	if len(all) == 0 {
 		return nil, cmp.Or(refused, m.noNode([]error{errors.New("no node")}))
 	}
-	slices.SortStableFunc(all, func(a, b place) int {
-		return cmp.Or(boolOrder(a.fits, b.fits), cmp.Compare(a.load, b.load), cmp.Compare(b.memory>>30, a.memory>>30), cmp.Compare(b.cpu, a.cpu), cmp.Compare(b.disk>>30, a.disk>>30))
-	})
+	sortPlaces(all, s.Role)
 	return all, nil
+}
+
+func sortPlaces(all []place, role v1alpha1.MachineRole) {
+	slices.SortStableFunc(all, func(a, b place) int {
+		first := cmp.Or(boolOrder(a.fits, b.fits), cmp.Compare(a.load, b.load))
+		if role == v1alpha1.RoleControlPlane {
+			return first
+		}
+		return cmp.Or(first, cmp.Compare(b.memory>>30, a.memory>>30), cmp.Compare(b.cpu, a.cpu), cmp.Compare(b.disk>>30, a.disk>>30))
+	})
 }
 
 func boolOrder(a, b bool) int {

@@ -5,10 +5,14 @@ package proxmox
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	sim "github.com/butlerdotdev/butler/internal/sim/proxmox"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/cloud"
 )
@@ -31,5 +35,90 @@ func TestARefusalKeepsTheVMID(t *testing.T) {
 		if diff := cmp.Diff(want, last.next(provider.Invalid.New("create", reason, errors.New("refused"), ""))); diff != "" {
 			t.Errorf("after %s: %s", reason, diff)
 		}
+	}
+}
+
+// restarted is a controller that does not know what was begun before.
+func restarted(t *testing.T, recorded bool) (f *fixture, p provider.Platform, s provider.MachineSpec) {
+	t.Helper()
+	f = newFixture(t, sim.Seed{Tasks: 500 * time.Millisecond})
+	s = machine("mgmt-w-0")
+	before := f.connected(t)
+	if recorded {
+		s, _ = planned(t, before, s, provider.Attempt{})
+	}
+	if is, err := before.Machines.Create(t.Context(), s); err != nil || is.State != provider.StatePartial {
+		t.Fatalf("the machine is %s: %v", is.State, err)
+	}
+	return f, f.connected(t), s
+}
+
+// TestARestartDuringACloneCreatesNoSecondVM, also where the log of the clone does not show for
+// which VM it is.
+func TestARestartDuringACloneCreatesNoSecondVM(t *testing.T) {
+	for _, recorded := range []bool{true, false} {
+		f, p, s := restarted(t, recorded)
+		until(t, func() (provider.Machine, error) {
+			is, err := p.Machines.Create(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return is, nil
+		}, running)
+		if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) != 1 {
+			t.Errorf("the cluster has %v: %v", vms, err)
+		}
+	}
+}
+
+// TestADeletionAfterARestartAwaitsTheClone, so that no VM appears later, also if the range of
+// VMIDs has changed.
+func TestADeletionAfterARestartAwaitsTheClone(t *testing.T) {
+	f, same, s := restarted(t, true)
+	removed(t, same, s)
+	operator{f}.idle(t.Context())
+	if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) > 0 {
+		t.Errorf("the cluster has %v: %v", vms, err)
+	}
+	f, _, s = restarted(t, true)
+	removed(t, f.connected(t, onlyID(5000)), s)
+	operator{f}.idle(t.Context())
+	if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) > 0 {
+		t.Errorf("with another range the cluster has %v: %v", vms, err)
+	}
+}
+
+// TestIDsThatAreTakenAreThoseThatAreLookedAt, however often a machine was refused.
+func TestIDsThatAreTakenAreThoseThatAreLookedAt(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	p := f.connected(t)
+	s := machine("mgmt-w-0")
+	own := &platform{spec: *f.config().Spec.Proxmox}
+	last := attempt{Attempt: cloud.Attempt{Number: 7 * probes}, VMID: 2000, Node: "pve1", Source: copyOf{"pve1", 9000}}
+	record, err := cloud.Record(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, a := planned(t, p, s, provider.Attempt{Record: record, Refused: spent("create", errors.New("taken"))})
+	if !own.candidates(s.Owner.ID)[a.VMID] {
+		t.Errorf("VMID %d of attempt %d is not looked at", a.VMID, a.Number)
+	}
+}
+
+// TestAVMIDIsNotGivenUpDuringAClone: whose VM it will be is known then.
+func TestAVMIDIsNotGivenUpDuringAClone(t *testing.T) {
+	f := newFixture(t, sim.Seed{Tasks: 500 * time.Millisecond})
+	p := f.connected(t)
+	s, a := planned(t, p, machine("mgmt-w-0"), provider.Attempt{})
+	if err := f.admin.Call(t.Context(), http.MethodPost, vmPath(a.Source.Node, a.Source.VMID)+"/clone", nil, "newid", fmt.Sprint(a.VMID), "name", "by-hand"); err != nil {
+		t.Fatal(err)
+	}
+	is, err := p.Machines.Create(t.Context(), s)
+	if err != nil || is.State != provider.StatePartial {
+		t.Errorf("while it is being cloned the machine is %s: %v", is.State, err)
+	}
+	_, err = until(t, func() (provider.Machine, error) { return p.Machines.Create(t.Context(), s) }, failedNow)
+	if provider.ReasonOf(err) != provider.ReasonAttemptSpent {
+		t.Errorf("then it is the VM of another: %v", err)
 	}
 }

@@ -78,3 +78,28 @@ func TestPreflightNamesThePrivilegeAndThePath(t *testing.T) {
 		t.Errorf("%+v", bad)
 	}
 }
+
+// TestPrivilegesHaveToHoldForTheVMs: those on /vms alone do not show any.
+func TestPrivilegesHaveToHoldForTheVMs(t *testing.T) {
+	var commands strings.Builder
+	for line := range strings.Lines(documented(t)) {
+		if !strings.Contains(line, "acl modify / ") {
+			commands.WriteString(line)
+			continue
+		}
+		for _, path := range []string{"/nodes", "/sdn", "/storage"} {
+			commands.WriteString(strings.Replace(line, "modify / ", "modify "+path+" ", 1))
+		}
+		commands.WriteString(strings.TrimSpace(strings.Replace(line, "modify / ", "modify /vms ", 1)) + " --propagate 0\n")
+	}
+	f := newFixture(t, sim.Seed{Commands: commands.String()})
+	p := f.connected(t)
+	bad := checked(t, p, machine("mgmt-w-0"))
+	found := bad["permissions on /vms"]
+	if found.Verdict != provider.Refused || !strings.Contains(found.Message, "VM.Audit") || !strings.Contains(found.Hint, "propagation") {
+		t.Errorf("%+v", bad)
+	}
+	if is, err := p.Machines.Observe(t.Context(), machine("mgmt-w-0").MachineRef); provider.ReasonOf(err) != provider.ReasonPermissionDenied {
+		t.Errorf("VMs that cannot be seen are %s: %v", is.State, err)
+	}
+}

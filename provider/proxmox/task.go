@@ -87,6 +87,23 @@ func (p *platform) mine(t task) bool {
 	return name == p.user
 }
 
+// akin reports whether the driver's user has started a task, with whatever token: that may
+// have been replaced since.
+func (p *platform) akin(t task) bool {
+	user, _, _ := strings.Cut(t.User, "!")
+	own, _, _ := strings.Cut(p.user, "!")
+	return user == own
+}
+
+// nothing are the ends of a clone that found its ID in use, and has created nothing.
+var nothing = regexp.MustCompile(`(?i)config file already exists|file exists|can't lock file '[^']*/lock-\d+\.conf'`)
+
+// counts reports whether a clone may have created something for the driver. What a failed one
+// has left is removed: that of another token is not known to be the driver's.
+func (p *platform) counts(t task) bool {
+	return t.Type == taskClone && p.akin(t) && (!t.failed() || p.mine(t) && !nothing.MatchString(t.Status))
+}
+
 // clones remembers which VM a task creates: the task itself names only the template. What it
 // holds never changes and can be read again.
 type clones struct {
@@ -146,23 +163,49 @@ func (p *platform) began(vmid number, upid string) {
 	}
 }
 
-// cloning returns the newest task of the driver on a node that clones a template to a VM.
+// cloning returns the task of the driver on a node that clones a template to a VM: the one that
+// runs, else the newest.
 func (p *platform) cloning(ctx context.Context, node string, vmid number) (task, bool, error) {
+	t, _, err := p.cloneTasks(ctx, node, vmid)
+	return value(t), t != nil, err
+}
+
+// pending is like cloning, but returns a clone that runs and does not say yet what it creates
+// before one that has ended: it may create this VM.
+func (p *platform) pending(ctx context.Context, node string, vmid number) (task, bool, error) {
+	t, silent, err := p.cloneTasks(ctx, node, vmid)
+	if silent != nil && (t == nil || !t.running()) {
+		t = silent
+	}
+	return value(t), t != nil, err
+}
+
+// cloneTasks returns the task that clones to a VM, and one that runs for an unknown VM.
+func (p *platform) cloneTasks(ctx context.Context, node string, vmid number) (best, silent *task, err error) {
 	all, err := p.readTasks(ctx, node, url.Values{"typefilter": {taskClone}, "limit": {"500"}})
 	if err != nil {
-		return task{}, false, err
+		return nil, nil, err
 	}
 	for _, t := range all {
-		if t.Type != taskClone || !p.mine(t) {
+		if !p.counts(t) {
 			continue
 		}
 		target, err := p.targetOf(ctx, t)
 		if err != nil {
-			return task{}, false, err
+			return nil, nil, err
 		}
-		if target == vmid {
-			return t, true, nil
+		switch {
+		case target == vmid && (best == nil || t.before(*best)):
+			best = &t
+		case target == 0 && t.running():
+			silent = &t
 		}
 	}
-	return task{}, false, nil
+	return best, silent, nil
+}
+
+// before reports whether a task says more about its VM than a newer one: it runs, or it has
+// succeeded in the second in which the other one failed.
+func (t task) before(newer task) bool {
+	return t.running() && !newer.running() || t.Start == newer.Start && !t.failed() && newer.failed()
 }

@@ -40,30 +40,43 @@ func isoOwner(volid string) tag.Set {
 }
 
 // isosOf are the ISO images of a machine, whatever the name of its cluster.
-func (m machines) isosOf(ctx context.Context, c *cluster, ref provider.MachineRef) ([]volume, error) {
-	all, err := m.readVolumes(ctx, c, contentISO)
+func (m machines) isosOf(ctx context.Context, c *cluster, ref provider.MachineRef) (found []volume, unread []string, err error) {
+	all, unread, err := m.readVolumes(ctx, c, contentISO)
 	return slices.DeleteFunc(all, func(v volume) bool {
 		s := isoOwner(v.VolID)
 		return ref.Owner.ID == "" || s.OwnerID != ref.Owner.ID || s.Machine != ref.Name
-	}), err
+	}), unread, err
 }
 
-// deleteISOs removes the ISO images of a machine, and reports whether some are left.
-func (m machines) deleteISOs(ctx context.Context, op string, ref provider.MachineRef, c *cluster) (left bool, err error) {
-	all, err := m.isosOf(ctx, c, ref)
+// deleteISOs removes the ISO images of a machine, and reports whether some are left, and which
+// storages could not be read.
+func (m machines) deleteISOs(ctx context.Context, op string, ref provider.MachineRef, c *cluster) (left bool, unread []string, err error) {
+	all, unread, err := m.isosOf(ctx, c, ref)
 	for _, v := range all {
 		if err := m.deleteVolume(ctx, v); err != nil {
-			return true, within(op, err)
+			return true, nil, within(op, err)
 		}
 	}
-	return len(all) > 0, within(op, err)
+	return len(all) > 0, unread, within(op, err)
+}
+
+// iso returns the ISO image of a VM if it is on one of the storages, empty otherwise.
+func (v vm) iso(storages []string) string {
+	for _, d := range v.settings.drives() {
+		for _, s := range storages {
+			if isoOwner(d.first).OwnerID != "" && strings.HasPrefix(s, d.storage()+" on ") {
+				return d.first
+			}
+		}
+	}
+	return ""
 }
 
 // isoStorage is where ISO images for a node are uploaded: a shared storage before others.
 func (m machines) isoStorage(c *cluster, node string) (string, bool) {
 	var all []resource
 	for _, r := range c.storages {
-		if r.Node == node && r.holds(contentISO) {
+		if r.Node == node && r.holds(contentISO) && r.active() {
 			all = append(all, r)
 		}
 	}
@@ -95,7 +108,7 @@ func (m machines) ensureISO(ctx context.Context, op string, s provider.MachineSp
 		return "", false, errISO(op, v.Node)
 	}
 	content := nocloud(s)
-	there, err := m.isosOf(ctx, c, s.MachineRef)
+	there, _, err := m.isosOf(ctx, c, s.MachineRef)
 	if err != nil {
 		return "", false, within(op, err)
 	}

@@ -20,10 +20,9 @@ const (
 	// Proxmox VE proposes from 100 on.
 	firstVMID = 100_000
 	lastVMID  = 999_999
-	// probes is how many IDs are derived from an owner, before any free one is taken.
-	probes = 64
-	// foreseen is how many of them are looked at where no attempt is recorded.
-	foreseen = 8
+	// probes is how many IDs are derived from an owner, before any free one is taken. All are
+	// looked at where no attempt is recorded.
+	probes = 32
 )
 
 // vmids is the range that IDs are taken from.
@@ -42,10 +41,10 @@ func (p *platform) candidate(owner string, attempt int) number {
 	return number(first + int64(binary.BigEndian.Uint64(sum[:8])>>1)%size)
 }
 
-// candidates are the first IDs of an owner.
+// candidates are the IDs that are derived from an owner.
 func (p *platform) candidates(owner string) map[number]bool {
 	all := map[number]bool{}
-	for n := range foreseen {
+	for n := range probes {
 		all[p.candidate(owner, n)] = true
 	}
 	return all
@@ -55,7 +54,7 @@ func (p *platform) candidates(owner string) map[number]bool {
 // decided by the call that clones.
 func (p *platform) freeID(ctx context.Context, c *cluster, owner string, attempt int) (int, number, error) {
 	for n := attempt; n < attempt+probes; n++ {
-		id := p.candidate(owner, n)
+		id := p.candidate(owner, n%probes)
 		if free, err := p.free(ctx, c, id); err != nil || free {
 			return n, id, err
 		}

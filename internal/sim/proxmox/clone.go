@@ -219,17 +219,31 @@ func beginClone(p *PVE, t *task) error {
 	}
 	taken := p.st.guests.ByID[t.Params["newid"]]
 	switch {
+	case taken != nil && taken.Temporary && p.cloningTo(taken, t):
+		return fail("can't lock file '/var/lock/qemu-server/lock-%d.conf' - got timeout", newID)
 	case taken != nil && taken.Node == t.Node:
 		return fail("unable to create VM %d: config file already exists", newID)
 	case taken != nil:
 		return fail("close (rename) atomic file '/etc/pve/nodes/%s/qemu-server/%d.conf' failed: File exists", t.Node, newID)
 	}
-	t.print("creating a clone of VM %s with ID %d", t.ID, newID)
+	if p.seed.announcesClones() {
+		t.print("creating a clone of VM %s with ID %d", t.ID, newID)
+	}
 	p.st.put(&guest{
 		VMID: newID, Node: t.Node, UUID: uuid.NewString(), Config: map[string]string{"lock": "clone", "description": temporaryNote}, Pending: map[string]string{}, Temporary: true,
 		Owner: setOf(t.Params),
 	})
 	return nil
+}
+
+// cloningTo reports whether another task on the node clones to a VM: it holds the lock file.
+func (p *PVE) cloningTo(g *guest, except *task) bool {
+	for _, t := range p.st.tasks.ByID {
+		if t != except && t.running() && t.Type == "qmclone" && t.Node == except.Node && t.Params["newid"] == g.id() {
+			return true
+		}
+	}
+	return false
 }
 
 // endClone copies the disks and writes the configuration.

@@ -138,7 +138,7 @@ func (c *call) storageResources() (out []any) {
 				"id": "storage/" + n.Name + "/" + s.Name, "storage": s.Name, "node": n.Name, "type": "storage", "plugintype": s.Type, "status": "available",
 				"shared": map[bool]int{true: 1}[s.Shared], "content": s.contentText(), "maxdisk": total, "disk": used,
 			}
-			if n.Offline {
+			if n.Offline || s.Offline {
 				one["status"] = "unknown"
 			}
 			out = append(out, one)

@@ -56,6 +56,8 @@ type Storage struct {
 	Nodes    []string `json:"nodes,omitempty"` // empty: all
 	SizeGB   int      `json:"sizeGB,omitempty"`
 	Disabled bool     `json:"disabled,omitempty"`
+	// Offline is a storage whose server does not answer.
+	Offline bool `json:"offline,omitempty"`
 }
 
 // Template is a VM that clones are made of.
@@ -160,4 +162,12 @@ func (s Storage) contentText() string {
 	sorted := slices.Clone(s.Content)
 	slices.Sort(sorted)
 	return strings.Join(sorted, ",")
+}
+
+// announcesClones reports whether the log of a clone begins with the ID of the new VM: it does
+// since version 9.2.
+func (s Seed) announcesClones() bool {
+	var major, minor int
+	_, _ = fmt.Sscanf(s.Version, "%d.%d", &major, &minor) // of another form it is old
+	return major > 9 || major == 9 && minor >= 2
 }

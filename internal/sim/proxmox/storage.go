@@ -111,6 +111,9 @@ func listVolumes(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Offline {
+		return nil, fail("storage '%s' is not online", s.Name)
+	}
 	out := []any{}
 	for _, v := range c.st.volumes.All() {
 		switch {
@@ -278,6 +281,9 @@ func uploadFile(c *call) (any, error) {
 	}
 	if n := c.node(c.at()); n == nil || n.Offline {
 		return nil, fail("can't activate storage '%s' on node '%s': command '/usr/bin/ssh' failed: exit code 255", s.Name, c.at())
+	}
+	if s.Offline {
+		return nil, fail("storage '%s' is not online", s.Name)
 	}
 	if !s.onFiles() {
 		return nil, fail("can't upload to storage type '%s'", s.Type)
