@@ -177,7 +177,7 @@ func (m machines) clearDebris(ctx context.Context, op string, ref provider.Machi
 		}
 	}
 	if len(volumes) > 0 {
-		return new(leaving(ref, "", volumes[0].VolID+" of a failed clone is being deleted")), nil, nil
+		return new(leaving(ref, "", volumes[0].VolID+", which no VM has any more, is being deleted")), nil, nil
 	}
 	return nil, doubtful, nil
 }
@@ -189,7 +189,7 @@ func errDoubtful(op string, all []volume) error {
 	for _, v := range all {
 		names = append(names, v.VolID+" on "+v.node)
 	}
-	return provider.InUse.New(op, provider.ReasonDeletionRefused, fmt.Errorf("a failed clone may have left %s, and neither its log nor the age proves that", strings.Join(names, ", ")),
+	return provider.InUse.New(op, provider.ReasonDeletionRefused, fmt.Errorf("a failed clone or a deleted VM may have left %s, and neither a log nor the age proves that", strings.Join(names, ", ")),
 		"run pvesm free "+all[0].VolID+" on "+all[0].node+" if it is not needed, else attach it to a VM of another ID")
 }
 
@@ -298,8 +298,8 @@ func unreadText(unread []string) string {
 	return "the storage " + strings.Join(unread, ", ") + " cannot be read: user data or disks of a failed clone may be left there"
 }
 
-// bareVolumes are those of the IDs that failed clones of the driver have left, and those that
-// they may have left: there is no VM, and every clone to that ID was the driver's and failed.
+// bareVolumes are those of the IDs that failed clones and deleted VMs of the driver have left,
+// and those that they may have left. There is no VM.
 func (m machines) bareVolumes(ctx context.Context, c *cluster, ids map[number]bool) (bare, doubtful []volume, err error) {
 	all, _, err := m.readVolumes(ctx, c, "images")
 	if err != nil {
@@ -353,8 +353,11 @@ func (m machines) originOf(ctx context.Context, c *cluster, v volume) (is origin
 		if !found {
 			continue
 		}
-		if !t.failed() {
+		if t.running() {
 			return originOther, nil
+		}
+		if !t.failed() {
+			return m.outlived(ctx, nodes, v)
 		}
 		lines, err := m.readLog(ctx, t)
 		if err != nil && !gone(err) {
@@ -362,7 +365,45 @@ func (m machines) originOf(ctx context.Context, c *cluster, v volume) (is origin
 		}
 		is = max(is, v.origin(t, lines, m.spec.Storage))
 	}
+	if is != originOther {
+		return is, nil
+	}
+	return m.outlived(ctx, nodes, v)
+}
+
+// outlived compares a volume with the VMs that the driver has destroyed: the log of that names
+// disks that could not be removed, and the task is a success nevertheless.
+func (m machines) outlived(ctx context.Context, nodes []string, v volume) (is origin, err error) {
+	for _, node := range nodes {
+		tasks, err := m.tasksOf(ctx, node, v.VMID)
+		if err != nil {
+			return originOther, err
+		}
+		for _, t := range tasks {
+			if t.Type != taskDestroy || t.running() || !m.mine(t) {
+				continue
+			}
+			lines, err := m.readLog(ctx, t)
+			if err != nil && !gone(err) {
+				return originOther, err
+			}
+			is = max(is, v.kept(t, lines))
+		}
+	}
 	return is, nil
+}
+
+// kept compares a volume with the log of a task that has destroyed a VM. One that is younger
+// has the same name only.
+func (v volume) kept(t task, log []line) origin {
+	named := slices.ContainsFunc(log, func(l line) bool { return strings.Contains(l.Text, "Could not remove disk '"+v.VolID+"'") })
+	switch {
+	case !named || v.Time > t.End:
+		return originOther
+	case v.Time == 0:
+		return originDoubtful
+	}
+	return originOwn
 }
 
 // origin compares a volume with a failed clone. It is the driver's if the log names it, on a

@@ -335,6 +335,25 @@ func TestUserDataOnANodeThatIsNoLongerListedIsRemoved(t *testing.T) {
 	}
 }
 
+// TestDisksThatADestroyedVMLeavesAreRemoved: its task succeeds, with warnings.
+func TestDisksThatADestroyedVMLeavesAreRemoved(t *testing.T) {
+	for kind, dated := range map[string]bool{"lvmthin": true, "zfspool": false} {
+		f := newFixture(t, sim.Seed{Debris: "disks", Storage: []sim.Storage{{Name: "local-lvm", Type: kind, Content: []string{"images"}, SizeGB: 4096}}})
+		p := f.connected(t)
+		s, a := planned(t, p, machine("mgmt-w-0"), provider.Attempt{})
+		created(t, p, s)
+		_, err := until(t, func() (provider.Machine, error) { return p.Machines.Delete(t.Context(), s.MachineRef) }, func(m provider.Machine, err error) bool {
+			return failedNow(m, err) || absentNow(m, err)
+		})
+		if (err == nil) != dated || err != nil && !strings.Contains(err.Error(), fmt.Sprintf("vm-%d-", a.VMID)) {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if volumes, failed := f.admin.Volumes(t.Context()); failed != nil || (len(volumes) > 0) != (err != nil) {
+			t.Errorf("%s: the storages have %v: %v", kind, volumes, failed)
+		}
+	}
+}
+
 // TestAMigratedMachineKeepsItsProviderID: the node has it already.
 func TestAMigratedMachineKeepsItsProviderID(t *testing.T) {
 	f := newFixture(t, sim.Seed{Storage: []sim.Storage{{Name: "local-lvm", Type: "rbd", Content: []string{"images"}, Shared: true, SizeGB: 4096}}})

@@ -235,6 +235,10 @@ func endDestroy(p *PVE, t *task) error {
 		}
 	}
 	for _, v := range p.disksOf(g, all) {
+		if p.seed.Debris == "disks" {
+			t.print("WARN: Could not remove disk '%s', check manually: can't lock file '/var/lock/pve-manager/pve-storage-%s' - got timeout", v.ID, v.Storage)
+			continue
+		}
 		p.free(v)
 	}
 	if t.Params["purge"] == "1" {

@@ -139,10 +139,24 @@ func (p *PVE) finish(t *task) {
 	}
 }
 
+// warnings counts those in the log.
+func (t *task) warnings() (n int) {
+	for _, l := range t.Log {
+		if strings.HasPrefix(l, "WARN: ") {
+			n++
+		}
+	}
+	return n
+}
+
 // end records the result of a task.
 func (p *PVE) end(t *task, err error) {
 	t.End, t.Status = time.Now(), "OK"
 	line := "TASK OK"
+	if n := t.warnings(); n > 0 {
+		t.Status = fmt.Sprintf("WARNINGS: %d", n)
+		line = "TASK " + t.Status
+	}
 	if err != nil {
 		t.Status = strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")
 		line = "TASK ERROR: " + t.Status
