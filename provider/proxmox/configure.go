@@ -115,6 +115,9 @@ func (m machines) wantedSettings(op string, s provider.MachineSpec, v *vm, iso s
 		"cores": strconv.Itoa(int(s.CPU)), "sockets": "1", "cpu": cmp.Or(m.spec.CPUType, "host"), "memory": strconv.Itoa(int(s.MemoryMB)), "balloon": "0",
 		"net0": net, "agent": "enabled=1", "onboot": "1", "serial0": "socket", "tags": joined(tags), root.slot: root.with("serial", "root").String(),
 	}
+	if v.settings["protection"] == "1" { // that of the template: the machine could not be deleted
+		all["protection"] = "0"
+	}
 	m.extraDisks(s, v.settings, all)
 	cloudInit(v.settings, m.spec.Storage, iso, all)
 	return all, nil

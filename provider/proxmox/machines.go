@@ -48,10 +48,10 @@ func (m machines) find(ctx context.Context, c *cluster, ref provider.MachineRef)
 	}
 	ids := m.candidates(ref.Owner.ID)
 	for _, r := range c.vms {
-		if r.Template != 0 || marked(r.tags()).OwnerID != "" || r.Name != ref.Name && (r.named() && !ids[r.VMID] || !c.online(r.Node)) {
+		if r.Template != 0 || marked(r.tags()).original(r.VMID) || r.Name != ref.Name && (r.named() && !ids[r.VMID] || !c.online(r.Node)) {
 			continue
 		}
-		v, err := m.read(ctx, c, r, mark{})
+		v, err := m.read(ctx, c, r, marked(r.tags()))
 		if err != nil || v != nil && v.of(ref, r.VMID) {
 			return v, err
 		}
@@ -76,9 +76,9 @@ func (m machines) read(ctx context.Context, c *cluster, r resource, k mark) (*vm
 	if gone(err) {
 		return nil, nil
 	}
-	if k.OwnerID == "" {
-		if k = marked(words(s["tags"])); k.OwnerID == "" {
-			k = described(s["description"])
+	for _, other := range []mark{marked(words(s["tags"])), described(s["description"])} {
+		if k.OwnerID == "" || !k.original(r.VMID) && other.original(r.VMID) { // a template may have had tags
+			k = other
 		}
 	}
 	return &vm{resource: r, mark: k, settings: s}, err

@@ -68,7 +68,7 @@ func (m machines) report(ctx context.Context, c *cluster, ref provider.MachineRe
 		is.ID, is.State, is.Message = m.id(v.mark, c), provider.StatePending, fmt.Sprintf("%s cannot be reached: the node is offline", v)
 		return is, nil
 	}
-	if marked(words(v.settings["tags"])).OwnerID != "" {
+	if marked(words(v.settings["tags"])).original(v.vmid) { // those of a template are of another VM
 		is.ID = m.id(v.mark, c)
 	}
 	if lock := v.settings["lock"]; lock == lockClone || lock != "" && is.ID == "" {

@@ -102,7 +102,7 @@ func (m machines) resolve(ctx context.Context, c *cluster, s provider.MachineSpe
 
 // checkPlace refuses a place that lacks what a machine needs.
 func (m machines) checkPlace(ctx context.Context, c *cluster, s provider.MachineSpec, at place) error {
-	if err := at.source.checkDisk(s); err != nil {
+	if err := at.source.check(s); err != nil {
 		return err
 	}
 	if err := m.checkStorage(c, at.node, m.spec.Storage, "spec.proxmox.storage"); err != nil {

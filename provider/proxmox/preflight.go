@@ -147,7 +147,7 @@ func (p preflight) oneTemplate(ctx context.Context, c *cluster, s provider.Machi
 		}
 		t, err := p.sourceFor(ctx, c, copies, node)
 		if err == nil {
-			err = t.checkDisk(s)
+			err = t.check(s)
 		}
 		if f, err := check.Verdict("template "+name, within("", err)); err != nil || f.Verdict != provider.Passed {
 			return f, err

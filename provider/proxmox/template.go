@@ -136,9 +136,23 @@ func (c *cluster) shared(storage string) bool {
 	return slices.ContainsFunc(c.storages, func(r resource) bool { return r.Storage == storage && r.Shared != 0 })
 }
 
-// checkDisk refuses a template without a disk, and one whose disk does not fit into what is
+// checkTags refuses a template that was a machine: its clones would have the tags of that one,
+// and be known as copies of it.
+func (t template) checkTags() error {
+	for w := range words(t.settings["tags"]) {
+		if strings.HasPrefix(w, "butler-") {
+			return provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("template %d on %s has the tag %s of a machine", t.VMID, t.Node, w), fmt.Sprintf("remove its tags that begin with butler-: qm set %d --tags ''", t.VMID))
+		}
+	}
+	return nil
+}
+
+// check refuses a template with tags of a machine, one without a disk, and one whose disk does not fit into what is
 // asked for.
-func (t template) checkDisk(s provider.MachineSpec) error {
+func (t template) check(s provider.MachineSpec) error {
+	if err := t.checkTags(); err != nil {
+		return err
+	}
 	root, ok := t.settings.root()
 	if !ok {
 		return provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("template %d on %s has no disk", t.VMID, t.Node), "attach the disk of Talos to it")
