@@ -23,6 +23,11 @@ func (m machines) advance(ctx context.Context, op string, s provider.MachineSpec
 	if err != nil || is.State != provider.StatePartial {
 		return is, within(op, err)
 	}
+	if is.ID == "" {
+		if t, broken, err := m.brokenClone(ctx, c, v); err != nil || broken {
+			return m.replace(ctx, op, v, is, t, err)
+		}
+	}
 	if lock := v.settings["lock"]; lock != "" {
 		return is, nil
 	}
@@ -47,6 +52,42 @@ func (m machines) advance(ctx context.Context, op string, s provider.MachineSpec
 		})
 	}
 	return m.configure(ctx, op, s, c, v, is, tasks)
+}
+
+// brokenClone returns the clone of a VM that was not configured yet, if it has failed: the
+// configuration is written after each disk, and may be that of half a VM.
+func (m machines) brokenClone(ctx context.Context, c *cluster, v *vm) (newest task, failed bool, err error) {
+	for _, n := range c.nodes {
+		if !c.online(n.Node) {
+			continue
+		}
+		t, found, err := m.pending(ctx, n.Node, v.VMID)
+		if err != nil {
+			return t, false, err
+		}
+		if found && (newest.UPID == "" || t.before(newest) || t.Start > newest.Start && !newest.running()) {
+			newest = t
+		}
+	}
+	return newest, newest.UPID != "" && newest.failed(), nil
+}
+
+// replace removes half a VM, so that it is cloned again. Only root may remove its lock.
+func (m machines) replace(ctx context.Context, op string, v *vm, is provider.Machine, t task, err error) (provider.Machine, error) {
+	is.Message = fmt.Sprintf("the clone of %s has failed: %s", v, stable(t.Status))
+	switch {
+	case err != nil:
+		return provider.Machine{}, within(op, err)
+	case v.settings["lock"] != "":
+		is.Message += fmt.Sprintf("; run qm unlock %d on %s: it is deleted then, and cloned again", v.VMID, v.Node)
+		return is, nil
+	}
+	var upid string
+	if err := m.destroy(ctx, v.Node, v.VMID, &upid); err != nil && !gone(err) {
+		return provider.Machine{}, within(op, err)
+	}
+	is.Message += "; it is being deleted"
+	return is, nil
 }
 
 // started removes the tag of a new VM.

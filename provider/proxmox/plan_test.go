@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	sim "github.com/butlerdotdev/butler/internal/sim/proxmox"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/cloud"
+	"github.com/butlerdotdev/butler/provider/providertest"
 )
 
 // TestARefusalKeepsTheVMID unless nothing can be cloned to it any more.
@@ -120,5 +122,33 @@ func TestAVMIDIsNotGivenUpDuringAClone(t *testing.T) {
 	_, err = until(t, func() (provider.Machine, error) { return p.Machines.Create(t.Context(), s) }, failedNow)
 	if provider.ReasonOf(err) != provider.ReasonAttemptSpent {
 		t.Errorf("then it is the VM of another: %v", err)
+	}
+}
+
+// TestHalfAVMIsClonedAgain: a failed clone may have written name and description already.
+func TestHalfAVMIsClonedAgain(t *testing.T) {
+	f := newFixture(t, sim.Seed{Debris: "config"})
+	p := f.connected(t)
+	s, a := planned(t, p, machine("mgmt-w-0"), provider.Attempt{})
+	lift, err := f.Inject(t.Context(), providertest.CreateFailsLate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func() (provider.Machine, error) { return p.Machines.Create(t.Context(), s) }
+	until(t, create, func(m provider.Machine, err error) bool {
+		return err == nil && strings.Contains(m.Message, fmt.Sprintf("qm unlock %d", a.VMID)) && strings.Contains(m.Message, "copy failed")
+	})
+	lift()
+	if err := f.root(t).Put(t.Context(), vmPath(a.Node, a.VMID)+"/config", map[string]any{"delete": "lock", "skiplock": 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err = until(t, create, failedNow)
+	if provider.ReasonOf(err) != provider.ReasonAttemptSpent {
+		t.Fatalf("once it is deleted: %v", err)
+	}
+	s, _ = planned(t, p, s, provider.Attempt{Record: s.Attempt, Refused: err})
+	created(t, p, s)
+	if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) != 1 || vms[0].VMID == int(a.VMID) {
+		t.Errorf("the cluster has %v: %v", vms, err)
 	}
 }

@@ -256,7 +256,7 @@ func endClone(p *PVE, t *task) error {
 	if err == nil && p.options.Faults.FailsAtStart(t.Params["name"]) {
 		err = errors.New("copy failed: command '/usr/bin/qemu-img convert -p -n -f raw -O raw' failed: exit code 1")
 		if p.seed.Debris != "" {
-			return p.leaveDebris(t, g, created, err)
+			return p.leaveDebris(t, g, config, created, err)
 		}
 	}
 	if err != nil {
@@ -276,8 +276,13 @@ func endClone(p *PVE, t *task) error {
 }
 
 // leaveDebris is what a worker leaves that is killed: the volumes, or the volumes and the
-// temporary configuration.
-func (p *PVE) leaveDebris(t *task, g *guest, created []*volume, err error) error {
+// temporary configuration, or that which it writes after each disk.
+func (p *PVE) leaveDebris(t *task, g *guest, config map[string]string, created []*volume, err error) error {
+	if p.seed.Debris == "config" {
+		config["lock"] = "clone"
+		g.Config, g.Temporary = config, false
+		p.st.put(g)
+	}
 	if p.seed.Debris == "volumes" {
 		p.drop(g)
 		for _, v := range created {

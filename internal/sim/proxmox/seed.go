@@ -33,7 +33,7 @@ type Seed struct {
 	Lag   time.Duration `json:"lag,omitempty"`
 	// Tickets are valid for this long; default two hours.
 	Tickets time.Duration `json:"tickets,omitempty"`
-	// Debris is what a clone that fails leaves: "", volumes or guest; with disks, a VM that is
+	// Debris is what a clone that fails leaves: "", volumes, guest or config; with disks, a VM that is
 	// destroyed leaves its disks.
 	Debris string `json:"debris,omitempty"`
 }
