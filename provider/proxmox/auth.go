@@ -38,7 +38,7 @@ func identityOf(op string, c provider.Credentials) (identity, error) {
 	case token == "" && user == "":
 		return refuse(errors.New(`the Secret has neither the key "token" nor "username"`), "set token and tokenSecret, or username and password")
 	case token != "" && !tokenForm(token):
-		return refuse(errors.New("the key token is none of the form user@realm!name"), "write the ID of the token into token, and its secret into tokenSecret")
+		return refuse(errors.New("the key token does not have the form user@realm!name"), "write the ID of the token into token, and its secret into tokenSecret")
 	case token != "":
 		secret, err := c.Require(op, v1alpha1.KeyTokenSecret, "it is what Proxmox VE shows once when a token is created")
 		return identity{name: token, secret: strings.TrimSpace(string(secret))}, err

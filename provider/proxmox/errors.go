@@ -33,7 +33,7 @@ const (
 )
 
 // errForeign is the answer of a server that is no Proxmox VE.
-var errForeign = errors.New("the answer is none of Proxmox VE")
+var errForeign = errors.New("the answer does not come from Proxmox VE")
 
 // answerError is an answer that refuses a call.
 type answerError struct {

@@ -32,7 +32,7 @@ func readYAML(content []byte) (map[string][]byte, error) {
 	data := map[string][]byte{}
 	for name, text := range texts {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("the key %q is none of proxmox; docs/reference/providerconfig.md lists them", name)
+			return nil, fmt.Errorf("the key %q is not known for proxmox; docs/reference/providerconfig.md lists them", name)
 		}
 		data[name] = []byte(text)
 	}

@@ -134,6 +134,9 @@ func (m machines) id(k mark, c *cluster) string {
 // name is what Proxmox VE accepts as the name of a VM, and Kubernetes as that of a node.
 var machineName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
+// mostDisks is how many disks the bus virtio takes beside the first one.
+const mostDisks = 15
+
 // refuseSpec refuses what a spec can say but Proxmox VE cannot do.
 func refuseSpec(op string, s provider.MachineSpec) error {
 	if err := provider.CheckSpec(op, s, v1alpha1.Group+"/vmid", v1alpha1.Group+"/node"); err != nil {
@@ -141,6 +144,9 @@ func refuseSpec(op string, s provider.MachineSpec) error {
 	}
 	if !machineName.MatchString(s.Name) {
 		return provider.Invalid.New(op, reasonName, fmt.Errorf("%q cannot be the name of a VM: it has lower-case letters, digits and dashes, and at most 63 characters", s.Name), "choose another name of the machine or of the cluster")
+	}
+	if len(s.ExtraDisks) > mostDisks {
+		return provider.Invalid.New(op, provider.ReasonFieldUnsupported, fmt.Errorf("%d disks are asked for beside the first one, and the bus virtio has room for %d", len(s.ExtraDisks), mostDisks), "shorten extraDisks")
 	}
 	_, err := tagsOf(op, s, attempt{})
 	return err

@@ -35,7 +35,7 @@ const (
 
 // grants returns every privilege that machines need, by path. The role in the guide has the
 // same.
-func (p *platform) grants(major int, isoStorages []string) []grant {
+func (p *platform) grants(major int, storages, isoStorages []string) []grant {
 	vms := []string{
 		"VM.Allocate", "VM.Audit", "VM.Clone", "VM.Config.CDROM", "VM.Config.CPU", "VM.Config.Cloudinit", "VM.Config.Disk", "VM.Config.HWType",
 		"VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", privilegeAgent, "VM.PowerMgmt",
@@ -45,7 +45,9 @@ func (p *platform) grants(major int, isoStorages []string) []grant {
 	}
 	all := []grant{
 		{"/vms", vms, true},
-		{"/storage/" + p.spec.Storage, []string{"Datastore.Allocate", "Datastore.AllocateSpace", "Datastore.Audit"}, false},
+	}
+	for _, s := range append([]string{p.spec.Storage}, storages...) {
+		all = append(all, grant{"/storage/" + s, []string{"Datastore.Allocate", "Datastore.AllocateSpace", "Datastore.Audit"}, false})
 	}
 	for _, s := range isoStorages {
 		all = append(all, grant{"/storage/" + s, []string{"Datastore.Allocate", "Datastore.AllocateTemplate", "Datastore.Audit"}, false})
@@ -87,7 +89,7 @@ func (p preflight) permissions(ctx context.Context, specs []provider.MachineSpec
 		return nil, err
 	}
 	var all []provider.Finding
-	for _, g := range p.grants(majorOf(version), p.isoStorages(c, specs)) {
+	for _, g := range p.grants(majorOf(version), p.diskStorages(specs), p.isoStorages(c, specs)) {
 		f, err := p.granted(ctx, g)
 		if err != nil {
 			return nil, err
@@ -95,6 +97,18 @@ func (p preflight) permissions(ctx context.Context, specs []provider.MachineSpec
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// diskStorages are those of further disks, beside that of the settings.
+func (p preflight) diskStorages(specs []provider.MachineSpec) []string {
+	found := map[string]bool{}
+	for _, s := range specs {
+		for _, d := range s.ExtraDisks {
+			found[d.StorageClass] = d.StorageClass != "" && d.StorageClass != p.spec.Storage
+		}
+	}
+	maps.DeleteFunc(found, func(_ string, other bool) bool { return !other })
+	return slices.Sorted(maps.Keys(found))
 }
 
 // isoStorages are those that the user data of machines would be uploaded to.

@@ -130,7 +130,7 @@ func (m machines) attempt(ctx context.Context, op string, c *cluster, s provider
 	}
 	return a, cloud.ReadRecord(op, s.Attempt, &a, func() error {
 		if a.Node != "" && !slices.Contains(m.spec.Nodes, a.Node) {
-			return errors.New("its node " + a.Node + " is none of the ProviderConfig")
+			return errors.New("its node " + a.Node + " is not in the ProviderConfig")
 		}
 		return a.check()
 	})

@@ -4,6 +4,7 @@
 package proxmox
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +66,31 @@ func TestPreflightNamesWhatIsMissing(t *testing.T) {
 		if c.check == "" && len(bad) > 0 || c.check != "" && bad[c.check].Verdict != c.verdict {
 			t.Errorf("%s: %+v, want %s %s", what, bad, c.check, c.verdict)
 		}
+	}
+}
+
+// TestPreflightAsksForTheStoragesOfFurtherDisks.
+func TestPreflightAsksForTheStoragesOfFurtherDisks(t *testing.T) {
+	commands := documented(t) + "pveum acl modify /storage/fast --tokens 'butler@pve!butler' --roles NoAccess\n"
+	f := newFixture(t, sim.Seed{Commands: commands, Storage: []sim.Storage{{Name: "fast", Type: "zfspool", Content: []string{"images"}, SizeGB: 100}}})
+	s := machine("mgmt-w-0", func(s *provider.MachineSpec) { s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 10, StorageClass: "fast"}} })
+	found := checked(t, f.connected(t), s)["permissions on /storage/fast"]
+	if found.Verdict != provider.Refused || !strings.Contains(found.Message, "Datastore.AllocateSpace") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestMoreDisksThanTheBusTakes are refused before anything is created.
+func TestMoreDisksThanTheBusTakes(t *testing.T) {
+	s := machine("mgmt-w-0", func(s *provider.MachineSpec) {
+		s.ExtraDisks = slices.Repeat([]v1alpha1.DiskSpec{{SizeGB: 10}}, mostDisks)
+	})
+	if err := refuseSpec("create", s); err != nil {
+		t.Errorf("%d disks: %v", len(s.ExtraDisks), err)
+	}
+	s.ExtraDisks = append(s.ExtraDisks, v1alpha1.DiskSpec{SizeGB: 10})
+	if err := refuseSpec("create", s); provider.ReasonOf(err) != provider.ReasonFieldUnsupported {
+		t.Errorf("%d disks: %v", len(s.ExtraDisks), err)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestTheDocumentedRoleHasWhatIsUsed(t *testing.T) {
 	text, _, _ := strings.Cut(after, `"`)
 	p := &platform{spec: v1alpha1.ProxmoxSpec{Nodes: []string{"pve1"}, Storage: "local-lvm", Bridge: "vmbr0"}}
 	var used []string
-	for _, g := range p.grants(firstAgent, []string{"local"}) {
+	for _, g := range p.grants(firstAgent, nil, []string{"local"}) {
 		used = append(used, g.privileges...)
 	}
 	slices.Sort(used)
@@ -50,7 +50,7 @@ func TestTheDocumentedRoleHasWhatIsUsed(t *testing.T) {
 		t.Error(diff)
 	}
 	for major, want := range map[int]string{8: privilegeMonitor, 7: privilegeMonitor, 10: privilegeAgent} {
-		if vms := p.grants(major, nil)[0].privileges; !slices.Contains(vms, want) {
+		if vms := p.grants(major, nil, nil)[0].privileges; !slices.Contains(vms, want) {
 			t.Errorf("version %d needs %v, without %s", major, vms, want)
 		}
 	}
