@@ -129,11 +129,13 @@ func (b *Base) Wait() error {
 	return nil
 }
 
-// Stop implements facade.API.
+// Stop implements facade.API. Nothing is written after it: what is being done under the
+// lock has ended.
 func (b *Base) Stop() (err error) {
 	b.once.Do(func() {
 		b.cancel()
 		err = errors.Join(b.front.Close(), b.admin.Close(), b.plain.Close())
+		b.Do(func() {})
 		close(b.ended)
 	})
 	return err

@@ -120,6 +120,8 @@ func (p *Prism) Stop() (err error) {
 		if p.tasks != nil {
 			p.tasks.Close()
 		}
+		p.mu.Lock() // what is being done under the lock has ended then
+		defer p.mu.Unlock()
 		close(p.ended)
 	})
 	return err

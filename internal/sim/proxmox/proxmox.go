@@ -127,6 +127,8 @@ func (p *PVE) Stop() (err error) {
 		p.cancel()
 		err = errors.Join(p.front.Close(), p.admin.Close())
 		p.tasks.Wait()
+		p.mu.Lock() // what is being done under the lock has ended then
+		defer p.mu.Unlock()
 		close(p.ended)
 	})
 	return err
