@@ -4,6 +4,7 @@
 package harvester
 
 import (
+	"bytes"
 	"io"
 	"log"
 	"net/http"
@@ -59,8 +60,15 @@ func reverseProxy(target *url.URL, transport http.RoundTripper, identify func(*h
 	}
 }
 
-// ServeHTTP forwards a request as its caller.
+// ServeHTTP forwards a request as its caller. The body is read first: a proxy may wait for
+// ever if it is answered while it still passes a body on.
 func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		refuse(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	if len(r.TLS.PeerCertificates) == 0 {
 		f.plain.ServeHTTP(w, r)
 		return
