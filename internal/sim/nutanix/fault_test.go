@@ -160,7 +160,7 @@ func TestSecretsAreFoundInWhatIsWritten(t *testing.T) {
 	}
 }
 
-// TestReleasesWithoutV3: Preflight has to tell them from a wrong address.
+// TestReleasesWithoutV3: Preflight distinguishes them from a wrong address.
 func TestReleasesWithoutV3(t *testing.T) {
 	f := start(t, func(s *nutanix.Seed) { s.WithoutV3, s.Version = true, "pc.7.9" })
 	a := f.call(t, http.MethodGet, "users/me", nil)
