@@ -60,6 +60,9 @@ const (
 // of the cluster may be changed from this plane then.
 func Fenced(cb metav1.Object) bool { return cb.GetAnnotations()[AnnotationFenced] != "" }
 
+// AnnotationPlannedRange is on an IPAllocation: the addresses that it is about to claim, or has.
+const AnnotationPlannedRange = Group + "/planned-range"
+
 // AnnotationReplace on a ClusterBootstrap names one of its machines that is lost
 // and must be recreated. It may be a control plane.
 const AnnotationReplace = Group + "/replace"
@@ -86,6 +89,8 @@ const (
 const (
 	FinalizerClusterBootstrap = "clusterbootstrap." + Group + "/finalizer"
 	FinalizerProviderConfig   = Group + "/providerconfig"
+	FinalizerNetworkPool      = Group + "/networkpool"
+	FinalizerIPAllocation     = Group + "/ipallocation"
 )
 
 // FinalizerMachineRequest is the finalizer that the provider's controller keeps

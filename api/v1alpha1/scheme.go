@@ -21,10 +21,13 @@ func GroupVersion() schema.GroupVersion {
 func AddToScheme(s *runtime.Scheme) error {
 	gv := GroupVersion()
 	s.AddKnownTypes(gv,
+		&AddressClaim{}, &AddressClaimList{},
 		&ButlerConfig{}, &ButlerConfigList{},
 		&ClusterBootstrap{}, &ClusterBootstrapList{},
+		&IPAllocation{}, &IPAllocationList{},
 		&LoadBalancerRequest{}, &LoadBalancerRequestList{},
 		&MachineRequest{}, &MachineRequestList{},
+		&NetworkPool{}, &NetworkPoolList{},
 		&ProviderConfig{}, &ProviderConfigList{},
 	)
 	metav1.AddToGroupVersion(s, gv)

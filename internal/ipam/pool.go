@@ -5,6 +5,7 @@ package ipam
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
 )
@@ -99,4 +100,58 @@ func (p Pool) withheld() []Range {
 		all = append(all, Single(network.Last)) // broadcast
 	}
 	return all
+}
+
+// Allows returns whether an address may be allocated.
+func (p Pool) Allows(a netip.Addr) bool {
+	return contains(p.ranges(), a) && !contains(p.withheld(), a)
+}
+
+func contains(all []Range, a netip.Addr) bool {
+	return slices.ContainsFunc(all, func(r Range) bool { return r.Contains(Single(a)) })
+}
+
+// Overlaps returns whether both pools allocate some address.
+func (p Pool) Overlaps(other Pool) bool {
+	for _, mine := range allocatable(p, p.ranges()) {
+		for _, theirs := range allocatable(other, other.ranges()) {
+			if mine.Overlaps(theirs) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// allocatable are the parts of ranges that the pool allows to allocate.
+func allocatable(p Pool, of []Range) (parts []Range) {
+	for _, allowed := range p.ranges() {
+		for _, r := range of {
+			if common, ok := intersect(allowed, r); ok {
+				parts = append(parts, common)
+			}
+		}
+	}
+	for _, w := range p.withheld() {
+		parts = subtract(parts, w)
+	}
+	return parts
+}
+
+// Withheld is the number of addresses in the ranges of the pool that are never allocated.
+func (p Pool) Withheld() (n uint64) {
+	var all []Range
+	for _, allowed := range p.ranges() {
+		for _, w := range p.withheld() {
+			if common, ok := intersect(allowed, w); ok {
+				all = append(subtract(all, common), common)
+			}
+		}
+	}
+	for _, r := range all {
+		if n += r.Size(); n < r.Size() {
+			return math.MaxUint64
+		}
+	}
+	return n
 }

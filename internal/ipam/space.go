@@ -121,23 +121,10 @@ func (s *Space) Release(r Range) error {
 	if b := s.block(r); len(s.overlapping(b)) > 0 {
 		return fmt.Errorf("part of %s is free already", r)
 	}
-	for _, part := range s.allocatable(r) {
+	for _, part := range allocatable(s.pool, []Range{r}) {
 		s.give(s.block(part))
 	}
 	return nil
-}
-
-// allocatable are the parts of a range that the pool allows to allocate.
-func (s *Space) allocatable(r Range) (parts []Range) {
-	for _, allowed := range s.pool.ranges() {
-		if common, ok := intersect(allowed, r); ok {
-			parts = append(parts, common)
-		}
-	}
-	for _, w := range s.pool.withheld() {
-		parts = subtract(parts, w)
-	}
-	return parts
 }
 
 // After returns the n addresses that follow a range, if they are free: what it can grow by.

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ipallocation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/controllertest"
+)
+
+var api *rest.Config
+
+func TestMain(m *testing.M) { controllertest.Main(m, &api) }
+
+// fixture is a namespace with a pool; the test calls the reconciler itself.
+type fixture struct {
+	*controllertest.Fixture
+	pool *v1alpha1.NetworkPool
+}
+
+// newFixture is one whose pool has n addresses, from 10.0.0.1 on.
+func newFixture(t *testing.T, n int) *fixture {
+	t.Helper()
+	f := &fixture{Fixture: controllertest.New(t, api)}
+	f.pool = &v1alpha1.NetworkPool{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "pool"},
+		Spec: v1alpha1.NetworkPoolSpec{
+			CIDR: "10.0.0.0/24", TenantAllocation: &v1alpha1.TenantAllocation{Start: "10.0.0.1", End: fmt.Sprintf("10.0.0.%d", n)},
+			ReuseAfter: &metav1.Duration{Duration: time.Hour},
+		},
+	}
+	f.Must(f.Create(t.Context(), f.pool))
+	return f
+}
+
+// allocation asks for n addresses.
+func (f *fixture) allocation(name string, n int32, change ...func(*v1alpha1.IPAllocationSpec)) *v1alpha1.IPAllocation {
+	f.Helper()
+	a := &v1alpha1.IPAllocation{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: name},
+		Spec: v1alpha1.IPAllocationSpec{
+			PoolRef: v1alpha1.LocalReference{Name: "pool"}, Type: v1alpha1.IPAllocationLoadBalancer, Count: n,
+			MachineRequestRef: &v1alpha1.LocalReference{Name: "machine"},
+		},
+	}
+	for _, c := range change {
+		c(&a.Spec)
+	}
+	f.Must(f.Create(f.Context(), a))
+	return a
+}
+
+func pin(first, last string) func(*v1alpha1.IPAllocationSpec) {
+	return func(s *v1alpha1.IPAllocationSpec) {
+		s.PinnedRange = &v1alpha1.PinnedRange{StartAddress: first, EndAddress: last}
+	}
+}
+
+// reconciler has no cache, and acts by a client.
+func reconciler(c client.Client) *Reconciler {
+	return &Reconciler{Client: c, Live: c, Recorder: events.NewFakeRecorder(100), Name: "test"}
+}
+
+// settle reconciles until nothing changes; it returns nil once the allocation is gone.
+func (f *fixture) settle(r *Reconciler, name string) *v1alpha1.IPAllocation {
+	f.Helper()
+	for range 20 {
+		a := f.read(name)
+		if a == nil {
+			return nil
+		}
+		before := a.ResourceVersion
+		if _, err := r.Reconcile(f.Context(), a); err != nil {
+			f.Fatal(err)
+		}
+		if after := f.read(name); after != nil && after.ResourceVersion == before {
+			return after
+		}
+	}
+	f.Fatalf("%s does not settle", name)
+	return nil
+}
+
+func (f *fixture) read(name string) *v1alpha1.IPAllocation {
+	f.Helper()
+	a := &v1alpha1.IPAllocation{}
+	err := f.Get(f.Context(), client.ObjectKey{Namespace: f.Namespace, Name: name}, a)
+	if client.IgnoreNotFound(err) != nil {
+		f.Fatal(err)
+	}
+	if err != nil {
+		return nil
+	}
+	return a
+}
+
+// claims are the claims by address, with the allocation and whether it was released.
+func (f *fixture) claims() map[string]string {
+	f.Helper()
+	list := &v1alpha1.AddressClaimList{}
+	f.Must(f.List(f.Context(), list, client.InNamespace(f.Namespace)))
+	out := map[string]string{}
+	for _, c := range list.Items {
+		out[c.Spec.Address] = c.Spec.AllocationRef.Name
+		if c.Spec.ReleasedAt != nil {
+			out[c.Spec.Address] += " released"
+		}
+	}
+	return out
+}
+
+func reason(a *v1alpha1.IPAllocation) string {
+	if c := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionReady); c != nil {
+		return c.Reason
+	}
+	return ""
+}
+
+var errCrash = errors.New("crash")
+
+// crashing is a client that dies at its n-th write, before or after it has taken effect.
+func crashing(c client.WithWatch, n int, takesEffect bool) (client.Client, *int) {
+	writes := 0
+	write := func(do func() error) error {
+		writes++
+		if writes > n || writes == n && !takesEffect {
+			return errCrash
+		}
+		if err := do(); err != nil || writes < n {
+			return err
+		}
+		return errCrash
+	}
+	return interceptor.NewClient(c, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			return write(func() error { return c.Create(ctx, o, opts...) })
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			return write(func() error { return c.Update(ctx, o, opts...) })
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			return write(func() error { return c.Patch(ctx, o, p, opts...) })
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			return write(func() error { return c.Delete(ctx, o, opts...) })
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			return write(func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+		},
+	}), &writes
+}

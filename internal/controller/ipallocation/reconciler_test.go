@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ipallocation
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
+
+func TestAllocationGetsABlockThatGrowsShrinksAndRests(t *testing.T) {
+	f := newFixture(t, 8)
+	r := reconciler(f)
+	f.allocation("a", 3)
+	a := f.settle(r, "a")
+	if a.Status.Phase != v1alpha1.IPAllocationAllocated || a.Status.StartAddress != "10.0.0.1" || a.Status.EndAddress != "10.0.0.3" || len(a.Status.Addresses) != 3 || a.Status.CIDR != "10.0.0.0/24" {
+		t.Errorf("%+v", a.Status)
+	}
+	resize := func(n int32) *v1alpha1.IPAllocation {
+		a := f.read("a")
+		a.Spec.Count = n
+		f.Must(f.Update(t.Context(), a))
+		return f.settle(r, "a")
+	}
+	if a = resize(5); a.Status.EndAddress != "10.0.0.5" || reason(a) != reasonAllocated {
+		t.Errorf("%+v", a.Status)
+	}
+	f.allocation("b", 1, pin("10.0.0.7", "10.0.0.7"))
+	f.settle(r, "b")
+	if a = resize(7); a.Status.EndAddress != "10.0.0.5" || reason(a) != reasonExhausted {
+		t.Errorf("%+v", a.Status)
+	}
+	if a = resize(2); a.Status.EndAddress != "10.0.0.2" || reason(a) != reasonAllocated {
+		t.Errorf("%+v", a.Status)
+	}
+	want := map[string]string{"10.0.0.1": "a", "10.0.0.2": "a", "10.0.0.3": "a released", "10.0.0.4": "a released", "10.0.0.5": "a released", "10.0.0.7": "b"}
+	if diff := cmp.Diff(want, f.claims()); diff != "" {
+		t.Error(diff)
+	}
+	f.allocation("c", 2)
+	if c := f.settle(r, "c"); reason(c) != reasonExhausted || !strings.Contains(c.Status.Conditions[0].Message, "2 of 8 are free, at most 1 in one block") {
+		t.Errorf("%+v", c.Status)
+	}
+	f.Must(f.Delete(t.Context(), f.read("a")))
+	if f.settle(r, "a") != nil || f.claims()["10.0.0.1"] != "a released" {
+		t.Errorf("%v", f.claims())
+	}
+}
+
+func TestPinnedAddressesAreGrantedOrRefusedWithTheReason(t *testing.T) {
+	f := newFixture(t, 8)
+	r := reconciler(f)
+	f.allocation("a", 1, pin("10.0.0.4", "10.0.0.5"))
+	if a := f.settle(r, "a"); a.Status.StartAddress != "10.0.0.4" || a.Status.AllocatedCount != 2 {
+		t.Errorf("%+v", a.Status)
+	}
+	for name, c := range map[string]struct{ first, last, reason, says string }{
+		"taken":     {"10.0.0.5", "10.0.0.6", reasonTaken, "10.0.0.5 is allocated to IPAllocation a"},
+		"outside":   {"10.0.0.8", "10.0.0.9", reasonNotInPool, "10.0.0.9 cannot be allocated from NetworkPool pool"},
+		"network":   {"10.0.0.0", "10.0.0.0", reasonNotInPool, "10.0.0.0 cannot"},
+		"backwards": {"10.0.0.3", "10.0.0.2", reasonRange, "ends before it starts"},
+	} {
+		f.allocation(name, 1, pin(c.first, c.last))
+		a := f.settle(r, name)
+		if reason(a) != c.reason || !strings.Contains(a.Status.Conditions[0].Message, c.says) || a.Status.StartAddress != "" {
+			t.Errorf("%s: %+v", name, a.Status)
+		}
+	}
+	want := map[string]string{"10.0.0.4": "a", "10.0.0.5": "a"}
+	if diff := cmp.Diff(want, f.claims()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAddressesAreNotReleasedWhileTheirMachineExists(t *testing.T) {
+	f := newFixture(t, 4)
+	r := reconciler(f)
+	f.allocation("a", 1)
+	f.settle(r, "a")
+	machine := &v1alpha1.MachineRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "machine"},
+		Spec:       v1alpha1.MachineRequestSpec{ProviderRef: v1alpha1.ProviderReference{Name: "x"}, MachineName: "machine", Role: v1alpha1.RoleWorker, CPU: 1, MemoryMB: 1024, DiskGB: 10},
+	}
+	f.Must(f.Create(t.Context(), machine))
+	f.Must(f.Delete(t.Context(), f.read("a")))
+	if a := f.settle(r, "a"); a == nil || reason(a) != reasonInUse || a.Status.StartAddress != "10.0.0.1" || f.claims()["10.0.0.1"] != "a" {
+		t.Errorf("%+v, %v", a, f.claims())
+	}
+	f.Must(f.Delete(t.Context(), machine))
+	if f.settle(r, "a") != nil {
+		t.Error("the allocation is still there")
+	}
+}
+
+// TestTwoControllersNeverGiveAnAddressTwice has both allocate all addresses of a pool at
+// once, each without what the other does in its cache.
+func TestTwoControllersNeverGiveAnAddressTwice(t *testing.T) {
+	f := newFixture(t, 24)
+	for i := range 24 {
+		f.allocation(fmt.Sprintf("a-%d", i), 1)
+	}
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			r := reconciler(f)
+			for i := range 24 {
+				for range 10 {
+					if a := f.read(fmt.Sprintf("a-%d", i)); a.Status.Phase != v1alpha1.IPAllocationAllocated {
+						_, _ = r.Reconcile(t.Context(), a) // what one of both does not finish, the other does
+					}
+				}
+			}
+		})
+	}
+	both.Wait()
+	f.checkAll(24)
+}
+
+// checkAll wants n allocations with an address each, claimed by them alone.
+func (f *fixture) checkAll(n int) {
+	f.Helper()
+	want := map[string]string{}
+	for i := range n {
+		a := f.settle(reconciler(f), fmt.Sprintf("a-%d", i))
+		if other, twice := want[a.Status.StartAddress]; twice || a.Status.Phase != v1alpha1.IPAllocationAllocated {
+			f.Errorf("%s has %q, %s has it too: %+v", a.Name, a.Status.StartAddress, other, a.Status)
+		}
+		want[a.Status.StartAddress] = a.Name
+	}
+	if got := f.claims(); !maps.Equal(want, got) {
+		f.Error(cmp.Diff(want, got))
+	}
+}
+
+// TestACrashAtAnyWriteLosesNoAddress kills the controller at each write of the life of an
+// allocation, which loses a planned address to another, grows, shrinks and is deleted.
+func TestACrashAtAnyWriteLosesNoAddress(t *testing.T) {
+	for _, takesEffect := range []bool{true, false} {
+		for n := 1; ; n++ {
+			f := newFixture(t, 8)
+			died := f.life(n, takesEffect)
+			want := map[string]string{"10.0.0.1": "rival", "10.0.0.2": "a released", "10.0.0.3": "a released", "10.0.0.4": "a released"}
+			got := f.claims()
+			if !died {
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Error(diff)
+				}
+				break
+			}
+			for address, holder := range got {
+				if holder == "a" || address > "10.0.0.4" {
+					t.Errorf("death at write %d, effect %t: %v", n, takesEffect, got)
+				}
+			}
+		}
+	}
+}
+
+// life goes through one allocation; at the n-th write the controller dies, and another one
+// takes over. It returns whether it died.
+func (f *fixture) life(n int, takesEffect bool) (died bool) {
+	f.Helper()
+	dying, _ := crashing(f.WithWatch, n, takesEffect)
+	r := reconciler(dying)
+	pass := func() {
+		for range 12 {
+			a := f.read("a")
+			if a == nil {
+				return
+			}
+			if _, err := r.Reconcile(f.Context(), a); errors.Is(err, errCrash) {
+				died, r = true, reconciler(f)
+			}
+		}
+	}
+	f.allocation("a", 2)
+	a := f.read("a")
+	f.plan(a, "10.0.0.1-10.0.0.2")
+	f.Must(f.Create(f.Context(), &v1alpha1.AddressClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "10.0.0.1"},
+		Spec:       v1alpha1.AddressClaimSpec{Address: "10.0.0.1", PoolRef: v1alpha1.LocalReference{Name: "pool"}, AllocationRef: v1alpha1.LocalReference{Name: "rival"}},
+	}))
+	pass()
+	for _, count := range []int32{3, 1} {
+		a = f.read("a")
+		a.Spec.Count = count
+		f.Must(f.Update(f.Context(), a))
+		pass()
+		if a = f.read("a"); a.Status.AllocatedCount != count || a.Status.StartAddress != "10.0.0.2" {
+			f.Errorf("death at write %d, effect %t: count %d: %+v", n, takesEffect, count, a.Status)
+		}
+	}
+	f.Must(f.Delete(f.Context(), f.read("a")))
+	pass()
+	if f.read("a") != nil {
+		f.Errorf("death at write %d, effect %t: the allocation is still there", n, takesEffect)
+	}
+	return died
+}
+
+// plan records a plan as if a controller had died after it.
+func (f *fixture) plan(a *v1alpha1.IPAllocation, text string) {
+	f.Helper()
+	before := a.DeepCopy()
+	a.Annotations = map[string]string{v1alpha1.AnnotationPlannedRange: text}
+	f.Must(f.Patch(f.Context(), a, client.MergeFrom(before)))
+}
+
+// TestARestoredAllocationDoesNotTakeWhatIsAnothers restores an allocation whose address was
+// given to another one in between.
+func TestARestoredAllocationDoesNotTakeWhatIsAnothers(t *testing.T) {
+	f := newFixture(t, 4)
+	r := reconciler(f)
+	f.allocation("b", 1)
+	f.settle(r, "b")
+	old := f.allocation("old", 1)
+	old.Status = v1alpha1.IPAllocationStatus{Phase: v1alpha1.IPAllocationAllocated, StartAddress: "10.0.0.1", EndAddress: "10.0.0.1", AllocatedCount: 1}
+	f.Must(f.Status().Update(t.Context(), old))
+	a := f.settle(r, "old")
+	if a.Status.Phase != v1alpha1.IPAllocationFailed || reason(a) != reasonTaken || !strings.Contains(a.Status.Conditions[0].Message, "allocated to IPAllocation b, and to this one") {
+		t.Errorf("%+v", a.Status)
+	}
+	f.Must(f.Delete(t.Context(), a))
+	if f.settle(r, "old") != nil || f.claims()["10.0.0.1"] != "b" {
+		t.Errorf("%v", f.claims())
+	}
+}

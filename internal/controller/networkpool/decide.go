@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package networkpool
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/ipam"
+)
+
+// Reasons of the condition Ready.
+const (
+	reasonReady   = "Ready"
+	reasonInvalid = "Invalid"
+	reasonOverlap = "Overlap"
+	reasonOutside = "AllocationsOutside"
+	reasonInUse   = "InUse"
+)
+
+// verdict is what becomes of a pool.
+type verdict struct {
+	usage           usage
+	reason, message string
+}
+
+// decide compares a pool with what else is there.
+func decide(pool *v1alpha1.NetworkPool, f facts) verdict {
+	v := verdict{usage: f.usage(pool), reason: reasonReady}
+	p, err := Describe(pool, f.configs)
+	if err != nil {
+		v.reason, v.message = reasonInvalid, err.Error()
+		return v
+	}
+	if other := overlapping(p, f.others); other != nil {
+		v.reason = reasonOverlap
+		v.message = fmt.Sprintf("the addresses of NetworkPool %s, %s, are partly the same; delete one of both, or limit them by spec.tenantAllocation.ranges", other.Name, other.Spec.CIDR)
+		return v
+	}
+	if outside := outside(p, f.allocated()); len(outside) > 0 {
+		v.reason = reasonOutside
+		v.message = "addresses are allocated that the pool no longer allows, to " + named(holders(outside)) + "; set the ranges back, or delete these IPAllocations"
+		return v
+	}
+	v.message = fmt.Sprintf("%d of %d addresses are free", v.usage.Free, v.usage.Total)
+	return v
+}
+
+// overlapping is another pool with an address that this one allocates.
+func overlapping(p ipam.Pool, others []v1alpha1.NetworkPool) *v1alpha1.NetworkPool {
+	for i := range others {
+		other, err := Describe(&others[i], nil)
+		if err == nil && p.Overlaps(other) {
+			return &others[i]
+		}
+	}
+	return nil
+}
+
+// outside are the claims of addresses that the pool would not allocate.
+func outside(p ipam.Pool, claims []v1alpha1.AddressClaim) (out []v1alpha1.AddressClaim) {
+	for _, c := range claims {
+		a, err := netip.ParseAddr(c.Spec.Address)
+		if err != nil || !p.Allows(a) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// named lists names, but not endlessly many.
+func named(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
