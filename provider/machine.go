@@ -110,7 +110,10 @@ type MachineSpec struct {
 	Image       string
 	UserData    Sensitive
 	NetworkData Sensitive
-	Labels      map[string]string
+	// Network is the address that the machine has from its first boot; nil means that DHCP or
+	// the platform gives it one. A driver that cannot do so refuses it as Invalid.
+	Network *Network
+	Labels  map[string]string
 	// TalosVersion and Schematic let a driver look up its platform's default image.
 	TalosVersion string
 	Schematic    string

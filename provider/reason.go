@@ -75,4 +75,9 @@ const (
 	ReasonImageBroken = "ImageBroken"
 	// ReasonNetworkNotFound: there is no such network.
 	ReasonNetworkNotFound = "NetworkNotFound"
+	// ReasonAddressUnsupported: the platform, its network or the image cannot give a machine
+	// the address that is asked for.
+	ReasonAddressUnsupported = "AddressUnsupported"
+	// ReasonAddressInvalid: the address that is asked for is none of the network.
+	ReasonAddressInvalid = "AddressInvalid"
 )

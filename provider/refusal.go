@@ -38,11 +38,15 @@ func CheckOwner(op string, o Owner) error {
 	return nil
 }
 
-// CheckSpec refuses a machine without an owner, and labels that the driver sets: the tags
-// of ownership and those in reserved. Role and cluster may be repeated as they are.
+// CheckSpec refuses a machine without an owner, one whose network is described twice, and
+// labels that the driver sets: the tags of ownership and those in reserved. Role and cluster
+// may be repeated as they are.
 func CheckSpec(op string, s MachineSpec, reserved ...string) error {
 	if s.Owner.ID == "" {
 		return Invalid.New(op, ReasonOwnerMissing, errors.New("the machine has no owner"), "set the annotation "+tag.OwnerID+" of the request")
+	}
+	if s.Network != nil && s.NetworkData != "" {
+		return Invalid.New(op, ReasonFieldUnsupported, errors.New("both spec.network and spec.networkData are set"), "remove one of them by a new request")
 	}
 	for _, l := range append([]string{tag.OwnerID, tag.ClusterID, tag.Machine}, reserved...) {
 		if _, set := s.Labels[l]; set {
@@ -57,6 +61,15 @@ func CheckSpec(op string, s MachineSpec, reserved ...string) error {
 		}
 	}
 	return nil
+}
+
+// RefuseAddress refuses a machine for which an address is chosen, on a platform that chooses
+// addresses itself.
+func RefuseAddress(op, platform string, s MachineSpec) error {
+	if s.Network == nil {
+		return nil
+	}
+	return Invalid.New(op, ReasonAddressUnsupported, fmt.Errorf("spec.network has no effect on %s machines: the platform chooses their addresses", platform), "create a request without it")
 }
 
 func labelReserved(op string, err error) error {

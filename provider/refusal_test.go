@@ -34,11 +34,28 @@ func TestLabelsThatTheDriverSetsAreReserved(t *testing.T) {
 		"a cluster id":             {labelled(tag.ClusterID, "2"), ReasonLabelReserved},
 		"a machine":                {labelled(tag.Machine, "mgmt-cp-0"), ReasonLabelReserved},
 		"a label of this platform": {labelled("example.com/vm", "x"), ReasonLabelReserved},
+		"a network":                {networked(owned, ""), ""},
+		"two networks":             {networked(owned, "version: 2"), ReasonFieldUnsupported},
 	} {
 		err := CheckSpec("create machine", c.spec, "example.com/vm")
 		if c.reason == "" && err != nil || c.reason != "" && (ReasonOf(err) != c.reason || KindOf(err) != Invalid) {
 			t.Errorf("%s: %v, want %q", name, err, c.reason)
 		}
+	}
+}
+
+func networked(s MachineSpec, data Sensitive) MachineSpec {
+	s.Network, s.NetworkData = &Network{}, data
+	return s
+}
+
+func TestAPlatformThatChoosesAddressesRefusesOne(t *testing.T) {
+	if err := RefuseAddress("create machine", "Example", MachineSpec{}); err != nil {
+		t.Error(err)
+	}
+	err := RefuseAddress("create machine", "Example", networked(MachineSpec{}, ""))
+	if KindOf(err) != Invalid || ReasonOf(err) != ReasonAddressUnsupported || !strings.Contains(err.Error(), "spec.network has no effect on Example machines") {
+		t.Error(err)
 	}
 }
 

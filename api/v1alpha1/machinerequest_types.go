@@ -41,9 +41,37 @@ type DiskSpec struct {
 	StorageClass string `json:"storageClass,omitempty"`
 }
 
+// MachineNetwork is the address that a machine has from its first boot, and what belongs to it.
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || !isIP(self.gateway) || !isCIDR(self.address) || (cidr(self.address).containsIP(self.gateway) && cidr(self.address).ip() != ip(self.gateway))",message="gateway must be another address of the network of address"
+type MachineNetwork struct {
+	// Address is the machine's, with the prefix length of its network, such as 10.40.0.11/24.
+	// +kubebuilder:validation:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self).ip().isGlobalUnicast()",message="address must be the address of a machine with a prefix length, such as 10.40.0.11/24"
+	Address string `json:"address"`
+	// Gateway to other networks.
+	// +kubebuilder:validation:MaxLength=45
+	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="gateway must be an IP address"
+	// +optional
+	Gateway string `json:"gateway,omitempty"`
+	// DNSServers that the machine asks.
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=45
+	// +kubebuilder:validation:items:XValidation:rule="isIP(self)",message="dnsServers must be IP addresses"
+	// +optional
+	DNSServers []string `json:"dnsServers,omitempty"`
+	// TimeServers of the machine. Its configuration has them, the platform does not get them.
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +optional
+	TimeServers []string `json:"timeServers,omitempty"`
+}
+
 // MachineRequestSpec is the desired machine.
 // +kubebuilder:validation:XValidation:rule="self.providerRef == oldSelf.providerRef",message="providerRef is immutable"
 // +kubebuilder:validation:XValidation:rule="self.machineName == oldSelf.machineName",message="machineName is immutable"
+// +kubebuilder:validation:XValidation:rule="has(self.network) == has(oldSelf.network) && (!has(self.network) || self.network.address == oldSelf.network.address)",message="network.address is immutable"
+// +kubebuilder:validation:XValidation:rule="!has(self.network) || !has(self.networkData)",message="network or networkData, but not both"
 type MachineRequestSpec struct {
 	// ProviderRef names the ProviderConfig with the platform's credentials.
 	ProviderRef ProviderReference `json:"providerRef"`
@@ -81,6 +109,11 @@ type MachineRequestSpec struct {
 	// +kubebuilder:validation:MaxLength=65536
 	// +optional
 	NetworkData string `json:"networkData,omitempty"`
+	// Network is the address of the machine, which it has from its first boot. Left out,
+	// the machine gets its address by DHCP or from the platform. A driver that cannot
+	// give it to the machine refuses it.
+	// +optional
+	Network *MachineNetwork `json:"network,omitempty"`
 	// Labels are applied to the machine on the platform.
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
@@ -166,7 +199,7 @@ type MachineRequestStatus struct {
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="IP",type=string,JSONPath=`.status.ipAddress`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.spec == oldSelf.spec || !has(oldSelf.status) || (!has(oldSelf.status.providerID) && (!has(oldSelf.status.phase) || oldSelf.status.phase in ['Pending', 'Failed'])) || (has(oldSelf.status.phase) && oldSelf.status.phase == 'Running' && !has(self.spec.userData) && self.spec.providerRef == oldSelf.spec.providerRef && self.spec.machineName == oldSelf.spec.machineName && self.spec.role == oldSelf.spec.role && self.spec.cpu == oldSelf.spec.cpu && self.spec.memoryMB == oldSelf.spec.memoryMB && self.spec.diskGB == oldSelf.spec.diskGB && has(self.spec.networkData) == has(oldSelf.spec.networkData) && (!has(self.spec.networkData) || self.spec.networkData == oldSelf.spec.networkData) && has(self.spec.extraDisks) == has(oldSelf.spec.extraDisks) && (!has(self.spec.extraDisks) || self.spec.extraDisks == oldSelf.spec.extraDisks) && has(self.spec.image) == has(oldSelf.spec.image) && (!has(self.spec.image) || self.spec.image == oldSelf.spec.image) && has(self.spec.labels) == has(oldSelf.spec.labels) && (!has(self.spec.labels) || self.spec.labels == oldSelf.spec.labels) && has(self.spec.talosVersion) == has(oldSelf.spec.talosVersion) && (!has(self.spec.talosVersion) || self.spec.talosVersion == oldSelf.spec.talosVersion) && has(self.spec.schematic) == has(oldSelf.spec.schematic) && (!has(self.spec.schematic) || self.spec.schematic == oldSelf.spec.schematic))",message="spec is immutable once the machine is being created; delete the request and create a new one"
+// +kubebuilder:validation:XValidation:rule="self.spec == oldSelf.spec || !has(oldSelf.status) || (!has(oldSelf.status.providerID) && (!has(oldSelf.status.phase) || oldSelf.status.phase in ['Pending', 'Failed'])) || (has(oldSelf.status.phase) && oldSelf.status.phase == 'Running' && !has(self.spec.userData) && self.spec.providerRef == oldSelf.spec.providerRef && self.spec.machineName == oldSelf.spec.machineName && self.spec.role == oldSelf.spec.role && self.spec.cpu == oldSelf.spec.cpu && self.spec.memoryMB == oldSelf.spec.memoryMB && self.spec.diskGB == oldSelf.spec.diskGB && has(self.spec.networkData) == has(oldSelf.spec.networkData) && (!has(self.spec.networkData) || self.spec.networkData == oldSelf.spec.networkData) && has(self.spec.network) == has(oldSelf.spec.network) && (!has(self.spec.network) || self.spec.network == oldSelf.spec.network) && has(self.spec.extraDisks) == has(oldSelf.spec.extraDisks) && (!has(self.spec.extraDisks) || self.spec.extraDisks == oldSelf.spec.extraDisks) && has(self.spec.image) == has(oldSelf.spec.image) && (!has(self.spec.image) || self.spec.image == oldSelf.spec.image) && has(self.spec.labels) == has(oldSelf.spec.labels) && (!has(self.spec.labels) || self.spec.labels == oldSelf.spec.labels) && has(self.spec.talosVersion) == has(oldSelf.spec.talosVersion) && (!has(self.spec.talosVersion) || self.spec.talosVersion == oldSelf.spec.talosVersion) && has(self.spec.schematic) == has(oldSelf.spec.schematic) && (!has(self.spec.schematic) || self.spec.schematic == oldSelf.spec.schematic))",message="spec is immutable once the machine is being created; delete the request and create a new one"
 type MachineRequest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -97,6 +97,18 @@ func updateRules() map[string]rule {
 			file: request, status: "{phase: Failed}", accepted: fields{"spec.image": "default/other"},
 			refused: fields{"spec.machineName": "other"}, message: "machineName is immutable",
 		},
+		"address of a MachineRequest": {
+			file: addressed, status: "{phase: Failed}", accepted: fields{"spec.network.gateway": "10.40.0.254"},
+			refused: fields{"spec.network.address": "10.40.0.12/24"}, message: "network.address is immutable",
+		},
+		"address that a MachineRequest did not have": {
+			file: request, accepted: fields{"spec.networkData": "'version: 2'"},
+			refused: fields{"spec.network": "{address: 10.40.0.12/24}"}, message: "network.address is immutable",
+		},
+		"gateway of a machine that runs": {
+			file: addressed, status: "{phase: Running, providerID: x}", accepted: fields{"spec.userData": "null"},
+			refused: fields{"spec.userData": "null", "spec.network.gateway": "null"}, message: frozen,
+		},
 		"request that is being created": {
 			file: request, status: "{phase: Creating}", accepted: fields{"metadata.labels": "{a: b}"},
 			refused: fields{"spec.cpu": "8"}, message: frozen,

@@ -129,6 +129,7 @@ func limits() []limit {
 		{request, []string{"spec.machineName"}, name, noName},
 		{request, []string{"spec.userData"}, []string{strings.Repeat("x", 262144)}, []string{strings.Repeat("x", 262145)}},
 		{request, []string{"spec.networkData"}, []string{strings.Repeat("x", 65536)}, []string{strings.Repeat("x", 65537)}},
+		{addressed, []string{"spec.network.timeServers[]"}, some, none},
 		{request, []string{"spec.role"}, []string{"control-plane", "worker"}, []string{"master", `""`}},
 		{request, []string{"spec.cpu"}, []string{"1", "128"}, []string{"0", "129"}},
 		{request, []string{"spec.memoryMB"}, []string{"1024"}, []string{"1023"}},

@@ -12,12 +12,16 @@ const (
 	onCloud        = "examples/clusterbootstrap-gcp.yaml"
 	allFields      = "full/clusterbootstrap.yaml"
 	request        = "examples/machinerequest.yaml"
+	addressed      = "full/machinerequest-network.yaml"
 	harvester      = "examples/providerconfig.yaml"
 	proxmox        = "full/providerconfig-proxmox.yaml"
 	gcp            = "full/providerconfig-gcp.yaml"
 	balancer       = "full/loadbalancerrequest.yaml"
 	configured     = "full/butlerconfig.yaml"
-	anyHostname    = `"*.k8s.example.com"`
+	noAddress      = "address must be the address of a machine with a prefix length, such as 10.40.0.11/24"
+
+	elsewhereGateway = "gateway must be another address of the network of address"
+	anyHostname      = `"*.k8s.example.com"`
 )
 
 type fields = map[string]string
@@ -318,6 +322,54 @@ func createRules() map[string]rule {
 			accepted: fields{"spec.network": `{dnsServers: [10.40.0.2, "fd00::2"]}`},
 			refused:  fields{"spec.network": "{dnsServers: [10.40.0.2, dns.example.com]}"},
 			message:  "dnsServers must be IP addresses",
+		},
+		"address of a machine": {
+			file:     addressed,
+			accepted: fields{"spec.network": `{address: "fd00:40::11/64"}`},
+			refused:  fields{"spec.network": "{address: 10.40.0.11}"},
+			message:  noAddress,
+		},
+		"address of a machine is not one of many": {
+			file:     addressed,
+			accepted: fields{"spec.network": "{address: 10.40.0.11/32}"},
+			refused:  fields{"spec.network": "{address: 224.0.0.5/24}"},
+			message:  noAddress,
+		},
+		"gateway of a machine is an address": {
+			file:     addressed,
+			accepted: fields{"spec.network.gateway": "null"},
+			refused:  fields{"spec.network.gateway": "router"},
+			message:  "gateway must be an IP address",
+		},
+		"gateway of a machine is in its network": {
+			file:     addressed,
+			accepted: fields{"spec.network.gateway": "10.40.0.254"},
+			refused:  fields{"spec.network.gateway": "10.40.1.1"},
+			message:  elsewhereGateway,
+		},
+		"gateway of a machine has its family": {
+			file:     addressed,
+			accepted: fields{"spec.network": `{address: "fd00:40::11/64", gateway: "fd00:40::1"}`},
+			refused:  fields{"spec.network": `{address: 10.40.0.11/24, gateway: "fd00:40::1"}`},
+			message:  elsewhereGateway,
+		},
+		"gateway of a machine is another one": {
+			file:     addressed,
+			accepted: fields{"spec.network.address": "10.40.0.12/24"},
+			refused:  fields{"spec.network.gateway": "10.40.0.11"},
+			message:  elsewhereGateway,
+		},
+		"DNS servers of a machine are addresses": {
+			file:     addressed,
+			accepted: fields{"spec.network.dnsServers": "[]"},
+			refused:  fields{"spec.network.dnsServers": "[dns.example.com]"},
+			message:  "dnsServers must be IP addresses",
+		},
+		"one configuration of a machine's network": {
+			file:     addressed,
+			accepted: fields{"spec.network": "null", "spec.networkData": "'version: 2'"},
+			refused:  fields{"spec.networkData": "'version: 2'"},
+			message:  "network or networkData, but not both",
 		},
 		"VM ids are a range": {
 			file:     proxmox,

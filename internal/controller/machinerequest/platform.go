@@ -5,6 +5,7 @@ package machinerequest
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/provider"
@@ -20,7 +21,11 @@ func act(ctx context.Context, p *pass, a request.Action) (provider.Machine, erro
 	if a == request.Delete {
 		return p.Platform.Machines.Delete(ctx, ref(p))
 	}
-	return p.Platform.Machines.Create(ctx, spec(p))
+	s, err := spec(p)
+	if err != nil {
+		return provider.Machine{}, err
+	}
+	return p.Platform.Machines.Create(ctx, s)
 }
 
 // plan asks for the record of the next attempt, where the platform needs one.
@@ -28,19 +33,25 @@ func plan(ctx context.Context, p *pass, last provider.Attempt) (string, error) {
 	if p.Platform.Plan == nil {
 		return "", nil
 	}
-	return p.Platform.Plan(ctx, spec(p), last)
+	s, err := spec(p)
+	if err != nil {
+		return "", err
+	}
+	return p.Platform.Plan(ctx, s, last)
 }
 
 func ref(p *pass) provider.MachineRef {
 	return provider.MachineRef{Name: p.Request.Spec.MachineName, Owner: p.Claim.Owner(), ID: p.Subject.ID}
 }
 
-func spec(p *pass) provider.MachineSpec {
+// spec is the machine that the request asks for.
+func spec(p *pass) (provider.MachineSpec, error) {
 	s := p.Request.Spec
+	network, err := provider.ParseNetwork(fmt.Sprintf("create machine %q", s.MachineName), s.Network)
 	return provider.MachineSpec{
-		MachineRef: ref(p), Role: s.Role,
+		MachineRef: ref(p), Role: s.Role, Network: network,
 		CPU: s.CPU, MemoryMB: s.MemoryMB, DiskGB: s.DiskGB, ExtraDisks: s.ExtraDisks,
 		Image: s.Image, UserData: provider.Sensitive(s.UserData), NetworkData: provider.Sensitive(s.NetworkData),
 		Labels: s.Labels, TalosVersion: s.TalosVersion, Schematic: s.Schematic, Attempt: request.Record(p.Request),
-	}
+	}, err
 }
