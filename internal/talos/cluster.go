@@ -74,6 +74,7 @@ type Node struct {
 	Labels     map[string]string
 	ExtraDisks []Disk
 	ProviderID string // of the Kubernetes node; empty: none, or set by the cloud controller manager
+	Static     Static // its address, where there is no DHCP
 	// Loopback gives a control plane the LoopbackAddress of its cluster. It then reaches
 	// nothing but itself there: a node that is to join by this address must not have it.
 	Loopback bool

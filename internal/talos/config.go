@@ -45,7 +45,9 @@ func nodeConfig(secrets []byte, c Cluster, n Node) (config.Provider, error) {
 	for _, change := range []func(config.Provider) (config.Provider, error){
 		func(p config.Provider) (config.Provider, error) { return withNodeSettings(p, c, n) },
 		func(p config.Provider) (config.Provider, error) { return withHostname(p, contract, n.Name) },
-		func(p config.Provider) (config.Provider, error) { return withSharedIP(p, contract, c.SharedIP, n.Role) },
+		func(p config.Provider) (config.Provider, error) {
+			return withStatic(p, contract, n.Static, c.SharedIP, n.Role)
+		},
 		func(p config.Provider) (config.Provider, error) { return withLoopback(p, c.LoopbackAddress, n) },
 		func(p config.Provider) (config.Provider, error) { return withDisks(p, contract, n.ExtraDisks) },
 		func(p config.Provider) (config.Provider, error) { return withJSONPatches(p, c.JSONPatches, n.Role) },

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/siderolabs/talos/pkg/machinery/cel"
-	"github.com/siderolabs/talos/pkg/machinery/cel/celenv"
 	"github.com/siderolabs/talos/pkg/machinery/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/container"
 	"github.com/siderolabs/talos/pkg/machinery/config/generate/stdpatches"
@@ -73,12 +71,10 @@ func withVIPDocuments(cfg config.Provider, ip SharedIP) (config.Provider, error)
 	vip := network.NewLayer2VIPConfigV1Alpha1(ip.Address)
 	vip.LinkName = ip.Interface
 	if ip.Interface == "" {
-		alias := network.NewLinkAliasConfigV1Alpha1(uplink)
-		match, err := cel.ParseBooleanExpression("link.type == 1", celenv.LinkLocator()) // 1: ethernet
+		alias, err := uplinkAlias("")
 		if err != nil {
-			return nil, fmt.Errorf("interface of the shared IP: %w", err)
+			return nil, err
 		}
-		alias.Selector.Match = match
 		vip.LinkName = uplink
 		documents = append(documents, alias)
 	}
