@@ -75,7 +75,7 @@ var rules = []Rule{
 	{Packages: "internal/controller/program", May: []string{"api/v1alpha1", "internal/version"}},
 
 	// Bootstrap speaks MachineRequest: it does not know that providers exist.
-	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/talos", "internal/version", "provider/errtext"}},
+	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/ipam", "internal/talos", "internal/version", "provider/errtext"}},
 	{Packages: "internal/addon", May: []string{"api/v1alpha1"}},
 	{Packages: "internal/addon/source", May: []string{"api/v1alpha1", "internal/addon"}, InTests: []string{"charts"}},
 	{Packages: "internal/addon/install", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/source"}, InTests: []string{"charts"}},

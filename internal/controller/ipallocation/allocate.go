@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/controller/networkpool"
 	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
@@ -89,11 +88,11 @@ func (r *Reconciler) space(ctx context.Context, pool *v1alpha1.NetworkPool) (*ip
 			return nil, verdict{}, err
 		}
 	}
-	p, err := networkpool.Describe(pool, configs.Items)
+	p, err := ipam.Describe(pool, configs.Items)
 	if err != nil {
 		return nil, pending(reasonPoolInvalid, "NetworkPool %s: %s", pool.Name, err), nil
 	}
-	space, err := networkpool.Space(p, claims.Items)
+	space, err := ipam.SpaceOf(p, claims.Items)
 	return space, verdict{}, err
 }
 

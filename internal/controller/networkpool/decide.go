@@ -30,7 +30,7 @@ type verdict struct {
 // decide compares a pool with what else is there.
 func decide(pool *v1alpha1.NetworkPool, f facts) verdict {
 	v := verdict{usage: f.usage(pool), reason: reasonReady}
-	p, err := Describe(pool, f.configs)
+	p, err := ipam.Describe(pool, f.configs)
 	if err != nil {
 		v.reason, v.message = reasonInvalid, err.Error()
 		return v
@@ -52,7 +52,7 @@ func decide(pool *v1alpha1.NetworkPool, f facts) verdict {
 // overlapping is another pool with an address that this one allocates.
 func overlapping(p ipam.Pool, others []v1alpha1.NetworkPool) *v1alpha1.NetworkPool {
 	for i := range others {
-		other, err := Describe(&others[i], nil)
+		other, err := ipam.Describe(&others[i], nil)
 		if err == nil && p.Overlaps(other) {
 			return &others[i]
 		}

@@ -70,11 +70,11 @@ func holders(claims []v1alpha1.AddressClaim) (names []string) {
 // usage is how much of the pool is used; nothing is known of one that is invalid.
 func (f facts) usage(pool *v1alpha1.NetworkPool) (u usage) {
 	u.allocated, u.resting, u.allocations = len(f.allocated()), len(f.resting()), len(holders(f.allocated()))
-	p, err := Describe(pool, f.configs)
+	p, err := ipam.Describe(pool, f.configs)
 	if err != nil {
 		return u
 	}
-	if space, err := Space(p, f.claims); err == nil {
+	if space, err := ipam.SpaceOf(p, f.claims); err == nil {
 		u.Usage = space.Usage()
 		u.withheld = p.Withheld()
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/controllertest"
+	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
 var api *rest.Config
@@ -160,7 +161,7 @@ func TestServersOfTheNetworkAreNeverAllocated(t *testing.T) {
 	config := v1alpha1.ProviderConfig{Spec: v1alpha1.ProviderConfigSpec{Network: &v1alpha1.ProviderNetworkSpec{
 		PoolRefs: []v1alpha1.NetworkPoolReference{{Name: "pool"}}, Gateway: "10.0.0.1", DNSServers: []string{"10.0.0.2", "1.1.1.1"}, TimeServers: []string{"time.example.com", "10.0.0.3"},
 	}}}
-	p, err := Describe(pool, []v1alpha1.ProviderConfig{config})
+	p, err := ipam.Describe(pool, []v1alpha1.ProviderConfig{config})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package networkpool
+package ipam
 
 import (
 	"fmt"
@@ -9,16 +9,15 @@ import (
 	"slices"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
 // Describe is what a NetworkPool says about its network. The gateways and servers of the
 // ProviderConfigs that refer to it are never allocated.
-func Describe(pool *v1alpha1.NetworkPool, configs []v1alpha1.ProviderConfig) (p ipam.Pool, err error) {
+func Describe(pool *v1alpha1.NetworkPool, configs []v1alpha1.ProviderConfig) (p Pool, err error) {
 	if p.Prefix, err = netip.ParsePrefix(pool.Spec.CIDR); err != nil {
 		return p, fmt.Errorf("spec.cidr: %w", err)
 	}
-	if p.Ranges, err = ranges(pool.Spec.TenantAllocation); err != nil {
+	if p.Ranges, err = rangesOf(pool.Spec.TenantAllocation); err != nil {
 		return p, fmt.Errorf("spec.tenantAllocation: %w", err)
 	}
 	for _, r := range pool.Spec.Reserved {
@@ -26,15 +25,15 @@ func Describe(pool *v1alpha1.NetworkPool, configs []v1alpha1.ProviderConfig) (p 
 		if err != nil {
 			return p, fmt.Errorf("spec.reserved: %w", err)
 		}
-		p.Reserved = append(p.Reserved, ipam.Of(prefix))
+		p.Reserved = append(p.Reserved, Of(prefix))
 	}
 	for _, c := range configs {
-		p.Reserved = append(p.Reserved, servers(c.Spec.Network, pool.Name, p.Prefix)...)
+		p.Reserved = append(p.Reserved, serversOf(c.Spec.Network, pool.Name, p.Prefix)...)
 	}
 	return p, p.Check()
 }
 
-func ranges(t *v1alpha1.TenantAllocation) (out []ipam.Range, err error) {
+func rangesOf(t *v1alpha1.TenantAllocation) (out []Range, err error) {
 	if t == nil {
 		return nil, nil
 	}
@@ -43,7 +42,7 @@ func ranges(t *v1alpha1.TenantAllocation) (out []ipam.Range, err error) {
 		all = []v1alpha1.AddressRange{{Start: t.Start, End: t.End}}
 	}
 	for _, r := range all {
-		one, err := ipam.NewRange(r.Start, r.End)
+		one, err := NewRange(r.Start, r.End)
 		if err != nil {
 			return nil, err
 		}
@@ -52,29 +51,29 @@ func ranges(t *v1alpha1.TenantAllocation) (out []ipam.Range, err error) {
 	return out, nil
 }
 
-// servers are the addresses of a network that others use: gateway and servers of a
+// serversOf are the addresses of a network that others use: gateway and servers of a
 // ProviderConfig with this pool.
-func servers(n *v1alpha1.ProviderNetworkSpec, pool string, in netip.Prefix) (out []ipam.Range) {
+func serversOf(n *v1alpha1.ProviderNetworkSpec, pool string, in netip.Prefix) (out []Range) {
 	if n == nil || !slices.ContainsFunc(n.PoolRefs, func(r v1alpha1.NetworkPoolReference) bool { return r.Name == pool }) {
 		return nil
 	}
 	for _, text := range slices.Concat([]string{n.Gateway}, n.DNSServers, n.TimeServers) {
 		if a, err := netip.ParseAddr(text); err == nil && in.Contains(a) {
-			out = append(out, ipam.Single(a))
+			out = append(out, Single(a))
 		}
 	}
 	return out
 }
 
-// Space is what is free in a pool, as far as the claims say.
-func Space(p ipam.Pool, claims []v1alpha1.AddressClaim) (*ipam.Space, error) {
-	s, err := ipam.NewSpace(p)
+// SpaceOf is what is free in a pool, as far as the claims say.
+func SpaceOf(p Pool, claims []v1alpha1.AddressClaim) (*Space, error) {
+	s, err := NewSpace(p)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range claims {
 		if a, err := netip.ParseAddr(c.Spec.Address); err == nil {
-			s.Hold(ipam.Single(a))
+			s.Hold(Single(a))
 		}
 	}
 	return s, nil
