@@ -92,7 +92,6 @@ const (
 // ClusterBootstrapSpec is the desired management cluster.
 // +kubebuilder:validation:XValidation:rule="self.provider == oldSelf.provider",message="provider is immutable"
 // +kubebuilder:validation:XValidation:rule="self.providerRef == oldSelf.providerRef",message="providerRef is immutable"
-// +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || self.cluster.topology != 'ha' || (has(self.network.vip) && size(self.network.vip) > 0)",message="network.vip is required for topology ha on harvester, nutanix and proxmox"
 // +kubebuilder:validation:XValidation:rule="self.provider in ['harvester', 'nutanix', 'proxmox'] || !(has(self.network.loadBalancerPool) || has(self.network.vipInterface))",message="network.loadBalancerPool and network.vipInterface are for harvester, nutanix and proxmox only"
 // +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || !(has(self.network.loadBalancer) || has(self.network.nodeAccess))",message="network.loadBalancer and network.nodeAccess are for gcp, aws and azure only"
 type ClusterBootstrapSpec struct {
@@ -179,6 +178,21 @@ type BootstrapMachineStatus struct {
 	Ready bool `json:"ready,omitempty"`
 }
 
+// BootstrapAllocation is what a cluster has of a NetworkPool: the address of a machine, the
+// VIP, or the range of its load balancers.
+type BootstrapAllocation struct {
+	// Name of the IPAllocation; that of a machine has the name of its MachineRequest.
+	Name string `json:"name"`
+	// Pool is the name of the NetworkPool.
+	Pool string `json:"pool"`
+	// CIDR of the network that the addresses are in.
+	CIDR string `json:"cidr"`
+	// StartAddress is the first address.
+	StartAddress string `json:"startAddress"`
+	// EndAddress is the last address.
+	EndAddress string `json:"endAddress"`
+}
+
 // AddonPhase is the installation state of an addon.
 // +kubebuilder:validation:Enum=Pending;Installing;Waiting;Ready;Failing
 type AddonPhase string
@@ -234,6 +248,13 @@ type ClusterBootstrapStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	// +optional
 	Machines []BootstrapMachineStatus `json:"machines,omitempty"`
+	// Allocations are the addresses that come from NetworkPools, where the network of the
+	// ProviderConfig is of mode ipam. They do not change.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=22
+	// +optional
+	Allocations []BootstrapAllocation `json:"allocations,omitempty"`
 	// FailureReason is the machine-readable cause of a failure.
 	// +optional
 	FailureReason string `json:"failureReason,omitempty"`

@@ -42,7 +42,7 @@ type DiskSpec struct {
 }
 
 // MachineNetwork is the address that a machine has from its first boot, and what belongs to it.
-// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || !isIP(self.gateway) || !isCIDR(self.address) || (cidr(self.address).containsIP(self.gateway) && cidr(self.address).ip() != ip(self.gateway))",message="gateway must be another address of the network of address"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || !isIP(self.gateway) || !isCIDR(self.address) || (cidr(self.address).containsIP(self.gateway) && !self.address.startsWith(self.gateway + '/'))",message="gateway must be another address of the network of address"
 type MachineNetwork struct {
 	// Address is the machine's, with the prefix length of its network, such as 10.40.0.11/24.
 	// +kubebuilder:validation:MaxLength=43

@@ -62,7 +62,9 @@ type NetworkSpec struct {
 	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="serviceCIDR must be a CIDR such as 10.96.0.0/12"
 	ServiceCIDR string `json:"serviceCIDR"`
 	// VIP is the control plane's endpoint, an address or a name. On-prem it
-	// floats between the control planes; in a cloud it comes from the load balancer.
+	// floats between the control planes, and comes from a NetworkPool if it is left out and
+	// the network of the ProviderConfig is of mode ipam; in a cloud it comes from the load
+	// balancer.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || isIP(self) || (self.matches('^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)*$') && !self.matches('(^|[.])[0-9]+$'))",message="vip must be an IP address or a DNS name"
 	// +kubebuilder:validation:XValidation:rule="!isIP(self) || ip(self).isGlobalUnicast()",message="vip must not be a loopback, link-local, multicast or unspecified address"
@@ -73,7 +75,8 @@ type NetworkSpec struct {
 	// +kubebuilder:validation:Pattern=`^[^\s/]*$`
 	// +optional
 	VIPInterface string `json:"vipInterface,omitempty"`
-	// LoadBalancerPool is the range that Services of type LoadBalancer get.
+	// LoadBalancerPool is the range that Services of type LoadBalancer get. It comes from a
+	// NetworkPool if it is left out and the network of the ProviderConfig is of mode ipam.
 	// +optional
 	LoadBalancerPool *AddressRange `json:"loadBalancerPool,omitempty"`
 	// LoadBalancer is the one in front of the control planes, in a cloud.

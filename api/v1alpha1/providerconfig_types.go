@@ -48,7 +48,8 @@ type ProviderScope struct {
 	TeamRef *LocalReference `json:"teamRef,omitempty"`
 }
 
-// NetworkMode says who hands out addresses.
+// NetworkMode says who hands out addresses: NetworkPools, or the platform and the network
+// themselves, on-prem by DHCP.
 // +kubebuilder:validation:Enum=ipam;cloud
 type NetworkMode string
 
@@ -70,11 +71,24 @@ type NetworkPoolReference struct {
 	Priority int32 `json:"priority,omitempty"`
 }
 
+// ProviderLoadBalancerSpec is about the addresses of load balancers.
+type ProviderLoadBalancerSpec struct {
+	// DefaultPoolSize is the number of addresses that a cluster without a range of its own
+	// gets from a NetworkPool.
+	// +kubebuilder:default=8
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4096
+	// +optional
+	DefaultPoolSize int32 `json:"defaultPoolSize,omitempty"`
+}
+
 // ProviderNetworkSpec describes the network that machines are attached to.
 // +kubebuilder:validation:XValidation:rule="(self.mode == 'ipam') == (has(self.poolRefs) && size(self.poolRefs) > 0)",message="poolRefs are required for mode ipam, and for no other"
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || !has(self.subnet) || !isIP(self.gateway) || !isCIDR(self.subnet) || cidr(self.subnet).containsIP(self.gateway)",message="gateway must lie within subnet"
+// +kubebuilder:validation:XValidation:rule="self.mode == 'ipam' || !has(self.loadBalancer)",message="loadBalancer is for mode ipam only"
 type ProviderNetworkSpec struct {
-	// Mode is ipam or cloud.
+	// Mode is ipam or cloud. With ipam machines have addresses of NetworkPools; with cloud
+	// they have those of the platform, on-prem by DHCP.
 	// +kubebuilder:default=cloud
 	// +optional
 	Mode NetworkMode `json:"mode,omitempty"`
@@ -106,7 +120,13 @@ type ProviderNetworkSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
 	TimeServers []string `json:"timeServers,omitempty"`
+	// LoadBalancer is about the addresses of load balancers, for mode ipam.
+	// +optional
+	LoadBalancer *ProviderLoadBalancerSpec `json:"loadBalancer,omitempty"`
 }
+
+// IPAM reports whether addresses come from NetworkPools.
+func (n *ProviderNetworkSpec) IPAM() bool { return n != nil && n.Mode == NetworkModeIPAM }
 
 // ProviderConfigSpec describes how to reach a platform and where to create machines.
 // +kubebuilder:validation:XValidation:rule="!(self.provider in ['harvester', 'nutanix', 'proxmox']) || has(self.credentialsRef)",message="credentialsRef is required for harvester, nutanix and proxmox"

@@ -144,6 +144,7 @@ func limits() []limit {
 		{team, []string{"spec.scope.teamRef.name", "spec.network.poolRefs[].name"}, some, none},
 		{team, []string{"spec.network.mode"}, []string{"ipam"}, []string{"dhcp"}},
 		{team, []string{"spec.network.timeServers[]"}, some, none},
+		{team, []string{"spec.network.loadBalancer.defaultPoolSize"}, []string{"1", "4096"}, []string{"0", "4097"}},
 		{team, []string{"spec.harvester.endpoint"}, url, noURL},
 		{harvester, []string{"spec.harvester.networkName"}, []string{"default/vlan40-workloads"}, []string{"workloads", "a/b/c", "A/b"}},
 		{team, []string{"spec.harvester.firmware"}, []string{"BIOS", "EFI", "SecureBoot"}, []string{"efi", "UEFI", `""`}},

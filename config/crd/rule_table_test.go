@@ -137,18 +137,6 @@ func createRules() map[string]rule {
 			refused:  fields{"spec.network.loadBalancerPool.end": "010.040.000.250"},
 			message:  "end must be an IP address",
 		},
-		"HA on-prem needs a VIP": {
-			file:     bootstrap,
-			accepted: fields{"spec.network.vip": "null", "spec.cluster.topology": "single-node"},
-			refused:  fields{"spec.network.vip": "null"},
-			message:  "network.vip is required for topology ha on harvester, nutanix and proxmox",
-		},
-		"HA on-prem needs a VIP that is not empty": {
-			file:     bootstrap,
-			accepted: fields{"spec.network.vip": `""`, "spec.cluster.topology": "single-node"},
-			refused:  fields{"spec.network.vip": `""`, "spec.cluster.topology": "null"},
-			message:  "network.vip is required for topology ha on harvester, nutanix and proxmox",
-		},
 		"no pool in a cloud": {
 			file:     onCloud,
 			accepted: fields{"spec.network.vip": "api.example.com"},
@@ -292,6 +280,12 @@ func createRules() map[string]rule {
 			accepted: fields{"spec.network": "{mode: cloud}"},
 			refused:  fields{"spec.network": "{poolRefs: [{name: nodes}]}"},
 			message:  "poolRefs are required for mode ipam, and for no other",
+		},
+		"a range of load balancers needs pools": {
+			file:     harvester,
+			accepted: fields{"spec.network": "{mode: ipam, poolRefs: [{name: nodes}], loadBalancer: {defaultPoolSize: 4096}}"},
+			refused:  fields{"spec.network": "{loadBalancer: {defaultPoolSize: 8}}"},
+			message:  "loadBalancer is for mode ipam only",
 		},
 		"no ipam in a cloud": {
 			file:     gcp,

@@ -81,3 +81,14 @@ func hubble(c cluster) map[string]any {
 		"ui":      map[string]any{"enabled": true},
 	}
 }
+
+// TakesPool reports whether a cluster has a load balancer for Services that needs a range of
+// addresses and has none yet.
+func TakesPool(spec v1alpha1.ClusterBootstrapSpec) bool {
+	c := cluster{ClusterBootstrapSpec: spec}
+	if c.pool() != "" {
+		return false
+	}
+	c.Network.LoadBalancerPool = &v1alpha1.AddressRange{}
+	return c.metalLB()
+}

@@ -142,6 +142,7 @@ func (s *Session) createRequest(ctx context.Context, m Machine, replacement stri
 			DiskGB:       m.Pool.DiskGB,
 			ExtraDisks:   m.Pool.ExtraDisks,
 			UserData:     userData,
+			Network:      s.networkOf(m),
 			TalosVersion: s.Spec.Talos.Version,
 			Schematic:    s.Spec.Talos.Schematic,
 			Labels: map[string]string{

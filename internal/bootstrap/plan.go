@@ -116,8 +116,6 @@ func refuse(spec v1alpha1.ClusterBootstrapSpec) error {
 	switch {
 	case spec.Remediation == v1alpha1.RemediationReplaceWorkers && single:
 		return &Failure{Reason: "RemediationNotSupported", Message: "spec.remediation ReplaceWorkers has no workers to replace on a single node; remove it"}
-	case spec.Provider.OnPrem() && !single && spec.Network.VIP == "":
-		return &Failure{Reason: "InvalidSpec", Message: fmt.Sprintf("spec.network.vip is required for topology ha on %s: the address or name of the control plane", spec.Provider)}
 	}
 	if err := spec.Validate(); err != nil {
 		return &Failure{Reason: "InvalidSpec", Message: err.Error()}
@@ -281,6 +279,7 @@ type settled struct {
 	endpoint, balancer string // the endpoint of the cluster, and that of the load balancer
 	loopback           bool   // the machine takes what is sent to the load balancer's address
 	known              v1alpha1.MachineRequestStatus
+	network            *v1alpha1.MachineNetwork // nil: DHCP, or the platform
 }
 
 // config is the machine configuration of one machine of the plan.
@@ -303,6 +302,7 @@ func (p Plan) config(secrets []byte, m Machine, s settled) ([]byte, error) {
 		ExtraDisks: p.extraDisks(m, s.known.Disks),
 		ProviderID: s.known.NodeProviderID,
 		Loopback:   s.loopback,
+		Static:     static(s.network, s.known.MACAddress),
 	})
 }
 
@@ -318,7 +318,7 @@ func (p Plan) check(secrets []byte) error {
 		balancer = "192.0.2.1"
 	}
 	return p.forEachRole(func(m Machine) error {
-		if _, err := p.config(secrets, m, settled{cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, true, placeholder(m)}); err != nil {
+		if _, err := p.config(secrets, m, settled{cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, true, placeholder(m), nil}); err != nil {
 			return &Failure{"InvalidTalosConfig", err.Error()}
 		}
 		return nil

@@ -185,7 +185,7 @@ func TestLoadBalancerGetsIntoTheConfigurationOfControlPlanes(t *testing.T) {
 		"without a load balancer there is nothing": {"", plan.Machines[0], false},
 	} {
 		known := v1alpha1.MachineRequestStatus{NodeProviderID: "gce://project/zone/name"}
-		config, err := plan.config(secrets, tc.machine, settled{"api.example.com", tc.balancer, true, known})
+		config, err := plan.config(secrets, tc.machine, settled{"api.example.com", tc.balancer, true, known, nil})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +258,6 @@ func TestWhatCannotBeHadIsAFailureWithItsReason(t *testing.T) {
 			s.Provider, s.Cluster.ControlPlane.ExtraDisks = v1alpha1.ProviderAWS, []v1alpha1.DiskSpec{{SizeGB: 10}}
 		}, "InvalidSpec", "set spec.talos.version to v1.10.0 or later"},
 		"addons that do not fit together": {func(s *v1alpha1.ClusterBootstrapSpec) { s.Addons.CertManager.Enabled = new(false) }, "InvalidAddons", "cert-manager"},
-		"HA without an endpoint":          {func(s *v1alpha1.ClusterBootstrapSpec) { *s = ha(s.Provider, "") }, "InvalidSpec", "spec.network.vip is required"},
 		"label of workers":                {func(s *v1alpha1.ClusterBootstrapSpec) { s.Cluster.Workers.Labels = map[string]string{"a b": ""} }, "InvalidSpec", "spec.cluster.workers.labels"},
 	} {
 		s := spec()

@@ -38,6 +38,9 @@ func checkProvider(ctx context.Context, s *Session) (*Obstacle, error) {
 	if c := meta.FindStatusCondition(config.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Reason == v1alpha1.ReasonNoController && !slices.ContainsFunc(s.Status.Machines, hasAddress) {
 		return &Obstacle{Reason: v1alpha1.ReasonNoController, Message: fmt.Sprintf("ProviderConfig %s: %s", key, c.Message)}, nil
 	}
+	if err := CheckEndpoint(s.Spec, config); err != nil {
+		return nil, err
+	}
 	if s.plane() == v1alpha1.PlaneLocal {
 		if err := CheckCredentials(s.Spec, config); err != nil {
 			return nil, err

@@ -27,6 +27,13 @@ func (s *Session) Remove(ctx context.Context) (*Obstacle, error) {
 	}
 	left := slices.Concat(machines, balancers)
 	if len(left) == 0 {
+		// Addresses are released when nothing has them any more.
+		var err error
+		if left, err = s.removeAll(ctx, &v1alpha1.IPAllocationList{}); err != nil {
+			return nil, err
+		}
+	}
+	if len(left) == 0 {
 		// The credentials go last: until here an operator may need them.
 		var err error
 		if left, err = s.removeAll(ctx, &corev1.SecretList{}); err != nil {
@@ -83,6 +90,8 @@ func whyStill(o client.Object) string {
 	case *v1alpha1.MachineRequest:
 		all = r.Status.Conditions
 	case *v1alpha1.LoadBalancerRequest:
+		all = r.Status.Conditions
+	case *v1alpha1.IPAllocation:
 		all = r.Status.Conditions
 	}
 	c := meta.FindStatusCondition(all, v1alpha1.ConditionReady)

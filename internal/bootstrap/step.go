@@ -82,6 +82,7 @@ func Steps() []Step {
 	return []Step{
 		{v1alpha1.BootstrapPending, renewCredentials},
 		{v1alpha1.BootstrapPending, checkProvider},
+		{v1alpha1.BootstrapPending, reserveAddresses},
 		{v1alpha1.BootstrapProvisioningMachines, checkSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, requestLoadBalancer},
 		{v1alpha1.BootstrapProvisioningMachines, prepareUserData},

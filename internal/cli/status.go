@@ -221,7 +221,7 @@ func messageOf(cb *v1alpha1.ClusterBootstrap) string {
 
 // warningsOf returns the warnings of the plan of a cluster.
 func warningsOf(cb *v1alpha1.ClusterBootstrap) (out []string) {
-	plan, err := bootstrap.NewPlan(cb.Spec)
+	plan, err := bootstrap.NewPlan(bootstrap.Effective(cb))
 	if err != nil {
 		return nil
 	}

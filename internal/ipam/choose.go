@@ -28,9 +28,10 @@ func Choose(candidates []Candidate, n uint64) (Candidate, Range, bool) {
 
 // Ranked are the candidates in the order in which they are tried.
 func Ranked(candidates []Candidate) []Candidate {
-	return slices.SortedFunc(slices.Values(candidates), before)
+	return slices.SortedFunc(slices.Values(candidates), Compare)
 }
 
-func before(a, b Candidate) int {
+// Compare orders candidates: by priority, then by name.
+func Compare(a, b Candidate) int {
 	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
 }

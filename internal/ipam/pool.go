@@ -155,3 +155,11 @@ func (p Pool) Withheld() (n uint64) {
 	}
 	return n
 }
+
+// Allowed is the number of addresses of a range that may be allocated.
+func (p Pool) Allowed(r Range) (n uint64) {
+	for _, part := range allocatable(p, []Range{r}) {
+		n += part.Size()
+	}
+	return n
+}

@@ -80,7 +80,7 @@ func obstacle(cb *v1alpha1.ClusterBootstrap) metav1.Condition {
 
 // warn records the warnings of the plan once, when machines are requested.
 func (r *Reconciler) warn(cb *v1alpha1.ClusterBootstrap) {
-	plan, err := bootstrap.NewPlan(cb.Spec)
+	plan, err := bootstrap.NewPlan(bootstrap.Effective(cb))
 	if err != nil {
 		return
 	}

@@ -141,6 +141,7 @@ func (r *Reconciler) walk(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (b
 	if err := r.unique(ctx, cb); err != nil {
 		return bootstrap.Progress{Phase: cmp.Or(cb.Status.Phase, v1alpha1.BootstrapPending)}, err
 	}
+	cb.Spec = bootstrap.Effective(cb)
 	plan, err := bootstrap.NewPlan(cb.Spec)
 	if err != nil {
 		return bootstrap.Progress{}, err

@@ -84,6 +84,8 @@ func Register(m manager.Manager, o Options) error {
 		For(&v1alpha1.ClusterBootstrap{}, builder.WithPredicates(own)).
 		Watches(&v1alpha1.MachineRequest{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
 		Watches(&v1alpha1.LoadBalancerRequest{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
+		Watches(&v1alpha1.IPAllocation{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
+		Watches(&v1alpha1.NetworkPool{}, handler.EnqueueRequestsFromMapFunc(r.byPool)).
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.byProvider), builder.WithPredicates(predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, servedOrNot()))).
 		WatchesRawSource(wake(woken)).
 		WithOptions(controller.Options{
@@ -139,6 +141,21 @@ func byLabel(_ context.Context, o client.Object) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
+}
+
+// byPool returns the ClusterBootstraps of a namespace that may wait for addresses of a pool:
+// those without machines.
+func (r *Reconciler) byPool(ctx context.Context, o client.Object) (out []reconcile.Request) {
+	var all v1alpha1.ClusterBootstrapList
+	if err := r.Client.List(ctx, &all, client.InNamespace(o.GetNamespace())); err != nil {
+		return nil
+	}
+	for _, cb := range all.Items {
+		if len(cb.Status.Machines) == 0 {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&cb)})
+		}
+	}
+	return out
 }
 
 // byProvider returns the ClusterBootstraps that use a ProviderConfig.
