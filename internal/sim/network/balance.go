@@ -120,7 +120,7 @@ func (n *Network) addBalancer(b *balancer) error {
 	if n.balancers[b.at] != nil {
 		return fmt.Errorf("there is a balancer already")
 	}
-	if n.hosts[b.addr] != nil {
+	if len(n.hosts[b.addr]) > 0 {
 		return fmt.Errorf("the address belongs to a host")
 	}
 	n.balancers[b.at] = b
@@ -154,7 +154,7 @@ func (n *Network) balance(from Source, b *balancer) (path, error) {
 	preserves := b.PreservesClient != nil && b.PreservesClient()
 	for _, target := range b.inTurn() {
 		addr := target.Addr().Unmap()
-		p, err := n.findHost(endpoint{addr.String(), target.Port()})
+		p, err := n.findHost(Source{}, endpoint{addr.String(), target.Port()})
 		switch {
 		case err != nil:
 		case preserves && addr == from.Address, b.Passthrough && !n.HasAlias(addr, b.addr):
@@ -189,6 +189,5 @@ func (n *Network) HasAlias(host, alias netip.Addr) bool {
 
 // isAlias is called under lock.
 func (n *Network) isAlias(host, alias netip.Addr) bool {
-	h := n.hosts[host.Unmap()]
-	return h != nil && h.has(alias.Unmap())
+	return slices.ContainsFunc(n.hosts[host.Unmap()], func(h *Host) bool { return h.has(alias.Unmap()) })
 }

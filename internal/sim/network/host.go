@@ -12,13 +12,16 @@ import (
 	"syscall"
 )
 
-// Host is one address on the network, from Attach until Detach.
+// Host is a machine on the network, from Attach until Detach, as a rule with one address.
 // It is safe for concurrent use.
 type Host struct {
 	network *Network
-	addr    netip.Addr
+	// own and confined are guarded by the lock of the network.
+	own      []netip.Addr
+	confined netip.Prefix
 
 	mu        sync.Mutex
+	addr      netip.Addr // the first of its own
 	up        bool
 	detached  bool
 	aliases   map[netip.Addr]int
@@ -27,10 +30,10 @@ type Host struct {
 	conns     map[*hostConn]struct{}
 }
 
-func newHost(n *Network, addr netip.Addr) *Host {
+// NewHost returns a host without an address, which nothing reaches.
+func (n *Network) NewHost() *Host {
 	return &Host{
 		network:   n,
-		addr:      addr,
 		aliases:   map[netip.Addr]int{},
 		listeners: map[uint16]*listener{},
 		forwards:  map[uint16]string{},
@@ -38,8 +41,12 @@ func newHost(n *Network, addr netip.Addr) *Host {
 	}
 }
 
-// Addr is the address that the host was attached under.
-func (h *Host) Addr() netip.Addr { return h.addr }
+// Addr is the first address of the host; zero: it has none.
+func (h *Host) Addr() netip.Addr {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.addr
+}
 
 // Up brings a reserved host onto the network.
 func (h *Host) Up() {
@@ -126,10 +133,14 @@ func (h *Host) Cut(port uint16) {
 		tcp, ok := a.(*net.TCPAddr)
 		return ok && tcp.Port == int(port)
 	}
+	h.cut(func(c *hostConn) bool { return at(c.local) || at(c.remote) })
+}
+
+func (h *Host) cut(closes func(*hostConn) bool) {
 	h.mu.Lock()
 	var cut []*hostConn
 	for c := range h.conns {
-		if at(c.local) || at(c.remote) {
+		if closes(c) {
 			cut = append(cut, c)
 			delete(h.conns, c)
 		}
@@ -143,12 +154,12 @@ func (h *Host) Cut(port uint16) {
 // Detach takes the host off the network: its listeners and live connections are
 // closed, and its address is free again. A second call does nothing.
 func (h *Host) Detach() {
-	h.network.forget(h)
 	h.mu.Lock()
 	h.detached = true
 	listeners, conns := h.listeners, h.conns
 	h.listeners, h.conns = nil, nil
 	h.mu.Unlock()
+	h.network.forget(h)
 	for _, l := range listeners {
 		_ = l.shut()
 	}

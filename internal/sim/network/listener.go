@@ -48,7 +48,7 @@ func (l *listener) Close() error {
 }
 
 func (l *listener) Addr() net.Addr {
-	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(l.host.addr, l.port))
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(l.host.Addr(), l.port))
 }
 
 // deliver queues the server's end of a new connection; on an error it is closed.

@@ -28,7 +28,8 @@ import (
 // It is safe for concurrent use.
 type Network struct {
 	mu        sync.Mutex
-	hosts     map[netip.Addr]*Host
+	hosts     map[netip.Addr][]*Host // more than one: a conflict
+	turns     map[netip.Addr]int     // who of them got the last connection
 	routes    map[endpoint]string
 	names     map[string][]*record
 	balancers map[endpoint]*balancer
@@ -60,7 +61,7 @@ type path struct {
 // New returns a network on which nothing can be reached.
 func New() *Network {
 	return &Network{
-		hosts: map[netip.Addr]*Host{}, routes: map[endpoint]string{},
+		hosts: map[netip.Addr][]*Host{}, turns: map[netip.Addr]int{}, routes: map[endpoint]string{},
 		names: map[string][]*record{}, balancers: map[endpoint]*balancer{},
 		changed: newSignal(), dial: new(net.Dialer).DialContext,
 	}
@@ -77,18 +78,8 @@ func (n *Network) Attach(addr netip.Addr) (*Host, error) {
 
 // Reserve holds addr for a host that is not reachable before its Up.
 func (n *Network) Reserve(addr netip.Addr) (*Host, error) {
-	addr = addr.Unmap()
-	if !isHostAddress(addr) {
-		return nil, fmt.Errorf("attach %v to the simulated network: not the address of a host", addr)
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.taken(addr) {
-		return nil, fmt.Errorf("attach %v to the simulated network: the address is taken", addr)
-	}
-	h := newHost(n, addr)
-	n.hosts[addr] = h
-	return h, nil
+	h := n.NewHost()
+	return h, h.Acquire(addr)
 }
 
 func isHostAddress(a netip.Addr) bool {
@@ -96,10 +87,7 @@ func isHostAddress(a netip.Addr) bool {
 }
 
 func (n *Network) taken(addr netip.Addr) bool {
-	if _, held := n.hosts[addr]; held {
-		return true
-	}
-	return n.isBalanced(addr.String())
+	return len(n.hosts[addr]) > 0 || n.isBalanced(addr.String())
 }
 
 // Route leads hostport, for example a platform's API, to target, which must be a
@@ -168,10 +156,13 @@ func (n *Network) lead(from Source, at endpoint) (path, error) {
 	hidden, balanced := n.isHidden(from, at.host, balancer), n.isBalanced(at.host)
 	addr, _ := netip.ParseAddr(at.host)
 	own := addr.IsValid() && n.isAlias(from.Address, addr)
+	stranded := n.isStranded(from, addr)
 	n.mu.Unlock()
 	switch {
 	case own: // it never leaves the host
-		return n.findHost(endpoint{from.Address.Unmap().String(), at.port})
+		return n.findHost(from, endpoint{from.Address.Unmap().String(), at.port})
+	case stranded:
+		return path{}, os.NewSyscallError("connect", syscall.EHOSTUNREACH)
 	case routed:
 		return path{target: target}, nil
 	case hidden:
@@ -181,18 +172,21 @@ func (n *Network) lead(from Source, at endpoint) (path, error) {
 	case len(records) > 0 && !balanced:
 		return n.resolve(from, at, records)
 	}
-	return n.findHost(at)
+	return n.findHost(from, at)
 }
 
-func (n *Network) findHost(at endpoint) (path, error) {
+func (n *Network) findHost(from Source, at endpoint) (path, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	addr, err := netip.ParseAddr(at.host)
 	if err != nil {
 		return path{}, n.nobodyAt(at, &net.DNSError{Err: "no such host", Name: at.host, IsNotFound: true})
 	}
-	h := n.hosts[addr]
+	h := n.answering(addr)
 	if h != nil {
+		if h.strands(from) {
+			return path{}, lost()
+		}
 		p, err := h.find(at.port)
 		if err == nil || !n.isOpen(addr) {
 			return p, err
@@ -221,9 +215,7 @@ func (n *Network) forget(h *Host) {
 	defer n.changed.send()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.hosts[h.addr] == h {
-		delete(n.hosts, h.addr)
-	}
+	h.leave()
 }
 
 // ephemeral is the source address of a connection made in this process.
