@@ -5,6 +5,7 @@ package fault
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -202,6 +203,23 @@ func (c *Injector) ConflictingMachines() (all []Fault) {
 		}
 	}
 	return all
+}
+
+// ConflictingHosts returns the addresses that conflicting hosts have now, sorted.
+func (c *Injector) ConflictingHosts() (all []netip.Addr) {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, f := range c.plan.Faults {
+		if f.Kind == ConflictingHost && c.isOn(f) {
+			c.used[i]++
+			all = append(all, netip.MustParseAddr(f.Address)) // was checked
+		}
+	}
+	slices.SortFunc(all, netip.Addr.Compare)
+	return slices.Compact(all)
 }
 
 // isOn reports whether now is the fault's time. The caller holds the lock.

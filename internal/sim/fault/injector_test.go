@@ -5,6 +5,7 @@ package fault_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -152,6 +153,27 @@ func TestFaultsOfMachines(t *testing.T) {
 	}
 }
 
+func TestConflictingHostsHaveTheirTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := injector(t, `
+- {kind: conflictingHost, address: 10.40.0.12}
+- {kind: conflictingHost, address: 10.40.0.11, for: 5s}
+- {kind: conflictingHost, address: 10.40.0.13, after: 9s}
+`)
+		c.Begin()
+		for _, want := range []string{"10.40.0.11 10.40.0.12", "10.40.0.12", "10.40.0.12 10.40.0.13"} {
+			var got []string
+			for _, a := range c.ConflictingHosts() {
+				got = append(got, a.String())
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("got %v, want %s", got, want)
+			}
+			time.Sleep(5 * time.Second)
+		}
+	})
+}
+
 func TestAMachineIsClonedOnceIfThePlanSaysNothingElse(t *testing.T) {
 	c := fault.NewInjector(fault.Plan{Faults: []fault.Fault{{Kind: fault.Clone, Machine: "a*"}, {Kind: fault.Clone, Machine: "b", Times: 2}}})
 	for i, want := range []bool{true, false, true, true, false, false} {
@@ -172,7 +194,7 @@ func TestNoCourseHasNoFaults(t *testing.T) {
 	if ails || c.ArtifactUnavailable("cilium") || len(c.Plan().Faults) > 0 {
 		t.Error("an addon has a fault")
 	}
-	if struck || dies || held || crowded || c.FailsAtStart("a") || c.Cloned("a") || len(c.ConflictingMachines()) > 0 {
+	if struck || dies || held || crowded || c.FailsAtStart("a") || c.Cloned("a") || len(c.ConflictingMachines())+len(c.ConflictingHosts()) > 0 {
 		t.Error("something goes wrong")
 	}
 }

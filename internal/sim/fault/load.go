@@ -58,7 +58,7 @@ func Parse(data []byte) (Plan, error) {
 
 func (f *Fault) fields() map[string]any {
 	return map[string]any{
-		"kind": &f.Kind, "machine": &f.Machine, "addon": &f.Addon, "verb": &f.Verb, "resource": &f.Resource, "after": &f.After,
+		"kind": &f.Kind, "machine": &f.Machine, "address": &f.Address, "addon": &f.Addon, "verb": &f.Verb, "resource": &f.Resource, "after": &f.After,
 		"for": &f.For, "times": &f.Times, "delay": &f.Delay, "retryAfter": &f.RetryAfter,
 	}
 }

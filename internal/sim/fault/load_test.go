@@ -47,13 +47,16 @@ faults:
   for: 5m
 - kind: apiServerDies
   times: 1
+- kind: conflictingHost
+  address: 10.40.0
+- kind: conflictingHost
 `))
 	if err == nil {
 		t.Fatal("accepted")
 	}
 	for _, part := range []string{
 		`faults[0].kind: there is no "thunder"; take one of addonNotReady, apiServerDies, chartUnavailable, `,
-		`faults[1].machines is unknown; there are addon, after, delay`,
+		`faults[1].machines is unknown; there are addon, address, after, delay`,
 		`faults[1].for: "soon" is not a time such as "30s"`,
 		`faults[1].times: "many" is not a whole number`,
 		`faults[2].verb has no effect on noCapacity, which takes machine, after, for; remove it`,
@@ -72,6 +75,8 @@ faults:
 		`faults[10].for: states older than 4m0s cannot be read`,
 		`faults[11].times has no effect on apiServerDies, which takes machine, after, for; remove it`,
 		`faults[11].for is missing: apiServerDies needs it`,
+		`faults[12].address: "10.40.0" is not an IP address`,
+		`faults[13].address is missing: conflictingHost needs it`,
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("missing: %s", part)

@@ -32,6 +32,7 @@ const (
 	Clone        Kind = "clone"        // a machine is copied, with all its tags
 
 	ConflictingMachine Kind = "conflictingMachine" // a machine's name is taken
+	ConflictingHost    Kind = "conflictingHost"    // an address is taken by a host that the platform does not know
 
 	SecondPlatform Kind = "secondPlatform" // another platform answers at the address of this one
 	Hang           Kind = "hang"           // connections are accepted, and nothing answers
@@ -82,6 +83,8 @@ type Fault struct {
 	Kind Kind `json:"kind"`
 	// Machine is a pattern for the names of machines; empty means all.
 	Machine string `json:"machine,omitempty"`
+	// Address is that of a conflicting host.
+	Address string `json:"address,omitempty"`
 	// Addon is a pattern for the keys of addons; empty means all.
 	Addon string `json:"addon,omitempty"`
 	// Verb and Resource choose calls; empty means all.

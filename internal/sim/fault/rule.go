@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ func rules() map[Kind]rule {
 		Drain:        {takes: []string{"machine", "after", "times"}},
 
 		ConflictingMachine: {takes: []string{"machine", "after", "for"}, needs: []string{"machine"}},
+		ConflictingHost:    {takes: []string{"address", "after", "for"}, needs: []string{"address"}},
 
 		SecondPlatform: {takes: []string{"after", "for"}},
 		Hang:           {takes: []string{"after", "for"}},
@@ -93,6 +95,9 @@ func (f Fault) checkWords(complain func(string, ...any)) {
 	}
 	if f.Kind == ConflictingMachine && strings.ContainsAny(f.Machine, `*?[\`) {
 		complain(".machine: %q is a pattern; a conflicting machine has one name", f.Machine)
+	}
+	if _, err := netip.ParseAddr(f.Address); f.Address != "" && err != nil {
+		complain(".address: %q is not an IP address", f.Address)
 	}
 }
 
