@@ -156,12 +156,16 @@ var rules = []Rule{
 		InTests:  []string{"api/v1alpha1", "internal/addon/..."},
 	},
 	{Packages: "internal/sim/boot", May: []string{"internal/lock", "internal/sim/datacenter", "internal/sim/network"}},
-	{Packages: "internal/sim/datacenter", May: []string{"internal/sim/fault", "internal/sim/network"}},
+	{
+		Packages: "internal/sim/datacenter",
+		May:      []string{"internal/sim/cloudinit", "internal/sim/fault", "internal/sim/network"},
+		InTests:  []string{"internal/sim/audit"},
+	},
 	{
 		Packages: "internal/sim/talos",
 		May: []string{
-			"internal/sim/audit", "internal/sim/cluster", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/sim/standin",
-			"internal/plane", "internal/pki",
+			"internal/sim/audit", "internal/sim/cloudinit", "internal/sim/cluster", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/network",
+			"internal/sim/standin", "internal/plane", "internal/pki",
 		},
 		InTests: []string{"internal/talos"},
 	},

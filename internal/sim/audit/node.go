@@ -9,7 +9,7 @@ import (
 )
 
 // PoweredOn records each machine that is switched on, with the address that it
-// has then, or wants.
+// has then, or wants; also one that changes its address.
 func (a *Auditor) PoweredOn(id, name string, address netip.Addr) {
 	if a == nil {
 		return

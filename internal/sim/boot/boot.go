@@ -79,8 +79,8 @@ func environment(m datacenter.Machine) ([]string, error) {
 	return append(os.Environ(),
 		"MACHINE_NAME="+m.Name,
 		"MACHINE_UUID="+m.ID,
-		"MACHINE_ADDRESS="+m.Address.String(),
-		"MACHINE_GATEWAY="+m.Gateway.String(),
+		"MACHINE_ADDRESS="+text(m.Address),
+		"MACHINE_GATEWAY="+text(m.Gateway),
 		"MACHINE_MAC="+m.MAC,
 		"MACHINE_CPU="+strconv.Itoa(m.CPU),
 		"MACHINE_MEMORY_MB="+strconv.Itoa(m.MemoryMB),
@@ -88,6 +88,17 @@ func environment(m datacenter.Machine) ([]string, error) {
 		"MACHINE_USER_DATA="+userData,
 		"MACHINE_NETWORK_DATA="+networkData,
 	), err
+}
+
+// text is empty where there is none.
+func text(address interface {
+	IsValid() bool
+	String() string
+}) string {
+	if !address.IsValid() {
+		return ""
+	}
+	return address.String()
 }
 
 // console is the file that gets all that the command prints.

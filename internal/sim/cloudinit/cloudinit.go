@@ -1,61 +1,92 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloudinit reads what a guest takes from cloud-init.
+// Package cloudinit reads what a guest takes from cloud-init, as the platform "nocloud" of
+// Talos does it.
 package cloudinit
 
 import (
-	"maps"
+	"errors"
+	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
-// networkConfig is what counts here of cloud-init's network configuration: version 1
-// has a list of devices, version 2 a map.
+// Link is what a guest calls its first interface: nocloud images switch predictable names
+// off.
+const Link = "eth0"
+
+// Interface is how a guest configures its one network interface.
+type Interface struct {
+	// DHCP is whether it asks for a lease.
+	DHCP bool
+	// Addresses are static.
+	Addresses []netip.Prefix
+	// Gateway is that of the default route; zero: none.
+	Gateway netip.Addr
+	// DNSServers are for all interfaces.
+	DNSServers []netip.Addr
+}
+
+// Guest is the machine that reads.
+type Guest struct {
+	MAC   string // of its interface
+	Image string // name of its image; a version of Talos in it decides what the guest knows
+}
+
+// document is network data, of version 1 or 2; some wrap it.
+type document struct {
+	networkConfig
+	Network *networkConfig `json:"network"`
+}
+
 type networkConfig struct {
-	Config []struct {
-		Subnets []struct {
-			Type    string `json:"type"`
-			Address string `json:"address"`
-		} `json:"subnets"`
-	} `json:"config"`
-	Ethernets map[string]struct {
-		Addresses []string `json:"addresses"`
-	} `json:"ethernets"`
+	Version   *int                `json:"version"`
+	Config    []device            `json:"config"`
+	Ethernets map[string]ethernet `json:"ethernets"`
 }
 
-// FixedAddress returns the first static address in network data, of version 1 or 2; without
-// one the guest takes the lease that it is offered.
-func FixedAddress(data []byte) netip.Addr {
-	var c struct {
-		networkConfig
-		Network networkConfig `json:"network"` // some wrap it
+// Read returns how the guest configures its interface by network data; nil: the data does not
+// name the interface, and the guest does what it does without. A guest ignores data that
+// cannot be read as a whole, down to one malformed address.
+func Read(data []byte, g Guest) (*Interface, error) {
+	if len(data) == 0 {
+		return nil, nil
 	}
-	if yaml.Unmarshal(data, &c) != nil {
-		return netip.Addr{} // a guest ignores what it cannot read
+	var d document
+	if err := yaml.Unmarshal(data, &d); err != nil {
+		return nil, fmt.Errorf("network data: %w", err)
 	}
-	for _, text := range append(c.addresses(), c.Network.addresses()...) {
-		text, _, _ = strings.Cut(text, "/")
-		if a, err := netip.ParseAddr(text); err == nil {
-			return a
-		}
+	c := d.networkConfig
+	if d.Network != nil {
+		c = *d.Network
 	}
-	return netip.Addr{}
+	switch {
+	case c.Version == nil:
+		return nil, errors.New("network data: no version")
+	case *c.Version == 1:
+		return c.readDevices(g)
+	case *c.Version == 2:
+		return c.readEthernets(g)
+	}
+	return nil, fmt.Errorf("network data: version %d is not supported", *c.Version)
 }
 
-func (c networkConfig) addresses() (all []string) {
-	for _, device := range c.Config {
-		for _, s := range device.Subnets {
-			if strings.HasPrefix(s.Type, "static") {
-				all = append(all, s.Address)
-			}
+// names reports whether an entry is about the interface: by its hardware address, else by its
+// name.
+func (g Guest) names(name, mac string) bool {
+	return mac != "" && strings.EqualFold(mac, g.MAC) || name == Link
+}
+
+func parseAddresses(texts []string) (out []netip.Addr, err error) {
+	for _, text := range texts {
+		a, err := netip.ParseAddr(text)
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, a)
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Ethernets)) {
-		all = append(all, c.Ethernets[name].Addresses...)
-	}
-	return all
+	return out, nil
 }

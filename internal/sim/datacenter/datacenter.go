@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/butlerdotdev/butler/internal/sim/cloudinit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
@@ -29,11 +30,13 @@ type Spec struct {
 	Ref, Instance string
 	MAC           string // empty: made from the ID
 	Network       string
-	Zone          string     // where subnets have none: those of regions span zones
-	Address       netip.Addr // fixed, in the network's prefix; zero: a lease
-	CPU           int
-	MemoryMB      int
-	Image         string // name of the image that its disk was copied from; empty: unknown
+	Zone          string // where subnets have none: those of regions span zones
+	// Address is what the platform has assigned, in the network's prefix: its own DHCP server
+	// offers it. Zero: a lease.
+	Address  netip.Addr
+	CPU      int
+	MemoryMB int
+	Image    string // name of the image that its disk was copied from; empty: unknown
 	// Disks are in the order of their devices. None: one virtio disk of unknown size.
 	Disks []Disk
 	// Metadata is that of a cloud; nil: the machine has no metadata service, and user
@@ -45,27 +48,33 @@ type Spec struct {
 }
 
 // Machine is a powered-on machine. It has neither Address nor Host before it is
-// addressed.
+// addressed. In a network without DHCP it may never have an address.
 type Machine struct {
 	Spec
-	Address  netip.Prefix
-	Gateway  netip.Addr
+	Address netip.Prefix
+	Further []netip.Prefix // static ones besides Address
+	Gateway netip.Addr     // that the guest has; zero: none
+	// Platform is how the guest configures its interface by its NoCloud disk; nil: that does
+	// not say.
+	Platform *cloudinit.Interface
 	Zone     string // its own, or that of its subnet
 	StateDir string // its disk: kept over power-off, gone with Remove
 	Host     *network.Host
 	// Shared are the further addresses that the guest has on its interface.
 	Shared []netip.Addr
 
-	addressed chan struct{}
-	hold      func(address netip.Addr, held bool)
-	public    func() []netip.Addr
+	iface      cloudinit.Interface // that it has now
+	addressed  chan struct{}
+	hold       func(address netip.Addr, held bool)
+	public     func() []netip.Addr
+	configured func(cloudinit.Interface) (Machine, error)
 }
 
 // Addressed is closed when the machine has its address; Running then returns it.
 func (m Machine) Addressed() <-chan struct{} { return m.addressed }
 
-// Boot is a machine's life, from when it has its address and as long as it is powered
-// on. The end of ctx is the power switch, or with the cause ErrPowerLoss the plug;
+// Boot is a machine's life, from when it has its address, if its network gives it one, and
+// as long as it is powered on. The end of ctx is the power switch, or with the cause ErrPowerLoss the plug;
 // returning earlier means that the machine died, or with ErrShutdown that its guest has
 // shut down cleanly.
 type Boot func(ctx context.Context, m Machine) error
@@ -121,6 +130,7 @@ type Datacenter struct {
 type power struct {
 	machine Machine // with its address, whether or not that shows so far
 	silent  bool    // without address so far
+	shown   bool    // has had an address
 	off     context.CancelCauseFunc
 	done    chan struct{} // closed when Boot has returned
 }
@@ -129,9 +139,18 @@ type power struct {
 func (p *power) view() Machine {
 	m := p.machine
 	if p.silent {
-		m.Address, m.Host = netip.Prefix{}, nil
+		m.Address, m.Host, m.Further = netip.Prefix{}, nil, nil
 	}
 	return m
+}
+
+// showAddress has others know that the machine has an address, if it has. It is called under
+// lock.
+func (p *power) showAddress() {
+	if !p.silent && !p.shown && p.machine.Address.IsValid() {
+		p.shown = true
+		close(p.machine.addressed)
+	}
 }
 
 // New opens the datacenter in o.Dir with the leases given so far. No machine is on.
@@ -160,6 +179,9 @@ func New(o Options) (*Datacenter, error) {
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	if err := errors.Join(d.declareSubnets(), d.openStatics(), d.openBalancing()); err != nil {
 		return nil, fmt.Errorf("open datacenter: %w", err)
+	}
+	if o.Faults != nil {
+		d.checking.Go(d.followConflicts)
 	}
 	return d, nil
 }
@@ -258,7 +280,7 @@ func (d *Datacenter) lockOff(id string) {
 func (d *Datacenter) Died() <-chan string { return d.died }
 
 // Addressed delivers the ID of each machine that PowerOn returned without an address
-// and that has one now, and of each whose further addresses have changed.
+// and that has one now, and of each whose addresses have changed.
 func (d *Datacenter) Addressed() <-chan string { return d.addressed }
 
 // Close powers every machine off and returns when all are.
@@ -295,7 +317,12 @@ func (d *Datacenter) prepare(s Spec) (Machine, error) {
 	if err := os.MkdirAll(m.StateDir, 0o700); err != nil {
 		return Machine{}, err
 	}
-	return m, d.connect(&m)
+	if err := d.connect(&m); err != nil {
+		return Machine{}, err
+	}
+	host := m.Host
+	m.configured = func(i cloudinit.Interface) (Machine, error) { return d.reconfigure(s.ID, host, i) }
+	return m, nil
 }
 
 func (d *Datacenter) stateDir(id string) string {

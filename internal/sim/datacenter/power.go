@@ -28,7 +28,11 @@ func (d *Datacenter) start(m Machine) *power {
 func (d *Datacenter) address(p *power) {
 	p.silent = false
 	p.machine.Host.Up()
-	close(p.machine.addressed)
+	p.showAddress()
+	if !p.shown {
+		d.options.Log.Warn("machine has no address", "machine", p.machine.Name, "id", p.machine.ID, "network", p.machine.Network)
+		return
+	}
 	d.options.Log.Info("machine has its address", "machine", p.machine.Name, "id", p.machine.ID, "address", p.machine.Address)
 }
 
@@ -62,10 +66,19 @@ func (d *Datacenter) live(ctx context.Context, p *power, hold <-chan struct{}) e
 		}
 		d.mu.Lock()
 		d.address(p)
+		shown := p.shown
 		d.mu.Unlock()
-		go d.announce(ctx, p.machine.ID)
+		if shown {
+			go d.announce(ctx, p.machine.ID)
+		}
 	}
-	return d.options.Boot(ctx, p.machine)
+	return d.options.Boot(ctx, d.booting(p))
+}
+
+func (d *Datacenter) booting(p *power) Machine {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return p.machine
 }
 
 func (d *Datacenter) awaitAddress(ctx context.Context, hold <-chan struct{}) error {

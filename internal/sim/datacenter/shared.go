@@ -17,17 +17,23 @@ func (m Machine) Hold(address netip.Addr, held bool) {
 	}
 }
 
+// Others are the addresses that the machine has besides Address.
+func (m Machine) Others() (all []netip.Addr) {
+	for _, p := range m.Further {
+		all = append(all, p.Addr())
+	}
+	return append(all, m.Shared...)
+}
+
 func (d *Datacenter) hold(id string, address netip.Addr, held bool) {
 	if !d.record(id, address, held) {
 		return
 	}
-	go func() {
-		select {
-		case d.addressed <- id:
-		case <-d.ctx.Done():
-		}
-	}()
+	go d.announceLater(id)
 }
+
+// announceLater delivers the ID of a machine whose addresses have changed.
+func (d *Datacenter) announceLater(id string) { d.announce(d.ctx, id) }
 
 // record reports whether the machine is on and its addresses have changed.
 func (d *Datacenter) record(id string, address netip.Addr, held bool) bool {

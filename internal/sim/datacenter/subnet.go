@@ -16,6 +16,9 @@ type Subnet struct {
 	Zone     string     // of the machines in it; empty on platforms without zones
 	Gateway  netip.Addr // zero: the first address of Prefix
 	Reserved []Range    // never leased: VIP, load balancer pool, …
+	// NoDHCP is a subnet without a DHCP server: guests have the address that they are
+	// configured with, or that the platform has assigned.
+	NoDHCP bool
 	// Private addresses do not answer the workstation: they are reached from other
 	// machines and from load balancers only.
 	Private bool

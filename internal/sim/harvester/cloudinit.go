@@ -12,8 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	kubevirtv1 "kubevirt.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/butlerdotdev/butler/internal/sim/cloudinit"
 )
 
 // cloudInitOf is a volume's cloud-init source; the two kinds have the same fields.
@@ -42,7 +40,9 @@ func (r *machines) lookAtCloudInit(ctx context.Context, namespace string, spec *
 			return wait, err
 		}
 		g.spec.NetworkData, wait, err = r.initData(ctx, namespace, init.NetworkDataSecretRef, init.NetworkDataBase64, init.NetworkData, "networkdata", "networkData")
-		g.spec.Address = cloudinit.FixedAddress(g.spec.NetworkData)
+		if v.CloudInitNoCloud == nil {
+			g.spec.NetworkData = nil // Talos looks for it on a NoCloud disk
+		}
 		return wait, err
 	}
 	return nil, nil

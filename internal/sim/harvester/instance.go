@@ -126,7 +126,7 @@ func interfaces(spec kubevirtv1.VirtualMachineInstanceSpec, m *datacenter.Machin
 	if agent {
 		all[0].InfoSource = "domain, guest-agent"
 		all[0].InterfaceName = "eth0"
-		for _, shared := range m.Shared {
+		for _, shared := range m.Others() {
 			all[0].IPs = append(all[0].IPs, shared.String())
 		}
 		all[0].IPs = append(all[0].IPs, "fe80::5054:ff:fe12:3456")

@@ -200,7 +200,7 @@ func (p *Prism) learned(e *entity, out object) {
 	if len(list) == 0 {
 		list = append(list, object{"type": "LEARNED", "ip": m.Address.Addr().String()})
 	}
-	for _, shared := range m.Shared {
+	for _, shared := range m.Others() {
 		list = append(list, object{"type": "LEARNED", "ip": shared.String()})
 	}
 	nics[0]["ip_endpoint_list"] = list

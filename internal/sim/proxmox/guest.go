@@ -7,11 +7,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
 
-	"github.com/butlerdotdev/butler/internal/sim/cloudinit"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
 
@@ -31,7 +31,6 @@ func (p *PVE) powerOn(g *guest) error {
 		}
 	}
 	s.UserData, s.NetworkData = p.cloudInit(g)
-	s.Address = cloudinit.FixedAddress(s.NetworkData)
 	_, err := p.options.Datacenter.PowerOn(s)
 	return err
 }
@@ -134,32 +133,68 @@ func (p *PVE) cloudInit(g *guest) (userData, networkData []byte) {
 	return nil, nil
 }
 
+// hostResolver is the name server of the hosts, which VMs get that name none.
+const hostResolver = "192.0.2.53"
+
 // generatedData is what the platform writes to its cloud-init drive: for users of
-// cloud-init, and the addresses of the options.
+// cloud-init, and the addresses and name servers of the options. Interfaces without
+// addresses are left out.
 func generatedData(g *guest) (userData, networkData []byte) {
 	userData = []byte("#cloud-config\nhostname: " + g.name() + "\nmanage_etc_hosts: true\nchpasswd:\n  expire: False\nusers:\n  - default\npackage_upgrade: true\n")
 	text := &strings.Builder{}
 	text.WriteString("version: 1\nconfig:\n")
-	for i, name := range []string{"net0", "net1", "net2", "net3"} {
-		net, set := g.Config[name]
-		if !set {
+	for i := range 32 {
+		net, option := g.Config[fmt.Sprint("net", i)], g.Config[fmt.Sprint("ipconfig", i)]
+		if net == "" || option == "" {
 			continue
 		}
-		device, _ := parseOption("net", name, net)
-		fmt.Fprintf(text, "    - type: physical\n      name: eth%d\n      mac_address: '%s'\n      subnets:\n%s", i, strings.ToLower(device["macaddr"]), subnetText(g.Config["ipconfig"+name[3:]]))
+		device, _ := parseOption("net", "net", net)
+		fmt.Fprintf(text, "    - type: physical\n      name: eth%d\n      mac_address: '%s'\n      subnets:\n%s", i, strings.ToLower(device["macaddr"]), subnetText(option))
 	}
+	text.WriteString(resolverText(g))
 	return userData, []byte(text.String())
 }
 
-func subnetText(option string) string {
+// subnetText is a static address with its mask and gateway, or what asks for one.
+func subnetText(option string) (text string) {
 	parts, _ := parseOption("ipconfig", "ipconfig", option)
-	prefix, err := netip.ParsePrefix(parts["ip"])
-	if err != nil {
-		return "      - type: dhcp4\n"
+	gateway := func(name string) string {
+		if parts[name] == "" {
+			return ""
+		}
+		return "        gateway: '" + parts[name] + "'\n"
 	}
-	text := "      - type: static\n        address: '" + prefix.Addr().String() + "/" + strings.Split(parts["ip"], "/")[1] + "'\n"
-	if parts["gw"] != "" {
-		text += "        gateway: '" + parts["gw"] + "'\n"
+	if prefix, err := netip.ParsePrefix(parts["ip"]); err == nil {
+		text += "      - type: static\n        address: '" + prefix.Addr().String() + "'\n        netmask: '" + netmask(prefix) + "'\n" + gateway("gw")
+	} else if parts["ip"] != "" {
+		text += "      - type: dhcp4\n"
+	}
+	switch parts["ip6"] {
+	case "":
+	case "dhcp":
+		text += "      - type: dhcp6\n"
+	case "auto":
+		text += "      - type: ipv6_slaac\n"
+	default:
+		text += "      - type: static6\n        address: '" + parts["ip6"] + "'\n" + gateway("gw6")
+	}
+	return text
+}
+
+func netmask(p netip.Prefix) string {
+	return net.IP(net.CIDRMask(p.Bits(), p.Addr().BitLen())).String()
+}
+
+func resolverText(g *guest) string {
+	text := "    - type: nameserver\n      address:\n"
+	for _, server := range strings.Fields(cmp.Or(g.Config["nameserver"], hostResolver)) {
+		text += "      - '" + server + "'\n"
+	}
+	for i, domain := range strings.Fields(g.Config["searchdomain"]) {
+		if i == 0 {
+			text += "      search:\n"
+		}
+		text += "      - '" + domain + "'\n"
 	}
 	return text
 }
@@ -193,7 +228,7 @@ func interfacesOf(m datacenter.Machine) []any {
 	}
 	statistics := map[string]any{"rx-bytes": 0, "rx-packets": 0, "rx-errs": 0, "rx-dropped": 0, "tx-bytes": 0, "tx-packets": 0, "tx-errs": 0, "tx-dropped": 0}
 	own := []any{address(m.Address.Addr(), m.Address.Bits()), address(netip.MustParseAddr("fe80::1"), 64)}
-	for _, a := range m.Shared {
+	for _, a := range m.Others() {
 		own = append(own, address(a, a.BitLen()))
 	}
 	return []any{

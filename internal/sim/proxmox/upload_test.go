@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/butlerdotdev/butler/internal/sim/proxmox"
 )
 
@@ -94,11 +96,50 @@ func TestAnUploadedImageReachesTheGuest(t *testing.T) {
 func TestTheCloudInitDriveGivesTheAddress(t *testing.T) {
 	f := start(t, proxmox.Seed{})
 	f.cloned(t)
-	ok(t, f.do(t, "PUT", vm+"/config", "ide2=local-lvm:cloudinit", "ipconfig0=ip=192.0.2.88/24,gw=192.0.2.1"))
+	ok(t, f.do(t, "PUT", vm+"/config", "ide2=local-lvm:cloudinit", "ipconfig0=ip=192.0.2.88/24,gw=192.0.2.1", "nameserver=192.0.2.2 192.0.2.3", "searchdomain=example.com"))
 	ok(t, f.do(t, "POST", vm+"/status/start"))
 	m := f.machine(t)
-	if m.Address.Addr().String() != "192.0.2.88" || !strings.HasPrefix(string(m.UserData), "#cloud-config\nhostname: mgmt-cp-0\n") {
+	want := `version: 1
+config:
+    - type: physical
+      name: eth0
+      mac_address: '` + m.MAC + `'
+      subnets:
+      - type: static
+        address: '192.0.2.88'
+        netmask: '255.255.255.0'
+        gateway: '192.0.2.1'
+    - type: nameserver
+      address:
+      - '192.0.2.2'
+      - '192.0.2.3'
+      search:
+      - 'example.com'
+`
+	if diff := cmp.Diff(want, string(m.NetworkData)); diff != "" {
+		t.Error(diff)
+	}
+	if m.Address.String() != "192.0.2.88/24" || m.Gateway.String() != "192.0.2.1" || !strings.HasPrefix(string(m.UserData), "#cloud-config\nhostname: mgmt-cp-0\n") {
 		t.Errorf("the machine has %q, %v", m.UserData, m.Address)
+	}
+}
+
+// TestTheCloudInitDriveAlone: without addresses it names no interface, and a list of name
+// servers with commas is one name server that no guest can read.
+func TestTheCloudInitDriveAlone(t *testing.T) {
+	for name, options := range map[string][]string{
+		"no options":        nil,
+		"lease":             {"ipconfig0=ip=dhcp"},
+		"commas":            {"ipconfig0=ip=192.0.2.88/24,gw=192.0.2.1", "nameserver=192.0.2.2,192.0.2.3"},
+		"another interface": {"ipconfig1=ip=192.0.2.88/24"},
+	} {
+		f := start(t, proxmox.Seed{})
+		f.cloned(t)
+		ok(t, f.do(t, "PUT", vm+"/config", append([]string{"ide2=local-lvm:cloudinit"}, options...)...))
+		ok(t, f.do(t, "POST", vm+"/status/start"))
+		if m := f.machine(t); m.Address.String() != "192.0.2.10/24" {
+			t.Errorf("%s: the machine has %v by %s", name, m.Address, m.NetworkData)
+		}
 	}
 }
 
