@@ -68,7 +68,7 @@ var (
 // once; otherwise the node waits for one in maintenance mode.
 func (e *Emulator) Boot(ctx context.Context, m datacenter.Machine) error {
 	d := disk{m.StateDir}
-	defer e.note(m)()
+	defer e.forget(m)
 	for {
 		err := e.bootOnce(ctx, m, d)
 		if ctx.Err() != nil {
@@ -80,16 +80,23 @@ func (e *Emulator) Boot(ctx context.Context, m datacenter.Machine) error {
 	}
 }
 
-// note records that a machine is on, until end is called.
-func (e *Emulator) note(m datacenter.Machine) (end func()) {
+// configure gives the machine the addresses of a configuration, nil for none, and records
+// that it is on.
+func (e *Emulator) configure(m datacenter.Machine, cfg config.Provider) (datacenter.Machine, error) {
+	m, err := m.Configure(interfaceOf(m, cfg))
+	if err != nil && !errors.Is(err, datacenter.ErrExhausted) { // no server has a lease
+		return m, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.machines[m.ID] = m
-	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		delete(e.machines, m.ID)
-	}
+	return m, nil
+}
+
+func (e *Emulator) forget(m datacenter.Machine) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.machines, m.ID)
 }
 
 // Removed records that a machine's disk is gone: with that of its last member a
@@ -125,6 +132,9 @@ func (e *Emulator) bootOnce(ctx context.Context, m datacenter.Machine, d disk) e
 		return err
 	}
 	log := e.options.Log.With("machine", m.Name)
+	if m, err = e.configure(m, cfg); err != nil {
+		return err
+	}
 	if cfg == nil {
 		return start(ctx, m, d, log)
 	}

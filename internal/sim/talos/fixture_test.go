@@ -34,6 +34,7 @@ type site struct {
 	options    simtalos.Options
 	dir        string // the datacenter's
 	network    *network.Network
+	subnet     datacenter.Subnet
 	datacenter *datacenter.Datacenter
 	secrets    []byte
 	client     *talos.Client
@@ -60,7 +61,9 @@ func (j *journal) String() string {
 
 func newSite(t *testing.T, o simtalos.Options) *site {
 	t.Helper()
-	s := &site{network: network.New(), dir: t.TempDir()}
+	s := &site{network: network.New(), dir: t.TempDir(), subnet: datacenter.Subnet{
+		Prefix: netip.MustParsePrefix("10.40.0.0/24"), Reserved: []datacenter.Range{{From: netip.MustParseAddr(sharedIP)}},
+	}}
 	o.Network, o.Dir = s.network, t.TempDir()
 	o.Log = slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &s.log), nil))
 	s.options = o
@@ -83,7 +86,7 @@ func (s *site) start(t *testing.T) {
 		Network: s.network,
 		Boot:    emulator.Boot,
 		Removed: emulator.Removed,
-		Subnets: map[string]datacenter.Subnet{"": {Prefix: netip.MustParsePrefix("10.40.0.0/24"), Reserved: []datacenter.Range{{From: netip.MustParseAddr(sharedIP)}}}},
+		Subnets: map[string]datacenter.Subnet{"": s.subnet},
 	})
 	check(t, err)
 }

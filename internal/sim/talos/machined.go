@@ -5,6 +5,7 @@ package talos
 
 import (
 	"context"
+	"errors"
 	"runtime"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
@@ -43,6 +44,8 @@ func (s *machined) Bootstrap(context.Context, *machine.BootstrapRequest) (*machi
 	defer n.mu.Unlock()
 	_, hasData := n.disk.etcd()
 	switch {
+	case errors.Is(n.checkNetwork(), errTime):
+		return nil, status.Error(codes.FailedPrecondition, errTime.Error())
 	case !n.booted:
 		return nil, status.Error(codes.FailedPrecondition, "bootstrap is not available yet")
 	case !n.isControlPlane():
@@ -97,6 +100,7 @@ func (s *machined) ApplyConfiguration(_ context.Context, in *machine.ApplyConfig
 		s.node.restart(errRestart)
 	case machine.ApplyConfigurationRequest_NO_REBOOT:
 		s.node.takeLoopback(cfg)
+		_, _ = s.node.machine.Configure(interfaceOf(s.node.machine, cfg)) // without a lease it has no address
 	default:
 	}
 	return reply, nil

@@ -57,7 +57,11 @@ func selfSigned(m datacenter.Machine) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := serverCertificate(ca, "maintenance-service.talos.dev", m.Name, m.Address.Addr().String(), "127.0.0.1", "::1")
+	names := []string{"maintenance-service.talos.dev", m.Name, "127.0.0.1", "::1"}
+	if m.Address.IsValid() {
+		names = append(names, m.Address.Addr().String())
+	}
+	certificate, err := serverCertificate(ca, names...)
 	if err != nil {
 		return nil, err
 	}

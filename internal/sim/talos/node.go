@@ -97,13 +97,16 @@ func (n *node) appear() (disappear func()) {
 	}
 }
 
-// boot takes its time until the kubelet runs and etcd can start. Without its disks a node
-// does not get that far.
+// boot takes its time until the kubelet runs and etcd can start. Without its disks, its
+// address or a way out a node does not get that far.
 func (n *node) boot(ctx context.Context) error {
 	if err := n.checkUserDisks(); err != nil {
 		n.log.Error("talos does not boot", "error", err)
 		<-ctx.Done()
 		return ctx.Err()
+	}
+	if err := n.awaitNetwork(ctx); err != nil {
+		return err
 	}
 	if !pause(ctx, n.emulator.options.Profile.Etcd) {
 		return ctx.Err()
@@ -111,6 +114,40 @@ func (n *node) boot(ctx context.Context) error {
 	n.set(func() { n.booted = true })
 	close(n.ready)
 	return nil
+}
+
+var errTime = errors.New("time is not in sync yet")
+
+// checkNetwork returns an error if the node has no address, or does not get the time: neither
+// etcd nor the kubelet starts without. Images of Kubernetes could not be pulled either.
+func (n *node) checkNetwork() error {
+	switch {
+	case !n.address().IsValid():
+		return errors.New("the node has no address")
+	case n.machine.Stranded():
+		return fmt.Errorf("%w: no time server is reached by way of gateway %v", errTime, n.machine.Gateway)
+	}
+	return nil
+}
+
+// awaitNetwork returns once the network is as Talos needs it.
+func (n *node) awaitNetwork(ctx context.Context) error {
+	for last := ""; ; {
+		changed := n.emulator.options.Network.Changed()
+		err := n.checkNetwork()
+		if err == nil {
+			return nil
+		}
+		if err.Error() != last {
+			last = err.Error()
+			n.log.Error("talos waits for its network", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
 }
 
 func (n *node) awaitBooted(ctx context.Context) error {
@@ -152,7 +189,10 @@ func (n *node) tls(ctx context.Context) (*tls.Config, error) {
 			return nil, err
 		}
 	}
-	names := append([]string{n.address().String(), n.hostname()}, n.publicAddresses()...)
+	names := append([]string{n.hostname()}, n.publicAddresses()...)
+	if n.address().IsValid() {
+		names = append(names, n.address().String())
+	}
 	certificate, err := serverCertificate(ca, append(names, n.config.Machine().Security().CertSANs()...)...)
 	if err != nil {
 		return nil, fmt.Errorf("certificate of the talos API: %w", err)

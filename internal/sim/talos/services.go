@@ -5,6 +5,7 @@ package talos
 
 import (
 	"context"
+	"errors"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -52,16 +53,27 @@ func healthy(message string) event { return event{state: "Running", message: mes
 
 func waiting() event { return event{state: "Waiting", message: waitForCRI, unknown: true} }
 
+// waitingForNetwork is what etcd and the kubelet wait for once containerd runs.
+func (n *node) waitingForNetwork() []event {
+	switch err := n.checkNetwork(); {
+	case errors.Is(err, errTime):
+		return []event{waiting(), {state: "Waiting", message: "Waiting for time sync", unknown: true}}
+	case err != nil:
+		return []event{waiting(), {state: "Waiting", message: "Waiting for network", unknown: true}}
+	}
+	return []event{waiting()}
+}
+
 // kubeletHistory knows nothing of the cluster: a kubelet without an API server is well.
 func (n *node) kubeletHistory() []event {
 	if !n.booted {
-		return []event{waiting()}
+		return n.waitingForNetwork()
 	}
 	return []event{waiting(), {state: "Running", message: "Started task kubelet"}, healthy(checked)}
 }
 
 func (n *node) etcdHistory() []event {
-	events := []event{waiting()}
+	events := n.waitingForNetwork()
 	if n.booted {
 		events = append(events, event{state: "Preparing", message: "Running pre state", unknown: true})
 	}
