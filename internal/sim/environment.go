@@ -126,6 +126,7 @@ func (s Seed) subnet() (out datacenter.Subnet, err error) {
 			return out, fmt.Errorf("gateway of the machines: %w", err)
 		}
 	}
+	out.NoDHCP = s.NoDHCP
 	for _, r := range s.Reserved {
 		from, err1 := netip.ParseAddr(r.Start)
 		to, err2 := netip.ParseAddr(r.End)

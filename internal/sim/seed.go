@@ -4,8 +4,10 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/netip"
+	"slices"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/sim/audit"
@@ -35,6 +37,8 @@ type Seed struct {
 	// simulator's own.
 	Subnet  string `json:"subnet,omitempty"`
 	Gateway string `json:"gateway,omitempty"`
+	// NoDHCP leaves the network of the machines without a DHCP server.
+	NoDHCP bool `json:"noDHCP,omitempty"`
 	// Reserved addresses and ranges are never given to a machine.
 	Reserved []v1alpha1.AddressRange `json:"reserved,omitempty"`
 	// Artifacts that clusters will ask for, and that stand-ins are served for;
@@ -47,14 +51,16 @@ type Seed struct {
 }
 
 // SeedFor takes from a manifest what its platform has to have. Credentials are
-// no part of it.
-func SeedFor(p facade.Platform, cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) (Seed, error) {
+// no part of it. In mode ipam the network of the machines is that of a pool, and has no DHCP
+// server.
+func SeedFor(p facade.Platform, cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig, pools ...*v1alpha1.NetworkPool) (Seed, error) {
+	pc = inPools(pc, pools)
 	s := Seed{Reserved: reserved(cb.Spec.Network), Desired: desired(cb.Spec.Cluster)}
 	if _, err := netip.ParseAddr(cb.Spec.Network.VIP); err == nil {
 		s.Shared = []string{cb.Spec.Network.VIP}
 	}
 	if n := pc.Spec.Network; n != nil {
-		s.Subnet, s.Gateway = n.Subnet, n.Gateway
+		s.Subnet, s.Gateway, s.NoDHCP = n.Subnet, n.Gateway, n.Mode == v1alpha1.NetworkModeIPAM
 	}
 	if s.Subnet == "" {
 		s.Subnet = around(cb.Spec.Network.VIP)
@@ -62,6 +68,44 @@ func SeedFor(p facade.Platform, cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.Prov
 	var err error
 	s.Platform, err = json.Marshal(p.Seed(cb, pc))
 	return s, err
+}
+
+// inPools returns a ProviderConfig of mode ipam with the subnet that its machines are in: that
+// of the pool with the gateway in it, else of the first pool. The router of that network is
+// not where a wrong gateway says.
+func inPools(pc *v1alpha1.ProviderConfig, pools []*v1alpha1.NetworkPool) *v1alpha1.ProviderConfig {
+	n := pc.Spec.Network
+	if n == nil || n.Mode != v1alpha1.NetworkModeIPAM || n.Subnet != "" {
+		return pc
+	}
+	all := cidrs(n.PoolRefs, pools)
+	if len(all) == 0 {
+		return pc
+	}
+	pc = pc.DeepCopy()
+	gateway, _ := netip.ParseAddr(n.Gateway)
+	i := slices.IndexFunc(all, func(p netip.Prefix) bool { return p.Contains(gateway) })
+	if i < 0 {
+		pc.Spec.Network.Gateway = ""
+	}
+	pc.Spec.Network.Subnet = all[max(i, 0)].String()
+	return pc
+}
+
+// cidrs are the networks of the pools that are referred to, the first to use first.
+func cidrs(refs []v1alpha1.NetworkPoolReference, pools []*v1alpha1.NetworkPool) (out []netip.Prefix) {
+	refs = slices.Clone(refs)
+	slices.SortFunc(refs, func(a, b v1alpha1.NetworkPoolReference) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
+	})
+	for _, r := range refs {
+		for _, p := range pools {
+			if cidr, err := netip.ParsePrefix(p.Spec.CIDR); err == nil && p.Name == r.Name {
+				out = append(out, cidr.Masked())
+			}
+		}
+	}
+	return out
 }
 
 // desired is how many machines a manifest has.

@@ -30,12 +30,12 @@ func manifest() (*v1alpha1.ClusterBootstrap, *v1alpha1.ProviderConfig) {
 }
 
 // seedOf returns the seed of a manifest for a platform that has its image alone.
-func seedOf(t *testing.T, cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) Seed {
+func seedOf(t *testing.T, cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig, pools ...*v1alpha1.NetworkPool) Seed {
 	t.Helper()
 	platform := facade.Platform{Seed: func(_ *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
 		return map[string]string{"image": pc.Spec.Harvester.ImageName}
 	}}
-	s, err := SeedFor(platform, cb, pc)
+	s, err := SeedFor(platform, cb, pc, pools...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +78,36 @@ func TestSubnetOfTheProviderConfigCounts(t *testing.T) {
 	}
 	if _, err := (Seed{Subnet: "nonsense"}).subnet(); err == nil {
 		t.Error("nonsense was accepted")
+	}
+}
+
+func TestNetworkOfAPoolHasNoDHCP(t *testing.T) {
+	pool := func(name, cidr string) *v1alpha1.NetworkPool {
+		p := &v1alpha1.NetworkPool{Spec: v1alpha1.NetworkPoolSpec{CIDR: cidr}}
+		p.Name = name
+		return p
+	}
+	pools := []*v1alpha1.NetworkPool{pool("other", "10.5.0.0/16"), pool("late", "10.6.0.0/24"), pool("first", "10.7.0.9/24")}
+	for name, tt := range map[string]struct{ subnet, gateway, want, router string }{
+		"pool with the gateway": {gateway: "10.6.0.1", want: "10.6.0.0/24", router: "10.6.0.1"},
+		"first pool":            {want: "10.7.0.0/24"},
+		"gateway of no pool":    {gateway: "10.99.0.1", want: "10.7.0.0/24"},
+		"subnet":                {subnet: "10.6.0.0/20", gateway: "10.6.0.1", want: "10.6.0.0/20", router: "10.6.0.1"},
+	} {
+		cb, pc := manifest()
+		pc.Spec.Network = &v1alpha1.ProviderNetworkSpec{
+			Mode: v1alpha1.NetworkModeIPAM, Subnet: tt.subnet, Gateway: tt.gateway,
+			PoolRefs: []v1alpha1.NetworkPoolReference{{Name: "late", Priority: 2}, {Name: "first", Priority: 1}, {Name: "absent"}},
+		}
+		s := seedOf(t, cb, pc, pools...)
+		subnet, err := s.subnet()
+		if err != nil || !subnet.NoDHCP || s.Subnet != tt.want || s.Gateway != tt.router {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+	cb, pc := manifest()
+	if s := seedOf(t, cb, pc, pools...); s.NoDHCP || s.Subnet != "10.9.8.0/24" {
+		t.Errorf("without pools: %+v", s)
 	}
 }
 
