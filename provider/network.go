@@ -53,3 +53,9 @@ func parseNetwork(n v1alpha1.MachineNetwork) (*Network, error) {
 	}
 	return parsed, nil
 }
+
+// Pooled reports whether the machines of a ProviderConfig get their addresses from
+// NetworkPools.
+func Pooled(s v1alpha1.ProviderConfigSpec) bool {
+	return s.Network != nil && s.Network.Mode == v1alpha1.NetworkModeIPAM
+}

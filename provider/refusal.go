@@ -99,3 +99,13 @@ func RefuseNetwork(op, platform string, n *v1alpha1.ProviderNetworkSpec, honoure
 	}
 	return nil
 }
+
+// RefuseNetworkWithoutPools is RefuseNetwork for a platform whose machines can have an address
+// from a NetworkPool: with mode ipam all fields have an effect but subnet, which is the cidr
+// of the pool.
+func RefuseNetworkWithoutPools(op, platform string, n *v1alpha1.ProviderNetworkSpec) error {
+	if n == nil || n.Mode != v1alpha1.NetworkModeIPAM {
+		return RefuseNetwork(op, platform, n)
+	}
+	return RefuseNetwork(op, platform, n, "mode", "poolRefs", "gateway", "dnsServers", "timeServers")
+}

@@ -84,6 +84,28 @@ func TestFieldsOfTheNetworkWithoutEffectAreRefused(t *testing.T) {
 	}
 }
 
+func TestFieldsOfTheNetworkHaveAnEffectWithPools(t *testing.T) {
+	all := v1alpha1.ProviderNetworkSpec{Gateway: "10.0.0.1", DNSServers: []string{"10.0.0.1"}, TimeServers: []string{"10.0.0.1"}}
+	pooled := all
+	pooled.Mode, pooled.PoolRefs = v1alpha1.NetworkModeIPAM, []v1alpha1.NetworkPoolReference{{Name: "nodes"}}
+	elsewhere := pooled
+	elsewhere.Subnet = "10.0.0.0/24"
+	for reason, c := range map[string]struct {
+		network *v1alpha1.ProviderNetworkSpec
+		refused string
+	}{
+		"no network":        {nil, ""},
+		"addresses by pool": {&pooled, ""},
+		"subnet and pool":   {&elsewhere, "spec.network.subnet has no effect on Example machines"},
+		"addresses by DHCP": {&all, "spec.network.dnsServers has no effect on Example machines"},
+	} {
+		err := RefuseNetworkWithoutPools("connect", "Example", c.network)
+		if (err != nil) != (c.refused != "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+}
+
 // TestEveryFieldOfTheNetworkIsRefusedOrHonoured: a field that the API gets later must
 // not be accepted and ignored.
 func TestEveryFieldOfTheNetworkIsRefusedOrHonoured(t *testing.T) {

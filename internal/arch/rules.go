@@ -21,6 +21,7 @@ var rules = []Rule{
 	{Packages: "provider/check", May: []string{"api/v1alpha1", "provider"}},
 	{Packages: "provider/cloud", May: []string{"provider", "provider/check"}},
 	{Packages: "provider/errtext"},
+	{Packages: "provider/nocloud", May: []string{"provider"}},
 	{Packages: "provider/tag", May: []string{"api/v1alpha1"}},
 	{Packages: "provider/inmemory", May: []string{"api/v1alpha1", "provider"}},
 	{Packages: "provider/providertest", May: []string{"api/v1alpha1", "provider"}, InTests: []string{"provider/inmemory"}},

@@ -131,6 +131,7 @@ func TestUserDataThatThePlatformDoesNotAccept(t *testing.T) {
 		"the most":     {provider.MachineSpec{UserData: "1234"}, ""},
 		"too long":     {provider.MachineSpec{UserData: "12345"}, provider.ReasonUserDataTooLong},
 		"network data": {provider.MachineSpec{NetworkData: "x"}, provider.ReasonFieldUnsupported},
+		"an address":   {provider.MachineSpec{Network: &provider.Network{}}, provider.ReasonAddressUnsupported},
 	} {
 		if err := CheckUserData("", "X", c.spec, 4); (err == nil) != (c.reason == "") || err != nil && provider.ReasonOf(err) != c.reason {
 			t.Errorf("%s: %v, want %q", name, err, c.reason)
@@ -149,5 +150,16 @@ func TestPortsAndTargetsOfALoadBalancer(t *testing.T) {
 	add, drop := Difference([]string{"a", "b", "b"}, []string{"c", "a"})
 	if strings.Join(add, " ") != "b" || strings.Join(drop, " ") != "c" {
 		t.Errorf("%v are added and %v dropped", add, drop)
+	}
+}
+
+func TestThePlatformOfAnImageIsShownByItsName(t *testing.T) {
+	for name, want := range map[string]string{
+		"talos-v1.9.2": "", "nocloud-amd64.raw.xz": "", "metal-amd64.raw.xz": "metal", "Talos v1.9.2 (OpenStack)": "openstack",
+		"talos-nocloud-from-metal": "", "bimetal-1": "",
+	} {
+		if got := OtherPlatform(name, "nocloud"); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }

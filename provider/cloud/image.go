@@ -6,7 +6,9 @@ package cloud
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/check"
@@ -49,6 +51,30 @@ func continues(after string) bool {
 		}
 	}
 	return false
+}
+
+// platforms are those of the images of Talos, as the image factory names them.
+var platforms = []string{
+	"akamai", "aws", "azure", "cloudstack", "digitalocean", "equinixmetal", "exoscale", "gcp", "hcloud", "metal", "nocloud", "opennebula",
+	"openstack", "oracle", "scaleway", "upcloud", "vmware", "vultr",
+}
+
+// OtherPlatform returns the platform of Talos that the name of an image shows, if it is not own.
+// It is empty for a name that shows none, or own as well.
+func OtherPlatform(name, own string) string {
+	words := Words(name)
+	if slices.Contains(words, own) {
+		return ""
+	}
+	if i := slices.IndexFunc(words, func(word string) bool { return slices.Contains(platforms, word) }); i >= 0 {
+		return words[i]
+	}
+	return ""
+}
+
+// Words splits the name of an image, in lower case.
+func Words(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // Schematic compares the schematic of an image with the manifest's.

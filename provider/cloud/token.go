@@ -30,8 +30,11 @@ func TokenEnds(token string) time.Time {
 }
 
 // CheckUserData refuses user data of more bytes than the platform accepts, and network
-// data, which clouds have no place for. The platform is named for people.
+// data and addresses, which clouds have no place for. The platform is named for people.
 func CheckUserData(op, platform string, s provider.MachineSpec, most int) error {
+	if err := provider.RefuseAddress(op, platform, s); err != nil {
+		return err
+	}
 	if s.NetworkData != "" {
 		return provider.Invalid.New(op, provider.ReasonFieldUnsupported, fmt.Errorf("networkData has no effect on %s", platform), "remove it")
 	}

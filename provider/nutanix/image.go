@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/google/uuid"
 
@@ -107,33 +106,15 @@ func (p *platform) talosImage(ctx context.Context, s provider.MachineSpec) (best
 // openstack is the platform of the images of Talos that read the config drive of AHV.
 const openstack = "openstack"
 
-// platforms and architectures are those of other images of Talos, as the image factory names
-// them.
-var (
-	platforms = []string{
-		"akamai", "aws", "azure", "cloudstack", "digitalocean", "equinixmetal", "exoscale", "gcp", "hcloud", "metal", "nocloud", "opennebula",
-		"oracle", "scaleway", "upcloud", "vmware", "vultr",
-	}
-	architectures = []string{"arm64", "aarch64"}
-)
-
 // foreign returns the other platform or architecture that the name of an image shows; empty if
 // it shows none.
 func foreign(name string) string {
-	words := wordsOf(name)
-	others := architectures
-	if !slices.Contains(words, openstack) {
-		others = append(slices.Clone(architectures), platforms...)
+	for _, other := range []string{"arm64", "aarch64"} {
+		if slices.Contains(cloud.Words(name), other) {
+			return other
+		}
 	}
-	if i := slices.IndexFunc(words, func(word string) bool { return slices.Contains(others, word) }); i >= 0 {
-		return words[i]
-	}
-	return ""
-}
-
-// wordsOf splits the name of an image.
-func wordsOf(name string) []string {
-	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return cloud.OtherPlatform(name, openstack)
 }
 
 // better reports whether an image is to be preferred: with the schematic, then with the
@@ -142,7 +123,7 @@ func better(a, b image, schematic string) bool {
 	if x, y := hasSchematic(a, schematic), hasSchematic(b, schematic); x != y {
 		return x
 	}
-	if x, y := slices.Contains(wordsOf(a.name), openstack), slices.Contains(wordsOf(b.name), openstack); x != y {
+	if x, y := slices.Contains(cloud.Words(a.name), openstack), slices.Contains(cloud.Words(b.name), openstack); x != y {
 		return x
 	}
 	return cmp.Or(a.created.Compare(b.created), strings.Compare(a.uuid, b.uuid)) > 0
