@@ -177,6 +177,11 @@ func (p *Platform) refuse(op string, s provider.MachineSpec) error {
 	if p.options.Images != nil && s.Image != "" && !slices.Contains(p.options.Images, s.Image) {
 		return missing(op, provider.ReasonImageNotFound, "image", s.Image)
 	}
+	if p.options.NoAddresses {
+		if err := provider.RefuseAddress(op, "in-memory", s); err != nil {
+			return err
+		}
+	}
 	if p.options.NoNetworkData && s.NetworkData != "" {
 		return provider.Invalid.New(op, provider.ReasonFieldUnsupported, errors.New("this platform takes no network data"), "remove networkData")
 	}

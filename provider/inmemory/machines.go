@@ -197,3 +197,11 @@ func mac(n uint32) string {
 func address(n uint32) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
 }
+
+// addressOf is the address that was asked for, else one of the platform's choice.
+func addressOf(r *record) netip.Addr {
+	if n := r.spec.Network; n != nil {
+		return n.Address.Addr()
+	}
+	return address(r.number)
+}

@@ -53,6 +53,8 @@ type Options struct {
 	Plans bool
 	// NoNetworkData refuses network data, as clouds do.
 	NoNetworkData bool
+	// NoAddresses refuses addresses of the caller's choice, as clouds do.
+	NoAddresses bool
 }
 
 // Platform holds machines by name. Its methods may be called at any time.
@@ -160,7 +162,7 @@ func (p *Platform) report(r *record, now time.Time) provider.Machine {
 		m.State, m.Message = provider.StateStopped, r.stopped
 	case now.Sub(r.created) >= p.options.AddressDelay:
 		m.State, m.Message = provider.StateRunning, ""
-		m.Addresses = []netip.Addr{address(r.number)}
+		m.Addresses = []netip.Addr{addressOf(r)}
 	}
 	m.ID, m.MAC, m.Disks = identifier(r.number), mac(r.number), disks(r)
 	if p.options.NodeProviderIDs {

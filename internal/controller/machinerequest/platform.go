@@ -13,7 +13,8 @@ import (
 
 // observe returns what the platform has for the request.
 func observe(ctx context.Context, p *pass) (provider.Machine, error) {
-	return p.Platform.Machines.Observe(ctx, ref(p))
+	seen, err := p.Platform.Machines.Observe(ctx, ref(p))
+	return addressed(seen, p.Request.Spec.Network), err
 }
 
 // act creates or deletes the machine.
@@ -25,7 +26,8 @@ func act(ctx context.Context, p *pass, a request.Action) (provider.Machine, erro
 	if err != nil {
 		return provider.Machine{}, err
 	}
-	return p.Platform.Machines.Create(ctx, s)
+	made, err := p.Platform.Machines.Create(ctx, s)
+	return addressed(made, p.Request.Spec.Network), err
 }
 
 // plan asks for the record of the next attempt, where the platform needs one.
