@@ -58,7 +58,13 @@ func breakages() []breakage {
 			b.alter(func(s *provider.MachineSpec) { s.UserData = s.UserData[:min(len(s.UserData), 2048)] })
 		}},
 		{"labels", "they are ignored", func(b bench) { b.alter(func(s *provider.MachineSpec) { s.Labels = nil }) }},
-		{ruleRefused, "the field is ignored", func(b bench) { b.alter(func(s *provider.MachineSpec) { s.NetworkData = "" }) }},
+		{ruleRefused, "the field is ignored", func(b bench) {
+			b.alter(func(s *provider.MachineSpec) {
+				if s.Network == nil {
+					s.NetworkData = ""
+				}
+			})
+		}},
 	}, furtherBreakages()...)
 }
 
@@ -135,7 +141,7 @@ func linkLocal(b bench) {
 	b.bend(func(m *bent) {
 		m.observe = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 			r, err := m.Machines.Observe(ctx, ref)
-			if len(r.Addresses) > 0 {
+			if s, _ := b.p.Spec(ref.Name); len(r.Addresses) > 0 && s.Network == nil {
 				r.Addresses = []netip.Addr{netip.MustParseAddr("169.254.7.7")}
 			}
 			return r, err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"testing"
 	"time"
@@ -43,6 +44,7 @@ func inMemory() (Suite, *inmemory.Platform) {
 	return Suite{
 		Provider: p.Provider("in-memory"), Config: c, Bed: b, LoadBalancers: b,
 		Machine: provider.MachineSpec{CPU: 2, MemoryMB: 2048, DiskGB: 10, Image: knownImage},
+		Network: &provider.Network{Address: netip.MustParsePrefix("192.0.2.7/24"), Gateway: netip.MustParseAddr("192.0.2.1")},
 		Secrets: []string{token},
 		Missing: map[string]Change{
 			"image":   func(_ *provider.Config, s *provider.MachineSpec) { s.Image = "unheard-of" },

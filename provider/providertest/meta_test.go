@@ -22,7 +22,7 @@ type bench struct {
 }
 
 func TestEveryRuleIsCaughtBreaking(t *testing.T) {
-	broken := slices.Concat(breakages(), secondWays(), listBreakages(), copyBreakages(), changeBreakages(), attemptBreakages())
+	broken := slices.Concat(breakages(), secondWays(), listBreakages(), copyBreakages(), changeBreakages(), attemptBreakages(), addressBreakages())
 	for _, rule := range Rules() {
 		if !slices.ContainsFunc(broken, func(b breakage) bool { return b.rule == rule }) {
 			t.Errorf("no platform breaks the rule %q", rule)

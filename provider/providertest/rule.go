@@ -24,6 +24,7 @@ const (
 	ruleLostResponse = "create after a lost response"
 	ruleRecord       = "recorded attempt"
 	rulePartial      = "partial create resumed"
+	ruleAddress      = "requested address"
 	ruleThrottled    = "throttled"
 	ruleDenied       = "denied"
 	ruleCapacity     = "out of capacity"
@@ -40,6 +41,7 @@ func rules() []rule {
 		{name: rulePartial, check: partialCreateResumed},
 		{name: "observe absent", check: observeAbsent},
 		{name: "address appears", check: addressAppears},
+		{name: ruleAddress, check: requestedAddress},
 		{name: "kubelet provider id", check: kubeletProviderID},
 		{name: "delete", check: deletes},
 		{name: "repeat delete", check: repeatDelete},

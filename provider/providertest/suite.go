@@ -23,6 +23,9 @@ type Suite struct {
 	Config provider.Config
 	// Machine is one that the platform can make; name and owner are replaced.
 	Machine provider.MachineSpec
+	// Network is an address that the platform can give to a machine, one at a time; nil means
+	// that the driver refuses every one.
+	Network *provider.Network
 	// Bed is the far side of the driver.
 	Bed Bed
 
