@@ -14,6 +14,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/nocloud"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
 
@@ -76,8 +77,8 @@ func (m *machines) secret(s provider.MachineSpec) *corev1.Secret {
 	if len(s.UserData) > inlineMost {
 		data[userDataKey] = []byte(s.UserData.Reveal())
 	}
-	if len(s.NetworkData) > inlineMost {
-		data[networkDataKey] = []byte(s.NetworkData.Reveal())
+	if network := networkData(s); len(network) > inlineMost {
+		data[networkDataKey] = []byte(network.Reveal())
 	}
 	if len(data) == 0 {
 		return nil
@@ -115,7 +116,7 @@ func (m *machines) virtualMachine(s provider.MachineSpec, d disks) *kubevirtv1.V
 	for i := range spec.Domain.Devices.Disks { // the guest finds them at /dev/disk/by-id/virtio-NAME
 		spec.Domain.Devices.Disks[i].Serial = spec.Domain.Devices.Disks[i].Name
 	}
-	if s.UserData != "" || s.NetworkData != "" {
+	if nocloud.Needed(s) {
 		attach(spec, cloudInitVolume, kubevirtv1.VolumeSource{CloudInitNoCloud: cloudInit(s)})
 	}
 	return vm
@@ -132,7 +133,7 @@ func domain(s provider.MachineSpec, f v1alpha1.HarvesterFirmware) kubevirtv1.Dom
 			corev1.ResourceCPU: *resource.NewQuantity(int64(s.CPU), resource.DecimalSI), corev1.ResourceMemory: memory,
 		}},
 		Devices: kubevirtv1.Devices{Interfaces: []kubevirtv1.Interface{{
-			Name: networkLabel, Model: "virtio",
+			Name: networkLabel, Model: "virtio", MacAddress: macAddress(s),
 			InterfaceBindingMethod: kubevirtv1.InterfaceBindingMethod{Bridge: &kubevirtv1.InterfaceBridge{}},
 		}}},
 	}
@@ -157,12 +158,12 @@ func cloudInit(s provider.MachineSpec) *kubevirtv1.CloudInitNoCloudSource {
 	if len(s.UserData) > inlineMost {
 		c.UserDataSecretRef = ref
 	} else {
-		c.UserData = s.UserData.Reveal()
+		c.UserData = nocloud.UserData(s.UserData).Reveal()
 	}
-	if len(s.NetworkData) > inlineMost {
+	if network := networkData(s); len(network) > inlineMost {
 		c.NetworkDataSecretRef = ref
 	} else {
-		c.NetworkData = s.NetworkData.Reveal()
+		c.NetworkData = network.Reveal()
 	}
 	return c
 }

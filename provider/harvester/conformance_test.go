@@ -5,6 +5,7 @@ package harvester
 
 import (
 	"encoding/base64"
+	"net/netip"
 	"testing"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -20,6 +21,9 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, providertest.Suite{
 		Provider: Provider(), Config: shared.config(), Bed: operator{shared.Simulator},
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 10},
+		Network: &provider.Network{
+			Address: netip.MustParsePrefix("10.40.9.61/16"), Gateway: netip.MustParseAddr("10.40.0.1"), DNSServers: []netip.Addr{netip.MustParseAddr("10.40.0.2")},
+		},
 		Secrets: secrets(t),
 		Missing: map[string]providertest.Change{
 			"image":   func(_ *provider.Config, s *provider.MachineSpec) { s.Image = "default/unheard-of" },
@@ -29,8 +33,8 @@ func TestConformance(t *testing.T) {
 			"a label of the driver": func(_ *provider.Config, s *provider.MachineSpec) {
 				s.Labels = map[string]string{tag.OwnerID: "me"}
 			},
-			"network.mode ipam": func(c *provider.Config, _ *provider.MachineSpec) {
-				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Mode: v1alpha1.NetworkModeIPAM}
+			"network.gateway without pools": func(c *provider.Config, _ *provider.MachineSpec) {
+				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Gateway: "10.40.0.1"}
 			},
 		},
 		WithoutLoadBalancers: "on-premises clusters have a virtual IP instead",

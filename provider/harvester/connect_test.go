@@ -173,9 +173,8 @@ func TestCloseGivesTheConnectionsUp(t *testing.T) {
 
 func TestNetworkFieldsWithoutEffectAreRefused(t *testing.T) {
 	for field, network := range map[string]v1alpha1.ProviderNetworkSpec{
-		"mode":        {Mode: v1alpha1.NetworkModeIPAM},
 		"poolRefs":    {PoolRefs: []v1alpha1.NetworkPoolReference{{Name: "pool", Priority: 1}}},
-		"subnet":      {Subnet: "10.0.0.0/24"},
+		"subnet":      {Mode: v1alpha1.NetworkModeIPAM, Subnet: "10.0.0.0/24"},
 		"gateway":     {Gateway: "10.0.0.1"},
 		"dnsServers":  {DNSServers: []string{"10.0.0.1"}},
 		"timeServers": {TimeServers: []string{"10.0.0.1"}},

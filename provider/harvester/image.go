@@ -4,6 +4,7 @@
 package harvester
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,11 @@ func (m *machines) resolve(ctx context.Context, op string, s provider.MachineSpe
 	if i.class, err = m.imageClass(ctx, op, i); err != nil && !forbidden(err) {
 		return disks{}, err
 	}
+	if s.Network != nil {
+		if err := m.checkAddressable(ctx, op, i); err != nil && !forbidden(err) {
+			return disks{}, err
+		}
+	}
 	if err := m.checkNetwork(ctx, op); err != nil && !forbidden(err) {
 		return disks{}, err
 	}
@@ -52,11 +58,11 @@ func (m *machines) resolve(ctx context.Context, op string, s provider.MachineSpe
 	return disks{image: i, modes: modes}, err
 }
 
+// wanted names the image of a machine.
+func (m *machines) wanted(s provider.MachineSpec) string { return cmp.Or(s.Image, m.spec.ImageName) }
+
 func (m *machines) image(op string, s provider.MachineSpec) (image, error) {
-	text := s.Image
-	if text == "" {
-		text = m.spec.ImageName
-	}
+	text := m.wanted(s)
 	if text == "" {
 		return image{}, provider.Invalid.New(op, provider.ReasonImageMissing, errors.New("no image is set"), "set spec.harvester.imageName of the ProviderConfig, or spec.image")
 	}

@@ -24,6 +24,8 @@ type machines struct {
 	config string
 	// identity is that of the Harvester cluster, as far as it may be read.
 	identity provider.Identity
+	// pooled says that addresses of machines come from NetworkPools.
+	pooled bool
 	// insecure: the kubeconfig accepts any certificate.
 	insecure bool
 }

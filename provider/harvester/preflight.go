@@ -20,7 +20,7 @@ type preflight struct{ *machines }
 // Check looks at trust, permissions, images, network, storage classes, capacity and
 // names. Without machines it looks at what the ProviderConfig itself names.
 func (p preflight) Check(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	found, err := check.Run(ctx, specs, p.trust, p.permissions, p.identified, p.images, p.networks, p.classes, p.capacity, p.names)
+	found, err := check.Run(ctx, specs, p.trust, p.permissions, p.identified, p.images, p.addressable, p.networks, p.classes, p.capacity, p.names)
 	if err != nil {
 		return nil, apiError("check "+p.config, err)
 	}

@@ -36,7 +36,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 	if err != nil {
 		return provider.Platform{}, provider.Invalid.New(op, reasonKubeconfig, err, "correct the kubeconfig in the Secret")
 	}
-	m := &machines{api: api, spec: *c.Spec.Harvester, config: c.Name, insecure: config.Insecure}
+	m := &machines{api: api, spec: *c.Spec.Harvester, config: c.Name, insecure: config.Insecure, pooled: provider.Pooled(c.Spec)}
 	if m.spec.Namespace == "" {
 		m.spec.Namespace = "default"
 	}
@@ -57,5 +57,5 @@ func refuseSettings(op string, s v1alpha1.ProviderConfigSpec) error {
 	if s.Harvester == nil {
 		return provider.Invalid.New(op, provider.ReasonSettingsMissing, nil, "set spec.harvester")
 	}
-	return provider.RefuseNetwork(op, "Harvester", s.Network)
+	return provider.RefuseNetworkWithoutPools(op, "Harvester", s.Network)
 }

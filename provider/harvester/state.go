@@ -116,11 +116,24 @@ func unaddressed(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineIn
 	}
 	for _, c := range vmi.Status.Conditions {
 		if c.Type == kubevirtv1.VirtualMachineInstanceAgentConnected && c.Status == corev1.ConditionTrue {
-			return fmt.Sprintf("the virtual machine runs, but has no address on %s: check DHCP there", name)
+			return fmt.Sprintf("the virtual machine runs, but has no address on %s: %s", name, unaddressedHint(vm))
 		}
 	}
 	return fmt.Sprintf("the virtual machine runs, but no guest agent reports its address on %s: "+
 		"use an image with qemu-guest-agent, and check that it boots", name)
+}
+
+// unaddressedHint is what to look at where a guest has no address.
+func unaddressedHint(vm *kubevirtv1.VirtualMachine) string {
+	if t := vm.Spec.Template; t != nil && slices.ContainsFunc(t.Spec.Volumes, hasNetworkData) {
+		return "use an image that reads NoCloud network data, which is that of the platform nocloud for Talos"
+	}
+	return "check DHCP there"
+}
+
+func hasNetworkData(v kubevirtv1.Volume) bool {
+	c := v.CloudInitNoCloud
+	return c != nil && (c.NetworkData != "" || c.NetworkDataSecretRef != nil)
 }
 
 // obstacle is the first complaint of the instance, else of the VirtualMachine.

@@ -66,6 +66,16 @@ func TestARunningGuestWithoutAddressIsAnExplainedWait(t *testing.T) {
 	}
 }
 
+func TestAGuestThatDoesNotReadItsNetworkDataIsExplained(t *testing.T) {
+	vm := (&machines{}).virtualMachine(addressed(provider.MachineSpec{}), disks{})
+	vmi := &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{
+		Phase: kubevirtv1.Running, Conditions: []kubevirtv1.VirtualMachineInstanceCondition{{Type: kubevirtv1.VirtualMachineInstanceAgentConnected, Status: corev1.ConditionTrue}},
+	}}
+	if m := report(vm, provider.MachineRef{}, vmi); !strings.Contains(m.Message, "platform nocloud") {
+		t.Errorf("%+v", m)
+	}
+}
+
 func TestOnlyAMachineThatStaysOffIsStopped(t *testing.T) {
 	in := func(p kubevirtv1.VirtualMachineInstancePhase) *kubevirtv1.VirtualMachineInstance {
 		return &kubevirtv1.VirtualMachineInstance{Status: kubevirtv1.VirtualMachineInstanceStatus{Phase: p}}
