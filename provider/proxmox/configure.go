@@ -161,6 +161,9 @@ func (m machines) wantedSettings(op string, s provider.MachineSpec, v *vm, iso s
 	}
 	m.extraDisks(s, v.settings, all)
 	cloudInit(v.settings, m.spec.Storage, iso, all)
+	if iso == "" { // it has the address otherwise
+		addressSettings(s.Network, v.settings, all)
+	}
 	return all, nil
 }
 
@@ -219,27 +222,29 @@ func (m machines) extraDisks(s provider.MachineSpec, have settings, into map[str
 // cloudInit attaches the ISO image with user data, or else the drive that Proxmox VE writes
 // itself, for name and addresses. A guest would take either of two.
 func cloudInit(have settings, storage, iso string, into map[string]string) {
-	slot := ""
+	slot, found := driveSlot(have, iso)
+	switch {
+	case iso != "":
+		into[slot] = iso + ",media=cdrom"
+	case !found:
+		into[slot] = storage + ":cloudinit"
+	}
+}
+
+// driveSlot returns where the cloud-init drive of a VM is, or else where there is room for it;
+// empty means that there is none.
+func driveSlot(have settings, iso string) (slot string, found bool) {
 	for _, d := range have.drives() {
 		if d.cloudinit() || iso != "" && d.first == iso {
-			slot = d.slot
+			slot, found = d.slot, true
 		}
 	}
-	kept := slot != "" && iso == ""
 	for _, free := range []string{"ide2", "ide0", "sata5", "sata4"} {
 		if slot == "" && (have[free] == "" || strings.HasPrefix(have[free], "none")) {
 			slot = free
 		}
 	}
-	switch {
-	case iso != "":
-		into[slot] = iso + ",media=cdrom"
-	case !kept:
-		into[slot] = storage + ":cloudinit"
-	}
-	if iso == "" {
-		into["ipconfig0"] = cmp.Or(have["ipconfig0"], "ip=dhcp")
-	}
+	return slot, found
 }
 
 // differing returns the settings that a VM does not have yet.
@@ -263,6 +268,8 @@ func same(name, have, want string) bool {
 	case name == "agent":
 		return a.first == "1" || a.get("enabled") == "1"
 	case have == "" || a.first != b.first:
+		return false
+	case name == ipConfig && len(a.params) != len(b.params): // a gateway or an address more is another network
 		return false
 	}
 	return !slices.ContainsFunc(b.params, func(p [2]string) bool { return !strings.EqualFold(a.get(p[0]), p[1]) })

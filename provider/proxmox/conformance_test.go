@@ -4,6 +4,7 @@
 package proxmox
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -18,6 +19,9 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, providertest.Suite{
 		Provider: Provider(), Config: f.config(), Bed: operator{f}, Steps: true,
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 10},
+		Network: &provider.Network{
+			Address: netip.MustParsePrefix("10.40.9.61/16"), Gateway: netip.MustParseAddr("10.40.0.1"), DNSServers: []netip.Addr{netip.MustParseAddr("10.40.0.2")},
+		},
 		Secrets: []string{string(f.credentials[v1alpha1.KeyTokenSecret])},
 		Labels:  map[string]string{"tier": "gold", "zone_of_shop": "a-1"},
 		Missing: map[string]providertest.Change{
@@ -38,8 +42,8 @@ func TestConformance(t *testing.T) {
 				s.ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 10, StorageClass: "longhorn"}}
 			},
 			"a disk below that of the template": func(_ *provider.Config, s *provider.MachineSpec) { s.DiskGB = 1 },
-			"network.mode ipam": func(c *provider.Config, _ *provider.MachineSpec) {
-				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Mode: v1alpha1.NetworkModeIPAM}
+			"network.gateway without pools": func(c *provider.Config, _ *provider.MachineSpec) {
+				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Gateway: "10.40.0.1"}
 			},
 		},
 		Unexercised: map[string]string{

@@ -116,7 +116,7 @@ func (p preflight) isoStorages(c *cluster, specs []provider.MachineSpec) []strin
 	found := map[string]bool{}
 	for _, s := range specs {
 		for _, n := range p.spec.Nodes {
-			if storage, ok := machines(p).isoStorage(c, n); ok && (s.UserData != "" || s.NetworkData != "") {
+			if storage, ok := machines(p).isoStorage(c, n); ok && needsISO(s) {
 				found[storage] = true
 			}
 		}

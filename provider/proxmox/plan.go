@@ -116,7 +116,7 @@ func (m machines) checkPlace(ctx context.Context, c *cluster, s provider.Machine
 			return err
 		}
 	}
-	if _, ok := m.isoStorage(c, at.node); !ok && (s.UserData != "" || s.NetworkData != "") {
+	if _, ok := m.isoStorage(c, at.node); !ok && needsISO(s) {
 		return errISO("", at.node)
 	}
 	return m.checkBridge(ctx, at.node)

@@ -33,6 +33,8 @@ type platform struct {
 	spec   v1alpha1.ProxmoxSpec
 	config string
 	clones clones
+	// pooled says that addresses of machines come from NetworkPools.
+	pooled bool
 
 	// What many calls ask for at the same time is read with one request.
 	seen      *cloud.Batch[*cluster]

@@ -68,7 +68,7 @@ func (p preflight) storage(ctx context.Context, specs []provider.MachineSpec) ([
 		for _, d := range s.ExtraDisks {
 			needs[cmp.Or(d.StorageClass, p.spec.Storage)] += int64(d.SizeGB)
 		}
-		isoNeeded = isoNeeded || s.UserData != "" || s.NetworkData != ""
+		isoNeeded = isoNeeded || needsISO(s)
 	}
 	needs[p.spec.Storage] += 0
 	var all []provider.Finding
@@ -148,6 +148,9 @@ func (p preflight) oneTemplate(ctx context.Context, c *cluster, s provider.Machi
 		t, err := p.sourceFor(ctx, c, copies, node)
 		if err == nil {
 			err = t.check(s)
+		}
+		if err == nil && p.pooled && !needsISO(s) {
+			err = t.checkAddressable()
 		}
 		if f, err := check.Verdict("template "+name, within("", err)); err != nil || f.Verdict != provider.Passed {
 			return f, err

@@ -33,6 +33,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 		return provider.Platform{}, err
 	}
 	p := newPlatform(api, *c.Spec.Proxmox, c.Name)
+	p.pooled = provider.Pooled(c.Spec)
 	identity, err := p.connected(ctx, op)
 	if err != nil {
 		api.release()
@@ -49,5 +50,5 @@ func refuseSettings(op string, s v1alpha1.ProviderConfigSpec) error {
 	if s.Proxmox == nil {
 		return provider.Invalid.New(op, provider.ReasonSettingsMissing, nil, "set spec.proxmox")
 	}
-	return provider.RefuseNetwork(op, "Proxmox VE", s.Network)
+	return provider.RefuseNetworkWithoutPools(op, "Proxmox VE", s.Network)
 }

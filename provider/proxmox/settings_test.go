@@ -123,6 +123,27 @@ func TestDisksAndUserDataOfAClone(t *testing.T) {
 			nil, func(_ *machines, s *provider.MachineSpec) { s.UserData = "x" },
 			map[string]any{"ide2": "local:iso/x.iso,media=cdrom", "ipconfig0": nil},
 		},
+		"an address": {
+			nil, func(_ *machines, s *provider.MachineSpec) {
+				s.Network = network("10.40.0.61/16", "10.40.0.1", "10.40.0.2", "10.40.0.3")
+			},
+			map[string]any{"ide2": nil, "ipconfig0": "ip=10.40.0.61/16,gw=10.40.0.1", "nameserver": "10.40.0.2 10.40.0.3"},
+		},
+		"an address of IPv6": {
+			nil, func(_ *machines, s *provider.MachineSpec) { s.Network = network("fd00:40::61/64", "fd00:40::1") },
+			map[string]any{"ipconfig0": "ip6=fd00:40::61/64,gw6=fd00:40::1", "nameserver": nil},
+		},
+		"an address instead of that of the template": {
+			func(s settings) { s["ipconfig0"] = "ip=10.40.0.61/16,gw=10.40.0.1" },
+			func(_ *machines, s *provider.MachineSpec) { s.Network = network("10.40.0.61/16", "") },
+			map[string]any{"ipconfig0": "ip=10.40.0.61/16"},
+		},
+		"an address and user data are on one drive": {
+			nil, func(_ *machines, s *provider.MachineSpec) {
+				s.UserData, s.Network = "x", network("10.40.0.61/16", "10.40.0.1")
+			},
+			map[string]any{"ide2": "local:iso/x.iso,media=cdrom", "ipconfig0": nil},
+		},
 		"no drive yet": {
 			func(s settings) { delete(s, "ide2") }, nil, map[string]any{"ide2": "local-lvm:cloudinit", "ipconfig0": "ip=dhcp"},
 		},

@@ -153,6 +153,11 @@ func (t template) check(s provider.MachineSpec) error {
 	if err := t.checkTags(); err != nil {
 		return err
 	}
+	if s.Network != nil && !needsISO(s) {
+		if err := t.checkAddressable(); err != nil {
+			return err
+		}
+	}
 	root, ok := t.settings.root()
 	if !ok {
 		return provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("template %d on %s has no disk", t.VMID, t.Node), "attach the disk of Talos to it")

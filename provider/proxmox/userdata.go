@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/nocloud"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
 
@@ -98,16 +99,20 @@ func errISO(op, node string) error {
 		"allow the content iso on a storage of the node and grant Datastore.AllocateTemplate on it, or leave out userData and networkData")
 }
 
+// needsISO reports whether a machine needs a drive that Proxmox VE does not write. Such a drive
+// has the address of the machine too.
+func needsISO(s provider.MachineSpec) bool { return s.UserData != "" || s.NetworkData != "" }
+
 // ensureISO uploads the user data of a machine, and returns its volume once it is there.
 func (m machines) ensureISO(ctx context.Context, op string, s provider.MachineSpec, c *cluster, v *vm) (volid string, ready bool, err error) {
-	if s.UserData == "" && s.NetworkData == "" {
+	if !needsISO(s) {
 		return "", true, nil
 	}
 	storage, ok := m.isoStorage(c, v.Node)
 	if !ok {
 		return "", false, errISO(op, v.Node)
 	}
-	content := nocloud(s)
+	content := driveImage(s)
 	there, _, err := m.isosOf(ctx, c, s.MachineRef)
 	if err != nil {
 		return "", false, within(op, err)
@@ -120,11 +125,11 @@ func (m machines) ensureISO(ctx context.Context, op string, s provider.MachineSp
 	return "", false, within(op, m.upload(ctx, v.Node, storage, isoName(s.MachineRef), content))
 }
 
-// nocloud is the image that cloud-init and Talos read user data from.
-func nocloud(s provider.MachineSpec) []byte {
-	files := []file{{"meta-data", "instance-id: " + s.Owner.ID + "\nlocal-hostname: " + s.Name + "\n"}, {"user-data", s.UserData.Reveal()}}
-	if s.NetworkData != "" {
-		files = append(files, file{"network-config", s.NetworkData.Reveal()})
+// driveImage is the image that cloud-init and Talos read user data from.
+func driveImage(s provider.MachineSpec) []byte {
+	files := []file{{"meta-data", "instance-id: " + s.Owner.ID + "\nlocal-hostname: " + s.Name + "\n"}, {"user-data", nocloud.UserData(s.UserData).Reveal()}}
+	if network := nocloud.NetworkData(s, macOf(s.Owner.ID)); network != "" {
+		files = append(files, file{"network-config", network.Reveal()})
 	}
 	return image("cidata", files)
 }
