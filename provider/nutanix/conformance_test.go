@@ -4,6 +4,7 @@
 package nutanix
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -23,6 +24,9 @@ func TestConformance(t *testing.T) {
 		Provider: Provider(), Config: f.config(), Bed: operator{f},
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20, TalosVersion: talosVersion},
 		Labels:  map[string]string{"tier": "gold", "Zone of the shop": "a 1"},
+		Network: &provider.Network{
+			Address: netip.MustParsePrefix("10.40.9.61/16"), Gateway: netip.MustParseAddr("10.40.0.1"), DNSServers: []netip.Addr{netip.MustParseAddr("10.40.0.2")},
+		},
 		Secrets: []string{string(f.credentials[v1alpha1.KeyPassword])},
 		Missing: map[string]providertest.Change{
 			"image":   func(_ *provider.Config, s *provider.MachineSpec) { s.Image = nowhere },
@@ -37,8 +41,11 @@ func TestConformance(t *testing.T) {
 			"too much user data": func(_ *provider.Config, s *provider.MachineSpec) {
 				s.UserData = provider.Sensitive(strings.Repeat("x", 96001))
 			},
-			"network.mode ipam": func(c *provider.Config, _ *provider.MachineSpec) {
-				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Mode: v1alpha1.NetworkModeIPAM}
+			"an address of another subnet": func(_ *provider.Config, s *provider.MachineSpec) {
+				s.Network = &provider.Network{Address: netip.MustParsePrefix("192.0.2.7/24")}
+			},
+			"network.gateway without pools": func(c *provider.Config, _ *provider.MachineSpec) {
+				c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Gateway: "10.40.0.1"}
 			},
 			"sockets of three cores": func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Nutanix.CoresPerSocket = 3 },
 			"an unknown cluster":     func(c *provider.Config, _ *provider.MachineSpec) { c.Spec.Nutanix.ClusterUUID = nowhere },

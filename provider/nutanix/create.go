@@ -89,6 +89,9 @@ func (m machines) order(s provider.MachineSpec, a attempt, categories map[string
 	for i, d := range s.ExtraDisks {
 		o.disks = append(o.disks, diskOrder{container: a.Containers[i+1], sizeMiB: int64(d.SizeGB) << 10})
 	}
+	if s.Network != nil {
+		o.address = s.Network.Address.Addr().String()
+	}
 	if s.UserData != "" {
 		o.userData = base64.StdEncoding.EncodeToString([]byte(s.UserData.Reveal()))
 	}

@@ -3,7 +3,10 @@
 
 package nutanix
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // States of an entity of Prism Central.
 const (
@@ -56,6 +59,7 @@ type disk struct {
 type order struct {
 	name, description         string
 	cluster, subnet, project  string
+	address                   string // empty: the subnet assigns one
 	sockets, cores, memoryMiB int64
 	disks                     []diskOrder
 	userData                  string // base64
@@ -90,7 +94,20 @@ type subnet struct {
 	uuid, name, cluster string
 	overlay             bool
 	vlan                int32
+	// addresses are those that AHV assigns; the zero value means that it assigns none.
+	addresses addressPlan
 }
+
+// addressPlan is what AHV IPAM knows of a subnet: its range, the gateway that machines get, and
+// the pools that machines without an address of their own get one from.
+type addressPlan struct {
+	network netip.Prefix
+	gateway netip.Addr
+	pools   [][2]netip.Addr
+}
+
+// managed reports whether AHV assigns addresses at all.
+func (a addressPlan) managed() bool { return a.network.IsValid() }
 
 // container is a storage container; free is nil where Prism Central does not say.
 type container struct {

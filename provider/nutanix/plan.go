@@ -60,6 +60,11 @@ func (m machines) resolve(ctx context.Context, s provider.MachineSpec, number in
 	if err != nil {
 		return a, err
 	}
+	if s.Network != nil {
+		if err := checkAddress(net, *s.Network); err != nil {
+			return a, err
+		}
+	}
 	picture, err := m.imageFor(ctx, s)
 	if err != nil {
 		return a, err

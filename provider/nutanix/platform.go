@@ -29,6 +29,8 @@ type platform struct {
 	prism
 	spec   v1alpha1.NutanixSpec
 	config string
+	// pooled is the network whose addresses come from NetworkPools; nil without pools.
+	pooled *v1alpha1.ProviderNetworkSpec
 
 	// everything is the listing of all VMs, shared by the calls that wait for it.
 	everything *cloud.Batch[[]vm]

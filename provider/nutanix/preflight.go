@@ -19,10 +19,10 @@ import (
 // preflight implements provider.Preflight.
 type preflight struct{ *platform }
 
-// Check looks at Prism Central, permissions, cluster, subnet, project, images, storage,
+// Check looks at Prism Central, permissions, cluster, subnet, addresses, project, images, storage,
 // capacity and names. Without machines it looks at what the ProviderConfig itself names.
 func (p preflight) Check(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	found, err := check.Run(ctx, specs, p.central, p.permissions, p.cluster, p.subnets, p.project, p.images, p.storages, p.capacity, p.names)
+	found, err := check.Run(ctx, specs, p.central, p.permissions, p.cluster, p.subnets, p.addresses, p.project, p.images, p.storages, p.capacity, p.names)
 	if err != nil {
 		return nil, apiError("check "+p.config, err)
 	}

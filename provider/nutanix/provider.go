@@ -35,6 +35,9 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 		return provider.Platform{}, err
 	}
 	p := newPlatform(api, *c.Spec.Nutanix, c.Name)
+	if provider.Pooled(c.Spec) {
+		p.pooled = c.Spec.Network
+	}
 	identity, err := p.identify(ctx)
 	if err != nil {
 		p.release()
@@ -51,5 +54,5 @@ func refuseSettings(op string, s v1alpha1.ProviderConfigSpec) error {
 	if s.Nutanix == nil {
 		return provider.Invalid.New(op, provider.ReasonSettingsMissing, nil, "set spec.nutanix")
 	}
-	return provider.RefuseNetwork(op, "Nutanix", s.Network)
+	return provider.RefuseNetworkWithoutPools(op, "Nutanix", s.Network)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	v3 "github.com/nutanix-cloud-native/prism-go-client/v3"
+	"github.com/nutanix-cloud-native/prism-go-client/v3/models"
 )
 
 // This file alone knows the types of the vendor's client: another version of the API
@@ -350,6 +352,9 @@ func vmInput(o order) *v3.VMIntentInput {
 		NumSockets: &o.sockets, NumVcpusPerSocket: &o.cores, MemorySizeMib: &o.memoryMiB,
 		NicList: []*v3.VMNic{{SubnetReference: refer("subnet", o.subnet), IsConnected: new(true)}},
 	}
+	if o.address != "" {
+		r.NicList[0].IPEndpointList = []*v3.IPAddress{{IP: &o.address, Type: new("ASSIGNED")}}
+	}
 	for i, d := range o.disks {
 		r.DiskList = append(r.DiskList, diskInput(d, int64(i)))
 	}
@@ -476,9 +481,32 @@ func subnetOf(e *v3.SubnetIntentResponse) subnet {
 		}
 		if s.Resources != nil {
 			one.overlay, one.vlan = s.Resources.SubnetType == "OVERLAY", s.Resources.VlanID
+			one.addresses = addressesOf(s.Resources.IPConfig)
 		}
 	}
 	return one
+}
+
+// addressesOf reads what AHV assigns on a subnet. A range is written "10.0.0.9 10.0.0.19".
+func addressesOf(c *models.IPConfig) (a addressPlan) {
+	if c == nil {
+		return a
+	}
+	first, err := netip.ParseAddr(c.SubnetIP)
+	if err != nil {
+		return a
+	}
+	a.network = netip.PrefixFrom(first, int(c.PrefixLength))
+	a.gateway, _ = netip.ParseAddr(c.DefaultGatewayIP) // a subnet may have none
+	for _, pool := range c.PoolList {
+		from, to, _ := strings.Cut(pool.Range, " ")
+		start, err := netip.ParseAddr(from)
+		end, err2 := netip.ParseAddr(to)
+		if err == nil && err2 == nil {
+			a.pools = append(a.pools, [2]netip.Addr{start, end})
+		}
+	}
+	return a
 }
 
 // containerOf reads a storage container, whose attributes are lists of values over time.

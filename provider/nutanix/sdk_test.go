@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,6 +43,35 @@ func TestAMachineIsAVMOfTheRequestedSize(t *testing.T) {
 		disk(1, 20, `,"storage_config":{"storage_container_reference":{"kind":"storage_container","uuid":"fast"}}`) + "," + disk(2, 30, "") + `]}}}`
 	if diff := cmp.Diff(parsed(t, want), parsed(t, string(text))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestAnAddressIsThatOfTheInterface reads the request that creates a machine with one.
+func TestAnAddressIsThatOfTheInterface(t *testing.T) {
+	p := newPlatform(prism{&caller{http: &http.Client{}}}, v1alpha1.NutanixSpec{}, "nutanix-prod")
+	s := provider.MachineSpec{Network: &provider.Network{Address: netip.MustParsePrefix("10.40.0.61/16")}}
+	o := machines{p}.order(s, attempt{Subnet: "net", Containers: []string{""}}, nil)
+	got := vmInput(o).Spec.Resources.NicList[0].IPEndpointList
+	if len(got) != 1 || *got[0].IP != "10.40.0.61" || *got[0].Type != "ASSIGNED" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTheAddressesOfASubnetAreRead(t *testing.T) {
+	const managed = `200 {"metadata":{"uuid":"net"},"status":{"name":"vlan40","resources":{"subnet_type":"VLAN","vlan_id":40,"ip_config":{"subnet_ip":"10.40.0.0","prefix_length":16,` +
+		`"default_gateway_ip":"10.40.0.1","pool_list":[{"range":"10.40.1.10 10.40.1.20"},{"range":"nonsense"}]}}}}`
+	s, _ := server(t, answers{"GET /subnets/net": {managed}, "GET /subnets/bare": {`200 {"metadata":{"uuid":"bare"},"status":{"name":"vlan41","resources":{"vlan_id":41}}}`}})
+	net, err := api(t, s).subnet(t.Context(), "net")
+	if got := net.addresses; err != nil || got.network.String() != "10.40.0.0/16" || got.gateway.String() != "10.40.0.1" || len(got.pools) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for address, want := range map[string]bool{"10.40.1.9": false, "10.40.1.10": true, "10.40.1.20": true, "10.40.1.21": false} {
+		if net.addresses.assigns(netip.MustParseAddr(address)) != want {
+			t.Errorf("%s: not %v", address, want)
+		}
+	}
+	if bare, err := api(t, s).subnet(t.Context(), "bare"); err != nil || bare.addresses.managed() {
+		t.Errorf("%+v, %v", bare, err)
 	}
 }
 
