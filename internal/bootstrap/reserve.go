@@ -99,12 +99,9 @@ func (s *Session) allocate(ctx context.Context, demands []demand, have []*v1alph
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range missing {
-		i := slices.IndexFunc(assigned, func(a Assignment) bool { return a.Name == d.name })
-		if i < 0 {
-			continue
-		}
-		a := s.newAllocation(d, assigned[i].Pool)
+	for _, chosen := range assigned {
+		i := slices.IndexFunc(missing, func(d demand) bool { return d.name == chosen.Name })
+		a := s.newAllocation(missing[i], chosen.Pool)
 		if err := s.Client.Create(ctx, a, client.FieldOwner(fieldOwner)); err != nil {
 			return nil, err
 		}

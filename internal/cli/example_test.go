@@ -47,7 +47,7 @@ func TestExamplesAreWorthCopying(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := bootstrap.NewPlan(m.Cluster.Spec)
+		plan, err := bootstrap.NewPlan(operation.Effective(m))
 		want, isReference := withLonghorn, filepath.Base(path) == asWritten
 		switch {
 		case isReference:

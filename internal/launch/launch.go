@@ -145,7 +145,7 @@ func (l *Launch) simulateAhead(ctx context.Context) *errgroup.Group {
 
 // create creates the cluster once plane and platform are ready.
 func (l *Launch) create(o *operation.Operation, known *v1alpha1.ClusterBootstrap) error {
-	plan, err := bootstrap.NewPlan(l.Manifest.Cluster.Spec)
+	plan, err := bootstrap.NewPlan(operation.Effective(l.Manifest))
 	if err != nil {
 		return err
 	}

@@ -28,11 +28,39 @@ func references(m *Manifest) (problems []Problem) {
 	if !v1alpha1.AllowsNamespace(m.Provider, m.Cluster.Namespace) {
 		problems = append(problems, m.At(m.Provider, "metadata.annotations", notAllowed(m.Cluster.Namespace)))
 	}
+	problems = append(problems, m.checkPools()...)
 	problems = append(problems, m.placeSecrets()...)
 	if m.Secret != nil && !v1alpha1.AllowsNamespace(m.Secret, m.Provider.Namespace) {
 		problems = append(problems, m.At(m.Secret, "metadata.annotations", notAllowed(m.Provider.Namespace)))
 	}
 	return problems
+}
+
+// checkPools finds NetworkPools that nothing refers to. One that the ProviderConfig refers to
+// and the file lacks may be on the plane already.
+func (m *Manifest) checkPools() (problems []Problem) {
+	seen := map[string]bool{}
+	for _, p := range m.Pools {
+		switch {
+		case seen[p.Name]:
+			problems = append(problems, m.At(p, "metadata.name", "this is a second NetworkPool "+p.Name))
+		case p.Namespace != m.Cluster.Namespace:
+			problems = append(problems, m.At(p, "metadata.namespace", fmt.Sprintf("is %s, but the ClusterBootstrap is in %s; NetworkPools are used in their own namespace", p.Namespace, m.Cluster.Namespace)))
+		case !m.refersTo(p.Name):
+			problems = append(problems, m.At(p, "metadata.name", fmt.Sprintf("nothing refers to NetworkPool %s; name it in spec.network.poolRefs of the ProviderConfig, and set spec.network.mode to ipam", p.Name)))
+		}
+		seen[p.Name] = true
+	}
+	if n := m.Provider.Spec.Network; n.IPAM() && m.Provider.Namespace != m.Cluster.Namespace {
+		problems = append(problems, m.At(m.Provider, "metadata.namespace", fmt.Sprintf("is %s, but the ClusterBootstrap is in %s; a ProviderConfig with NetworkPools is used in its own namespace", m.Provider.Namespace, m.Cluster.Namespace)))
+	}
+	return problems
+}
+
+// refersTo reports whether the ProviderConfig refers to a NetworkPool.
+func (m *Manifest) refersTo(pool string) bool {
+	n := m.Provider.Spec.Network
+	return n != nil && slices.ContainsFunc(n.PoolRefs, func(r v1alpha1.NetworkPoolReference) bool { return r.Name == pool })
 }
 
 // placeSecrets gives each Secret of the file to what refers to it.

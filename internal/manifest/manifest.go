@@ -28,6 +28,9 @@ type Manifest struct {
 	Secret *corev1.Secret
 	// Others are the Secrets of the file that addons refer to.
 	Others []*corev1.Secret
+	// Pools are the NetworkPools that the ProviderConfig refers to, as far as the file has
+	// them.
+	Pools []*v1alpha1.NetworkPool
 
 	file    string
 	secrets []*corev1.Secret // all of the file
@@ -79,7 +82,7 @@ func Parse(path string, data []byte, checks ...Check) (*Manifest, error) {
 }
 
 // add puts the object of a document in its place. Of a kind there is one, but for
-// Secrets.
+// Secrets and NetworkPools.
 func (m *Manifest) add(d *document, found map[string]int) ([]Problem, error) {
 	o, problems, err := d.object()
 	if err != nil {
@@ -87,6 +90,10 @@ func (m *Manifest) add(d *document, found map[string]int) ([]Problem, error) {
 	}
 	if secret, is := o.(*corev1.Secret); is {
 		m.sources[o], m.secrets = d, append(m.secrets, secret)
+		return problems, nil
+	}
+	if pool, is := o.(*v1alpha1.NetworkPool); is {
+		m.sources[o], m.Pools = d, append(m.Pools, pool)
 		return problems, nil
 	}
 	kind := d.text("kind")

@@ -87,6 +87,29 @@ func good(t *testing.T) string {
 	return string(data)
 }
 
+// withPool is a manifest whose ProviderConfig refers to NetworkPool lan, which it lacks.
+func withPool(text string) string {
+	return strings.Replace(text, "  harvester:\n", "  network: {mode: ipam, poolRefs: [{name: lan}]}\n  harvester:\n", 1)
+}
+
+// pool is the document of a NetworkPool.
+func pool(name, metadata string) string {
+	return "---\napiVersion: butler.butlerlabs.dev/v1alpha1\nkind: NetworkPool\nmetadata:\n  name: " + name + "\n" + metadata + "spec:\n  cidr: 10.40.0.0/24\n"
+}
+
+func TestNetworkPoolsOfTheFileAreThoseOfTheProviderConfig(t *testing.T) {
+	m, err := Parse("c.yaml", []byte(withPool(good(t))+pool("lan", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Pools) != 1 || m.Pools[0].Namespace != Namespace || m.Pools[0].Spec.CIDR != "10.40.0.0/24" || m.Pools[0].Spec.ReuseAfter == nil {
+		t.Errorf("%+v", m.Pools)
+	}
+	if m, err := Parse("c.yaml", []byte(withPool(good(t)))); err != nil || len(m.Pools) != 0 {
+		t.Errorf("%v: the pool may be on the plane already", err)
+	}
+}
+
 // problems are the lines that a manifest is refused with.
 func problems(t *testing.T, text string, checks ...Check) []string {
 	t.Helper()
@@ -103,6 +126,7 @@ func problems(t *testing.T, text string, checks ...Check) []string {
 func TestWrongManifestIsRefusedWithLineAndSuggestion(t *testing.T) {
 	text := good(t)
 	_, cluster, _ := strings.Cut(text, "---\n")
+	fromPool := withPool(text)
 	for reason, c := range map[string]struct{ old, new, want string }{
 		"misspelled field":            {"memoryMB:", "memoryMb:", "c.yaml:34: spec.cluster.controlPlane.memoryMb: unknown field; did you mean memoryMB?"},
 		"swapped letters":             {"topology:", "toplogy:", "c.yaml:30: spec.cluster.toplogy: unknown field; did you mean topology?"},
@@ -117,7 +141,11 @@ func TestWrongManifestIsRefusedWithLineAndSuggestion(t *testing.T) {
 		"out of range":                {"cpu: 4", "cpu: 0", "c.yaml:33: spec.cluster.controlPlane.cpu: 0 should be greater than or equal to 1"},
 		"not one of a list":           {"topology: single-node", "topology: singlenode", `c.yaml:30: spec.cluster.topology: "singlenode" is none of "single-node", "ha"; did you mean single-node?`},
 		"pattern":                     {"version: v1.9.2", "version: 1.9.2", `c.yaml:41: spec.talos.version: "1.9.2" should match '^v[0-9]+\.[0-9]+\.[0-9]+$'; did you mean v1.9.2?`},
-		"rule about another field":    {"single-node\n    controlPlane:\n      replicas: 1\n      cpu: 4\n      memoryMB: 16384\n      diskGB: 100\n  network:\n    podCIDR: 10.244.0.0/16\n    serviceCIDR: 10.96.0.0/12\n    vip: \"10.40.0.100\"\n", "ha\n    controlPlane:\n      replicas: 3\n      cpu: 4\n      memoryMB: 16384\n      diskGB: 100\n  network:\n    podCIDR: 10.244.0.0/16\n    serviceCIDR: 10.96.0.0/12\n", "c.yaml:36: spec.network.vip: is required for topology ha on harvester, nutanix and proxmox"},
+		"rule about another field":    {"  harvester:\n", "  network: {mode: ipam}\n  harvester:\n", "c.yaml:13: spec.network.poolRefs: are required for mode ipam, and for no other"},
+		"pool nothing refers to":      {text, text + pool("lan", ""), "c.yaml:47: metadata.name: nothing refers to NetworkPool lan; name it in spec.network.poolRefs of the ProviderConfig, and set spec.network.mode to ipam"},
+		"second pool of a name":       {text, fromPool + pool("lan", "") + pool("lan", ""), "c.yaml:55: metadata.name: this is a second NetworkPool lan"},
+		"pool elsewhere":              {text, fromPool + pool("lan", "  namespace: prod\n"), "c.yaml:49: metadata.namespace: is prod, but the ClusterBootstrap is in butler-system"},
+		"field of a pool":             {text, fromPool + pool("lan", "") + "  range: x\n", "c.yaml:51: spec.range: unknown field"},
 		"what Go alone can tell":      {"vip: \"10.40.0.100\"", "vip: \"10.40.0.100\"\n    loadBalancerPool: {start: fd00::2, end: fd00::1}", "c.yaml:40: spec.network.loadBalancerPool: start fd00::2 must not lie after end fd00::1"},
 		"label that no node can have": {"diskGB: 100", "diskGB: 100\n      labels:\n        example.com/zone: a b", "c.yaml:36: spec.cluster.controlPlane.labels: value \"a b\" of example.com/zone: "},
 		"status":                      {"kind: ClusterBootstrap\n", "kind: ClusterBootstrap\nstatus: {phase: Ready}\n", "c.yaml:20: status: is written by the controllers; remove it"},
@@ -146,7 +174,7 @@ func TestWrongManifestIsRefusedWithLineAndSuggestion(t *testing.T) {
 		"control character":           {"name: dev-cluster\n  name", "name: dev-\x00\n  name", "c.yaml:21: this is no YAML: control characters are not allowed"},
 		"content behind a separator":  {text, text + "--- {apiVersion: v1, kind: Pod}\n", `c.yaml:43: kind: a "Pod" of "v1" does not belong here; `},
 		"content behind an end":       {text, text + "...\napiVersion: v1\nkind: Pod\n", `c.yaml:45: kind: a "Pod" of "v1" does not belong here; `},
-		"without kind":                {"kind: ProviderConfig\n", "", "c.yaml:4: kind: is missing, but required; it is ClusterBootstrap, ProviderConfig or Secret"},
+		"without kind":                {"kind: ProviderConfig\n", "", "c.yaml:4: kind: is missing, but required; it is ClusterBootstrap, ProviderConfig, NetworkPool or Secret"},
 		"fraction":                    {"cpu: 4", "cpu: 4.5", "c.yaml:33: spec.cluster.controlPlane.cpu: must be of type integer, not number"},
 		"rule about two fields":       {"podCIDR: 10.244.0.0/16", "podCIDR: 10.96.0.0/16", "c.yaml:36: spec.network: podCIDR and serviceCIDR must not overlap"},
 		"rule that names its field":   {"podCIDR: 10.244.0.0/16", "podCIDR: 10.244.0.0/33", "c.yaml:37: spec.network.podCIDR: must be a CIDR such as 10.244.0.0/16"},

@@ -188,6 +188,7 @@ func kinds() map[metav1.TypeMeta]client.Object {
 	return map[metav1.TypeMeta]client.Object{
 		{APIVersion: group, Kind: "ClusterBootstrap"}: &v1alpha1.ClusterBootstrap{},
 		{APIVersion: group, Kind: "ProviderConfig"}:   &v1alpha1.ProviderConfig{},
+		{APIVersion: group, Kind: "NetworkPool"}:      &v1alpha1.NetworkPool{},
 		{APIVersion: "v1", Kind: "Secret"}:            &corev1.Secret{},
 	}
 }
@@ -198,10 +199,10 @@ func (d *document) newObject() (client.Object, *Problem) {
 		return o, nil
 	}
 	if given.Kind == "" {
-		return nil, &Problem{Line: d.start(), Field: "kind", Message: "is missing, but required; it is ClusterBootstrap, ProviderConfig or Secret"}
+		return nil, &Problem{Line: d.start(), Field: "kind", Message: "is missing, but required; it is ClusterBootstrap, ProviderConfig, NetworkPool or Secret"}
 	}
 	field := "kind"
-	message := fmt.Sprintf("a %q of %q does not belong here; a manifest holds a ClusterBootstrap and a ProviderConfig of %s, and optionally Secrets of v1",
+	message := fmt.Sprintf("a %q of %q does not belong here; a manifest holds a ClusterBootstrap and a ProviderConfig of %s, and optionally NetworkPools and Secrets of v1",
 		given.Kind, given.APIVersion, v1alpha1.GroupVersion())
 	for known := range kinds() {
 		switch {

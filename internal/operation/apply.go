@@ -37,7 +37,7 @@ func (o *Operation) CheckManifest(ctx context.Context, m *manifest.Manifest, kno
 		}
 	}
 	var problems []manifest.Problem
-	for _, object := range []client.Object{m.Provider, m.Cluster} {
+	for _, object := range append(poolsOf(m), m.Provider, m.Cluster) {
 		err := o.Put(ctx, object, client.DryRunAll)
 		if err != nil && !apierrors.IsInvalid(err) {
 			return err
@@ -52,6 +52,13 @@ func (o *Operation) CheckManifest(ctx context.Context, m *manifest.Manifest, kno
 		return failure.New(failure.Usage, err)
 	}
 	return nil
+}
+
+func poolsOf(m *manifest.Manifest) (out []client.Object) {
+	for _, p := range m.Pools {
+		out = append(out, p)
+	}
+	return out
 }
 
 // refusals are what an API server has against an object.
@@ -78,7 +85,7 @@ var repeated = regexp.MustCompile(`^Invalid value: (?:(?:"(?:[^"\\]|\\.)*"|\{.*\
 // Apply brings the objects of a manifest to the plane, and returns the
 // generation of the cluster that is wanted now.
 func (o *Operation) Apply(ctx context.Context, m *manifest.Manifest, secret *corev1.Secret) (generation int64, err error) {
-	objects := []client.Object{m.Provider, m.Cluster}
+	objects := append(poolsOf(m), m.Provider, m.Cluster)
 	if secret != nil {
 		objects = append([]client.Object{secret}, objects...)
 	}

@@ -16,7 +16,7 @@ import (
 
 // AddonsOf are the addons that a manifest asks for.
 func AddonsOf(m *manifest.Manifest) ([]addon.Addon, error) {
-	spec := m.Cluster.Spec
+	spec := Effective(m)
 	kubernetes, err := talos.KubernetesVersion(spec.Talos.Version, spec.Cluster.KubernetesVersion)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,12 @@ func Plannable(m *manifest.Manifest) []manifest.Problem {
 	if _, err := bootstrap.NewPlan(m.Cluster.Spec); err != nil {
 		return m.ProblemsIn(m.Cluster, err)
 	}
+	if err := bootstrap.CheckEndpoint(m.Cluster.Spec, m.Provider); err != nil {
+		return m.ProblemsIn(m.Cluster, err)
+	}
+	if p := reservable(m); len(p) > 0 {
+		return p
+	}
 	return m.ProblemsIn(m.Provider, bootstrap.CheckCredentials(m.Cluster.Spec, m.Provider))
 }
 

@@ -18,7 +18,7 @@ import (
 // Patchable finds the patches that no node can take. Each is tried on top of
 // those before it, with secrets that are thrown away.
 func Patchable(m *manifest.Manifest) (out []manifest.Problem) {
-	spec := m.Cluster.Spec
+	spec := Effective(m)
 	if len(spec.Talos.ConfigPatches)+len(spec.Talos.StrategicPatches) == 0 {
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
@@ -30,7 +29,7 @@ const Patience = 30 * time.Second
 func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) error {
 	progress.Starting("running the preflight")
 	network := make(chan []provider.Finding, 1)
-	go func() { network <- o.checkAddresses(m.Cluster.Spec) }()
+	go func() { network <- o.checkAddresses(Effective(m)) }()
 	findings, err := o.askPlatform(p, m, secret, plan, progress)
 	if o.ctx.Err() != nil {
 		return o.Ended()
@@ -72,7 +71,10 @@ func checkAddons(m *manifest.Manifest, secret *corev1.Secret) []provider.Finding
 // askPlatform asks until the platform answers, or patience is at its end.
 func (o *Operation) askPlatform(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) ([]provider.Finding, error) {
 	config := provider.Config{ProviderConfig: m.Provider, Credentials: provider.NewCredentials(SecretData(secret)), Ambient: !o.Rehearsal, Transport: o.Transport()}
-	specs := machineSpecs(m.Cluster.Spec, plan)
+	specs, err := machineSpecs(m, plan)
+	if err != nil {
+		return nil, err
+	}
 	deadline := time.Now().Add(Patience)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -131,16 +133,25 @@ func (o *Operation) checkLifetime(l provider.Lifetime, moves bool) []provider.Fi
 
 // machineSpecs are the machines of a plan as a driver is asked for them. They
 // have no owner yet: whatever has their names belongs to another owner.
-func machineSpecs(s v1alpha1.ClusterBootstrapSpec, plan bootstrap.Plan) (out []provider.MachineSpec) {
+func machineSpecs(of *manifest.Manifest, plan bootstrap.Plan) (out []provider.MachineSpec, err error) {
+	s := of.Cluster.Spec
+	cb, err := prospect(of)
+	if err != nil {
+		return nil, err
+	}
 	for _, m := range plan.Machines {
+		network, err := provider.ParseNetwork("preflight", bootstrap.MachineNetwork(cb.Status, m.Name, of.Provider.Spec.Network))
+		if err != nil {
+			return nil, err
+		}
 		out = append(out, provider.MachineSpec{
 			MachineRef: provider.MachineRef{Name: m.Name},
 			Role:       m.Role,
 			CPU:        m.Pool.CPU, MemoryMB: m.Pool.MemoryMB, DiskGB: m.Pool.DiskGB, ExtraDisks: m.Pool.ExtraDisks,
-			TalosVersion: s.Talos.Version, Schematic: s.Talos.Schematic, Extensions: addon.Extensions(s),
+			TalosVersion: s.Talos.Version, Schematic: s.Talos.Schematic, Extensions: addon.Extensions(s), Network: network,
 		})
 	}
-	return out
+	return out, nil
 }
 
 // reportFinding reports a finding. What has passed is for programs alone.
