@@ -98,7 +98,7 @@ func (f bootstrapFlags) setup(a App, m *manifest.Manifest) (sim.Setup, error) {
 	if err != nil {
 		return sim.Setup{}, err
 	}
-	seed, err := sim.SeedFor(platform, m.Cluster, m.Provider)
+	seed, err := sim.SeedFor(platform, m.Cluster, m.Provider, m.Pools...)
 	if err != nil {
 		return sim.Setup{}, err
 	}
