@@ -22,7 +22,7 @@ var drivers = []string{"harvester", "nutanix", "proxmox", "aws", "gcp", "azure"}
 func driverRules(name string) []Rule {
 	return []Rule{
 		{
-			Packages: "provider/" + name, May: []string{"api/v1alpha1", "provider", "provider/check", "provider/cloud", "provider/errtext", "provider/tag"},
+			Packages: "provider/" + name, May: []string{"api/v1alpha1", "provider", "provider/check", "provider/cloud", "provider/errtext", "provider/nocloud", "provider/tag"},
 			InTests: []string{"provider/providertest", "internal/providerbinary", "internal/sim/" + name + "/...", "internal/sim/simtest"},
 		},
 		{
@@ -48,7 +48,7 @@ func allRules() []Rule {
 
 // noDrivers are the packages below provider that drive no platform of users.
 func noDrivers() []string {
-	return []string{"check", "cloud", "errtext", "inmemory", "providertest", "serve", "tag"}
+	return []string{"check", "cloud", "errtext", "inmemory", "nocloud", "providertest", "serve", "tag"}
 }
 
 // ProviderGaps names for each driver below root the parts that it lacks.

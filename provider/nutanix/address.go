@@ -15,8 +15,8 @@ import (
 	"github.com/butlerdotdev/butler/provider/check"
 )
 
-// checkManaged refuses a subnet on which AHV assigns no addresses: a machine would have to be
-// told its address in another way, and there is none before it runs.
+// checkManaged refuses a subnet on which AHV assigns no addresses: nothing else gives a machine
+// its address before it runs.
 func checkManaged(net subnet) error {
 	if net.addresses.managed() {
 		return nil
