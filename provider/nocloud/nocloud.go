@@ -55,6 +55,11 @@ type config struct {
 	Ethernets map[string]ethernet `json:"ethernets"`
 }
 
+// interfaceID names the interface in the file. Talos takes it for the name of an interface if
+// none has the hardware address, as in a clone of the machine: that must not take its address,
+// so no interface may have this name. Early versions read only names that begin with eth.
+const interfaceID = "ethernet"
+
 type ethernet struct {
 	Match       match    `json:"match"`
 	Addresses   []string `json:"addresses"`
@@ -87,8 +92,7 @@ func networkConfig(n provider.Network, mac string) provider.Sensitive {
 		}
 		e.NameServers.Addresses = append(e.NameServers.Addresses, a.String())
 	}
-	// A guest that finds no interface with the hardware address takes the name.
-	text, err := yaml.Marshal(config{Version: 2, Ethernets: map[string]ethernet{"eth0": e}})
+	text, err := yaml.Marshal(config{Version: 2, Ethernets: map[string]ethernet{interfaceID: e}})
 	if err != nil {
 		panic(fmt.Sprintf("texts cannot be written as YAML: %v", err))
 	}

@@ -42,7 +42,7 @@ func TestTheAddressIsThatOfTheInterface(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.want["match"] = map[string]any{"macaddress": mac}
-		if diff := cmp.Diff(map[string]any{"version": 2.0, "ethernets": map[string]any{"eth0": c.want}}, got); diff != "" {
+		if diff := cmp.Diff(map[string]any{"version": 2.0, "ethernets": map[string]any{"ethernet": c.want}}, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", reason, diff)
 		}
 	}
