@@ -181,7 +181,7 @@ func New(o Options) (*Datacenter, error) {
 		return nil, fmt.Errorf("open datacenter: %w", err)
 	}
 	if o.Faults != nil {
-		d.checking.Go(d.followConflicts)
+		d.checking.Go(d.followNetworkFaults)
 	}
 	return d, nil
 }

@@ -66,22 +66,19 @@ func (d *Datacenter) configure(m *Machine, i cloudinit.Interface) error {
 		return err
 	}
 	m.iface, m.Address, m.Gateway, m.Further = i, netip.Prefix{}, netip.Addr{}, nil
-	m.Host.Confine(netip.Prefix{})
+	m.Host.Bind()
+	defer d.confine(m)
 	switch {
 	case len(i.Addresses) > 0:
 		d.setStatic(m, subnet)
-		return nil
 	case i.DHCP:
-		m.Host.Bind()
 		return d.offer(m, subnet)
 	}
-	m.Host.Bind()
 	return nil
 }
 
-// setStatic gives the machine the addresses that its guest has decided on, also those of others.
-// Nothing reaches one that is not of the subnet, and without its gateway nothing from outside
-// reaches the machine.
+// setStatic gives the machine the addresses that its guest has decided on, also those of
+// others. Nothing reaches one that is not of the subnet.
 func (d *Datacenter) setStatic(m *Machine, s Subnet) {
 	var reached []netip.Addr
 	for _, p := range slices.Backward(m.iface.Addresses) {
@@ -90,11 +87,7 @@ func (d *Datacenter) setStatic(m *Machine, s Subnet) {
 			reached = slices.Insert(reached, 0, p.Addr())
 		}
 	}
-	first := m.iface.Addresses[0]
-	m.Address, m.Gateway, m.Further = first, m.iface.Gateway, slices.Clone(m.iface.Addresses[1:])
-	if !s.routes(first, m.Gateway) {
-		m.Host.Confine(first.Masked())
-	}
+	m.Address, m.Gateway, m.Further = m.iface.Addresses[0], m.iface.Gateway, slices.Clone(m.iface.Addresses[1:])
 	m.Host.Bind(reached...)
 }
 
@@ -104,5 +97,6 @@ func (s Subnet) routes(address netip.Prefix, gateway netip.Addr) bool {
 	return gateway.Is6() && gateway.IsLinkLocalUnicast() || address.Contains(gateway) && gateway == s.gateway()
 }
 
-// Stranded reports whether the machine does not get out of its subnet: its gateway is wrong.
+// Stranded reports whether the machine does not get out of its subnet: its gateway is wrong,
+// or not there.
 func (m Machine) Stranded() bool { return m.Host != nil && m.Host.IsConfined() }

@@ -169,11 +169,39 @@ func TestConflictingHostComesAndGoes(t *testing.T) {
 	}
 }
 
+// TestMachinesWithoutARouterReachTheirSubnet: those with a lease too.
+func TestMachinesWithoutARouterReachTheirSubnet(t *testing.T) {
+	n, faults := network.New(), fault.NewInjector(fault.Plan{})
+	d := open(t, datacenter.Options{Dir: t.TempDir(), Network: n, Boot: answering, Faults: faults})
+	m := powerOn(t, d, spec("a"))
+	awaitReached(t, n, "10.40.0.10")
+	faults.Replace(fault.Plan{Faults: []fault.Fault{{Kind: fault.NoGateway}}})
+	awaitChange(t, n, m.Stranded)
+	if err := reaches(t, n, "10.40.0.10"); !errors.Is(err, syscall.ETIMEDOUT) {
+		t.Errorf("from outside: %v", err)
+	}
+	late := powerOn(t, d, spec("b"))
+	if !late.Stranded() {
+		t.Error("a new machine gets out")
+	}
+	if err := n.AwaitFrom(t.Context(), network.Source{Address: late.Address.Addr()}, "10.40.0.10:50000"); err != nil {
+		t.Error(err)
+	}
+	faults.Replace(fault.Plan{})
+	awaitReached(t, n, "10.40.0.10")
+	awaitReached(t, n, "10.40.0.11")
+}
+
 func awaitConflict(t *testing.T, n *network.Network, address netip.Addr, want bool) {
+	t.Helper()
+	awaitChange(t, n, func() bool { return n.InConflict(address) == want })
+}
+
+func awaitChange(t *testing.T, n *network.Network, done func() bool) {
 	t.Helper()
 	for {
 		changed := n.Changed()
-		if n.InConflict(address) == want {
+		if done() {
 			return
 		}
 		select {

@@ -222,6 +222,12 @@ func (c *Injector) ConflictingHosts() (all []netip.Addr) {
 	return slices.Compact(all)
 }
 
+// WithoutGateway reports whether no router answers now.
+func (c *Injector) WithoutGateway() bool {
+	_, on := c.lasting(func(f Fault) bool { return f.Kind == NoGateway })
+	return on
+}
+
 // isOn reports whether now is the fault's time. The caller holds the lock.
 func (c *Injector) isOn(f Fault) bool {
 	passed := c.elapsed() - f.After.Duration

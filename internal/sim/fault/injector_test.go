@@ -159,6 +159,7 @@ func TestConflictingHostsHaveTheirTime(t *testing.T) {
 - {kind: conflictingHost, address: 10.40.0.12}
 - {kind: conflictingHost, address: 10.40.0.11, for: 5s}
 - {kind: conflictingHost, address: 10.40.0.13, after: 9s}
+- {kind: noGateway, after: 4s, for: 3s}
 `)
 		c.Begin()
 		for _, want := range []string{"10.40.0.11 10.40.0.12", "10.40.0.12", "10.40.0.12 10.40.0.13"} {
@@ -168,6 +169,9 @@ func TestConflictingHostsHaveTheirTime(t *testing.T) {
 			}
 			if strings.Join(got, " ") != want {
 				t.Errorf("got %v, want %s", got, want)
+			}
+			if cut := c.WithoutGateway(); cut != (want == "10.40.0.12") {
+				t.Errorf("with %s: no gateway is %v", want, cut)
 			}
 			time.Sleep(5 * time.Second)
 		}

@@ -33,6 +33,7 @@ const (
 
 	ConflictingMachine Kind = "conflictingMachine" // a machine's name is taken
 	ConflictingHost    Kind = "conflictingHost"    // an address is taken by a host that the platform does not know
+	NoGateway          Kind = "noGateway"          // no router answers at the gateway of the machines
 
 	SecondPlatform Kind = "secondPlatform" // another platform answers at the address of this one
 	Hang           Kind = "hang"           // connections are accepted, and nothing answers

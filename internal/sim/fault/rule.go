@@ -40,6 +40,7 @@ func rules() map[Kind]rule {
 		Drain:        {takes: []string{"machine", "after", "times"}},
 
 		ConflictingMachine: {takes: []string{"machine", "after", "for"}, needs: []string{"machine"}},
+		NoGateway:          {takes: []string{"after", "for"}},
 		ConflictingHost:    {takes: []string{"address", "after", "for"}, needs: []string{"address"}},
 
 		SecondPlatform: {takes: []string{"after", "for"}},

@@ -186,17 +186,20 @@ func netmask(p netip.Prefix) string {
 }
 
 func resolverText(g *guest) string {
-	text := "    - type: nameserver\n      address:\n"
-	for _, server := range strings.Fields(cmp.Or(g.Config["nameserver"], hostResolver)) {
-		text += "      - '" + server + "'\n"
-	}
-	for i, domain := range strings.Fields(g.Config["searchdomain"]) {
-		if i == 0 {
-			text += "      search:\n"
-		}
-		text += "      - '" + domain + "'\n"
+	text := "    - type: nameserver\n      address:\n" + listText(cmp.Or(g.Config["nameserver"], hostResolver))
+	if domains := listText(g.Config["searchdomain"]); domains != "" {
+		text += "      search:\n" + domains
 	}
 	return text
+}
+
+// listText is a list of words that spaces separate.
+func listText(words string) string {
+	text := &strings.Builder{}
+	for word := range strings.FieldsSeq(words) {
+		text.WriteString("      - '" + word + "'\n")
+	}
+	return text.String()
 }
 
 // getInterfaces is what the guest agent reports, which runs once the guest has started.
