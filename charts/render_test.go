@@ -405,6 +405,7 @@ func TestEveryRightIsOnThePageOfItsChart(t *testing.T) {
 	kinds := map[string]string{
 		"machinerequests": "MachineRequest", "loadbalancerrequests": "LoadBalancerRequest", "providerconfigs": "ProviderConfig",
 		"clusterbootstraps": "ClusterBootstrap", "butlerconfigs": "ButlerConfig", "ingressclasses": "IngressClass", "gateways": "Gateway",
+		"networkpools": "NetworkPool", "ipallocations": "IPAllocation", "addressclaims": "AddressClaim",
 		"secrets": "Secret", "events": "Event", "leases": "Lease",
 	}
 	for _, name := range controllers {

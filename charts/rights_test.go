@@ -9,6 +9,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
 )
 
 // TestRightsAreAllThatIsNeededAndNoMore lets every controller live its life as the
@@ -122,7 +124,33 @@ func lifeOfAButlerConfig(t *testing.T, c client.Client) {
 	must(t, c.Update(t.Context(), config))
 	ready("InForce")
 	awaitEvents(t, c, logs, "IngressClassMissing", "GatewayAPIMissing", "GatewayMissing", "InForce")
+	lifeOfAnAddress(t, c, logs)
 	content(t, logs)
+}
+
+// lifeOfAnAddress is that an address is allocated, released, rests, and goes with its pool.
+func lifeOfAnAddress(t *testing.T, c client.Client, logs *planetest.Output) {
+	pool := &v1alpha1.NetworkPool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pool"}}
+	pool.Spec.CIDR, pool.Spec.ReuseAfter = "10.40.0.0/24", &metav1.Duration{Duration: time.Second}
+	must(t, c.Create(t.Context(), pool))
+	a := &v1alpha1.IPAllocation{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "address"}}
+	a.Spec.PoolRef, a.Spec.Type = v1alpha1.LocalReference{Name: pool.Name}, v1alpha1.IPAllocationNodes
+	a.Spec.MachineRequestRef = &v1alpha1.LocalReference{Name: "machine"}
+	must(t, c.Create(t.Context(), a))
+	claim := &v1alpha1.AddressClaim{ObjectMeta: metav1.ObjectMeta{Name: "10.40.0.1"}}
+	await(t, logs, func() error {
+		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(a), a))
+		if a.Status.Phase != v1alpha1.IPAllocationAllocated {
+			return fmt.Errorf("%+v", a.Status)
+		}
+		return c.Get(t.Context(), client.ObjectKeyFromObject(claim), claim)
+	})
+	for _, o := range []client.Object{a, pool} {
+		must(t, c.Delete(t.Context(), o))
+	}
+	for _, o := range []client.Object{a, claim, pool} {
+		await(t, logs, func() error { return gone(t, c, o) })
+	}
 }
 
 // withGateways defines the kind, as the Gateway API does.
@@ -176,8 +204,12 @@ func TestWhatAControllerNeedNotDoIsForbidden(t *testing.T) {
 		{bootstrap, "create update delete", own("clusterbootstraps"), "", namespace},
 		{controller, "create update patch delete", own("butlerconfigs"), "", ""},
 		{controller, "patch", own("providerconfigs"), "", namespace},
-		{controller, "get list watch", own("clusterbootstraps"), "", namespace},
-		{controller, "get list watch", own("machinerequests"), "", namespace},
+		{controller, "create update patch delete", own("clusterbootstraps"), "", namespace},
+		{controller, "create update patch delete", own("machinerequests"), "", namespace},
+		{controller, "create update delete deletecollection", own("networkpools"), "", namespace},
+		{controller, "create update delete deletecollection", own("ipallocations"), "", namespace},
+		{controller, "update deletecollection", own("addressclaims"), "", ""},
+		{bootstrap + " " + harvester, "create update patch delete", own("addressclaims"), "", ""},
 		{bootstrap + " " + harvester, "get list patch", own("butlerconfigs"), "", ""},
 		// Leases of others.
 		{bootstrap, "get update", "coordination.k8s.io/leases", controller + lease, namespace},

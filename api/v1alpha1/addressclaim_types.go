@@ -10,31 +10,51 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AddressClaimSpec says who has an address.
+// AddressUser names what uses an address, in the namespace of the IPAllocation.
+type AddressUser struct {
+	// Kind of the object.
+	// +kubebuilder:validation:Enum=MachineRequest;ClusterBootstrap
+	Kind string `json:"kind"`
+	// Name of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// AddressClaimSpec says which IPAllocation has an address.
+// +kubebuilder:validation:XValidation:rule="has(self.usedBy) == has(oldSelf.usedBy) && (!has(self.usedBy) || self.usedBy == oldSelf.usedBy)",message="usedBy is immutable"
 type AddressClaimSpec struct {
 	// Address that is claimed; the name of the object follows from it.
 	// +kubebuilder:validation:MaxLength=45
-	// +kubebuilder:validation:XValidation:rule="isIP(self) && self == oldSelf",message="address is an IP address, and immutable"
+	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="address must be an IP address"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="address is immutable"
 	Address string `json:"address"`
 	// PoolRef names the NetworkPool that the address was allocated from.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="poolRef is immutable"
-	PoolRef LocalReference `json:"poolRef"`
+	PoolRef NamespacedReference `json:"poolRef"`
 	// AllocationRef names the IPAllocation that has the address.
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="allocationRef is immutable: the address is released and rests before it is another's"
-	AllocationRef LocalReference `json:"allocationRef"`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="allocationRef is immutable: an address is released and rests before another IPAllocation gets it"
+	AllocationRef NamespacedReference `json:"allocationRef"`
+	// UsedBy is what the IPAllocation is for. An address is not released while it exists, not
+	// even if the IPAllocation is gone.
+	// +optional
+	UsedBy *AddressUser `json:"usedBy,omitempty"`
 	// ReleasedAt is when the address was released; it rests from then on.
 	// +optional
 	ReleasedAt *metav1.Time `json:"releasedAt,omitempty"`
 }
 
-// AddressClaim is an address that is allocated or rests. Its name is the address, so the API
-// server has at most one of an address in a namespace: it decides who has it.
+// AddressClaim is an address that is allocated or rests. Its name is the address and it has no
+// namespace, so the API server has at most one of each address: it decides who has it.
 // +kubebuilder:object:root=true
-// +kubebuilder:resource:shortName=ac
+// +kubebuilder:resource:shortName=ac,scope=Cluster
 // +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.spec.address`
+// +kubebuilder:printcolumn:name="Namespace",type=string,JSONPath=`.spec.allocationRef.namespace`
 // +kubebuilder:printcolumn:name="Pool",type=string,JSONPath=`.spec.poolRef.name`
 // +kubebuilder:printcolumn:name="Allocation",type=string,JSONPath=`.spec.allocationRef.name`
 // +kubebuilder:printcolumn:name="Released",type=date,JSONPath=`.spec.releasedAt`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.address || self.metadata.name.matches('^[0-9a-f]{4}(-[0-9a-f]{4}){7}$') && isIP(self.spec.address) && cidr(self.spec.address + '/128').containsIP(self.metadata.name.replace('-', ':'))",message="the name must be the address, for IPv6 in full and with dashes"
 type AddressClaim struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

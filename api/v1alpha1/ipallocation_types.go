@@ -54,16 +54,18 @@ type NamespacedReference struct {
 // IPAllocationSpec are the addresses that are asked for.
 // +kubebuilder:validation:XValidation:rule="[has(self.machineRequestRef), has(self.tenantClusterRef), has(self.clusterBootstrapRef)].filter(x, x).size() == 1",message="exactly one of machineRequestRef, tenantClusterRef and clusterBootstrapRef is required"
 // +kubebuilder:validation:XValidation:rule="self.poolRef == oldSelf.poolRef",message="poolRef is immutable: addresses come from one pool; create another IPAllocation"
+// +kubebuilder:validation:XValidation:rule="has(self.machineRequestRef) == has(oldSelf.machineRequestRef) && (!has(self.machineRequestRef) || self.machineRequestRef == oldSelf.machineRequestRef) && has(self.tenantClusterRef) == has(oldSelf.tenantClusterRef) && (!has(self.tenantClusterRef) || self.tenantClusterRef == oldSelf.tenantClusterRef) && has(self.clusterBootstrapRef) == has(oldSelf.clusterBootstrapRef) && (!has(self.clusterBootstrapRef) || self.clusterBootstrapRef == oldSelf.clusterBootstrapRef)",message="machineRequestRef, tenantClusterRef and clusterBootstrapRef are immutable: addresses are released when what they are for is gone"
 // +kubebuilder:validation:XValidation:rule="self.type == oldSelf.type",message="type is immutable"
 // +kubebuilder:validation:XValidation:rule="has(self.pinnedRange) == has(oldSelf.pinnedRange) && (!has(self.pinnedRange) || self.pinnedRange == oldSelf.pinnedRange)",message="pinnedRange is immutable"
 // +kubebuilder:validation:XValidation:rule="self.type == 'loadbalancer' || self.count == oldSelf.count",message="count is mutable for type loadbalancer only"
-// +kubebuilder:validation:XValidation:rule="!has(self.pinnedRange) || !has(self.count) || self.count == oldSelf.count",message="count of a pinned range is immutable"
+// +kubebuilder:validation:XValidation:rule="!has(self.pinnedRange) || self.count == oldSelf.count",message="count of a pinned range is immutable"
 type IPAllocationSpec struct {
 	// PoolRef names the NetworkPool, in the namespace of the IPAllocation.
 	PoolRef LocalReference `json:"poolRef"`
 	// Type is what the addresses are for.
 	Type IPAllocationType `json:"type"`
-	// Count is the number of contiguous addresses; that of a pinned range follows from it.
+	// Count is the number of contiguous addresses. With a pinned range it is the size of that
+	// range, or left out.
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4096

@@ -17,20 +17,6 @@ type ReservedRange struct {
 	Description string `json:"description,omitempty"`
 }
 
-// TenantDefaults are the sizes of what a tenant cluster gets.
-type TenantDefaults struct {
-	// NodesPerTenant is the number of addresses of nodes.
-	// +kubebuilder:default=5
-	// +kubebuilder:validation:Minimum=1
-	// +optional
-	NodesPerTenant int32 `json:"nodesPerTenant,omitempty"`
-	// LBPoolPerTenant is the number of addresses of load balancers.
-	// +kubebuilder:default=8
-	// +kubebuilder:validation:Minimum=1
-	// +optional
-	LBPoolPerTenant int32 `json:"lbPoolPerTenant,omitempty"`
-}
-
 // TenantAllocation is the part of a NetworkPool that addresses are allocated from.
 // +kubebuilder:validation:XValidation:rule="has(self.start) == has(self.end)",message="start and end belong together"
 // +kubebuilder:validation:XValidation:rule="!has(self.start) || !has(self.ranges) || size(self.ranges) == 0",message="start and end, or ranges, but not both"
@@ -49,9 +35,6 @@ type TenantAllocation struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
 	Ranges []AddressRange `json:"ranges,omitempty"`
-	// Defaults of tenant clusters.
-	// +optional
-	Defaults *TenantDefaults `json:"defaults,omitempty"`
 }
 
 // NetworkPoolSpec describes a network whose addresses are allocated.
@@ -70,6 +53,10 @@ type NetworkPoolSpec struct {
 	TenantAllocation *TenantAllocation `json:"tenantAllocation,omitempty"`
 	// ReuseAfter is how long a released address rests before it is allocated again.
 	// +kubebuilder:default="10m"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('8760h')",message="reuseAfter is at most 8760h"
 	// +optional
 	ReuseAfter *metav1.Duration `json:"reuseAfter,omitempty"`
 }
@@ -79,13 +66,13 @@ type NetworkPoolSpec struct {
 type NetworkPoolStatus struct {
 	// TotalIPs is the number of addresses that can be allocated.
 	// +optional
-	TotalIPs int32 `json:"totalIPs,omitempty"`
+	TotalIPs int32 `json:"totalIPs"`
 	// AvailableIPs is the number of those that are free.
 	// +optional
-	AvailableIPs int32 `json:"availableIPs,omitempty"`
+	AvailableIPs int32 `json:"availableIPs"`
 	// AllocatedIPs is the number of those that are allocated.
 	// +optional
-	AllocatedIPs int32 `json:"allocatedIPs,omitempty"`
+	AllocatedIPs int32 `json:"allocatedIPs"`
 	// RestingIPs is the number of those that were released and are not allocated again yet.
 	// +optional
 	RestingIPs int32 `json:"restingIPs,omitempty"`

@@ -20,7 +20,67 @@ func updateRules() map[string]rule {
 		frozenAzure   = "azure.subscriptionID and azure.resourceGroup are immutable" + elsewhere
 		frozenCarrier = "type and enabled of spec.addons.controlPlaneHA are immutable once a machine is configured, in a cloud once machines are requested"
 	)
+	const (
+		frozenUser  = "machineRequestRef, tenantClusterRef and clusterBootstrapRef are immutable: addresses are released when what they are for is gone"
+		frozenOwner = "allocationRef is immutable: an address is released and rests before another IPAllocation gets it"
+	)
 	return map[string]rule{
+		"network of a NetworkPool": {
+			file: pool, accepted: fields{"spec.reserved": "null", "spec.tenantAllocation": "null"},
+			refused: fields{"spec.cidr": "10.41.0.0/24"}, message: "cidr is immutable: allocations are addresses of it; create another NetworkPool",
+		},
+		"pool of an IPAllocation": {
+			file: allocation, accepted: fields{"spec.count": "9"},
+			refused: fields{"spec.poolRef.name": "other"}, message: "poolRef is immutable: addresses come from one pool; create another IPAllocation",
+		},
+		"user of an IPAllocation": {
+			file: allocation, accepted: fields{"spec.count": "7"},
+			refused: fields{"spec.clusterBootstrapRef.name": "other"}, message: frozenUser,
+		},
+		"kind of the user of an IPAllocation": {
+			file: allocation, accepted: fields{},
+			refused: fields{"spec.clusterBootstrapRef": "null", "spec.machineRequestRef": "{name: x}"}, message: frozenUser,
+		},
+		"machine of an IPAllocation": {
+			file: pinned, accepted: fields{},
+			refused: fields{"spec.machineRequestRef.name": "other"}, message: frozenUser,
+		},
+		"tenant of an IPAllocation": {
+			file: "full/ipallocation-tenant.yaml", accepted: fields{},
+			refused: fields{"spec.tenantClusterRef.namespace": "other"}, message: frozenUser,
+		},
+		"type of an IPAllocation": {
+			file: allocation, accepted: fields{},
+			refused: fields{"spec.type": "nodes"}, message: "type is immutable",
+		},
+		"count of an IPAllocation for nodes": {
+			file: "full/ipallocation-tenant.yaml", accepted: fields{},
+			refused: fields{"spec.count": "6"}, message: "count is mutable for type loadbalancer only",
+		},
+		"pinned range": {
+			file: pinned, accepted: fields{},
+			refused: fields{"spec.pinnedRange": "null"}, message: "pinnedRange is immutable",
+		},
+		"count of a pinned range": {
+			file: "rules/ipallocation-pinned-lb.yaml", accepted: fields{},
+			refused: fields{"spec.count": "3"}, message: "count of a pinned range is immutable",
+		},
+		"address of a claim": {
+			file: "rules/addressclaim-ipv6.yaml", accepted: fields{"spec.releasedAt": "\"2026-03-10T12:00:00Z\""},
+			refused: fields{"spec.address": "fd00:0::11"}, message: "address is immutable",
+		},
+		"pool of a claim": {
+			file: claim, accepted: fields{},
+			refused: fields{"spec.poolRef.name": "other"}, message: "poolRef is immutable",
+		},
+		"owner of a claim": {
+			file: claim, accepted: fields{},
+			refused: fields{"spec.allocationRef.name": "other"}, message: frozenOwner,
+		},
+		"user of a claim": {
+			file: claim, accepted: fields{},
+			refused: fields{"spec.usedBy": "null"}, message: "usedBy is immutable",
+		},
 		"provider of a ClusterBootstrap": {
 			file: bootstrap, accepted: fields{"spec.paused": "true"},
 			refused: fields{"spec.provider": "nutanix"}, message: "provider is immutable",

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
@@ -26,8 +27,8 @@ func TestColumnsAreThoseOfTheDocumentation(t *testing.T) {
 	for _, d := range definitions(t) {
 		plural := d.Spec.Names.Plural
 		path := "/apis/butler.butlerlabs.dev/v1alpha1/namespaces/" + w.namespace + "/" + plural
-		if plural == "butlerconfigs" {
-			path = "/apis/butler.butlerlabs.dev/v1alpha1/butlerconfigs"
+		if d.Spec.Scope == apiextensionsv1.ClusterScoped {
+			path = "/apis/butler.butlerlabs.dev/v1alpha1/" + plural
 		}
 		want, err := os.ReadFile(filepath.Join("testdata", "columns", plural+".txt"))
 		if err != nil {
@@ -49,6 +50,7 @@ func TestShortNames(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
+		"addressclaims": {"ac"}, "ipallocations": {"ipa"}, "networkpools": {"np"},
 		"butlerconfigs": {"bc"}, "clusterbootstraps": {"cb"}, "loadbalancerrequests": {"lbr"},
 		"machinerequests": {"mr"}, "providerconfigs": {"pc", "pcfg"},
 	}

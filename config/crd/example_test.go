@@ -62,6 +62,10 @@ func TestOmittedFieldsTakeTheirDefaults(t *testing.T) {
 			same(t, "spec.harvester.namespace", created, "default")
 		case "LoadBalancerRequest":
 			same(t, "spec.port", created, "6443")
+		case "NetworkPool":
+			same(t, "spec.reuseAfter", created, "10m")
+		case "IPAllocation":
+			same(t, "spec.count", created, "1")
 		case "ButlerConfig":
 			same(t, "spec.controlPlaneExposure.mode", created, "LoadBalancer")
 		}

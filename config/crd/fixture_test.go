@@ -69,7 +69,7 @@ func (w *fixture) try(o *unstructured.Unstructured) error {
 func (w *fixture) apply(o *unstructured.Unstructured) *unstructured.Unstructured {
 	w.Helper()
 	created := o.DeepCopy()
-	if created.SetNamespace(w.namespace); created.GetKind() == "ButlerConfig" {
+	if created.SetNamespace(w.namespace); created.GetKind() == "ButlerConfig" || created.GetKind() == "AddressClaim" {
 		created.SetNamespace("")
 	}
 	if err := w.Create(w.Context(), created); err != nil {

@@ -178,6 +178,15 @@ func limits() []limit {
 		{onCloud, []string{"spec.network.loadBalancer.scheme"}, []string{"internal", "internet-facing"}, []string{"public"}},
 		{balancer, []string{"spec.targets[].instanceID", "spec.targets[].instanceName"}, some, none},
 
+		{pool, []string{"spec.reuseAfter"}, []string{"0s", "1h30m", "1.5m", "8760h"}, []string{"10", "-10m", "10d", strings.Repeat("1s", 17), "8761h"}},
+		{allocation, []string{"spec.type"}, []string{"nodes", "loadbalancer"}, []string{"vip"}},
+		{allocation, []string{"spec.count"}, []string{"1", "4096"}, []string{"0", "4097"}},
+		{allocation, []string{"spec.poolRef.name", "spec.clusterBootstrapRef.name"}, some, none},
+		{pinned, []string{"spec.machineRequestRef.name"}, some, none},
+		{"full/ipallocation-tenant.yaml", []string{"spec.tenantClusterRef.name", "spec.tenantClusterRef.namespace"}, some, none},
+		{claim, []string{"spec.poolRef.name", "spec.poolRef.namespace", "spec.allocationRef.name", "spec.allocationRef.namespace", "spec.usedBy.name"}, some, none},
+		{claim, []string{"spec.usedBy.kind"}, []string{"MachineRequest", "ClusterBootstrap"}, []string{"Pod"}},
+
 		{configured, []string{"spec.defaultProviderConfigRef.name"}, some, none},
 	}
 	return append(append(all, exposure(allFields)...), exposure(configured)...)

@@ -24,6 +24,14 @@ func TestWhatIsRequiredCannotBeLeftOut(t *testing.T) {
 			"addons.capi.infrastructureProviders[].name", "addons.capi.infrastructureProviders[].credentialsSecretRef.name",
 		}, below("cluster.controlPlane", pool)...), below("cluster.workers", pool)...),
 		"machinerequest":      {"providerRef", "providerRef.name", "machineName", "role", "cpu", "memoryMB", "diskGB", "extraDisks[].sizeGB"},
+		"networkpool":         {"cidr", "reserved[].cidr", "tenantAllocation.ranges[].start", "tenantAllocation.ranges[].end"},
+		"ipallocation":        {"poolRef", "poolRef.name", "type", "clusterBootstrapRef.name"},
+		"ipallocation-pinned": {"pinnedRange.startAddress", "pinnedRange.endAddress", "machineRequestRef.name"},
+		"ipallocation-tenant": {"tenantClusterRef.name", "tenantClusterRef.namespace"},
+		"addressclaim": {
+			"address", "poolRef", "poolRef.namespace", "poolRef.name", "allocationRef", "allocationRef.namespace", "allocationRef.name",
+			"usedBy.kind", "usedBy.name",
+		},
 		"loadbalancerrequest": {"clusterName", "providerConfigRef", "providerConfigRef.name"},
 		"providerconfig-harvester": {
 			"provider", "credentialsRef", "credentialsRef.name", "harvester", "harvester.networkName",

@@ -18,6 +18,11 @@ const (
 	gcp            = "full/providerconfig-gcp.yaml"
 	balancer       = "full/loadbalancerrequest.yaml"
 	configured     = "full/butlerconfig.yaml"
+	pool           = "full/networkpool.yaml"
+	oneRange       = "rules/networkpool-range.yaml"
+	allocation     = "full/ipallocation.yaml"
+	pinned         = "full/ipallocation-pinned.yaml"
+	claim          = "full/addressclaim.yaml"
 	noAddress      = "address must be the address of a machine with a prefix length, such as 10.40.0.11/24"
 
 	elsewhereGateway = "gateway must be another address of the network of address"
@@ -29,6 +34,70 @@ type fields = map[string]string
 // createRules are the rules that one manifest alone can break.
 func createRules() map[string]rule {
 	return map[string]rule{
+		"network of a pool": {
+			file: pool, accepted: fields{"spec.cidr": "fd00::/64"},
+			refused: fields{"spec.cidr": "10.40.0.0/33"}, message: "cidr must be a CIDR such as 10.40.0.0/24",
+		},
+		"reserved network of a pool": {
+			file: pool, accepted: fields{"spec.reserved": "[{cidr: 10.40.0.1/32}]"},
+			refused: fields{"spec.reserved": "[{cidr: 10.40.0.1}]"}, message: "reserved cidr must be a CIDR such as 10.40.0.0/28",
+		},
+		"start of the range of a pool": {
+			file: oneRange, accepted: fields{"spec.tenantAllocation.start": "10.40.0.20"},
+			refused: fields{"spec.tenantAllocation.start": "10.40.0.300"}, message: "start must be an IP address",
+		},
+		"end of the range of a pool": {
+			file: oneRange, accepted: fields{"spec.tenantAllocation.end": "10.40.0.20"},
+			refused: fields{"spec.tenantAllocation.end": "x"}, message: "end must be an IP address",
+		},
+		"both ends of the range of a pool": {
+			file: oneRange, accepted: fields{"spec.tenantAllocation": "{}"},
+			refused: fields{"spec.tenantAllocation.end": "null"}, message: "start and end belong together",
+		},
+		"a range or ranges": {
+			file: oneRange, accepted: fields{"spec.tenantAllocation.ranges": "[]"},
+			refused: fields{"spec.tenantAllocation.ranges": "[{start: 10.40.0.1, end: 10.40.0.2}]"}, message: "start and end, or ranges, but not both",
+		},
+		"family of a range of a pool": {
+			file: pool, accepted: fields{"spec.tenantAllocation.ranges": "[{start: 'fd00::1', end: 'fd00::2'}]"},
+			refused: fields{"spec.tenantAllocation.ranges": "[{start: 10.40.0.1, end: 'fd00::2'}]"}, message: "start and end must both be IPv4 or both be IPv6",
+		},
+		"direction of a range of a pool": {
+			file: pool, accepted: fields{"spec.tenantAllocation.ranges": "[{start: 10.40.0.9, end: 10.40.0.9}]"},
+			refused: fields{"spec.tenantAllocation.ranges": "[{start: 10.40.0.9, end: 10.40.0.8}]"}, message: "start must not lie after end",
+		},
+		"rest of an address": {
+			file: pool, accepted: fields{"spec.reuseAfter": "8760h"},
+			refused: fields{"spec.reuseAfter": "8761h"}, message: "reuseAfter is at most 8760h",
+		},
+		"what addresses are for": {
+			file: allocation, accepted: fields{"spec.clusterBootstrapRef": "null", "spec.machineRequestRef": "{name: x}"},
+			refused: fields{"spec.machineRequestRef": "{name: x}"}, message: "exactly one of machineRequestRef, tenantClusterRef and clusterBootstrapRef is required",
+		},
+		"addresses for nothing": {
+			file: allocation, accepted: fields{},
+			refused: fields{"spec.clusterBootstrapRef": "null"}, message: "exactly one of machineRequestRef, tenantClusterRef and clusterBootstrapRef is required",
+		},
+		"start of a pinned range": {
+			file: pinned, accepted: fields{"spec.pinnedRange.startAddress": "fd00::1"},
+			refused: fields{"spec.pinnedRange.startAddress": "10.40.0"}, message: "startAddress must be an IP address",
+		},
+		"end of a pinned range": {
+			file: pinned, accepted: fields{"spec.pinnedRange.endAddress": "fd00::1"},
+			refused: fields{"spec.pinnedRange.endAddress": "10.40.0"}, message: "endAddress must be an IP address",
+		},
+		"claim of an address": {
+			file: claim, accepted: fields{"metadata.name": "10.40.0.17", "spec.address": "10.40.0.17"},
+			refused: fields{"metadata.name": "x", "spec.address": "x"}, message: "address must be an IP address",
+		},
+		"name of a claim": {
+			file: claim, accepted: fields{},
+			refused: fields{"metadata.name": "10.40.0.17"}, message: "the name must be the address, for IPv6 in full and with dashes",
+		},
+		"name of a claim of IPv6": {
+			file: claim, accepted: fields{"metadata.name": "fd00-0000-0000-0000-0000-0000-0000-0011", "spec.address": "fd00::11"},
+			refused: fields{"metadata.name": "fd00-0000-0000-0000-0000-0000-0000-0012", "spec.address": "fd00::11"}, message: "the name must be the address, for IPv6 in full and with dashes",
+		},
 		"a name fits into a label": {
 			file:     bootstrap,
 			accepted: fields{"metadata.name": strings.Repeat("a", 63)},

@@ -72,6 +72,13 @@ var rules = []Rule{
 	},
 
 	{Packages: "internal/controller/butlerconfig", May: []string{"api/v1alpha1"}},
+	{Packages: "internal/controller/butlercontroller", May: []string{"internal/controller/butlerconfig", "internal/controller/ipallocation", "internal/controller/program"}},
+
+	{Packages: "internal/ipam", May: []string{"api/v1alpha1"}},
+	// Addresses: the claims decide, pools and allocations build on them.
+	{Packages: "internal/controller/addressclaim", May: []string{"api/v1alpha1", "internal/ipam"}},
+	{Packages: "internal/controller/networkpool", May: []string{"api/v1alpha1", "internal/controller/addressclaim", "internal/ipam"}},
+	{Packages: "internal/controller/ipallocation", May: []string{"api/v1alpha1", "internal/controller/addressclaim", "internal/controller/networkpool", "internal/ipam"}},
 
 	{Packages: "internal/controller/program", May: []string{"api/v1alpha1", "internal/version"}},
 
@@ -191,7 +198,7 @@ var rules = []Rule{
 		Packages: "internal/operation",
 		May: []string{
 			"api/v1alpha1", "charts", "provider", "provider/serve", "internal/addon", "internal/addon/source", "internal/bootstrap",
-			"internal/controller/clusterbootstrap", "internal/controller/program", "internal/failure", "internal/manifest",
+			"internal/controller/clusterbootstrap", "internal/controller/ipallocation", "internal/controller/program", "internal/failure", "internal/manifest",
 			"internal/plane", "internal/sim", "internal/sim/network", "internal/sim/registry", "internal/talos", "internal/ui", "internal/version",
 			"internal/workspace",
 		},

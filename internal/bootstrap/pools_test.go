@@ -170,7 +170,7 @@ func TestNetworkThatCannotWorkIsRefusedWithWhatToDo(t *testing.T) {
 
 func claims(all ...string) (out []v1alpha1.AddressClaim) {
 	for _, a := range all {
-		out = append(out, v1alpha1.AddressClaim{Spec: v1alpha1.AddressClaimSpec{Address: a, AllocationRef: v1alpha1.LocalReference{Name: "holder"}}})
+		out = append(out, v1alpha1.AddressClaim{Spec: v1alpha1.AddressClaimSpec{Address: a, AllocationRef: v1alpha1.NamespacedReference{Name: "holder"}}})
 	}
 	return out
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/butlerdotdev/butler/charts"
 	"github.com/butlerdotdev/butler/internal/addon/source"
-	"github.com/butlerdotdev/butler/internal/controller/butlerconfig"
+	"github.com/butlerdotdev/butler/internal/controller/butlercontroller"
 	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/failure"
@@ -100,7 +100,7 @@ func (a App) controllers(s environment) ([]program.Program, error) {
 	}
 	out := []program.Program{
 		clusterbootstrap.Program(transport.DialContext, addons),
-		{Name: "butler-controller", Register: butlerconfig.Register},
+		butlercontroller.Program(),
 	}
 	for _, p := range a.Providers {
 		out = append(out, serve.ProgramWith(p, serve.Options{Transport: transport, NoAmbient: s.network != "", Clock: a.Hooks.Clock}))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -77,4 +78,15 @@ func SpaceOf(p Pool, claims []v1alpha1.AddressClaim) (*Space, error) {
 		}
 	}
 	return s, nil
+}
+
+// defaultReuse is how long an address rests where no pool says so.
+const defaultReuse = 10 * time.Minute
+
+// ReuseAfter is how long a released address of a pool rests.
+func ReuseAfter(pool *v1alpha1.NetworkPool) time.Duration {
+	if pool.Spec.ReuseAfter == nil {
+		return defaultReuse
+	}
+	return pool.Spec.ReuseAfter.Duration
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
+	"github.com/butlerdotdev/butler/internal/controller/ipallocation"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/serve"
@@ -58,6 +59,9 @@ func (o *Operation) newManager(ctx context.Context, p provider.Provider) (manage
 		return nil, err
 	}
 	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.Dial(), Addons: addons, Clock: o.Hooks.Clock}); err != nil {
+		return nil, err
+	}
+	if err := ipallocation.Register(m, ipallocation.Options{Name: "butleradm", Clock: o.Hooks.Clock}); err != nil {
 		return nil, err
 	}
 	return m, serve.Register(m, p, serve.Options{Transport: o.Transport(), NoAmbient: o.Rehearsal, Clock: o.Hooks.Clock})

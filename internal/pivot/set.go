@@ -168,9 +168,10 @@ func (r *run) moves(o *unstructured.Unstructured) bool {
 	return r.Scope == Everything || r.belongs(o)
 }
 
-// belongs reports whether the ClusterBootstrap has created an object.
+// belongs reports whether the ClusterBootstrap has created an object, or an object without a
+// namespace has been created for it.
 func (r *run) belongs(o *unstructured.Unstructured) bool {
-	return o.GetLabels()[v1alpha1.LabelClusterBootstrap] == r.Bootstrap.Name && o.GetNamespace() == r.Bootstrap.Namespace &&
+	return o.GetLabels()[v1alpha1.LabelClusterBootstrap] == r.Bootstrap.Name && (o.GetNamespace() == r.Bootstrap.Namespace || o.GetNamespace() == "") &&
 		clusterID(o) == r.clusterID
 }
 

@@ -6,174 +6,115 @@ package ipallocation
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/netip"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
 	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
-// allocate claims the addresses of the recorded plan, or makes one.
+// allocate claims addresses. Those that were handed out stay, whatever becomes of the pool.
 func (r *Reconciler) allocate(ctx context.Context, a *v1alpha1.IPAllocation) (verdict, error) {
+	size, v := wanted(a)
+	if v.phase != "" {
+		return v, nil
+	}
+	if has, ok := addressclaim.HandedOut(a); ok {
+		return r.keep(ctx, a, has, size)
+	}
+	pool, refusal, err := r.pool(ctx, a)
+	if err != nil || pool == nil {
+		return refusal, err
+	}
+	planned, ok := addressclaim.Planned(a)
+	if !ok {
+		return r.begin(ctx, a, pool, size)
+	}
+	switch valid, err := r.valid(ctx, a, pool, planned, size); {
+	case err != nil:
+		return verdict{}, err
+	case !valid:
+		return verdict{again: cacheLag}, r.giveUp(ctx, a, planned)
+	}
+	return r.claim(ctx, a, pool, planned)
+}
+
+// valid returns whether a plan is still what the allocation asks for and the pool allows.
+func (r *Reconciler) valid(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool, planned ipam.Range, size uint64) (bool, error) {
+	if pinned, ok := pinnedRange(a); ok && pinned != planned {
+		return false, nil
+	}
+	p, err := r.describe(ctx, pool)
+	return planned.Size() == size && p.Allowed(planned) == size, err
+}
+
+// pool is the NetworkPool if addresses can be allocated from it.
+func (r *Reconciler) pool(ctx context.Context, a *v1alpha1.IPAllocation) (*v1alpha1.NetworkPool, verdict, error) {
 	pool := &v1alpha1.NetworkPool{}
-	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: a.Namespace, Name: a.Spec.PoolRef.Name}, pool); err != nil {
-		if apierrors.IsNotFound(err) {
-			return pending(reasonPoolMissing, "NetworkPool %s does not exist; create it", a.Spec.PoolRef.Name), nil
-		}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: a.Namespace, Name: a.Spec.PoolRef.Name}, pool)
+	switch ready := meta.FindStatusCondition(pool.Status.Conditions, v1alpha1.ConditionReady); {
+	case apierrors.IsNotFound(err):
+		return nil, pending(reasonPoolMissing, "NetworkPool %s does not exist; create it", a.Spec.PoolRef.Name), nil
+	case err != nil:
+		return nil, verdict{}, err
+	case !pool.DeletionTimestamp.IsZero():
+		return nil, pending(reasonPoolDeleting, "NetworkPool %s is being deleted; create another IPAllocation", pool.Name), nil
+	case ready == nil || ready.ObservedGeneration != pool.Generation:
+		return nil, pending(reasonPoolNotReady, "NetworkPool %s has not been checked yet", pool.Name), nil
+	case ready.Status != metav1.ConditionTrue:
+		return nil, pending(reasonPoolNotReady, "NetworkPool %s is not ready: %s", pool.Name, ready.Message), nil
+	}
+	return pool, verdict{}, nil
+}
+
+// begin chooses addresses, plans and claims them.
+func (r *Reconciler) begin(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool, size uint64) (verdict, error) {
+	chosen, refusal, err := r.choose(ctx, a, pool, size)
+	if err != nil || refusal.phase != "" {
+		return refusal, err
+	}
+	defer r.free.done(chosen)
+	if err := r.plan(ctx, a, chosen); err != nil {
 		return verdict{}, err
 	}
-	planned, err := plannedRange(a)
-	if err != nil {
-		return failed(reasonRange, "%s", err), nil
-	}
-	if planned == nil {
-		return r.begin(ctx, a, pool)
-	}
-	return r.follow(ctx, a, pool, *planned)
+	return r.claim(ctx, a, pool, chosen)
 }
 
-// plannedRange is what the allocation is about to claim, or has: nil before that is decided.
-func plannedRange(a *v1alpha1.IPAllocation) (*ipam.Range, error) {
-	text := a.Annotations[v1alpha1.AnnotationPlannedRange]
-	if text == "" && a.Status.StartAddress != "" {
-		text = a.Status.StartAddress + "-" + a.Status.EndAddress
+// claim claims what is planned, or gives it up: nothing of it was handed out.
+func (r *Reconciler) claim(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool, planned ipam.Range) (verdict, error) {
+	err := r.Registry.Claim(ctx, a, planned)
+	var taken *addressclaim.TakenError
+	if errors.As(err, &taken) {
+		r.free.add(taken.By)
+		return verdict{again: cacheLag}, r.giveUp(ctx, a, planned)
 	}
-	if text == "" {
-		return nil, nil
-	}
-	r, err := ipam.ParseRange(text)
-	if err != nil {
-		return nil, fmt.Errorf("annotation %s: %w", v1alpha1.AnnotationPlannedRange, err)
-	}
-	return &r, nil
+	v := allocated(a, planned)
+	v.network = pool.Spec.CIDR
+	return v, err
 }
 
-// begin chooses addresses and claims them.
-func (r *Reconciler) begin(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool) (verdict, error) {
-	if !pool.DeletionTimestamp.IsZero() {
-		return pending(reasonPoolDeleting, "NetworkPool %s is being deleted; create another IPAllocation", pool.Name), nil
-	}
-	space, v, err := r.space(ctx, pool)
-	if err != nil || space == nil {
-		return v, err
-	}
-	for {
-		chosen, v, err := r.choose(ctx, a, pool, space)
-		if err != nil || chosen == nil {
-			return v, err
-		}
-		if err := r.plan(ctx, a, *chosen); err != nil {
-			return verdict{}, err
-		}
-		lost, err := r.claim(ctx, a, pool, *chosen)
-		var other *takenError
-		if !errors.As(err, &other) {
-			return allocated(*chosen, pool), err
-		}
-		if err := r.unclaim(ctx, a, *chosen); err != nil {
-			return verdict{}, err
-		}
-		space.Hold(ipam.Single(lost))
-	}
-}
-
-// space is what is free in the pool, as far as the cache has heard of it.
-func (r *Reconciler) space(ctx context.Context, pool *v1alpha1.NetworkPool) (*ipam.Space, verdict, error) {
-	configs, claims := &v1alpha1.ProviderConfigList{}, &v1alpha1.AddressClaimList{}
-	for _, list := range []client.ObjectList{configs, claims} {
-		if err := r.Client.List(ctx, list, client.InNamespace(pool.Namespace)); err != nil {
-			return nil, verdict{}, err
-		}
-	}
-	p, err := ipam.Describe(pool, configs.Items)
-	if err != nil {
-		return nil, pending(reasonPoolInvalid, "NetworkPool %s: %s", pool.Name, err), nil
-	}
-	space, err := ipam.SpaceOf(p, claims.Items)
-	return space, verdict{}, err
-}
-
-// choose returns the addresses to claim: pinned ones, or the best that are free.
-func (r *Reconciler) choose(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool, space *ipam.Space) (*ipam.Range, verdict, error) {
-	if a.Spec.PinnedRange != nil {
-		return r.pinned(ctx, a, pool, space)
-	}
-	n := uint64(max(a.Spec.Count, 1))
-	chosen, ok := space.Find(n)
-	if !ok {
-		u := space.Usage()
-		return nil, pending(reasonExhausted, "NetworkPool %s has no %d contiguous addresses free: %d of %d are free, at most %d in one block; release some, or add a range to it", pool.Name, n, u.Free, u.Total, u.LargestFree), nil
-	}
-	return &chosen, verdict{}, nil
-}
-
-func (r *Reconciler) pinned(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool, space *ipam.Space) (*ipam.Range, verdict, error) {
-	wanted, err := ipam.NewRange(a.Spec.PinnedRange.StartAddress, a.Spec.PinnedRange.EndAddress)
-	if err != nil {
-		return nil, failed(reasonRange, "spec.pinnedRange: %s", err), nil
-	}
-	if space.Free(wanted) {
-		return &wanted, verdict{}, nil
-	}
-	for address := range wanted.All() {
-		if space.Free(ipam.Single(address)) {
-			continue
-		}
-		holder, err := r.holder(ctx, a.Namespace, address)
-		if err != nil {
-			return nil, verdict{}, err
-		}
-		if holder != nil {
-			return nil, pending(reasonTaken, "%s; delete that one, or pin other addresses", describe(holder)), nil
-		}
-		return nil, pending(reasonNotInPool, "%s cannot be allocated from NetworkPool %s, %s: it is outside of its ranges, reserved, or an address of the network itself; pin other addresses", address, pool.Name, pool.Spec.CIDR), nil
-	}
-	return nil, verdict{again: cacheLag}, nil
-}
-
-// holder is the claim of an address, nil if there is none.
-func (r *Reconciler) holder(ctx context.Context, namespace string, address netip.Addr) (*v1alpha1.AddressClaim, error) {
-	c := &v1alpha1.AddressClaim{}
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: v1alpha1.AddressClaimName(address)}, c)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	return c, err
-}
-
-func describe(c *v1alpha1.AddressClaim) string {
-	if c.Spec.ReleasedAt != nil {
-		return fmt.Sprintf("%s was released by IPAllocation %s and rests", c.Spec.Address, c.Spec.AllocationRef.Name)
-	}
-	return fmt.Sprintf("%s is allocated to IPAllocation %s", c.Spec.Address, c.Spec.AllocationRef.Name)
-}
-
-// plan records what is about to be claimed.
-func (r *Reconciler) plan(ctx context.Context, a *v1alpha1.IPAllocation, planned ipam.Range) error {
-	if a.Annotations[v1alpha1.AnnotationPlannedRange] == planned.String() {
-		return nil
-	}
-	before := a.DeepCopy()
-	if a.Annotations == nil {
-		a.Annotations = map[string]string{}
-	}
-	a.Annotations[v1alpha1.AnnotationPlannedRange] = planned.String()
-	return r.Client.Patch(ctx, a, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-}
-
-// forget removes the record of a plan that cannot be carried out.
-func (r *Reconciler) forget(ctx context.Context, a *v1alpha1.IPAllocation) error {
+// giveUp removes the record of a plan that cannot be carried out, and then its claims.
+func (r *Reconciler) giveUp(ctx context.Context, a *v1alpha1.IPAllocation, planned ipam.Range) error {
 	before := a.DeepCopy()
 	delete(a.Annotations, v1alpha1.AnnotationPlannedRange)
-	return r.Client.Patch(ctx, a, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if err := r.Client.Patch(ctx, a, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	return r.Registry.Remove(ctx, client.ObjectKeyFromObject(a), planned)
 }
 
-func allocated(is ipam.Range, pool *v1alpha1.NetworkPool) verdict {
-	return verdict{
-		phase: v1alpha1.IPAllocationAllocated, reason: reasonAllocated, addresses: &is, network: pool.Spec.CIDR,
-		message: fmt.Sprintf("%s of NetworkPool %s", is, pool.Name),
+// plan records what is about to be claimed. The finalizer comes with it: no claim is left behind.
+func (r *Reconciler) plan(ctx context.Context, a *v1alpha1.IPAllocation, planned ipam.Range) error {
+	before := a.DeepCopy()
+	added := controllerutil.AddFinalizer(a, v1alpha1.FinalizerIPAllocation)
+	if a.Annotations[v1alpha1.AnnotationPlannedRange] == planned.String() && !added {
+		return nil
 	}
+	metav1.SetMetaDataAnnotation(&a.ObjectMeta, v1alpha1.AnnotationPlannedRange, planned.String())
+	return r.Client.Patch(ctx, a, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }

@@ -6,7 +6,7 @@ package ipallocation
 import (
 	"context"
 	"errors"
-	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -16,8 +16,10 @@ import (
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
 	"github.com/butlerdotdev/butler/internal/controller/controllertest"
 )
 
@@ -31,19 +33,32 @@ type fixture struct {
 	pool *v1alpha1.NetworkPool
 }
 
-// newFixture is one whose pool has n addresses, from 10.0.0.1 on.
-func newFixture(t *testing.T, n int) *fixture {
+// newFixture is one whose pool has n addresses, from 10.0.0.1 on, and is ready.
+func newFixture(t testing.TB, n int) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: controllertest.New(t, api)}
+	f.Must(f.DeleteAllOf(t.Context(), &v1alpha1.AddressClaim{})) // of other tests: claims have no namespace
 	f.pool = &v1alpha1.NetworkPool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "pool"},
 		Spec: v1alpha1.NetworkPoolSpec{
-			CIDR: "10.0.0.0/24", TenantAllocation: &v1alpha1.TenantAllocation{Start: "10.0.0.1", End: fmt.Sprintf("10.0.0.%d", n)},
+			CIDR: "10.0.0.0/16", TenantAllocation: &v1alpha1.TenantAllocation{Start: "10.0.0.1", End: netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}).String()},
 			ReuseAfter: &metav1.Duration{Duration: time.Hour},
 		},
 	}
 	f.Must(f.Create(t.Context(), f.pool))
+	f.ready(metav1.ConditionTrue, "")
 	return f
+}
+
+// ready says that addresses can be allocated from the pool, or why not.
+func (f *fixture) ready(is metav1.ConditionStatus, message string) {
+	f.Helper()
+	f.Must(f.Get(f.Context(), client.ObjectKeyFromObject(f.pool), f.pool))
+	f.pool.Status.ObservedGeneration = f.pool.Generation
+	meta.SetStatusCondition(&f.pool.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionReady, Status: is, Reason: "Test", Message: message, ObservedGeneration: f.pool.Generation,
+	})
+	f.Must(f.Status().Update(f.Context(), f.pool))
 }
 
 // allocation asks for n addresses.
@@ -71,7 +86,20 @@ func pin(first, last string) func(*v1alpha1.IPAllocationSpec) {
 
 // reconciler has no cache, and acts by a client.
 func reconciler(c client.Client) *Reconciler {
-	return &Reconciler{Client: c, Live: c, Recorder: events.NewFakeRecorder(100), Name: "test"}
+	return &Reconciler{
+		Client: c, Registry: addressclaim.Registry{Client: c, Live: c}, Fence: addressclaim.Fence{Cache: c, Live: c},
+		Recorder: events.NewFakeRecorder(1000), Name: "test",
+	}
+}
+
+// pass reconciles once, and knows all claims that there are.
+func (r *Reconciler) pass(ctx context.Context, a *v1alpha1.IPAllocation) (reconcile.Result, error) {
+	all := &v1alpha1.AddressClaimList{}
+	if err := r.Client.List(ctx, all); err != nil {
+		return reconcile.Result{}, err
+	}
+	r.free = newFree(all.Items)
+	return r.Reconcile(ctx, a)
 }
 
 // settle reconciles until nothing changes; it returns nil once the allocation is gone.
@@ -83,10 +111,9 @@ func (f *fixture) settle(r *Reconciler, name string) *v1alpha1.IPAllocation {
 			return nil
 		}
 		before := a.ResourceVersion
-		if _, err := r.Reconcile(f.Context(), a); err != nil {
-			f.Fatal(err)
-		}
-		if after := f.read(name); after != nil && after.ResourceVersion == before {
+		result, err := r.pass(f.Context(), a)
+		f.Must(err)
+		if after := f.read(name); after != nil && after.ResourceVersion == before && result.RequeueAfter == 0 {
 			return after
 		}
 	}
@@ -107,14 +134,30 @@ func (f *fixture) read(name string) *v1alpha1.IPAllocation {
 	return a
 }
 
+// sweep reconciles all claims, as their controller does.
+func (f *fixture) sweep() {
+	f.Helper()
+	all := &v1alpha1.AddressClaimList{}
+	f.Must(f.List(f.Context(), all))
+	r := reconciler(f)
+	claims := &addressclaim.Reconciler{Registry: r.Registry, Fence: r.Fence}
+	for i := range all.Items {
+		_, err := claims.Reconcile(f.Context(), &all.Items[i])
+		f.Must(err)
+	}
+}
+
 // claims are the claims by address, with the allocation and whether it was released.
 func (f *fixture) claims() map[string]string {
 	f.Helper()
 	list := &v1alpha1.AddressClaimList{}
-	f.Must(f.List(f.Context(), list, client.InNamespace(f.Namespace)))
+	f.Must(f.List(f.Context(), list))
 	out := map[string]string{}
 	for _, c := range list.Items {
 		out[c.Spec.Address] = c.Spec.AllocationRef.Name
+		if c.Spec.AllocationRef.Namespace != f.Namespace {
+			out[c.Spec.Address] = c.Spec.AllocationRef.Namespace + "/" + c.Spec.AllocationRef.Name
+		}
 		if c.Spec.ReleasedAt != nil {
 			out[c.Spec.Address] += " released"
 		}

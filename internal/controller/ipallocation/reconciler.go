@@ -13,10 +13,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
 )
 
 // cacheLag is how soon to look again when the cache has not caught up with what this
@@ -26,41 +26,43 @@ const cacheLag = 25 * time.Millisecond
 // Reconciler allocates and releases addresses.
 type Reconciler struct {
 	Client   client.Client
-	Live     client.Reader
+	Registry addressclaim.Registry
+	Fence    addressclaim.Fence
 	Recorder events.EventRecorder
 	// Name of the controller, for status.allocatedBy.
 	Name string
-	// Clock is the time; nil: the present one.
-	Clock func() time.Time
+
+	free *free
 }
 
 func (r *Reconciler) now() time.Time {
-	if r.Clock != nil {
-		return r.Clock()
+	if r.Registry.Clock != nil {
+		return r.Registry.Clock()
 	}
 	return time.Now()
 }
 
 // Reconcile makes one pass over an IPAllocation.
 func (r *Reconciler) Reconcile(ctx context.Context, a *v1alpha1.IPAllocation) (reconcile.Result, error) {
-	var v verdict
-	var err error
-	switch {
-	case !a.DeletionTimestamp.IsZero():
-		v, err = r.release(ctx, a)
-	case controllerutil.AddFinalizer(a, v1alpha1.FinalizerIPAllocation):
-		err = r.Client.Update(ctx, a)
-	default:
-		v, err = r.allocate(ctx, a)
+	if held, err := r.Fence.Holds(ctx, a.Namespace); held || err != nil {
+		return reconcile.Result{}, err
 	}
+	v, err := r.act(ctx, a)
 	if err == nil && v.phase != "" {
 		err = r.report(ctx, a, v)
 	}
 	if err == nil && v.after != nil {
-		err = v.after(ctx)
+		err = v.after(ctx, a)
 	}
 	if apierrors.IsConflict(err) {
 		return reconcile.Result{RequeueAfter: cacheLag}, nil
 	}
 	return reconcile.Result{RequeueAfter: v.again}, client.IgnoreNotFound(err)
+}
+
+func (r *Reconciler) act(ctx context.Context, a *v1alpha1.IPAllocation) (verdict, error) {
+	if a.DeletionTimestamp.IsZero() {
+		return r.allocate(ctx, a)
+	}
+	return r.release(ctx, a)
 }

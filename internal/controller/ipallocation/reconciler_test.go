@@ -23,7 +23,7 @@ func TestAllocationGetsABlockThatGrowsShrinksAndRests(t *testing.T) {
 	r := reconciler(f)
 	f.allocation("a", 3)
 	a := f.settle(r, "a")
-	if a.Status.Phase != v1alpha1.IPAllocationAllocated || a.Status.StartAddress != "10.0.0.1" || a.Status.EndAddress != "10.0.0.3" || len(a.Status.Addresses) != 3 || a.Status.CIDR != "10.0.0.0/24" {
+	if a.Status.Phase != v1alpha1.IPAllocationAllocated || a.Status.StartAddress != "10.0.0.1" || a.Status.EndAddress != "10.0.0.3" || len(a.Status.Addresses) != 3 || a.Status.CIDR != "10.0.0.0/16" {
 		t.Errorf("%+v", a.Status)
 	}
 	resize := func(n int32) *v1alpha1.IPAllocation {
@@ -65,7 +65,7 @@ func TestPinnedAddressesAreGrantedOrRefusedWithTheReason(t *testing.T) {
 		t.Errorf("%+v", a.Status)
 	}
 	for name, c := range map[string]struct{ first, last, reason, says string }{
-		"taken":     {"10.0.0.5", "10.0.0.6", reasonTaken, "10.0.0.5 is allocated to IPAllocation a"},
+		"taken":     {"10.0.0.5", "10.0.0.6", reasonTaken, "10.0.0.5 is allocated to IPAllocation "},
 		"outside":   {"10.0.0.8", "10.0.0.9", reasonNotInPool, "10.0.0.9 cannot be allocated from NetworkPool pool"},
 		"network":   {"10.0.0.0", "10.0.0.0", reasonNotInPool, "10.0.0.0 cannot"},
 		"backwards": {"10.0.0.3", "10.0.0.2", reasonRange, "ends before it starts"},
@@ -82,23 +82,40 @@ func TestPinnedAddressesAreGrantedOrRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestAddressesAreNotReleasedWhileTheirMachineExists(t *testing.T) {
-	f := newFixture(t, 4)
-	r := reconciler(f)
-	f.allocation("a", 1)
-	f.settle(r, "a")
+func TestAddressesAreNotReleasedWhileWhatUsesThemExists(t *testing.T) {
 	machine := &v1alpha1.MachineRequest{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "machine"},
-		Spec:       v1alpha1.MachineRequestSpec{ProviderRef: v1alpha1.ProviderReference{Name: "x"}, MachineName: "machine", Role: v1alpha1.RoleWorker, CPU: 1, MemoryMB: 1024, DiskGB: 10},
+		ObjectMeta: metav1.ObjectMeta{Name: "user"},
+		Spec:       v1alpha1.MachineRequestSpec{ProviderRef: v1alpha1.ProviderReference{Name: "x"}, MachineName: "user", Role: v1alpha1.RoleWorker, CPU: 1, MemoryMB: 1024, DiskGB: 10},
 	}
-	f.Must(f.Create(t.Context(), machine))
-	f.Must(f.Delete(t.Context(), f.read("a")))
-	if a := f.settle(r, "a"); a == nil || reason(a) != reasonInUse || a.Status.StartAddress != "10.0.0.1" || f.claims()["10.0.0.1"] != "a" {
-		t.Errorf("%+v, %v", a, f.claims())
+	cluster := &v1alpha1.ClusterBootstrap{
+		ObjectMeta: metav1.ObjectMeta{Name: "user"},
+		Spec: v1alpha1.ClusterBootstrapSpec{
+			Provider: v1alpha1.ProviderHarvester, ProviderRef: v1alpha1.ProviderReference{Name: "x"},
+			Cluster: v1alpha1.ClusterSpec{Name: "user", Topology: v1alpha1.TopologySingleNode, ControlPlane: v1alpha1.NodePool{Replicas: 1, CPU: 4, MemoryMB: 8192, DiskGB: 50}},
+			Network: v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12"},
+			Talos:   v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "0a"},
+		},
 	}
-	f.Must(f.Delete(t.Context(), machine))
-	if f.settle(r, "a") != nil {
-		t.Error("the allocation is still there")
+	for _, user := range []client.Object{machine, cluster} {
+		f := newFixture(t, 4)
+		r := reconciler(f)
+		f.allocation("a", 1, func(s *v1alpha1.IPAllocationSpec) {
+			if s.MachineRequestRef.Name = "user"; user == client.Object(cluster) {
+				s.MachineRequestRef, s.ClusterBootstrapRef = nil, &v1alpha1.LocalReference{Name: "user"}
+			}
+		})
+		f.settle(r, "a")
+		user.SetNamespace(f.Namespace)
+		f.Must(f.Create(t.Context(), user))
+		f.Must(f.Delete(t.Context(), f.read("a")))
+		if a := f.settle(r, "a"); a == nil || reason(a) != reasonInUse || a.Status.Phase != v1alpha1.IPAllocationAllocated || a.Status.StartAddress != "10.0.0.1" || f.claims()["10.0.0.1"] != "a" {
+			t.Errorf("%+v, %v", a, f.claims())
+		}
+		f.Must(f.Delete(t.Context(), user))
+		if f.settle(r, "a") != nil || f.claims()["10.0.0.1"] != "a released" {
+			t.Errorf("the allocation is still there, or its address: %v", f.claims())
+		}
+		f.Must(f.DeleteAllOf(t.Context(), &v1alpha1.AddressClaim{}))
 	}
 }
 
@@ -116,7 +133,7 @@ func TestTwoControllersNeverGiveAnAddressTwice(t *testing.T) {
 			for i := range 24 {
 				for range 10 {
 					if a := f.read(fmt.Sprintf("a-%d", i)); a.Status.Phase != v1alpha1.IPAllocationAllocated {
-						_, _ = r.Reconcile(t.Context(), a) // what one of both does not finish, the other does
+						_, _ = r.pass(t.Context(), a) // what one of both does not finish, the other does
 					}
 				}
 			}
@@ -178,7 +195,7 @@ func (f *fixture) life(n int, takesEffect bool) (died bool) {
 			if a == nil {
 				return
 			}
-			if _, err := r.Reconcile(f.Context(), a); errors.Is(err, errCrash) {
+			if _, err := r.pass(f.Context(), a); errors.Is(err, errCrash) {
 				died, r = true, reconciler(f)
 			}
 		}
@@ -187,8 +204,8 @@ func (f *fixture) life(n int, takesEffect bool) (died bool) {
 	a := f.read("a")
 	f.plan(a, "10.0.0.1-10.0.0.2")
 	f.Must(f.Create(f.Context(), &v1alpha1.AddressClaim{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "10.0.0.1"},
-		Spec:       v1alpha1.AddressClaimSpec{Address: "10.0.0.1", PoolRef: v1alpha1.LocalReference{Name: "pool"}, AllocationRef: v1alpha1.LocalReference{Name: "rival"}},
+		ObjectMeta: metav1.ObjectMeta{Name: "10.0.0.1"},
+		Spec:       v1alpha1.AddressClaimSpec{Address: "10.0.0.1", PoolRef: f.ref("pool"), AllocationRef: f.ref("rival")},
 	}))
 	pass()
 	for _, count := range []int32{3, 1} {
@@ -196,6 +213,7 @@ func (f *fixture) life(n int, takesEffect bool) (died bool) {
 		a.Spec.Count = count
 		f.Must(f.Update(f.Context(), a))
 		pass()
+		f.sweep()
 		if a = f.read("a"); a.Status.AllocatedCount != count || a.Status.StartAddress != "10.0.0.2" {
 			f.Errorf("death at write %d, effect %t: count %d: %+v", n, takesEffect, count, a.Status)
 		}
@@ -206,6 +224,10 @@ func (f *fixture) life(n int, takesEffect bool) (died bool) {
 		f.Errorf("death at write %d, effect %t: the allocation is still there", n, takesEffect)
 	}
 	return died
+}
+
+func (f *fixture) ref(name string) v1alpha1.NamespacedReference {
+	return v1alpha1.NamespacedReference{Namespace: f.Namespace, Name: name}
 }
 
 // plan records a plan as if a controller had died after it.
@@ -227,7 +249,7 @@ func TestARestoredAllocationDoesNotTakeWhatIsAnothers(t *testing.T) {
 	old.Status = v1alpha1.IPAllocationStatus{Phase: v1alpha1.IPAllocationAllocated, StartAddress: "10.0.0.1", EndAddress: "10.0.0.1", AllocatedCount: 1}
 	f.Must(f.Status().Update(t.Context(), old))
 	a := f.settle(r, "old")
-	if a.Status.Phase != v1alpha1.IPAllocationFailed || reason(a) != reasonTaken || !strings.Contains(a.Status.Conditions[0].Message, "allocated to IPAllocation b, and to this one") {
+	if a.Status.Phase != v1alpha1.IPAllocationFailed || reason(a) != reasonTaken || !strings.Contains(a.Status.Conditions[0].Message, "/b, and to this one") {
 		t.Errorf("%+v", a.Status)
 	}
 	f.Must(f.Delete(t.Context(), a))

@@ -21,8 +21,16 @@ import (
 func (r *Reconciler) report(ctx context.Context, a *v1alpha1.IPAllocation, v verdict) error {
 	before := a.DeepCopy()
 	s := &a.Status
-	s.Phase, s.ObservedGeneration, s.CIDR = v.phase, a.Generation, v.network
-	r.setAddresses(s, v.addresses)
+	s.Phase, s.ObservedGeneration = v.phase, a.Generation
+	if v.addresses != nil {
+		r.setAddresses(s, *v.addresses, v.network)
+	}
+	if s.StartAddress != "" && v.phase == v1alpha1.IPAllocationPending {
+		s.Phase = v1alpha1.IPAllocationAllocated // what was handed out is not taken back
+	}
+	if v.phase == v1alpha1.IPAllocationReleased && s.ReleasedAt == nil {
+		s.ReleasedAt = &metav1.Time{Time: r.now()}
+	}
 	c := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v.reason, Message: v.message, ObservedGeneration: a.Generation}
 	if v.reason == reasonAllocated {
 		c.Status = metav1.ConditionTrue
@@ -35,25 +43,20 @@ func (r *Reconciler) report(ctx context.Context, a *v1alpha1.IPAllocation, v ver
 		return err
 	}
 	if was := meta.FindStatusCondition(before.Status.Conditions, c.Type); was == nil || was.Reason != c.Reason || was.Message != c.Message {
-		log.FromContext(ctx).Info("allocation", "phase", v.phase, "reason", c.Reason, "message", c.Message)
+		log.FromContext(ctx).Info("allocation", "phase", s.Phase, "reason", c.Reason, "message", c.Message)
 		r.announce(a, c)
 	}
 	return nil
 }
 
 // setAddresses writes the addresses, and when they were allocated first.
-func (r *Reconciler) setAddresses(s *v1alpha1.IPAllocationStatus, has *ipam.Range) {
-	s.StartAddress, s.EndAddress, s.Addresses, s.AllocatedCount = "", "", nil, 0
-	if has == nil {
-		s.AllocatedAt, s.AllocatedBy = nil, ""
-		return
-	}
-	s.StartAddress, s.EndAddress, s.AllocatedCount = has.First.String(), has.Last.String(), ipam.Int32(has.Size())
+func (r *Reconciler) setAddresses(s *v1alpha1.IPAllocationStatus, has ipam.Range, network string) {
+	s.StartAddress, s.EndAddress, s.AllocatedCount, s.Addresses = has.First.String(), has.Last.String(), ipam.Int32(has.Size()), nil
 	for address := range has.All() {
 		s.Addresses = append(s.Addresses, address.String())
 	}
 	if s.AllocatedAt == nil {
-		s.AllocatedAt, s.AllocatedBy = &metav1.Time{Time: r.now()}, r.Name
+		s.AllocatedAt, s.AllocatedBy, s.CIDR = &metav1.Time{Time: r.now()}, r.Name, network
 	}
 }
 

@@ -15,8 +15,9 @@ import (
 // Reasons of the condition Ready.
 const (
 	reasonAllocated    = "Allocated"
+	reasonReleased     = "Released"
 	reasonPoolMissing  = "PoolMissing"
-	reasonPoolInvalid  = "PoolInvalid"
+	reasonPoolNotReady = "PoolNotReady"
 	reasonPoolDeleting = "PoolDeleting"
 	reasonExhausted    = "PoolExhausted"
 	reasonTaken        = "AddressTaken"
@@ -25,14 +26,14 @@ const (
 	reasonInUse        = "InUse"
 )
 
-// verdict is what becomes of an IPAllocation.
+// verdict is the outcome of a pass over an IPAllocation.
 type verdict struct {
-	phase           v1alpha1.IPAllocationPhase
+	phase           v1alpha1.IPAllocationPhase // "": the status stays as it is
 	reason, message string
-	addresses       *ipam.Range // that the allocation has
-	network         string
-	// after is what may be done only once the status is written.
-	after func(context.Context) error
+	addresses       *ipam.Range // nil: those that were handed out stay
+	network         string      // of addresses that are handed out now
+	// after runs once the status is written.
+	after func(context.Context, *v1alpha1.IPAllocation) error
 	// again is when to look again without an event.
 	again time.Duration
 }
@@ -43,4 +44,11 @@ func pending(reason, format string, args ...any) verdict {
 
 func failed(reason, format string, args ...any) verdict {
 	return verdict{phase: v1alpha1.IPAllocationFailed, reason: reason, message: fmt.Sprintf(format, args...)}
+}
+
+func allocated(a *v1alpha1.IPAllocation, is ipam.Range) verdict {
+	return verdict{
+		phase: v1alpha1.IPAllocationAllocated, reason: reasonAllocated, addresses: &is,
+		message: fmt.Sprintf("%s of NetworkPool %s", is, a.Spec.PoolRef.Name),
+	}
 }

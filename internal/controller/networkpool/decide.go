@@ -4,6 +4,7 @@
 package networkpool
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -35,9 +36,9 @@ func decide(pool *v1alpha1.NetworkPool, f facts) verdict {
 		v.reason, v.message = reasonInvalid, err.Error()
 		return v
 	}
-	if other := overlapping(p, f.others); other != nil {
+	if other := overlapping(pool, p, f); other != nil {
 		v.reason = reasonOverlap
-		v.message = fmt.Sprintf("the addresses of NetworkPool %s, %s, are partly the same; delete one of both, or limit them by spec.tenantAllocation.ranges", other.Name, other.Spec.CIDR)
+		v.message = fmt.Sprintf("the addresses of NetworkPool %s/%s, %s, are partly the same; delete one of both, or limit them by spec.tenantAllocation.ranges", other.Namespace, other.Name, other.Spec.CIDR)
 		return v
 	}
 	if outside := outside(p, f.allocated()); len(outside) > 0 {
@@ -49,15 +50,28 @@ func decide(pool *v1alpha1.NetworkPool, f facts) verdict {
 	return v
 }
 
-// overlapping is another pool with an address that this one allocates.
-func overlapping(p ipam.Pool, others []v1alpha1.NetworkPool) *v1alpha1.NetworkPool {
-	for i := range others {
-		other, err := ipam.Describe(&others[i], nil)
-		if err == nil && p.Overlaps(other) {
-			return &others[i]
+// overlapping is another pool with an address that this one would allocate, if it was first.
+func overlapping(pool *v1alpha1.NetworkPool, p ipam.Pool, f facts) *v1alpha1.NetworkPool {
+	mine := rival{*pool, len(f.claims) > 0}
+	for i := range f.others {
+		other, err := ipam.Describe(&f.others[i].NetworkPool, nil)
+		if err == nil && p.Overlaps(other) && first(f.others[i], mine) {
+			return &f.others[i].NetworkPool
 		}
 	}
 	return nil
+}
+
+// first returns whether a pool may allocate addresses that another one has too: the one that
+// is in use, then the older one.
+func first(a, b rival) bool {
+	if a.used != b.used {
+		return a.used
+	}
+	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	}
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) < 0
 }
 
 // outside are the claims of addresses that the pool would not allocate.

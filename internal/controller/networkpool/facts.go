@@ -13,32 +13,49 @@ import (
 	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
-// facts are what a namespace has that concerns a pool.
+// facts are what concerns a pool.
 type facts struct {
 	claims  []v1alpha1.AddressClaim // of the pool
-	others  []v1alpha1.NetworkPool
-	configs []v1alpha1.ProviderConfig
+	others  []rival
+	configs []v1alpha1.ProviderConfig // of its namespace
+}
+
+// rival is another pool, of any namespace: an address is allocated once on a plane.
+type rival struct {
+	v1alpha1.NetworkPool
+
+	used bool // some of its addresses are claimed
 }
 
 func (r *Reconciler) read(ctx context.Context, from client.Reader, pool *v1alpha1.NetworkPool) (f facts, err error) {
 	claims, pools, configs := &v1alpha1.AddressClaimList{}, &v1alpha1.NetworkPoolList{}, &v1alpha1.ProviderConfigList{}
-	for _, list := range []client.ObjectList{claims, pools, configs} {
-		if err := from.List(ctx, list, client.InNamespace(pool.Namespace)); err != nil {
-			return f, err
-		}
+	if err := from.List(ctx, claims, client.UnsafeDisableDeepCopy); err != nil {
+		return f, err
 	}
+	if err := from.List(ctx, pools, client.UnsafeDisableDeepCopy); err != nil {
+		return f, err
+	}
+	if err := from.List(ctx, configs, client.InNamespace(pool.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return f, err
+	}
+	used := map[v1alpha1.NamespacedReference]bool{}
 	for _, c := range claims.Items {
-		if c.Spec.PoolRef.Name == pool.Name {
+		used[c.Spec.PoolRef] = true
+		if c.Spec.PoolRef == reference(pool) {
 			f.claims = append(f.claims, c)
 		}
 	}
 	for _, p := range pools.Items {
-		if p.Name != pool.Name && p.DeletionTimestamp.IsZero() {
-			f.others = append(f.others, p)
+		if reference(&p) != reference(pool) && p.DeletionTimestamp.IsZero() {
+			f.others = append(f.others, rival{p, used[reference(&p)]})
 		}
 	}
 	f.configs = configs.Items
 	return f, nil
+}
+
+func reference(p *v1alpha1.NetworkPool) v1alpha1.NamespacedReference {
+	return v1alpha1.NamespacedReference{Namespace: p.Namespace, Name: p.Name}
 }
 
 func (f facts) allocated() []v1alpha1.AddressClaim {
@@ -51,17 +68,10 @@ func (f facts) resting() []v1alpha1.AddressClaim {
 
 func released(c v1alpha1.AddressClaim) bool { return c.Spec.ReleasedAt != nil }
 
-// without removes claims that exist no more.
-func (f *facts) without(gone []v1alpha1.AddressClaim) {
-	f.claims = slices.DeleteFunc(f.claims, func(c v1alpha1.AddressClaim) bool {
-		return slices.ContainsFunc(gone, func(g v1alpha1.AddressClaim) bool { return g.Name == c.Name })
-	})
-}
-
 // holders are the names of the allocations that have claims.
 func holders(claims []v1alpha1.AddressClaim) (names []string) {
 	for _, c := range claims {
-		names = append(names, c.Spec.AllocationRef.Name)
+		names = append(names, c.Spec.AllocationRef.Namespace+"/"+c.Spec.AllocationRef.Name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -4,6 +4,8 @@
 package networkpool
 
 import (
+	"context"
+	"errors"
 	"net/netip"
 	"strings"
 	"testing"
@@ -14,8 +16,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
 	"github.com/butlerdotdev/butler/internal/controller/controllertest"
 	"github.com/butlerdotdev/butler/internal/ipam"
 )
@@ -24,17 +28,20 @@ var api *rest.Config
 
 func TestMain(m *testing.M) { controllertest.Main(m, &api) }
 
-// fixture is a namespace; the test calls the reconciler itself, at a time of its own.
+// fixture is a namespace; the test calls the reconciler itself.
 type fixture struct {
 	*controllertest.Fixture
-	r   *Reconciler
-	now time.Time
+	r *Reconciler
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Fixture: controllertest.New(t, api), now: time.Now().Truncate(time.Second)}
-	f.r = &Reconciler{Client: f, Live: f, Recorder: events.NewFakeRecorder(100), Clock: func() time.Time { return f.now }}
+	f := &fixture{Fixture: controllertest.New(t, api)}
+	t.Cleanup(func() { // claims have no namespace, and pools concern those of others
+		_ = f.DeleteAllOf(context.Background(), &v1alpha1.AddressClaim{})
+		f.finish()
+	})
+	f.r = &Reconciler{Client: f, Live: f, Fence: addressclaim.Fence{Cache: f, Live: f}, Recorder: events.NewFakeRecorder(100)}
 	return f
 }
 
@@ -48,19 +55,33 @@ func (f *fixture) pool(name, cidr string, change func(*v1alpha1.NetworkPoolSpec)
 	return p
 }
 
+// finish deletes the pools of the test.
+func (f *fixture) finish() {
+	pools := &v1alpha1.NetworkPoolList{}
+	if err := f.List(context.Background(), pools); err != nil {
+		f.Error(err)
+	}
+	for _, p := range pools.Items {
+		p.Finalizers = nil
+		_ = f.Update(context.Background(), &p)
+		_ = f.Delete(context.Background(), &p)
+	}
+}
+
 func (f *fixture) claim(address string, released *metav1.Time) {
 	f.Helper()
 	f.Must(f.Create(f.Context(), &v1alpha1.AddressClaim{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: v1alpha1.AddressClaimName(netip.MustParseAddr(address))},
+		ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.AddressClaimName(netip.MustParseAddr(address))},
 		Spec: v1alpha1.AddressClaimSpec{
-			Address: address, PoolRef: v1alpha1.LocalReference{Name: "pool"}, AllocationRef: v1alpha1.LocalReference{Name: "of-" + v1alpha1.AddressClaimName(netip.MustParseAddr(address))}, ReleasedAt: released,
+			Address: address, PoolRef: v1alpha1.NamespacedReference{Namespace: f.Namespace, Name: "pool"},
+			AllocationRef: v1alpha1.NamespacedReference{Namespace: f.Namespace, Name: "of-" + address}, ReleasedAt: released,
 		},
 	}))
 }
 
 // reconcile passes over a pool until its finalizer is set and its status is written, or until
-// it is gone. It returns when it is looked at again.
-func (f *fixture) reconcile(p *v1alpha1.NetworkPool) (again time.Duration) {
+// it is gone: then its name is empty.
+func (f *fixture) reconcile(p *v1alpha1.NetworkPool) {
 	f.Helper()
 	for range 3 {
 		err := f.Get(f.Context(), client.ObjectKeyFromObject(p), p)
@@ -69,13 +90,11 @@ func (f *fixture) reconcile(p *v1alpha1.NetworkPool) (again time.Duration) {
 		}
 		if err != nil {
 			p.Name = ""
-			return 0
+			return
 		}
-		result, err := f.r.Reconcile(f.Context(), p)
+		_, err = f.r.Reconcile(f.Context(), p)
 		f.Must(err)
-		again = result.RequeueAfter
 	}
-	return again
 }
 
 func ready(p *v1alpha1.NetworkPool) metav1.Condition {
@@ -85,24 +104,18 @@ func ready(p *v1alpha1.NetworkPool) metav1.Condition {
 	return metav1.Condition{}
 }
 
-func TestStatusCountsAndRestedAddressesAreFreeAgain(t *testing.T) {
+func TestStatusCountsAddresses(t *testing.T) {
 	f := newFixture(t)
-	p := f.pool("pool", "10.0.0.0/28", func(s *v1alpha1.NetworkPoolSpec) {
-		s.Reserved = []v1alpha1.ReservedRange{{CIDR: "10.0.0.8/30"}}
-		s.ReuseAfter = &metav1.Duration{Duration: time.Minute}
-	})
+	p := f.pool("pool", "10.0.0.0/28", func(s *v1alpha1.NetworkPoolSpec) { s.Reserved = []v1alpha1.ReservedRange{{CIDR: "10.0.0.8/30"}} })
 	f.claim("10.0.0.2", nil)
-	f.claim("10.0.0.4", &metav1.Time{Time: f.now.Add(-50 * time.Second)})
-	if again := f.reconcile(p); again != 10*time.Second {
-		t.Errorf("looks again after %s", again)
-	}
+	f.claim("10.0.0.4", &metav1.Time{Time: time.Now()})
+	f.reconcile(p)
 	s := p.Status
 	if s.TotalIPs != 10 || s.AvailableIPs != 8 || s.AllocatedIPs != 1 || s.RestingIPs != 1 || s.ReservedIPs != 6 || s.AllocationCount != 1 || s.LargestFreeBlock != 3 || s.FragmentationPercent != 62 {
 		t.Errorf("%+v", s)
 	}
-	f.now = f.now.Add(11 * time.Second)
-	if again := f.reconcile(p); again != 0 || p.Status.RestingIPs != 0 || p.Status.AvailableIPs != 9 || ready(p).Status != metav1.ConditionTrue {
-		t.Errorf("%s, %+v", again, p.Status)
+	if got := ready(p); got.Status != metav1.ConditionTrue || got.ObservedGeneration != p.Generation {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -115,8 +128,17 @@ func TestPoolThatCannotBeUsedSaysWhy(t *testing.T) {
 		"range outside": {reason: reasonInvalid, says: "10.0.1.1-10.0.1.9 is not in the network", change: func(s *v1alpha1.NetworkPoolSpec) {
 			s.TenantAllocation = &v1alpha1.TenantAllocation{Start: "10.0.1.1", End: "10.0.1.9"}
 		}},
-		"overlap": {reason: reasonOverlap, says: "NetworkPool other, 10.0.0.0/16", prepare: func(f *fixture) { f.pool("other", "10.0.0.0/16", nil) }},
-		"shrunk": {reason: reasonOutside, says: "to of-10.0.0.9;", prepare: func(f *fixture) { f.claim("10.0.0.9", nil) }, change: func(s *v1alpha1.NetworkPoolSpec) {
+		"ranges overlap": {reason: reasonInvalid, says: "ranges 10.0.0.1-10.0.0.9 and 10.0.0.9-10.0.0.12 overlap", change: func(s *v1alpha1.NetworkPoolSpec) {
+			s.TenantAllocation = &v1alpha1.TenantAllocation{Ranges: []v1alpha1.AddressRange{{Start: "10.0.0.1", End: "10.0.0.9"}, {Start: "10.0.0.9", End: "10.0.0.12"}}}
+		}},
+		"overlap": {reason: reasonOverlap, says: "/other, 10.0.0.0/16", prepare: func(f *fixture) { f.pool("other", "10.0.0.0/16", nil) }},
+		"overlap with another namespace": {reason: reasonOverlap, says: "/other, 10.0.0.0/16", prepare: func(f *fixture) {
+			here := f.Namespace
+			f.Namespace = f.NewNamespace()
+			f.pool("other", "10.0.0.0/16", nil)
+			f.Namespace = here
+		}},
+		"shrunk": {reason: reasonOutside, says: "/of-10.0.0.9;", prepare: func(f *fixture) { f.claim("10.0.0.9", nil) }, change: func(s *v1alpha1.NetworkPoolSpec) {
 			s.TenantAllocation = &v1alpha1.TenantAllocation{Start: "10.0.0.1", End: "10.0.0.8"}
 		}},
 	} {
@@ -138,22 +160,51 @@ func TestPoolStaysWhileAddressesAreAllocated(t *testing.T) {
 	f := newFixture(t)
 	p := f.pool("pool", "10.0.0.0/24", nil)
 	f.claim("10.0.0.9", nil)
-	f.claim("10.0.0.10", &metav1.Time{Time: f.now})
+	f.claim("10.0.0.10", &metav1.Time{Time: time.Now()})
 	f.reconcile(p)
 	f.Must(f.Delete(t.Context(), p))
 	f.reconcile(p)
 	if got := ready(p); p.Name == "" || got.Reason != reasonInUse || !strings.Contains(got.Message, "of-10.0.0.9") {
 		t.Fatalf("%+v", p)
 	}
-	f.Must(f.DeleteAllOf(t.Context(), &v1alpha1.AddressClaim{}, client.InNamespace(f.Namespace), client.MatchingFields{"metadata.name": "10.0.0.9"}))
+	f.Must(f.Delete(t.Context(), &v1alpha1.AddressClaim{ObjectMeta: metav1.ObjectMeta{Name: "10.0.0.9"}}))
 	if f.reconcile(p); p.Name != "" {
 		t.Errorf("%+v", p)
 	}
 	left := &v1alpha1.AddressClaimList{}
-	f.Must(f.List(t.Context(), left, client.InNamespace(f.Namespace)))
-	if len(left.Items) != 0 {
-		t.Errorf("%d claims are left", len(left.Items))
+	f.Must(f.List(t.Context(), left))
+	if len(left.Items) != 1 {
+		t.Errorf("%d claims are left; the released one must rest", len(left.Items))
 	}
+}
+
+// TestAPoolOfAFencedClusterIsLeftAlone has a pool that is just being moved.
+func TestAPoolOfAFencedClusterIsLeftAlone(t *testing.T) {
+	f := newFixture(t)
+	cb := &v1alpha1.ClusterBootstrap{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "mgmt", Annotations: map[string]string{v1alpha1.AnnotationFenced: "moving"}}}
+	f.r.Fence = addressclaim.Fence{Cache: fencedBy(f, nil), Live: fencedBy(f, cb)}
+	p := f.pool("pool", "10.0.0.0/24", nil)
+	if f.reconcile(p); len(p.Finalizers) != 0 || len(p.Status.Conditions) != 0 {
+		t.Errorf("%+v", p)
+	}
+	f.r.Fence = addressclaim.Fence{Cache: fencedBy(f, nil), Live: fencedBy(f, nil)}
+	if f.reconcile(p); ready(p).Reason != reasonReady {
+		t.Errorf("%+v", p)
+	}
+}
+
+// fencedBy is a reader that knows one ClusterBootstrap, or none.
+func fencedBy(f *fixture, cb *v1alpha1.ClusterBootstrap) client.Reader {
+	return interceptor.NewClient(f, interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+		all, ok := list.(*metav1.PartialObjectMetadataList)
+		if !ok {
+			return errors.New("not a list of metadata")
+		}
+		if cb != nil {
+			all.Items = []metav1.PartialObjectMetadata{{ObjectMeta: cb.ObjectMeta}}
+		}
+		return nil
+	}})
 }
 
 func TestServersOfTheNetworkAreNeverAllocated(t *testing.T) {

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package addressclaim has the claims of addresses, by which the API server decides who has an
+// address. It reconciles them: released addresses rest, and then they are free; an address
+// that no IPAllocation has any more is released.
+package addressclaim
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/ipam"
+)
+
+const (
+	// cacheLag is how soon to look again when the cache has not caught up with a write.
+	cacheLag = 25 * time.Millisecond
+	// orphanAfter is how old a claim without an IPAllocation is before it is released: an operator who
+	// restores objects from a backup may restore the claims first.
+	orphanAfter = 10 * time.Minute
+	// clockSkew is how far the clocks of two controllers may differ.
+	clockSkew = time.Minute
+)
+
+// Reconciler ends the rest of addresses and releases those that no allocation has.
+type Reconciler struct {
+	Registry
+
+	Fence Fence
+}
+
+// Reconcile makes one pass over an AddressClaim.
+func (r *Reconciler) Reconcile(ctx context.Context, c *v1alpha1.AddressClaim) (result reconcile.Result, err error) {
+	if held, err := r.Fence.Holds(ctx, c.Spec.AllocationRef.Namespace); held || err != nil {
+		return reconcile.Result{}, err
+	}
+	if c.Spec.ReleasedAt != nil {
+		result.RequeueAfter, err = r.resting(ctx, c)
+	} else {
+		result.RequeueAfter, err = r.allocated(ctx, c)
+	}
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: cacheLag}, nil
+	}
+	return result, client.IgnoreNotFound(err)
+}
+
+// resting deletes a claim that has rested long enough, or returns when it has.
+func (r *Reconciler) resting(ctx context.Context, c *v1alpha1.AddressClaim) (time.Duration, error) {
+	if left, err := r.left(ctx, c); left > 0 || err != nil {
+		return left, err
+	}
+	return 0, r.remove(ctx, c)
+}
+
+// left is how long an address still rests. One that was released at a time to come, by a
+// clock that was wrong, rests from now on.
+func (r *Reconciler) left(ctx context.Context, c *v1alpha1.AddressClaim) (time.Duration, error) {
+	if c.Spec.ReleasedAt.Sub(r.now()) > clockSkew {
+		return cacheLag, r.rest(ctx, c)
+	}
+	pool := &v1alpha1.NetworkPool{}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: c.Spec.PoolRef.Namespace, Name: c.Spec.PoolRef.Name}, pool)
+	if client.IgnoreNotFound(err) != nil {
+		return 0, err
+	}
+	return c.Spec.ReleasedAt.Add(ipam.ReuseAfter(pool)).Sub(r.now()), nil
+}
+
+// allocated releases an address that its allocation does not have.
+func (r *Reconciler) allocated(ctx context.Context, c *v1alpha1.AddressClaim) (time.Duration, error) {
+	a := &v1alpha1.IPAllocation{}
+	switch err := r.Client.Get(ctx, AllocationOf(c), a); {
+	case apierrors.IsNotFound(err):
+		return r.orphan(ctx, c)
+	case err != nil || !a.DeletionTimestamp.IsZero() || keeps(a, c):
+		return 0, err // one that is being deleted is released together with its allocation
+	}
+	return 0, r.release(ctx, c)
+}
+
+// orphan releases an address without an allocation unless something still uses it.
+func (r *Reconciler) orphan(ctx context.Context, c *v1alpha1.AddressClaim) (time.Duration, error) {
+	if young := c.CreationTimestamp.Add(orphanAfter).Sub(r.now()); young > 0 {
+		return min(young, orphanAfter), nil
+	}
+	if a, err := r.allocation(ctx, AllocationOf(c)); a != nil || err != nil {
+		return cacheLag, err
+	}
+	used, err := r.used(ctx, c)
+	if err != nil || used {
+		return orphanAfter, err
+	}
+	return 0, r.release(ctx, c)
+}
+
+func (r *Reconciler) release(ctx context.Context, c *v1alpha1.AddressClaim) error {
+	address, err := netip.ParseAddr(c.Spec.Address)
+	if err != nil {
+		return err
+	}
+	log.FromContext(ctx).Info("release an address that its IPAllocation does not have", "allocation", AllocationOf(c))
+	return r.Release(ctx, AllocationOf(c), ipam.Single(address))
+}
+
+// used returns whether what the address was for exists.
+func (r *Reconciler) used(ctx context.Context, c *v1alpha1.AddressClaim) (bool, error) {
+	if c.Spec.UsedBy == nil {
+		return false, nil
+	}
+	return r.Exists(ctx, c.Spec.AllocationRef.Namespace, *c.Spec.UsedBy)
+}
+
+// Exists returns whether what an address is for exists.
+func (r Registry) Exists(ctx context.Context, namespace string, u v1alpha1.AddressUser) (bool, error) {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind(u.Kind))
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: u.Name}, o)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ipallocation
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
+	"github.com/butlerdotdev/butler/internal/ipam"
+)
+
+// wanted is the number of addresses that an allocation asks for, or a refusal.
+func wanted(a *v1alpha1.IPAllocation) (uint64, verdict) {
+	n := uint64(max(a.Spec.Count, 1))
+	if a.Spec.PinnedRange == nil {
+		return n, verdict{}
+	}
+	pinned, err := ipam.NewRange(a.Spec.PinnedRange.StartAddress, a.Spec.PinnedRange.EndAddress)
+	switch size := pinned.Size(); {
+	case err != nil:
+		return 0, failed(reasonRange, "spec.pinnedRange: %s", err)
+	case size > addressclaim.MaxAddresses:
+		return 0, failed(reasonRange, "spec.pinnedRange: %s has more than %d addresses", pinned, addressclaim.MaxAddresses)
+	case n != 1 && n != size:
+		return 0, failed(reasonRange, "spec.pinnedRange: %s has %d addresses, and spec.count is %d; leave out the count", pinned, size, n)
+	default:
+		return size, verdict{}
+	}
+}
+
+// choose returns the addresses to claim: pinned ones, or the best that are free. The caller
+// ends the choice with r.free.done.
+func (r *Reconciler) choose(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool, size uint64) (ipam.Range, verdict, error) {
+	if a.Spec.PinnedRange != nil {
+		return r.pinned(ctx, a, pool)
+	}
+	var u ipam.Usage
+	chosen, ok, err := r.use(ctx, pool, func(s *ipam.Space) (ipam.Range, bool) {
+		u = s.Usage()
+		return s.Find(size)
+	})
+	if err != nil || ok {
+		return chosen, verdict{}, err
+	}
+	return chosen, pending(reasonExhausted, "NetworkPool %s has no %d contiguous addresses free: %d of %d are free, at most %d in one block; release some, or add a range to it", pool.Name, size, u.Free, u.Total, u.LargestFree), nil
+}
+
+// use runs a function on what is free in a pool, as far as is known.
+func (r *Reconciler) use(ctx context.Context, pool *v1alpha1.NetworkPool, choose func(*ipam.Space) (ipam.Range, bool)) (ipam.Range, bool, error) {
+	p, err := r.describe(ctx, pool)
+	if err != nil {
+		return ipam.Range{}, false, err
+	}
+	return r.free.use(client.ObjectKeyFromObject(pool), p, choose)
+}
+
+func (r *Reconciler) describe(ctx context.Context, pool *v1alpha1.NetworkPool) (ipam.Pool, error) {
+	configs := &v1alpha1.ProviderConfigList{}
+	if err := r.Client.List(ctx, configs, client.InNamespace(pool.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return ipam.Pool{}, err
+	}
+	return ipam.Describe(pool, configs.Items)
+}
+
+// pinnedRange is the range that an allocation must have, if it names one.
+func pinnedRange(a *v1alpha1.IPAllocation) (ipam.Range, bool) {
+	if a.Spec.PinnedRange == nil {
+		return ipam.Range{}, false
+	}
+	r, err := ipam.NewRange(a.Spec.PinnedRange.StartAddress, a.Spec.PinnedRange.EndAddress)
+	return r, err == nil
+}
+
+func (r *Reconciler) pinned(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool) (ipam.Range, verdict, error) {
+	pinned, _ := pinnedRange(a)
+	var not ipam.Range // the first that is not free
+	_, ok, err := r.use(ctx, pool, func(s *ipam.Space) (ipam.Range, bool) {
+		for address := range pinned.All() {
+			if not = ipam.Single(address); !s.Free(not) {
+				break
+			}
+		}
+		return pinned, s.Free(pinned)
+	})
+	if err != nil || ok {
+		return pinned, verdict{}, err
+	}
+	holder, err := r.Registry.Holder(ctx, not.First)
+	if err != nil {
+		return pinned, verdict{}, err
+	}
+	if holder != nil {
+		return pinned, pending(reasonTaken, "%s; delete that one, or pin other addresses", &addressclaim.TakenError{Address: not.First, By: holder}), nil
+	}
+	return pinned, pending(reasonNotInPool, "%s cannot be allocated from NetworkPool %s, %s: it is outside of its ranges, reserved, or an address of the network itself; pin other addresses", not, pool.Name, pool.Spec.CIDR), nil
+}

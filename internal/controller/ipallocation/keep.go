@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ipallocation
+
+import (
+	"context"
+	"errors"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
+	"github.com/butlerdotdev/butler/internal/ipam"
+)
+
+// keep sees that addresses which were handed out stay claimed, and follows a changed count.
+func (r *Reconciler) keep(ctx context.Context, a *v1alpha1.IPAllocation, has ipam.Range, size uint64) (verdict, error) {
+	planned, ok := addressclaim.Planned(a)
+	switch beyond := ok && planned.First == has.First && planned.Size() > has.Size(); {
+	case size < has.Size():
+		return r.shrink(a, has.Head(size)), nil // what it does without is released by the next pass
+	case beyond && planned.Size() > size:
+		return verdict{again: cacheLag}, r.trim(ctx, a, has, planned, r.Registry.Release)
+	case !beyond && (!ok || planned != has):
+		return verdict{again: cacheLag}, r.plan(ctx, a, has)
+	case beyond:
+		v, err := r.extend(ctx, a, has, planned)
+		v.again = cacheLag // the count may ask for more than the plan has
+		return v, err
+	}
+	if v, err := r.hold(ctx, a, has); v.phase != v1alpha1.IPAllocationAllocated || size == has.Size() {
+		return v, err
+	}
+	return r.grow(ctx, a, has, size)
+}
+
+// hold claims what was handed out, if that was lost: no other address will do.
+func (r *Reconciler) hold(ctx context.Context, a *v1alpha1.IPAllocation, has ipam.Range) (verdict, error) {
+	err := r.Registry.Claim(ctx, a, has)
+	var taken *addressclaim.TakenError
+	if !errors.As(err, &taken) {
+		return allocated(a, has), err
+	}
+	r.free.add(taken.By)
+	v := failed(reasonTaken, "%s, and to this one; one of both has to be deleted together with what uses the address", taken)
+	v.addresses = &has
+	return v, nil
+}
+
+// shrink hands out fewer addresses. The plan still has the others, so they stay claimed until
+// the status does not have them any more.
+func (r *Reconciler) shrink(a *v1alpha1.IPAllocation, smaller ipam.Range) verdict {
+	v := allocated(a, smaller)
+	v.again = cacheLag
+	return v
+}
+
+// trim plans no more than what was handed out, and lets the rest of the former plan go.
+func (r *Reconciler) trim(ctx context.Context, a *v1alpha1.IPAllocation, has, planned ipam.Range, letGo func(context.Context, client.ObjectKey, ipam.Range) error) error {
+	if err := r.plan(ctx, a, has); err != nil {
+		return err
+	}
+	return letGo(ctx, client.ObjectKeyFromObject(a), ipam.Range{First: has.Last.Next(), Last: planned.Last})
+}
+
+// extend claims a plan that is larger than what was handed out.
+func (r *Reconciler) extend(ctx context.Context, a *v1alpha1.IPAllocation, has, planned ipam.Range) (verdict, error) {
+	err := r.Registry.Claim(ctx, a, planned)
+	var taken *addressclaim.TakenError
+	if !errors.As(err, &taken) {
+		return allocated(a, planned), err
+	}
+	r.free.add(taken.By)
+	if has.Contains(ipam.Single(taken.Address)) {
+		return r.hold(ctx, a, has)
+	}
+	v := allocated(a, has)
+	v.reason, v.message = reasonExhausted, v.message+", and no more: "+taken.Error()
+	return v, r.trim(ctx, a, has, planned, r.Registry.Remove)
+}
+
+// grow plans and claims the addresses after those that were handed out.
+func (r *Reconciler) grow(ctx context.Context, a *v1alpha1.IPAllocation, has ipam.Range, size uint64) (verdict, error) {
+	v := allocated(a, has)
+	pool, refusal, err := r.pool(ctx, a)
+	if err != nil {
+		return verdict{}, err
+	}
+	if pool == nil {
+		v.reason, v.message = refusal.reason, v.message+", and no more: "+refusal.message
+		return v, nil
+	}
+	more, ok, err := r.use(ctx, pool, func(s *ipam.Space) (ipam.Range, bool) { return s.After(has, size-has.Size()) })
+	if err != nil {
+		return verdict{}, err
+	}
+	if !ok {
+		v.reason, v.message = reasonExhausted, v.message+": the addresses after them are not free, so there are no more; set spec.count back, or create another IPAllocation"
+		return v, nil
+	}
+	defer r.free.done(more)
+	larger := ipam.Range{First: has.First, Last: more.Last}
+	if err := r.plan(ctx, a, larger); err != nil {
+		return verdict{}, err
+	}
+	return r.extend(ctx, a, has, larger)
+}
