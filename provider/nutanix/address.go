@@ -37,7 +37,7 @@ func checkAddress(net subnet, n provider.Network) error {
 	}
 	switch {
 	case !n.Address.Addr().Is4():
-		return provider.Invalid.New("", provider.ReasonAddressUnsupported, fmt.Errorf("Nutanix assigns IPv4 addresses, and %s is none", n.Address), "use a NetworkPool of IPv4 addresses")
+		return provider.Invalid.New("", provider.ReasonAddressUnsupported, fmt.Errorf("%s is no IPv4 address, and Nutanix assigns no others", n.Address), "use a NetworkPool of IPv4 addresses")
 	case n.Address.Masked() != is.network.Masked():
 		return invalid("give the NetworkPool the CIDR of the subnet, or name another subnet", "%s is not an address of subnet %s, which is %s", n.Address, net.name, is.network)
 	case n.Address.Addr() == is.gateway:
@@ -71,10 +71,11 @@ func checkGateway(net subnet, gateway string) error {
 // addresses looks whether the subnet can assign the addresses of the machines. One that is in
 // a pool of the subnet may be assigned to another VM before the machine is created.
 func (p preflight) addresses(ctx context.Context, specs []provider.MachineSpec) ([]provider.Finding, error) {
-	net, err := p.network(ctx)
-	if err != nil {
-		return nil, nil // the check of the subnet says so
+	net, missing := p.network(ctx)
+	if missing != nil {
+		return nil, nil //nolint:nilerr // the check of the subnet says so
 	}
+	var err error
 	if p.pooled != nil {
 		err = checkPooled(net, *p.pooled)
 	}
