@@ -120,7 +120,8 @@ func (r *Reconciler) used(ctx context.Context, c *v1alpha1.AddressClaim) (bool, 
 	return r.Exists(ctx, c.Spec.AllocationRef.Namespace, *c.Spec.UsedBy)
 }
 
-// Exists returns whether what an address is for exists.
+// Exists returns whether what an address is for exists. A ClusterBootstrap that is being
+// deleted has its addresses as long as it has machines.
 func (r Registry) Exists(ctx context.Context, namespace string, u v1alpha1.AddressUser) (bool, error) {
 	o := &metav1.PartialObjectMetadata{}
 	o.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind(u.Kind))
@@ -128,5 +129,15 @@ func (r Registry) Exists(ctx context.Context, namespace string, u v1alpha1.Addre
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
-	return err == nil, err
+	if err != nil || u.Kind != "ClusterBootstrap" || o.DeletionTimestamp.IsZero() {
+		return err == nil, err
+	}
+	return r.hasMachines(ctx, o)
+}
+
+func (r Registry) hasMachines(ctx context.Context, cluster *metav1.PartialObjectMetadata) (bool, error) {
+	all := &metav1.PartialObjectMetadataList{}
+	all.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("MachineRequestList"))
+	err := r.Live.List(ctx, all, client.InNamespace(cluster.Namespace), client.MatchingLabels{v1alpha1.LabelClusterBootstrap: cluster.Name})
+	return len(all.Items) > 0, err
 }
