@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -246,6 +247,11 @@ func (x *destruction) reclaim() error {
 
 // record writes the ledger before anything is deleted.
 func (x *destruction) record(found inventory.Inventory) (err error) {
+	addresses, err := addressesOf(x.Context(), x.Local, x.id)
+	if err != nil {
+		return err
+	}
+	found = slices.Concat(found, addresses)
 	x.ledger, err = updateLedger(x.Context(), x.Operation, x.namespace(), x.id, found)
 	return err
 }
@@ -324,7 +330,7 @@ func reportDeletion(progress *ui.Reporter, cb *v1alpha1.ClusterBootstrap) {
 // removeRequests deletes requests whose ClusterBootstrap is gone: no controller does,
 // and without a request controllers create nothing.
 func (x *destruction) removeRequests() error {
-	return x.removeMarked(&v1alpha1.MachineRequestList{}, &v1alpha1.LoadBalancerRequestList{})
+	return x.removeMarked(&v1alpha1.MachineRequestList{}, &v1alpha1.LoadBalancerRequestList{}, &v1alpha1.IPAllocationList{})
 }
 
 // removeMarked deletes objects with the cluster's id on this machine's plane.
@@ -393,7 +399,11 @@ func (x *destruction) recordHeld(ctx context.Context, reported string) string {
 // addHeld adds what the platform holds now to the ledger.
 func (x *destruction) addHeld(ctx context.Context, now inventory.Inventory) error {
 	ours, _ := now.OfCluster(x.Name)
-	x.ledger.record(ours)
+	addresses, err := addressesOf(ctx, x.Local, x.id)
+	if err != nil {
+		return err
+	}
+	x.ledger.record(slices.Concat(ours, addresses))
 	if !x.ledger.dirty {
 		return nil
 	}
@@ -441,7 +451,7 @@ func (x *destruction) removeConfig() error {
 	if err := awaitGone(x.Operation, x.config, x.progress); err != nil {
 		return err
 	}
-	return x.removeCredentials()
+	return errors.Join(x.removePools(), x.removeCredentials())
 }
 
 // removeCredentials deletes the Secret of the ProviderConfig, unless another
