@@ -107,3 +107,8 @@ func allocationOf(s v1alpha1.ClusterBootstrapStatus, name string) (v1alpha1.Boot
 	}
 	return s.Allocations[i], true
 }
+
+// IsMachine reports whether an allocation is the address of a machine.
+func IsMachine(cb *v1alpha1.ClusterBootstrap, a v1alpha1.BootstrapAllocation) bool {
+	return a.Name != cb.Name+vipSuffix && a.Name != cb.Name+poolSuffix
+}

@@ -254,5 +254,20 @@ func (p Pools) tooSmall(demands []demand, all []named) error {
 		u := fresh.Usage()
 		sizes = append(sizes, fmt.Sprintf("%s has %d of %d free, at most %d in one block", c.Name, u.Free, u.Total, u.LargestFree))
 	}
-	return poolErrorf(reasonPoolTooSmall, "the cluster needs %d addresses, %d of them in one block, and NetworkPool %s; add a range to a pool, or another pool to spec.network.poolRefs of ProviderConfig %s", need, block, strings.Join(sizes, ", "), p.Config.Name)
+	return poolErrorf(reasonPoolTooSmall, "the cluster needs %d addresses, %d of them in one block, and NetworkPool %s%s; add a range to a pool, or another pool to spec.network.poolRefs of ProviderConfig %s", need, block, strings.Join(sizes, ", "), p.resting(all), p.Config.Name)
+}
+
+// resting says how many addresses were released and are free again later.
+func (p Pools) resting(all []named) string {
+	n := 0
+	for _, c := range p.Claims {
+		a, err := netip.ParseAddr(c.Spec.Address)
+		if err == nil && c.Spec.ReleasedAt != nil && slices.ContainsFunc(all, func(o named) bool { return o.pool.Allows(a) }) {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d were released and rest until spec.reuseAfter of the pool has passed", n)
 }

@@ -10,19 +10,19 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"sync"
+	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/talos"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
 )
 
 const (
-	// probePatience is how long addresses have to answer: all ports are tried side by
-	// side.
-	probePatience = time.Second
 	// nowhere is an address for documentation (RFC 5737): where it answers, something
 	// on the way answers for every address.
 	nowhere = "198.51.100.1"
@@ -31,16 +31,17 @@ const (
 	poolProbes = 4
 )
 
-// probePorts are where something usually listens: Kubernetes, Talos, the web, SSH.
-func probePorts() []string { return []string{"6443", "50000", "443", "80", "22"} }
-
 // checkAddresses asks whether the addresses that a new cluster will announce are in use, as
 // far as this machine can see: through the operation's own network, and only where
 // the cluster's machines announce addresses by themselves. The virtual IP is refused
 // if something answers there; for the pool, which may be shared, that is a warning.
-func (o *Operation) checkAddresses(s v1alpha1.ClusterBootstrapSpec) (out []provider.Finding) {
+func (o *Operation) checkAddresses(m *manifest.Manifest) (out []provider.Finding) {
+	s := Effective(m)
 	if !s.Provider.OnPrem() {
 		return nil
+	}
+	if all := o.machineAddresses(m); len(all) > 0 {
+		out = append(out, addressCheck(o.ctx, o.Dial(), "addresses of machines, "+all[0]+" and "+strconv.Itoa(len(all)-1)+" more", all, provider.Refused))
 	}
 	if s.Network.VIP != "" {
 		out = append(out, addressCheck(o.ctx, o.Dial(), "virtual IP "+s.Network.VIP, []string{s.Network.VIP}, provider.Refused))
@@ -48,6 +49,20 @@ func (o *Operation) checkAddresses(s v1alpha1.ClusterBootstrapSpec) (out []provi
 	if p := s.Network.LoadBalancerPool; p != nil {
 		first := firstOf(p, poolProbes)
 		out = append(out, addressCheck(o.ctx, o.Dial(), fmt.Sprintf("load balancer pool %s-%s", p.Start, p.End), first, provider.Unknown))
+	}
+	return out
+}
+
+// machineAddresses are those that the machines of a manifest would get of NetworkPools.
+func (o *Operation) machineAddresses(m *manifest.Manifest) (out []string) {
+	cb, err := prospect(m)
+	if err != nil {
+		return nil
+	}
+	for _, a := range cb.Status.Allocations {
+		if bootstrap.IsMachine(cb, a) {
+			out = append(out, a.StartAddress)
+		}
 	}
 	return out
 }
@@ -70,48 +85,21 @@ func firstOf(r *v1alpha1.AddressRange, count int) (out []string) {
 // connections is doubtful, because a firewall may speak for it.
 func addressCheck(ctx context.Context, dial workspace.Dialer, check string, addresses []string, answered provider.Verdict) provider.Finding {
 	f := provider.Finding{Check: check, Verdict: provider.Passed, Message: "nothing answers there, as far as this machine can see"}
-	const hint = "choose addresses that are free, or remove what has them"
-	answers := probe(ctx, dial, append(slices.Clone(addresses), nowhere))
-	proxied := slices.ContainsFunc(answers, func(a answer) bool { return a.host == nowhere && a.err == nil })
+	const hint = "choose addresses that are free, remove what has them, or add them to spec.reserved of their NetworkPool"
+	answers := bootstrap.Knock(ctx, talos.Dialer(dial), append(slices.Clone(addresses), nowhere))
+	proxied := slices.ContainsFunc(answers, func(a bootstrap.Answer) bool { return a.Host == nowhere && a.Err == nil })
 	for _, a := range answers {
 		switch {
-		case a.host == nowhere:
-		case a.err == nil && proxied:
+		case a.Host == nowhere:
+		case a.Err == nil && proxied:
 			return provider.Finding{Check: check, Verdict: provider.Unknown, Message: "a proxy or a firewall on the way from this machine answers for every address"}
-		case a.err == nil:
-			return provider.Finding{Check: check, Verdict: answered, Message: fmt.Sprintf("%s is in use: something answers on port %s", a.host, a.port), Hint: hint}
-		case errors.Is(a.err, syscall.ECONNREFUSED):
-			f = provider.Finding{Check: check, Verdict: provider.Unknown, Message: fmt.Sprintf("%s may be in use: a connection to port %s was refused, not ignored", a.host, a.port), Hint: hint}
+		case a.Err == nil:
+			return provider.Finding{Check: check, Verdict: answered, Message: fmt.Sprintf("%s is in use: something answers on port %s", a.Host, a.Port), Hint: hint}
+		case errors.Is(a.Err, syscall.ECONNREFUSED):
+			f = provider.Finding{Check: check, Verdict: provider.Unknown, Message: fmt.Sprintf("%s may be in use: a connection to port %s was refused, not ignored", a.Host, a.Port), Hint: hint}
 		}
 	}
 	return f
-}
-
-// answer is what became of a connection attempt.
-type answer struct {
-	host, port string
-	err        error
-}
-
-// probe tries to connect to each of the addresses.
-func probe(ctx context.Context, dial workspace.Dialer, addresses []string) []answer {
-	var out []answer
-	for _, host := range addresses {
-		for _, port := range probePorts() {
-			out = append(out, answer{host: host, port: port})
-		}
-	}
-	var group sync.WaitGroup
-	for i := range out {
-		group.Go(func() {
-			conn, err := DialWithin(ctx, probePatience, dial, "tcp", net.JoinHostPort(out[i].host, out[i].port))
-			if out[i].err = err; err == nil {
-				_ = conn.Close()
-			}
-		})
-	}
-	group.Wait()
-	return out
 }
 
 // DialWithin dials, and gives up after d.

@@ -29,7 +29,7 @@ const Patience = 30 * time.Second
 func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) error {
 	progress.Starting("running the preflight")
 	network := make(chan []provider.Finding, 1)
-	go func() { network <- o.checkAddresses(Effective(m)) }()
+	go func() { network <- o.checkAddresses(m) }()
 	findings, err := o.askPlatform(p, m, secret, plan, progress)
 	if o.ctx.Err() != nil {
 		return o.Ended()

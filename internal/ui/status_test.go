@@ -26,8 +26,8 @@ func TestStatusShowsAddressesAndTheirPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"addresses: 10.40.0.42 for the control plane, of pool management; 10.40.0.20-\n", "load balancers, of pool services\n",
-		"MACHINE           ROLE           PHASE    ADDRESS      POOL        TALOS       NODE\n", "  management  configured  Ready\n",
+		"addresses: 10.40.0.42 for the control plane, of pool management;\n           10.40.0.20-10.40.0.35 for load balancers, of pool services\n",
+		"MACHINE           ROLE           PHASE    ADDRESS     POOL        TALOS       NODE\n", "  management  configured  Ready\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out)

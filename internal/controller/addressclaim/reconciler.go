@@ -9,10 +9,12 @@ package addressclaim
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -117,27 +119,34 @@ func (r *Reconciler) used(ctx context.Context, c *v1alpha1.AddressClaim) (bool, 
 	if c.Spec.UsedBy == nil {
 		return false, nil
 	}
-	return r.Exists(ctx, c.Spec.AllocationRef.Namespace, *c.Spec.UsedBy)
+	return r.Used(ctx, AllocationOf(c), *c.Spec.UsedBy)
 }
 
-// Exists returns whether what an address is for exists. A ClusterBootstrap that is being
-// deleted has its addresses as long as it has machines.
-func (r Registry) Exists(ctx context.Context, namespace string, u v1alpha1.AddressUser) (bool, error) {
+// Used returns whether what an allocation is for has its addresses. A MachineRequest has them
+// as long as it exists. A ClusterBootstrap has those that its status lists; if it is being
+// deleted, as long as it has machines.
+func (r Registry) Used(ctx context.Context, allocation types.NamespacedName, u v1alpha1.AddressUser) (bool, error) {
+	if u.Kind == "ClusterBootstrap" {
+		return r.usedByCluster(ctx, allocation, u.Name)
+	}
 	o := &metav1.PartialObjectMetadata{}
 	o.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind(u.Kind))
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: u.Name}, o)
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: allocation.Namespace, Name: u.Name}, o)
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
-	if err != nil || u.Kind != "ClusterBootstrap" || o.DeletionTimestamp.IsZero() {
-		return err == nil, err
-	}
-	return r.hasMachines(ctx, o)
+	return err == nil, err
 }
 
-func (r Registry) hasMachines(ctx context.Context, cluster *metav1.PartialObjectMetadata) (bool, error) {
+func (r Registry) usedByCluster(ctx context.Context, allocation types.NamespacedName, name string) (bool, error) {
+	cb := &v1alpha1.ClusterBootstrap{}
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: allocation.Namespace, Name: name}, cb)
+	listed := slices.ContainsFunc(cb.Status.Allocations, func(a v1alpha1.BootstrapAllocation) bool { return a.Name == allocation.Name })
+	if err != nil || !listed || cb.DeletionTimestamp.IsZero() {
+		return listed, client.IgnoreNotFound(err)
+	}
 	all := &metav1.PartialObjectMetadataList{}
 	all.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("MachineRequestList"))
-	err := r.Live.List(ctx, all, client.InNamespace(cluster.Namespace), client.MatchingLabels{v1alpha1.LabelClusterBootstrap: cluster.Name})
+	err = r.Live.List(ctx, all, client.InNamespace(allocation.Namespace), client.MatchingLabels{v1alpha1.LabelClusterBootstrap: name})
 	return len(all.Items) > 0, err
 }

@@ -87,15 +87,7 @@ func TestAddressesAreNotReleasedWhileWhatUsesThemExists(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "user"},
 		Spec:       v1alpha1.MachineRequestSpec{ProviderRef: v1alpha1.ProviderReference{Name: "x"}, MachineName: "user", Role: v1alpha1.RoleWorker, CPU: 1, MemoryMB: 1024, DiskGB: 10},
 	}
-	cluster := &v1alpha1.ClusterBootstrap{
-		ObjectMeta: metav1.ObjectMeta{Name: "user"},
-		Spec: v1alpha1.ClusterBootstrapSpec{
-			Provider: v1alpha1.ProviderHarvester, ProviderRef: v1alpha1.ProviderReference{Name: "x"},
-			Cluster: v1alpha1.ClusterSpec{Name: "user", Topology: v1alpha1.TopologySingleNode, ControlPlane: v1alpha1.NodePool{Replicas: 1, CPU: 4, MemoryMB: 8192, DiskGB: 50}},
-			Network: v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12"},
-			Talos:   v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "0a"},
-		},
-	}
+	cluster := bootstrapOf("user")
 	for _, user := range []client.Object{machine, cluster} {
 		f := newFixture(t, 4)
 		r := reconciler(f)
@@ -107,6 +99,9 @@ func TestAddressesAreNotReleasedWhileWhatUsesThemExists(t *testing.T) {
 		f.settle(r, "a")
 		user.SetNamespace(f.Namespace)
 		f.Must(f.Create(t.Context(), user))
+		if user == client.Object(cluster) {
+			f.list(cluster, "a")
+		}
 		f.Must(f.Delete(t.Context(), f.read("a")))
 		if a := f.settle(r, "a"); a == nil || reason(a) != reasonInUse || a.Status.Phase != v1alpha1.IPAllocationAllocated || a.Status.StartAddress != "10.0.0.1" || f.claims()["10.0.0.1"] != "a" {
 			t.Errorf("%+v, %v", a, f.claims())
@@ -116,6 +111,61 @@ func TestAddressesAreNotReleasedWhileWhatUsesThemExists(t *testing.T) {
 			t.Errorf("the allocation is still there, or its address: %v", f.claims())
 		}
 		f.Must(f.DeleteAllOf(t.Context(), &v1alpha1.AddressClaim{}))
+	}
+}
+
+func bootstrapOf(name string) *v1alpha1.ClusterBootstrap {
+	return &v1alpha1.ClusterBootstrap{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1alpha1.ClusterBootstrapSpec{
+			Provider: v1alpha1.ProviderHarvester, ProviderRef: v1alpha1.ProviderReference{Name: "x"},
+			Cluster: v1alpha1.ClusterSpec{Name: name, Topology: v1alpha1.TopologySingleNode, ControlPlane: v1alpha1.NodePool{Replicas: 1, CPU: 4, MemoryMB: 8192, DiskGB: 50}},
+			Network: v1alpha1.NetworkSpec{PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12"},
+			Talos:   v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "0a"},
+		},
+	}
+}
+
+// list puts an allocation on the list of a cluster.
+func (f *fixture) list(cb *v1alpha1.ClusterBootstrap, allocation string) {
+	f.Helper()
+	cb.Status.Allocations = []v1alpha1.BootstrapAllocation{{Name: allocation, Pool: "pool", CIDR: "10.0.0.0/24", StartAddress: "10.0.0.1", EndAddress: "10.0.0.1"}}
+	f.Must(f.Status().Update(f.Context(), cb))
+}
+
+// TestClusterHasTheAddressesThatItListsUntilItsLastMachineIsGone: it waits for its
+// allocations itself, so that they must not wait for its end.
+func TestClusterHasTheAddressesThatItListsUntilItsLastMachineIsGone(t *testing.T) {
+	f := newFixture(t, 4)
+	r := reconciler(f)
+	cb := bootstrapOf("user")
+	cb.Namespace, cb.Finalizers = f.Namespace, []string{"example.com/held"}
+	f.Must(f.Create(t.Context(), cb))
+	of := func(s *v1alpha1.IPAllocationSpec) {
+		s.MachineRequestRef, s.ClusterBootstrapRef = nil, &v1alpha1.LocalReference{Name: "user"}
+	}
+	f.allocation("unlisted", 1, of)
+	f.settle(r, "unlisted")
+	f.Must(f.Delete(t.Context(), f.read("unlisted")))
+	if a := f.settle(r, "unlisted"); a != nil {
+		t.Errorf("an allocation that the cluster does not use is still there: %+v", a.Status)
+	}
+	f.allocation("a", 1, of)
+	f.settle(r, "a")
+	f.list(cb, "a")
+	machine := &v1alpha1.MachineRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "m", Labels: map[string]string{v1alpha1.LabelClusterBootstrap: "user"}},
+		Spec:       v1alpha1.MachineRequestSpec{ProviderRef: v1alpha1.ProviderReference{Name: "x"}, MachineName: "m", Role: v1alpha1.RoleWorker, CPU: 1, MemoryMB: 1024, DiskGB: 10},
+	}
+	f.Must(f.Create(t.Context(), machine))
+	f.Must(f.Delete(t.Context(), cb))
+	f.Must(f.Delete(t.Context(), f.read("a")))
+	if a := f.settle(r, "a"); a == nil || reason(a) != reasonInUse {
+		t.Errorf("released although there is a machine: %+v", a)
+	}
+	f.Must(f.Delete(t.Context(), machine))
+	if a := f.settle(r, "a"); a != nil {
+		t.Errorf("still there although the last machine is gone: %+v", a.Status)
 	}
 }
 

@@ -20,11 +20,11 @@ func (r *Reconciler) release(ctx context.Context, a *v1alpha1.IPAllocation) (ver
 		return verdict{}, nil
 	}
 	if user := addressclaim.UserOf(a); user != nil {
-		exists, err := r.Registry.Exists(ctx, a.Namespace, *user)
+		used, err := r.Registry.Used(ctx, client.ObjectKeyFromObject(a), *user)
 		if err != nil {
 			return verdict{}, err
 		}
-		if exists {
+		if used {
 			return pending(reasonInUse, "%s %s has these addresses; they are released when it is gone", user.Kind, user.Name), nil
 		}
 	}
