@@ -113,8 +113,7 @@ func (p Plan) addons(spec v1alpha1.ClusterBootstrapSpec, facts addon.Facts) ([]a
 // refuse returns why a spec is not possible.
 func refuse(spec v1alpha1.ClusterBootstrapSpec) error {
 	single := spec.Cluster.Topology == v1alpha1.TopologySingleNode
-	switch {
-	case spec.Remediation == v1alpha1.RemediationReplaceWorkers && single:
+	if spec.Remediation == v1alpha1.RemediationReplaceWorkers && single {
 		return &Failure{Reason: "RemediationNotSupported", Message: "spec.remediation ReplaceWorkers has no workers to replace on a single node; remove it"}
 	}
 	if err := spec.Validate(); err != nil {
