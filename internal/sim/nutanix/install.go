@@ -116,9 +116,13 @@ func (p *Prism) installSubnets(cidr netip.Prefix) {
 	}
 	resources := object{"subnet_type": "VLAN", "vlan_id": 40, "vswitch_name": "br0"}
 	if !p.seed.Unmanaged {
+		pools := []any{object{"range": poolOf(cidr)}}
+		if p.seed.NoPool {
+			pools = []any{}
+		}
 		resources["ip_config"] = object{
 			"subnet_ip": cidr.Addr().String(), "prefix_length": cidr.Bits(), "default_gateway_ip": gateway,
-			"pool_list": []any{object{"range": poolOf(cidr)}}, "dhcp_options": object{"domain_name_server_list": []any{gateway}},
+			"pool_list": pools, "dhcp_options": object{"domain_name_server_list": []any{gateway}},
 		}
 	}
 	p.add(kindSubnet, id, object{"name": name, "resources": resources, "cluster_reference": reference(kindCluster, p.cluster(), p.nameOf(kindCluster, p.cluster()))}, nil)

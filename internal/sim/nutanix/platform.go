@@ -32,7 +32,7 @@ func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
 		Container: cmp.Or(spec.StorageContainerUUID, spec.StorageContainerName), Containers: diskClasses(cb.Spec.Cluster), Endpoint: spec.Endpoint,
 	}
 	if n := pc.Spec.Network; n != nil {
-		s.CIDR, s.Gateway = n.Subnet, n.Gateway
+		s.CIDR, s.Gateway, s.NoPool = n.Subnet, n.Gateway, n.Mode == v1alpha1.NetworkModeIPAM
 	}
 	if s.CIDR == "" {
 		s.CIDR = around(cb.Spec.Network.VIP)

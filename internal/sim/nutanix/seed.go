@@ -32,6 +32,9 @@ type Seed struct {
 	// Unmanaged leaves addresses to a DHCP server that Nutanix does not know: it shows those
 	// that it learns from the traffic of the guest.
 	Unmanaged bool `json:"unmanaged,omitempty"`
+	// NoPool leaves the subnet without a range of addresses: only VMs that ask for an address
+	// can be created on it.
+	NoPool bool `json:"noPool,omitempty"`
 	// Hypervisor is that of the cluster; empty: AHV.
 	Hypervisor string `json:"hypervisor,omitempty"`
 	// Version is that of Prism Central.

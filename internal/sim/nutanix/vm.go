@@ -135,6 +135,9 @@ func (p *Prism) assign(e *entity, n object, subnet *entity) error {
 	case asked != "":
 		return p.checkAddress(e, asked, subnet)
 	}
+	if len(config.subs("pool_list")) == 0 {
+		return failure("INVALID_ARGUMENT", "Cannot allocate address! No DHCP pool is defined or the DHCP pool is exhausted.")
+	}
 	address, err := p.options.Datacenter.Lease(e.UUID, subnet.UUID)
 	if errors.Is(err, datacenter.ErrExhausted) {
 		return failure("RESOURCE_SHORTAGE", "No free IP address is available in subnet %s.", subnet.name())

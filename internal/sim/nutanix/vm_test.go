@@ -154,6 +154,19 @@ func TestPowerFollowsTheSpec(t *testing.T) {
 	}
 }
 
+// TestASubnetWithoutAPoolAssignsWhatIsAskedFor and nothing else.
+func TestASubnetWithoutAPoolAssignsWhatIsAskedFor(t *testing.T) {
+	f := start(t, func(s *nutanix.Seed) { s.NoPool = true })
+	task := f.wait(t, f.do(t, http.MethodPost, "vms", machine("x")))
+	if task["status"] != "FAILED" || !strings.Contains(text(task, "error_detail"), "No DHCP pool is defined") {
+		t.Errorf("without an address: %v", task)
+	}
+	nic := object{"subnet_reference": object{"kind": "subnet", "uuid": subnetID}, "ip_endpoint_list": []any{object{"ip": "192.0.2.77"}}}
+	if task := f.wait(t, f.do(t, http.MethodPost, "vms", with(machine("y"), "spec.resources.nic_list", []any{nic}))); task["status"] != "SUCCEEDED" {
+		t.Errorf("with an address: %v", task)
+	}
+}
+
 // TestUnmanagedSubnetsShowWhatTheyLearn: addresses appear with the guest, and those that it
 // shares with others too.
 func TestUnmanagedSubnetsShowWhatTheyLearn(t *testing.T) {
