@@ -51,13 +51,13 @@ func trials(p platform) []trial {
 	}
 	all = append(all, platformTrials(p)...)
 	all = append(all, planeTrials()...)
-	for _, c := range making {
-		all = append(all, trial{name: "only " + c.blows[0].fault, commands: []command{c}})
+	for i, c := range making {
+		all = append(all, trial{name: "only " + c.blows[0].fault, commands: []command{c}, turn: i + 1})
 	}
-	for _, c := range append(unmaking, command{true, []blow{killed(pivot, "pivot/done")}}) {
-		all = append(all, trial{name: "destroy, only " + c.blows[0].fault, commands: []command{c}})
+	for i, c := range append(unmaking, command{true, []blow{killed(pivot, "pivot/done")}}) {
+		all = append(all, trial{name: "destroy, only " + c.blows[0].fault, commands: []command{c}, turn: i + 1})
 		if c.blows[0].operation == pivot {
-			all = append(all, trial{name: "destroy called off, " + c.blows[0].fault, commands: []command{c}, calledOff: true})
+			all = append(all, trial{name: "destroy called off, " + c.blows[0].fault, commands: []command{c}, calledOff: true, turn: i + 2})
 		}
 	}
 	return all
@@ -154,7 +154,7 @@ func platformTrials(p platform) []trial {
 			planned(bootstrap, "drain of two hosts", "bootstrap/InstallingAddons", drain), planned(pivot, "drain of two hosts", "pivot/copy", drain),
 		}}}},
 		{name: "throttle storm", commands: throughout("throttle storm", storm, storm, storm)},
-		{name: "lost response", sample: every, commands: []command{
+		{name: "lost response", sample: two, commands: []command{
 			{false, []blow{
 				planned(bootstrap, "lost response", "bootstrap/applied", lost("create")),
 				planned(pivot, "lost response of a list", "pivot/prepare", lostList),
