@@ -12,7 +12,6 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/proxmox"
-	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestFaultsRefuseInTheWordsOfThePlatform(t *testing.T) {
@@ -49,7 +48,7 @@ func TestClonesThatFailLeave(t *testing.T) {
 	for debris, want := range map[string]struct{ vms, volumes int }{"": {0, 0}, "volumes": {0, 1}, "guest": {1, 1}} {
 		f := start(t, proxmox.Seed{Debris: debris})
 		f.plan(fault.Fault{Kind: fault.FailedTask, Verb: fault.Create, Times: 1})
-		text := tag.Proxmox().Text(tag.Set{OwnerID: "0b9f1c5e-7d3a-4c7e-9a57-3f1d2e4b6a80"})
+		text := `{"butler.butlerlabs.dev/owner-id":"0b9f1c5e-7d3a-4c7e-9a57-3f1d2e4b6a80","vmid":101}`
 		if s := f.do(t, "POST", template+"/clone", "newid=101", "name=a", "description="+text); s == "OK" {
 			t.Errorf("%s: the task has succeeded", debris)
 		}

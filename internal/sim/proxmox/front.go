@@ -58,7 +58,7 @@ func setOf(config map[string]string) tag.Set {
 		return set
 	}
 	for line := range strings.SplitSeq(config["description"], "\n") {
-		if set := tag.Proxmox().ReadText(line); set.OwnerID != "" {
+		if set := (tag.Style{}).ReadText(line); set.OwnerID != "" {
 			return set
 		}
 	}
