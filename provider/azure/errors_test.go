@@ -52,7 +52,7 @@ func TestWhatAzureRefusesIsMapped(t *testing.T) {
 		"no resource group":  {coded(404, "ResourceGroupNotFound", "Resource group 'x' could not be found."), provider.Invalid, provider.ReasonNotFound, "spec.azure.resourceGroup"},
 		"a full subnet":      {coded(400, "SubnetIsFull", "full"), provider.Exhausted, provider.ReasonQuotaExceeded, "addresses"},
 		"an unknown code":    {coded(400, "InvalidParameter", "bad"), provider.Invalid, provider.ReasonPlatformRefused, "InvalidParameter: bad"},
-		"no answer of Azure": {refusal(200, "<html>"), provider.Invalid, provider.ReasonEndpointForeign, "is none of Azure"},
+		"no answer of Azure": {refusal(200, "<html>"), provider.Invalid, provider.ReasonEndpointForeign, "is not from Azure"},
 		"a proxy that fails": {refusal(502, "<html>"), provider.Unavailable, provider.ReasonPlatformUnavailable, "again"},
 		"no network":         {errors.New("dial tcp: refused"), provider.Unavailable, provider.ReasonPlatformUnavailable, "refused"},
 	} {
