@@ -253,7 +253,7 @@ func endClone(p *PVE, t *task) error {
 		return errors.New("clone failed: the configuration is gone")
 	}
 	config, created, err := p.copyDisks(t, source, g)
-	if err == nil && p.options.Faults.FailsAtStart(t.Params["name"]) {
+	if err == nil && p.Options.Faults.FailsAtStart(t.Params["name"]) {
 		err = errors.New("copy failed: command '/usr/bin/qemu-img convert -p -n -f raw -O raw' failed: exit code 1")
 		if p.seed.Debris != "" {
 			return p.leaveDebris(t, g, config, created, err)

@@ -17,7 +17,7 @@ import (
 
 // powerOn powers the machine of a VM on.
 func (p *PVE) powerOn(g *guest) error {
-	if !p.hosts {
+	if !p.Hosts {
 		return fail("start failed: QEMU exited with code 1")
 	}
 	s := datacenter.Spec{
@@ -32,7 +32,7 @@ func (p *PVE) powerOn(g *guest) error {
 	}
 	s.UserData, s.NetworkData = p.cloudInit(g)
 	s.Address = cloudinit.FixedAddress(s.NetworkData)
-	_, err := p.options.Datacenter.PowerOn(s)
+	_, err := p.Options.Datacenter.PowerOn(s)
 	return err
 }
 
@@ -171,12 +171,12 @@ func getInterfaces(c *call) (any, error) {
 		return nil, err
 	}
 	parts, _ := parseOption("agent", "agent", g.Config["agent"])
-	switch m, on := c.options.Datacenter.Running(g.UUID); {
+	switch m, on := c.Options.Datacenter.Running(g.UUID); {
 	case g.Config["agent"] == "":
 		return nil, fail("No QEMU guest agent configured")
 	case !g.Running:
 		return nil, fail("VM %s is not running", g.id())
-	case parts["enabled"] != "1" || !on || !m.Address.IsValid() || !c.hosts:
+	case parts["enabled"] != "1" || !on || !m.Address.IsValid() || !c.Hosts:
 		return nil, fail("QEMU guest agent is not running")
 	default:
 		return map[string]any{"result": interfacesOf(m)}, nil

@@ -63,7 +63,7 @@ func (p *PVE) copying(*task) time.Duration {
 	if p.seed.Tasks > 0 {
 		return p.seed.Tasks
 	}
-	return 2 * p.options.Create
+	return 2 * p.Options.Create
 }
 
 // working is how long other tasks take that are not done at once.
@@ -71,7 +71,7 @@ func (p *PVE) working(*task) time.Duration {
 	if p.seed.Tasks > 0 {
 		return p.seed.Tasks
 	}
-	return p.options.Create
+	return p.Options.Create
 }
 
 // firstPID is that of the first task after a start of the simulator.
@@ -96,47 +96,33 @@ func (p *PVE) begin(t *task) string {
 func (p *PVE) work(t *task) {
 	p.tasks.Go(func() {
 		w := workers()[t.Kind]
-		if !p.step(t, w.begin, !t.Begun) {
+		if !t.Begun {
+			p.step(t, w.begin)
+		}
+		if w.takes != nil && !p.Sleep(time.Until(t.Start.Add(w.takes(p, t)))) {
 			return
 		}
-		if w.takes != nil {
-			select {
-			case <-p.ctx.Done():
-				return
-			case <-time.After(time.Until(t.Start.Add(w.takes(p, t)))):
-			}
-		}
-		p.step(t, w.end, true)
-		p.finish(t)
+		p.step(t, w.end)
+		p.step(t, func(p *PVE, t *task) error {
+			p.end(t, nil)
+			return nil
+		})
 	})
 }
 
-// step carries out a part of a task, and ends the task if that fails.
-func (p *PVE) step(t *task, do func(*PVE, *task) error, wanted bool) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ctx.Err() != nil || !t.running() {
-		return false
-	}
-	if do == nil || !wanted {
-		return true
-	}
-	if err := do(p, t); err != nil {
-		p.end(t, err)
-		return false
-	}
-	t.Begun = true
-	p.st.tasks.Put(t.UPID, t)
-	return true
-}
-
-// finish ends a task that has not failed.
-func (p *PVE) finish(t *task) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ctx.Err() == nil && t.running() {
-		p.end(t, nil)
-	}
+// step carries out a part of a task that runs, and ends the task if that fails.
+func (p *PVE) step(t *task, do func(*PVE, *task) error) {
+	p.Do(func() {
+		if do == nil || !t.running() {
+			return
+		}
+		if err := do(p, t); err != nil {
+			p.end(t, err)
+			return
+		}
+		t.Begun = true
+		p.st.tasks.Put(t.UPID, t)
+	})
 }
 
 // warnings counts those in the log.
