@@ -92,6 +92,27 @@ func TestTasksFailAfterTheyWereAccepted(t *testing.T) {
 	ok(t, f.do(t, "POST", vm+"/status/start"))
 }
 
+// TestADeletionAwaitsTheClone: it gets the lock file of the VM when that has ended.
+func TestADeletionAwaitsTheClone(t *testing.T) {
+	f := start(t, proxmox.Seed{Tasks: 300 * time.Millisecond})
+	began := time.Now()
+	clone := f.call(t, "POST", template+"/clone", "newid=101", "name=mgmt-cp-0", "full=1", "storage=local-lvm").Data.(string)
+	f.until(t, "VM 101 is reserved", func() bool { return f.call(t, "GET", vm+"/config").code == 200 })
+	f.until(t, "half of the clone is done", func() bool { return time.Since(began) > 150*time.Millisecond })
+	ok(t, f.do(t, "DELETE", vm))
+	ok(t, f.await(t, clone))
+	if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) != 0 {
+		t.Errorf("left are %v, %v", vms, err)
+	}
+	clone = f.call(t, "POST", template+"/clone", "newid=101", "name=mgmt-cp-0", "full=1", "storage=local-lvm").Data.(string)
+	f.until(t, "VM 101 is reserved", func() bool { return f.call(t, "GET", vm+"/config").code == 200 })
+	destroy := f.call(t, "DELETE", vm).Data.(string)
+	f.call(t, "DELETE", "/nodes/pve1/tasks/"+clone)
+	if s := f.await(t, destroy); s != "VM is locked (clone)" {
+		t.Errorf("without the clone it ended with %q", s)
+	}
+}
+
 func TestMachinesDieAndAreDrained(t *testing.T) {
 	f := start(t, proxmox.Seed{})
 	f.cloned(t)

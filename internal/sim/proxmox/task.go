@@ -37,6 +37,8 @@ func (t *task) print(format string, args ...any) { t.Log = append(t.Log, fmt.Spr
 type worker struct {
 	takes      func(p *PVE, t *task) time.Duration
 	begin, end func(p *PVE, t *task) error
+	// locks is a worker that needs the lock file of its VM to end, and waits for it.
+	locks bool
 }
 
 func workers() map[string]worker {
@@ -49,7 +51,7 @@ func workers() map[string]worker {
 		"qmstop":     {end: endStop},
 		"qmshutdown": {end: endStop},
 		"qmreboot":   {end: endReboot},
-		"qmdestroy":  {takes: (*PVE).working, end: endDestroy},
+		"qmdestroy":  {takes: (*PVE).working, end: endDestroy, locks: true},
 		"qmigrate":   {takes: (*PVE).working, begin: beginMigrate, end: endMigrate},
 		"qmtemplate": {end: endTemplate},
 		"imgcopy":    {end: endUpload},
@@ -102,12 +104,37 @@ func (p *PVE) work(t *task) {
 		if w.takes != nil && !p.Sleep(time.Until(t.Start.Add(w.takes(p, t)))) {
 			return
 		}
+		if w.locks && !p.awaitLock(t) {
+			return
+		}
 		p.step(t, w.end)
 		p.step(t, func(p *PVE, t *task) error {
 			p.end(t, nil)
 			return nil
 		})
 	})
+}
+
+// lockTimeout is how long a task waits for the lock file of a VM.
+const lockTimeout = 10 * time.Second
+
+// awaitLock waits until no clone holds the lock file of a task's VM: it has it until it
+// ends. A task that does not get it in time fails. It reports false if the platform ends.
+func (p *PVE) awaitLock(t *task) bool {
+	for until := time.Now().Add(lockTimeout); ; {
+		held := false
+		p.Do(func() { held = p.cloningTo(t.ID, t) })
+		if !held {
+			return true
+		}
+		if time.Now().After(until) {
+			p.step(t, endPretended)
+			return true
+		}
+		if !p.Sleep(10 * time.Millisecond) {
+			return false
+		}
+	}
 }
 
 // step carries out a part of a task that runs, and ends the task if that fails.
