@@ -100,7 +100,7 @@ func (p *Prism) run(e *entity) error {
 		ID: e.UUID, Name: e.name(), Ref: e.UUID, Instance: e.UUID, MAC: strings.ToLower(nics[0].str("mac_address")),
 		Network: nics[0].sub("subnet_reference").str("uuid"), Address: p.fixed(e),
 		CPU: r.num("num_sockets") * r.num("num_vcpus_per_socket"), MemoryMB: r.num("memory_size_mib"),
-		Image: image.name() + " " + image.Spec.str("description"), Disks: p.guestDisks(e), UserData: userData(r, image),
+		Image: image.name() + " " + image.Spec.str("description"), Disks: p.guestDisks(e), UserData: userData(r, image), Platform: platformOf(image),
 	})
 	return err
 }
@@ -115,10 +115,20 @@ func (p *Prism) fixed(e *entity) netip.Addr {
 	return netip.Addr{}
 }
 
+// platformOf is what an image was built for, as its name says.
+func platformOf(image *entity) string {
+	for _, platform := range []string{"nocloud", "metal"} {
+		if strings.Contains(image.name()+image.resources().str("source_uri"), platform) {
+			return strings.TrimPrefix(platform, "metal")
+		}
+	}
+	return "openstack"
+}
+
 // userData is what the guest reads from the configuration drive. An image for NoCloud looks
 // for a drive with another label, and finds nothing.
 func userData(r object, image *entity) []byte {
-	if strings.Contains(image.name()+image.resources().str("source_uri"), "nocloud") {
+	if platformOf(image) == "nocloud" {
 		return nil
 	}
 	data, err := base64.StdEncoding.DecodeString(r.sub("guest_customization").sub("cloud_init").str("user_data"))
