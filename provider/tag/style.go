@@ -14,20 +14,30 @@ const short = "butler-"
 // What platforms accept. The expressions are large, and a program needs those of its own
 // platform only, so each is compiled when it is first used.
 var (
-	// AWS is the style of tags: up to 128 characters, with values of up to 256.
-	AWS = style("", `[\p{L}\p{N} _.:/=+@-]{1,128}`, `[\p{L}\p{N} _.:/=+@-]{0,256}`)
-	// Azure is the style of tags: names have no slash.
-	Azure = style(short, `[^<>%&\\?/]{1,512}`, `.{0,256}`)
-	// GCP is the style of labels: lower-case letters, digits, _ and -, at most 63.
-	GCP = style(short, `[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}`, `[\p{Ll}\p{Lo}\p{N}_-]{0,63}`)
-	// Nutanix is the style of categories: names and values of at most 64 characters.
-	Nutanix = style(short, `[^/]{1,64}`, `[^/]{1,64}`)
-	// Proxmox is the style of tags: words without values. Only lower case is kept as it is
-	// on every cluster.
-	Proxmox = sync.OnceValue(func() Style {
+	aws     = style("", `[\p{L}\p{N} _.:/=+@-]{1,128}`, `[\p{L}\p{N} _.:/=+@-]{0,256}`)
+	azure   = style(short, `[^<>%&\\?/]{1,512}`, `.{0,256}`)
+	gcp     = style(short, `[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}`, `[\p{Ll}\p{Lo}\p{N}_-]{0,63}`)
+	nutanix = style(short, `[^/]{1,64}`, `[^/]{1,64}`)
+	proxmox = sync.OnceValue(func() Style {
 		return Style{Prefix: short, Joint: ".", Name: whole(`[a-z0-9_][a-z0-9_.+-]*`)}
 	})
 )
+
+// AWS is the style of tags: up to 128 characters, with values of up to 256.
+func AWS() Style { return aws() }
+
+// Azure is the style of tags: names have no slash.
+func Azure() Style { return azure() }
+
+// GCP is the style of labels: lower-case letters, digits, _ and -, at most 63.
+func GCP() Style { return gcp() }
+
+// Nutanix is the style of categories: names and values of at most 64 characters.
+func Nutanix() Style { return nutanix() }
+
+// Proxmox is the style of tags: words without values. Only lower case is kept as it is
+// on every cluster.
+func Proxmox() Style { return proxmox() }
 
 func style(prefix, name, value string) func() Style {
 	return sync.OnceValue(func() Style {
