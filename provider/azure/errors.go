@@ -205,7 +205,7 @@ func unreadable(err error) bool {
 }
 
 // varying is the part of a refusal that differs from answer to answer.
-var varying = regexp.MustCompile(`(?i)[\s.,]*\(?(trace id|correlation ?id|request ?id|client request id|timestamp|activity ?id|operation id|tracking id)\W+[0-9a-z][0-9a-z:. -]*[0-9a-z]\)?`)
+var varying = regexp.MustCompile(`(?i)[\s.,]*\(?(trace id|correlation ?id|request ?id|client request id|timestamp|activity ?id|operation id|tracking id)\W+[0-9a-z][0-9a-z:. -]*[0-9a-z]\)?|\s*'\d{1,2}/\d{1,2}/\d{4} [^']*'`)
 
 // cause is what Azure said, without ids and times; else what the network said.
 func cause(err error) error {

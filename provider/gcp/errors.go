@@ -163,7 +163,7 @@ func cause(err error) error {
 		if said.Message == "" {
 			return fmt.Errorf("the answer has status %d", said.Code)
 		}
-		return errors.New(said.Message)
+		return errors.New(strings.TrimRight(said.Message, "."))
 	}
 	if said, ok := errors.AsType[*tokenError](err); ok {
 		return said
