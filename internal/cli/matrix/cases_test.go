@@ -128,9 +128,10 @@ func platformTrials(p platform) []trial {
 		expired = "  - {kind: tokenExpiry, for: 4s}"
 		second  = "  - {kind: secondPlatform, for: 12s}"
 		silent  = "  - {kind: hang, for: 8s}"
-		// What has to be said of the two.
+		// What has to be said of these three.
 		another    = "the credentials are for another platform"
 		unanswered = "it has not answered so far"
+		refused    = "in the Secret of the ProviderConfig"
 		failed     = "  - {kind: failedTask, verb: delete, times: 2}"
 		// A pivot changes nothing on the platform, but looks at all that is there.
 		lostList = "  - {kind: lostResponse, verb: list, resource: machine, times: 2}"
@@ -183,7 +184,7 @@ func platformTrials(p platform) []trial {
 			{true, []blow{planned(destroy, "hanging platform", "destroy/recorded", silent).saying(unanswered)}},
 		}},
 		// Credentials that were refused are tried again after a minute.
-		{name: "token expiry", commands: each(false, planned(bootstrap, "token expiry", "bootstrap/applied", expired))},
+		{name: "token expiry", commands: each(false, planned(bootstrap, "token expiry", "bootstrap/applied", expired).saying(refused))},
 		{name: "token expiry throughout", commands: throughout("token expiry", expired, expired, expired)},
 	}
 }
