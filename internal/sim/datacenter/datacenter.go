@@ -39,10 +39,10 @@ type Spec struct {
 	// Metadata is that of a cloud; nil: the machine has no metadata service, and user
 	// data comes as on hardware or from a disk of the platform.
 	Metadata *Metadata
-	// Platform is what its image was built for, if it has no metadata service: nocloud or
+	// ImagePlatform is what its image was built for, if it has no metadata service: nocloud or
 	// openstack; empty: metal.
-	Platform string
-	UserData []byte
+	ImagePlatform string
+	UserData      []byte
 	// NetworkData is the NoCloud network configuration that comes with the user data.
 	NetworkData []byte
 }

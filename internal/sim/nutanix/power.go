@@ -100,7 +100,7 @@ func (p *Prism) run(e *entity) error {
 		ID: e.UUID, Name: e.name(), Ref: e.UUID, Instance: e.UUID, MAC: strings.ToLower(nics[0].str("mac_address")),
 		Network: nics[0].sub("subnet_reference").str("uuid"), Address: p.fixed(e),
 		CPU: r.num("num_sockets") * r.num("num_vcpus_per_socket"), MemoryMB: r.num("memory_size_mib"),
-		Image: image.name() + " " + image.Spec.str("description"), Disks: p.guestDisks(e), UserData: userData(r, image), Platform: platformOf(image),
+		Image: image.name() + " " + image.Spec.str("description"), Disks: p.guestDisks(e), UserData: userData(r, image), ImagePlatform: platformOf(image),
 	})
 	return err
 }

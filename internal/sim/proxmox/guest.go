@@ -22,7 +22,7 @@ func (p *PVE) powerOn(g *guest) error {
 	}
 	s := datacenter.Spec{
 		ID: g.UUID, Name: g.name(), Ref: g.id(), Instance: g.UUID, Network: "none", CPU: g.cpus(), MemoryMB: g.memory(), Image: p.bootImage(g), Disks: p.guestDisks(g),
-		Platform: "nocloud", // as the guide has the image built
+		ImagePlatform: "nocloud", // as the guide has the image built
 	}
 	if net, set := g.Config["net0"]; set {
 		parts, _ := parseOption("net", "net0", net)

@@ -88,7 +88,7 @@ func TestConfigurationFromUserData(t *testing.T) {
 		"nocloud-no-disk": {s.withoutInstall(t), nil, talos.StateConfigured},
 		"aws-zipped-junk": {zipped(t, config)[:100], aws, talos.StateUnreachable},
 	} {
-		m, err := s.datacenter.PowerOn(datacenter.Spec{ID: id, Name: id, UserData: tc.userData, Metadata: tc.cloud, Platform: map[bool]string{true: "nocloud"}[strings.HasPrefix(id, "nocloud")]})
+		m, err := s.datacenter.PowerOn(datacenter.Spec{ID: id, Name: id, UserData: tc.userData, Metadata: tc.cloud, ImagePlatform: map[bool]string{true: "nocloud"}[strings.HasPrefix(id, "nocloud")]})
 		check(t, err)
 		address := m.Address.Addr().String()
 		if tc.want == talos.StateUnreachable {

@@ -16,8 +16,8 @@ func modeOf(m datacenter.Machine) mode {
 	switch {
 	case m.Metadata != nil:
 		return mode{platform: m.Metadata.Platform, cloud: true}
-	case m.Platform != "":
-		return mode{platform: m.Platform, cloud: true}
+	case m.ImagePlatform != "":
+		return mode{platform: m.ImagePlatform, cloud: true}
 	}
 	return mode{platform: "metal"}
 }
