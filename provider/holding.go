@@ -54,7 +54,7 @@ func (p Platform) Holdings(ctx context.Context, o Owner) ([]Holding, error) {
 // called again until that is Absent.
 func (p Platform) Remove(ctx context.Context, h Holding) (left State, message string, err error) {
 	if !h.LoadBalancer {
-		m, err := p.Machines.Delete(ctx, MachineRef{Name: h.Name, Owner: h.Owner})
+		m, err := p.Machines.Delete(ctx, MachineRef{Name: h.Name, Owner: h.Owner, ID: h.ID})
 		return m.State, m.Message, err
 	}
 	ref := LoadBalancerRef{Name: h.Name, Owner: h.Owner}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 
@@ -56,7 +57,7 @@ func (l Login) FromFile(config *v1alpha1.ProviderConfig, content []byte) (map[st
 	case l.Key == "" && l.Read != nil:
 		return l.Read(content)
 	case l.Key == "":
-		return fromYAML(config.Spec.Provider, content)
+		return ReadYAML(config.Spec.Provider, content)
 	}
 	if err := l.Parse(content); err != nil {
 		return nil, err
@@ -64,16 +65,48 @@ func (l Login) FromFile(config *v1alpha1.ProviderConfig, content []byte) (map[st
 	return map[string][]byte{l.KeyOf(config): content}, nil
 }
 
-func fromYAML(t v1alpha1.ProviderType, content []byte) (map[string][]byte, error) {
+// ReadYAML returns the data of a Secret for YAML of the form key: value. Without known keys
+// any are. Its error repeats no value.
+func ReadYAML(t v1alpha1.ProviderType, content []byte, known ...string) (map[string][]byte, error) {
 	var texts map[string]string
 	if err := yaml.Unmarshal(content, &texts); err != nil || len(texts) == 0 {
-		return nil, fmt.Errorf("not YAML of the form key: value; docs/reference/providerconfig.md lists the keys of %s", t)
+		return nil, fmt.Errorf("not YAML of the form key: value; %s", keysListed(t))
 	}
 	data := map[string][]byte{}
-	for k, v := range texts {
-		data[k] = []byte(v)
+	for name, text := range texts {
+		if len(known) > 0 && !slices.Contains(known, name) {
+			return nil, unknownKey(t, name)
+		}
+		data[name] = []byte(text)
 	}
 	return data, nil
+}
+
+// Keys are the keys of a Secret by the names that a file of credentials has for them. One
+// without a key is not part of the Secret.
+type Keys map[string]string
+
+// Data returns the data of a Secret for the texts of a file. Its error repeats no text.
+func (k Keys) Data(t v1alpha1.ProviderType, texts map[string]any) (map[string][]byte, error) {
+	data := map[string][]byte{}
+	for name, text := range texts {
+		key, known := k[name]
+		if !known {
+			return nil, unknownKey(t, name)
+		}
+		if s, ok := text.(string); ok && key != "" && s != "" {
+			data[key] = []byte(s)
+		}
+	}
+	return data, nil
+}
+
+func unknownKey(t v1alpha1.ProviderType, name string) error {
+	return fmt.Errorf("unknown key %q; %s", name, keysListed(t))
+}
+
+func keysListed(t v1alpha1.ProviderType) string {
+	return fmt.Sprintf("docs/reference/providerconfig.md lists the keys of %s", t)
 }
 
 // FromAmbient returns the data of a ProviderConfig's Secret for the credentials of this

@@ -48,6 +48,24 @@ func TestAFileOfCredentialsBecomesTheDataOfTheSecret(t *testing.T) {
 	}
 }
 
+func TestOnlyKnownKeysAreRead(t *testing.T) {
+	const content = "user: a\npassword: canary\n"
+	if got, err := ReadYAML("x", []byte(content), "user", "password"); err != nil || len(got) != 2 {
+		t.Errorf("%v, %v", got, err)
+	}
+	keys := Keys{"user": "name", "version": ""}
+	if got, err := keys.Data("x", map[string]any{"user": "a", "version": 1}); err != nil || cmp.Diff(got, map[string][]byte{"name": []byte("a")}) != "" {
+		t.Errorf("%v, %v", got, err)
+	}
+	_, inYAML := ReadYAML("x", []byte(content), "user")
+	_, inTexts := keys.Data("x", map[string]any{"password": "canary"})
+	for _, err := range []error{inYAML, inTexts} {
+		if err == nil || !strings.Contains(err.Error(), `unknown key "password"`) || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 func TestAPlatformWithoutAmbientCredentialsSaysSo(t *testing.T) {
 	if _, _, err := (Login{}).FromAmbient(&v1alpha1.ProviderConfig{}); !errors.Is(err, ErrNoAmbient) {
 		t.Errorf("%v", err)

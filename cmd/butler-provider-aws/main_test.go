@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -24,10 +23,7 @@ import (
 
 func suite() providerbinary.Suite {
 	return providerbinary.Suite{
-		Package:  "github.com/butlerdotdev/butler/cmd/butler-provider-aws",
 		Platform: aws.Platform(),
-		Page:     "getting-started/aws.md",
-		Pages:    []string{"getting-started/aws.md"},
 		Objects:  4, // instance, two volumes, interface
 		Count:    count,
 		Running:  running,
@@ -56,9 +52,7 @@ func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials
 func authority(t testing.TB, api facade.API) []byte {
 	t.Helper()
 	ca, err := os.ReadFile(setting(t, api.Admin(), "ca_bundle"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	return ca
 }
 
@@ -66,9 +60,7 @@ func authority(t testing.TB, api facade.API) []byte {
 func setting(t testing.TB, file, key string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	found := regexp.MustCompile(`(?m)^` + key + ` = (.*)$`).FindSubmatch(content)
 	if found == nil {
 		t.Fatalf("no %s in the administrator's configuration", key)
@@ -81,9 +73,7 @@ func administrator(t testing.TB, api facade.API) *ec2.Client {
 	file := []string{api.Admin()}
 	c, err := config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles(file), config.WithSharedCredentialsFiles(file),
 		config.WithCustomCABundle(bytes.NewReader(authority(t, api))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	return ec2.NewFromConfig(c)
 }
 
@@ -91,57 +81,48 @@ func administrator(t testing.TB, api facade.API) *ec2.Client {
 func count(t testing.TB, api facade.API) (n int) {
 	t.Helper()
 	c := administrator(t, api)
-	for _, i := range instances(t.Context(), t, c) {
+	all, err := instances(t.Context(), c)
+	providerbinary.Must(t, err)
+	for _, i := range all {
 		if i.State.Name != types.InstanceStateNameTerminated {
 			n++
 		}
 	}
 	volumes, err := c.DescribeVolumes(t.Context(), &ec2.DescribeVolumesInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	interfaces, err := c.DescribeNetworkInterfaces(t.Context(), &ec2.DescribeNetworkInterfacesInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	return n + len(volumes.Volumes) + len(interfaces.NetworkInterfaces)
 }
 
-func instances(ctx context.Context, t testing.TB, c *ec2.Client) (all []types.Instance) {
+func instances(ctx context.Context, c *ec2.Client) (all []types.Instance, err error) {
 	pages := ec2.NewDescribeInstancesPaginator(c, &ec2.DescribeInstancesInput{})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			if ctx.Err() == nil {
-				t.Error(err)
-			}
-			return nil
+			return nil, err
 		}
 		for _, r := range page.Reservations {
 			all = append(all, r.Instances...)
 		}
 	}
-	return all
+	return all, nil
 }
 
 // running asks again and again: EC2 reports no changes.
 func running(t testing.TB, api facade.API) <-chan string {
 	t.Helper()
 	c := administrator(t, api)
-	names := make(chan string)
-	go func() {
-		defer close(names)
-		known := map[string]bool{}
-		for tick := time.Tick(50 * time.Millisecond); t.Context().Err() == nil; <-tick {
-			for _, i := range instances(t.Context(), t, c) {
-				if i.State.Name == types.InstanceStateNameRunning && !known[*i.InstanceId] {
-					known[*i.InstanceId] = true
-					names <- name(i)
-				}
+	return providerbinary.Poll(t, func(ctx context.Context) (map[string]string, error) {
+		all, err := instances(ctx, c)
+		names := map[string]string{}
+		for _, i := range all {
+			if i.State.Name == types.InstanceStateNameRunning {
+				names[*i.InstanceId] = name(i)
 			}
 		}
-	}()
-	return names
+		return names, err
+	})
 }
 
 func name(i types.Instance) string {

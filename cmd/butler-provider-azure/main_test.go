@@ -7,13 +7,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
@@ -31,10 +27,7 @@ import (
 
 func suite() providerbinary.Suite {
 	return providerbinary.Suite{
-		Package:  "github.com/butlerdotdev/butler/cmd/butler-provider-azure",
 		Platform: azure.Platform(),
-		Page:     "getting-started/azure.md",
-		Pages:    []string{"getting-started/azure.md"},
 		Objects:  4, // virtual machine, two disks, interface
 		Count:    count,
 		Running:  running,
@@ -60,32 +53,15 @@ type access struct {
 	Tenant       string `json:"tenantId"`
 	Authority    string `json:"activeDirectoryEndpointUrl"`
 	Endpoint     string `json:"resourceManagerEndpointUrl"`
-	CABundle     string `json:"caBundle"`
-}
-
-func readAccess(t testing.TB, file string) (a access, ca []byte) {
-	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(raw, &a)
-	}
-	if err == nil {
-		ca, err = os.ReadFile(a.CABundle)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a, ca
 }
 
 // reach points the ProviderConfig at the simulator, whose authority the driver trusts.
 func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) {
 	t.Helper()
-	// The user's own address, where calls are counted.
-	user, ca := readAccess(t, filepath.Join(filepath.Dir(api.Admin()), "user.json"))
+	var user access
+	credentials[v1alpha1.KeyCABundle] = providerbinary.ReadUser(t, api, &user)
 	c.Spec.Azure.Endpoint, c.Spec.Azure.AuthorityHost = strings.TrimRight(user.Endpoint, "/"), user.Authority
 	credentials[v1alpha1.KeyEndpoint], credentials[v1alpha1.KeyAuthorityHost] = []byte(c.Spec.Azure.Endpoint), []byte(user.Authority)
-	credentials[v1alpha1.KeyCABundle] = ca
 }
 
 // administrator has the clients of the administrator.
@@ -97,9 +73,9 @@ type administrator struct {
 
 func administrate(t testing.TB, api facade.API) administrator {
 	t.Helper()
-	a, ca := readAccess(t, api.Admin())
+	var a access
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(ca)
+	pool.AppendCertsFromPEM(providerbinary.ReadAccess(t, api.Admin(), &a))
 	o := azcore.ClientOptions{
 		Cloud: cloud.Configuration{ActiveDirectoryAuthorityHost: a.Authority, Services: map[cloud.ServiceName]cloud.ServiceConfiguration{
 			cloud.ResourceManager: {Endpoint: a.Endpoint, Audience: "https://management.azure.com"},
@@ -107,71 +83,62 @@ func administrate(t testing.TB, api facade.API) administrator {
 		Transport: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}},
 	}
 	credential, err := azidentity.NewClientSecretCredential(a.Tenant, a.ClientID, a.ClientSecret, &azidentity.ClientSecretCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	options := &arm.ClientOptions{ClientOptions: o, DisableRPRegistration: true}
 	compute, err := armcompute.NewClientFactory(a.Subscription, credential, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	network, err := armnetwork.NewClientFactory(a.Subscription, credential, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	return administrator{compute.NewVirtualMachinesClient(), compute.NewDisksClient(), network.NewInterfacesClient()}
 }
 
 // all returns the elements of all pages.
-func all[P, T any](ctx context.Context, t testing.TB, pages *runtime.Pager[P], of func(P) []*T) (out []*T) {
+func all[P, T any](ctx context.Context, pages *runtime.Pager[P], of func(P) []*T) (out []*T, err error) {
 	for pages.More() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			if ctx.Err() == nil {
-				t.Error(err)
-			}
-			return nil
+			return nil, err
 		}
 		out = append(out, of(page)...)
 	}
-	return out
+	return out, nil
 }
 
 // count counts all resources that machines consist of.
 func count(t testing.TB, api facade.API) int {
 	t.Helper()
 	a, ctx := administrate(t, api), t.Context()
-	return len(machines(ctx, t, a, false)) +
-		len(all(ctx, t, a.disks.NewListPager(nil), func(p armcompute.DisksClientListResponse) []*armcompute.Disk { return p.Value })) +
-		len(all(ctx, t, a.nics.NewListAllPager(nil), func(p armnetwork.InterfacesClientListAllResponse) []*armnetwork.Interface { return p.Value }))
+	vms, err := machines(ctx, a, false)
+	providerbinary.Must(t, err)
+	disks, err := all(ctx, a.disks.NewListPager(nil), func(p armcompute.DisksClientListResponse) []*armcompute.Disk { return p.Value })
+	providerbinary.Must(t, err)
+	nics, err := all(ctx, a.nics.NewListAllPager(nil), func(p armnetwork.InterfacesClientListAllResponse) []*armnetwork.Interface { return p.Value })
+	providerbinary.Must(t, err)
+	return len(vms) + len(disks) + len(nics)
 }
 
-func machines(ctx context.Context, t testing.TB, a administrator, states bool) []*armcompute.VirtualMachine {
+func machines(ctx context.Context, a administrator, states bool) ([]*armcompute.VirtualMachine, error) {
 	var o *armcompute.VirtualMachinesClientListAllOptions
 	if states {
 		o = &armcompute.VirtualMachinesClientListAllOptions{StatusOnly: new("true")}
 	}
-	return all(ctx, t, a.vms.NewListAllPager(o), func(p armcompute.VirtualMachinesClientListAllResponse) []*armcompute.VirtualMachine { return p.Value })
+	return all(ctx, a.vms.NewListAllPager(o), func(p armcompute.VirtualMachinesClientListAllResponse) []*armcompute.VirtualMachine { return p.Value })
 }
 
 // running asks again and again: Azure reports no changes.
 func running(t testing.TB, api facade.API) <-chan string {
 	t.Helper()
 	a := administrate(t, api)
-	names := make(chan string)
-	go func() {
-		defer close(names)
-		known := map[string]bool{}
-		for tick := time.Tick(50 * time.Millisecond); t.Context().Err() == nil; <-tick {
-			for _, v := range machines(t.Context(), t, a, true) {
-				if runs(v) && !known[*v.ID] {
-					known[*v.ID] = true
-					names <- *v.Name
-				}
+	return providerbinary.Poll(t, func(ctx context.Context) (map[string]string, error) {
+		all, err := machines(ctx, a, true)
+		names := map[string]string{}
+		for _, v := range all {
+			if runs(v) {
+				names[*v.ID] = *v.Name
 			}
 		}
-	}()
-	return names
+		return names, err
+	})
 }
 
 func runs(v *armcompute.VirtualMachine) bool {

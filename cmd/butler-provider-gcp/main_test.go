@@ -4,11 +4,9 @@
 package main
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
+	"context"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/providerbinary"
@@ -18,10 +16,7 @@ import (
 
 func suite() providerbinary.Suite {
 	return providerbinary.Suite{
-		Package:  "github.com/butlerdotdev/butler/cmd/butler-provider-gcp",
 		Platform: gcp.Platform(),
-		Page:     "getting-started/gcp.md",
-		Pages:    []string{"getting-started/gcp.md"},
 		Objects:  3, // instance, two disks
 		Count:    count,
 		Running:  running,
@@ -42,27 +37,12 @@ func BenchmarkRealistic(b *testing.B)          { suite().Realistic(b) }
 // reach points the ProviderConfig at the simulator, whose authority the driver trusts.
 func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) {
 	t.Helper()
-	// The user's own address, where calls are counted.
-	user := filepath.Join(filepath.Dir(api.Admin()), "user.json")
-	_, endpoint, err := gcp.Client(user)
-	must(t, err)
-	raw, err := os.ReadFile(user)
-	must(t, err)
 	var file struct {
-		CA string `json:"ca_bundle"`
+		Token string `json:"token_uri"` // the API is at the same address
 	}
-	must(t, json.Unmarshal(raw, &file))
-	ca, err := os.ReadFile(file.CA)
-	must(t, err)
-	c.Spec.GCP.Endpoint = endpoint
-	credentials[v1alpha1.KeyEndpoint], credentials[v1alpha1.KeyCABundle] = []byte(endpoint), ca
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	credentials[v1alpha1.KeyCABundle] = providerbinary.ReadUser(t, api, &file)
+	c.Spec.GCP.Endpoint = strings.TrimSuffix(file.Token, "/token")
+	credentials[v1alpha1.KeyEndpoint] = []byte(c.Spec.GCP.Endpoint)
 }
 
 // count counts all instances and disks.
@@ -70,7 +50,7 @@ func count(t testing.TB, api facade.API) (n int) {
 	t.Helper()
 	for _, collection := range []string{"instances", "disks"} {
 		all, err := gcp.List(t.Context(), api.Admin(), collection)
-		must(t, err)
+		providerbinary.Must(t, err)
 		n += len(all)
 	}
 	return n
@@ -79,22 +59,14 @@ func count(t testing.TB, api facade.API) (n int) {
 // running asks again and again: Compute Engine reports no changes.
 func running(t testing.TB, api facade.API) <-chan string {
 	t.Helper()
-	names := make(chan string)
-	go func() {
-		defer close(names)
-		known := map[string]bool{}
-		for tick := time.Tick(50 * time.Millisecond); t.Context().Err() == nil; <-tick {
-			all, err := gcp.List(t.Context(), api.Admin(), "instances")
-			if err != nil && t.Context().Err() == nil {
-				t.Error(err)
-			}
-			for _, i := range all {
-				if i.Status == "RUNNING" && !known[i.SelfLink] {
-					known[i.SelfLink] = true
-					names <- i.Name
-				}
+	return providerbinary.Poll(t, func(ctx context.Context) (map[string]string, error) {
+		all, err := gcp.List(ctx, api.Admin(), "instances")
+		names := map[string]string{}
+		for _, i := range all {
+			if i.Status == "RUNNING" {
+				names[i.SelfLink] = i.Name
 			}
 		}
-	}()
-	return names
+		return names, err
+	})
 }

@@ -19,10 +19,9 @@ import (
 
 func suite() providerbinary.Suite {
 	return providerbinary.Suite{
-		Package:  "github.com/butlerdotdev/butler/cmd/butler-provider-harvester",
 		Platform: harvester.Platform(),
 		Page:     "contributing/try-a-provider.md",
-		Pages:    []string{"getting-started/harvester.md", "concepts/providers.md", "contributing/try-a-provider.md"},
+		Pages:    []string{"getting-started/harvester.md", "concepts/providers.md"},
 		Objects:  5, // VirtualMachine, its instance, two disks, a Secret
 		Count:    count,
 		Running:  running,
@@ -42,13 +41,9 @@ func BenchmarkRealistic(b *testing.B)          { suite().Realistic(b) }
 func administrator(t testing.TB, api facade.API) client.WithWatch {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", api.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	c, err := client.NewWithWatch(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	return c
 }
 
@@ -76,9 +71,7 @@ func running(t testing.TB, api facade.API) <-chan string {
 	list.SetAPIVersion("kubevirt.io/v1")
 	list.SetKind("VirtualMachineInstanceList")
 	events, err := administrator(t, api).Watch(t.Context(), list, client.InNamespace("default"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	providerbinary.Must(t, err)
 	t.Cleanup(events.Stop)
 	names := make(chan string)
 	go func() {

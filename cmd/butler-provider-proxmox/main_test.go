@@ -4,11 +4,9 @@
 package main
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
+	"context"
+	"strconv"
 	"testing"
-	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/providerbinary"
@@ -18,10 +16,7 @@ import (
 
 func suite() providerbinary.Suite {
 	return providerbinary.Suite{
-		Package:  "github.com/butlerdotdev/butler/cmd/butler-provider-proxmox",
 		Platform: proxmox.Platform(),
-		Page:     "getting-started/proxmox.md",
-		Pages:    []string{"getting-started/proxmox.md"},
 		Objects:  4, // VM, two disks, ISO image
 		Count:    count,
 		Running:  running,
@@ -42,24 +37,15 @@ func BenchmarkRealistic(b *testing.B)          { suite().Realistic(b) }
 // reach points the ProviderConfig at the user's own address, where calls are counted.
 func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(api.Admin()), "user.json"))
-	must(t, err)
 	var file struct{ Endpoint string }
-	must(t, json.Unmarshal(raw, &file))
+	providerbinary.ReadUser(t, api, &file)
 	c.Spec.Proxmox.Endpoint, credentials[v1alpha1.KeyEndpoint] = file.Endpoint, []byte(file.Endpoint)
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func administrator(t testing.TB, api facade.API) *proxmox.Client {
 	t.Helper()
 	c, err := proxmox.Open(api.Admin())
-	must(t, err)
+	providerbinary.Must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -69,9 +55,9 @@ func count(t testing.TB, api facade.API) int {
 	t.Helper()
 	c := administrator(t, api)
 	vms, err := c.VMs(t.Context())
-	must(t, err)
+	providerbinary.Must(t, err)
 	volumes, err := c.Volumes(t.Context())
-	must(t, err)
+	providerbinary.Must(t, err)
 	return len(vms) + len(volumes)
 }
 
@@ -79,22 +65,14 @@ func count(t testing.TB, api facade.API) int {
 func running(t testing.TB, api facade.API) <-chan string {
 	t.Helper()
 	c := administrator(t, api)
-	names := make(chan string)
-	go func() {
-		defer close(names)
-		known := map[int]bool{}
-		for tick := time.Tick(50 * time.Millisecond); t.Context().Err() == nil; <-tick {
-			all, err := c.VMs(t.Context())
-			if err != nil && t.Context().Err() == nil {
-				t.Error(err)
-			}
-			for _, vm := range all {
-				if vm.Status == "running" && !known[vm.VMID] {
-					known[vm.VMID] = true
-					names <- vm.Name
-				}
+	return providerbinary.Poll(t, func(ctx context.Context) (map[string]string, error) {
+		all, err := c.VMs(ctx)
+		names := map[string]string{}
+		for _, vm := range all {
+			if vm.Status == "running" {
+				names[strconv.Itoa(vm.VMID)] = vm.Name
 			}
 		}
-	}()
-	return names
+		return names, err
+	})
 }

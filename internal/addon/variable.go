@@ -126,13 +126,31 @@ func (l login) nutanix() map[string]string {
 }
 
 // proxmox takes a token only. Without one it starts without a login, and each
-// tenant's cluster names its own; an address alone would make it fail.
+// tenant's cluster names its own; an address alone would make it fail. It needs the
+// port, and adds the path of the API itself.
 func (l login) proxmox() map[string]string {
 	token, secret := l.get(v1alpha1.KeyToken), l.get(v1alpha1.KeyTokenSecret)
 	if !l.own() || l.platform.Proxmox == nil || token == "" || secret == "" {
 		return map[string]string{"PROXMOX_TOKEN": token, "PROXMOX_SECRET": secret}
 	}
-	return map[string]string{"PROXMOX_URL": l.platform.Proxmox.Endpoint, "PROXMOX_TOKEN": token, "PROXMOX_SECRET": secret}
+	return map[string]string{"PROXMOX_URL": proxmoxURL(l.platform.Proxmox.Endpoint), "PROXMOX_TOKEN": token, "PROXMOX_SECRET": secret}
+}
+
+// proxmoxURL is the server of an endpoint, which may lack the port and have the path
+// of the API.
+func proxmoxURL(endpoint string) string {
+	u, err := url.Parse(strings.TrimSpace(endpoint))
+	if err != nil || u.Hostname() == "" {
+		return endpoint // the driver refuses it
+	}
+	if u.Port() == "" {
+		u.Host += ":8006"
+	}
+	path := strings.TrimRight(u.Path, "/")
+	for _, suffix := range []string{"/json", "/api2"} {
+		path = strings.TrimRight(strings.TrimSuffix(path, suffix), "/")
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: path}).String()
 }
 
 // awsProfile is a file of profiles: the one of the reference's key, or one made

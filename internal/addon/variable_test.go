@@ -196,3 +196,20 @@ func TestVariablesThatAreMissing(t *testing.T) {
 		})
 	}
 }
+
+// TestProxmoxIsNamedByItsServer: the provider adds the path of the API to what it gets.
+func TestProxmoxIsNamedByItsServer(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"https://pve.example.com:8006":                "https://pve.example.com:8006",
+		"https://pve.example.com":                     "https://pve.example.com:8006",
+		"https://pve.example.com/api2/json/":          "https://pve.example.com:8006",
+		"https://pve.example.com:443/pve/api2":        "https://pve.example.com:443/pve",
+		"https://[fd00::1]/#v1:0:18:4":                "https://[fd00::1]:8006",
+		"https://pve.example.com:8006/?console=shell": "https://pve.example.com:8006",
+		"pve": "pve",
+	} {
+		if got := proxmoxURL(endpoint); got != want {
+			t.Errorf("%s: %s, want %s", endpoint, got, want)
+		}
+	}
+}

@@ -19,7 +19,7 @@ var rules = []Rule{
 	{Packages: "config/admission"},
 	{Packages: "provider", May: []string{"api/v1alpha1", "provider/tag"}},
 	{Packages: "provider/check", May: []string{"api/v1alpha1", "provider"}},
-	{Packages: "provider/cloud", May: []string{"provider", "provider/check"}},
+	{Packages: "provider/cloud", May: []string{"provider", "provider/check", "provider/tag"}},
 	{Packages: "provider/errtext"},
 	{Packages: "provider/nocloud", May: []string{"provider"}},
 	{Packages: "provider/tag", May: []string{"api/v1alpha1"}},

@@ -243,7 +243,7 @@ func denySecrets(t *testing.T, c client.Client) {
 		create(t, c, o)
 	}
 	probe := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "probe"}}
-	for deadline := time.Now().Add(time.Minute); c.Create(t.Context(), probe.DeepCopy(), client.DryRunAll) == nil; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); c.Create(t.Context(), probe.DeepCopy(), client.DryRunAll) == nil; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the policy is not enforced")
 		}

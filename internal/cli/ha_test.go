@@ -41,6 +41,7 @@ const withoutISCSI = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d6
 // TestHARehearsal is one rehearsal of the HA example, looked at from all sides:
 // a rehearsal takes longer than all looks at it.
 func TestHARehearsal(t *testing.T) {
+	t.Parallel()
 	a := newAdm(t)
 	outside := listenOutside(t)
 	const patch, document = "canary-in-the-patch", "canary-in-the-secret"

@@ -63,6 +63,7 @@ func (a adm) kubeconfig(dir string, change func(*clientcmdapi.Config)) string {
 // TestRealRun goes the way of a real cluster as far as its machines: those of a
 // simulated platform cannot be reached without its network.
 func TestRealRun(t *testing.T) {
+	t.Parallel()
 	a := newAdm(t)
 	platform := a.startPlatform()
 	secrets := canaries{"the kubeconfig": "canary-in-the-kubeconfig", "a wrong token": "canary-that-is-refused", "user data": "canary-in-user-data"}

@@ -62,6 +62,7 @@ func (c site) ledger(verb, counts string) string {
 
 // rehearse creates the HA example and removes it.
 func (c site) rehearse(t *testing.T) {
+	t.Parallel()
 	a := newAdm(t)
 	a.ok("bootstrap", c.provider, "-c", c.example("ha"), "--rehearse")
 	expectSelfManaged(t, a, c.cluster)
@@ -88,6 +89,7 @@ func TestRehearsals(t *testing.T) {
 	t.Run(all[0].provider, all[0].rehearse)
 	for _, c := range append(all[1:], onPrem()...) {
 		t.Run(c.provider, func(t *testing.T) {
+			t.Parallel()
 			a := newAdm(t)
 			a.ok("bootstrap", c.provider, "-c", c.example("single-node"), "--rehearse")
 			a.ok("destroy", "dev-cluster", "--yes").expectLedger(t, c.ledger("created", c.single))

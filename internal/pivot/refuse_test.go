@@ -206,7 +206,7 @@ policyName: denied, validationActions: [Deny]}}`,
 	}
 	probe := w.secret(system, "probe", false)
 	probe.Labels = map[string]string{"denied": "yes"}
-	for deadline := time.Now().Add(time.Minute); c.Create(w.ctx, probe.DeepCopy(), client.DryRunAll) == nil; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); c.Create(w.ctx, probe.DeepCopy(), client.DryRunAll) == nil; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.Fatal("the policy is not enforced")
 		}
@@ -382,7 +382,7 @@ func (w *fixture) define(d *apiextensionsv1.CustomResourceDefinition) {
 			o.SetName(d.Name)
 			w.wipe(c) // a kind of a cluster that manages itself is kept
 			err := c.Delete(context.Background(), o)
-			for deadline := time.Now().Add(20 * time.Second); err != nil && strings.Contains(err.Error(), "manages itself") && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			for deadline := time.Now().Add(100 * time.Second); err != nil && strings.Contains(err.Error(), "manages itself") && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 				err = c.Delete(context.Background(), o)
 			}
 			w.must(err)

@@ -7,4 +7,4 @@ package pivot
 
 // stride is how many moments of a move lie between two that a test tries; make
 // test-rehearsals tries each.
-const stride = 4
+const stride = 8

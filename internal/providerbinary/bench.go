@@ -51,7 +51,7 @@ func (s Suite) RequestsPerMachine(b *testing.B) {
 		b.ReportMetric(float64(platform.writes())/n, "platform-writes/machine")
 		b.Logf("platform, per machine:\n%s", platform.table(n))
 		platform.reset()
-		must(b, f.client.DeleteAllOf(b.Context(), &v1alpha1.MachineRequest{}, client.InNamespace(namespace)))
+		Must(b, f.client.DeleteAllOf(b.Context(), &v1alpha1.MachineRequest{}, client.InNamespace(namespace)))
 		allGone(b, f.client, n)
 		b.ReportMetric(float64(platform.reads())/n, "platform-reads/deletion")
 		b.Logf("platform, per deletion:\n%s", platform.table(n))
@@ -81,7 +81,7 @@ func (s Suite) AtRest(b *testing.B) {
 // boot 25 s: many must not take longer than one.
 func (s Suite) Realistic(b *testing.B) {
 	profile, err := datacenter.ProfileNamed(datacenter.Realistic)
-	must(b, err)
+	Must(b, err)
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
@@ -116,7 +116,7 @@ func (f *fixture) create(b *testing.B, n int) {
 			Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
 			TalosVersion: "v1.9.2", // that of the guides, for platforms that look their image up
 		}
-		must(b, f.client.Create(b.Context(), r))
+		Must(b, f.client.Create(b.Context(), r))
 	}
 }
 
@@ -140,7 +140,7 @@ func allRunning(b *testing.B, c client.WithWatch, n int) map[string]time.Time {
 // recordRunning follows one watch until n machines run or it ends.
 func recordRunning(ctx context.Context, b *testing.B, c client.WithWatch, n int, up map[string]time.Time) {
 	w, err := c.Watch(ctx, &v1alpha1.MachineRequestList{}, client.InNamespace(namespace))
-	must(b, err)
+	Must(b, err)
 	defer w.Stop()
 	for e := range w.ResultChan() {
 		r, ok := e.Object.(*v1alpha1.MachineRequest)
@@ -158,7 +158,7 @@ func allGone(b *testing.B, c client.WithWatch, n int) {
 	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Minute)
 	defer cancel()
 	for list := (&v1alpha1.MachineRequestList{}); ctx.Err() == nil; pause(b, 200*time.Millisecond) {
-		must(b, c.List(ctx, list, client.InNamespace(namespace)))
+		Must(b, c.List(ctx, list, client.InNamespace(namespace)))
 		if len(list.Items) == 0 {
 			return
 		}

@@ -49,11 +49,11 @@ func (c *counter) add(call fault.Call) {
 func (c *counter) before(b *testing.B, kubeconfig string) string {
 	b.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	must(b, err)
+	Must(b, err)
 	server, err := url.Parse(config.Host)
-	must(b, err)
+	Must(b, err)
 	transport, err := rest.TransportFor(config)
-	must(b, err)
+	Must(b, err)
 	proxy := &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(server) },
 		Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // watches end when the binary does
@@ -64,7 +64,7 @@ func (c *counter) before(b *testing.B, kubeconfig string) string {
 	}))
 	b.Cleanup(s.CloseClientConnections)
 	path := filepath.Join(b.TempDir(), "kubeconfig")
-	must(b, plane.WriteKubeconfig(path, &rest.Config{Host: s.URL}))
+	Must(b, plane.WriteKubeconfig(path, &rest.Config{Host: s.URL}))
 	return path
 }
 

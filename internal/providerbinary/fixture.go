@@ -50,27 +50,27 @@ func (s Suite) start(t testing.TB, profile datacenter.Profile, calls *counter) *
 	log.SetLogger(logr.Discard())
 	p := planetest.Start(t, plane.Options{AdmissionOff: []string{"ServiceAccount"}})
 	f := &fixture{client: newClient(t, p), binary: s.binary(t), config: &v1alpha1.ProviderConfig{}}
-	Documented(t, s.Page, f.config)
+	Documented(t, s.page(), f.config)
 	o := simtest.Options{Dir: t.TempDir(), Platform: s.Platform, Profile: profile, Seed: s.seed(t, f.config)}
 	if calls != nil {
 		o.Observe = calls.countCall
 	}
 	var err error
 	f.simulator, err = simtest.Start(t.Context(), o)
-	must(t, err)
+	Must(t, err)
 	t.Cleanup(func() {
 		if err := f.simulator.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
 	f.credentials, err = f.simulator.Credentials()
-	must(t, err)
+	Must(t, err)
 	if s.Reach != nil {
 		s.Reach(t, f.simulator.API, f.config, f.credentials)
 	}
 	secret := f.config.Spec.CredentialsRef.Name
-	must(t, f.client.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: secret}, Data: f.credentials}))
-	must(t, f.client.Create(t.Context(), f.config))
+	Must(t, f.client.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: secret}, Data: f.credentials}))
+	Must(t, f.client.Create(t.Context(), f.config))
 	f.kubeconfig = s.limited(t, p, f.client, secret)
 	return f
 }
@@ -79,7 +79,7 @@ func (s Suite) start(t testing.TB, profile datacenter.Profile, calls *counter) *
 func (s Suite) seed(t testing.TB, config *v1alpha1.ProviderConfig) any {
 	t.Helper()
 	r, cb := &v1alpha1.MachineRequest{}, &v1alpha1.ClusterBootstrap{}
-	Documented(t, s.Page, r)
+	Documented(t, s.page(), r)
 	cb.Spec.Talos.Version, cb.Spec.Cluster.ControlPlane.ExtraDisks = r.Spec.TalosVersion, r.Spec.ExtraDisks
 	return s.Platform.Seed(cb, config)
 }
@@ -89,11 +89,11 @@ func newClient(t testing.TB, p *plane.Plane) client.WithWatch {
 	t.Helper()
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, eventsv1.AddToScheme, v1alpha1.AddToScheme} {
-		must(t, add(s))
+		Must(t, add(s))
 	}
 	c, err := client.NewWithWatch(p.Config(), client.Options{Scheme: s})
-	must(t, err)
-	must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
+	Must(t, err)
+	Must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 	return c
 }
 
@@ -117,17 +117,17 @@ subjects: [{kind: ServiceAccount, name: %s, namespace: butler-system}]
 func (s Suite) limited(t testing.TB, p *plane.Plane, c client.Client, secret string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root(t), "config", "rbac", s.name()+".yaml"))
-	must(t, err)
+	Must(t, err)
 	data = append(data, fmt.Sprintf(secretPermissions, secret, s.name())...)
 	for part := range bytes.SplitSeq(data, []byte("\n---\n")) {
 		o := &unstructured.Unstructured{}
-		must(t, yaml.Unmarshal(part, &o.Object))
-		must(t, c.Create(t.Context(), o))
+		Must(t, yaml.Unmarshal(part, &o.Object))
+		Must(t, c.Create(t.Context(), o))
 	}
 	config, err := p.Issue(pki.Request{CommonName: "system:serviceaccount:" + namespace + ":" + s.name()})
-	must(t, err)
+	Must(t, err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, plane.WriteKubeconfig(path, config))
+	Must(t, plane.WriteKubeconfig(path, config))
 	return path
 }
 
@@ -139,9 +139,9 @@ func (f *fixture) startBinary(t testing.TB) *planetest.Output {
 	cmd := exec.Command(f.binary, "--kubeconfig", f.kubeconfig, "--leader-elect", "--credentials-secrets", secret)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Dir = filepath.Dir(f.kubeconfig)
-	must(t, cmd.Start())
+	Must(t, cmd.Start())
 	t.Cleanup(func() {
-		must(t, cmd.Process.Signal(syscall.SIGTERM))
+		Must(t, cmd.Process.Signal(syscall.SIGTERM))
 		hung := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 		defer hung.Stop()
 		if err := cmd.Wait(); err != nil {
@@ -155,7 +155,7 @@ func (f *fixture) hasEvents(t testing.TB, reasons ...string) {
 	t.Helper()
 	await(t, nil, func() error {
 		var list eventsv1.EventList
-		must(t, f.client.List(t.Context(), &list, client.InNamespace(namespace)))
+		Must(t, f.client.List(t.Context(), &list, client.InNamespace(namespace)))
 		seen := map[string]bool{}
 		for _, e := range list.Items {
 			seen[e.Reason] = true
@@ -188,12 +188,5 @@ func pause(t testing.TB, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-t.Context().Done():
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -34,7 +34,7 @@ func Documented(t testing.TB, page string, into client.Object) {
 	kind := reflect.TypeOf(into).Elem().Name()
 	for _, text := range documents(t, page) {
 		if strings.Contains(text, "kind: "+kind+"\n") {
-			must(t, yaml.UnmarshalStrict([]byte(text), into))
+			Must(t, yaml.UnmarshalStrict([]byte(text), into))
 			return
 		}
 	}
@@ -44,7 +44,7 @@ func Documented(t testing.TB, page string, into client.Object) {
 func documents(t testing.TB, page string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", page))
-	must(t, err)
+	Must(t, err)
 	for _, block := range strings.Split(string(text), "```yaml\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
 		all = append(all, strings.Split(block, "---\n")...)
@@ -56,7 +56,7 @@ func documents(t testing.TB, page string) (all []string) {
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
-	must(t, err)
+	Must(t, err)
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir

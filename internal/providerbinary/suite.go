@@ -7,9 +7,9 @@
 package providerbinary
 
 import (
+	"cmp"
 	"fmt"
 	"os/exec"
-	"path"
 	"strings"
 	"testing"
 	"time"
@@ -26,14 +26,12 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 )
 
-// Suite is a provider's binary and its simulated platform. All fields but Reach are
-// required.
+// Suite is a provider's binary and its simulated platform. All fields but Page, Pages and
+// Reach are required.
 type Suite struct {
-	// Package is the main package, whose directory has the name of the binary.
-	Package  string
 	Platform facade.Platform
 	// Page is the page below docs with the ProviderConfig and the MachineRequest that the
-	// tests apply, Pages are all pages with a ProviderConfig.
+	// tests apply; empty: the guide. Pages are further pages with a ProviderConfig.
 	Page  string
 	Pages []string
 	// Objects is how many objects the machine of Page has on the platform, Count counts
@@ -48,12 +46,17 @@ type Suite struct {
 	Reach func(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte)
 }
 
-func (s Suite) name() string { return path.Base(s.Package) }
+// name is that of the binary and of the directory of its main package.
+func (s Suite) name() string { return "butler-provider-" + string(s.Platform.Type) }
+
+func (s Suite) page() string {
+	return cmp.Or(s.Page, "getting-started/"+string(s.Platform.Type)+".md")
+}
 
 func (s Suite) binary(t testing.TB) string {
 	t.Helper()
-	built, err := planetest.Build(t.Context(), s.Package)
-	must(t, err)
+	built, err := planetest.Build(t.Context(), "github.com/butlerdotdev/butler/cmd/"+s.name())
+	Must(t, err)
 	return built
 }
 
@@ -76,7 +79,7 @@ func (s Suite) VersionAndWrongArguments(t *testing.T) {
 func (s Suite) ManifestsAreAccepted(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	c := newClient(t, planetest.Start(t, plane.Options{AdmissionOff: []string{"ServiceAccount"}}))
-	for _, page := range s.Pages {
+	for _, page := range append(s.Pages, s.page()) {
 		config := &v1alpha1.ProviderConfig{}
 		Documented(t, page, config)
 		if err := c.Create(t.Context(), config, client.DryRunAll); err != nil {
@@ -91,12 +94,12 @@ func (s Suite) RequestRunsAndIsGoneAgain(t *testing.T) {
 	f := s.start(t, datacenter.Profile{}, nil)
 	logs := f.startBinary(t)
 	r := &v1alpha1.MachineRequest{}
-	Documented(t, s.Page, r)
+	Documented(t, s.page(), r)
 	r.Spec.UserData += "# canary " + strings.Repeat("x", 3000)
 	began := time.Now()
-	must(t, f.client.Create(t.Context(), r))
+	Must(t, f.client.Create(t.Context(), r))
 	await(t, logs, func() error {
-		must(t, f.client.Get(t.Context(), client.ObjectKeyFromObject(r), r))
+		Must(t, f.client.Get(t.Context(), client.ObjectKeyFromObject(r), r))
 		if r.Status.Phase != v1alpha1.MachineRunning || r.Status.IPAddress == "" {
 			return fmt.Errorf("status is %+v", r.Status)
 		}
@@ -107,7 +110,7 @@ func (s Suite) RequestRunsAndIsGoneAgain(t *testing.T) {
 	if n := s.Count(t, f.simulator.API); n != s.Objects {
 		t.Errorf("%d objects on the platform, want %d", n, s.Objects)
 	}
-	must(t, f.client.Delete(t.Context(), r))
+	Must(t, f.client.Delete(t.Context(), r))
 	await(t, logs, func() error {
 		err := f.client.Get(t.Context(), client.ObjectKeyFromObject(r), r)
 		if err == nil {
@@ -124,7 +127,7 @@ func (s Suite) RequestRunsAndIsGoneAgain(t *testing.T) {
 
 func (f *fixture) isReady(t *testing.T) {
 	t.Helper()
-	must(t, f.client.Get(t.Context(), client.ObjectKeyFromObject(f.config), f.config))
+	Must(t, f.client.Get(t.Context(), client.ObjectKeyFromObject(f.config), f.config))
 	if !f.config.Status.Ready || !meta.IsStatusConditionTrue(f.config.Status.Conditions, "Ready") {
 		t.Errorf("ProviderConfig status is %+v", f.config.Status)
 	}

@@ -40,6 +40,8 @@ type destruction struct {
 	// or need not.
 	unreachable error
 	ledger      *ledger
+	// quiet is since when nothing is created any more; zero while controllers may create.
+	quiet time.Time
 	// copies are those of the last list of the platform.
 	copies inventory.Copies
 	// tenants of the cluster; tenantsError is why they are not known.
@@ -154,6 +156,8 @@ func (x *destruction) run(found inventory.Inventory) error {
 		return err
 	}
 	x.Hooks.Reached("destroy/recorded")
+	// This plane is in charge, and its controllers run again after the deletion only.
+	x.quiet = time.Now()
 	if err := x.remove(); err != nil {
 		return err
 	}
@@ -422,7 +426,7 @@ func (x *destruction) sweepRest() error {
 	} else if secret != nil {
 		s.Secret = secret
 	}
-	left, err := sweepPlatform(x.Context(), s, provider.Owner{ClusterID: x.id, Cluster: x.Name}, x.progress, func(now inventory.Stock) error {
+	left, err := sweepPlatform(x.Context(), s, provider.Owner{ClusterID: x.id, Cluster: x.Name}, x.quiet, x.progress, func(now inventory.Stock) error {
 		x.copies = now.Copies
 		return x.addHeld(x.Context(), now.Held)
 	})

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -188,7 +189,7 @@ func (s *search) run() error {
 // delete sweeps the platform, and ends with the ledger.
 func (s *search) delete(id string) error {
 	l := &ledger{clusterID: id}
-	left, err := sweepPlatform(s.Context(), s.site, provider.Owner{ClusterID: id, Cluster: s.Name}, s.progress, func(now inventory.Stock) error {
+	left, err := sweepPlatform(s.Context(), s.site, provider.Owner{ClusterID: id, Cluster: s.Name}, time.Time{}, s.progress, func(now inventory.Stock) error {
 		l.record(now.Held)
 		s.copies = now.Copies
 		return nil

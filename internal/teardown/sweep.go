@@ -30,10 +30,11 @@ const (
 // sweepPlatform deletes what the platform of a site holds of an owner, and returns what
 // was left in the last list. Each list is passed to record first. An expired login is
 // renewed. Objects with the owner's cluster id and the name of another cluster are kept.
-func sweepPlatform(ctx context.Context, s inventory.Site, o provider.Owner, progress *ui.Reporter, record func(inventory.Stock) error) (left inventory.Inventory, err error) {
+// Nothing was created since quiet; zero means that this is not known.
+func sweepPlatform(ctx context.Context, s inventory.Site, o provider.Owner, quiet time.Time, progress *ui.Reporter, record func(inventory.Stock) error) (left inventory.Inventory, err error) {
 	stuck := func(err error) { progress.Report(ui.Event{Type: ui.EventWaiting, Message: err.Error()}) }
 	cleanup := &sweep{
-		owner: o, stuck: stuck,
+		owner: o, quiet: quiet, stuck: stuck,
 		record: func(now inventory.Stock) error {
 			left = now.Held
 			return record(now)
@@ -77,6 +78,8 @@ func withPlatform(ctx context.Context, s inventory.Site, stuck func(error), use 
 type sweep struct {
 	platform provider.Platform
 	owner    provider.Owner
+	// quiet is since when nothing was created; zero means that this is not known.
+	quiet time.Time
 	// record is called with each list of the platform. Its error ends the sweep.
 	record func(inventory.Stock) error
 	// gone is called with each holding that is deleted.
@@ -114,8 +117,7 @@ func (s *sweep) removeUntilEmpty(ctx context.Context) error {
 	defer cancel()
 	s.slots, s.signals, s.reported = make(chan struct{}, maxConcurrent), map[string]chan struct{}{}, map[string]bool{}
 	s.forwardChanges(ctx)
-	empty := time.Time{}
-	for {
+	for quiet := s.quiet; ; {
 		left, err := s.list(ctx)
 		if err != nil {
 			return err
@@ -124,20 +126,22 @@ func (s *sweep) removeUntilEmpty(ctx context.Context) error {
 			return err
 		}
 		if len(left.Held) > 0 {
-			empty = time.Time{}
+			quiet = s.quiet
 			if err := s.removeAll(ctx, left.Held); err != nil {
 				return err
 			}
 			continue
 		}
-		if empty.IsZero() {
-			empty = time.Now()
+		if quiet.IsZero() {
+			quiet = time.Now()
 		}
 		// An empty list counts only after the settle window of the platform.
-		if time.Since(empty) >= s.platform.Settle {
+		rest := s.platform.Settle - time.Since(quiet)
+		if rest <= 0 {
 			return nil
 		}
-		if err := pause(ctx, nil, min(s.platform.Settle, maxPause)); err != nil {
+		s.stuckOnce("settle", fmt.Errorf("the platform lists nothing any more; what was created last may be listed late: looking for %s more", rest.Round(time.Second)))
+		if err := pause(ctx, nil, min(rest, maxPause)); err != nil {
 			return err
 		}
 	}
@@ -242,11 +246,14 @@ func (s *sweep) signal(owner string) chan struct{} {
 }
 
 // reportOnce reports each obstacle once.
-func (s *sweep) reportOnce(err error) {
+func (s *sweep) reportOnce(err error) { s.stuckOnce(err.Error(), err) }
+
+// stuckOnce reports the first obstacle with this key.
+func (s *sweep) stuckOnce(key string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if text := err.Error(); !s.reported[text] {
-		s.reported[text] = true
+	if !s.reported[key] {
+		s.reported[key] = true
 		s.stuck(err)
 	}
 }

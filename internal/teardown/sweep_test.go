@@ -52,7 +52,7 @@ func (d *dirt) make(cluster, id string, n int) {
 
 func (d *dirt) sweep(ctx context.Context, id string) (string, error) {
 	l := &ledger{}
-	_, err := sweepPlatform(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, ui.NewReporter(io.Discard, io.Discard, "plain"), func(now inventory.Stock) error {
+	_, err := sweepPlatform(ctx, d.site, provider.Owner{ClusterID: id, Cluster: "mgmt"}, time.Time{}, ui.NewReporter(io.Discard, io.Discard, "plain"), func(now inventory.Stock) error {
 		l.record(now.Held)
 		d.kept = now.Copies
 		return nil
@@ -184,6 +184,32 @@ func TestSweepDoesNotWaitForAnAnswerThatNeverComes(t *testing.T) {
 				defer cancel()
 				if err := cleanup.run(ctx); err != nil || d.owners()["x"] != 0 {
 					t.Errorf("%v; left: %v", err, d.owners())
+				}
+			})
+		})
+	}
+}
+
+func TestSweepWaitsForWhatMayBeListedLate(t *testing.T) {
+	for reason, c := range map[string]struct{ quiet, want time.Duration }{
+		"creation ended unknown":      {0, time.Minute},
+		"creation ended just now":     {time.Nanosecond, time.Minute},
+		"creation ended 40 s ago":     {40 * time.Second, 20 * time.Second},
+		"creation ended an hour ago":  {time.Hour, 0},
+		"creation ended a minute ago": {time.Minute, 0},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDirt(t, inmemory.Options{Settle: time.Minute})
+				var quiet time.Time
+				if began := time.Now(); c.quiet > 0 {
+					time.Sleep(c.quiet) // of the test's own clock
+					quiet = began
+				}
+				began := time.Now()
+				_, err := sweepPlatform(t.Context(), d.site, provider.Owner{ClusterID: "x"}, quiet, ui.NewReporter(io.Discard, io.Discard, "plain"), func(inventory.Stock) error { return nil })
+				if took := time.Since(began).Round(time.Second); err != nil || took != c.want {
+					t.Errorf("%v after %s", err, took)
 				}
 			})
 		})

@@ -14,7 +14,6 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	sim "github.com/butlerdotdev/butler/internal/sim/aws"
 	"github.com/butlerdotdev/butler/internal/sim/simtest"
-	"github.com/butlerdotdev/butler/provider"
 )
 
 // bundle is the file with the authority of the platform.
@@ -52,20 +51,5 @@ func TestTheMetadataServerIsAskedWhereAmbientCredentialsAreAllowed(t *testing.T)
 			f.Secret[v1alpha1.KeyAccessKeyID], f.Secret[v1alpha1.KeySecretAccessKey], time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
 	})
 	server := simtest.ServeMetadata(t, "169.254.169.254:80", mux)
-	ambient := func(allowed bool) provider.Config {
-		return f.config(func(c *provider.Config) {
-			c.Credentials, c.Ambient, c.Transport.DialContext = provider.Credentials{}, allowed, server.Within(c.Transport.DialContext)
-		})
-	}
-	if _, err := Provider().Open(t.Context(), ambient(false)); provider.ReasonOf(err) != provider.ReasonCredentialsMissing || server.Asked() != 0 {
-		t.Errorf("asked %d times, and %v", server.Asked(), err)
-	}
-	p, err := Provider().Open(t.Context(), ambient(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	if _, err := p.Machines.List(t.Context(), provider.Owner{ID: "x"}); err != nil || server.Asked() != 3 || p.Lifetime.Temporary {
-		t.Errorf("asked %d times for %+v: %v", server.Asked(), p.Lifetime, err)
-	}
+	server.Serves(t, Provider(), f.config(), 3)
 }

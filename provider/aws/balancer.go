@@ -22,12 +22,12 @@ import (
 
 // balancer is all that AWS holds under the name and the owner of a load balancer.
 type balancer struct {
-	ref       provider.LoadBalancerRef
+	cloud.Claim
+
 	lb        *types.LoadBalancer
 	group     *ec2types.SecurityGroup
 	groups    []targetGroup
 	listeners []types.Listener
-	taken     string // what another owner has under one of the names
 	vpc       string
 }
 
@@ -42,7 +42,7 @@ type targetGroup struct {
 
 // find reads what exists of a load balancer.
 func (b balancers) find(ctx context.Context, ref provider.LoadBalancerRef) (*balancer, error) {
-	found := &balancer{ref: ref}
+	found := &balancer{Claim: cloud.Claim{Ref: ref}}
 	for _, read := range []func(context.Context, *balancer) error{b.findBalancer, b.findTargets, b.findGroup} {
 		if err := read(ctx, found); err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func (b balancers) find(ctx context.Context, ref provider.LoadBalancerRef) (*bal
 }
 
 func (b balancers) findBalancer(ctx context.Context, found *balancer) error {
-	out, err := b.elb.DescribeLoadBalancers(ctx, &elb.DescribeLoadBalancersInput{Names: []string{balancerName(found.ref.Name)}})
+	out, err := b.elb.DescribeLoadBalancers(ctx, &elb.DescribeLoadBalancersInput{Names: []string{balancerName(found.Ref.Name)}})
 	if gone(err) || err == nil && len(out.LoadBalancers) == 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (b balancers) findBalancer(ctx context.Context, found *balancer) error {
 	}
 	lb := out.LoadBalancers[0]
 	tags, err := b.tagsByARN(ctx, value(lb.LoadBalancerArn))
-	if err != nil || !found.owns(tags[value(lb.LoadBalancerArn)], "load balancer "+value(lb.LoadBalancerName)) {
+	if err != nil || !found.Owns(tag.AWS().Read(tags[value(lb.LoadBalancerArn)]), "load balancer "+value(lb.LoadBalancerName)) {
 		return err
 	}
 	found.lb = &lb
@@ -83,7 +83,7 @@ func (b balancers) findTargets(ctx context.Context, found *balancer) error {
 	}
 	byARN := map[string]types.TargetGroup{}
 	for _, g := range all {
-		if ofBalancer(value(g.TargetGroupName), found.ref.Name) {
+		if ofBalancer(value(g.TargetGroupName), found.Ref.Name) {
 			byARN[value(g.TargetGroupArn)] = g
 		}
 	}
@@ -94,7 +94,7 @@ func (b balancers) findTargets(ctx context.Context, found *balancer) error {
 	}
 	for _, arn := range arns {
 		g := targetGroup{TargetGroup: byARN[arn], arn: arn, port: value(byARN[arn].Port)}
-		if !found.owns(tags[arn], "target group "+value(g.TargetGroupName)) {
+		if !found.Owns(tag.AWS().Read(tags[arn]), "target group "+value(g.TargetGroupName)) {
 			continue
 		}
 		if g.targets, err = b.registered(ctx, arn); err != nil {
@@ -106,41 +106,24 @@ func (b balancers) findTargets(ctx context.Context, found *balancer) error {
 }
 
 func (b balancers) findGroup(ctx context.Context, found *balancer) error {
-	if found.ref.Owner.ID == "" {
+	if found.Ref.Owner.ID == "" {
 		return nil
 	}
-	out, err := b.ec2.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{filter("tag:"+tag.OwnerID, found.ref.Owner.ID)}})
+	out, err := b.ec2.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{filter("tag:"+tag.OwnerID, found.Ref.Owner.ID)}})
 	if err != nil {
 		return err
 	}
 	for _, g := range out.SecurityGroups {
-		if tagsOf(g.Tags).Machine == found.ref.Name {
+		if tagsOf(g.Tags).Machine == found.Ref.Name {
 			found.group = &g
 		}
 	}
 	return nil
 }
 
-// owns reports whether the tags are the owner's; else it notes what is taken.
-func (f *balancer) owns(tags map[string]string, what string) bool {
-	set := tag.AWS().Read(tags)
-	if f.ref.Owner.ID != "" && set.OwnerID == f.ref.Owner.ID && set.Machine == f.ref.Name {
-		return true
-	}
-	f.taken = what
-	return false
-}
-
-func (f *balancer) conflict(op string) error {
-	if f.taken == "" {
-		return nil
-	}
-	return provider.NameTaken(op, f.taken, "name of the LoadBalancerRequest")
-}
-
 // report returns the state. The endpoint is known as soon as AWS has named it.
 func (f *balancer) report() provider.LoadBalancer {
-	r := provider.LoadBalancer{Ref: f.ref, State: provider.StatePending}
+	r := provider.LoadBalancer{Ref: f.Ref, State: provider.StatePending}
 	if f.lb == nil {
 		r.State = provider.StateAbsent
 		if len(f.groups) > 0 || f.group != nil {

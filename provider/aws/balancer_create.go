@@ -40,7 +40,7 @@ func (b balancers) createBalancer(ctx context.Context, op string, s provider.Loa
 		return err
 	}
 	if len(out.LoadBalancers) == 0 {
-		return provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, errors.New("the answer names no load balancer"), "it is tried again")
+		return provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, errors.New("the answer names no load balancer"), cloud.HintAgain)
 	}
 	found.lb = &out.LoadBalancers[0]
 	return nil

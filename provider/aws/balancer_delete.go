@@ -77,15 +77,6 @@ func (b balancers) List(ctx context.Context, owner provider.Owner) ([]provider.L
 	if err != nil {
 		return nil, apiError(op, err)
 	}
-	var found []provider.LoadBalancer
-	for _, g := range provider.Assemble(objects, owner.Cluster) {
-		one, err := b.find(ctx, provider.LoadBalancerRef{Name: g.Ref.Name, Owner: g.Ref.Owner})
-		if err != nil {
-			return nil, apiError(op, err)
-		}
-		r := one.report()
-		r.Parts, _ = g.Parts()
-		found = append(found, r)
-	}
-	return found, nil
+	found, err := cloud.ListBalancers(owner, objects, func(ref provider.LoadBalancerRef) (provider.LoadBalancer, error) { return b.read(ctx, ref) })
+	return found, apiError(op, err)
 }

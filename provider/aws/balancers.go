@@ -20,9 +20,15 @@ var _ provider.LoadBalancers = balancers{}
 // Observe reads load balancer, listeners, target groups, targets and security group.
 func (b balancers) Observe(ctx context.Context, ref provider.LoadBalancerRef) (provider.LoadBalancer, error) {
 	op := fmt.Sprintf("observe load balancer %q on %s", ref.Name, b.config)
+	r, err := b.read(ctx, ref)
+	return r, apiError(op, err)
+}
+
+// read reports what exists of a load balancer.
+func (b balancers) read(ctx context.Context, ref provider.LoadBalancerRef) (provider.LoadBalancer, error) {
 	found, err := b.find(ctx, ref)
 	if err != nil {
-		return provider.LoadBalancer{}, apiError(op, err)
+		return provider.LoadBalancer{}, err
 	}
 	return found.report(), nil
 }
@@ -32,12 +38,12 @@ func (b balancers) Observe(ctx context.Context, ref provider.LoadBalancerRef) (p
 // port its target group, listener and targets. What is there is brought in line.
 func (b balancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (provider.LoadBalancer, error) {
 	op := fmt.Sprintf("ensure load balancer %q on %s", s.Name, b.config)
-	if s.Owner.ID == "" {
-		return provider.LoadBalancer{}, provider.Invalid.New(op, provider.ReasonOwnerMissing, errors.New("the load balancer has no owner"), "name the owner")
+	if err := cloud.CheckBalancer(op, s); err != nil {
+		return provider.LoadBalancer{}, err
 	}
 	found, err := b.find(ctx, s.LoadBalancerRef)
 	if err == nil {
-		err = found.conflict(op)
+		err = found.Conflict(op)
 	}
 	if err == nil {
 		err = b.converge(ctx, op, s, found)

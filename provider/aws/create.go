@@ -39,7 +39,7 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 		return provider.Machine{}, m.runError(op, a, err)
 	}
 	if len(out.Instances) == 0 {
-		return provider.Machine{}, provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, errors.New("the answer names no instance"), "it is tried again")
+		return provider.Machine{}, provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, errors.New("the answer names no instance"), cloud.HintAgain)
 	}
 	created := out.Instances[0]
 	if terminated(created) {

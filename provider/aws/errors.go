@@ -15,83 +15,67 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 	"github.com/butlerdotdev/butler/provider/errtext"
 )
 
-const (
-	hintUnavailable = "check that AWS can be reached from here; it is tried again"
-	hintCredentials = "renew the credentials in the Secret of the ProviderConfig"
-	hintPermission  = "grant it to the credentials of the ProviderConfig, see docs/getting-started/aws.md"
-)
-
-// meaning is what a code of AWS means for the reconciler.
-type meaning struct {
-	kind         provider.Kind
-	reason, hint string
-}
+const hintPermission = "grant it to the credentials of the ProviderConfig, see docs/getting-started/aws.md"
 
 // meanings returns what the codes mean that name a definite cause. Codes that end with
 // .NotFound or .Malformed, and those of validation, are below.
-func meanings() map[string]meaning {
-	all := map[string]meaning{}
-	add := func(m meaning, codes ...string) {
-		for _, c := range codes {
-			all[c] = m
-		}
-	}
-	add(meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials},
+func meanings() cloud.Meanings {
+	all := cloud.Meanings{}
+	all.Add(cloud.CredentialsRefused(),
 		"AuthFailure", "InvalidClientTokenId", "SignatureDoesNotMatch", "UnrecognizedClientException", "ExpiredToken", "ExpiredTokenException",
 		"RequestExpired", "IncompleteSignature", "MissingAuthenticationToken", "InvalidAccessKeyId", "InvalidIdentityToken", "InvalidSignatureException",
 		"IDPRejectedClaim")
-	add(meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, "enable the region or the service for the account"}, "OptInRequired", "Blocked", "PendingVerification")
-	add(meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission}, "UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
-	add(meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "it is tried again"},
+	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonCredentialsRefused, "enable the region or the service for the account"), "OptInRequired", "Blocked", "PendingVerification")
+	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission), "UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
+	all.Add(cloud.TryAgain(),
 		"RequestLimitExceeded", "Throttling", "ThrottlingException", "ThrottledException", "TooManyRequestsException", "SlowDown", "EC2ThrottledException", "BandwidthLimitExceeded",
 		"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable", "IDPCommunicationError")
-	add(meaning{provider.Exhausted, provider.ReasonCapacityExhausted, "another zone is tried next, if there is one"},
+	all.Add(cloud.NoCapacity(),
 		"InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity")
-	add(meaning{provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the account in Service Quotas, or remove something"},
+	all.Add(cloud.Means(provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the account in Service Quotas, or remove something"),
 		"VcpuLimitExceeded", "InstanceLimitExceeded", "VolumeLimitExceeded", "MaxIOPSLimitExceeded", "AddressLimitExceeded", "NetworkInterfaceLimitExceeded",
 		"SecurityGroupLimitExceeded", "RulesPerSecurityGroupLimitExceeded", "SecurityGroupsPerInterfaceLimitExceeded", "ResourceLimitExceeded",
 		"TooManyLoadBalancers", "TooManyTargetGroups", "TooManyListeners", "TooManyTargets", "TooManyRegistrationsForTargetId")
-	add(meaning{provider.Exhausted, provider.ReasonQuotaExceeded, "free addresses, or set another subnet in spec.aws.subnetIDs"}, "InsufficientFreeAddressesInSubnet")
-	add(meaning{provider.Unavailable, provider.ReasonPlatformConflict, "it is tried again"},
+	all.Add(cloud.Means(provider.Exhausted, provider.ReasonQuotaExceeded, "free addresses, or set another subnet in spec.aws.subnetIDs"), "InsufficientFreeAddressesInSubnet")
+	all.Add(cloud.Busy(),
 		"DependencyViolation", "ResourceInUse", "OperationInProgress", "IncorrectInstanceState", "IncorrectState", "InvalidTarget", "VolumeInUse", "PriorRequestNotComplete")
-	add(meaning{provider.InUse, provider.ReasonDeletionRefused, "switch off the protection against termination"}, "OperationNotPermitted")
-	add(meaning{provider.Conflict, provider.ReasonNameTaken, "remove it, or choose another name"},
+	all.Add(cloud.Means(provider.InUse, provider.ReasonDeletionRefused, "switch off the protection against termination"), "OperationNotPermitted")
+	all.Add(cloud.Means(provider.Conflict, provider.ReasonNameTaken, "remove it, or choose another name"),
 		"DuplicateLoadBalancerName", "DuplicateTargetGroupName", "DuplicateListener", "InvalidGroup.Duplicate")
-	add(meaning{provider.Invalid, provider.ReasonImageNotFound, "set spec.image of the request or spec.aws.ami to an image of this region"},
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonImageNotFound, "set spec.image of the request or spec.aws.ami to an image of this region"),
 		"InvalidAMIID.NotFound", "InvalidAMIID.Malformed", "InvalidAMIID.Unavailable")
-	add(meaning{provider.Invalid, provider.ReasonNetworkNotFound, "correct spec.aws.subnetIDs, spec.aws.securityGroupIDs or spec.aws.vpcID"},
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonNetworkNotFound, "correct spec.aws.subnetIDs, spec.aws.securityGroupIDs or spec.aws.vpcID"),
 		"InvalidSubnetID.NotFound", "InvalidSubnetID.Malformed", "InvalidSubnet", "SubnetNotFound", "InvalidGroup.NotFound", "InvalidGroupId.Malformed",
 		"InvalidSecurityGroupID.NotFound", "InvalidSecurityGroupId.Malformed", "InvalidVpcID.NotFound", "InvalidVpcID.Malformed", "InvalidSecurityGroup")
-	add(meaning{provider.Invalid, provider.ReasonAttemptSpent, "it is tried again as another attempt"}, "IdempotentParameterMismatch")
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonAttemptSpent, "it is tried again as another attempt"), "IdempotentParameterMismatch")
 	return all
 }
 
 // apiError maps an error of the SDK to a Kind.
-func apiError(op string, err error) error {
-	if _, done := errors.AsType[*provider.Error](err); done || err == nil {
-		return err
-	}
-	e := &provider.Error{Kind: provider.Unavailable, Reason: provider.ReasonPlatformUnavailable, Op: op, Err: cause(err), Hint: hintUnavailable}
+func apiError(op string, err error) error { return cloud.Translate(op, err, meant, cause) }
+
+// meant is what an error of the SDK means.
+func meant(err error) cloud.Meaning {
 	said, answered := errors.AsType[smithy.APIError](err)
 	response, _ := errors.AsType[*smithyhttp.ResponseError](err)
 	switch {
 	case answered && known(said.ErrorCode()):
-		m := meanings()[said.ErrorCode()]
-		e.Kind, e.Reason, e.Hint = m.kind, m.reason, m.hint
+		return meanings()[said.ErrorCode()]
 	case answered && missing(said.ErrorCode()):
-		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonNotFound, "correct what it names"
+		return cloud.NotFound()
 	case response != nil && response.HTTPStatusCode() >= 500:
 	case unreadable(err):
-		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonEndpointForeign, "correct spec.aws.endpoint: what answers there is not AWS"
+		return cloud.Foreign("spec.aws.endpoint", "AWS")
 	case answered:
-		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"
+		return cloud.Refused()
 	case errtext.Untrusted(err):
-		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonCertificateRefused, "correct spec.aws.endpoint, or set its authority in the key caBundle of the Secret"
+		return cloud.Uncertified("spec.aws.endpoint")
 	}
-	return e
+	return cloud.Unreached("AWS")
 }
 
 func known(code string) bool { _, ok := meanings()[code]; return ok }
@@ -137,7 +121,7 @@ func cause(err error) error {
 		return fmt.Errorf("%s: %s", said.ErrorCode(), varying.ReplaceAllString(said.ErrorMessage(), ""))
 	}
 	if r, ok := errors.AsType[*smithyhttp.ResponseError](err); ok && r.HTTPStatusCode() > 0 {
-		return fmt.Errorf("the answer has status %d and is none of AWS", r.HTTPStatusCode())
+		return fmt.Errorf("the response with status %d is not from AWS", r.HTTPStatusCode())
 	}
 	if sent, ok := errors.AsType[*smithyhttp.RequestSendError](err); ok {
 		err = sent.Err

@@ -116,7 +116,7 @@ func usable(i types.Image) (types.Image, error) {
 	name := fmt.Sprintf("image %s (%s)", value(i.ImageId), value(i.Name))
 	switch {
 	case i.State == types.ImageStatePending:
-		return i, provider.Unavailable.New("", provider.ReasonImageNotReady, errors.New(name+" is being imported"), "it is tried again")
+		return i, provider.Unavailable.New("", provider.ReasonImageNotReady, errors.New(name+" is being imported"), cloud.HintAgain)
 	case i.State != types.ImageStateAvailable && i.State != "":
 		return i, provider.Invalid.New("", provider.ReasonImageBroken, fmt.Errorf("%s is %s", name, i.State), "import it again")
 	case i.RootDeviceName == nil || i.RootDeviceType == types.DeviceTypeInstanceStore:

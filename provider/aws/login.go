@@ -5,7 +5,6 @@ package aws
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -37,8 +36,8 @@ func place(config *v1alpha1.ProviderConfig, c provider.Credentials) (at []string
 }
 
 // keys returns the keys of the Secret by the names that AWS' tools have for them.
-func keys() map[string]string {
-	return map[string]string{
+func keys() provider.Keys {
+	return provider.Keys{
 		"aws_access_key_id": v1alpha1.KeyAccessKeyID, "aws_secret_access_key": v1alpha1.KeySecretAccessKey, "aws_session_token": v1alpha1.KeySessionToken,
 		"AccessKeyId": v1alpha1.KeyAccessKeyID, "SecretAccessKey": v1alpha1.KeySecretAccessKey, "SessionToken": v1alpha1.KeySessionToken, "Expiration": v1alpha1.KeyExpiration,
 		"role_arn": v1alpha1.KeyRoleARN, "external_id": v1alpha1.KeyExternalID, "Version": "",
@@ -52,23 +51,17 @@ func keys() map[string]string {
 // readFile returns the data of the Secret for the content of a file.
 func readFile(content []byte) (map[string][]byte, error) {
 	texts, err := profile(string(content))
-	if texts == nil && err == nil {
-		err = yaml.Unmarshal(content, &texts)
+	if err != nil {
+		return nil, err
 	}
-	data := map[string][]byte{}
-	for name, text := range texts {
-		key, known := keys()[name]
-		if !known {
-			return nil, fmt.Errorf("the key %q is none of AWS; docs/reference/providerconfig.md lists them", name)
-		}
-		if s, ok := text.(string); ok && key != "" && s != "" {
-			data[key] = []byte(s)
-		}
+	if texts == nil && yaml.Unmarshal(content, &texts) != nil {
+		texts = nil
 	}
-	if err != nil || len(data) == 0 {
-		return nil, errors.New("neither YAML of the form key: value nor a credentials file of the AWS tools with a profile default")
+	data, err := keys().Data(v1alpha1.ProviderAWS, texts)
+	if err == nil && len(data) == 0 {
+		err = errors.New("neither YAML of the form key: value nor a credentials file of the AWS tools with a profile default")
 	}
-	return data, nil
+	return data, err
 }
 
 var section = regexp.MustCompile(`^\[(?:profile )?([^\]]+)\]$`)

@@ -126,8 +126,8 @@ func (p preflight) simulated(ctx context.Context) (provider.Finding, error) {
 	case err != nil:
 		f.Message, f.Hint = "IAM does not say which actions are granted", "grant iam:SimulatePrincipalPolicy, or compare the policy with docs/getting-started/aws.md"
 	case len(denied) > 0:
-		f.Verdict, f.Message = provider.Refused, strings.Join(denied, ", ")+" is not granted"
-		f.Hint = "grant it for all resources; for a policy that is limited to some of them leave out iam:SimulatePrincipalPolicy, which judges it as if there were none"
+		f.Verdict, f.Message = provider.Refused, "not granted: "+strings.Join(denied, ", ")
+		f.Hint = "grant the actions on all resources; if the policy limits resources, leave out iam:SimulatePrincipalPolicy, which asks for all of them"
 	default:
 		f.Verdict = provider.Passed
 	}

@@ -63,7 +63,7 @@ func (m machines) resolve(ctx context.Context, s provider.MachineSpec, number in
 	}
 	snapshot, least := root(image)
 	if least > s.DiskGB {
-		return attempt{}, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("image %s needs a root disk of %d GB, and %d are asked for", value(image.ImageId), least, s.DiskGB), "raise diskGB")
+		return attempt{}, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("image %s needs a root disk of %d GB, and %d are requested", value(image.ImageId), least, s.DiskGB), "raise diskGB")
 	}
 	return attempt{
 		Attempt: cloud.Attempt{Number: number}, Subnet: value(at.SubnetId), Zone: value(at.AvailabilityZone), Type: size.Name,

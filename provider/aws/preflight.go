@@ -49,10 +49,7 @@ func (p preflight) profile(ctx context.Context, _ []provider.MachineSpec) ([]pro
 		if !p.credentials.Empty() {
 			return nil, nil
 		}
-		return []provider.Finding{{
-			Check: "instance profile", Verdict: provider.Refused, Message: "without a Secret the new cluster uses the credentials of its machines, and they have none",
-			Hint: "set spec.aws.iamInstanceProfile, or spec.credentialsRef",
-		}}, nil
+		return cloud.NoCredentials("instance profile", "set spec.aws.iamInstanceProfile, or spec.credentialsRef"), nil
 	}
 	short := name[strings.LastIndex(name, "/")+1:]
 	_, err := p.iam.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &short})

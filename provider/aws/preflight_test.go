@@ -35,7 +35,7 @@ func TestPreflightRefusesWhatWouldFail(t *testing.T) {
 		"needed extensions": {Sound: f.config(), Machine: func(s *provider.MachineSpec) {
 			s.Schematic, s.Extensions = strings.Repeat("a", 64), []string{"iscsi-tools"}
 		}, Want: map[string]provider.Verdict{"image": provider.Refused}, Says: "the addons need iscsi-tools"},
-		"more than the quota": {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.CPU, s.MemoryMB = 8, 16384 }, Want: map[string]provider.Verdict{"vCPU quota": provider.Refused}, Says: "24 vCPUs are asked for"},
+		"more than the quota": {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.CPU, s.MemoryMB = 8, 16384 }, Want: map[string]provider.Verdict{"vCPU quota": provider.Refused}, Says: "24 vCPUs are requested"},
 		"an unknown profile":  {Sound: f.config(), Config: func(c *provider.Config) { c.Spec.AWS.IAMInstanceProfile = "nodes" }, Want: map[string]provider.Verdict{"instance profile": provider.Refused, "permission ec2:RunInstances": provider.Refused}, Says: "nodes"},
 		"a poor policy":       {Sound: other.config(), Want: map[string]provider.Verdict{"permission ec2:RunInstances": provider.Refused, "permissions": provider.Refused, "subnet ": provider.Unknown, "vCPU quota": provider.Unknown}, Says: "elasticloadbalancing:CreateLoadBalancer"},
 	})

@@ -62,7 +62,7 @@ func (p preflight) quota(ctx context.Context, specs []provider.MachineSpec) (all
 func (p preflight) oneQuota(ctx context.Context, code string, asked, used int32) provider.Finding {
 	q := cloud.Quota{
 		Name: code, Unit: "vCPUs", Asked: asked, Used: used, Grant: "grant servicequotas:GetServiceQuota",
-		Raise: "raise the quota " + code + " of the region in Service Quotas, or ask for less",
+		Raise: "raise the quota " + code + " of the region in Service Quotas, or request less",
 	}
 	out, err := p.quotas.GetServiceQuota(ctx, &servicequotas.GetServiceQuotaInput{ServiceCode: new("ec2"), QuotaCode: &code})
 	if err == nil && out.Quota != nil {

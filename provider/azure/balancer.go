@@ -16,13 +16,13 @@ import (
 
 // balancer is all that Azure holds under the name and the owner of a load balancer.
 type balancer struct {
-	ref     provider.LoadBalancerRef
+	cloud.Claim
+
 	lb      *armnetwork.LoadBalancer
 	address *armnetwork.PublicIPAddress
 	// rules are those of the driver in the security group, others all of it.
 	rules  []*armnetwork.SecurityRule
 	others []*armnetwork.SecurityRule
-	taken  string // what another owner has under the name
 }
 
 // balancerName is the name of a load balancer on Azure.
@@ -30,7 +30,7 @@ func balancerName(name string) string { return cloud.Short(name, mostName) }
 
 // find reads what exists of a load balancer.
 func (b balancers) find(ctx context.Context, ref provider.LoadBalancerRef) (*balancer, error) {
-	found := &balancer{ref: ref}
+	found := &balancer{Claim: cloud.Claim{Ref: ref}}
 	for _, read := range []func(context.Context, *balancer) error{b.findBalancer, b.findAddress, b.findRules} {
 		if err := read(ctx, found); err != nil {
 			return nil, err
@@ -40,24 +40,22 @@ func (b balancers) find(ctx context.Context, ref provider.LoadBalancerRef) (*bal
 }
 
 func (b balancers) findBalancer(ctx context.Context, found *balancer) error {
-	out, err := b.balancers.Get(ctx, b.spec.ResourceGroup, balancerName(found.ref.Name), nil)
+	out, err := b.balancers.Get(ctx, b.spec.ResourceGroup, balancerName(found.Ref.Name), nil)
 	if err != nil {
 		return unlessGone(err)
 	}
-	if !owned(out.Tags, found.ref.Owner, found.ref.Name) {
-		found.taken = "load balancer " + value(out.Name)
-		return nil
+	if found.Owns(tagsOf(out.Tags), "load balancer "+value(out.Name)) {
+		found.lb = &out.LoadBalancer
 	}
-	found.lb = &out.LoadBalancer
 	return nil
 }
 
 func (b balancers) findAddress(ctx context.Context, found *balancer) error {
-	out, err := b.addresses.Get(ctx, b.spec.ResourceGroup, partName(found.ref.Owner.ID, found.ref.Name, suffixFrontend), nil)
+	out, err := b.addresses.Get(ctx, b.spec.ResourceGroup, partName(found.Ref.Owner.ID, found.Ref.Name, suffixFrontend), nil)
 	if err != nil {
 		return unlessGone(err)
 	}
-	if owned(out.Tags, found.ref.Owner, found.ref.Name) {
+	if owned(out.Tags, found.Ref.Owner, found.Ref.Name) {
 		found.address = &out.PublicIPAddress
 	}
 	return nil
@@ -77,23 +75,16 @@ func (b balancers) findRules(ctx context.Context, found *balancer) error {
 		found.others = group.Properties.SecurityRules
 	}
 	for _, r := range found.others {
-		if original(value(r.Name), found.ref.Owner, found.ref.Name) {
+		if original(value(r.Name), found.Ref.Owner, found.Ref.Name) {
 			found.rules = append(found.rules, r)
 		}
 	}
 	return nil
 }
 
-func (f *balancer) conflict(op string) error {
-	if f.taken == "" {
-		return nil
-	}
-	return provider.NameTaken(op, f.taken, "name of the LoadBalancerRequest")
-}
-
 // report returns the state. The endpoint is known as soon as Azure has allocated it.
 func (f *balancer) report() provider.LoadBalancer {
-	r := provider.LoadBalancer{Ref: f.ref, State: provider.StatePending, Endpoint: f.endpoint()}
+	r := provider.LoadBalancer{Ref: f.Ref, State: provider.StatePending, Endpoint: f.endpoint()}
 	if f.lb == nil {
 		switch {
 		case f.address != nil:

@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v7"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // partRule is the kind of security rules.
@@ -26,23 +27,18 @@ func (b balancers) List(ctx context.Context, owner provider.Owner) ([]provider.L
 	if err != nil {
 		return nil, apiError(op, err)
 	}
-	var found []provider.LoadBalancer
-	for _, g := range provider.Assemble(objects, owner.Cluster) {
-		if !g.Ref.Owner.Matches(provider.Owner{ID: owner.ID, ClusterID: owner.ClusterID}) {
-			continue
-		}
-		one, err := b.find(ctx, provider.LoadBalancerRef{Name: g.Ref.Name, Owner: g.Ref.Owner})
+	found, err := cloud.ListBalancers(owner, objects, func(ref provider.LoadBalancerRef) (provider.LoadBalancer, error) {
+		one, err := b.find(ctx, ref)
 		if err != nil {
-			return nil, apiError(op, err)
+			return provider.LoadBalancer{}, err
 		}
 		r := one.report()
-		r.Parts, _ = g.Parts()
-		for _, rule := range one.rules {
+		for _, rule := range one.rules { // they are not listed: they have no tags
 			r.Parts = append(r.Parts, provider.Part{Kind: partRule, Name: value(rule.Name)})
 		}
-		found = append(found, r)
-	}
-	return found, nil
+		return r, nil
+	})
+	return found, apiError(op, err)
 }
 
 // objects lists load balancers and their addresses.

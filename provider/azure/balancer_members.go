@@ -44,14 +44,14 @@ func (b balancers) ensureMembers(ctx context.Context, s provider.LoadBalancerSpe
 func (b balancers) interfaceOf(ctx context.Context, t provider.Target) (string, error) {
 	vm, err := b.vms.Get(ctx, b.spec.ResourceGroup, last(t.ID), nil)
 	if gone(err) {
-		return "", provider.Invalid.New("", provider.ReasonNotFound, fmt.Errorf("target %s is no machine of the resource group", t.Name), "remove it from the targets")
+		return "", provider.Invalid.New("", provider.ReasonNotFound, fmt.Errorf("target %s is not a machine of the resource group", t.Name), "remove it from the targets")
 	}
 	if err != nil {
 		return "", err
 	}
 	id := nicOf(vm.VirtualMachine)
 	if id == "" || tagsOf(vm.Tags).OwnerID == "" {
-		return "", provider.Invalid.New("", provider.ReasonNotFound, fmt.Errorf("target %s is no machine of this provider, or has no interface", t.Name), "remove it from the targets")
+		return "", provider.Invalid.New("", provider.ReasonNotFound, fmt.Errorf("target %s was not created by Butler, or has no interface", t.Name), "remove it from the targets")
 	}
 	return id, nil
 }
@@ -62,7 +62,7 @@ func (b balancers) dropMembers(ctx context.Context, found *balancer) error {
 		return nil
 	}
 	for _, nic := range found.members() {
-		if err := b.join(ctx, found.ref.Name, nic, false); err != nil {
+		if err := b.join(ctx, found.Ref.Name, nic, false); err != nil {
 			return err
 		}
 	}

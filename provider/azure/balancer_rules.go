@@ -83,7 +83,7 @@ func (b balancers) ensureRules(ctx context.Context, s provider.LoadBalancerSpec,
 	want := map[string]*armnetwork.SecurityRule{}
 	if len(clients) > 0 {
 		if found.endpoint() == "" {
-			return provider.Unavailable.New("", provider.ReasonPlatformConflict, errors.New("the address of the load balancer is not known yet"), "it is tried again")
+			return provider.Unavailable.New("", provider.ReasonPlatformConflict, errors.New("the address of the load balancer is not known yet"), cloud.HintAgain)
 		}
 		at := freePriority(found.others, found.rules)
 		allow := securityRule(s, found.endpoint(), suffixAllow, armnetwork.SecurityRuleAccessAllow, clients, at)
@@ -219,7 +219,7 @@ func (b balancers) dropRules(ctx context.Context, found *balancer) error {
 		}
 	}
 	if len(found.rules) > 0 && found.address == nil {
-		return provider.Unavailable.New("", provider.ReasonPlatformConflict, errors.New("security rules are being removed"), "it is tried again")
+		return provider.Unavailable.New("", provider.ReasonPlatformConflict, errors.New("security rules are being removed"), cloud.HintAgain)
 	}
 	return nil
 }

@@ -286,7 +286,7 @@ func TestRulesOfTheUserBeforeAllowedCIDRs(t *testing.T) {
 			securityRule(s, c.endpoint, suffixAllow, allow, []string{"198.51.100.0/24", "10.0.1.0/24"}, 2000), securityRule(s, c.endpoint, suffixDeny, deny, []string{c.scope}, 2001),
 		}
 		front := &armnetwork.FrontendIPConfigurationPropertiesFormat{PrivateIPAddress: &c.endpoint}
-		one := balancer{ref: s.LoadBalancerRef, rules: own, others: append(own, c.rules...), lb: &armnetwork.LoadBalancer{Properties: &armnetwork.LoadBalancerPropertiesFormat{
+		one := balancer{Claim: cloud.Claim{Ref: s.LoadBalancerRef}, rules: own, others: append(own, c.rules...), lb: &armnetwork.LoadBalancer{Properties: &armnetwork.LoadBalancerPropertiesFormat{
 			FrontendIPConfigurations: []*armnetwork.FrontendIPConfiguration{{Properties: front}},
 		}}}
 		if how := one.exposure(); (how != "") != c.exposed {

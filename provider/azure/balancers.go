@@ -5,10 +5,10 @@ package azure
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // balancers implements provider.LoadBalancers with standard load balancers.
@@ -31,12 +31,12 @@ func (b balancers) Observe(ctx context.Context, ref provider.LoadBalancerRef) (p
 // that let clients in. What is there is brought in line.
 func (b balancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (provider.LoadBalancer, error) {
 	op := fmt.Sprintf("ensure load balancer %q on %s", s.Name, b.config)
-	if s.Owner.ID == "" {
-		return provider.LoadBalancer{}, provider.Invalid.New(op, provider.ReasonOwnerMissing, errors.New("the load balancer has no owner"), "name the owner")
+	if err := cloud.CheckBalancer(op, s); err != nil {
+		return provider.LoadBalancer{}, err
 	}
 	found, err := b.find(ctx, s.LoadBalancerRef)
 	if err == nil {
-		err = found.conflict(op)
+		err = found.Conflict(op)
 	}
 	if err == nil {
 		err = b.converge(ctx, s, found)
@@ -118,7 +118,7 @@ func (b balancers) ensureBalancer(ctx context.Context, s provider.LoadBalancerSp
 	case same && !failedBalancer(*found.lb):
 		return nil
 	case updating(*found.lb):
-		return provider.Unavailable.New("", provider.ReasonPlatformConflict, fmt.Errorf("load balancer %s is being changed", value(found.lb.Name)), "it is tried again")
+		return provider.Unavailable.New("", provider.ReasonPlatformConflict, fmt.Errorf("load balancer %s is being changed", value(found.lb.Name)), cloud.HintAgain)
 	}
 	changed := *found.lb
 	changed.Properties = merged(found.lb.Properties, want.Properties)

@@ -82,7 +82,7 @@ func (p *platform) spots(ctx context.Context, s provider.MachineSpec, i image) (
 	}
 	if len(all) == 0 {
 		return nil, provider.Invalid.New("", provider.ReasonInstanceTypeNotFound, fmt.Errorf("the location offers the subscription no size with %d vCPUs, %d MiB of memory and %d data disks for an image of %s", s.CPU, s.MemoryMB, len(s.ExtraDisks), i.architecture),
-			"ask for less, or set spec.azure.vmSize")
+			"request less, or set spec.azure.vmSize")
 	}
 	return all, nil
 }
@@ -98,7 +98,7 @@ func (p *platform) named(sizes []size, d demand) (size, error) {
 		return size{}, provider.Invalid.New("", provider.ReasonInstanceTypeNotFound, fmt.Errorf("size %s: %s", one.Name, why), hintSize)
 	}
 	if !one.Holds(d.cpu, d.memoryMB) {
-		return size{}, provider.Invalid.New("", provider.ReasonInstanceTypeTooSmall, fmt.Errorf("size %s has %d vCPUs and %d MiB of memory; %d and %d are asked for", one.Name, one.CPU, one.MemoryMB, d.cpu, d.memoryMB), hintSize)
+		return size{}, provider.Invalid.New("", provider.ReasonInstanceTypeTooSmall, fmt.Errorf("size %s has %d vCPUs and %d MiB of memory; %d and %d are requested", one.Name, one.CPU, one.MemoryMB, d.cpu, d.memoryMB), hintSize)
 	}
 	return one, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v6"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // Create creates the interface, with its address if one is asked for, and then the machine
@@ -78,7 +79,7 @@ func (m machines) resume(ctx context.Context, op string, ref provider.MachineRef
 		return provider.Machine{}, apiError(op, err)
 	}
 	where := strings.Join(values(vm.Zones), ", ")
-	return provider.Machine{}, provider.Exhausted.New(op, provider.ReasonCapacityExhausted, fmt.Errorf("%s in zone %q: %s: %s", sizeNameOf(vm), where, code, text), hintNextZone)
+	return provider.Machine{}, provider.Exhausted.New(op, provider.ReasonCapacityExhausted, fmt.Errorf("%s in zone %q: %s: %s", sizeNameOf(vm), where, code, text), cloud.HintNextZone)
 }
 
 func (m machines) createVM(ctx context.Context, op string, ref provider.MachineRef, a attempt, request armcompute.VirtualMachine) (provider.Machine, error) {

@@ -24,46 +24,34 @@ import (
 const (
 	reasonPolicy = "PolicyRefused"
 
-	hintUnavailable = "check that Azure can be reached from here; it is tried again"
-	hintCredentials = "renew the credentials in the Secret of the ProviderConfig"
-	hintRole        = "assign the role of docs/getting-started/azure.md to the credentials of the ProviderConfig"
-	hintNextZone    = "another zone is tried next, if there is one"
+	hintRole = "assign the role of docs/getting-started/azure.md to the credentials of the ProviderConfig"
 )
 
-// meaning is what a code of Azure means for the reconciler.
-type meaning struct {
-	kind         provider.Kind
-	reason, hint string
-}
-
 // meanings returns what the codes mean that name a definite cause.
-func meanings() map[string]meaning {
-	all := map[string]meaning{}
-	add := func(m meaning, codes ...string) {
-		for _, c := range codes {
-			all[c] = m
-		}
-	}
-	add(meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials},
+func meanings() cloud.Meanings {
+	all := cloud.Meanings{}
+	all.Add(cloud.CredentialsRefused(),
 		"InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant", "AuthenticationFailed", "ExpiredAuthenticationToken", "InvalidAuthenticationInfo")
-	add(meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintRole}, "AuthorizationFailed", "LinkedAuthorizationFailed", "LinkedAccessCheckFailed", "Forbidden")
-	add(meaning{provider.Unauthorized, reasonPolicy, "change the policy, or ask its administrator for an exemption"}, "RequestDisallowedByPolicy", "ResourceGroupManagedByPolicy")
-	add(meaning{provider.Unauthorized, provider.ReasonPlatformRefused, "remove the lock, or ask its administrator"}, "ScopeLocked")
-	add(meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "it is tried again"},
+	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPermissionDenied, hintRole), "AuthorizationFailed", "LinkedAuthorizationFailed", "LinkedAccessCheckFailed", "Forbidden")
+	all.Add(cloud.Means(provider.Unauthorized, reasonPolicy, "change the policy, or ask its administrator for an exemption"), "RequestDisallowedByPolicy", "ResourceGroupManagedByPolicy")
+	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPlatformRefused, "remove the lock, or ask its administrator"), "ScopeLocked")
+	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPlatformRefused, "accept the terms of the image for the subscription: az vm image terms accept --urn URN"),
+		"ResourcePurchaseValidationFailed", "MarketplacePurchaseEligibilityFailed")
+	all.Add(cloud.TryAgain(),
 		"TooManyRequests", "OperationNotAllowedOnThrottledSubscription", "SubscriptionRequestsThrottled", "ServerTimeout", "InternalServerError", "ServiceUnavailable", "GatewayTimeout", "NetworkingInternalOperationError", "InternalExecutionError", "InternalOperationError")
-	add(meaning{provider.Exhausted, provider.ReasonCapacityExhausted, hintNextZone}, "SkuNotAvailable", "AllocationFailed", "ZonalAllocationFailed", "OverconstrainedAllocationRequest", "OverconstrainedZonalAllocationRequest")
-	add(meaning{provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the subscription in this location, or remove something"},
+	all.Add(cloud.NoCapacity(), "SkuNotAvailable", "AllocationFailed", "ZonalAllocationFailed", "OverconstrainedAllocationRequest", "OverconstrainedZonalAllocationRequest")
+	all.Add(cloud.Means(provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the subscription in this location, or remove something"),
 		"QuotaExceeded", "PublicIPCountLimitReached", "StandardSkuPublicIPCountLimitReached", "LoadBalancerCountLimitReached", "MaxSecurityRulesPerNSGExceeded", "ResourceQuotaExceeded")
-	add(meaning{provider.Exhausted, provider.ReasonQuotaExceeded, "free addresses, or set another subnet in spec.azure.subnetName"}, "SubnetIsFull")
-	add(meaning{provider.Unavailable, provider.ReasonPlatformConflict, "it is tried again"},
+	all.Add(cloud.Means(provider.Exhausted, provider.ReasonQuotaExceeded, "free addresses, or set another subnet in spec.azure.subnetName"), "SubnetIsFull")
+	all.Add(cloud.Busy(),
 		"AnotherOperationInProgress", "RetryableError", "RetryableErrorDueToAnotherOperation", "ReferencedResourceNotProvisioned", "Conflict", "OperationPreempted", "OperationNotAllowedOnVMImageAsVMsBeingProvisioned",
 		"PreconditionFailed", "ConditionNotMet", "ResourceGroupBeingDeleted", "NicReservedForAnotherVm", "NicInUse", "InUseLoadBalancer", "PublicIPAddressCannotBeDeleted", "PublicIPAddressInUse",
 		"InUsePublicIpAddressCannotBeDeleted", "InUseNetworkSecurityGroupCannotBeDeleted", "SecurityRuleConflict", "DiskIsAttachedToVM", "AttachDiskWhileBeingDetached", "CanceledAndSupersededDueToAnotherOperation")
-	add(meaning{provider.Invalid, provider.ReasonImageNotFound, hintImage}, "ImageNotFound", "GalleryImageNotFound", "PlatformImageNotFound", "CommunityGalleryImageNotFound", "VMImageNotFound", "ArtifactNotFound")
-	add(meaning{provider.Invalid, provider.ReasonNetworkNotFound, "correct spec.azure.vnetName, spec.azure.subnetName or spec.azure.securityGroupName"}, "InvalidResourceReference", "SubnetNotFound")
-	add(meaning{provider.Invalid, provider.ReasonNotFound, "correct spec.azure.subscriptionID and spec.azure.resourceGroup"}, "SubscriptionNotFound", "InvalidSubscriptionId", "ResourceGroupNotFound", "MissingSubscription")
-	add(meaning{provider.Invalid, provider.ReasonPlatformRefused, "register the resource provider that it names in the subscription"}, "MissingSubscriptionRegistration")
-	add(meaning{provider.Invalid, provider.ReasonPlatformRefused, "correct spec.azure.location, or register the resource provider that it names in the subscription"},
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonImageNotFound, hintImage), "ImageNotFound", "GalleryImageNotFound", "PlatformImageNotFound", "CommunityGalleryImageNotFound", "VMImageNotFound", "ArtifactNotFound")
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonNetworkNotFound, "correct spec.azure.vnetName, spec.azure.subnetName or spec.azure.securityGroupName"), "InvalidResourceReference", "SubnetNotFound")
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonNotFound, "correct spec.azure.subscriptionID and spec.azure.resourceGroup"), "SubscriptionNotFound", "InvalidSubscriptionId", "ResourceGroupNotFound", "MissingSubscription")
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonPlatformRefused, "register the resource provider that it names in the subscription"), "MissingSubscriptionRegistration")
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonPlatformRefused, "correct spec.azure.location, or register the resource provider that it names in the subscription"),
 		"NoRegisteredProviderFound", "LocationNotAvailableForResourceType", "InvalidLocation")
 	return all
 }
@@ -96,58 +84,54 @@ func bodyOf(r *http.Response) (b body) {
 }
 
 // apiError maps an error of the SDK to a Kind.
-func apiError(op string, err error) error {
-	if _, done := errors.AsType[*provider.Error](err); done || err == nil {
-		return err
-	}
-	e := &provider.Error{Kind: provider.Unavailable, Reason: provider.ReasonPlatformUnavailable, Op: op, Err: cause(err), Hint: hintUnavailable}
-	set := func(m meaning) { e.Kind, e.Reason, e.Hint = m.kind, m.reason, m.hint }
+func apiError(op string, err error) error { return cloud.Translate(op, err, meant, cause) }
+
+// meant is what an error of the SDK means.
+func meant(err error) cloud.Meaning {
 	said, answered := errors.AsType[*azcore.ResponseError](err)
 	login, refused := errors.AsType[*azidentity.AuthenticationFailedError](err)
 	switch {
 	case refused:
-		set(loginMeaning(login.RawResponse))
+		return loginMeaning(login.RawResponse)
 	case answered:
-		set(meaningOf(said, e.Err.Error()))
+		return meaningOf(said, cause(err).Error())
 	case errtext.Untrusted(err):
-		set(meaning{provider.Invalid, provider.ReasonCertificateRefused, "correct spec.azure.endpoint, or set its authority in the key caBundle of the Secret"})
+		return cloud.Uncertified("spec.azure.endpoint")
 	case unreadable(err):
-		set(foreign())
+		return foreign()
 	}
-	return e
+	return cloud.Unreached("Azure")
 }
 
-func foreign() meaning {
-	return meaning{provider.Invalid, provider.ReasonEndpointForeign, "correct spec.azure.endpoint: what answers there is not Azure"}
-}
+func foreign() cloud.Meaning { return cloud.Foreign("spec.azure.endpoint", "Azure") }
 
 // meaningOf is that of an answer of the resource manager.
-func meaningOf(said *azcore.ResponseError, text string) meaning {
+func meaningOf(said *azcore.ResponseError, text string) cloud.Meaning {
 	m, ok := meanings()[codeOf(said)]
 	switch {
 	case quota(said, text):
 		return meanings()["QuotaExceeded"]
-	case ok && m.reason == provider.ReasonPermissionDenied:
+	case ok && m.Reason == provider.ReasonPermissionDenied:
 		if found := action.FindStringSubmatch(text); found != nil {
-			m.hint = "grant " + found[1] + "; " + hintRole
+			m.Hint = "grant " + found[1] + "; " + hintRole
 		}
 		return m
 	case ok:
 		return m
 	case said.StatusCode >= 500, said.StatusCode == http.StatusTooManyRequests:
-		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "it is tried again"}
+		return cloud.TryAgain()
 	case said.StatusCode == http.StatusPreconditionFailed, said.StatusCode == http.StatusConflict:
-		return meaning{provider.Unavailable, provider.ReasonPlatformConflict, "it is tried again"}
+		return cloud.Busy()
 	case codeOf(said) == "" || bodyOf(said.RawResponse).Code == "":
 		return foreign()
 	case missing(said):
-		return meaning{provider.Invalid, provider.ReasonNotFound, "correct what it names"}
+		return cloud.NotFound()
 	case said.StatusCode == http.StatusUnauthorized:
-		return meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials}
+		return cloud.CredentialsRefused()
 	case said.StatusCode == http.StatusForbidden:
-		return meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintRole}
+		return cloud.Means(provider.Unauthorized, provider.ReasonPermissionDenied, hintRole)
 	}
-	return meaning{provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"}
+	return cloud.Refused()
 }
 
 // action finds the action that the credentials lack. A refusal of a linked resource names
@@ -160,16 +144,16 @@ func quota(said *azcore.ResponseError, text string) bool {
 }
 
 // loginMeaning is that of an answer of the token endpoint; nil means that none came.
-func loginMeaning(r *http.Response) meaning {
+func loginMeaning(r *http.Response) cloud.Meaning {
 	switch {
 	case r == nil:
-		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "check that the issuer of tokens, spec.azure.authorityHost, can be reached from here; it is tried again"}
+		return cloud.Means(provider.Unavailable, provider.ReasonPlatformUnavailable, "check that the issuer of tokens, spec.azure.authorityHost, can be reached from here; it is tried again")
 	case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests:
-		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "it is tried again"}
+		return cloud.TryAgain()
 	case bodyOf(r).Code == "":
-		return meaning{provider.Invalid, provider.ReasonEndpointForeign, "correct spec.azure.authorityHost: what answers there does not issue tokens"}
+		return cloud.Means(provider.Invalid, provider.ReasonEndpointForeign, "correct spec.azure.authorityHost: what answers there does not issue tokens")
 	}
-	return meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials}
+	return cloud.CredentialsRefused()
 }
 
 func codeOf(said *azcore.ResponseError) string {
@@ -221,7 +205,7 @@ func unreadable(err error) bool {
 }
 
 // varying is the part of a refusal that differs from answer to answer.
-var varying = regexp.MustCompile(`(?i)[\s.,]*\(?(trace id|correlation ?id|request ?id|client request id|timestamp|activity ?id|operation id|tracking id)\W+[0-9a-z][0-9a-z:. -]*[0-9a-z]\)?`)
+var varying = regexp.MustCompile(`(?i)[\s.,]*\(?(trace id|correlation ?id|request ?id|client request id|timestamp|activity ?id|operation id|tracking id)\W+[0-9a-z][0-9a-z:. -]*[0-9a-z]\)?|\s*'\d{1,2}/\d{1,2}/\d{4} [^']*'`)
 
 // cause is what Azure said, without ids and times; else what the network said.
 func cause(err error) error {
@@ -240,7 +224,7 @@ func cause(err error) error {
 	if b := bodyOf(answer); b.Code != "" {
 		return fmt.Errorf("%s: %s", b.Code, stable(b.Message))
 	}
-	return fmt.Errorf("the answer has status %d and is none of Azure", answer.StatusCode)
+	return fmt.Errorf("the response with status %d is not from Azure", answer.StatusCode)
 }
 
 // stable keeps the first line of a text, without what differs from answer to answer.

@@ -52,7 +52,7 @@ func TestWhatAzureRefusesIsMapped(t *testing.T) {
 		"no resource group":  {coded(404, "ResourceGroupNotFound", "Resource group 'x' could not be found."), provider.Invalid, provider.ReasonNotFound, "spec.azure.resourceGroup"},
 		"a full subnet":      {coded(400, "SubnetIsFull", "full"), provider.Exhausted, provider.ReasonQuotaExceeded, "addresses"},
 		"an unknown code":    {coded(400, "InvalidParameter", "bad"), provider.Invalid, provider.ReasonPlatformRefused, "InvalidParameter: bad"},
-		"no answer of Azure": {refusal(200, "<html>"), provider.Invalid, provider.ReasonEndpointForeign, "is none of Azure"},
+		"no answer of Azure": {refusal(200, "<html>"), provider.Invalid, provider.ReasonEndpointForeign, "is not from Azure"},
 		"a proxy that fails": {refusal(502, "<html>"), provider.Unavailable, provider.ReasonPlatformUnavailable, "again"},
 		"no network":         {errors.New("dial tcp: refused"), provider.Unavailable, provider.ReasonPlatformUnavailable, "refused"},
 	} {
@@ -80,7 +80,10 @@ func TestAMissingObjectIsNotAMissingGroup(t *testing.T) {
 }
 
 func TestTextsAreTheSameEachTime(t *testing.T) {
-	const want = "AADSTS7000215: Invalid client secret provided"
+	const want, ended = "AADSTS7000215: Invalid client secret provided", "The access token expiry UTC time is earlier than current UTC time"
+	if got := stable("The access token expiry UTC time '11/16/2026 6:52:34 PM' is earlier than current UTC time '11/16/2026 6:53:05 PM'."); got != ended {
+		t.Errorf("%q", got)
+	}
 	for _, text := range []string{
 		"AADSTS7000215: Invalid client secret provided. Trace ID: 8d5e0d4c-1c11-4f65-9a0c-6e1b1e7c0000 Correlation ID: 5c3f1a2b-0000-4e4e-8888-1b2c3d4e5f60 Timestamp: 2026-11-16 11:50:01Z",
 		"AADSTS7000215: Invalid client secret provided.\r\nTrace ID: 8d5e0d4c\r\nCorrelation ID: 5c3f1a2b",

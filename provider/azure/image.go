@@ -70,7 +70,7 @@ func (p *platform) findImage(ctx context.Context, s provider.MachineSpec, name s
 	case len(urn) == 4:
 		return p.marketImage(ctx, urn)
 	case len(urn) > 1:
-		return image{}, invalidImage(name, "it has not the form publisher:offer:sku:version")
+		return image{}, invalidImage(name, "it does not have the form publisher:offer:sku:version")
 	}
 	return p.managedImage(ctx, p.spec.SubscriptionID, p.spec.ResourceGroup, name)
 }
@@ -86,7 +86,7 @@ func (p *platform) noImage(name string) error {
 func (p *platform) imageByID(ctx context.Context, text string) (image, error) {
 	id, err := arm.ParseResourceID(text)
 	if err != nil {
-		return image{}, invalidImage(text, "it is no id of a resource")
+		return image{}, invalidImage(text, "it is not the ID of a resource")
 	}
 	switch kind := strings.ToLower(id.ResourceType.String()); kind {
 	case "microsoft.compute/images":
@@ -96,7 +96,7 @@ func (p *platform) imageByID(ctx context.Context, text string) (image, error) {
 	case "microsoft.compute/galleries/images":
 		return p.galleryImage(ctx, id, nil)
 	}
-	return image{}, invalidImage(text, "it is an id of "+id.ResourceType.String())
+	return image{}, invalidImage(text, "it is the ID of "+id.ResourceType.String())
 }
 
 func (p *platform) managedImage(ctx context.Context, subscription, group, name string) (image, error) {
@@ -132,7 +132,7 @@ func usable(name, state string) error {
 	case "Failed", "Canceled":
 		return provider.Invalid.New("", provider.ReasonImageBroken, fmt.Errorf("image %s: its import has failed", name), "import it again")
 	}
-	return provider.Unavailable.New("", provider.ReasonImageNotReady, fmt.Errorf("image %s is %s", name, strings.ToLower(state)), "it is tried again")
+	return provider.Unavailable.New("", provider.ReasonImageNotReady, fmt.Errorf("image %s is %s", name, strings.ToLower(state)), cloud.HintAgain)
 }
 
 // galleryImage reads the definition of an image, which has its architecture, and the
@@ -174,7 +174,7 @@ func (p *platform) galleryImage(ctx context.Context, of, version *arm.ResourceID
 func (p *platform) communityImage(ctx context.Context, id string) (image, error) {
 	words := strings.Split(strings.Trim(id, "/"), "/")
 	if len(words) != 6 || !strings.EqualFold(words[2], "images") || !strings.EqualFold(words[4], "versions") {
-		return image{}, invalidImage(id, "it has not the form /CommunityGalleries/GALLERY/Images/IMAGE/Versions/VERSION")
+		return image{}, invalidImage(id, "it does not have the form /CommunityGalleries/GALLERY/Images/IMAGE/Versions/VERSION")
 	}
 	at, err := p.location(ctx)
 	if err != nil {
@@ -210,14 +210,17 @@ func (p *platform) marketImage(ctx context.Context, urn []string) (image, error)
 		return image{}, err
 	}
 	if strings.EqualFold(urn[3], "latest") {
-		newest, err := p.market.List(ctx, at, urn[0], urn[1], urn[2], &armcompute.VirtualMachineImagesClientListOptions{Orderby: new("name desc"), Top: new(int32(1))})
+		all, err := p.market.List(ctx, at, urn[0], urn[1], urn[2], nil)
 		if err != nil {
 			return image{}, err
 		}
-		if len(newest.VirtualMachineImageResourceArray) == 0 {
+		if len(all.VirtualMachineImageResourceArray) == 0 {
 			return image{}, p.noImage(strings.Join(urn, ":"))
 		}
-		urn[3] = value(newest.VirtualMachineImageResourceArray[0].Name)
+		latest := slices.MaxFunc(all.VirtualMachineImageResourceArray, func(a, b *armcompute.VirtualMachineImageResource) int {
+			return compareVersions(value(a.Name), value(b.Name))
+		})
+		urn[3] = value(latest.Name)
 	}
 	found, err := p.market.Get(ctx, at, urn[0], urn[1], urn[2], urn[3], nil)
 	if err != nil {
@@ -231,6 +234,14 @@ func (p *platform) marketImage(ctx context.Context, urn []string) (image, error)
 		}
 	}
 	return out, nil
+}
+
+// compareVersions compares versions of numbers with dots: names in the order of the
+// alphabet have 1.9.2 after 1.10.0.
+func compareVersions(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
 }
 
 // talosImage looks for a managed image of the resource group that has version and

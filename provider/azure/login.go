@@ -5,7 +5,6 @@ package azure
 
 import (
 	"errors"
-	"fmt"
 
 	"sigs.k8s.io/yaml"
 
@@ -36,8 +35,8 @@ func place(config *v1alpha1.ProviderConfig, _ provider.Credentials) (at []string
 
 // keys returns the keys of the Secret by the names that Azure's tools have for them; those
 // that are no credentials have none.
-func keys() map[string]string {
-	all := map[string]string{
+func keys() provider.Keys {
+	all := provider.Keys{
 		"appId": v1alpha1.KeyClientID, "password": v1alpha1.KeyClientSecret, "tenant": v1alpha1.KeyTenantID, "displayName": "", "name": "",
 		keyClientIDOld: v1alpha1.KeyClientID, keyTenantIDOld: v1alpha1.KeyTenantID, "subscriptionId": v1alpha1.KeySubscriptionID,
 		"activeDirectoryEndpointUrl": "", "resourceManagerEndpointUrl": "", "activeDirectoryGraphResourceId": "", "sqlManagementEndpointUrl": "",
@@ -55,19 +54,12 @@ func keys() map[string]string {
 // readFile returns the data of the Secret for the content of a file.
 func readFile(content []byte) (map[string][]byte, error) {
 	var texts map[string]any
-	err := yaml.Unmarshal(content, &texts)
-	data := map[string][]byte{}
-	for name, text := range texts {
-		key, known := keys()[name]
-		if !known {
-			return nil, fmt.Errorf("the key %q is none of Azure; docs/reference/providerconfig.md lists them", name)
-		}
-		if s, ok := text.(string); ok && key != "" && s != "" {
-			data[key] = []byte(s)
-		}
+	if yaml.Unmarshal(content, &texts) != nil {
+		texts = nil
 	}
-	if err != nil || len(data) == 0 {
-		return nil, errors.New("neither YAML of the form key: value nor the JSON of a service principal")
+	data, err := keys().Data(v1alpha1.ProviderAzure, texts)
+	if err == nil && len(data) == 0 {
+		err = errors.New("neither YAML of the form key: value nor the JSON of a service principal")
 	}
-	return data, nil
+	return data, err
 }

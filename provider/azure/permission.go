@@ -45,7 +45,7 @@ func (p preflight) permissions(ctx context.Context, _ []provider.MachineSpec) ([
 		return nil, cloud.Unreported(within("", err))
 	}
 	if lacking := denied(granted, actions()); len(lacking) > 0 {
-		f.Verdict, f.Message, f.Hint = provider.Refused, strings.Join(lacking, ", ")+" is not granted", hintRole
+		f.Verdict, f.Message, f.Hint = provider.Refused, "not granted: "+strings.Join(lacking, ", "), hintRole
 		return []provider.Finding{f}, nil
 	}
 	f.Verdict = provider.Passed

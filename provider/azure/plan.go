@@ -71,7 +71,7 @@ func (m machines) resolve(ctx context.Context, s provider.MachineSpec, number in
 		return attempt{}, err
 	}
 	if image.leastGB > s.DiskGB {
-		return attempt{}, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("image %s needs a root disk of %d GB, and %d are asked for", image.reference, image.leastGB, s.DiskGB), "raise diskGB")
+		return attempt{}, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("image %s needs a root disk of %d GB, and %d are requested", image.reference, image.leastGB, s.DiskGB), "raise diskGB")
 	}
 	spots, err := m.spots(ctx, s, image)
 	if err != nil {

@@ -60,10 +60,7 @@ func (p preflight) identityOfMachines(context.Context, []provider.MachineSpec) (
 	if !p.credentials.Empty() {
 		return nil, nil
 	}
-	return []provider.Finding{{
-		Check: "credentials of the cluster", Verdict: provider.Refused, Message: "without a Secret the new cluster uses the managed identity of its machines, and they have none",
-		Hint: "set spec.credentialsRef",
-	}}, nil
+	return cloud.NoCredentials("credentials of the cluster", "set spec.credentialsRef"), nil
 }
 
 // names looks for machines of other owners with the names of the machines, and for names

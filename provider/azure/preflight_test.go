@@ -35,7 +35,7 @@ func TestPreflightRefusesWhatWouldFail(t *testing.T) {
 		"an image that is not there": {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Image = "talos-v0.0.1" }, Want: map[string]provider.Verdict{"image": provider.Refused}, Says: "talos-v0.0.1"},
 		"an image of another kind":   {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Image = "a:b:c" }, Want: map[string]provider.Verdict{"image": provider.Refused}, Says: "publisher:offer:sku:version"},
 		"another schematic":          {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Schematic = strings.Repeat("a", 64) }, Want: map[string]provider.Verdict{"image": provider.Unknown}, Says: "without extensions"},
-		"more than the quota":        {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.CPU, s.MemoryMB = 8, 16384 }, Want: map[string]provider.Verdict{"vCPU quota": provider.Refused}, Says: "24 vCPUs are asked for"},
+		"more than the quota":        {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.CPU, s.MemoryMB = 8, 16384 }, Want: map[string]provider.Verdict{"vCPU quota": provider.Refused}, Says: "24 vCPUs are requested"},
 		"a name in capitals":         {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Name = strings.ToUpper(s.Name) }, Want: map[string]provider.Verdict{"name": provider.Refused}, Says: "capital letters"},
 		"a poor role":                {Sound: other.config(), Want: map[string]provider.Verdict{"permissions": provider.Refused, "subnet": provider.Unknown, "vCPU quota": provider.Unknown}, Says: "Microsoft.Network/loadBalancers/write"},
 	})

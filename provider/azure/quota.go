@@ -40,7 +40,7 @@ func (p preflight) quotas(ctx context.Context, specs []provider.MachineSpec) (al
 		return nil, err
 	}
 	for _, name := range sortedKeys(asked) {
-		q := cloud.Quota{Name: name, Unit: "vCPUs", Asked: asked[name], Grant: "grant Microsoft.Compute/locations/usages/read", Raise: "raise the quota " + name + " of the location, or ask for less"}
+		q := cloud.Quota{Name: name, Unit: "vCPUs", Asked: asked[name], Grant: "grant Microsoft.Compute/locations/usages/read", Raise: "raise the quota " + name + " of the location, or request less"}
 		if u := left[strings.ToLower(name)]; u != nil {
 			q.Used, q.Limit = value(u.CurrentValue), new(float64(value(u.Limit)))
 		}

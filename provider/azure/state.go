@@ -82,7 +82,7 @@ const creationTime = time.Hour
 // full reports whether Azure found no capacity for the last operation on a machine.
 func full(vm armcompute.VirtualMachine) bool {
 	code, _ := failure(vm)
-	return meanings()[code].reason == provider.ReasonCapacityExhausted
+	return meanings()[code].Reason == provider.ReasonCapacityExhausted
 }
 
 // unplaced reports whether the creation itself found no capacity. The start of a machine

@@ -4,10 +4,62 @@
 package cloud
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/tag"
 )
+
+// Claim is the name and the owner of a load balancer, and what another owner has under one
+// of its names.
+type Claim struct {
+	Ref   provider.LoadBalancerRef
+	taken string
+}
+
+// Owns reports whether the tags are those of the owner; else it notes what is taken.
+func (c *Claim) Owns(tags tag.Set, what string) bool {
+	if c.Ref.Owner.ID != "" && tags.OwnerID == c.Ref.Owner.ID && tags.Machine == c.Ref.Name {
+		return true
+	}
+	c.taken = what
+	return false
+}
+
+// Conflict refuses a name that another owner has.
+func (c *Claim) Conflict(op string) error {
+	if c.taken == "" {
+		return nil
+	}
+	return provider.NameTaken(op, c.taken, "name of the LoadBalancerRequest")
+}
+
+// CheckBalancer refuses a load balancer without an owner.
+func CheckBalancer(op string, s provider.LoadBalancerSpec) error {
+	if s.Owner.ID != "" {
+		return nil
+	}
+	return provider.Invalid.New(op, provider.ReasonOwnerMissing, errors.New("the load balancer has no owner"), "name the owner")
+}
+
+// ListBalancers reports every load balancer of an owner of which an object was listed. The
+// parts are those objects and what read adds.
+func ListBalancers(owner provider.Owner, objects []provider.Object[string], read func(provider.LoadBalancerRef) (provider.LoadBalancer, error)) (found []provider.LoadBalancer, err error) {
+	for _, g := range provider.Assemble(objects, owner.Cluster) {
+		if !g.Ref.Owner.Matches(provider.Owner{ID: owner.ID, ClusterID: owner.ClusterID}) {
+			continue
+		}
+		one, err := read(provider.LoadBalancerRef{Name: g.Ref.Name, Owner: g.Ref.Owner})
+		if err != nil {
+			return nil, err
+		}
+		parts, _ := g.Parts()
+		one.Parts = append(parts, one.Parts...)
+		found = append(found, one)
+	}
+	return found, nil
+}
 
 // Port is a port of a load balancer and the port that its health checks connect to.
 type Port struct{ Port, Check int32 }

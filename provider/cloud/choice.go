@@ -31,7 +31,7 @@ func (c Catalogue) Smallest(sizes []Size, s provider.MachineSpec, architecture, 
 	}
 	return Size{}, provider.Invalid.New("", provider.ReasonInstanceTypeNotFound,
 		fmt.Errorf("zone %s offers no %s with %d vCPUs and %d MiB of memory for an image of %s", zone, c.Noun, s.CPU, s.MemoryMB, architecture),
-		"ask for less, set "+c.Field+", or "+c.Elsewhere)
+		"request less, set "+c.Field+", or "+c.Elsewhere)
 }
 
 // Unknown refuses a name that the catalogue does not have.
@@ -46,7 +46,7 @@ func (c Catalogue) Accept(one Size, offered bool, s provider.MachineSpec, archit
 	case !one.Boots(architecture):
 		return c.refuse(provider.ReasonInstanceTypeNotFound, "%s %s does not boot an image of %s", c.Noun, one.Name, architecture)
 	case !one.Holds(s.CPU, s.MemoryMB):
-		return c.refuse(provider.ReasonInstanceTypeTooSmall, "%s %s has %d vCPUs and %d MiB of memory; %d and %d are asked for", c.Noun, one.Name, one.CPU, one.MemoryMB, s.CPU, s.MemoryMB)
+		return c.refuse(provider.ReasonInstanceTypeTooSmall, "%s %s has %d vCPUs and %d MiB of memory; %d and %d are requested", c.Noun, one.Name, one.CPU, one.MemoryMB, s.CPU, s.MemoryMB)
 	case !offered:
 		return c.refuse(provider.ReasonInstanceTypeNotFound, "zone %s does not offer %s %s", zone, c.Noun, one.Name)
 	}

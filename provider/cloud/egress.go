@@ -38,7 +38,7 @@ func (e Egress) Add(f provider.Finding) provider.Finding {
 	switch {
 	case e.Unread:
 		f.Verdict, f.Hint = provider.Unknown, e.Grant
-		f.Message += "; whether it has a way to the internet may not be read"
+		f.Message += "; the credentials cannot read its routes to the internet"
 	case e.Way == WayNone:
 		f.Verdict, f.Hint = provider.Unknown, e.AddNAT
 		f.Message += "; it has no route to the internet, and machines fetch their images there"

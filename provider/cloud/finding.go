@@ -27,12 +27,18 @@ func NotSet(about, field string, candidates []string) provider.Finding {
 	return f
 }
 
+// NoCredentials refuses machines without an identity for a cluster whose ProviderConfig has
+// no Secret.
+func NoCredentials(about, hint string) []provider.Finding {
+	return []provider.Finding{{Check: about, Verdict: provider.Refused, Message: "without a Secret the new cluster uses the identity of its machines, and they have none", Hint: hint}}
+}
+
 // Room compares the machines of a subnet with its free addresses.
 func Room(subnet, place string, free, machines int, hint string) provider.Finding {
 	f := provider.Finding{Check: "subnet " + subnet, Verdict: provider.Passed, Message: fmt.Sprintf("%s, %d addresses are free", place, free)}
 	if free < machines {
 		f.Verdict, f.Hint = provider.Refused, hint
-		f.Message = fmt.Sprintf("%d machines are asked for, and %d addresses are free", machines, free)
+		f.Message = fmt.Sprintf("%d machines are requested, and %d addresses are free", machines, free)
 	}
 	return f
 }
@@ -53,11 +59,11 @@ type Quota struct {
 func (q Quota) Finding() provider.Finding {
 	f := provider.Finding{Check: q.Unit[:len(q.Unit)-1] + " quota " + q.Name, Verdict: provider.Unknown}
 	if q.Limit == nil {
-		f.Message, f.Hint = fmt.Sprintf("%d %s are asked for; the quota may not be read", q.Asked, q.Unit), q.Grant
+		f.Message, f.Hint = fmt.Sprintf("%d %s are requested; the credentials cannot read the quota", q.Asked, q.Unit), q.Grant
 		return f
 	}
 	left := int32(min(*q.Limit, 1e9)) - q.Used
-	f.Message = fmt.Sprintf("%d %s are asked for, and %d of %.0f are left", q.Asked, q.Unit, max(left, 0), *q.Limit)
+	f.Message = fmt.Sprintf("%d %s are requested, and %d of %.0f are left", q.Asked, q.Unit, max(left, 0), *q.Limit)
 	if f.Verdict = provider.Passed; q.Asked > left {
 		f.Verdict, f.Hint = provider.Refused, q.Raise
 	}

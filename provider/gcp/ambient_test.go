@@ -10,7 +10,6 @@ import (
 
 	sim "github.com/butlerdotdev/butler/internal/sim/gcp"
 	"github.com/butlerdotdev/butler/internal/sim/simtest"
-	"github.com/butlerdotdev/butler/provider"
 )
 
 // TestTheMetadataServerIsAskedWhereAmbientCredentialsAreAllowed, and nowhere else. It is
@@ -33,20 +32,5 @@ func TestTheMetadataServerIsAskedWhereAmbientCredentialsAreAllowed(t *testing.T)
 		}
 		_, _ = fmt.Fprintf(w, `{"access_token":%q,"expires_in":3599,"token_type":"Bearer"}`, value)
 	}))
-	ambient := func(allowed bool) provider.Config {
-		return f.config(func(c *provider.Config) {
-			c.Credentials, c.Ambient, c.Transport.DialContext = provider.Credentials{}, allowed, server.Within(c.Transport.DialContext)
-		})
-	}
-	if _, err := Provider().Open(t.Context(), ambient(false)); provider.ReasonOf(err) != provider.ReasonCredentialsMissing || server.Asked() != 0 {
-		t.Errorf("asked %d times, and %v", server.Asked(), err)
-	}
-	p, err := Provider().Open(t.Context(), ambient(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	if _, err := p.Machines.List(t.Context(), provider.Owner{ID: "x"}); err != nil || server.Asked() != 1 || p.Lifetime.Temporary {
-		t.Errorf("asked %d times for %+v: %v", server.Asked(), p.Lifetime, err)
-	}
+	server.Serves(t, Provider(), f.config(), 1)
 }

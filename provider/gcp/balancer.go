@@ -25,14 +25,14 @@ import (
 // balancer is all that Google Cloud holds under the name and the owner of a load balancer.
 // Most of its parts have no labels: their description is the tags.
 type balancer struct {
-	ref      provider.LoadBalancerRef
+	cloud.Claim
+
 	address  *computepb.Address
 	firewall *computepb.Firewall
 	rules    map[int32]*computepb.ForwardingRule
 	services map[int32]*computepb.BackendService
 	checks   map[int32]*computepb.HealthCheck
 	groups   map[string]*group // by zone
-	taken    string            // what another owner has under one of the names
 }
 
 // group is the instance group of a zone.
@@ -61,7 +61,7 @@ func (b balancers) firewallName(name string) string {
 // find reads what exists of a load balancer.
 func (b balancers) find(ctx context.Context, ref provider.LoadBalancerRef) (*balancer, error) {
 	found := &balancer{
-		ref: ref, rules: map[int32]*computepb.ForwardingRule{}, services: map[int32]*computepb.BackendService{},
+		Claim: cloud.Claim{Ref: ref}, rules: map[int32]*computepb.ForwardingRule{}, services: map[int32]*computepb.BackendService{},
 		checks: map[int32]*computepb.HealthCheck{}, groups: map[string]*group{},
 	}
 	for _, read := range []func(context.Context, *balancer) error{b.findAddress, b.findFirewall, b.findPorts, b.findGroups} {
@@ -73,7 +73,7 @@ func (b balancers) find(ctx context.Context, ref provider.LoadBalancerRef) (*bal
 }
 
 func (b balancers) findAddress(ctx context.Context, f *balancer) error {
-	one, err := b.addresses.Get(ctx, &computepb.GetAddressRequest{Project: b.spec.ProjectID, Region: b.spec.Region, Address: partName(f.ref.Name)})
+	one, err := b.addresses.Get(ctx, &computepb.GetAddressRequest{Project: b.spec.ProjectID, Region: b.spec.Region, Address: partName(f.Ref.Name)})
 	if err == nil && f.owns(one.GetDescription(), "address "+one.GetName()) {
 		f.address = one
 	}
@@ -81,7 +81,7 @@ func (b balancers) findAddress(ctx context.Context, f *balancer) error {
 }
 
 func (b balancers) findFirewall(ctx context.Context, f *balancer) error {
-	one, err := b.firewalls.Get(ctx, &computepb.GetFirewallRequest{Project: b.hostProject(), Firewall: b.firewallName(f.ref.Name)})
+	one, err := b.firewalls.Get(ctx, &computepb.GetFirewallRequest{Project: b.hostProject(), Firewall: b.firewallName(f.Ref.Name)})
 	if err == nil && f.owns(one.GetDescription(), "firewall rule "+one.GetName()) {
 		f.firewall = one
 	}
@@ -108,7 +108,7 @@ func portOf(name string) int32 {
 func (b balancers) findPorts(ctx context.Context, f *balancer) error {
 	ctx, end := b.bind(ctx)
 	defer end()
-	project, region, filter := b.spec.ProjectID, b.spec.Region, ofPorts(f.ref.Name)
+	project, region, filter := b.spec.ProjectID, b.spec.Region, ofPorts(f.Ref.Name)
 	return errors.Join(
 		collect(b.rules.List(ctx, &computepb.ListForwardingRulesRequest{Project: project, Region: region, Filter: filter}).All(), partRule, keep(f, f.rules)),
 		collect(b.services.List(ctx, &computepb.ListRegionBackendServicesRequest{Project: project, Region: region, Filter: filter}).All(), partService, keep(f, f.services)),
@@ -126,7 +126,7 @@ func keep[T described](f *balancer, by map[int32]T) func(string, described) {
 }
 
 func (b balancers) findGroups(ctx context.Context, f *balancer) error {
-	all, err := b.listGroups(ctx, new(fmt.Sprintf(`name="%s"`, partName(f.ref.Name))))
+	all, err := b.listGroups(ctx, new(fmt.Sprintf(`name="%s"`, partName(f.Ref.Name))))
 	if err != nil {
 		return err
 	}
@@ -189,24 +189,12 @@ func (b balancers) members(ctx context.Context, zone, name string) (ids []string
 
 // owns reports whether a description is that of the owner; else it notes what is taken.
 func (f *balancer) owns(description, what string) bool {
-	set := tag.GCP().ReadText(description)
-	if f.ref.Owner.ID != "" && set.OwnerID == f.ref.Owner.ID && set.Machine == f.ref.Name {
-		return true
-	}
-	f.taken = what
-	return false
-}
-
-func (f *balancer) conflict(op string) error {
-	if f.taken == "" {
-		return nil
-	}
-	return provider.NameTaken(op, f.taken, "name of the LoadBalancerRequest")
+	return f.Owns(tag.GCP().ReadText(description), what)
 }
 
 // report returns the state. The endpoint is known as soon as the address is reserved.
 func (f *balancer) report() provider.LoadBalancer {
-	r := provider.LoadBalancer{Ref: f.ref, State: provider.StateRunning}
+	r := provider.LoadBalancer{Ref: f.Ref, State: provider.StateRunning}
 	if f.address == nil {
 		if r.State = provider.StateAbsent; f.parts() > 0 {
 			r.State, r.Message = provider.StatePartial, "parts of the load balancer exist without an address"

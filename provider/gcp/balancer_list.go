@@ -11,6 +11,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
 
@@ -34,17 +35,8 @@ func (b balancers) List(ctx context.Context, owner provider.Owner) ([]provider.L
 	if err != nil {
 		return nil, within(op, err)
 	}
-	var found []provider.LoadBalancer
-	for _, g := range provider.Assemble(objects, owner.Cluster) {
-		one, err := b.find(ctx, provider.LoadBalancerRef{Name: g.Ref.Name, Owner: g.Ref.Owner})
-		if err != nil {
-			return nil, within(op, err)
-		}
-		r := one.report()
-		r.Parts, _ = g.Parts()
-		found = append(found, r)
-	}
-	return found, nil
+	found, err := cloud.ListBalancers(owner, objects, func(ref provider.LoadBalancerRef) (provider.LoadBalancer, error) { return b.read(ctx, ref) })
+	return found, within(op, err)
 }
 
 // described is a part of a load balancer as listings have it.

@@ -12,6 +12,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // balancers implements provider.LoadBalancers with passthrough network load balancers.
@@ -23,11 +24,10 @@ var _ provider.LoadBalancers = balancers{}
 // and firewall rule.
 func (b balancers) Observe(ctx context.Context, ref provider.LoadBalancerRef) (provider.LoadBalancer, error) {
 	op := fmt.Sprintf("observe load balancer %q on %s", ref.Name, b.config)
-	found, err := b.find(ctx, ref)
+	r, err := b.read(ctx, ref)
 	if err != nil {
 		return provider.LoadBalancer{}, within(op, err)
 	}
-	r := found.report()
 	if r.State == provider.StateAbsent {
 		begun, err := b.partOperations(ctx, ref.Name)
 		if err != nil || running(inserting(begun)) {
@@ -37,6 +37,15 @@ func (b balancers) Observe(ctx context.Context, ref provider.LoadBalancerRef) (p
 		r.Certain = dissolved(begun) && b.hostProject() == b.spec.ProjectID
 	}
 	return r, nil
+}
+
+// read reports what exists of a load balancer.
+func (b balancers) read(ctx context.Context, ref provider.LoadBalancerRef) (provider.LoadBalancer, error) {
+	found, err := b.find(ctx, ref)
+	if err != nil {
+		return provider.LoadBalancer{}, err
+	}
+	return found.report(), nil
 }
 
 // inserting selects the operations that create something.
@@ -49,12 +58,12 @@ func inserting(all []*computepb.Operation) []*computepb.Operation {
 // balancer is Partial, and Ensure is called again.
 func (b balancers) Ensure(ctx context.Context, s provider.LoadBalancerSpec) (provider.LoadBalancer, error) {
 	op := fmt.Sprintf("ensure load balancer %q on %s", s.Name, b.config)
-	if s.Owner.ID == "" {
-		return provider.LoadBalancer{}, provider.Invalid.New(op, provider.ReasonOwnerMissing, errors.New("the load balancer has no owner"), "name the owner")
+	if err := cloud.CheckBalancer(op, s); err != nil {
+		return provider.LoadBalancer{}, err
 	}
 	found, err := b.find(ctx, s.LoadBalancerRef)
 	if err == nil {
-		err = found.conflict(op)
+		err = found.Conflict(op)
 	}
 	if err != nil {
 		return provider.LoadBalancer{}, within(op, err)

@@ -107,7 +107,7 @@ type source struct {
 // fetcher returns how tokens are fetched for a document. Its error repeats nothing of it.
 func (s *source) fetcher(content []byte) (func(context.Context) (token, error), error) {
 	if err := json.Unmarshal(content, &s.document); err != nil {
-		return nil, errors.New("the credentials are no JSON")
+		return nil, errors.New("the credentials are not JSON")
 	}
 	switch s.Type {
 	case typeServiceAccount:
@@ -124,7 +124,7 @@ func (s *source) fetcher(content []byte) (func(context.Context) (token, error), 
 	case typeUser:
 		return s.refreshed, nil
 	}
-	return nil, errors.New("the type of the credentials is none of service_account, external_account and authorized_user")
+	return nil, errors.New("the type of the credentials is not service_account, external_account or authorized_user")
 }
 
 // at returns the URL of a service: that of the document, or its path at the endpoint.

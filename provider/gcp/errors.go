@@ -15,95 +15,76 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 	"github.com/butlerdotdev/butler/provider/errtext"
 )
 
-const (
-	hintUnavailable = "check that Google Cloud can be reached from here; it is tried again"
-	hintCredentials = "renew the credentials in the Secret of the ProviderConfig"
-	hintPermission  = "grant it to the credentials of the ProviderConfig, see docs/getting-started/gcp.md"
-	hintAgain       = "it is tried again"
-)
+const hintPermission = "grant it to the credentials of the ProviderConfig, see docs/getting-started/gcp.md"
 
 // errForeign is the answer of a server that is none of Google Cloud.
-var errForeign = errors.New("the answer is none of Google Cloud")
-
-// meaning is what a code of Google Cloud means for the reconciler.
-type meaning struct {
-	kind         provider.Kind
-	reason, hint string
-}
+var errForeign = errors.New("the response is not from Google Cloud")
 
 // meanings returns what the codes mean that name a definite cause, without case and
 // underscores: answers have reasons such as quotaExceeded, operations codes such as
 // QUOTA_EXCEEDED.
-func meanings() map[string]meaning {
-	all := map[string]meaning{}
-	add := func(m meaning, codes ...string) {
-		for _, c := range codes {
-			all[c] = m
-		}
-	}
-	add(meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials}, "autherror", "required", "accountdisabled", "invalidgrant", "invalidclient", "unauthorizedclient", "unauthenticated")
-	add(meaning{provider.Unauthorized, provider.ReasonPermissionDenied, "enable the Compute Engine API of the project"}, "accessnotconfigured", "servicedisabled")
-	add(meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission}, "forbidden", "insufficientpermissions", "permissionserror", "permissiondenied", "serviceaccountaccessdenied")
-	add(meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, hintAgain},
+func meanings() cloud.Meanings {
+	all := cloud.Meanings{}
+	all.Add(cloud.CredentialsRefused(), "autherror", "required", "accountdisabled", "invalidgrant", "invalidclient", "unauthorizedclient", "unauthenticated")
+	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPermissionDenied, "enable the Compute Engine API of the project"), "accessnotconfigured", "servicedisabled")
+	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission), "forbidden", "insufficientpermissions", "permissionserror", "permissiondenied", "serviceaccountaccessdenied")
+	all.Add(cloud.TryAgain(),
 		"ratelimitexceeded", "userratelimitexceeded", "dailylimitexceeded", "concurrentlimitexceeded", "resourceexhausted", "internalerror", "backenderror", "resourceoperationrateexceeded")
-	add(meaning{provider.Exhausted, provider.ReasonCapacityExhausted, "another zone is tried next, if there is one"},
+	all.Add(cloud.NoCapacity(),
 		"zoneresourcepoolexhausted", "zoneresourcepoolexhaustedwithdetails", "regionresourcepoolexhausted", "resourcepoolexhausted", "stockout")
-	add(meaning{provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the project, or remove something"}, "quotaexceeded", "limitexceeded")
-	add(meaning{provider.Exhausted, provider.ReasonQuotaExceeded, "free addresses, extend the range of the subnetwork, or set another one in spec.gcp.subnetwork"}, "ipspaceexhausted", "ipspaceexhaustedwithdetails")
-	add(meaning{provider.Unavailable, provider.ReasonPlatformConflict, hintAgain},
+	all.Add(cloud.Means(provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the project, or remove something"), "quotaexceeded", "limitexceeded")
+	all.Add(cloud.Means(provider.Exhausted, provider.ReasonQuotaExceeded, "free addresses, extend the range of the subnetwork, or set another one in spec.gcp.subnetwork"), "ipspaceexhausted", "ipspaceexhaustedwithdetails")
+	all.Add(cloud.Busy(),
 		"resourcenotready", "resourceinusebyanotherresource", "resourceinuse", "conditionnotmet", "conflict", "operationinprogress", "staleresource")
-	add(meaning{provider.Conflict, provider.ReasonNameTaken, "remove it, or choose another name"}, "alreadyexists", "resourcealreadyexists")
-	add(meaning{provider.Invalid, provider.ReasonNotFound, "correct what it names"}, "notfound", "resourcenotfound")
+	all.Add(cloud.Means(provider.Conflict, provider.ReasonNameTaken, "remove it, or choose another name"), "alreadyexists", "resourcealreadyexists")
+	all.Add(cloud.NotFound(), "notfound", "resourcenotfound")
 	return all
 }
 
-// meant returns what the first code means that has a meaning.
-func meant(codes ...string) (meaning, bool) {
+// firstMeaning returns what the first code means that has a meaning.
+func firstMeaning(codes ...string) (cloud.Meaning, bool) {
 	for _, c := range codes {
 		if m, ok := meanings()[strings.ToLower(strings.ReplaceAll(c, "_", ""))]; ok {
 			return m, true
 		}
 	}
-	return meaning{}, false
+	return cloud.Meaning{}, false
 }
 
 // apiError maps an error of the SDK, or of a token endpoint, to a Kind.
-func apiError(op string, err error) error {
-	if _, done := errors.AsType[*provider.Error](err); done || err == nil {
-		return err
-	}
-	e := &provider.Error{Kind: provider.Unavailable, Reason: provider.ReasonPlatformUnavailable, Op: op, Err: cause(err), Hint: hintUnavailable}
-	set := func(m meaning) error { e.Kind, e.Reason, e.Hint = m.kind, m.reason, m.hint; return e }
+func apiError(op string, err error) error { return cloud.Translate(op, err, meant, cause) }
+
+// meant is what an error of the SDK, or of a token endpoint, means.
+func meant(err error) cloud.Meaning {
 	if said, ok := errors.AsType[*googleapi.Error](err); ok {
-		return set(answered(said))
+		return answered(said)
 	}
 	if said, ok := errors.AsType[*tokenError](err); ok {
-		return set(untrusted(said))
+		return untrusted(said)
 	}
 	switch {
 	case errors.Is(err, errForeign), errors.Is(err, proto.Error):
-		return set(foreign())
+		return foreign()
 	case errtext.Untrusted(err):
-		return set(meaning{provider.Invalid, provider.ReasonCertificateRefused, "correct spec.gcp.endpoint, or set its authority in the key caBundle of the Secret"})
+		return cloud.Uncertified("spec.gcp.endpoint")
 	}
-	return e
+	return cloud.Unreached("Google Cloud")
 }
 
-func foreign() meaning {
-	return meaning{provider.Invalid, provider.ReasonEndpointForeign, "correct spec.gcp.endpoint: what answers there is not Google Cloud"}
-}
+func foreign() cloud.Meaning { return cloud.Foreign("spec.gcp.endpoint", "Google Cloud") }
 
 // answered is what an answer with an error means: by its reason, else by its status.
-func answered(said *googleapi.Error) meaning {
-	if m, ok := meant(codesOf(said)...); ok && said.Code < http.StatusInternalServerError {
+func answered(said *googleapi.Error) cloud.Meaning {
+	if m, ok := firstMeaning(codesOf(said)...); ok && said.Code < http.StatusInternalServerError {
 		return m
 	}
 	switch {
 	case said.Code >= http.StatusInternalServerError, said.Code == http.StatusTooManyRequests, said.Code == http.StatusRequestTimeout:
-		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, hintAgain}
+		return cloud.TryAgain()
 	case said.Message == "" && len(said.Errors) == 0:
 		return foreign()
 	case said.Code == http.StatusUnauthorized:
@@ -115,7 +96,7 @@ func answered(said *googleapi.Error) meaning {
 	case said.Code == http.StatusConflict, said.Code == http.StatusPreconditionFailed:
 		return meanings()["conflict"]
 	}
-	return meaning{provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"}
+	return cloud.Refused()
 }
 
 // codesOf returns the reasons of an answer.
@@ -134,16 +115,16 @@ func codesOf(said *googleapi.Error) (all []string) {
 }
 
 // untrusted is what the refusal of a token endpoint means.
-func untrusted(said *tokenError) meaning {
+func untrusted(said *tokenError) cloud.Meaning {
 	switch {
 	case said.status >= http.StatusInternalServerError, said.status == http.StatusTooManyRequests:
-		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, hintAgain}
+		return cloud.TryAgain()
 	case said.status == http.StatusForbidden:
-		return meaning{provider.Unauthorized, provider.ReasonPermissionDenied, "let the federated identity impersonate the service account (roles/iam.workloadIdentityUser)"}
+		return cloud.Means(provider.Unauthorized, provider.ReasonPermissionDenied, "let the federated identity impersonate the service account (roles/iam.workloadIdentityUser)")
 	case said.code == "" && said.reason == "":
 		return foreign()
 	}
-	return meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials}
+	return cloud.CredentialsRefused()
 }
 
 // coded reports whether an answer has one of the reasons, written as in meanings.
@@ -182,7 +163,7 @@ func cause(err error) error {
 		if said.Message == "" {
 			return fmt.Errorf("the answer has status %d", said.Code)
 		}
-		return errors.New(said.Message)
+		return errors.New(strings.TrimRight(said.Message, "."))
 	}
 	if said, ok := errors.AsType[*tokenError](err); ok {
 		return said

@@ -126,7 +126,7 @@ func readSubject(d document) (string, error) {
 	}
 	fields := map[string]any{}
 	if err := json.Unmarshal(content, &fields); err != nil {
-		return "", errors.New("the file with the subject token is no JSON")
+		return "", errors.New("the file with the subject token is not JSON")
 	}
 	subject, _ := fields[d.Source.Format.Field].(string)
 	if subject == "" {

@@ -48,7 +48,7 @@ func referenceOf(text, project string) (reference, error) {
 	}
 	name, family := strings.CutPrefix(after, "family/")
 	if !found || name == "" || strings.Contains(name, "/") {
-		return reference{}, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("image %q is no path of an image", text), "write projects/PROJECT/global/images/NAME or projects/PROJECT/global/images/family/NAME")
+		return reference{}, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("image %q is not the path of an image", text), "write projects/PROJECT/global/images/NAME or projects/PROJECT/global/images/family/NAME")
 	}
 	return reference{project: project, name: name, family: family}, nil
 }
@@ -145,7 +145,7 @@ func (p *platform) noImage(project, name string) error {
 func usable(i *computepb.Image) error {
 	switch state := i.GetStatus(); {
 	case state == computepb.Image_PENDING.String():
-		return provider.Unavailable.New("", provider.ReasonImageNotReady, fmt.Errorf("image %s is being imported", i.GetName()), hintAgain)
+		return provider.Unavailable.New("", provider.ReasonImageNotReady, fmt.Errorf("image %s is being imported", i.GetName()), cloud.HintAgain)
 	case state != "" && state != computepb.Image_READY.String():
 		return provider.Invalid.New("", provider.ReasonImageBroken, fmt.Errorf("image %s is %s", i.GetName(), state), "import it again")
 	}

@@ -7,9 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
@@ -51,7 +48,8 @@ func place(config *v1alpha1.ProviderConfig, c provider.Credentials) (at []string
 func readFile(content []byte) (map[string][]byte, error) {
 	var d document
 	if json.Unmarshal(content, &d) != nil || d.Type == "" {
-		return readYAML(content)
+		return provider.ReadYAML(v1alpha1.ProviderGCP, content, v1alpha1.KeyServiceAccountKey, keyServiceAccount, v1alpha1.KeyExternalAccount, v1alpha1.KeySubjectToken,
+			v1alpha1.KeyEndpoint, v1alpha1.KeyCABundle)
 	}
 	switch d.Type {
 	case typeServiceAccount:
@@ -69,20 +67,4 @@ func readFile(content []byte) (map[string][]byte, error) {
 		return data, nil
 	}
 	return nil, errors.New("the file is neither the key of a service account nor the configuration of a federation; a user's login cannot be used on a cluster")
-}
-
-func readYAML(content []byte) (map[string][]byte, error) {
-	var texts map[string]string
-	if err := yaml.Unmarshal(content, &texts); err != nil || len(texts) == 0 {
-		return nil, errors.New("neither the JSON of Google's tools nor YAML of the form key: value; docs/reference/providerconfig.md lists the keys of gcp")
-	}
-	known := []string{v1alpha1.KeyServiceAccountKey, keyServiceAccount, v1alpha1.KeyExternalAccount, v1alpha1.KeySubjectToken, v1alpha1.KeyEndpoint, v1alpha1.KeyCABundle}
-	data := map[string][]byte{}
-	for name, text := range texts {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("the key %q is none of gcp; docs/reference/providerconfig.md lists them", name)
-		}
-		data[name] = []byte(text)
-	}
-	return data, nil
 }

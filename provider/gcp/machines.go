@@ -11,6 +11,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
 
@@ -66,7 +67,7 @@ func (p *platform) unreachable(scope string, w *computepb.Warning) error {
 	if w.GetCode() != computepb.Warning_UNREACHABLE.String() || scope != "global" && !p.inRegion(lastOf(scope)) {
 		return nil
 	}
-	return provider.Unavailable.New("", provider.ReasonPlatformUnavailable, fmt.Errorf("%s cannot be listed: %s", scope, w.GetMessage()), hintAgain)
+	return provider.Unavailable.New("", provider.ReasonPlatformUnavailable, fmt.Errorf("%s cannot be listed: %s", scope, w.GetMessage()), cloud.HintAgain)
 }
 
 // inRegion reports whether a zone is one of the region, or the region itself.

@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/cloud"
 )
 
 // readOperations lists the operations on the instances of the keys, in all zones of the
@@ -160,14 +161,14 @@ func operationError(op string, o *computepb.Operation) error {
 	for _, e := range o.GetError().GetErrors() {
 		codes = append(codes, e.GetCode())
 	}
-	m, known := meant(codes...)
+	m, known := firstMeaning(codes...)
 	if !known {
-		m = meaning{provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"}
+		m = cloud.Refused()
 	}
-	if m.kind == provider.Unavailable {
+	if m.Kind == provider.Unavailable {
 		return spent(op, failure)
 	}
-	return m.kind.New(op, m.reason, failure, m.hint)
+	return m.Kind.New(op, m.Reason, failure, m.Hint)
 }
 
 // spent is the error of an attempt whose request ID creates nothing more.

@@ -19,6 +19,9 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
+// actAs is needed for machines with a service account. It may be granted on that account.
+const actAs = "iam.serviceAccounts.actAs"
+
 // permissions returns every permission that machines and load balancers need. The custom
 // role in the guide has the same.
 func permissions() []string {
@@ -48,7 +51,7 @@ func permissions() []string {
 		"compute.subnetworks.get", "compute.subnetworks.list", "compute.subnetworks.use", "compute.subnetworks.useExternalIp",
 		"compute.zoneOperations.list",
 		"compute.zones.list",
-		"iam.serviceAccounts.actAs",
+		actAs,
 	}
 }
 
@@ -56,7 +59,7 @@ func permissions() []string {
 // another object than the project.
 func (p preflight) conditional(permission string) bool {
 	switch permission {
-	case "iam.serviceAccounts.actAs", "compute.instances.setServiceAccount":
+	case actAs, "compute.instances.setServiceAccount":
 		return p.spec.ServiceAccount == ""
 	case "compute.subnetworks.useExternalIp":
 		return !p.spec.PublicIP
@@ -81,11 +84,11 @@ func (p preflight) permissions(ctx context.Context, _ []provider.MachineSpec) ([
 	}
 	denied := slices.DeleteFunc(permissions(), func(one string) bool { return slices.Contains(granted, one) || p.conditional(one) })
 	if f.Verdict = provider.Passed; len(denied) > 0 {
-		f.Verdict, f.Message = provider.Refused, strings.Join(denied, ", ")+" is not granted"
-		f.Hint = "grant it on the project, see docs/getting-started/gcp.md"
+		f.Verdict, f.Message = provider.Refused, "not granted: "+strings.Join(denied, ", ")
+		f.Hint = "grant the permissions on the project, see docs/getting-started/gcp.md"
 	}
-	if denied := slices.Index(denied, "iam.serviceAccounts.actAs"); denied >= 0 && f.Message == "iam.serviceAccounts.actAs is not granted" {
-		f.Verdict, f.Message = provider.Unknown, "iam.serviceAccounts.actAs is not granted on the project; it may be on "+p.spec.ServiceAccount
+	if slices.Equal(denied, []string{actAs}) {
+		f.Verdict, f.Message = provider.Unknown, actAs+" is not granted on the project; it may be granted on "+p.spec.ServiceAccount
 	}
 	return []provider.Finding{f}, nil
 }

@@ -80,7 +80,7 @@ func (m machines) resolve(ctx context.Context, s provider.MachineSpec, number, s
 		return attempt{}, err
 	}
 	if least := image.GetDiskSizeGb(); least > int64(s.DiskGB) {
-		return attempt{}, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("image %s needs a disk of %d GB, and %d are asked for", image.GetName(), least, s.DiskGB), "raise diskGB")
+		return attempt{}, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("image %s needs a disk of %d GB, and %d are requested", image.GetName(), least, s.DiskGB), "raise diskGB")
 	}
 	return attempt{
 		Attempt: cloud.Attempt{Number: number}, Shift: shift, Zone: zone, Type: size.Name, Image: pathOf(image.GetSelfLink()),
@@ -106,7 +106,7 @@ func (m machines) attempt(ctx context.Context, op string, s provider.MachineSpec
 	var a attempt
 	return a, cloud.ReadRecord(op, s.Attempt, &a, func() error {
 		if a.Zone != "" && !slices.Contains(zones, a.Zone) {
-			return errors.New("its zone " + a.Zone + " is none of the ProviderConfig")
+			return errors.New("its zone " + a.Zone + " is not a zone of the ProviderConfig")
 		}
 		return a.check()
 	})

@@ -77,7 +77,7 @@ func (p *platform) caller(ctx context.Context, _ []string) (provider.Identity, e
 		return "", err
 	}
 	if name := project.GetName(); name != p.spec.ProjectID {
-		return "", provider.Invalid.New("", provider.ReasonPlatformRefused, fmt.Errorf("project %s has the ID %q, and links and provider IDs are made of that", p.spec.ProjectID, name), "set spec.gcp.projectID to "+name)
+		return "", provider.Invalid.New("", provider.ReasonPlatformRefused, fmt.Errorf("project %s has the ID %q, which links and provider IDs contain", p.spec.ProjectID, name), "set spec.gcp.projectID to "+name)
 	}
 	return provider.NewIdentity(provider.Mark{Name: "project", Value: strconv.FormatUint(project.GetId(), 10) + "/" + p.spec.Region}), nil
 }

@@ -57,10 +57,7 @@ func (p preflight) account(context.Context, []provider.MachineSpec) ([]provider.
 	if p.spec.ServiceAccount != "" || !p.credentials.Empty() {
 		return nil, nil
 	}
-	return []provider.Finding{{
-		Check: "service account", Verdict: provider.Refused, Message: "without a Secret the new cluster uses the credentials of its machines, and they have none",
-		Hint: "set spec.gcp.serviceAccount, or spec.credentialsRef",
-	}}, nil
+	return cloud.NoCredentials("service account", "set spec.gcp.serviceAccount, or spec.credentialsRef"), nil
 }
 
 // names looks for names that Compute Engine does not accept, and for instances of other

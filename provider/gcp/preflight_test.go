@@ -33,7 +33,7 @@ func TestPreflightRefusesWhatWouldFail(t *testing.T) {
 		"an image that is not there": {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Image = "projects/butler-example/global/images/none" }, Want: map[string]provider.Verdict{"image": provider.Refused}, Says: "none"},
 		"another schematic":          {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Schematic = strings.Repeat("a", 64) }, Want: map[string]provider.Verdict{"image": provider.Unknown}, Says: "schematic"},
 		"a name of the wrong form":   {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.Name = "0-" + s.Name }, Want: map[string]provider.Verdict{"name": provider.Refused}, Says: "begins with a letter"},
-		"more than the quota":        {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.CPU = 8 }, Want: map[string]provider.Verdict{"vCPU quota CPUS": provider.Refused}, Says: "24 vCPUs are asked for"},
+		"more than the quota":        {Sound: f.config(), Machine: func(s *provider.MachineSpec) { s.CPU = 8 }, Want: map[string]provider.Verdict{"vCPU quota CPUS": provider.Refused}, Says: "24 vCPUs are requested"},
 		"no way out, no rules, a poor role": {Sound: other.config(), Want: map[string]provider.Verdict{
 			"permissions": provider.Refused, "subnet ": provider.Unknown, "firewall rules": provider.Refused,
 		}, Says: "compute.regionBackendServices.create"},

@@ -68,7 +68,7 @@ func disksGB(s provider.MachineSpec) []int32 {
 
 // regionQuota reads a quota of a region; one that it does not have is not limited there.
 func regionQuota(region *computepb.Region, metric, unit string, asked int32) cloud.Quota {
-	q := cloud.Quota{Name: metric, Unit: unit, Asked: asked, Grant: "compare it with the quotas of the project", Raise: "raise the quota " + metric + " of region " + region.GetName() + ", or ask for less"}
+	q := cloud.Quota{Name: metric, Unit: unit, Asked: asked, Grant: "compare it with the quotas of the project", Raise: "raise the quota " + metric + " of region " + region.GetName() + ", or request less"}
 	for _, have := range region.GetQuotas() {
 		if have.GetMetric() == metric {
 			q.Limit, q.Used = new(have.GetLimit()), int32(min(have.GetUsage(), 1e9))

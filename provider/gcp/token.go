@@ -101,7 +101,7 @@ type tokenError struct {
 
 // Error returns what the endpoint said.
 func (e *tokenError) Error() string {
-	return strings.TrimSuffix(fmt.Sprintf("%s answered %d %s: %s", e.host, e.status, e.code, e.reason), ": ")
+	return strings.TrimRight(fmt.Sprintf("%s answered %d %s: %s", e.host, e.status, e.code, e.reason), ": .")
 }
 
 // issued is the answer of a token endpoint: that of OAuth, or that of IAM.

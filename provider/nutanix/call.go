@@ -19,6 +19,8 @@ const (
 	served = "/api/nutanix/v3"
 	// groupsPath is where entities are queried that have no listing of their own.
 	groupsPath = "/groups"
+	// queryPath is where the use of categories is queried.
+	queryPath = "/category/query"
 	// mostAnswer bounds the answer to one request.
 	mostAnswer = 64 << 20
 )
@@ -64,7 +66,7 @@ func (c *caller) call(ctx context.Context, method, path string, body, into any) 
 // unreadable is the error of an accepted request whose answer cannot be read. Only one that
 // changes nothing is refused for good: any other must not be sent again as if it had failed.
 func unreadable(method, path string) error {
-	if method == http.MethodGet || path == groupsPath || strings.HasSuffix(path, "/list") {
+	if method == http.MethodGet || path == groupsPath || path == queryPath || strings.HasSuffix(path, "/list") {
 		return errForeign
 	}
 	return errUnread

@@ -108,12 +108,43 @@ func TestALabelIsKeptWhileAnotherClusterRecordsIt(t *testing.T) {
 		s, sent := server(t, answers{
 			"POST /categories/list":                  {`200 {"metadata":{"total_matches":3},"entities":[{"name":"butler-a"},{"name":"butler-b"},{"name":"tier"}]}`},
 			"GET /categories/butler-b/" + p.record(): c.record, "DELETE /categories/butler-a/" + p.record(): {"200"},
-			"GET /categories/tier/gold": {there}, "GET /categories/tier": {there}, "DELETE /categories/tier/gold": {"200"}, "DELETE /categories/tier": {"200"},
+			"POST /category/query": {noUse}, "GET /categories/tier/gold": {there}, "GET /categories/tier": {there}, "DELETE /categories/tier/gold": {"200"}, "DELETE /categories/tier": {"200"},
 		})
 		m := machines{newPlatform(api(t, s), v1alpha1.NutanixSpec{}, "nutanix-prod")}
 		_ = m.retireValue(t.Context(), provider.Owner{ClusterID: "a"}, category{"butler-a", p.record(), `{"key":"tier","value":"gold"}`}, nil)
 		if kept := !slices.Contains(*sent, "DELETE /categories/tier/gold "); kept != c.kept {
 			t.Errorf("%s: kept is %t: %q", name, kept, *sent)
+		}
+	}
+}
+
+const noUse = `200 {"results":[]}`
+
+// TestALabelIsKeptWhileSomethingElseHasIt: images and policies are no VMs, and none is listed.
+func TestALabelIsKeptWhileSomethingElseHasIt(t *testing.T) {
+	const there = `200 {"description":"{\"butler-cluster-id\":\"a\"}"}`
+	for name, c := range map[string]struct {
+		uses []string // entities, policies
+		kept bool
+	}{
+		"nothing":              {[]string{noUse, noUse}, false},
+		"a VM that is gone":    {[]string{`200 {"results":[{"kind":"vm","total_entity_count":1}]}`, noUse}, false},
+		"an image":             {[]string{`200 {"results":[{"kind":"vm","total_entity_count":0},{"kind":"image","total_entity_count":1}]}`}, true},
+		"a policy":             {[]string{noUse, `200 {"results":[{"kind":"network_security_rule","filtered_entity_count":2}]}`}, true},
+		"it is not known":      {[]string{"503"}, true},
+		"it cannot be queried": {[]string{"404"}, true},
+	} {
+		s, sent := server(t, answers{
+			"POST /category/query":      c.uses,
+			"GET /categories/tier/gold": {there}, "GET /categories/tier": {there}, "DELETE /categories/tier/gold": {"200"}, "DELETE /categories/tier": {"200"},
+		})
+		m := machines{newPlatform(api(t, s), v1alpha1.NutanixSpec{}, "nutanix-prod")}
+		err := m.retireLabel(t.Context(), pair{"tier", "gold"})
+		if kept := !slices.Contains(*sent, "DELETE /categories/tier/gold "); kept != c.kept || (err != nil) != (name == "it is not known") {
+			t.Errorf("%s: kept is %t, %v: %q", name, kept, err, *sent)
+		}
+		if want := `{"category_filter":{"params":{"tier":["gold"]},"type":"CATEGORIES_MATCH_ANY"},"group_member_count":1,"usage_type":"APPLIED_TO"}`; (*sent)[0] != "POST /category/query "+want {
+			t.Errorf("%s: %s", name, (*sent)[0])
 		}
 	}
 }

@@ -38,6 +38,7 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 	if err != nil {
 		return provider.Machine{}, within(op, err)
 	}
+	_ = m.recordOrigin(ctx, s.MachineRef, created.uuid) // the VM exists; Delete records it as well
 	return m.report(created, s.MachineRef), nil
 }
 
@@ -48,8 +49,9 @@ func (m machines) existing(ctx context.Context, op string, ref provider.MachineR
 	if err != nil {
 		return nil, within(op, err)
 	}
-	if v := pick(all, ref); v != nil {
-		return v, nil
+	v, err := m.pick(ctx, all, ref)
+	if err != nil || v != nil {
+		return v, within(op, err)
 	}
 	return nil, taken(op, all)
 }
@@ -67,6 +69,9 @@ func (m machines) resume(ctx context.Context, op string, v vm, ref provider.Mach
 	one := m.report(v, ref)
 	if one.State == provider.StateDeleting {
 		return provider.Machine{}, provider.PartDeleting(op, "VM "+v.name)
+	}
+	if err := m.recordOrigin(ctx, ref, v.uuid); err != nil {
+		return provider.Machine{}, within(op, err)
 	}
 	if one.State != provider.StatePartial {
 		return one, nil

@@ -11,7 +11,8 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Delete deletes the VM, with which its disks end. A task that changes the VM is left alone
+// Delete records the VM, so that none restored from it is taken for it, and deletes it, with
+// which its disks end. A task that changes the VM is left alone
 // until it has ended: it may be the deletion. Asked again once the VM is gone, it removes the
 // categories that no other VM has.
 func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
@@ -38,6 +39,9 @@ func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider
 		left.Message = busy
 		return left, nil
 	}
+	if err := m.recordOrigin(ctx, ref, v.uuid); err != nil {
+		return provider.Machine{}, within(op, err)
+	}
 	if err := m.deleteVM(ctx, v.uuid); err != nil && !gone(err) {
 		return provider.Machine{}, within(op, err)
 	}
@@ -48,7 +52,7 @@ func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider
 // none appears if Prism Central no longer knows the UUID.
 func (m machines) absent(ctx context.Context, op string, ref provider.MachineRef, certain bool) (provider.Machine, error) {
 	if ref.Owner.ID != "" {
-		if err := m.retire(ctx, ref.Owner); err != nil {
+		if err := m.retire(ctx, ref); err != nil {
 			return provider.Machine{}, within(op, err)
 		}
 	}

@@ -30,14 +30,19 @@ func (m machines) List(ctx context.Context, owner provider.Owner) ([]provider.Ma
 	found := unused(categories, all)
 	wanted := provider.Owner{ID: owner.ID, ClusterID: owner.ClusterID}
 	all = slices.DeleteFunc(all, func(v vm) bool { return !provider.OwnerOf(tagsOf(v)).Matches(wanted) })
-	for _, g := range groupsOf(all, owner.Cluster) {
+	origins, err := m.origins(ctx, all)
+	if err != nil {
+		return nil, within(op, err)
+	}
+	for _, g := range groupsOf(all, origins, owner.Cluster) {
 		found = append(found, m.listed(g))
 	}
 	return found, nil
 }
 
-// groupsOf groups VMs by the machine that they were created for, or copied from.
-func groupsOf(all []vm, cluster string) []provider.Group[vm] {
+// groupsOf groups VMs by the machine that they were created for, or copied from. The machine is
+// the recorded VM, or without a record the oldest.
+func groupsOf(all []vm, origins map[string]string, cluster string) []provider.Group[vm] {
 	first := map[provider.MachineRef]vm{}
 	for _, v := range all {
 		if at, known := first[refOf(v)]; original(v) && (!known || older(v, at)) {
@@ -46,8 +51,13 @@ func groupsOf(all []vm, cluster string) []provider.Group[vm] {
 	}
 	var objects []provider.Object[vm]
 	for _, v := range all {
+		ref := refOf(v)
+		uuid, recorded := origins[originOf(ref.Owner.ID, ref.Name)]
+		if !recorded {
+			uuid = first[ref].uuid
+		}
 		part := provider.Part{Kind: provider.PartMachine, Name: fmt.Sprintf("%s (%s)", v.name, v.uuid)}
-		objects = append(objects, provider.Object[vm]{Part: part, Tags: tagsOf(v), Copy: first[refOf(v)].uuid != v.uuid, Of: v})
+		objects = append(objects, provider.Object[vm]{Part: part, Tags: tagsOf(v), Copy: uuid != v.uuid, Of: v})
 	}
 	return provider.Assemble(objects, cluster)
 }

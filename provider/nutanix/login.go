@@ -4,12 +4,6 @@
 package nutanix
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-
-	"sigs.k8s.io/yaml"
-
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -40,17 +34,5 @@ func place(config *v1alpha1.ProviderConfig, c provider.Credentials) (at []string
 
 // readFile returns the data of the Secret for the content of a file.
 func readFile(content []byte) (map[string][]byte, error) {
-	var texts map[string]string
-	if err := yaml.Unmarshal(content, &texts); err != nil || len(texts) == 0 {
-		return nil, errors.New("not YAML of the form key: value; docs/reference/providerconfig.md lists the keys of nutanix")
-	}
-	known := []string{v1alpha1.KeyUsername, v1alpha1.KeyPassword, v1alpha1.KeyAPIKey, v1alpha1.KeyCABundle, v1alpha1.KeyEndpoint}
-	data := map[string][]byte{}
-	for name, text := range texts {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("unknown key %q; docs/reference/providerconfig.md lists the keys of nutanix", name)
-		}
-		data[name] = []byte(text)
-	}
-	return data, nil
+	return provider.ReadYAML(v1alpha1.ProviderNutanix, content, v1alpha1.KeyUsername, v1alpha1.KeyPassword, v1alpha1.KeyAPIKey, v1alpha1.KeyCABundle, v1alpha1.KeyEndpoint)
 }

@@ -20,18 +20,18 @@ var _ provider.Machines = machines{}
 // tagsOf returns what the description of a VM says about its owner.
 func tagsOf(v vm) tag.Set { return tag.Nutanix().ReadText(v.description) }
 
-// original reports whether the driver created a VM with this description. Clones have it as
-// well: they have a parent, and restored VMs another name.
+// original reports whether the driver may have created a VM with this description. Clones have
+// it as well: they have a parent, and restored VMs another name, or that of their original.
 func original(v vm) bool { return v.parent == "" && tagsOf(v).Machine == v.name }
 
-// own reports whether the driver created the VM for the machine.
+// own reports whether the driver may have created the VM for the machine.
 func own(v vm, ref provider.MachineRef) bool {
 	return ref.Owner.ID != "" && tagsOf(v).OwnerID == ref.Owner.ID && original(v) && v.name == ref.Name
 }
 
-// pick returns the machine out of VMs, nil if it is not there. Of several the oldest is the
-// machine: names are not unique, and another may have been restored from it.
-func pick(all []vm, ref provider.MachineRef) *vm {
+// oldestOf returns the oldest VM that may be the machine, nil if there is none: names are not
+// unique, and another may have been restored from it.
+func oldestOf(all []vm, ref provider.MachineRef) *vm {
 	var found *vm
 	for i, v := range all {
 		if own(v, ref) && (found == nil || older(v, *found)) {
@@ -59,7 +59,10 @@ func (m machines) find(ctx context.Context, ref provider.MachineRef) (*vm, error
 		}
 	}
 	all, err := m.named(ctx, ref.Name)
-	return pick(all, ref), err
+	if err != nil {
+		return nil, err
+	}
+	return m.pick(ctx, all, ref)
 }
 
 // named lists the VMs of a name, of all owners.

@@ -109,6 +109,8 @@ func TestAListThatLags(t *testing.T) {
 	t.Run("a lost response creates one machine", func(t *testing.T) { loseResponse(t, o, p) })
 	t.Run("categories are removed with the last machine", func(t *testing.T) { removeCategories(t, o, p) })
 	t.Run("a clone of the same name is a copy", func(t *testing.T) { keepClone(t, o, p) })
+	t.Run("a restored VM of the same name is a copy", func(t *testing.T) { keepRestored(t, o, p, deletedByCredentials) })
+	t.Run("a restored VM of a lost one is a copy", func(t *testing.T) { keepRestored(t, o, p, deletedByHand) })
 	t.Run("a VM that is not listed is read by its UUID", func(t *testing.T) { findByUUID(t, p) })
 	t.Run("a VM that could not be created says why", func(t *testing.T) { explainFailure(t, p) })
 }
@@ -141,6 +143,94 @@ func keepClone(t *testing.T, o operator, p provider.Platform) {
 	deleted(t, p.Machines, s.MachineRef)
 	if seen, err := o.Look(t.Context(), s.Name); err != nil || len(seen.Machines) != 1 || seen.Machines[0].ID == machine.ID {
 		t.Errorf("after the deletion: %+v, %v", seen, err)
+	}
+}
+
+// restore creates what a restore from a backup creates: a VM with another UUID that has name,
+// description and categories of the machine.
+func (o operator) restore(t *testing.T, of shown) (uuid string) {
+	t.Helper()
+	body := map[string]any{"metadata": map[string]any{"kind": "vm", "categories": of.Metadata.Categories}, "spec": map[string]any{
+		"name": of.Spec.Name, "description": of.Spec.Description, "cluster_reference": map[string]any{"kind": "cluster", "uuid": clusterID},
+		"resources": map[string]any{"num_sockets": 1, "num_vcpus_per_socket": 1, "memory_size_mib": 1024},
+	}}
+	var restored shown
+	if err := o.call(t.Context(), http.MethodPost, "vms", body, &restored); err != nil {
+		t.Fatal(err)
+	}
+	o.awaitVMs(t, of.Spec.Name, 2)
+	return restored.Metadata.UUID
+}
+
+// awaitVMs waits until a name has as many VMs, and returns them.
+func (o operator) awaitVMs(t *testing.T, name string, count int) (all []shown) {
+	t.Helper()
+	eventually(t, "the name has its VMs", func() (found bool) {
+		var err error
+		all, err = o.all(t.Context(), name)
+		return err == nil && len(all) == count && !slices.ContainsFunc(all, func(v shown) bool { return v.Status.State != stateComplete })
+	})
+	return all
+}
+
+// deletedByCredentials deletes what the platform holds of a cluster, as often as it is listed.
+func deletedByCredentials(t *testing.T, _ operator, p provider.Platform, s provider.MachineSpec) {
+	eventually(t, "nothing is listed", func() bool {
+		all, err := p.Holdings(t.Context(), provider.Owner{ClusterID: s.Owner.ClusterID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = slices.DeleteFunc(all, func(h provider.Holding) bool { return h.State == provider.StateAbsent })
+		for _, h := range all {
+			if _, _, err := p.Remove(t.Context(), h); err != nil && provider.KindOf(err) != provider.Unavailable {
+				t.Fatal(err)
+			}
+		}
+		return len(all) == 0
+	})
+}
+
+// deletedByHand deletes the VM of a machine without the driver.
+func deletedByHand(t *testing.T, o operator, p provider.Platform, s provider.MachineSpec) {
+	m, err := p.Machines.Observe(t.Context(), s.MachineRef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.call(t.Context(), http.MethodDelete, "vms/"+m.ID, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	o.awaitVMs(t, s.Name, 1)
+}
+
+// keepRestored demands that a VM which was restored from that of a machine is never taken for
+// it, also when that is gone.
+func keepRestored(t *testing.T, o operator, p provider.Platform, remove func(*testing.T, operator, provider.Platform, provider.MachineSpec)) {
+	s := wantedSpec(func(s *provider.MachineSpec) {
+		s.Name, s.Owner.ID, s.Owner.ClusterID = "mgmt-cp-3", "restored", "a cluster"
+	})
+	if _, err := p.Machines.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	restored := o.restore(t, o.awaitVMs(t, s.Name, 1)[0])
+	remove(t, o, p, s)
+	deleted(t, p.Machines, s.MachineRef)
+	if left := o.awaitVMs(t, s.Name, 1); left[0].Metadata.UUID != restored {
+		t.Errorf("%s is left, want %s", left[0].Metadata.UUID, restored)
+	}
+	all, err := p.Machines.List(t.Context(), provider.Owner{ClusterID: s.Owner.ClusterID})
+	if err != nil || len(all) != 1 || all[0].State != provider.StateAbsent || len(all[0].Copies) != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if _, err := p.Machines.Create(t.Context(), s); provider.KindOf(err) != provider.Conflict {
+		t.Errorf("a machine of its name: %v", err)
+	}
+	if err := o.call(t.Context(), http.MethodDelete, "vms/"+restored, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	o.awaitVMs(t, s.Name, 0)
+	deletedByCredentials(t, o, p, s)
+	if slices.Contains(o.categories(t), scope(s.Owner)) {
+		t.Error("the category of the cluster is left")
 	}
 }
 

@@ -25,13 +25,14 @@ func (m machines) Observe(ctx context.Context, ref provider.MachineRef) (provide
 	return m.report(*v, ref), within(op, err)
 }
 
-// observeAll reports every machine that carries an owner.
+// observeAll reports every machine that carries an owner. Records are not read: where one says
+// otherwise, the ID is not that of the machine, and Observe decides.
 func (m machines) observeAll(ctx context.Context) (all []provider.Machine, err error) {
 	found, err := m.listVMs(ctx, "")
 	if err != nil {
 		return nil, within("observe all machines on "+m.config, err)
 	}
-	for _, g := range groupsOf(found, "") {
+	for _, g := range groupsOf(found, nil, "") {
 		for _, o := range g.Objects {
 			if err := m.explain(ctx, &o.Of); err != nil {
 				return nil, within("observe all machines on "+m.config, err)

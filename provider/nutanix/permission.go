@@ -46,10 +46,10 @@ func (p preflight) conditional(permission string) bool {
 }
 
 // permissions compares the roles of the user with what machines need. Where the roles may not
-// be read, nothing is known.
+// be read, nothing is known, and what a user of a directory lacks may be granted to a group.
 func (p preflight) permissions(ctx context.Context, _ []provider.MachineSpec) ([]provider.Finding, error) {
 	f := provider.Finding{Check: "permissions", Verdict: provider.Unknown}
-	granted, err := p.granted(ctx)
+	granted, more, err := p.granted(ctx)
 	if err != nil || len(granted) == 0 {
 		if k := provider.KindOf(apiError("", err)); err != nil && k == provider.Unavailable {
 			return nil, err
@@ -58,7 +58,12 @@ func (p preflight) permissions(ctx context.Context, _ []provider.MachineSpec) ([
 		return []provider.Finding{f}, nil
 	}
 	missing := slices.DeleteFunc(permissions(), func(one string) bool { return slices.Contains(granted, one) || p.conditional(one) })
-	if f.Verdict = provider.Passed; len(missing) > 0 {
+	switch {
+	case len(missing) == 0:
+		f.Verdict = provider.Passed
+	case more:
+		f.Message, f.Hint = "not granted to the user itself: "+strings.Join(missing, ", ")+"; roles of its groups are not shown", "compare them with docs/getting-started/nutanix.md"
+	default:
 		f.Verdict, f.Message, f.Hint = provider.Refused, "not granted: "+strings.Join(missing, ", "), hintPermission
 	}
 	return []provider.Finding{f}, nil

@@ -174,6 +174,21 @@ func TestRolesThatMayNotBeReadAreUnknown(t *testing.T) {
 	}
 }
 
+// TestRolesOfGroupsAreUnknown: those of a directory's groups are not shown with the user.
+func TestRolesOfGroupsAreUnknown(t *testing.T) {
+	for kind, want := range map[string]provider.Verdict{"LOCAL": provider.Refused, "DIRECTORY_SERVICE": provider.Unknown, "IDP": provider.Unknown} {
+		s, _ := server(t, answers{
+			"GET /users/me":                  {`200 {"status":{"resources":{"user_type":"` + kind + `","access_control_policy_reference_list":[{"kind":"access_control_policy","uuid":"p"}]}}}`},
+			"GET /access_control_policies/p": {`200 {"status":{"resources":{"role_reference":{"uuid":"r"}}}}`},
+			"GET /roles/r":                   {`200 {"status":{"resources":{"permission_reference_list":[{"name":"View_Cluster"}]}}}`},
+		})
+		found, err := preflight{newPlatform(api(t, s), v1alpha1.NutanixSpec{}, "test")}.permissions(t.Context(), nil)
+		if err != nil || len(found) != 1 || found[0].Verdict != want || found[0].Hint == "" || strings.Contains(found[0].Message, "View_Cluster") || !strings.Contains(found[0].Message, "View_Image") {
+			t.Errorf("%s: %+v, %v", kind, found, err)
+		}
+	}
+}
+
 // TestAClusterWithoutAHVIsRefused, and one that cannot be seen.
 func TestAClusterWithoutAHVIsRefused(t *testing.T) {
 	s, _ := server(t, answers{"POST /clusters/list": {`200 {"metadata":{"total_matches":1},"entities":[{"metadata":{"uuid":"here"},"status":{"name":"esx","resources":{"nodes":{"hypervisor_server_list":[{"type":"ESX"}]}}}}]}`}})

@@ -13,8 +13,10 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// retire removes the categories of a cluster once no VM has them.
-func (m machines) retire(ctx context.Context, o provider.Owner) error {
+// retire removes the record of a machine once no copy of it can be taken for it, and the
+// categories of a cluster once no VM has them.
+func (m machines) retire(ctx context.Context, ref provider.MachineRef) error {
+	o := ref.Owner
 	if _, err := m.category(ctx, scope(o), ""); err != nil {
 		return ignoreGone(err)
 	}
@@ -23,7 +25,7 @@ func (m machines) retire(ctx context.Context, o provider.Owner) error {
 		return err
 	}
 	if assigned(all, scope(o)) {
-		return nil
+		return m.forgetOrigin(ctx, ref, all)
 	}
 	values, err := m.listValues(ctx, scope(o))
 	if err != nil {
@@ -37,9 +39,20 @@ func (m machines) retire(ctx context.Context, o provider.Owner) error {
 	return m.remove(ctx, scope(o), "")
 }
 
-// assigned reports whether a VM has a category, with any value.
+// assigned reports whether a VM has the category of a cluster, with any value, or names the
+// cluster in its description: some backups restore the one and not the other.
 func assigned(all []vm, key string) bool {
-	return slices.ContainsFunc(all, func(v vm) bool { return v.categories[key] != "" })
+	return slices.ContainsFunc(all, func(v vm) bool {
+		return v.categories[key] != "" || scope(provider.OwnerOf(tagsOf(v))) == key
+	})
+}
+
+// forgetOrigin removes the record of a machine that is gone, unless a VM could be taken for it.
+func (m machines) forgetOrigin(ctx context.Context, ref provider.MachineRef, all []vm) error {
+	if oldestOf(all, ref) != nil {
+		return nil
+	}
+	return m.remove(ctx, scope(ref.Owner), originOf(ref.Owner.ID, ref.Name))
 }
 
 // retireValue removes a value of the cluster's category, and the category of a label that it
@@ -93,8 +106,11 @@ func (m machines) shared(ctx context.Context, o provider.Owner, p pair) (bool, e
 }
 
 // retireLabel removes the category of a label that the driver created, unless something else
-// uses it by now.
+// uses it by now, such as an image or a policy.
 func (m machines) retireLabel(ctx context.Context, p pair) error {
+	if used, err := m.used(ctx, p.Key, p.Value); err != nil || used {
+		return ignoreGone(err) // without the query nothing is known: it is kept
+	}
 	for _, value := range []string{p.Value, ""} {
 		c, err := m.category(ctx, p.Key, value)
 		if gone(err) {

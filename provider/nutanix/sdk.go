@@ -191,6 +191,27 @@ func (p prism) listValues(ctx context.Context, key string) ([]category, error) {
 	})
 }
 
+// used reports whether an entity that is no VM has a value of a category, or a policy names it.
+// VMs are listed by the caller: the index that is asked here may have one that is gone.
+func (p prism) used(ctx context.Context, key, value string) (bool, error) {
+	for _, usage := range []string{"APPLIED_TO", "USED_IN"} {
+		query := v3.CategoryQueryInput{
+			UsageType: &usage, GroupMemberCount: new(int64(1)),
+			CategoryFilter: &v3.CategoryFilter{Type: new("CATEGORIES_MATCH_ANY"), Params: map[string][]string{key: {value}}},
+		}
+		var answer v3.CategoryQueryResponse
+		if err := p.call(ctx, http.MethodPost, queryPath, query, &answer); err != nil {
+			return false, err
+		}
+		for _, r := range answer.Results {
+			if of(r.Kind) != "vm" && max(of(r.TotalEntityCount), of(r.FilteredEntityCount)) > 0 {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
 // putCategory creates a category, or a value of one.
 func (p prism) putCategory(ctx context.Context, key, value, description string) error {
 	if value == "" {
@@ -203,26 +224,28 @@ func (p prism) deleteCategory(ctx context.Context, key, value string) error {
 	return p.call(ctx, http.MethodDelete, categoryPath(key, value), nil, nil)
 }
 
-// granted returns the names of the permissions in all roles of the user.
-func (p prism) granted(ctx context.Context) (all []string, err error) {
+// granted returns the names of the permissions in all roles of the user, and whether there may
+// be more: a user of a directory has those of its groups too, which are not shown with it.
+func (p prism) granted(ctx context.Context) (all []string, more bool, err error) {
 	var user v3.UserIntentResponse
 	if err := p.call(ctx, http.MethodGet, "/users/me", nil, &user); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if user.Status == nil || user.Status.Resources == nil {
-		return nil, errForeign
+		return nil, false, errForeign
 	}
+	more = !slices.Contains([]string{"", "LOCAL"}, of(user.Status.Resources.UserType))
 	for _, ref := range user.Status.Resources.AccessControlPolicyReferenceList {
 		var policy v3.AccessControlPolicy
 		if err := p.call(ctx, http.MethodGet, "/access_control_policies/"+of(ref.UUID), nil, &policy); err != nil {
-			return nil, err
+			return nil, more, err
 		}
 		if policy.Status == nil || policy.Status.Resources == nil || policy.Status.Resources.RoleReference == nil {
 			continue
 		}
 		var role v3.Role
 		if err := p.call(ctx, http.MethodGet, "/roles/"+of(policy.Status.Resources.RoleReference.UUID), nil, &role); err != nil {
-			return nil, err
+			return nil, more, err
 		}
 		if role.Status != nil && role.Status.Resources != nil {
 			for _, permission := range role.Status.Resources.PermissionReferenceList {
@@ -230,7 +253,7 @@ func (p prism) granted(ctx context.Context) (all []string, err error) {
 			}
 		}
 	}
-	return all, nil
+	return all, more, nil
 }
 
 // page asks for a part of a listing.
@@ -431,19 +454,27 @@ func (v *vm) resources(r *v3.VMResourcesDefStatus) {
 }
 
 // nicOf reads an interface. Addresses that were learned from the network may be those of
-// others, such as a virtual IP: they come last.
+// others, such as a virtual IP: they come last. Prism Central names no order of them; here it
+// is that of the addresses, so that it is the same each time.
 func nicOf(n *v3.VMNicOutputStatus) nic {
 	one := nic{mac: of(n.MacAddress)}
 	if n.SubnetReference != nil {
 		one.subnet = of(n.SubnetReference.UUID)
 	}
-	for _, learned := range []bool{false, true} {
-		for _, a := range n.IPEndpointList {
-			if (of(a.Type) == "LEARNED") == learned {
-				one.addresses = append(one.addresses, of(a.IP))
-			}
+	var learned []string
+	for _, a := range n.IPEndpointList {
+		if of(a.Type) == "LEARNED" {
+			learned = append(learned, of(a.IP))
+			continue
 		}
+		one.addresses = append(one.addresses, of(a.IP))
 	}
+	slices.SortFunc(learned, func(a, b string) int {
+		x, _ := netip.ParseAddr(a) // what is no address comes first, and is left out later
+		y, _ := netip.ParseAddr(b)
+		return x.Compare(y)
+	})
+	one.addresses = append(one.addresses, learned...)
 	return one
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,24 @@ func parsed(t *testing.T, text string) (v any) {
 }
 
 // TestAnUpdateIsReadAgainAfterAConflict: another writer has changed the VM.
+// TestAddressesHaveAnOrder: those that were assigned come first, and those that were learned in
+// the same order each time.
+func TestAddressesHaveAnOrder(t *testing.T) {
+	learned := func(ip string) string { return `{"type":"LEARNED","ip":"` + ip + `"}` }
+	assigned := `{"type":"ASSIGNED","ip":"10.40.0.200"}`
+	want := []string{"10.40.0.200", "10.40.0.9", "10.40.0.21", "fd00::9"}
+	for _, list := range [][]string{
+		{learned("10.40.0.21"), learned("fd00::9"), assigned, learned("10.40.0.9")},
+		{learned("10.40.0.9"), assigned, learned("10.40.0.21"), learned("fd00::9")},
+	} {
+		s, _ := server(t, answers{"GET /vms/u": {`200 {"status":{"resources":{"nic_list":[{"ip_endpoint_list":[` + strings.Join(list, ",") + `]}]}}}`}})
+		got, err := api(t, s).vm(t.Context(), "u")
+		if err != nil || len(got.nics) != 1 || !slices.Equal(got.nics[0].addresses, want) {
+			t.Errorf("%+v, %v, want %v", got.nics, err, want)
+		}
+	}
+}
+
 func TestAnUpdateIsReadAgainAfterAConflict(t *testing.T) {
 	read := func(version int, field string) string {
 		return fmt.Sprintf(`200 {"api_version":"3.1","metadata":{"kind":"vm","uuid":"u","spec_version":%d},"spec":{"name":"a","resources":{"power_state":"OFF","unknown":%q}},"status":{"state":"ERROR"}}`, version, field)

@@ -53,7 +53,7 @@ func TestStatesOfAVM(t *testing.T) {
 }
 
 // TestCopiesAreNoMachines has VMs with the description of one machine: clones have a parent,
-// restored ones another name, and of two alike the younger one is the copy.
+// restored ones another name, and of two alike the recorded one is the machine, or the older.
 func TestCopiesAreNoMachines(t *testing.T) {
 	ref := provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "o", ClusterID: "c"}}
 	text := `{"butler-owner-id":"o","butler-cluster-id":"c","butler-machine":"a"}`
@@ -65,11 +65,20 @@ func TestCopiesAreNoMachines(t *testing.T) {
 		{uuid: "restored", name: "a-restored", description: text, created: at(0)},
 		{uuid: "foreign", name: "a", description: "created by hand", created: at(0)},
 	}
-	if got := pick(all, ref); got == nil || got.uuid != "machine" {
+	if got := oldestOf(all, ref); got == nil || got.uuid != "machine" {
 		t.Errorf("the machine is %+v", got)
 	}
-	groups := groupsOf(all, "")
-	if len(groups) != 1 || len(groups[0].Objects) != 1 || groups[0].Objects[0].Of.uuid != "machine" || len(groups[0].Copies) != 3 {
-		t.Errorf("%+v", groups)
+	for recorded, want := range map[string]string{"": "machine", "younger": "younger", "restored": "restored", "gone": ""} {
+		origins := map[string]string{originOf("o", "a"): recorded, originOf("o", "b"): "clone"}
+		if recorded == "" {
+			delete(origins, originOf("o", "a"))
+		}
+		groups, found := groupsOf(all, origins, ""), ""
+		for _, o := range groups[0].Objects {
+			found += o.Of.uuid
+		}
+		if len(groups) != 1 || found != want || len(groups[0].Objects)+len(groups[0].Copies) != 4 {
+			t.Errorf("recorded %q: %+v", recorded, groups)
+		}
 	}
 }

@@ -105,3 +105,22 @@ func (c Preflight) read(t *testing.T, found []provider.Finding) (got map[string]
 	}
 	return got, text
 }
+
+// RefusesArchitecture demands that an image of arm64 is refused for a machine whose size is
+// of another architecture, in the preflight with what to do, and before it is created.
+func RefusesArchitecture(t *testing.T, p provider.Platform, s provider.MachineSpec, image string) {
+	t.Helper()
+	says := func(text string) bool { return strings.Contains(strings.ToLower(text), "arm64") }
+	s.Image = image
+	_, err := p.Plan(t.Context(), s, provider.Attempt{})
+	if provider.ReasonOf(err) != provider.ReasonInstanceTypeNotFound || !says(err.Error()) {
+		t.Errorf("%v", err)
+	}
+	found, err := p.Preflight.Check(t.Context(), []provider.MachineSpec{s})
+	refused := func(f provider.Finding) bool {
+		return f.Verdict == provider.Refused && says(f.Message) && f.Hint != ""
+	}
+	if err != nil || !slices.ContainsFunc(found, refused) {
+		t.Errorf("%v: %+v", err, found)
+	}
+}

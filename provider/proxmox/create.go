@@ -50,7 +50,21 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 	if err != nil {
 		return provider.Machine{}, err
 	}
+	if id, taken := m.overtaken(c, s, a); taken {
+		return provider.Machine{Ref: s.MachineRef, State: provider.StatePartial, Message: fmt.Sprintf("VMID %d was taken after VMs were listed, and may be that of an earlier call", id)}, nil
+	}
 	return m.clone(ctx, op, s, c, a)
+}
+
+// overtaken returns an ID of the owner that was passed over although the listing has no VM of
+// it. Without a record it may be the one that an earlier call clones to.
+func (m machines) overtaken(c *cluster, s provider.MachineSpec, a attempt) (number, bool) {
+	for n := range min(a.Number, probes) {
+		if id := m.candidate(s.Owner.ID, n); s.Attempt == "" && !c.guests[id] {
+			return id, true
+		}
+	}
+	return 0, false
 }
 
 // checkName refuses a name that the VM of another owner has, on whatever node: names of nodes

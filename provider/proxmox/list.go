@@ -5,6 +5,7 @@ package proxmox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -15,7 +16,8 @@ import (
 const mostReads = 8
 
 // List reports every machine of the owner, also those of which only user data or copies are
-// left. While a clone of the driver runs, it is not known whom its VM belongs to.
+// left. While a clone of the driver runs, it is not known whom its VM belongs to; while a
+// storage cannot be read, user data may be there.
 func (m machines) List(ctx context.Context, owner provider.Owner) ([]provider.Machine, error) {
 	op := "list machines on " + m.config
 	if err := provider.CheckOwner(op, owner); err != nil {
@@ -48,9 +50,12 @@ func (m machines) List(ctx context.Context, owner provider.Owner) ([]provider.Ma
 
 // objects are the VMs, disks and ISO images that carry an owner.
 func (m machines) objects(ctx context.Context, op string, c *cluster) (all []provider.Object[*vm], err error) {
-	isos, _, err := m.readVolumes(ctx, c, contentISO)
+	isos, unread, err := m.readVolumes(ctx, c, contentISO)
 	if err != nil {
 		return nil, err
+	}
+	if len(unread) > 0 {
+		return nil, provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, errors.New(unreadText(unread)), "bring it online, or disable it with pvesm set")
 	}
 	for _, v := range isos {
 		if s := isoOwner(v.VolID); s.OwnerID != "" {

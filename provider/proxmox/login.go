@@ -4,12 +4,7 @@
 package proxmox
 
 import (
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
@@ -21,22 +16,8 @@ func login() provider.Login {
 }
 
 func readYAML(content []byte) (map[string][]byte, error) {
-	var texts map[string]string
-	if err := yaml.Unmarshal(content, &texts); err != nil || len(texts) == 0 {
-		return nil, errors.New("not YAML of the form key: value; docs/reference/providerconfig.md lists the keys of proxmox")
-	}
-	known := []string{
-		v1alpha1.KeyToken, keyTokenID, v1alpha1.KeyTokenSecret, v1alpha1.KeyUsername, v1alpha1.KeyPassword,
-		v1alpha1.KeyCABundle, v1alpha1.KeyFingerprint, v1alpha1.KeyEndpoint,
-	}
-	data := map[string][]byte{}
-	for name, text := range texts {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("the key %q is not known for proxmox; docs/reference/providerconfig.md lists them", name)
-		}
-		data[name] = []byte(text)
-	}
-	return data, nil
+	return provider.ReadYAML(v1alpha1.ProviderProxmox, content, v1alpha1.KeyToken, keyTokenID, v1alpha1.KeyTokenSecret, v1alpha1.KeyUsername, v1alpha1.KeyPassword,
+		v1alpha1.KeyCABundle, v1alpha1.KeyFingerprint, v1alpha1.KeyEndpoint)
 }
 
 // placed names the endpoint, the nodes and the user.

@@ -84,7 +84,13 @@ func (m machines) resolve(ctx context.Context, c *cluster, s provider.MachineSpe
 	if a.VMID != 0 {
 		return a, nil
 	}
-	if a.Number, a.VMID, err = m.freeID(ctx, c, s.Owner.ID, a.Number); err != nil {
+	var disks map[number]bool
+	if planned { // without a record they may be those of an earlier call
+		if disks, err = m.volumes.Do(ctx, s.Name); err != nil {
+			return a, err
+		}
+	}
+	if a.Number, a.VMID, err = m.freeID(ctx, c, disks, s.Owner.ID, a.Number); err != nil {
 		return a, err
 	}
 	before, found, err := m.cloning(ctx, a.Source.Node, a.VMID)

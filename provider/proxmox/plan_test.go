@@ -40,6 +40,30 @@ func TestARefusalKeepsTheVMID(t *testing.T) {
 	}
 }
 
+// TestAVMIDWithDisksIsNotTaken, although no VM has it: they are of a person, or left from a VM.
+func TestAVMIDWithDisksIsNotTaken(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	p := f.connected(t)
+	s := machine("mgmt-w-0")
+	_, first := planned(t, p, s, provider.Attempt{})
+	for i, node := range []string{"pve3", "pve1"} { // also on a node that is not chosen
+		id := p.Machines.(machines).candidate(s.Owner.ID, i)
+		err := f.admin.Call(t.Context(), http.MethodPost, "/nodes/"+node+"/storage/local-lvm/content", nil, "vmid", fmt.Sprint(id), "filename", fmt.Sprintf("vm-%d-disk-7", id), "size", "1G")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, next := planned(t, p, s, provider.Attempt{})
+	if first.Number != 0 || next.Number != 2 || next.VMID != p.Machines.(machines).candidate(s.Owner.ID, 2) {
+		t.Errorf("first %+v, then %+v", first, next)
+	}
+	created(t, p, s)
+	removed(t, p, s)
+	if volumes, err := f.admin.Volumes(t.Context()); err != nil || len(volumes) != 2 {
+		t.Errorf("the storages have %v: %v", volumes, err)
+	}
+}
+
 // restarted is a controller that does not know what was begun before.
 func restarted(t *testing.T, recorded bool) (f *fixture, p provider.Platform, s provider.MachineSpec) {
 	t.Helper()

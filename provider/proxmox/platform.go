@@ -41,6 +41,7 @@ type platform struct {
 	named     *cloud.Batch[[]resource]
 	auditor   *cloud.Batch[bool]
 	active    *cloud.Batch[bool]
+	volumes   *cloud.Batch[map[number]bool]
 	templates *cloud.Recent[template]
 }
 
@@ -51,6 +52,7 @@ func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platfor
 	p.named = cloud.NewBatch(mostKeys, p.readNames)
 	p.auditor = cloud.NewBatch(mostKeys, p.readAuditor)
 	p.active = cloud.NewBatch(mostKeys, p.readActive)
+	p.volumes = cloud.NewBatch(mostKeys, p.readVolumeIDs)
 	p.templates = cloud.NewRecent[template](briefly)
 	return p
 }

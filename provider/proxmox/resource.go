@@ -178,21 +178,11 @@ func describe(s tag.Set, vmid number, node string) string {
 
 // described reads a description. Any other text says nothing.
 func described(text string) mark {
-	var all map[string]any
-	if json.Unmarshal([]byte(text), &all) != nil {
-		return mark{}
-	}
-	tags := map[string]string{}
-	for name, value := range all {
-		if s, ok := value.(string); ok {
-			tags[name] = s
-		}
-	}
 	var n note
 	if json.Unmarshal([]byte(text), &n) != nil {
 		return mark{}
 	}
-	return mark{Set: tag.Style{}.Read(tags), vmid: n.VMID, node: n.Node}
+	return mark{Set: tag.Style{}.ReadText(text), vmid: n.VMID, node: n.Node}
 }
 
 // original reports whether the driver created the VM that has these marks.

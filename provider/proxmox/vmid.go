@@ -50,24 +50,43 @@ func (p *platform) candidates(owner string) map[number]bool {
 	return all
 }
 
-// freeID returns the first ID from an attempt on that no VM has. Whether it stays free is
-// decided by the call that clones.
-func (p *platform) freeID(ctx context.Context, c *cluster, owner string, attempt int) (int, number, error) {
+// readVolumeIDs returns the IDs that disks have in their names, on all storages that can be
+// read. A disk without a VM is of a person, or left from a VM: the next VM of its ID would
+// seem to own it.
+func (p *platform) readVolumeIDs(ctx context.Context, _ []string) (map[number]bool, error) {
+	c, err := p.readCluster(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := machines{p}.readVolumes(ctx, c, "images")
+	ids := map[number]bool{}
+	for _, v := range all {
+		ids[v.VMID] = true
+	}
+	return ids, err
+}
+
+// freeID returns the first ID from an attempt on that no VM has, and none of the disks. Whether
+// it stays free is decided by the call that clones.
+func (p *platform) freeID(ctx context.Context, c *cluster, disks map[number]bool, owner string, attempt int) (int, number, error) {
 	for n := attempt; n < attempt+probes; n++ {
 		id := p.candidate(owner, n%probes)
+		if disks[id] {
+			continue
+		}
 		if free, err := p.free(ctx, c, id); err != nil || free {
 			return n, id, err
 		}
 	}
 	first, size := p.vmids()
 	for i := range min(size, 1<<16) {
-		if id := number(first + i); !c.guests[id] {
+		if id := number(first + i); !c.guests[id] && !disks[id] {
 			if free, err := p.free(ctx, c, id); err != nil || free {
 				return attempt + probes, id, err
 			}
 		}
 	}
-	return 0, 0, provider.Exhausted.New("", reasonRange, fmt.Errorf("every VMID from %d to %d is in use", first, first+size-1), "widen spec.proxmox.vmidRange, or remove VMs")
+	return 0, 0, provider.Exhausted.New("", reasonRange, fmt.Errorf("every VMID from %d to %d is in use, by a VM or by a disk", first, first+size-1), "widen spec.proxmox.vmidRange, or remove VMs and disks")
 }
 
 // free asks whether an ID is in use, also by a VM that the credentials may not see.

@@ -3,41 +3,47 @@
 
 package tag
 
-import "regexp"
+import (
+	"regexp"
+	"sync"
+)
 
 // short replaces the API group where a name has no dots or slashes, or little room.
 const short = "butler-"
 
-// What platforms accept: that of AWS is documented, the others are assumptions that the
-// driver of the platform has to confirm.
+// What platforms accept. The expressions are large, and a program needs those of its own
+// platform only, so each is compiled when it is first used.
 var (
-	awsName  = regexp.MustCompile(`^[\p{L}\p{N} _.:/=+@-]{1,128}$`)
-	awsValue = regexp.MustCompile(`^[\p{L}\p{N} _.:/=+@-]{0,256}$`)
-
-	azureName  = regexp.MustCompile(`^[^<>%&\\?/]{1,512}$`)
-	azureValue = regexp.MustCompile(`^.{0,256}$`)
-
-	gcpName  = regexp.MustCompile(`^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$`)
-	gcpValue = regexp.MustCompile(`^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$`)
-
-	nutanixName  = regexp.MustCompile(`^[^/]{1,64}$`)
-	nutanixValue = regexp.MustCompile(`^[^/]{1,64}$`)
-
-	proxmoxWord = regexp.MustCompile(`^[a-z0-9_][a-z0-9_.+-]*$`)
+	aws     = style("", `[\p{L}\p{N} _.:/=+@-]{1,128}`, `[\p{L}\p{N} _.:/=+@-]{0,256}`)
+	azure   = style(short, `[^<>%&\\?/]{1,512}`, `.{0,256}`)
+	gcp     = style(short, `[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}`, `[\p{Ll}\p{Lo}\p{N}_-]{0,63}`)
+	nutanix = style(short, `[^/]{1,64}`, `[^/]{1,64}`)
+	proxmox = sync.OnceValue(func() Style {
+		return Style{Prefix: short, Joint: ".", Name: whole(`[a-z0-9_][a-z0-9_.+-]*`)}
+	})
 )
 
 // AWS is the style of tags: up to 128 characters, with values of up to 256.
-func AWS() Style { return Style{Name: awsName, Value: awsValue} }
+func AWS() Style { return aws() }
 
 // Azure is the style of tags: names have no slash.
-func Azure() Style { return Style{Prefix: short, Name: azureName, Value: azureValue} }
+func Azure() Style { return azure() }
 
 // GCP is the style of labels: lower-case letters, digits, _ and -, at most 63.
-func GCP() Style { return Style{Prefix: short, Name: gcpName, Value: gcpValue} }
+func GCP() Style { return gcp() }
 
 // Nutanix is the style of categories: names and values of at most 64 characters.
-func Nutanix() Style { return Style{Prefix: short, Name: nutanixName, Value: nutanixValue} }
+func Nutanix() Style { return nutanix() }
 
 // Proxmox is the style of tags: words without values. Only lower case is kept as it is
 // on every cluster.
-func Proxmox() Style { return Style{Prefix: short, Joint: ".", Name: proxmoxWord} }
+func Proxmox() Style { return proxmox() }
+
+func style(prefix, name, value string) func() Style {
+	return sync.OnceValue(func() Style {
+		return Style{Prefix: prefix, Name: whole(name), Value: whole(value)}
+	})
+}
+
+// whole matches a text as a whole.
+func whole(expression string) *regexp.Regexp { return regexp.MustCompile("^" + expression + "$") }

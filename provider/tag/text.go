@@ -15,11 +15,18 @@ func (s Style) Text(set Set) string {
 	return string(content)
 }
 
-// ReadText is the inverse of Text. Any other text says nothing.
+// ReadText is the inverse of Text. The text may have further fields. Any other text says
+// nothing.
 func (s Style) ReadText(text string) Set {
-	var tags map[string]string
-	if json.Unmarshal([]byte(text), &tags) != nil {
+	var fields map[string]any
+	if json.Unmarshal([]byte(text), &fields) != nil {
 		return Set{}
+	}
+	tags := map[string]string{}
+	for name, field := range fields {
+		if value, isText := field.(string); isText {
+			tags[name] = value
+		}
 	}
 	return s.Read(tags)
 }

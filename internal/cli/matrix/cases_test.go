@@ -51,13 +51,13 @@ func trials(p platform) []trial {
 	}
 	all = append(all, platformTrials(p)...)
 	all = append(all, planeTrials()...)
-	for _, c := range making {
-		all = append(all, trial{name: "only " + c.blows[0].fault, commands: []command{c}})
+	for i, c := range making {
+		all = append(all, trial{name: "only " + c.blows[0].fault, commands: []command{c}, turn: i + 1})
 	}
-	for _, c := range append(unmaking, command{true, []blow{killed(pivot, "pivot/done")}}) {
-		all = append(all, trial{name: "destroy, only " + c.blows[0].fault, commands: []command{c}})
+	for i, c := range append(unmaking, command{true, []blow{killed(pivot, "pivot/done")}}) {
+		all = append(all, trial{name: "destroy, only " + c.blows[0].fault, commands: []command{c}, turn: i + 1})
 		if c.blows[0].operation == pivot {
-			all = append(all, trial{name: "destroy called off, " + c.blows[0].fault, commands: []command{c}, calledOff: true})
+			all = append(all, trial{name: "destroy called off, " + c.blows[0].fault, commands: []command{c}, calledOff: true, turn: i + 2})
 		}
 	}
 	return all
@@ -128,9 +128,10 @@ func platformTrials(p platform) []trial {
 		expired = "  - {kind: tokenExpiry, for: 4s}"
 		second  = "  - {kind: secondPlatform, for: 12s}"
 		silent  = "  - {kind: hang, for: 8s}"
-		// What has to be said of the two.
+		// What has to be said of these three.
 		another    = "the credentials are for another platform"
 		unanswered = "it has not answered so far"
+		refused    = "in the Secret of the ProviderConfig"
 		failed     = "  - {kind: failedTask, verb: delete, times: 2}"
 		// A pivot changes nothing on the platform, but looks at all that is there.
 		lostList = "  - {kind: lostResponse, verb: list, resource: machine, times: 2}"
@@ -154,7 +155,7 @@ func platformTrials(p platform) []trial {
 			planned(bootstrap, "drain of two hosts", "bootstrap/InstallingAddons", drain), planned(pivot, "drain of two hosts", "pivot/copy", drain),
 		}}}},
 		{name: "throttle storm", commands: throughout("throttle storm", storm, storm, storm)},
-		{name: "lost response", sample: every, commands: []command{
+		{name: "lost response", sample: two, commands: []command{
 			{false, []blow{
 				planned(bootstrap, "lost response", "bootstrap/applied", lost("create")),
 				planned(pivot, "lost response of a list", "pivot/prepare", lostList),
@@ -183,7 +184,7 @@ func platformTrials(p platform) []trial {
 			{true, []blow{planned(destroy, "hanging platform", "destroy/recorded", silent).saying(unanswered)}},
 		}},
 		// Credentials that were refused are tried again after a minute.
-		{name: "token expiry", commands: each(false, planned(bootstrap, "token expiry", "bootstrap/applied", expired))},
+		{name: "token expiry", commands: each(false, planned(bootstrap, "token expiry", "bootstrap/applied", expired).saying(refused))},
 		{name: "token expiry throughout", commands: throughout("token expiry", expired, expired, expired)},
 	}
 }

@@ -67,7 +67,7 @@ func (s *site) walkUntil(what string, done func(*v1alpha1.ClusterBootstrap) bool
 	s.Helper()
 	wasReady := s.get("dev").Status.Phase == v1alpha1.BootstrapReady
 	var cb *v1alpha1.ClusterBootstrap
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(150 * time.Millisecond) {
 		if _, err := s.Reconcile(s.Context(), s.get("dev")); err != nil && !errors.Is(err, errKilled) {
 			s.Fatal(err)
 		}

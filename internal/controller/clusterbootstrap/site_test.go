@@ -153,7 +153,7 @@ func (s *site) start(p v1alpha1.ProviderType, bootstrap bool) {
 			s.balance()
 			select {
 			case <-ctx.Done():
-			case <-time.After(50 * time.Millisecond):
+			case <-time.After(100 * time.Millisecond):
 			}
 		}
 	})
@@ -275,7 +275,7 @@ func (s *site) targetsAt(port int32) (out []netip.AddrPort) {
 func (s *site) until(name string, done func(*v1alpha1.ClusterBootstrap) bool) *v1alpha1.ClusterBootstrap {
 	s.Helper()
 	var cb *v1alpha1.ClusterBootstrap
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if cb = s.get(name); done(cb) {
 			return cb
 		}

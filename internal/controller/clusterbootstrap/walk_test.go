@@ -143,7 +143,7 @@ func (s *site) nudge(name string) {
 
 func (s *site) eventually(what string, done func() bool) {
 	s.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if done() {
 			return
 		}

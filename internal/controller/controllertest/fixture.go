@@ -117,7 +117,7 @@ func (f *Fixture) Await(check func() error) {
 // Await retries check until it returns nil; it returns the last error after twenty
 // seconds.
 func Await(check func() error) (err error) {
-	_ = wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+	_ = wait.PollUntilContextTimeout(context.Background(), 25*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
 		err = check()
 		return err == nil, nil
 	})

@@ -13,6 +13,15 @@ import (
 // SeedVariable is the environment variable that repeats a random test.
 const SeedVariable = "BUTLER_TEST_SEED"
 
+// Sampled returns how many of all a test tries: some, or each with BUTLER_TEST_FAULTS=all,
+// which make test-faults sets.
+func Sampled[T any](all []T, some int) []T {
+	if os.Getenv("BUTLER_TEST_FAULTS") == "all" {
+		return all
+	}
+	return all[:some]
+}
+
 // Seed returns the seed of the environment or a new one, and prints it.
 func Seed(tb testing.TB) uint64 {
 	tb.Helper()

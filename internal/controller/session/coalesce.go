@@ -78,7 +78,7 @@ func (g *gatherer) Observe(ctx context.Context, ref provider.MachineRef) (provid
 		return provider.Machine{}, b.err
 	}
 	m, found := b.machines[keyOf(ref)]
-	if !found {
+	if !found || ref.ID != "" && m.ID != ref.ID {
 		return g.Machines.Observe(ctx, ref)
 	}
 	m.Ref, m.Parts, m.Copies = ref, nil, nil

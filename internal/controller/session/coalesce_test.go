@@ -114,6 +114,35 @@ func TestObservationsOfAShortTimeShareAListing(t *testing.T) {
 	})
 }
 
+// TestAMachineOfAnotherIDIsObservedByItself: a listing may have a copy in its place.
+func TestAMachineOfAnotherIDIsObservedByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPolled("a", "b", "c")
+		m := p.machines()
+		listed, err := p.ObserveAll(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for i, one := range listed {
+			ref := one.Ref
+			if ref.ID = one.ID; i == len(listed)-1 {
+				ref.ID = "another"
+			}
+			all.Go(func() {
+				if _, err := m.Observe(t.Context(), ref); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(time.Nanosecond) // in this order
+		}
+		all.Wait()
+		if got := p.counted(); got != "2 observed, 2 listed" { // one of them above
+			t.Error(got)
+		}
+	})
+}
+
 func TestTwoObservationsCostNoListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPolled("a", "b")

@@ -16,6 +16,8 @@ type image struct {
 	arch, generation string
 	sizeGB           int
 	specialized      bool
+	plan             *plan
+	unaccepted       bool // the terms of the plan
 }
 
 type managedImage = resource[imageProperties]

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -49,6 +50,9 @@ func (i Image) image() image {
 	out.arch = cmp.Or(out.arch, "x64")
 	out.generation = cmp.Or(out.generation, "V2")
 	out.sizeGB = cmp.Or(out.sizeGB, 8)
+	if i.Plan {
+		out.plan, out.unaccepted = &plan{Name: i.Name, Product: i.Offer, Publisher: i.Publisher}, i.Unaccepted
+	}
 	return out
 }
 
@@ -99,6 +103,14 @@ func (c *call) servePublishers(names []string, types []string) (answer, error) {
 	if len(names) == level {
 		return ok(c.showPlatformImage(base, found[0]))
 	}
+	if order := c.query.Get("$orderby"); order == "name desc" || order == "name" {
+		slices.SortFunc(found, func(a, b Image) int { return strings.Compare(a.Version, b.Version) })
+		if order != "name" {
+			slices.Reverse(found)
+		}
+	} else if order != "" {
+		return answer{}, bad("InvalidParameter", "The value '%s' of parameter $orderby is invalid.", order)
+	}
 	out, seen := []any{}, map[string]bool{}
 	for _, i := range found {
 		name := []string{"", i.Publisher, "vmimage", i.Offer, i.Name, i.Version}[level-1]
@@ -107,18 +119,22 @@ func (c *call) servePublishers(names []string, types []string) (answer, error) {
 			out = append(out, map[string]string{"id": base + "/" + name, "name": name, "location": c.seed.Location})
 		}
 	}
+	if top, err := strconv.Atoi(c.query.Get("$top")); err == nil {
+		out = out[:min(max(top, 0), len(out))]
+	}
 	return ok(out) // a plain list
 }
 
 func (c *call) showPlatformImage(id string, i Image) any {
 	got := i.image()
-	return map[string]any{
-		"id": id, "name": i.Version, "location": c.seed.Location,
-		"properties": map[string]any{
-			"architecture": got.arch, "hyperVGeneration": got.generation, "osDiskImage": map[string]any{"operatingSystem": "Linux", "sizeInGb": got.sizeGB},
-			"dataDiskImages": []any{}, "automaticOSUpgradeProperties": map[string]bool{"automaticOSUpgradeSupported": false},
-		},
+	properties := map[string]any{
+		"architecture": got.arch, "hyperVGeneration": got.generation, "osDiskImage": map[string]any{"operatingSystem": "Linux", "sizeInGb": got.sizeGB},
+		"dataDiskImages": []any{}, "automaticOSUpgradeProperties": map[string]bool{"automaticOSUpgradeSupported": false},
 	}
+	if got.plan != nil {
+		properties["plan"] = got.plan
+	}
+	return map[string]any{"id": id, "name": i.Version, "location": c.seed.Location, "properties": properties}
 }
 
 // serveCommunity answers for the images and versions of the community gallery.

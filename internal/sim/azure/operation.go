@@ -36,6 +36,7 @@ const operationsKept = time.Hour
 func (c *call) newOperation(r *record, removes bool, h http.Header) *operation {
 	o := &operation{ID: newUUID(), Target: r.top().ID, Removes: removes, Status: inProgress, Began: c.now}
 	c.st.operations.Put(o.ID, o)
+	r.Operation = o.ID
 	id, _ := parseID(o.Target)
 	where, results := "operations", "operationResults"
 	if id.provider == "Microsoft.Compute" {
@@ -88,7 +89,7 @@ func (a *Azure) end(o *operation, f *failure) {
 func (c *call) begin(k *kind, r *record, got *answer) {
 	o := c.newOperation(r, false, got.header)
 	a, delay := c.Azure, c.takes(k)
-	serial, fails := r.Serial, c.failsPart(r)
+	fails := c.failsPart(r)
 	a.Later(delay, func() {
 		switch {
 		case !a.st.exists(r):
@@ -100,7 +101,7 @@ func (c *call) begin(k *kind, r *record, got *answer) {
 		case k.finish != nil:
 			k.finish(a, r, o)
 		default:
-			if r.Serial == serial { // a later change has its own operation
+			if r.Operation == o.ID { // a later call has its own operation
 				a.settle(r)
 			}
 			a.end(o, nil)

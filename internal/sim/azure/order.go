@@ -60,8 +60,6 @@ func (o *order) complete() error {
 		return notSimulated("proximity placement groups")
 	case p.Priority != "" && p.Priority != "Regular":
 		return notSimulated("machines of priority " + p.Priority)
-	case o.v.Plan != nil:
-		return notSimulated("plans of the marketplace")
 	case p.AdditionalCapabilities != nil && (p.AdditionalCapabilities.UltraSSDEnabled || p.AdditionalCapabilities.HibernationEnabled):
 		return notSimulated("ultra disks and hibernation")
 	}
@@ -76,9 +74,28 @@ func (o *order) complete() error {
 		keep(&p.SecurityProfile, o.old.SecurityProfile)
 		keep(&p.DiagnosticsProfile, o.old.DiagnosticsProfile)
 		keep(&p.AvailabilitySet, o.old.AvailabilitySet)
+		keep(&o.v.Plan, o.before.top().Plan)
 	}
 	if id := o.v.Identity; id != nil && id.Type != "None" {
 		id.PrincipalID, id.TenantID = derivedUUID("identity/"+o.v.ID), o.c.seed.Tenant
+	}
+	return nil
+}
+
+// purchase compares the plan of a machine with that of its image.
+func (o *order) purchase() error {
+	want, given := o.source.plan, o.v.Plan
+	switch {
+	case want == nil && given == nil:
+		return nil
+	case want == nil:
+		return bad("VMMarketplaceInvalidInput", "Creating a virtual machine from a non Marketplace image does not need Plan information, please remove the Plan information in the request. VM: '%s'.", o.v.ID)
+	case given == nil:
+		return bad("VMMarketplaceInvalidInput", "Creating a virtual machine from Marketplace image or a custom image sourced from a Marketplace image requires Plan information in the request. VM: '%s'.", o.v.ID)
+	case *want != *given:
+		return bad("VMMarketplaceInvalidInput", "Unable to deploy from the Marketplace image or a custom image sourced from Marketplace image. The part number in the purchase information for VM '%s' is not as expected. Beware that the Plan object's properties are case-sensitive.", o.v.ID)
+	case o.source.unaccepted:
+		return bad("ResourcePurchaseValidationFailed", "User failed validation to purchase resources. Error message: 'You have not accepted the legal terms on this subscription: '%s' for this plan. Before the subscription can be used, you need to accept the legal terms of the image.'", o.c.seed.Subscription)
 	}
 	return nil
 }
@@ -120,6 +137,9 @@ func (o *order) image() error {
 	}
 	var err error
 	if o.source, err = o.c.imageFor(s.ImageReference); err != nil {
+		return err
+	}
+	if err := o.purchase(); err != nil {
 		return err
 	}
 	switch {

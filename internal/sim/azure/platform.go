@@ -50,6 +50,9 @@ func (s *Seed) seedImages(urn string, t v1alpha1.TalosSpec) {
 	if !named && t.Schematic != "" { // what its user has imported
 		i, named = Image{Name: "talos-" + t.Version}, true
 	}
+	if strings.EqualFold(i.Version, "latest") {
+		i.Version = cmp.Or(strings.TrimPrefix(t.Version, "v"), "1.0.0")
+	}
 	if named {
 		i.Tags = imageTags(t)
 		s.Images = append(s.Images, i)

@@ -79,6 +79,10 @@ type Image struct {
 	SizeGB     int               `json:"sizeGB,omitempty"`     // of its disk; default 8
 	Location   string            `json:"location,omitempty"`   // default: that of the seed
 	Tags       map[string]string `json:"tags,omitempty"`
+	// Plan says that an image of the marketplace is sold by a plan, Unaccepted that the
+	// subscription has not accepted its terms.
+	Plan       bool `json:"plan,omitempty"`
+	Unaccepted bool `json:"unaccepted,omitempty"`
 }
 
 func (s Seed) withDefaults() Seed {

@@ -106,6 +106,7 @@ type hidden struct {
 	Ran                  bool     `json:",omitempty"` // its machine was up once
 	Copy                 bool     `json:",omitempty"`
 	Serial               int      `json:",omitempty"` // counts changes
+	Operation            string   `json:"-"`          // that of the last call that changes it
 }
 
 type kept struct {

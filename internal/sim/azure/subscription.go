@@ -227,9 +227,10 @@ func location(name string) string { return strings.ToLower(strings.ReplaceAll(na
 
 func sameLocation(a, b string) bool { return location(a) == location(b) }
 
-// locations are those of the public cloud.
+// locations are those of the public cloud, by its list of regions of September 2025 and
+// those that opened or are restricted: Denmark East, and the two of Jio.
 const locations = `australiacentral australiacentral2 australiaeast australiasoutheast austriaeast belgiumcentral brazilsouth brazilsoutheast canadacentral
-canadaeast centralindia centralus chilecentral eastasia eastus eastus2 francecentral francesouth germanynorth germanywestcentral indonesiacentral israelcentral
+canadaeast centralindia centralus chilecentral denmarkeast eastasia eastus eastus2 francecentral francesouth germanynorth germanywestcentral indonesiacentral israelcentral
 italynorth japaneast japanwest jioindiacentral jioindiawest koreacentral koreasouth malaysiawest mexicocentral newzealandnorth northcentralus northeurope norwayeast
 norwaywest polandcentral qatarcentral southafricanorth southafricawest southcentralus southeastasia southindia spaincentral swedencentral switzerlandnorth
 switzerlandwest uaecentral uaenorth uksouth ukwest westcentralus westeurope westindia westus westus2 westus3`

@@ -8,6 +8,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -27,7 +28,8 @@ import (
 )
 
 // Behaviour is what a platform does in its own way. Functions are called under the lock of
-// the platform unless they say otherwise. Plain may be empty; the rest is required.
+// the platform unless they say otherwise. Plain, Port and HTTP1 may be empty; the rest is
+// required.
 type Behaviour struct {
 	// Serve answers a call that no fault has answered. It is called without the lock.
 	Serve http.HandlerFunc
@@ -42,6 +44,8 @@ type Behaviour struct {
 	Content func(body []byte) []byte     // see front.Options
 	Hosts   []string                     // names of the API with TLS
 	Plain   []string                     // names of the API without TLS
+	Port    string                       // of the API with TLS; empty: 443
+	HTTP1   bool                         // see front.Options
 	Files   func() map[string][]byte     // files of the users, by name
 	Resume  func()                       // continues after a restart of the simulator
 	Died    func(string, datacenter.Run) // reacts to a machine that ended by itself
@@ -81,9 +85,12 @@ func New(o facade.Options, hosts bool, b Behaviour) (*Base, error) {
 	return base, os.MkdirAll(o.Dir, 0o700)
 }
 
-// Join has the second platform use the lock and the addresses of the first.
+// Join has the second platform use the lock and the addresses of the first, and end with
+// it.
 func (b *Base) Join(first *Base) {
 	b.Locker, b.front, b.admin = first.Locker, first.front, first.admin
+	b.cancel()
+	b.ctx, b.cancel = first.ctx, first.cancel
 }
 
 // Open serves the API and returns when it can be used.
@@ -104,7 +111,7 @@ func (b *Base) Open(ctx context.Context) error {
 	if err := b.writeFiles(); err != nil {
 		return err
 	}
-	b.front.Route("443")
+	b.front.Route(cmp.Or(b.behaviour.Port, "443"))
 	if b.plain != nil {
 		b.plain.Route("80")
 	}
@@ -153,14 +160,15 @@ func (b *Base) Do(do func()) {
 // Later does something under the lock after a time, unless the platform has ended.
 func (b *Base) Later(d time.Duration, do func()) {
 	go func() {
-		if b.sleep(d) {
+		if b.Sleep(d) {
 			b.Do(do)
 		}
 	}()
 }
 
-// sleep reports false if the platform ends before the time is over.
-func (b *Base) sleep(d time.Duration) bool {
+// Sleep reports false if the platform ends before the time is over. It is called without
+// the lock.
+func (b *Base) Sleep(d time.Duration) bool {
 	select {
 	case <-b.ctx.Done():
 		return false

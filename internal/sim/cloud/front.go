@@ -20,13 +20,13 @@ func (b *Base) serve() (err error) {
 	o, api := b.Options, b.behaviour.API
 	api.Past, api.Second = b, http.HandlerFunc(b.serveSecond)
 	users := front.Options{
-		AddressFile: b.File("front"), Authority: o.Authority, Hosts: b.behaviour.Hosts, API: api, Tags: b.behaviour.Tags, Content: b.behaviour.Content,
+		AddressFile: b.File("front"), Authority: o.Authority, Hosts: b.behaviour.Hosts, HTTP1: b.behaviour.HTTP1, API: api, Tags: b.behaviour.Tags, Content: b.behaviour.Content,
 		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
 	}
 	if b.front, err = front.Serve(users, b.behaviour.Serve); err != nil {
 		return err
 	}
-	admin := front.Options{AddressFile: b.File("adminfront"), Authority: o.Authority, API: api, Log: o.Log}
+	admin := front.Options{AddressFile: b.File("adminfront"), Authority: o.Authority, HTTP1: b.behaviour.HTTP1, API: api, Log: o.Log}
 	if b.admin, err = front.Serve(admin, b.behaviour.Serve); err != nil {
 		return err
 	}

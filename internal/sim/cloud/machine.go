@@ -67,7 +67,7 @@ func (b *Base) PowerOff(id string, then func()) {
 // at once. A platform without hosts has no machine to remove.
 func (b *Base) Remove(id string, after time.Duration, then func()) {
 	go func() {
-		if !b.sleep(after) {
+		if !b.Sleep(after) {
 			return
 		}
 		if b.Hosts && id != "" {

@@ -40,9 +40,12 @@ type Spec struct {
 	// Disks are in the order of their devices. None: one virtio disk of unknown size.
 	Disks []Disk
 	// Metadata is that of a cloud; nil: the machine has no metadata service, and user
-	// data comes as on hardware or from a NoCloud disk.
+	// data comes as on hardware or from a disk of the platform.
 	Metadata *Metadata
-	UserData []byte
+	// ImagePlatform is what its image was built for, if it has no metadata service: nocloud or
+	// openstack; empty: metal.
+	ImagePlatform string
+	UserData      []byte
 	// NetworkData is the NoCloud network configuration that comes with the user data.
 	NetworkData []byte
 }

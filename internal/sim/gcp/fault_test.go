@@ -34,6 +34,10 @@ func TestFaultsRefuseInTheWordsOfThePlatform(t *testing.T) {
 			t.Errorf("%s: %s", kind, got)
 		}
 	}
+	f.plan(t, fault.Fault{Kind: fault.TokenExpiry})
+	if got := reason(f.grant(f.key.signed(f.key.claims()))); got != "400 invalid_grant: Invalid JWT Signature." {
+		t.Errorf("a token: %s", got)
+	}
 	f.plan(t, fault.Fault{Kind: fault.NoCapacity})
 	failed(t, f.do(t, http.MethodPost, instances, machine("x")), "ZONE_RESOURCE_POOL_EXHAUSTED", 503)
 }

@@ -70,8 +70,8 @@ func (g *GCP) classify(r *http.Request) fault.Call {
 // refuseFault answers a call that the fault plan refuses.
 func (g *GCP) refuseFault(w http.ResponseWriter, r *http.Request, f fault.Refusal) {
 	q := g.read(r)
-	if f.Kind == fault.Deny && !q.known && strings.HasSuffix(q.service, "token") {
-		writeRefusal(w, grantRefused("invalid_grant", "Invalid grant: account not found"))
+	if said := map[fault.Kind]string{fault.Deny: "Invalid grant: account not found", fault.TokenExpiry: "Invalid JWT Signature."}[f.Kind]; said != "" && !q.known && strings.HasSuffix(q.service, "token") {
+		writeRefusal(w, grantRefused("invalid_grant", said))
 		return
 	}
 	writeRefusal(w, g.faultError(q, f.Kind))

@@ -13,10 +13,11 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-// platformRegions are all regions of the platform. A project shows those of projectRegions
-// and its own: a list over all zones names every one of them.
+// platformRegions are all regions of the platform, by its documentation of August 2026. A
+// project shows those of projectRegions and its own: a list over all zones names every one
+// of them.
 const platformRegions = `africa-south1
-asia-east1 asia-east2 asia-northeast1 asia-northeast2 asia-northeast3 asia-south1 asia-south2 asia-southeast1 asia-southeast2
+asia-east1 asia-east2 asia-northeast1 asia-northeast2 asia-northeast3 asia-south1 asia-south2 asia-southeast1 asia-southeast2 asia-southeast3
 australia-southeast1 australia-southeast2
 europe-central2 europe-north1 europe-north2 europe-southwest1 europe-west1 europe-west10 europe-west12 europe-west2 europe-west3 europe-west4 europe-west6
 europe-west8 europe-west9

@@ -20,10 +20,10 @@ func (p *Prism) auditVM(e *entity) {
 	is := setOf(e.Spec.str("description"))
 	o := audit.Object{Name: e.name(), OwnerID: is.OwnerID, ClusterID: is.ClusterID, Cluster: is.Cluster, Leaving: e.Deleting, Copy: e.Copy}
 	o.Resource, o.ID = fault.Machine, e.UUID
-	p.options.Auditor.Seen(o)
+	p.Options.Auditor.Seen(o)
 	for _, id := range disksOf(e) {
 		o.Resource, o.ID = fault.Disk, id
-		p.options.Auditor.Seen(o)
+		p.Options.Auditor.Seen(o)
 	}
 }
 
@@ -41,9 +41,9 @@ func (p *Prism) auditGone(e *entity) {
 	if e.Kind != kindVM {
 		return
 	}
-	p.options.Auditor.Gone(fault.Machine, e.UUID)
+	p.Options.Auditor.Gone(fault.Machine, e.UUID)
 	for _, id := range disksOf(e) {
-		p.options.Auditor.Gone(fault.Disk, id)
+		p.Options.Auditor.Gone(fault.Disk, id)
 	}
 }
 
@@ -62,7 +62,7 @@ func (p *Prism) auditCategory(k *category) {
 			copies++
 		}
 	}
-	p.options.Auditor.Seen(audit.Object{
+	p.Options.Auditor.Seen(audit.Object{
 		Resource: fault.Category, ID: k.Name, Name: k.Name, OwnerID: cmp.Or(is.OwnerID, is.ClusterID), ClusterID: is.ClusterID, Cluster: is.Cluster,
 		Copy: copies > 0 && copies == len(all),
 	})

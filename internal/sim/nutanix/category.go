@@ -107,7 +107,7 @@ func deleteCategory(c *call) (any, error) {
 		return nil, inUse(k.Name, fmt.Sprintf("it has %d values", len(k.Values)))
 	}
 	c.st.categories.Remove(k.Name)
-	c.options.Auditor.Gone(fault.Category, k.Name)
+	c.Options.Auditor.Gone(fault.Category, k.Name)
 	return nil, nil
 }
 

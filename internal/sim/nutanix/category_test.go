@@ -5,6 +5,7 @@ package nutanix_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,8 @@ func TestCategoriesAreUsedAndNotDeletedBefore(t *testing.T) {
 	if text(vm, "metadata.categories.butler-cluster") != "demo" || text(vm, "metadata.categories_mapping.butler-cluster.0") != "demo" {
 		t.Errorf("categories: %v", vm["metadata"])
 	}
+	f.hasCategory(t, 1, object{"butler-cluster": []any{"none", "demo"}})
+	f.hasCategory(t, 0, object{"butler-cluster": []any{"none"}, "AppType": []any{"Default"}})
 	for path, want := range map[string]string{
 		"categories/butler-cluster/demo": "409 ENTITY_DELETION_FAILED: Category butler-cluster:demo cannot be deleted: it is assigned to vm " + text(vm, "metadata.uuid"),
 		"categories/butler-cluster":      "409 ENTITY_DELETION_FAILED: Category butler-cluster cannot be deleted: it has 1 values",
@@ -38,6 +41,15 @@ func TestCategoriesAreUsedAndNotDeletedBefore(t *testing.T) {
 	}
 	if got := f.call(t, http.MethodGet, "categories/butler-cluster", nil); got.status != http.StatusNotFound {
 		t.Errorf("it is still there: %s", got.text)
+	}
+}
+
+// hasCategory demands how many entities have one of the categories.
+func (f *fixture) hasCategory(t *testing.T, count int, params object) {
+	t.Helper()
+	got := f.do(t, http.MethodPost, "category/query", object{"usage_type": "APPLIED_TO", "category_filter": object{"type": "CATEGORIES_MATCH_ANY", "params": params}})
+	if text(got, "metadata.total_matches") != strconv.Itoa(count) || len(got["results"].([]any)) != count {
+		t.Errorf("%v: %v", params, got)
 	}
 }
 

@@ -67,8 +67,8 @@ func checkChange(e, next *entity) error {
 
 // applyUpdate carries a change out.
 func (p *Prism) applyUpdate(t task) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	e := p.st.get(kindVM, t.UUID)
 	if e == nil {
 		return failure("ENTITY_NOT_FOUND", "VM %s does not exist.", t.UUID)

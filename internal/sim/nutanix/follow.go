@@ -3,55 +3,39 @@
 
 package nutanix
 
-// maxRestarts is how often in a row a machine that dies at once is started again.
-const maxRestarts = 3
-
-// follow reacts to what machines do by themselves.
-func (p *Prism) follow() {
-	for {
-		select {
-		case <-p.ctx.Done():
-			return
-		case <-p.options.Datacenter.Addressed():
-		case id := <-p.options.Datacenter.Died():
-			p.died(id)
-		}
-	}
-}
+import (
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+)
 
 // died reacts to a machine that ended by itself: a VM whose guest has shut down is off;
 // otherwise its host was lost, and high availability starts it on another one.
-func (p *Prism) died(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	run, known := p.options.Datacenter.LastRun(id)
+func (p *Prism) died(id string, run datacenter.Run) {
 	e := p.st.get(kindVM, id)
-	if !known || !run.Died || e == nil || !e.On {
+	if e == nil || !e.On {
 		return
 	}
 	p.off(e)
-	if run.Clean || run.FailedStarts > maxRestarts {
+	if run.Clean || run.FailedStarts > cloud.MaxRecoveries {
 		e.resources()["power_state"] = "OFF"
 		p.st.put(e)
 		return
 	}
 	if err := p.powerOn(e); err != nil {
-		p.options.Log.Error("restart a VM", "vm", e.name(), "err", err)
+		p.Options.Log.Error("restart a VM", "vm", e.name(), "err", err)
 	}
 }
 
 // resume powers the VMs on that were on when the simulator ended. Tasks continue by
 // themselves.
 func (p *Prism) resume() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, e := range p.st.all(kindVM) {
 		p.auditVM(e)
 		if !e.On || e.Copy {
 			continue
 		}
 		if err := p.run(e); err != nil {
-			p.options.Log.Error("power on a VM", "vm", e.name(), "err", err)
+			p.Options.Log.Error("power on a VM", "vm", e.name(), "err", err)
 		}
 	}
 	for _, k := range p.st.categories.All() {
@@ -59,17 +43,21 @@ func (p *Prism) resume() {
 	}
 }
 
-// restart switches a machine off and on again. The VM is on all the time.
-func (p *Prism) restart(e *entity) {
-	go func() {
-		p.options.Datacenter.PowerOff(e.UUID)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if !e.On || p.ctx.Err() != nil {
-			return
+// running returns the machines of VMs that are on.
+func (p *Prism) running() (out []cloud.Machine) {
+	for _, e := range p.st.all(kindVM) {
+		if e.On {
+			out = append(out, p.machine(e))
 		}
-		if err := p.run(e); err != nil {
-			p.options.Log.Error("restart a VM", "vm", e.name(), "err", err)
-		}
-	}()
+	}
+	return out
+}
+
+// machine is that of a VM. A copy is what the platform's own clone creates: with description
+// and categories, and switched off.
+func (p *Prism) machine(e *entity) cloud.Machine {
+	return cloud.Machine{
+		ID: e.UUID, Name: e.name(), Copy: e.Copy, Runs: func() bool { return e.On },
+		Clone: func() { p.copyVM(e, newUUID(), e.name()+"-clone") }, PowerOn: func() error { return p.run(e) },
+	}
 }

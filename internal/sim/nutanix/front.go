@@ -5,28 +5,12 @@ package nutanix
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
-	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
-
-// openFronts serves the API to its users, with faults and the record of writes, and to the
-// administrator, without.
-func (p *Prism) openFronts() error {
-	o := p.options
-	api := fault.API{Classify: p.classify, Refuse: p.refuseFault, Pretend: p.pretend, Past: p, Second: http.HandlerFunc(p.serveSecond)}
-	var err, adminErr error
-	p.front, err = front.Serve(front.Options{
-		AddressFile: p.file("front"), Authority: o.Authority, Hosts: p.seed.Hosts, API: api, Tags: requestSet, Content: content,
-		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
-	}, p)
-	p.admin, adminErr = front.Serve(front.Options{AddressFile: p.file("adminfront"), Authority: o.Authority, API: api, Log: o.Log}, p)
-	return errors.Join(err, adminErr)
-}
 
 // requestSet is what the description in a request says: of a VM, or of a category.
 func requestSet(body []byte) tag.Set {
@@ -67,8 +51,8 @@ func (p *Prism) classify(r *http.Request) fault.Call {
 	c := fault.Call{Verb: q.route.verb, Resource: q.route.resource()}
 	switch {
 	case q.route.uuid:
-		p.mu.Lock()
-		defer p.mu.Unlock()
+		p.Lock()
+		defer p.Unlock()
 		c.Name = p.nameOf(q.route.kind, q.params[0])
 	case c.Verb == fault.Create && q.route.kind == kindVM:
 		o := object{}

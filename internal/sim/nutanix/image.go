@@ -24,8 +24,8 @@ const talosBytes = 1 << 30
 
 // applyImage imports an image to all clusters.
 func (p *Prism) applyImage(t task) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	e := p.st.get(kindImage, t.UUID)
 	if e == nil {
 		return failure("ENTITY_NOT_FOUND", "image : %s does not exist.", t.UUID)
@@ -60,8 +60,8 @@ func deleteImage(c *call) (any, error) {
 
 // applyDeleteImage deletes an image. The disks of VMs are copies.
 func (p *Prism) applyDeleteImage(t task) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	e := p.st.get(kindImage, t.UUID)
 	if e == nil {
 		return failure("ENTITY_NOT_FOUND", "image : %s does not exist.", t.UUID)
@@ -89,8 +89,8 @@ func cloneVM(c *call) (any, error) {
 }
 
 func (p *Prism) applyClone(t task) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	e := p.st.get(kindVM, t.UUID)
 	if e == nil {
 		return failure("ENTITY_NOT_FOUND", "vm : %s does not exist.", t.UUID)

@@ -21,7 +21,7 @@ const (
 
 // central is the UUID of the cluster that Prism Central is.
 func (p *Prism) central() string {
-	if p.machines {
+	if p.Hosts {
 		return firstCentral
 	}
 	return secondCentral

@@ -7,138 +7,65 @@
 package nutanix
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"sync"
-	"time"
+	"net/http"
 
-	"github.com/butlerdotdev/butler/internal/sim/conflict"
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
-	"github.com/butlerdotdev/butler/internal/sim/front"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/nutanix/model"
 )
 
 // Prism is a simulated Prism Central. Its API is safe for concurrent use.
 type Prism struct {
-	options facade.Options
-	seed    Seed
-	// machines reports whether machines can run: those of the datacenter belong to the first
-	// platform.
-	machines bool
+	*cloud.Base
+
+	seed     Seed
 	model    *model.Model
 	routes   []route
 	tasks    *datacenter.Operations
-
-	front, admin *front.Server
-
-	ctx    context.Context
-	cancel context.CancelFunc
-	ended  chan struct{}
-	once   sync.Once
-
-	mu       *sync.Mutex // the second platform has the lock of the first
 	st       *state
 	sessions map[string]session
-	past     map[time.Time]*state
-	second   *Prism // nil: no fault plan has had one
 }
 
-func newPrism(o facade.Options, seed Seed, machines bool) (*Prism, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+// newPrism returns a Prism Central, or with a first one that which answers in its place.
+func newPrism(o facade.Options, seed Seed, first *Prism) (_ *Prism, err error) {
+	p := &Prism{seed: seed.withDefaults(), model: model.Load(), routes: routes(), sessions: map[string]session{}}
+	if p.Base, err = cloud.New(o, first == nil, p.behaviour()); err != nil {
 		return nil, err
 	}
-	p := &Prism{
-		options: o, seed: seed.withDefaults(), machines: machines, model: model.Load(), routes: routes(), ended: make(chan struct{}),
-		mu: &sync.Mutex{}, sessions: map[string]session{}, past: map[time.Time]*state{},
-	}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	var err error
-	if p.st, err = openState(filepath.Join(o.Dir, "state"), o.Log); err != nil {
+	if p.st, err = openState(p.File("state"), p.Options.Log); err != nil {
 		return nil, err
 	}
-	return p, p.install()
-}
-
-func start(ctx context.Context, o facade.Options) (facade.API, error) {
-	seed, err := readSeed(o.Seed)
-	if err != nil {
+	if err := p.install(); err != nil {
 		return nil, err
 	}
-	p, err := newPrism(o, seed, true)
-	if err != nil {
-		return nil, fmt.Errorf("start simulated Nutanix: %w", err)
+	if first != nil {
+		p.Join(first.Base)
+		p.st.principals, p.sessions = first.st.principals, first.sessions
 	}
-	if err := p.open(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start simulated Nutanix: %w", err), p.Stop())
-	}
-	return p, nil
+	return p, p.openTasks(p.File("tasks"))
 }
 
-// open serves the API.
-func (p *Prism) open(ctx context.Context) error {
-	if err := errors.Join(p.openFronts(), p.openTasks(p.file("tasks"))); err != nil {
-		return err
+func (p *Prism) behaviour() cloud.Behaviour {
+	return cloud.Behaviour{
+		Serve: p.ServeHTTP, Snapshot: p.snapshot,
+		Second: func(o facade.Options) (http.Handler, error) { return newPrism(o, p.seed, p) },
+		API:    fault.API{Classify: p.classify, Refuse: p.refuseFault, Pretend: p.pretend},
+		Tags:   requestSet, Content: content, Hosts: p.seed.Hosts, Port: defaultPort, Files: p.files,
+		Resume: p.resume, Died: p.died, Running: p.running, Conflict: p.createConflict,
 	}
-	p.resume()
-	go p.follow()
-	go p.followPlans()
-	if err := (conflict.Machines{
-		Faults: p.options.Faults, Done: p.ctx.Done(), Log: p.options.Log, Create: p.createConflict,
-	}).Start(ctx); err != nil {
-		return err
-	}
-	if err := p.Prepare(ctx, p.options.Faults.Plan()); err != nil {
-		return err
-	}
-	if err := p.writeCredentials(); err != nil {
-		return err
-	}
-	p.front.Route(defaultPort)
-	p.options.Faults.Begin()
-	return nil
 }
 
-// Wait implements facade.API.
-func (p *Prism) Wait() error {
-	<-p.ended
-	return nil
+// snapshot returns what answers as of now.
+func (p *Prism) snapshot() http.HandlerFunc {
+	then := p.st.snapshot()
+	return func(w http.ResponseWriter, r *http.Request) { p.respond(w, r, then) }
 }
 
 // Stop implements facade.API.
-func (p *Prism) Stop() (err error) {
-	p.once.Do(func() {
-		p.cancel()
-		err = errors.Join(p.front.Close(), p.admin.Close())
-		if p.tasks != nil {
-			p.tasks.Close()
-		}
-		p.mu.Lock() // what is being done under the lock has ended then
-		defer p.mu.Unlock()
-		close(p.ended)
-	})
+func (p *Prism) Stop() error {
+	err := p.Base.Stop()
+	p.tasks.Close()
 	return err
-}
-
-// later does something under the lock after a time, unless the platform has ended.
-func (p *Prism) later(d time.Duration, do func()) {
-	go func() {
-		select {
-		case <-p.ctx.Done():
-			return
-		case <-time.After(d):
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.ctx.Err() == nil {
-			do()
-		}
-	}()
 }

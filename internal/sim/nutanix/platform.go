@@ -6,19 +6,19 @@ package nutanix
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 )
 
 // Platform returns Nutanix as a platform that can be simulated.
 func Platform() facade.Platform {
-	return facade.Platform{Type: v1alpha1.ProviderNutanix, Start: start, Seed: seedFor}
+	return facade.Platform{Type: v1alpha1.ProviderNutanix, Seed: seedFor, Start: cloud.Start("Nutanix", func(o facade.Options, s Seed) (*Prism, error) {
+		return newPrism(o, s, nil)
+	})}
 }
 
 // seedFor returns what a manifest expects on the platform.
@@ -95,19 +95,17 @@ func imageName(t v1alpha1.TalosSpec) string {
 	return name
 }
 
-func (p *Prism) file(name string) string { return filepath.Join(p.options.Dir, name) }
-
 // Credentials implements facade.API.
 func (p *Prism) Credentials() map[string]string {
-	return map[string]string{v1alpha1.KeyUsername: p.file("username"), v1alpha1.KeyPassword: p.file("password")}
+	return map[string]string{v1alpha1.KeyUsername: p.File("username"), v1alpha1.KeyPassword: p.File("password")}
 }
 
 // Admin implements facade.API. It is a file with the URL of the API, the user, the password
 // and the file of the authority.
-func (p *Prism) Admin() string { return p.file("admin.json") }
+func (p *Prism) Admin() string { return p.File("admin.json") }
 
 // User is the same for the user.
-func (p *Prism) User() string { return p.file("user.json") }
+func (p *Prism) User() string { return p.File("user.json") }
 
 // access is the content of such a file.
 type access struct {
@@ -118,22 +116,19 @@ type access struct {
 	CA       string `json:"caBundle"` // a file
 }
 
-// writeCredentials writes the files of the user and of the administrator.
-func (p *Prism) writeCredentials() error {
+// files are those of the user and of the administrator.
+func (p *Prism) files() map[string][]byte {
 	user, admin := p.st.principals.ByID[userName], p.st.principals.ByID[adminName]
-	return errors.Join(
-		plane.WriteFile(p.file("username"), []byte(user.Name)),
-		plane.WriteFile(p.file("password"), []byte(user.Password)),
-		plane.WriteFile(p.file("apiKey"), []byte(user.APIKey)),
-		p.writeAccess(p.User(), user, p.front.Address()),
-		p.writeAccess(p.Admin(), admin, p.admin.Address()),
-	)
+	return map[string][]byte{
+		"username": []byte(user.Name), "password": []byte(user.Password), "apiKey": []byte(user.APIKey),
+		"user.json": p.accessOf(user, p.Address()), "admin.json": p.accessOf(admin, p.AdminAddress()),
+	}
 }
 
-func (p *Prism) writeAccess(file string, who *principal, address string) error {
-	raw, err := json.Marshal(access{"https://" + address, who.Name, who.Password, who.APIKey, p.options.Authority.File()})
+func (p *Prism) accessOf(who *principal, address string) []byte {
+	raw, err := json.Marshal(access{"https://" + address, who.Name, who.Password, who.APIKey, p.Options.Authority.File()})
 	if err != nil {
-		return err
+		return nil // strings can always be written
 	}
-	return plane.WriteFile(file, raw)
+	return raw
 }

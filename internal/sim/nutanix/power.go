@@ -26,9 +26,9 @@ func (p *Prism) bringPower(e *entity) error {
 	case e.wants() && !e.On:
 		return p.powerOn(e)
 	case !e.wants() && e.On:
-		p.mu.Unlock()
-		p.options.Datacenter.PowerOff(e.UUID)
-		p.mu.Lock()
+		p.Unlock()
+		p.Options.Datacenter.PowerOff(e.UUID)
+		p.Lock()
 		p.off(e)
 	}
 	return nil
@@ -55,14 +55,14 @@ func (p *Prism) powerOn(e *entity) error {
 	}
 	e.Status["host_reference"] = reference(kindHost, host.UUID, host.name())
 	p.st.put(e)
-	p.drainLater(e)
+	p.Started(p.machine(e))
 	return nil
 }
 
 // hostFor returns the host of the VM's cluster with the most free memory that has room for
 // it; nil: none has.
 func (p *Prism) hostFor(e *entity) (best *entity) {
-	if _, full := p.options.Faults.WithoutCapacity(e.name()); full || !p.machines || e.Copy {
+	if _, full := p.Options.Faults.WithoutCapacity(e.name()); full || !p.Hosts || e.Copy {
 		return nil
 	}
 	most := e.resources().num("memory_size_mib") - 1
@@ -96,11 +96,11 @@ func (p *Prism) run(e *entity) error {
 	if image == nil || len(nics) == 0 || !nics[0].bool("is_connected") {
 		return nil
 	}
-	_, err := p.options.Datacenter.PowerOn(datacenter.Spec{
+	_, err := p.Options.Datacenter.PowerOn(datacenter.Spec{
 		ID: e.UUID, Name: e.name(), Ref: e.UUID, Instance: e.UUID, MAC: strings.ToLower(nics[0].str("mac_address")),
 		Network: nics[0].sub("subnet_reference").str("uuid"), Address: p.fixed(e),
 		CPU: r.num("num_sockets") * r.num("num_vcpus_per_socket"), MemoryMB: r.num("memory_size_mib"),
-		Image: image.name() + " " + image.Spec.str("description"), Disks: p.guestDisks(e), UserData: userData(r, image),
+		Image: image.name() + " " + image.Spec.str("description"), Disks: p.guestDisks(e), UserData: userData(r, image), ImagePlatform: platformOf(image),
 	})
 	return err
 }
@@ -115,10 +115,20 @@ func (p *Prism) fixed(e *entity) netip.Addr {
 	return netip.Addr{}
 }
 
+// platformOf is what an image was built for, as its name says.
+func platformOf(image *entity) string {
+	for _, platform := range []string{"nocloud", "metal"} {
+		if strings.Contains(image.name()+image.resources().str("source_uri"), platform) {
+			return strings.TrimPrefix(platform, "metal")
+		}
+	}
+	return "openstack"
+}
+
 // userData is what the guest reads from the configuration drive. An image for NoCloud looks
 // for a drive with another label, and finds nothing.
 func userData(r object, image *entity) []byte {
-	if strings.Contains(image.name()+image.resources().str("source_uri"), "nocloud") {
+	if platformOf(image) == "nocloud" {
 		return nil
 	}
 	data, err := base64.StdEncoding.DecodeString(r.sub("guest_customization").sub("cloud_init").str("user_data"))

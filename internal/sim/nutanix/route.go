@@ -87,6 +87,7 @@ func routes() []route {
 
 func categoryRoutes() []route {
 	return []route{
+		{method: "POST", path: "category/query", kind: kindCategory, body: "category_query_input", permission: "View_Category_Mapping", verb: fault.List, handle: queryCategories},
 		{method: "POST", path: "categories/list", kind: kindCategory, body: "category_list_metadata", permission: "View_Name_Category", verb: fault.List, handle: listCategories},
 		{method: "POST", path: "categories/*/list", kind: kindCategory, body: "category_list_metadata", permission: "View_Value_Category", verb: fault.List, handle: listValues},
 		{method: "PUT", path: "categories/*", kind: kindCategory, body: "category_key", permission: "Create_Or_Update_Name_Category", verb: fault.Create, handle: putCategory},

@@ -76,16 +76,6 @@ func documentedRole() (r role, err error) {
 	return r, nil
 }
 
-func readSeed(raw json.RawMessage) (s Seed, err error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return s, nil
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, fmt.Errorf("seed of simulated Nutanix: %w", err)
-	}
-	return s, nil
-}
-
 func (s Seed) withDefaults() Seed {
 	set := func(field *string, value string) {
 		if *field == "" {

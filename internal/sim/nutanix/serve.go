@@ -54,8 +54,8 @@ type call struct {
 
 // ServeHTTP answers a call that no fault has answered.
 func (p *Prism) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	p.respond(w, r, p.st)
 }
 

@@ -71,9 +71,9 @@ func carryOutTask(do func(task) error) func(context.Context, datacenter.Operatio
 // takes is how long a task is pending.
 func (p *Prism) takes(operation string) time.Duration {
 	if operation == taskCreate {
-		return 2 * p.options.Create
+		return 2 * p.Options.Create
 	}
-	return p.options.Create
+	return p.Options.Create
 }
 
 // begin begins a task on an entity.

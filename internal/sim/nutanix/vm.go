@@ -17,8 +17,8 @@ import (
 // applyCreate creates a VM on its cluster, and powers it on if that is wanted. What could
 // not be created stays as an intent in state ERROR.
 func (p *Prism) applyCreate(t task) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	e := p.st.get(kindVM, t.UUID)
 	if e == nil {
 		return failure("ENTITY_NOT_FOUND", "VM %s does not exist.", t.UUID)
@@ -28,16 +28,12 @@ func (p *Prism) applyCreate(t task) error {
 			return p.settle(e, err)
 		}
 	}
-	err := p.bringPower(e)
-	if err == nil {
-		p.clone(e)
-	}
-	return p.settle(e, err)
+	return p.settle(e, p.bringPower(e))
 }
 
 // place creates a VM that is off.
 func (p *Prism) place(e *entity) error {
-	if p.options.Faults.FailsAtStart(e.name()) {
+	if p.Options.Faults.FailsAtStart(e.name()) {
 		return failure("INTERNAL_ERROR", "Internal Server Error. Failed to create the VM on its cluster.")
 	}
 	if err := p.complete(e); err != nil {
@@ -50,7 +46,7 @@ func (p *Prism) place(e *entity) error {
 }
 
 // lag is how long a new VM is not listed.
-func (p *Prism) lag() time.Duration { return max(p.options.Create/2, p.seed.Lag.Duration) }
+func (p *Prism) lag() time.Duration { return max(p.Options.Create/2, p.seed.Lag.Duration) }
 
 // settle records how a task on an entity has ended, and returns its error.
 func (p *Prism) settle(e *entity, err error) error {
@@ -130,7 +126,7 @@ func (p *Prism) assign(e *entity, n object, subnet *entity) error {
 	switch {
 	case len(config) == 0 && asked != "":
 		return failure("INVALID_ARGUMENT", "Given input is invalid. IP address %s cannot be assigned on subnet %s, which is not managed.", asked, subnet.name())
-	case len(config) == 0 || !p.machines:
+	case len(config) == 0 || !p.Hosts:
 		return nil
 	case asked != "":
 		return p.checkAddress(e, asked, subnet)
@@ -138,7 +134,7 @@ func (p *Prism) assign(e *entity, n object, subnet *entity) error {
 	if len(config.subs("pool_list")) == 0 {
 		return failure("INVALID_ARGUMENT", "Cannot allocate address! No DHCP pool is defined or the DHCP pool is exhausted.")
 	}
-	address, err := p.options.Datacenter.Lease(e.UUID, subnet.UUID)
+	address, err := p.Options.Datacenter.Lease(e.UUID, subnet.UUID)
 	if errors.Is(err, datacenter.ErrExhausted) {
 		return failure("RESOURCE_SHORTAGE", "No free IP address is available in subnet %s.", subnet.name())
 	}
@@ -194,7 +190,7 @@ func (p *Prism) vmStatus(e *entity) object {
 // learned adds the addresses that the platform sees in the traffic of a guest: all on a
 // subnet that it does not manage, and further ones of the guest.
 func (p *Prism) learned(e *entity, out object) {
-	m, on := p.options.Datacenter.Running(e.UUID)
+	m, on := p.Options.Datacenter.Running(e.UUID)
 	nics := out.subs("nic_list")
 	if !on || len(nics) == 0 || !m.Address.IsValid() {
 		return
@@ -245,19 +241,19 @@ func deletion(kind, id string) object {
 
 // applyDelete ends the machine of a VM, and then the VM.
 func (p *Prism) applyDelete(t task) error {
-	p.mu.Lock()
+	p.Lock()
 	e := p.st.get(kindVM, t.UUID)
-	p.mu.Unlock()
+	p.Unlock()
 	if e == nil {
 		return failure("ENTITY_NOT_FOUND", "vm : %s does not exist.", t.UUID)
 	}
-	if p.machines && !e.Copy {
-		if err := p.options.Datacenter.Remove(e.UUID); err != nil {
+	if p.Hosts && !e.Copy {
+		if err := p.Options.Datacenter.Remove(e.UUID); err != nil {
 			return err
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	p.drop(e)
 	return nil
 }

@@ -21,7 +21,7 @@ func (g *guest) owner() tag.Set {
 // auditGuest reports a VM to the auditor, and its disks.
 func (p *PVE) auditGuest(g *guest) {
 	set := g.owner()
-	p.options.Auditor.Seen(audit.Object{
+	p.Options.Auditor.Seen(audit.Object{
 		Resource: fault.Machine, ID: g.UUID, Name: g.name(), OwnerID: set.OwnerID, ClusterID: set.ClusterID, Cluster: set.Cluster, Copy: g.Copy,
 	})
 	for _, v := range p.disksOf(g, false) {
@@ -45,7 +45,7 @@ func (v *volume) resource() fault.Resource {
 // auditVolume reports a volume to the auditor. Volumes have no tags: they belong to whom
 // their VM did.
 func (p *PVE) auditVolume(v *volume) {
-	p.options.Auditor.Seen(audit.Object{
+	p.Options.Auditor.Seen(audit.Object{
 		Resource: v.resource(), ID: v.key(), Name: v.ID, OwnerID: v.Owner.OwnerID, ClusterID: v.Owner.ClusterID, Cluster: v.Owner.Cluster, Copy: v.Copy,
 	})
 }

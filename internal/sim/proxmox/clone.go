@@ -219,7 +219,7 @@ func beginClone(p *PVE, t *task) error {
 	}
 	taken := p.st.guests.ByID[t.Params["newid"]]
 	switch {
-	case taken != nil && taken.Temporary && p.cloningTo(taken, t):
+	case taken != nil && taken.Temporary && p.cloningTo(taken.id(), t):
 		return fail("can't lock file '/var/lock/qemu-server/lock-%d.conf' - got timeout", newID)
 	case taken != nil && taken.Node == t.Node:
 		return fail("unable to create VM %d: config file already exists", newID)
@@ -236,10 +236,10 @@ func beginClone(p *PVE, t *task) error {
 	return nil
 }
 
-// cloningTo reports whether another task on the node clones to a VM: it holds the lock file.
-func (p *PVE) cloningTo(g *guest, except *task) bool {
+// cloningTo reports whether another task on the node clones to an ID: it holds the lock file.
+func (p *PVE) cloningTo(id string, except *task) bool {
 	for _, t := range p.st.tasks.ByID {
-		if t != except && t.running() && t.Type == "qmclone" && t.Node == except.Node && t.Params["newid"] == g.id() {
+		if t != except && t.running() && t.Type == "qmclone" && t.Node == except.Node && t.Params["newid"] == id {
 			return true
 		}
 	}
@@ -253,7 +253,7 @@ func endClone(p *PVE, t *task) error {
 		return errors.New("clone failed: the configuration is gone")
 	}
 	config, created, err := p.copyDisks(t, source, g)
-	if err == nil && p.options.Faults.FailsAtStart(t.Params["name"]) {
+	if err == nil && p.Options.Faults.FailsAtStart(t.Params["name"]) {
 		err = errors.New("copy failed: command '/usr/bin/qemu-img convert -p -n -f raw -O raw' failed: exit code 1")
 		if p.seed.Debris != "" {
 			return p.leaveDebris(t, g, config, created, err)

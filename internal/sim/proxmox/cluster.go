@@ -21,23 +21,19 @@ func getVersion(c *call) (any, error) {
 func (p *PVE) watchStatus() {
 	every := p.seed.Lag
 	if every == 0 {
-		every = max(5*p.options.Create, 200*time.Millisecond)
+		every = max(5*p.Options.Create, 200*time.Millisecond)
 	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-p.ctx.Done():
-			return
-		case <-tick.C:
+	for p.Sleep(every) {
+		p.Do(p.publish)
+	}
+}
+
+// publish has the lists show what the nodes that are online have.
+func (p *PVE) publish() {
+	for _, g := range p.st.guests.ByID {
+		if !p.node(g.Node).Offline {
+			g.Shown = p.status(g)
 		}
-		p.mu.Lock()
-		for _, g := range p.st.guests.ByID {
-			if !p.node(g.Node).Offline {
-				g.Shown = p.status(g)
-			}
-		}
-		p.mu.Unlock()
 	}
 }
 

@@ -4,24 +4,21 @@
 package proxmox
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"net/http"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 )
 
 // pretend answers a call with a task that fails later: nothing is carried out.
 func (p *PVE) pretend(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	t, params := p.find(r)
 	c := &call{PVE: p, st: p.st, now: time.Now(), route: t, params: params}
 	if err := c.authenticate(r); err != nil {
@@ -44,75 +41,28 @@ func endPretended(_ *PVE, t *task) error {
 	return fail("can't lock file '/var/lock/qemu-server/lock-%s.conf' - got timeout", t.ID)
 }
 
-// Note implements fault.Past.
-func (p *PVE) Note(moment time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.past[moment] == nil {
-		p.past[moment] = p.st.snapshot()
+// running returns the machines that run.
+func (p *PVE) running() (out []cloud.Machine) {
+	for _, g := range p.st.guests.All() {
+		if g.Running {
+			out = append(out, p.machine(g))
+		}
 	}
+	return out
 }
 
-// Answer implements fault.Past.
-func (p *PVE) Answer(w http.ResponseWriter, r *http.Request, moment time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	then := p.past[moment]
-	if then == nil {
-		then = p.st
-	}
-	p.respond(w, r, &call{PVE: p, st: then, now: time.Now()})
-}
-
-// Prepare implements facade.API. The second platform is another cluster with the same nodes
-// and accounts, in which nothing can run.
-func (p *PVE) Prepare(_ context.Context, plan fault.Plan) error {
-	if !plan.Has(fault.SecondPlatform) {
-		return nil
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.second != nil {
-		return nil
-	}
-	o := p.options
-	o.Dir, o.Faults, o.Auditor, o.Network = filepath.Join(o.Dir, "second"), nil, nil, nil
-	second, err := newPVE(o, p.seed, secondCluster, false)
-	if err != nil {
-		return fmt.Errorf("start the second platform: %w", err)
-	}
-	second.st.accounts, second.mu = p.st.accounts, p.mu
-	second.ctx, second.front, second.admin = p.ctx, p.front, p.admin
-	p.second = second
-	return nil
-}
-
-func (p *PVE) serveSecond(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	second := p.second
-	p.mu.Unlock()
-	if second == nil {
-		http.Error(w, "the second platform does not run", http.StatusServiceUnavailable)
-		return
-	}
-	second.ServeHTTP(w, r)
-}
-
-// clone copies a VM that runs, if the fault plan says so, as a restore from a backup does:
-// with its description and tags, and switched off.
-func (p *PVE) clone(g *guest) {
-	if !g.Copy && p.options.Faults.Cloned(g.name()) {
-		p.copyGuest(g, g.name()+"-clone")
+// machine is that of a VM. A copy is one that a restore from a backup has created: with
+// description and tags, and switched off.
+func (p *PVE) machine(g *guest) cloud.Machine {
+	return cloud.Machine{
+		ID: g.UUID, Name: g.name(), Copy: g.Copy, Runs: func() bool { return g.Running && p.st.guests.ByID[g.id()] == g },
+		Clone: func() { p.copyGuest(g, g.name()+"-clone") }, PowerOn: func() error { return p.evacuate(g) },
 	}
 }
 
 // copyGuest creates a stopped copy of a VM with disks of its own.
 func (p *PVE) copyGuest(g *guest, name string) *guest {
-	id := g.VMID + 1
-	for p.st.guests.ByID[strconv.Itoa(id)] != nil {
-		id++
-	}
-	copied := &guest{VMID: id, Node: g.Node, UUID: uuid.NewString(), Config: maps.Clone(g.Config), Pending: map[string]string{}, Image: g.Image, Copy: true}
+	copied := &guest{VMID: p.freeID(g.VMID + 1), Node: g.Node, UUID: uuid.NewString(), Config: maps.Clone(g.Config), Pending: map[string]string{}, Image: g.Image, Copy: true}
 	copied.Config["name"], copied.Config["smbios1"] = name, "uuid="+copied.UUID
 	for option, value := range g.Config {
 		drive := parseDrive(option, value)
@@ -130,93 +80,40 @@ func (p *PVE) copyGuest(g *guest, name string) *guest {
 	return copied
 }
 
-// drainLater moves a VM to another node when the fault plan drains its host: as the disks
+// evacuate starts a VM whose node is drained on the next one that is online: as its disks
 // are local, it restarts there.
-func (p *PVE) drainLater(g *guest) {
-	after, hit := p.options.Faults.DrainedAfter(g.name())
-	if !hit {
-		return
+func (p *PVE) evacuate(g *guest) error {
+	p.stopped(g)
+	at := slices.IndexFunc(p.seed.Nodes, func(n Node) bool { return n.Name == g.Node })
+	if next := p.seed.Nodes[(at+1)%len(p.seed.Nodes)]; next.Name != g.Node && !next.Offline {
+		p.move(g, next.Name)
 	}
-	p.later(after, func() {
-		if g.Running && p.st.guests.ByID[g.id()] == g {
-			p.Drain(g.VMID)
-		}
-	})
-}
-
-// Drain moves a VM to the next node that is online, with a restart. It is called under the
-// lock.
-func (p *PVE) Drain(vmid int) {
-	g := p.st.guests.ByID[strconv.Itoa(vmid)]
-	if g == nil {
-		return
-	}
-	for i := range p.seed.Nodes {
-		n := &p.seed.Nodes[(i+1)%len(p.seed.Nodes)]
-		if p.seed.Nodes[i].Name != g.Node {
-			continue
-		}
-		p.halt(g)
-		if n.Name != g.Node && !n.Offline {
-			p.move(g, n.Name)
-		}
-		p.restart(g)
-		return
-	}
-}
-
-// restart powers a VM on again.
-func (p *PVE) restart(g *guest) {
 	if err := p.powerOn(g); err != nil {
-		p.options.Log.Error("start a VM again", "vmid", g.VMID, "err", err)
-		return
+		return err
 	}
-	g.Running, g.Started = true, time.Now()
-	p.st.put(g)
-	p.auditGuest(g)
-}
-
-// followPlans has the faults of a new plan happen to the machines that run.
-func (p *PVE) followPlans() {
-	replaced := p.options.Faults.Replaced()
-	for {
-		select {
-		case <-p.ctx.Done():
-			return
-		case <-replaced:
-		}
-		replaced = p.options.Faults.Replaced()
-		p.mu.Lock()
-		for _, g := range p.st.guests.All() {
-			if g.Running {
-				p.clone(g)
-				p.drainLater(g)
-			}
-		}
-		p.mu.Unlock()
-	}
+	p.started(g)
+	return nil
 }
 
 // createConflict creates a stopped VM of a name, without an owner.
-func (p *PVE) createConflict(_ context.Context, name string) (func(context.Context) error, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p *PVE) createConflict(name string) (remove func(), err error) {
 	if p.st.guestNamed(name) != nil {
 		return nil, nil
 	}
-	id := 100
+	id := p.freeID(100)
+	g := &guest{VMID: id, Node: p.local(), UUID: uuid.NewString(), Config: map[string]string{"name": name, "memory": "1024", "cores": "1"}, Pending: map[string]string{}}
+	p.st.put(g)
+	return func() {
+		if p.st.guests.ByID[g.id()] == g {
+			p.drop(g)
+		}
+	}, nil
+}
+
+// freeID is the first VM ID from one on that is not taken.
+func (p *PVE) freeID(id int) int {
 	for p.st.guests.ByID[strconv.Itoa(id)] != nil {
 		id++
 	}
-	g := &guest{VMID: id, Node: p.local(), UUID: uuid.NewString(), Config: map[string]string{"name": name, "memory": "1024", "cores": "1"}, Pending: map[string]string{}}
-	p.st.put(g)
-	return func(context.Context) error {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.st.guests.ByID[g.id()] != g {
-			return errors.New("the conflicting VM is gone")
-		}
-		p.drop(g)
-		return nil
-	}, nil
+	return id
 }

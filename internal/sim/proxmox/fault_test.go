@@ -12,7 +12,6 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 	"github.com/butlerdotdev/butler/internal/sim/proxmox"
-	"github.com/butlerdotdev/butler/provider/tag"
 )
 
 func TestFaultsRefuseInTheWordsOfThePlatform(t *testing.T) {
@@ -49,7 +48,7 @@ func TestClonesThatFailLeave(t *testing.T) {
 	for debris, want := range map[string]struct{ vms, volumes int }{"": {0, 0}, "volumes": {0, 1}, "guest": {1, 1}} {
 		f := start(t, proxmox.Seed{Debris: debris})
 		f.plan(fault.Fault{Kind: fault.FailedTask, Verb: fault.Create, Times: 1})
-		text := tag.Proxmox().Text(tag.Set{OwnerID: "0b9f1c5e-7d3a-4c7e-9a57-3f1d2e4b6a80"})
+		text := `{"butler.butlerlabs.dev/owner-id":"0b9f1c5e-7d3a-4c7e-9a57-3f1d2e4b6a80","vmid":101}`
 		if s := f.do(t, "POST", template+"/clone", "newid=101", "name=a", "description="+text); s == "OK" {
 			t.Errorf("%s: the task has succeeded", debris)
 		}
@@ -91,6 +90,27 @@ func TestTasksFailAfterTheyWereAccepted(t *testing.T) {
 	}
 	f.plan()
 	ok(t, f.do(t, "POST", vm+"/status/start"))
+}
+
+// TestADeletionAwaitsTheClone: it gets the lock file of the VM when that has ended.
+func TestADeletionAwaitsTheClone(t *testing.T) {
+	f := start(t, proxmox.Seed{Tasks: 300 * time.Millisecond})
+	began := time.Now()
+	clone := f.call(t, "POST", template+"/clone", "newid=101", "name=mgmt-cp-0", "full=1", "storage=local-lvm").Data.(string)
+	f.until(t, "VM 101 is reserved", func() bool { return f.call(t, "GET", vm+"/config").code == 200 })
+	f.until(t, "half of the clone is done", func() bool { return time.Since(began) > 150*time.Millisecond })
+	ok(t, f.do(t, "DELETE", vm))
+	ok(t, f.await(t, clone))
+	if vms, err := f.admin.VMs(t.Context()); err != nil || len(vms) != 0 {
+		t.Errorf("left are %v, %v", vms, err)
+	}
+	clone = f.call(t, "POST", template+"/clone", "newid=101", "name=mgmt-cp-0", "full=1", "storage=local-lvm").Data.(string)
+	f.until(t, "VM 101 is reserved", func() bool { return f.call(t, "GET", vm+"/config").code == 200 })
+	destroy := f.call(t, "DELETE", vm).Data.(string)
+	f.call(t, "DELETE", "/nodes/pve1/tasks/"+clone)
+	if s := f.await(t, destroy); s != "VM is locked (clone)" {
+		t.Errorf("without the clone it ended with %q", s)
+	}
 }
 
 func TestMachinesDieAndAreDrained(t *testing.T) {

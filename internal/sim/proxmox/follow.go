@@ -3,34 +3,33 @@
 
 package proxmox
 
-// follow reacts to what machines do by themselves.
-func (p *PVE) follow() {
-	for {
-		select {
-		case <-p.ctx.Done():
-			return
-		case <-p.options.Datacenter.Addressed():
-		case id := <-p.options.Datacenter.Died():
-			p.died(id)
-		}
-	}
-}
+import (
+	"time"
+
+	"github.com/butlerdotdev/butler/internal/sim/datacenter"
+)
 
 // died has a VM stopped whose guest has shut down, or whose QEMU has ended: nothing starts
 // it again but HA, which is not simulated.
-func (p *PVE) died(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	run, known := p.options.Datacenter.LastRun(id)
-	if !known || !run.Died {
-		return
-	}
+func (p *PVE) died(id string, run datacenter.Run) {
 	g := p.st.guests.ByID[run.Spec.Ref]
 	if g == nil || g.UUID != id || !g.Running {
 		return
 	}
+	p.stopped(g)
+}
+
+// stopped records that a VM does not run.
+func (p *PVE) stopped(g *guest) {
 	g.Running = false
 	p.applyPending(g)
+	p.st.put(g)
+	p.auditGuest(g)
+}
+
+// started records that a VM runs.
+func (p *PVE) started(g *guest) {
+	g.Running, g.Started = true, time.Now()
 	p.st.put(g)
 	p.auditGuest(g)
 }
@@ -38,15 +37,13 @@ func (p *PVE) died(id string) {
 // resume powers the machines on that should run after a restart of the simulator, and
 // continues tasks.
 func (p *PVE) resume() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.auditAll()
 	for _, g := range p.st.guests.All() {
 		if !g.Running || g.Copy {
 			continue
 		}
 		if err := p.powerOn(g); err != nil {
-			p.options.Log.Error("power on a VM", "vmid", g.VMID, "err", err)
+			p.Options.Log.Error("power on a VM", "vmid", g.VMID, "err", err)
 		}
 	}
 	for _, t := range p.st.tasks.All() {
@@ -55,4 +52,5 @@ func (p *PVE) resume() {
 			p.work(t)
 		}
 	}
+	go p.watchStatus()
 }

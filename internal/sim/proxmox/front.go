@@ -6,7 +6,6 @@ package proxmox
 import (
 	"bytes"
 	"net/http"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -16,25 +15,6 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/front"
 	"github.com/butlerdotdev/butler/provider/tag"
 )
-
-// openFronts serves the API to its users, with faults and the record of writes, and to the
-// administrator, without. The platform speaks HTTP/1.1 alone.
-func (p *PVE) openFronts() (err error) {
-	o := p.options
-	users := front.Options{
-		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority, Hosts: p.hostNames(), HTTP1: true,
-		API:  fault.API{Classify: p.classify, Refuse: p.refuseFault, Pretend: p.pretend, Past: p, Second: http.HandlerFunc(p.serveSecond)},
-		Tags: requestSet, Content: content,
-		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
-	}
-	if p.front, err = front.Serve(users, p); err != nil {
-		return err
-	}
-	p.admin, err = front.Serve(front.Options{
-		AddressFile: filepath.Join(o.Dir, "adminfront"), Authority: o.Authority, API: users.API, HTTP1: true, Log: o.Log,
-	}, p)
-	return err
-}
 
 // requestSet is what the tags or the description in a request say.
 func requestSet(body []byte) tag.Set {
@@ -58,7 +38,7 @@ func setOf(config map[string]string) tag.Set {
 		return set
 	}
 	for line := range strings.SplitSeq(config["description"], "\n") {
-		if set := tag.Proxmox().ReadText(line); set.OwnerID != "" {
+		if set := (tag.Style{}).ReadText(line); set.OwnerID != "" {
 			return set
 		}
 	}
@@ -103,8 +83,8 @@ func (p *PVE) classify(r *http.Request) fault.Call {
 		}
 		return c
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	if g := p.st.guests.ByID[params["vmid"]]; g != nil {
 		c.Name = g.name()
 	}
@@ -123,8 +103,8 @@ func (p *PVE) refuseFault(w http.ResponseWriter, r *http.Request, f fault.Refusa
 	case fault.Quota:
 		writeRefusal(w, fail("unable to create output file '/var/log/pve/tasks/A/UPID' - No space left on device"))
 	default:
-		p.mu.Lock()
-		defer p.mu.Unlock()
+		p.Lock()
+		defer p.Unlock()
 		p.respond(w, r, &call{PVE: p, st: p.st, now: time.Now(), powerless: true})
 	}
 }

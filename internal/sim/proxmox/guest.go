@@ -17,11 +17,12 @@ import (
 
 // powerOn powers the machine of a VM on.
 func (p *PVE) powerOn(g *guest) error {
-	if !p.hosts {
+	if !p.Hosts {
 		return fail("start failed: QEMU exited with code 1")
 	}
 	s := datacenter.Spec{
 		ID: g.UUID, Name: g.name(), Ref: g.id(), Instance: g.UUID, Network: "none", CPU: g.cpus(), MemoryMB: g.memory(), Image: p.bootImage(g), Disks: p.guestDisks(g),
+		ImagePlatform: "nocloud", // as the guide has the image built
 	}
 	if net, set := g.Config["net0"]; set {
 		parts, _ := parseOption("net", "net0", net)
@@ -31,7 +32,7 @@ func (p *PVE) powerOn(g *guest) error {
 		}
 	}
 	s.UserData, s.NetworkData = p.cloudInit(g)
-	_, err := p.options.Datacenter.PowerOn(s)
+	_, err := p.Options.Datacenter.PowerOn(s)
 	return err
 }
 
@@ -209,12 +210,12 @@ func getInterfaces(c *call) (any, error) {
 		return nil, err
 	}
 	parts, _ := parseOption("agent", "agent", g.Config["agent"])
-	switch m, on := c.options.Datacenter.Running(g.UUID); {
+	switch m, on := c.Options.Datacenter.Running(g.UUID); {
 	case g.Config["agent"] == "":
 		return nil, fail("No QEMU guest agent configured")
 	case !g.Running:
 		return nil, fail("VM %s is not running", g.id())
-	case parts["enabled"] != "1" || !on || !m.Address.IsValid() || !c.hosts:
+	case parts["enabled"] != "1" || !on || !m.Address.IsValid() || !c.Hosts:
 		return nil, fail("QEMU guest agent is not running")
 	default:
 		return map[string]any{"result": interfacesOf(m)}, nil

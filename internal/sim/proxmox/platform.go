@@ -5,19 +5,18 @@ package proxmox
 
 import (
 	"encoding/json"
-	"errors"
-	"net/url"
-	"path/filepath"
 	"slices"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 )
 
 // Platform returns Proxmox VE as a platform that can be simulated.
 func Platform() facade.Platform {
-	return facade.Platform{Type: v1alpha1.ProviderProxmox, Start: start, Seed: seedFor}
+	return facade.Platform{Type: v1alpha1.ProviderProxmox, Seed: seedFor, Start: cloud.Start("Proxmox VE", func(o facade.Options, s Seed) (*PVE, error) {
+		return newPVE(o, s, firstCluster, true)
+	})}
 }
 
 // seedFor returns what a manifest expects in the cluster: its nodes, its storage, its
@@ -60,28 +59,23 @@ func (s *Seed) seedTemplates(spec *v1alpha1.ProxmoxSpec, t v1alpha1.TalosSpec) {
 
 // hostNames are the names of the API, with the port of the endpoint.
 func (p *PVE) hostNames() []string {
-	hosts := slices.Clone(p.seed.Hosts)
-	if u, err := url.Parse(p.seed.Endpoint); err == nil && u.Host != "" {
-		hosts = append(hosts, u.Host)
-	}
-	return hosts
+	secure, _ := cloud.Hosts(p.seed.Endpoint)
+	return slices.Concat(p.seed.Hosts, secure)
 }
-
-func (p *PVE) file(name string) string { return filepath.Join(p.options.Dir, name) }
 
 // Credentials implements facade.API.
 func (p *PVE) Credentials() map[string]string {
 	return map[string]string{
-		v1alpha1.KeyToken: p.file("token"), v1alpha1.KeyTokenSecret: p.file("tokenSecret"), v1alpha1.KeyEndpoint: p.file("endpoint"),
-		v1alpha1.KeyCABundle: p.options.Authority.File(),
+		v1alpha1.KeyToken: p.File("token"), v1alpha1.KeyTokenSecret: p.File("tokenSecret"), v1alpha1.KeyEndpoint: p.File("endpoint"),
+		v1alpha1.KeyCABundle: p.Options.Authority.File(),
 	}
 }
 
 // Admin implements facade.API. It is a file for Open.
-func (p *PVE) Admin() string { return p.file("admin.json") }
+func (p *PVE) Admin() string { return p.File("admin.json") }
 
 // User is the same for the user.
-func (p *PVE) User() string { return p.file("user.json") }
+func (p *PVE) User() string { return p.File("user.json") }
 
 // access is how an account reaches the API.
 type access struct {
@@ -98,7 +92,7 @@ func (p *PVE) accessOf(token, address string) []byte {
 	user := userOf(token)
 	raw, err := json.MarshalIndent(access{
 		Endpoint: "https://" + address, Token: token, Secret: p.st.accounts.ByID[token].Secret, User: user, Password: p.st.accounts.ByID[user].Secret,
-		CABundle: p.options.Authority.File(),
+		CABundle: p.Options.Authority.File(),
 	}, "", "  ")
 	if err != nil {
 		return nil // strings can always be written
@@ -106,13 +100,10 @@ func (p *PVE) accessOf(token, address string) []byte {
 	return append(raw, '\n')
 }
 
-// writeCredentials writes the files of the user and of the administrator.
-func (p *PVE) writeCredentials() error {
-	return errors.Join(
-		plane.WriteFile(p.file("token"), []byte(tokenID)),
-		plane.WriteFile(p.file("tokenSecret"), []byte(p.st.accounts.ByID[tokenID].Secret)),
-		plane.WriteFile(p.file("endpoint"), []byte(p.seed.Endpoint)),
-		plane.WriteFile(p.User(), p.accessOf(tokenID, p.front.Address())),
-		plane.WriteFile(p.Admin(), p.accessOf(adminID, p.admin.Address())),
-	)
+// files are those of the user and of the administrator.
+func (p *PVE) files() map[string][]byte {
+	return map[string][]byte{
+		"token": []byte(tokenID), "tokenSecret": []byte(p.st.accounts.ByID[tokenID].Secret), "endpoint": []byte(p.seed.Endpoint),
+		"user.json": p.accessOf(tokenID, p.Address()), "admin.json": p.accessOf(adminID, p.AdminAddress()),
+	}
 }

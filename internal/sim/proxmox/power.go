@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
@@ -76,11 +75,8 @@ func endStart(p *PVE, t *task) error {
 	if err := p.powerOn(g); err != nil {
 		return err
 	}
-	g.Running, g.Started = true, time.Now()
-	p.st.put(g)
-	p.auditGuest(g)
-	p.clone(g)
-	p.drainLater(g)
+	p.started(g)
+	p.Started(p.machine(g))
 	return nil
 }
 
@@ -99,8 +95,8 @@ func (p *PVE) checkStart(t *task, g *guest) error {
 		}
 	}
 	n := p.node(g.Node)
-	_, full := p.options.Faults.WithoutCapacity(g.name())
-	if full || p.usedMemory(g.Node)+g.memory() > n.MemoryGB<<10 || !p.hosts {
+	_, full := p.Options.Faults.WithoutCapacity(g.name())
+	if full || p.usedMemory(g.Node)+g.memory() > n.MemoryGB<<10 || !p.Hosts {
 		t.print("kvm: cannot set up guest memory 'pc.ram': Cannot allocate memory")
 		return errors.New("start failed: QEMU exited with code 1")
 	}
@@ -169,8 +165,7 @@ func endReboot(p *PVE, t *task) error {
 	if err := p.powerOn(g); err != nil {
 		return err
 	}
-	g.Running, g.Started = true, time.Now()
-	p.st.put(g)
+	p.started(g)
 	return nil
 }
 
@@ -180,12 +175,10 @@ func (p *PVE) halt(g *guest) {
 		return
 	}
 	g.Running = false
-	p.mu.Unlock()
-	p.options.Datacenter.PowerOff(g.UUID)
-	p.mu.Lock()
-	p.applyPending(g)
-	p.st.put(g)
-	p.auditGuest(g)
+	p.Unlock()
+	p.Options.Datacenter.PowerOff(g.UUID)
+	p.Lock()
+	p.stopped(g)
 }
 
 // destroyGuest begins to delete a VM.
@@ -270,15 +263,15 @@ func (p *PVE) disksOf(g *guest, all bool) (out []*volume) {
 // drop removes a VM and its machine.
 func (p *PVE) drop(g *guest) {
 	p.st.guests.Remove(g.id())
-	p.options.Auditor.Gone(fault.Machine, g.UUID)
-	if !p.hosts || g.Copy {
+	p.Options.Auditor.Gone(fault.Machine, g.UUID)
+	if !p.Hosts || g.Copy {
 		return
 	}
-	p.mu.Unlock()
-	err := p.options.Datacenter.Remove(g.UUID)
-	p.mu.Lock()
+	p.Unlock()
+	err := p.Options.Datacenter.Remove(g.UUID)
+	p.Lock()
 	if err != nil {
-		p.options.Log.Error("remove the machine of a VM", "vmid", g.VMID, "err", err)
+		p.Options.Log.Error("remove the machine of a VM", "vmid", g.VMID, "err", err)
 	}
 }
 
@@ -356,7 +349,7 @@ func (p *PVE) move(g *guest, target string) {
 	for _, v := range p.disksOf(g, true) {
 		if v.Node != "" {
 			p.st.volumes.Remove(v.key())
-			p.options.Auditor.Gone(v.resource(), v.key())
+			p.Options.Auditor.Gone(v.resource(), v.key())
 			v.Node = target
 			p.st.volumes.Put(v.key(), v)
 			p.auditVolume(v)

@@ -5,7 +5,6 @@ package proxmox
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,16 +79,6 @@ const (
 	defaultEndpoint = "https://proxmox.example.com:8006"
 	defaultTemplate = 9000
 )
-
-func readSeed(raw []byte) (s Seed, err error) {
-	if len(raw) == 0 {
-		return s, nil
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, fmt.Errorf("seed of the simulated Proxmox VE: %w", err)
-	}
-	return s, nil
-}
 
 func (s Seed) withDefaults() Seed {
 	s.Endpoint, s.Version = cmp.Or(s.Endpoint, defaultEndpoint), cmp.Or(s.Version, "9.1.4")

@@ -91,8 +91,8 @@ func (t *route) match(words []string) (map[string]string, bool) {
 
 // ServeHTTP answers a call that no fault has answered.
 func (p *PVE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	p.respond(w, r, &call{PVE: p, st: p.st, now: time.Now()})
 }
 

@@ -37,6 +37,8 @@ func (t *task) print(format string, args ...any) { t.Log = append(t.Log, fmt.Spr
 type worker struct {
 	takes      func(p *PVE, t *task) time.Duration
 	begin, end func(p *PVE, t *task) error
+	// locks is a worker that needs the lock file of its VM to end, and waits for it.
+	locks bool
 }
 
 func workers() map[string]worker {
@@ -49,7 +51,7 @@ func workers() map[string]worker {
 		"qmstop":     {end: endStop},
 		"qmshutdown": {end: endStop},
 		"qmreboot":   {end: endReboot},
-		"qmdestroy":  {takes: (*PVE).working, end: endDestroy},
+		"qmdestroy":  {takes: (*PVE).working, end: endDestroy, locks: true},
 		"qmigrate":   {takes: (*PVE).working, begin: beginMigrate, end: endMigrate},
 		"qmtemplate": {end: endTemplate},
 		"imgcopy":    {end: endUpload},
@@ -63,7 +65,7 @@ func (p *PVE) copying(*task) time.Duration {
 	if p.seed.Tasks > 0 {
 		return p.seed.Tasks
 	}
-	return 2 * p.options.Create
+	return 2 * p.Options.Create
 }
 
 // working is how long other tasks take that are not done at once.
@@ -71,7 +73,7 @@ func (p *PVE) working(*task) time.Duration {
 	if p.seed.Tasks > 0 {
 		return p.seed.Tasks
 	}
-	return p.options.Create
+	return p.Options.Create
 }
 
 // firstPID is that of the first task after a start of the simulator.
@@ -96,47 +98,58 @@ func (p *PVE) begin(t *task) string {
 func (p *PVE) work(t *task) {
 	p.tasks.Go(func() {
 		w := workers()[t.Kind]
-		if !p.step(t, w.begin, !t.Begun) {
+		if !t.Begun {
+			p.step(t, w.begin)
+		}
+		if w.takes != nil && !p.Sleep(time.Until(t.Start.Add(w.takes(p, t)))) {
 			return
 		}
-		if w.takes != nil {
-			select {
-			case <-p.ctx.Done():
-				return
-			case <-time.After(time.Until(t.Start.Add(w.takes(p, t)))):
-			}
+		if w.locks && !p.awaitLock(t) {
+			return
 		}
-		p.step(t, w.end, true)
-		p.finish(t)
+		p.step(t, w.end)
+		p.step(t, func(p *PVE, t *task) error {
+			p.end(t, nil)
+			return nil
+		})
 	})
 }
 
-// step carries out a part of a task, and ends the task if that fails.
-func (p *PVE) step(t *task, do func(*PVE, *task) error, wanted bool) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ctx.Err() != nil || !t.running() {
-		return false
+// lockTimeout is how long a task waits for the lock file of a VM.
+const lockTimeout = 10 * time.Second
+
+// awaitLock waits until no clone holds the lock file of a task's VM: it has it until it
+// ends. A task that does not get it in time fails. It reports false if the platform ends.
+func (p *PVE) awaitLock(t *task) bool {
+	for until := time.Now().Add(lockTimeout); ; {
+		held := false
+		p.Do(func() { held = p.cloningTo(t.ID, t) })
+		if !held {
+			return true
+		}
+		if time.Now().After(until) {
+			p.step(t, endPretended)
+			return true
+		}
+		if !p.Sleep(10 * time.Millisecond) {
+			return false
+		}
 	}
-	if do == nil || !wanted {
-		return true
-	}
-	if err := do(p, t); err != nil {
-		p.end(t, err)
-		return false
-	}
-	t.Begun = true
-	p.st.tasks.Put(t.UPID, t)
-	return true
 }
 
-// finish ends a task that has not failed.
-func (p *PVE) finish(t *task) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ctx.Err() == nil && t.running() {
-		p.end(t, nil)
-	}
+// step carries out a part of a task that runs, and ends the task if that fails.
+func (p *PVE) step(t *task, do func(*PVE, *task) error) {
+	p.Do(func() {
+		if do == nil || !t.running() {
+			return
+		}
+		if err := do(p, t); err != nil {
+			p.end(t, err)
+			return
+		}
+		t.Begun = true
+		p.st.tasks.Put(t.UPID, t)
+	})
 }
 
 // warnings counts those in the log.

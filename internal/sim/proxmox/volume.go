@@ -121,7 +121,7 @@ func (p *PVE) usage(s *Storage, node string) (total, used int64) {
 // free removes a volume.
 func (p *PVE) free(v *volume) {
 	p.st.volumes.Remove(v.key())
-	p.options.Auditor.Gone(v.resource(), v.key())
+	p.Options.Auditor.Gone(v.resource(), v.key())
 }
 
 // linked reports whether another volume is a difference to this one.

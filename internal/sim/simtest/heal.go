@@ -48,3 +48,15 @@ func (s *Simulator) Heals(t *testing.T, r Refusal, call func() error) {
 		t.Errorf("it does not heal: %v", err)
 	}
 }
+
+// HealsCreation demands the same of the creation of a machine, with each refusal for a
+// machine of its own.
+func (s *Simulator) HealsCreation(t *testing.T, p provider.Platform, specs []provider.MachineSpec, refusals ...Refusal) {
+	t.Helper()
+	for i, r := range refusals {
+		s.Heals(t, r, func() error {
+			_, err := p.Machines.Create(t.Context(), specs[i])
+			return err
+		})
+	}
+}

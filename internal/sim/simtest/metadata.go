@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+
+	"github.com/butlerdotdev/butler/provider"
 )
 
 // Metadata is a metadata server, from which drivers get ambient credentials.
@@ -45,5 +47,21 @@ func (m *Metadata) Within(dial Dialer) Dialer {
 			return (&net.Dialer{}).DialContext(ctx, network, m.server.Listener.Addr().String())
 		}
 		return dial(ctx, network, address)
+	}
+}
+
+// Serves demands that a connection without a Secret has the credentials of the metadata
+// server, which takes this many requests, where ambient credentials are allowed, and that
+// the server is not asked where they are not.
+func (m *Metadata) Serves(t testing.TB, p provider.Provider, c provider.Config, requests int) {
+	t.Helper()
+	c.Credentials, c.Ambient, c.Transport.DialContext = provider.Credentials{}, false, m.Within(c.Transport.DialContext)
+	if _, err := p.Open(t.Context(), c); provider.ReasonOf(err) != provider.ReasonCredentialsMissing || m.Asked() != 0 {
+		t.Errorf("asked %d times, and %v", m.Asked(), err)
+	}
+	c.Ambient = true
+	opened := Open(t, p, c)
+	if _, err := opened.Machines.List(t.Context(), provider.Owner{ID: "x"}); err != nil || m.Asked() != requests || opened.Lifetime.Temporary {
+		t.Errorf("asked %d times for %+v: %v", m.Asked(), opened.Lifetime, err)
 	}
 }

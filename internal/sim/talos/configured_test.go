@@ -85,9 +85,10 @@ func TestConfigurationFromUserData(t *testing.T) {
 		"aws-other":       {[]byte("#cloud-config\nhostname: x\n"), aws, talos.StateUnreachable},
 		"aws-invalid":     {[]byte("machine:\n  type: controlplane\n"), aws, talos.StateUnreachable},
 		"metal-no-disk":   {s.withoutInstall(t), nil, talos.StateMaintenance},
+		"nocloud-no-disk": {s.withoutInstall(t), nil, talos.StateConfigured},
 		"aws-zipped-junk": {zipped(t, config)[:100], aws, talos.StateUnreachable},
 	} {
-		m, err := s.datacenter.PowerOn(datacenter.Spec{ID: id, Name: id, UserData: tc.userData, Metadata: tc.cloud})
+		m, err := s.datacenter.PowerOn(datacenter.Spec{ID: id, Name: id, UserData: tc.userData, Metadata: tc.cloud, ImagePlatform: map[bool]string{true: "nocloud"}[strings.HasPrefix(id, "nocloud")]})
 		check(t, err)
 		address := m.Address.Addr().String()
 		if tc.want == talos.StateUnreachable {

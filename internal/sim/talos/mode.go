@@ -11,12 +11,15 @@ type mode struct {
 	cloud    bool // the image is installed, and the configuration needs no disk
 }
 
-// modeOf returns metal for machines without the metadata service of a cloud.
+// modeOf returns metal for machines whose image is for no other platform.
 func modeOf(m datacenter.Machine) mode {
-	if m.Metadata == nil {
-		return mode{platform: "metal"}
+	switch {
+	case m.Metadata != nil:
+		return mode{platform: m.Metadata.Platform, cloud: true}
+	case m.ImagePlatform != "":
+		return mode{platform: m.ImagePlatform, cloud: true}
 	}
-	return mode{platform: m.Metadata.Platform, cloud: true}
+	return mode{platform: "metal"}
 }
 
 func (m mode) String() string {

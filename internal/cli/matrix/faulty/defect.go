@@ -196,8 +196,9 @@ func (m machines) learn(ref provider.MachineRef) {
 	if m.memory.write != nil || ref.Owner.ClusterID == "" {
 		return
 	}
-	ref.Name += "-probe"
+	// Another name than that of the other writer, as a platform may refuse one that is in use.
 	ref.Owner.ID = uuid.NewString()
+	ref.Name = "probe-" + ref.Owner.ID[:8]
 	m.memory.write = func() {
 		// What comes of it does not matter: a call counts when it arrives.
 		_, _ = m.Machines.Create(context.Background(), provider.MachineSpec{MachineRef: ref, CPU: 1, MemoryMB: 1024, DiskGB: 50, TalosVersion: talosVersion})

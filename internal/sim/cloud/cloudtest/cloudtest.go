@@ -43,10 +43,12 @@ type Fixture struct {
 	Boots     atomic.Int32 // how often a machine was switched on
 	// Booted, if set, is called with each machine that is on.
 	Booted func(datacenter.Machine)
+	// Create is how long the platform takes to create a machine.
+	Create time.Duration
 }
 
-// Start starts a platform with a seed in a directory, and returns when it serves. Booted of
-// a fixture that is given may be set.
+// Start starts a platform with a seed in a directory, and returns when it serves. Booted and
+// Create may be set before.
 func (f *Fixture) Start(t testing.TB, p facade.Platform, dir string, seed any) {
 	t.Helper()
 	f.Dir, f.Network, f.Faults = dir, network.New(), fault.NewInjector(fault.Plan{})
@@ -64,7 +66,7 @@ func (f *Fixture) Start(t testing.TB, p facade.Platform, dir string, seed any) {
 	raw, err := json.Marshal(seed)
 	Must(t, err)
 	f.API, err = p.Start(t.Context(), facade.Options{
-		Dir: filepath.Join(dir, "platform"), Datacenter: d, Authority: f.Authority, Network: f.Network, Seed: raw, Faults: f.Faults, Auditor: f.Auditor,
+		Dir: filepath.Join(dir, "platform"), Datacenter: d, Authority: f.Authority, Network: f.Network, Seed: raw, Create: f.Create, Faults: f.Faults, Auditor: f.Auditor,
 	})
 	Must(t, err)
 	t.Cleanup(func() { _ = f.API.Stop() })

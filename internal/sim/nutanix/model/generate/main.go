@@ -59,7 +59,7 @@ func module() (string, error) {
 // bodies are the schemas of the requests that the simulated API serves.
 func bodies() []string {
 	return []string{
-		"category_key", "category_list_metadata", "category_value", "groups_get_entities_request", "image_intent_input", "vm_clone_input", "vm_intent_input",
+		"category_key", "category_list_metadata", "category_query_input", "category_value", "groups_get_entities_request", "image_intent_input", "vm_clone_input", "vm_intent_input",
 		"vm_list_metadata",
 	}
 }
