@@ -86,6 +86,8 @@ test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.
 .PHONY: test-faults
 test-faults: ## Run the whole fault matrix (docs/contributing/faults.md), and builds that are broken on purpose.
 	BUTLER_TEST_FAULTS=all go test -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 60m -v ./internal/cli/matrix
+	BUTLER_TEST_FAULTS=all go test -count 1 -timeout 30m ./internal/ipam ./internal/controller/ipallocation
+	go test -run '^$$' -fuzz FuzzSpace -fuzztime 30s ./internal/ipam
 
 .PHONY: lint
 lint: ## Run the linters of .golangci.yml.
