@@ -92,8 +92,7 @@ func (r *Reconciler) begin(ctx context.Context, a *v1alpha1.IPAllocation, pool *
 // claim claims what is planned, or gives it up: nothing of it was handed out.
 func (r *Reconciler) claim(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool, planned ipam.Range) (verdict, error) {
 	err := r.Registry.Claim(ctx, a, planned)
-	var taken *addressclaim.TakenError
-	if errors.As(err, &taken) {
+	if taken, ok := errors.AsType[*addressclaim.TakenError](err); ok {
 		r.free.add(taken.By)
 		return verdict{again: cacheLag}, r.giveUp(ctx, a, planned)
 	}
