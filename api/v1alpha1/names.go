@@ -63,6 +63,10 @@ func Fenced(cb metav1.Object) bool { return cb.GetAnnotations()[AnnotationFenced
 // AnnotationPlannedRange is on an IPAllocation: the addresses that it is about to claim, or has.
 const AnnotationPlannedRange = Group + "/planned-range"
 
+// AnnotationReleasingRange is on an IPAllocation: addresses that it had, or was about to claim,
+// and whose release is not complete.
+const AnnotationReleasingRange = Group + "/releasing-range"
+
 // AnnotationReplace on a ClusterBootstrap names one of its machines that is lost
 // and must be recreated. It may be a control plane.
 const AnnotationReplace = Group + "/replace"

@@ -114,10 +114,8 @@ func contains(all []Range, a netip.Addr) bool {
 // Overlaps returns whether both pools allocate some address.
 func (p Pool) Overlaps(other Pool) bool {
 	for _, mine := range allocatable(p, p.ranges()) {
-		for _, theirs := range allocatable(other, other.ranges()) {
-			if mine.Overlaps(theirs) {
-				return true
-			}
+		if slices.ContainsFunc(allocatable(other, other.ranges()), mine.Overlaps) {
+			return true
 		}
 	}
 	return false

@@ -20,6 +20,7 @@ const (
 	balancerKind  = "LoadBalancerRequest"
 	providerKind  = "ProviderConfig"
 	butlerKind    = "ButlerConfig"
+	poolKind      = "NetworkPool"
 	secretKind    = "Secret"
 )
 

@@ -100,6 +100,51 @@ func TestFieldsHaveTheirManagersOnTheNewPlane(t *testing.T) {
 	}
 }
 
+// TestPoolsAndAddressesMoveThereAndBack: claims have no namespace, and pools are not those of
+// one cluster.
+func TestPoolsAndAddressesMoveThereAndBack(t *testing.T) {
+	w := newFixture(t)
+	pool := &v1alpha1.NetworkPool{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "lan"}, Spec: v1alpha1.NetworkPoolSpec{CIDR: "10.40.0.0/24"}}
+	allocation := &v1alpha1.IPAllocation{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "mgmt-vip"}, Spec: v1alpha1.IPAllocationSpec{
+		PoolRef: v1alpha1.LocalReference{Name: "lan"}, Type: v1alpha1.IPAllocationLoadBalancer, Count: 1, ClusterBootstrapRef: &v1alpha1.LocalReference{Name: w.key.Name},
+	}}
+	claim := &v1alpha1.AddressClaim{ObjectMeta: metav1.ObjectMeta{Name: "10.40.0.9"}, Spec: v1alpha1.AddressClaimSpec{
+		Address: "10.40.0.9", PoolRef: v1alpha1.NamespacedReference{Namespace: system, Name: "lan"}, AllocationRef: v1alpha1.NamespacedReference{Namespace: system, Name: "mgmt-vip"},
+	}}
+	w.mark(allocation)
+	w.mark(claim)
+	for _, o := range []client.Object{pool, allocation, claim} {
+		w.must(local.Create(w.ctx, o, minter))
+	}
+	allocation.Status = v1alpha1.IPAllocationStatus{Phase: v1alpha1.IPAllocationAllocated, StartAddress: "10.40.0.9", EndAddress: "10.40.0.9"}
+	w.must(local.Status().Update(w.ctx, allocation))
+	w.run(w.move())
+	on := func(c client.Client) (out []string) {
+		for _, key := range w.everything(c).refs() {
+			if slices.Contains([]string{poolKind, "IPAllocation", "AddressClaim"}, key.Kind) {
+				out = append(out, key.String())
+			}
+		}
+		return out
+	}
+	all := []string{"AddressClaim 10.40.0.9", "IPAllocation " + system + "/mgmt-vip", "NetworkPool " + system + "/lan"}
+	if diff := cmp.Diff(all, on(cluster)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(all[2:], on(local)); diff != "" {
+		t.Error("the old plane", diff)
+	}
+	w.delete(local, ref{poolKind, system, "lan"})
+	w.run(w.back())
+	if diff := cmp.Diff(all, on(local)); diff != "" {
+		t.Error(diff)
+	}
+	w.must(local.Get(w.ctx, client.ObjectKeyFromObject(allocation), allocation))
+	if allocation.Status.StartAddress != "10.40.0.9" {
+		t.Errorf("%+v", allocation.Status)
+	}
+}
+
 func TestThereAndBack(t *testing.T) {
 	w := newFixture(t)
 	w.run(w.move())

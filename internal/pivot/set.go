@@ -135,9 +135,11 @@ func (r *run) readOnce(ctx context.Context) (set, error) {
 		}
 	}
 	for _, o := range slices.Collect(maps.Values(out)) {
-		for _, key := range references(o, isProviderReference) {
-			if p, ok := rest[ref{providerKind, key.Namespace, key.Name}]; ok {
-				out.add(p)
+		for kind, is := range map[string]func(string) bool{providerKind: isProviderReference, poolKind: isPoolReference} {
+			for _, key := range references(o, is) {
+				if p, ok := rest[ref{kind, key.Namespace, key.Name}]; ok {
+					out.add(p)
+				}
 			}
 		}
 	}
@@ -211,6 +213,8 @@ func (r *run) secrets(ctx context.Context, side Plane) ([]*unstructured.Unstruct
 func isProviderReference(field string) bool {
 	return field == "providerRef" || field == "providerConfigRef"
 }
+
+func isPoolReference(field string) bool { return field == "poolRef" }
 
 func isSecretReference(field string) bool {
 	return field == "credentialsRef" || strings.HasSuffix(strings.ToLower(field), "secretref")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	sim "github.com/butlerdotdev/butler/internal/sim/nutanix"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -71,5 +72,24 @@ func TestAddressesThatTheSubnetAssignsToOthersAreNamed(t *testing.T) {
 	}
 	if found, err := (preflight{&platform{}}).addressFinding(subnet{}, nil, nil); len(found) > 0 || err != nil {
 		t.Errorf("without addresses: %+v, %v", found, err)
+	}
+}
+
+// TestAnUnmanagedSubnetIsRefusedBeforeAVMIsCreated with what to do, by the preflight too.
+func TestAnUnmanagedSubnetIsRefusedBeforeAVMIsCreated(t *testing.T) {
+	f := newFixture(t, func(s *sim.Seed) { s.Unmanaged = true })
+	p := f.connected(t, func(c *provider.Config) {
+		c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Mode: v1alpha1.NetworkModeIPAM}
+	})
+	if got := checked(t, p, wantedSpec())["addresses on subnet vlan40"]; got.Verdict != provider.Refused || !strings.Contains(got.Hint, "enable IP address management") {
+		t.Errorf("%+v", got)
+	}
+	n := address("10.40.0.61/16", "")
+	s := wantedSpec(func(s *provider.MachineSpec) { s.Network = &n })
+	if _, err := p.Plan(t.Context(), s, provider.Attempt{}); provider.ReasonOf(err) != provider.ReasonAddressUnsupported {
+		t.Errorf("plan: %v", err)
+	}
+	if _, err := p.Machines.Create(t.Context(), s); provider.ReasonOf(err) != provider.ReasonAddressUnsupported {
+		t.Errorf("create: %v", err)
 	}
 }

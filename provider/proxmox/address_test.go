@@ -5,10 +5,14 @@ package proxmox
 
 import (
 	"bytes"
+	"fmt"
+	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	sim "github.com/butlerdotdev/butler/internal/sim/proxmox"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -73,6 +77,23 @@ func TestATemplateHasToPassTheAddressOn(t *testing.T) {
 		}
 		if err != nil && (provider.ReasonOf(err) != provider.ReasonAddressUnsupported || !strings.Contains(err.Error(), c.refused)) {
 			t.Errorf("%s: %v", reason, err)
+		}
+	}
+}
+
+// TestPreflightLooksWhetherTheTemplatePassesAddressesOn where addresses come from NetworkPools.
+func TestPreflightLooksWhetherTheTemplatePassesAddressesOn(t *testing.T) {
+	f := newFixture(t, sim.Seed{})
+	for i := range 3 {
+		path := fmt.Sprintf("/nodes/pve%d/qemu/%d/config", i+1, 9000+i)
+		if err := f.admin.Call(t.Context(), http.MethodPut, path, nil, "citype", "configdrive2"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for mode, want := range map[v1alpha1.NetworkMode]provider.Verdict{"": "", v1alpha1.NetworkModeIPAM: provider.Refused} {
+		p := f.connected(t, func(c *provider.Config) { c.Spec.Network = &v1alpha1.ProviderNetworkSpec{Mode: mode} })
+		if got := checked(t, p, machine("mgmt-w-0"))["template talos-v1.9.2"]; got.Verdict != want {
+			t.Errorf("mode %q: %+v", mode, got)
 		}
 	}
 }

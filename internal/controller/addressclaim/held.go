@@ -15,7 +15,16 @@ const MaxAddresses = 4096
 
 // Planned returns the range that an allocation is about to claim, or has claimed.
 func Planned(a *v1alpha1.IPAllocation) (ipam.Range, bool) {
-	r, err := ipam.ParseRange(a.Annotations[v1alpha1.AnnotationPlannedRange])
+	return annotated(a, v1alpha1.AnnotationPlannedRange)
+}
+
+// Releasing returns the range whose release is not complete.
+func Releasing(a *v1alpha1.IPAllocation) (ipam.Range, bool) {
+	return annotated(a, v1alpha1.AnnotationReleasingRange)
+}
+
+func annotated(a *v1alpha1.IPAllocation, name string) (ipam.Range, bool) {
+	r, err := ipam.ParseRange(a.Annotations[name])
 	return r, err == nil && r.Size() <= MaxAddresses
 }
 

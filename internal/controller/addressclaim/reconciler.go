@@ -78,7 +78,7 @@ func (r *Reconciler) left(ctx context.Context, c *v1alpha1.AddressClaim) (time.D
 	return c.Spec.ReleasedAt.Add(ipam.ReuseAfter(pool)).Sub(r.now()), nil
 }
 
-// allocated releases an address that its allocation does not have.
+// allocated releases an address that its allocation does not have and that nothing uses.
 func (r *Reconciler) allocated(ctx context.Context, c *v1alpha1.AddressClaim) (time.Duration, error) {
 	a := &v1alpha1.IPAllocation{}
 	switch err := r.Client.Get(ctx, AllocationOf(c), a); {
@@ -87,10 +87,10 @@ func (r *Reconciler) allocated(ctx context.Context, c *v1alpha1.AddressClaim) (t
 	case err != nil || !a.DeletionTimestamp.IsZero() || keeps(a, c):
 		return 0, err // one that is being deleted is released together with its allocation
 	}
-	return 0, r.release(ctx, c)
+	return r.unused(ctx, c)
 }
 
-// orphan releases an address without an allocation unless something still uses it.
+// orphan releases an address without an allocation.
 func (r *Reconciler) orphan(ctx context.Context, c *v1alpha1.AddressClaim) (time.Duration, error) {
 	if young := c.CreationTimestamp.Add(orphanAfter).Sub(r.now()); young > 0 {
 		return min(young, orphanAfter), nil
@@ -98,6 +98,12 @@ func (r *Reconciler) orphan(ctx context.Context, c *v1alpha1.AddressClaim) (time
 	if a, err := r.allocation(ctx, AllocationOf(c)); a != nil || err != nil {
 		return cacheLag, err
 	}
+	return r.unused(ctx, c)
+}
+
+// unused releases an address unless what it was for exists: the allocation may have been
+// replaced by another one of the same name.
+func (r *Reconciler) unused(ctx context.Context, c *v1alpha1.AddressClaim) (time.Duration, error) {
 	used, err := r.used(ctx, c)
 	if err != nil || used {
 		return orphanAfter, err

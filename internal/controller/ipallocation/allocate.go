@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +24,9 @@ func (r *Reconciler) allocate(ctx context.Context, a *v1alpha1.IPAllocation) (ve
 	size, v := wanted(a)
 	if v.phase != "" {
 		return v, nil
+	}
+	if rest, ok := addressclaim.Releasing(a); ok {
+		return verdict{again: cacheLag}, r.letGo(ctx, a, rest, r.Registry.Release)
 	}
 	if has, ok := addressclaim.HandedOut(a); ok {
 		return r.keep(ctx, a, has, size)
@@ -88,8 +92,7 @@ func (r *Reconciler) begin(ctx context.Context, a *v1alpha1.IPAllocation, pool *
 // claim claims what is planned, or gives it up: nothing of it was handed out.
 func (r *Reconciler) claim(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool, planned ipam.Range) (verdict, error) {
 	err := r.Registry.Claim(ctx, a, planned)
-	var taken *addressclaim.TakenError
-	if errors.As(err, &taken) {
+	if taken, ok := errors.AsType[*addressclaim.TakenError](err); ok {
 		r.free.add(taken.By)
 		return verdict{again: cacheLag}, r.giveUp(ctx, a, planned)
 	}
@@ -98,23 +101,42 @@ func (r *Reconciler) claim(ctx context.Context, a *v1alpha1.IPAllocation, pool *
 	return v, err
 }
 
-// giveUp removes the record of a plan that cannot be carried out, and then its claims.
+// giveUp replaces a plan that cannot be carried out by the record of its release.
 func (r *Reconciler) giveUp(ctx context.Context, a *v1alpha1.IPAllocation, planned ipam.Range) error {
-	before := a.DeepCopy()
-	delete(a.Annotations, v1alpha1.AnnotationPlannedRange)
-	if err := r.Client.Patch(ctx, a, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	err := r.annotate(ctx, a, map[string]string{v1alpha1.AnnotationPlannedRange: "", v1alpha1.AnnotationReleasingRange: planned.String()})
+	if err != nil {
 		return err
 	}
-	return r.Registry.Remove(ctx, client.ObjectKeyFromObject(a), planned)
+	return r.letGo(ctx, a, planned, r.Registry.Remove)
 }
 
-// plan records what is about to be claimed. The finalizer comes with it: no claim is left behind.
+// letGo lets addresses go that the plan does not have any more, and removes the record of it.
+func (r *Reconciler) letGo(ctx context.Context, a *v1alpha1.IPAllocation, rest ipam.Range, how func(context.Context, client.ObjectKey, ipam.Range) error) error {
+	if err := how(ctx, client.ObjectKeyFromObject(a), rest); err != nil {
+		return err
+	}
+	return r.annotate(ctx, a, map[string]string{v1alpha1.AnnotationReleasingRange: ""})
+}
+
+// plan records what is about to be claimed.
 func (r *Reconciler) plan(ctx context.Context, a *v1alpha1.IPAllocation, planned ipam.Range) error {
+	return r.annotate(ctx, a, map[string]string{v1alpha1.AnnotationPlannedRange: planned.String()})
+}
+
+// annotate writes annotations, or removes empty ones, unless the allocation has changed. The
+// finalizer comes with them: no claim is left behind.
+func (r *Reconciler) annotate(ctx context.Context, a *v1alpha1.IPAllocation, with map[string]string) error {
 	before := a.DeepCopy()
-	added := controllerutil.AddFinalizer(a, v1alpha1.FinalizerIPAllocation)
-	if a.Annotations[v1alpha1.AnnotationPlannedRange] == planned.String() && !added {
+	controllerutil.AddFinalizer(a, v1alpha1.FinalizerIPAllocation)
+	for name, text := range with {
+		if text == "" {
+			delete(a.Annotations, name)
+		} else {
+			metav1.SetMetaDataAnnotation(&a.ObjectMeta, name, text)
+		}
+	}
+	if equality.Semantic.DeepEqual(before.ObjectMeta, a.ObjectMeta) {
 		return nil
 	}
-	metav1.SetMetaDataAnnotation(&a.ObjectMeta, v1alpha1.AnnotationPlannedRange, planned.String())
 	return r.Client.Patch(ctx, a, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }

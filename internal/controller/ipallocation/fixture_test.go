@@ -12,32 +12,48 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
-	"github.com/butlerdotdev/butler/internal/controller/controllertest"
 )
 
-var api *rest.Config
-
-func TestMain(m *testing.M) { controllertest.Main(m, &api) }
-
-// fixture is a namespace with a pool; the test calls the reconciler itself.
+// fixture is an API server in memory with a pool; the test calls the reconciler itself.
 type fixture struct {
-	*controllertest.Fixture
-	pool *v1alpha1.NetworkPool
+	testing.TB
+	client.WithWatch
+
+	Namespace string
+	pool      *v1alpha1.NetworkPool
+}
+
+// Must ends the test with an error.
+func (f *fixture) Must(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+func newScheme(t testing.TB) *runtime.Scheme {
+	t.Helper()
+	s := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // newFixture is one whose pool has n addresses, from 10.0.0.1 on, and is ready.
 func newFixture(t testing.TB, n int) *fixture {
 	t.Helper()
-	f := &fixture{Fixture: controllertest.New(t, api)}
-	f.Must(f.DeleteAllOf(t.Context(), &v1alpha1.AddressClaim{})) // of other tests: claims have no namespace
+	api := fake.NewClientBuilder().WithScheme(newScheme(t)).WithStatusSubresource(&v1alpha1.IPAllocation{}, &v1alpha1.NetworkPool{}, &v1alpha1.ClusterBootstrap{}).Build()
+	f := &fixture{TB: t, WithWatch: api, Namespace: "ns"}
 	f.pool = &v1alpha1.NetworkPool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "pool"},
 		Spec: v1alpha1.NetworkPoolSpec{

@@ -57,11 +57,13 @@ func (r *Reconciler) shrink(a *v1alpha1.IPAllocation, smaller ipam.Range) verdic
 }
 
 // trim plans no more than what was handed out, and lets the rest of the former plan go.
-func (r *Reconciler) trim(ctx context.Context, a *v1alpha1.IPAllocation, has, planned ipam.Range, letGo func(context.Context, client.ObjectKey, ipam.Range) error) error {
-	if err := r.plan(ctx, a, has); err != nil {
+func (r *Reconciler) trim(ctx context.Context, a *v1alpha1.IPAllocation, has, planned ipam.Range, how func(context.Context, client.ObjectKey, ipam.Range) error) error {
+	rest := ipam.Range{First: has.Last.Next(), Last: planned.Last}
+	err := r.annotate(ctx, a, map[string]string{v1alpha1.AnnotationPlannedRange: has.String(), v1alpha1.AnnotationReleasingRange: rest.String()})
+	if err != nil {
 		return err
 	}
-	return letGo(ctx, client.ObjectKeyFromObject(a), ipam.Range{First: has.Last.Next(), Last: planned.Last})
+	return r.letGo(ctx, a, rest, how)
 }
 
 // extend claims a plan that is larger than what was handed out.

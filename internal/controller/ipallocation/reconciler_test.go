@@ -110,7 +110,6 @@ func TestAddressesAreNotReleasedWhileWhatUsesThemExists(t *testing.T) {
 		if f.settle(r, "a") != nil || f.claims()["10.0.0.1"] != "a released" {
 			t.Errorf("the allocation is still there, or its address: %v", f.claims())
 		}
-		f.Must(f.DeleteAllOf(t.Context(), &v1alpha1.AddressClaim{}))
 	}
 }
 
@@ -254,7 +253,7 @@ func (f *fixture) life(n int, takesEffect bool) (died bool) {
 	a := f.read("a")
 	f.plan(a, "10.0.0.1-10.0.0.2")
 	f.Must(f.Create(f.Context(), &v1alpha1.AddressClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: "10.0.0.1"},
+		ObjectMeta: metav1.ObjectMeta{Name: "10.0.0.1", CreationTimestamp: metav1.Now()},
 		Spec:       v1alpha1.AddressClaimSpec{Address: "10.0.0.1", PoolRef: f.ref("pool"), AllocationRef: f.ref("rival")},
 	}))
 	pass()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
+	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
 // release releases the addresses of an allocation that is being deleted, as soon as what it
@@ -28,29 +29,30 @@ func (r *Reconciler) release(ctx context.Context, a *v1alpha1.IPAllocation) (ver
 			return pending(reasonInUse, "%s %s has these addresses; they are released when it is gone", user.Kind, user.Name), nil
 		}
 	}
-	if err := r.releaseAll(ctx, a); err != nil {
-		return verdict{}, err
-	}
 	return verdict{phase: v1alpha1.IPAllocationReleased, reason: reasonReleased, message: "the addresses rest", after: r.leave}, nil
 }
 
-// releaseAll releases what the allocation has and what it was about to claim.
+// releaseAll releases what the allocation has, had, and was about to claim.
 func (r *Reconciler) releaseAll(ctx context.Context, a *v1alpha1.IPAllocation) error {
-	key := client.ObjectKeyFromObject(a)
-	has, ok := addressclaim.HandedOut(a)
-	if ok {
-		if err := r.Registry.ReleaseDeleted(ctx, key, has); err != nil {
+	var last ipam.Range
+	for _, part := range []func(*v1alpha1.IPAllocation) (ipam.Range, bool){addressclaim.HandedOut, addressclaim.Planned, addressclaim.Releasing} {
+		these, ok := part(a)
+		if !ok || these == last {
+			continue
+		}
+		if err := r.Registry.ReleaseDeleted(ctx, client.ObjectKeyFromObject(a), these); err != nil {
 			return err
 		}
-	}
-	if planned, also := addressclaim.Planned(a); also && (!ok || planned != has) {
-		return r.Registry.ReleaseDeleted(ctx, key, planned)
+		last = these
 	}
 	return nil
 }
 
-// leave lets the allocation go.
+// leave releases the addresses and lets the allocation go, whose status says so already.
 func (r *Reconciler) leave(ctx context.Context, a *v1alpha1.IPAllocation) error {
+	if err := r.releaseAll(ctx, a); err != nil {
+		return err
+	}
 	before := a.DeepCopy()
 	controllerutil.RemoveFinalizer(a, v1alpha1.FinalizerIPAllocation)
 	return r.Client.Patch(ctx, a, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
