@@ -70,8 +70,11 @@ func grantedTo(t *testing.T, c client.Client) (out []grant) {
 }
 
 // byChance are grants that are used now and then: two like events of one version
-// of an object become a series.
+// of an object become a series. A cloud, as in this test, has no NetworkPools.
 func byChance(g grant) bool {
+	if g.Account == "butler-bootstrap" && (g.Resource == "ipallocations" || g.Resource == "addressclaims") {
+		return true
+	}
 	return g.Group == "events.k8s.io" && g.Resource == "events" && g.Verb == "patch"
 }
 
