@@ -148,12 +148,12 @@ func lifeOfAnAddress(t *testing.T, c client.Client, logs *planetest.Output) {
 		}
 		return c.Get(t.Context(), client.ObjectKeyFromObject(claim), claim)
 	})
-	for _, o := range []client.Object{a, pool} {
-		must(t, c.Delete(t.Context(), o))
-	}
-	for _, o := range []client.Object{a, claim, pool} {
+	must(t, c.Delete(t.Context(), a))
+	for _, o := range []client.Object{a, claim} { // the pool says how long the address rests
 		await(t, logs, func() error { return gone(t, c, o) })
 	}
+	must(t, c.Delete(t.Context(), pool))
+	await(t, logs, func() error { return gone(t, c, pool) })
 }
 
 // withGateways defines the kind, as the Gateway API does.
