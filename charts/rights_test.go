@@ -70,8 +70,11 @@ func grantedTo(t *testing.T, c client.Client) (out []grant) {
 }
 
 // byChance are grants that are used now and then: two like events of one version
-// of an object become a series.
+// of an object become a series. A cloud, as in this test, has no NetworkPools.
 func byChance(g grant) bool {
+	if g.Account == "butler-bootstrap" && (g.Resource == "ipallocations" || g.Resource == "addressclaims") {
+		return true
+	}
 	return g.Group == "events.k8s.io" && g.Resource == "events" && g.Verb == "patch"
 }
 
@@ -145,12 +148,12 @@ func lifeOfAnAddress(t *testing.T, c client.Client, logs *planetest.Output) {
 		}
 		return c.Get(t.Context(), client.ObjectKeyFromObject(claim), claim)
 	})
-	for _, o := range []client.Object{a, pool} {
-		must(t, c.Delete(t.Context(), o))
-	}
-	for _, o := range []client.Object{a, claim, pool} {
+	must(t, c.Delete(t.Context(), a))
+	for _, o := range []client.Object{a, claim} { // the pool says how long the address rests
 		await(t, logs, func() error { return gone(t, c, o) })
 	}
+	must(t, c.Delete(t.Context(), pool))
+	await(t, logs, func() error { return gone(t, c, pool) })
 }
 
 // withGateways defines the kind, as the Gateway API does.

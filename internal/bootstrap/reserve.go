@@ -32,7 +32,10 @@ func reserveAddresses(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err != nil {
 		return nil, err
 	}
-	created, err := s.allocate(ctx, demands, have)
+	var created []*v1alpha1.IPAllocation
+	if err = s.checkChosen(demands); err == nil {
+		created, err = s.allocate(ctx, demands, have)
+	}
 	if o, ok := poolObstacle(err); ok {
 		return s.unlessReady(o), nil
 	}
@@ -72,6 +75,21 @@ func poolObstacle(err error) (*Obstacle, bool) {
 		return nil, false
 	}
 	return &Obstacle{Reason: wrong.Reason, Message: wrong.Message, urgent: true}, true
+}
+
+// checkChosen refuses addresses of the spec that are others than those that were allocated
+// before it named any: these do not change.
+func (s *Session) checkChosen(demands []demand) error {
+	for _, d := range demands {
+		known, ok := allocationOf(s.Status, d.name)
+		if !ok || d.pinned == nil {
+			continue
+		}
+		if has, err := ipam.NewRange(known.StartAddress, known.EndAddress); err != nil || has != *d.pinned {
+			return poolErrorf(reasonNetwork, "%s is %s, but %s was allocated for it from NetworkPool %s and does not change; set it to that, or leave it out", d.field, d.pinned, has, known.Pool)
+		}
+	}
+	return nil
 }
 
 // findAllocations returns the IPAllocations of the demands that exist. One of another cluster

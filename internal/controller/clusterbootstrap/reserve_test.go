@@ -120,6 +120,25 @@ func TestAllocationThatIsLostGetsItsAddressBack(t *testing.T) {
 	}
 }
 
+func TestAddressThatWasAllocatedDoesNotChange(t *testing.T) {
+	w := newFixture(t)
+	w.fromPool("10.40.0.20")
+	w.expect("WaitingForAddresses", "")
+	w.answer("dev-cp-0", "10.40.0.10")
+	w.answer("dev-vip", "10.40.0.11")
+	cb := w.reconcile("dev")
+	for vip, reason := range map[string]string{"10.40.0.15": "NetworkInvalid", "10.40.0.11": "WaitingForMachines"} {
+		cb.Spec.Network.VIP = vip
+		if err := w.Update(t.Context(), cb); err != nil {
+			t.Fatal(err)
+		}
+		cb = w.reconcile("dev")
+		if c := progressing(cb); c.Reason != reason || reason == "NetworkInvalid" && !strings.Contains(c.Message, "spec.network.vip is 10.40.0.15, but 10.40.0.11 was allocated for it from NetworkPool lan and does not change") {
+			t.Errorf("%s: %s: %s", vip, c.Reason, c.Message)
+		}
+	}
+}
+
 func TestAllocationOfAnotherClusterIsNotAdopted(t *testing.T) {
 	w := newFixture(t)
 	w.fromPool("10.40.0.20")

@@ -87,6 +87,7 @@ type Auditor struct {
 	names     map[string]string     // cluster ids, by resource and name
 	addresses map[string]netip.Addr // of machines that are on, by id
 	machines  map[string]string     // their names, by id
+	shared    map[netip.Addr]int    // by how many nodes, besides those of the options
 	reported  map[Violation]bool    // without their time
 }
 
@@ -97,7 +98,7 @@ func Open(o Options) (*Auditor, error) {
 	}
 	a := &Auditor{
 		options: o, objects: map[string]Object{}, owners: index{}, clusters: index{}, names: map[string]string{},
-		addresses: map[string]netip.Addr{}, machines: map[string]string{}, reported: map[Violation]bool{},
+		addresses: map[string]netip.Addr{}, machines: map[string]string{}, shared: map[netip.Addr]int{}, reported: map[Violation]bool{},
 	}
 	known, err := Violations(o.Dir)
 	for _, v := range known {

@@ -92,6 +92,18 @@ func feeds() map[string]feed {
 			a.PoweredOn("m2", "dev-m2", address("10.0.0.1"))
 		}},
 		"a machine with the shared address": {audit.OneAddress, func(a *audit.Auditor) { a.PoweredOn("m1", "dev-m1", address(vip)) }},
+		"a machine with an address that nodes share": {audit.OneAddress, func(a *audit.Auditor) {
+			a.Shares(address("10.0.0.9"))
+			a.PoweredOn("m1", "dev-m1", address("10.0.0.9"))
+		}},
+		"nodes that share the address of a machine": {audit.OneAddress, func(a *audit.Auditor) {
+			a.PoweredOn("m1", "dev-m1", address("10.0.0.9"))
+			a.Shares(address("10.0.0.9"))
+		}},
+		"an address that nodes have shared": {"", func(a *audit.Auditor) {
+			a.Shares(address("10.0.0.9"))()
+			a.PoweredOn("m1", "dev-m1", address("10.0.0.9"))
+		}},
 		"one bootstrap, told twice": {"", func(a *audit.Auditor) {
 			a.Bootstrapped("c1", "1", "m1")
 			a.Bootstrapped("c1", "1", "m1")

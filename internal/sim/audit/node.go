@@ -17,8 +17,8 @@ func (a *Auditor) PoweredOn(id, name string, address netip.Addr) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	address = address.Unmap()
-	if slices.Contains(a.options.Shared, address) {
-		a.report(OneAddress, "machine %s (%s) takes %s for itself, which its cluster shares", name, id, address)
+	if slices.Contains(a.options.Shared, address) || a.shared[address] > 0 {
+		a.reportShared(id, name, address)
 	}
 	for other, taken := range a.addresses {
 		if other != id && taken == address {
@@ -26,6 +26,33 @@ func (a *Auditor) PoweredOn(id, name string, address netip.Addr) {
 		}
 	}
 	a.addresses[id], a.machines[id] = address, name
+}
+
+// Shares records that a node shares an address with others of its cluster, whichever of them
+// has it, until end is called.
+func (a *Auditor) Shares(address netip.Addr) (end func()) {
+	if a == nil {
+		return func() {}
+	}
+	address = address.Unmap()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.shared[address]++
+	for id, taken := range a.addresses {
+		if taken == address {
+			a.reportShared(id, a.machines[id], address)
+		}
+	}
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.shared[address]--
+	}
+}
+
+// reportShared is called under lock.
+func (a *Auditor) reportShared(id, name string, address netip.Addr) {
+	a.report(OneAddress, "machine %s (%s) takes %s for itself, which its cluster shares", name, id, address)
 }
 
 // PoweredOff records each machine that is off again, for whatever reason.

@@ -115,11 +115,13 @@ func TestTasksFailLate(t *testing.T) {
 		vm   object
 		want string
 	}{
-		"unknown image":     {with(machine("x"), "spec.resources.disk_list", []any{object{"data_source_reference": object{"kind": "image", "uuid": other}}}), "INVALID_ARGUMENT: Given input is invalid. Image " + other + " does not exist."},
-		"small disk":        {with(machine("x"), "spec.resources.disk_list", []any{object{"data_source_reference": object{"kind": "image", "uuid": imageID}, "disk_size_mib": 100}}), "is less than that of image"},
-		"unknown subnet":    {with(machine("x"), "spec.resources.nic_list", []any{object{"subnet_reference": object{"kind": "subnet", "uuid": other}}}), "Subnet " + other + " does not exist."},
-		"unknown container": {with(machine("x"), "spec.resources.disk_list", []any{object{"disk_size_mib": 1, "storage_config": object{"storage_container_reference": object{"kind": "storage_container", "uuid": other}}}}), "Storage container " + other + " does not exist"},
-		"foreign address":   {with(machine("x"), "spec.resources.nic_list", []any{object{"subnet_reference": object{"kind": "subnet", "uuid": subnetID}, "ip_endpoint_list": []any{object{"ip": "198.51.100.7"}}}}), "IP address 198.51.100.7 is not in subnet"},
+		"unknown image":          {with(machine("x"), "spec.resources.disk_list", []any{object{"data_source_reference": object{"kind": "image", "uuid": other}}}), "INVALID_ARGUMENT: Given input is invalid. Image " + other + " does not exist."},
+		"small disk":             {with(machine("x"), "spec.resources.disk_list", []any{object{"data_source_reference": object{"kind": "image", "uuid": imageID}, "disk_size_mib": 100}}), "is less than that of image"},
+		"unknown subnet":         {with(machine("x"), "spec.resources.nic_list", []any{object{"subnet_reference": object{"kind": "subnet", "uuid": other}}}), "Subnet " + other + " does not exist."},
+		"unknown container":      {with(machine("x"), "spec.resources.disk_list", []any{object{"disk_size_mib": 1, "storage_config": object{"storage_container_reference": object{"kind": "storage_container", "uuid": other}}}}), "Storage container " + other + " does not exist"},
+		"foreign address":        {with(machine("x"), "spec.resources.nic_list", []any{object{"subnet_reference": object{"kind": "subnet", "uuid": subnetID}, "ip_endpoint_list": []any{object{"ip": "198.51.100.7"}}}}), "IP address 198.51.100.7 is not in subnet"},
+		"address of the gateway": {with(machine("x"), "spec.resources.nic_list", []any{object{"subnet_reference": object{"kind": "subnet", "uuid": subnetID}, "ip_endpoint_list": []any{object{"ip": "192.0.2.1"}}}}), "IP address 192.0.2.1 is not in subnet"},
+		"broadcast address":      {with(machine("x"), "spec.resources.nic_list", []any{object{"subnet_reference": object{"kind": "subnet", "uuid": subnetID}, "ip_endpoint_list": []any{object{"ip": "192.0.2.255"}}}}), "IP address 192.0.2.255 is not in subnet"},
 	} {
 		accepted := f.do(t, http.MethodPost, "vms", c.vm)
 		task := f.wait(t, accepted)

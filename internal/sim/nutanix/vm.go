@@ -149,8 +149,8 @@ func (p *Prism) assign(e *entity, n object, subnet *entity) error {
 func (p *Prism) checkAddress(e *entity, asked string, subnet *entity) error {
 	address, err := netip.ParseAddr(asked)
 	prefix := subnet.prefix()
-	if err != nil || !prefix.Contains(address) {
-		return failure("INVALID_ARGUMENT", "Given input is invalid. IP address %s is not in subnet %s.", asked, subnet.name())
+	if err != nil || !prefix.Contains(address) || isReserved(subnet, address) {
+		return failure("INVALID_ARGUMENT", "Given input is invalid. IP address %s is not in subnet %s, or not one of a VM.", asked, subnet.name())
 	}
 	for _, other := range p.st.all(kindVM) {
 		for _, n := range other.resources().subs("nic_list") {
@@ -164,6 +164,13 @@ func (p *Prism) checkAddress(e *entity, asked string, subnet *entity) error {
 	n := e.resources().subs("nic_list")[0]
 	n["ip_endpoint_list"] = []any{object{"type": "ASSIGNED", "ip": asked}}
 	return nil
+}
+
+// isReserved reports whether an address of a subnet is its own, that of all, or the gateway's.
+func isReserved(subnet *entity, a netip.Addr) bool {
+	prefix := subnet.prefix()
+	gateway := subnet.resources().sub("ip_config").str("default_gateway_ip")
+	return a == prefix.Addr() || !prefix.Contains(a.Next()) || a.String() == gateway
 }
 
 // vmStatus returns the resources in the status of a VM.

@@ -104,6 +104,7 @@ func (n *node) holdSharedIP(ctx context.Context, address netip.Addr) {
 // hold gives the node a shared address as soon as no other node has it, and back when do
 // returns. When the power is lost, the others do not know for a while.
 func (n *node) hold(ctx context.Context, address netip.Addr, unnoticed time.Duration, do func(*network.Host)) {
+	defer n.emulator.options.Auditor.Shares(address)()
 	host, err := n.emulator.options.Network.Claim(ctx, address)
 	if err != nil {
 		if ctx.Err() == nil {
