@@ -54,11 +54,24 @@ func demandsOf(cluster string, spec v1alpha1.ClusterBootstrapSpec, machines []Ma
 			lb.pinned, lb.count = &r, r.Size()
 			out = append(out, lb)
 		}
+	} else if r, ok := addressPool(spec); ok {
+		lb.pinned, lb.count, lb.field = &r, r.Size(), "spec.addons.loadBalancer.addressPool"
+		out = append(out, lb)
 	} else if addon.TakesPool(spec) {
 		lb.count = poolSize(network)
 		out = append(out, lb)
 	}
 	return out
+}
+
+// addressPool is the range of load balancers in the form of MetalLB: two addresses or a CIDR.
+func addressPool(spec v1alpha1.ClusterBootstrapSpec) (ipam.Range, bool) {
+	text := spec.Addons.LoadBalancer.AddressPool
+	if p, err := netip.ParsePrefix(text); err == nil {
+		return ipam.Of(p.Masked()), true
+	}
+	r, err := ipam.ParseRange(text)
+	return r, err == nil
 }
 
 // needsVIP reports whether a cluster has no endpoint without a VIP that is still to be found.

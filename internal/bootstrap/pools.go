@@ -96,9 +96,9 @@ func (p Pools) checkNetwork(spec v1alpha1.NetworkSpec, all []named) error {
 		case n.Subnet != "" && n.Subnet != network.String():
 			return poolErrorf(reasonNetwork, "spec.network.subnet %s of ProviderConfig %s is not the network of NetworkPool %s, %s; make both the same: spec.tenantAllocation.ranges of the pool limits what is allocated", n.Subnet, config, c.Name, network)
 		}
-		for field, cidr := range map[string]string{"podCIDR": spec.PodCIDR, "serviceCIDR": spec.ServiceCIDR} {
-			if other, err := netip.ParsePrefix(cidr); err == nil && other.Overlaps(network) {
-				return poolErrorf(reasonNetwork, "spec.network.%s %s overlaps with NetworkPool %s, %s; choose another one", field, cidr, c.Name, network)
+		for _, other := range [][2]string{{"podCIDR", spec.PodCIDR}, {"serviceCIDR", spec.ServiceCIDR}} {
+			if cidr, err := netip.ParsePrefix(other[1]); err == nil && cidr.Overlaps(network) {
+				return poolErrorf(reasonNetwork, "spec.network.%s %s overlaps with NetworkPool %s, %s; choose another one", other[0], cidr, c.Name, network)
 			}
 		}
 	}
@@ -234,6 +234,9 @@ func (p Pools) holders(r ipam.Range) string {
 		return ""
 	}
 	slices.Sort(names)
+	if more := len(names) - 5; more > 0 {
+		names = append(names[:5], fmt.Sprintf("and %d more", more))
+	}
 	return " (IPAllocation " + strings.Join(names, ", ") + ")"
 }
 

@@ -6,6 +6,7 @@ package bootstrap
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,17 @@ func TestAddressesOfTheSpecAreKeptFromOthers(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, placed(t, p, cb)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAddressPoolOfTheAddonIsKeptFromOthers(t *testing.T) {
+	for _, text := range []string{"10.40.0.12-10.40.0.15", "10.40.0.12/30"} {
+		cb := haFromPools()
+		cb.Spec.Addons.LoadBalancer.AddressPool = text
+		p := poolsOf(networkPool("lan", "10.40.0.0/24", addresses("10.40.0.10", "10.40.0.60")))
+		if got := placed(t, p, cb); got[0] != "mgmt-lb lan 10.40.0.12-10.40.0.15" || slices.Contains(got, "dev-cp-2 lan 10.40.0.12") {
+			t.Errorf("%s: %v", text, got)
+		}
 	}
 }
 

@@ -37,13 +37,13 @@ func reserveAddresses(ctx context.Context, s *Session) (*Obstacle, error) {
 		created, err = s.allocate(ctx, demands, have)
 	}
 	if o, ok := poolObstacle(err); ok {
-		return s.unlessReady(o), nil
+		return s.unlessReady(o)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if o := s.awaitAllocations(append(have, created...)); o != nil {
-		return s.unlessReady(o), nil
+		return s.unlessReady(o)
 	}
 	if o, err := s.checkUnused(ctx, have); o != nil || err != nil {
 		return o, err
@@ -57,16 +57,22 @@ func (s *Session) usesPools() bool {
 	return s.provider.Spec.Network.IPAM() && (len(s.Status.Machines) == 0 || len(s.Status.Allocations) > 0)
 }
 
-// unlessReady is an obstacle that blocks a cluster only until it is Ready: its machines have
-// their addresses.
-func (s *Session) unlessReady(o *Obstacle) *Obstacle {
+// unlessReady is an obstacle that blocks a cluster only until it is Ready: it has its
+// addresses, and keeps them whatever the spec names by now.
+func (s *Session) unlessReady(o *Obstacle) (*Obstacle, error) {
 	if s.Status.Phase != v1alpha1.BootstrapReady {
-		return o
+		return o, nil
 	}
 	if s.deferred == nil {
 		s.deferred = o
 	}
-	return nil
+	if has, ok := allocationOf(s.Status, s.Name+vipSuffix); ok {
+		s.Spec.Network.VIP = has.StartAddress
+	}
+	if has, ok := allocationOf(s.Status, s.Name+poolSuffix); ok {
+		s.Spec.Network.LoadBalancerPool = &v1alpha1.AddressRange{Start: has.StartAddress, End: has.EndAddress}
+	}
+	return nil, s.replan()
 }
 
 func poolObstacle(err error) (*Obstacle, bool) {
@@ -203,14 +209,24 @@ func (s *Session) awaitAllocations(all []*v1alpha1.IPAllocation) *Obstacle {
 	var waiting []*Obstacle
 	for _, a := range all {
 		known, ok := allocationOf(s.Status, a.Name)
+		allocated := a.Status.Phase == v1alpha1.IPAllocationAllocated
 		switch {
-		case a.Status.Phase != v1alpha1.IPAllocationAllocated || !a.DeletionTimestamp.IsZero():
+		case ok && allocated && covers(a, known):
+			// It is released with the machine, also if it is being deleted.
+		case !allocated || !a.DeletionTimestamp.IsZero():
 			waiting = append(waiting, allocationObstacle(a))
-		case ok && known.StartAddress != a.Status.StartAddress:
+		case ok:
 			waiting = append(waiting, &Obstacle{Reason: reasonAddresses, urgent: true, Message: fmt.Sprintf("IPAllocation %s has %s, but %s is in use; delete it: it is created again", a.Name, a.Status.StartAddress, known.StartAddress)})
 		}
 	}
 	return joined(waiting)
+}
+
+// covers reports whether an allocation has the addresses that the status has.
+func covers(a *v1alpha1.IPAllocation, known v1alpha1.BootstrapAllocation) bool {
+	has, err := ipam.NewRange(a.Status.StartAddress, a.Status.EndAddress)
+	used, wrong := ipam.NewRange(known.StartAddress, known.EndAddress)
+	return err == nil && wrong == nil && has.Contains(used)
 }
 
 func allocationObstacle(a *v1alpha1.IPAllocation) *Obstacle {
@@ -226,7 +242,7 @@ func allocationObstacle(a *v1alpha1.IPAllocation) *Obstacle {
 }
 
 // settleAddresses records what was allocated, and continues with a plan that has it.
-func (s *Session) settleAddresses(all []*v1alpha1.IPAllocation) (err error) {
+func (s *Session) settleAddresses(all []*v1alpha1.IPAllocation) error {
 	for _, a := range all {
 		if _, ok := allocationOf(s.Status, a.Name); ok {
 			continue
@@ -236,6 +252,11 @@ func (s *Session) settleAddresses(all []*v1alpha1.IPAllocation) (err error) {
 		})
 	}
 	s.Spec = Effective(s.ClusterBootstrap)
+	return s.replan()
+}
+
+// replan plans for the spec as it is now, with the names of the machines.
+func (s *Session) replan() (err error) {
 	names := s.Plan.Machines
 	if s.Plan, err = NewPlan(s.Spec); err == nil {
 		s.Plan.Machines = names

@@ -12,8 +12,8 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// Describe is what a NetworkPool says about its network. The gateways and servers of the
-// ProviderConfigs that refer to it are never allocated.
+// Describe returns the network of a NetworkPool, and which of its addresses are allocated: the
+// gateways and servers of the ProviderConfigs that refer to it never are.
 func Describe(pool *v1alpha1.NetworkPool, configs []v1alpha1.ProviderConfig) (p Pool, err error) {
 	if p.Prefix, err = netip.ParsePrefix(pool.Spec.CIDR); err != nil {
 		return p, fmt.Errorf("spec.cidr: %w", err)

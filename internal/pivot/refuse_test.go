@@ -83,7 +83,7 @@ func TestRefusals(t *testing.T) {
 				m.definitions = definitions(w)
 				m.definitions[0].Spec.Versions[0].Name = "v2"
 			},
-			"cluster mgmt does not store the kind ButlerConfig as v2",
+			"cluster mgmt does not store the kind AddressClaim as v2",
 		},
 		"a platform that does not admit the new controllers": {
 			func(_ *fixture, m *Move) {

@@ -30,10 +30,10 @@ const annotationReplicas = v1alpha1.Group + "/replicas"
 // clocks differ.
 const leaseMargin = 5 * time.Second
 
-// isOwnController reports whether a Deployment acts on the requests of a cluster that
-// manages itself.
+// isOwnController reports whether a Deployment acts on the requests and addresses of a
+// cluster that manages itself.
 func isOwnController(name string) bool {
-	return name == addon.ButlerBootstrap || strings.HasPrefix(name, addon.ButlerProvider)
+	return name == addon.ButlerBootstrap || name == addon.ButlerController || strings.HasPrefix(name, addon.ButlerProvider)
 }
 
 // listOwnControllers returns the Deployments of a cluster whose controllers act on requests.

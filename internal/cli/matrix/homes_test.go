@@ -63,7 +63,7 @@ func (a *adm) destroyFromTwoHomes(h homes) []row {
 	}
 	winner.carryThrough(winner.destroy(), nil)
 	loser.expectGone()
-	return []row{{operation: destroy, fault: "two homes, the first at " + h.held, provider: a.name, what: "told: " + told.lastWords(), took: time.Since(began)}}
+	return []row{{operation: destroy, fault: "two homes, the first at " + h.held, provider: a.name, what: "reported: " + told.lastWords(), took: time.Since(began)}}
 }
 
 // expectGone has somebody ask for a cluster that another one has destroyed.

@@ -120,6 +120,26 @@ func TestAllocationThatIsLostGetsItsAddressBack(t *testing.T) {
 	}
 }
 
+func TestAllocationThatIsBeingDeletedStillHasItsAddress(t *testing.T) {
+	w := newFixture(t)
+	w.fromPool("10.40.0.20")
+	w.expect("WaitingForAddresses", "")
+	w.answer("dev-cp-0", "10.40.0.10")
+	vip := w.answer("dev-vip", "10.40.0.11")
+	w.reconcile("dev")
+	before := vip.DeepCopy()
+	vip.Finalizers = []string{v1alpha1.FinalizerIPAllocation}
+	if err := w.Patch(t.Context(), vip, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Delete(t.Context(), vip); err != nil {
+		t.Fatal(err)
+	}
+	if c := progressing(w.reconcile("dev")); c.Reason != "WaitingForMachines" {
+		t.Errorf("%s: %s", c.Reason, c.Message)
+	}
+}
+
 func TestAddressThatWasAllocatedDoesNotChange(t *testing.T) {
 	w := newFixture(t)
 	w.fromPool("10.40.0.20")
