@@ -111,6 +111,7 @@ func TestAListThatLags(t *testing.T) {
 	t.Run("a clone of the same name is a copy", func(t *testing.T) { keepClone(t, o, p) })
 	t.Run("a restored VM of the same name is a copy", func(t *testing.T) { keepRestored(t, o, p, deletedByCredentials) })
 	t.Run("a restored VM of a lost one is a copy", func(t *testing.T) { keepRestored(t, o, p, deletedByHand) })
+	t.Run("a VM that is restored later is a copy", func(t *testing.T) { keepRestoredLater(t, o, p) })
 	t.Run("a VM that is not listed is read by its UUID", func(t *testing.T) { findByUUID(t, p) })
 	t.Run("a VM that could not be created says why", func(t *testing.T) { explainFailure(t, p) })
 }
@@ -158,7 +159,6 @@ func (o operator) restore(t *testing.T, of shown) (uuid string) {
 	if err := o.call(t.Context(), http.MethodPost, "vms", body, &restored); err != nil {
 		t.Fatal(err)
 	}
-	o.awaitVMs(t, of.Spec.Name, 2)
 	return restored.Metadata.UUID
 }
 
@@ -212,6 +212,7 @@ func keepRestored(t *testing.T, o operator, p provider.Platform, remove func(*te
 		t.Fatal(err)
 	}
 	restored := o.restore(t, o.awaitVMs(t, s.Name, 1)[0])
+	o.awaitVMs(t, s.Name, 2)
 	remove(t, o, p, s)
 	deleted(t, p.Machines, s.MachineRef)
 	if left := o.awaitVMs(t, s.Name, 1); left[0].Metadata.UUID != restored {
