@@ -34,6 +34,9 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 	if err != nil {
 		return provider.Machine{}, err
 	}
+	if err := m.forgetOrigin(ctx, s.MachineRef); err != nil {
+		return provider.Machine{}, within(op, err)
+	}
 	created, err := m.createVM(ctx, m.order(s, a, categories))
 	if err != nil {
 		return provider.Machine{}, within(op, err)

@@ -52,7 +52,7 @@ func (m machines) Delete(ctx context.Context, ref provider.MachineRef) (provider
 // none appears if Prism Central no longer knows the UUID.
 func (m machines) absent(ctx context.Context, op string, ref provider.MachineRef, certain bool) (provider.Machine, error) {
 	if ref.Owner.ID != "" {
-		if err := m.retire(ctx, ref); err != nil {
+		if err := m.retire(ctx, ref.Owner); err != nil {
 			return provider.Machine{}, within(op, err)
 		}
 	}

@@ -111,6 +111,8 @@ func TestAListThatLags(t *testing.T) {
 	t.Run("a clone of the same name is a copy", func(t *testing.T) { keepClone(t, o, p) })
 	t.Run("a restored VM of the same name is a copy", func(t *testing.T) { keepRestored(t, o, p, deletedByCredentials) })
 	t.Run("a restored VM of a lost one is a copy", func(t *testing.T) { keepRestored(t, o, p, deletedByHand) })
+	t.Run("a VM that is restored later is a copy", func(t *testing.T) { keepRestoredLater(t, o, p) })
+	t.Run("a lost VM is replaced although a response is lost", func(t *testing.T) { replaceLost(t, o, p) })
 	t.Run("a VM that is not listed is read by its UUID", func(t *testing.T) { findByUUID(t, p) })
 	t.Run("a VM that could not be created says why", func(t *testing.T) { explainFailure(t, p) })
 }
@@ -158,7 +160,6 @@ func (o operator) restore(t *testing.T, of shown) (uuid string) {
 	if err := o.call(t.Context(), http.MethodPost, "vms", body, &restored); err != nil {
 		t.Fatal(err)
 	}
-	o.awaitVMs(t, of.Spec.Name, 2)
 	return restored.Metadata.UUID
 }
 
@@ -212,6 +213,7 @@ func keepRestored(t *testing.T, o operator, p provider.Platform, remove func(*te
 		t.Fatal(err)
 	}
 	restored := o.restore(t, o.awaitVMs(t, s.Name, 1)[0])
+	o.awaitVMs(t, s.Name, 2)
 	remove(t, o, p, s)
 	deleted(t, p.Machines, s.MachineRef)
 	if left := o.awaitVMs(t, s.Name, 1); left[0].Metadata.UUID != restored {
@@ -275,9 +277,9 @@ func explainFailure(t *testing.T, p provider.Platform) {
 	})
 }
 
-// loseResponse demands that one machine is created if the caller waits until it is listed.
-func loseResponse(t *testing.T, o operator, p provider.Platform) {
-	s := wantedSpec(func(s *provider.MachineSpec) { s.Name, s.Owner.ID = "mgmt-cp-0", "lost" })
+// createUnanswered creates a machine and loses the response.
+func createUnanswered(t *testing.T, o operator, p provider.Platform, s provider.MachineSpec) {
+	t.Helper()
 	var err error
 	if s.Attempt, err = p.Plan(t.Context(), s, provider.Attempt{}); err != nil {
 		t.Fatal(err)
@@ -291,6 +293,12 @@ func loseResponse(t *testing.T, o operator, p provider.Platform) {
 	if provider.KindOf(err) != provider.Unavailable || err == nil {
 		t.Fatalf("a lost response: %v", err)
 	}
+}
+
+// loseResponse demands that one machine is created if the caller waits until it is listed.
+func loseResponse(t *testing.T, o operator, p provider.Platform) {
+	s := wantedSpec(func(s *provider.MachineSpec) { s.Name, s.Owner.ID = "mgmt-cp-0", "lost" })
+	createUnanswered(t, o, p, s)
 	eventually(t, "it is listed", func() bool {
 		m, err := p.Machines.Observe(t.Context(), s.MachineRef)
 		return err == nil && m.State != provider.StateAbsent

@@ -36,6 +36,17 @@ func (m machines) recordOrigin(ctx context.Context, ref provider.MachineRef, uui
 	return put()
 }
 
+// forgetOrigin removes the record of an earlier VM of a machine, as of one that a person has
+// deleted, before another one is created: if the response to that is lost, the record would
+// make it a copy.
+func (m machines) forgetOrigin(ctx context.Context, ref provider.MachineRef) error {
+	key, value := scope(ref.Owner), originOf(ref.Owner.ID, ref.Name)
+	if _, err := m.category(ctx, key, value); err != nil {
+		return ignoreGone(err)
+	}
+	return m.remove(ctx, key, value)
+}
+
 // pick returns the machine out of VMs, nil if it is not there: the recorded one, or without a
 // record the oldest. The record is read if there is a choice to make.
 func (m machines) pick(ctx context.Context, all []vm, ref provider.MachineRef) (*vm, error) {

@@ -13,19 +13,15 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// retire removes the record of a machine once no copy of it can be taken for it, and the
-// categories of a cluster once no VM has them.
-func (m machines) retire(ctx context.Context, ref provider.MachineRef) error {
-	o := ref.Owner
+// retire removes the categories of a cluster once no VM has them. The records of its machines
+// are kept until then: a VM may be restored long after its original is gone.
+func (m machines) retire(ctx context.Context, o provider.Owner) error {
 	if _, err := m.category(ctx, scope(o), ""); err != nil {
 		return ignoreGone(err)
 	}
 	all, err := m.everything.Do(ctx, "")
-	if err != nil {
+	if err != nil || assigned(all, scope(o)) {
 		return err
-	}
-	if assigned(all, scope(o)) {
-		return m.forgetOrigin(ctx, ref, all)
 	}
 	values, err := m.listValues(ctx, scope(o))
 	if err != nil {
@@ -45,14 +41,6 @@ func assigned(all []vm, key string) bool {
 	return slices.ContainsFunc(all, func(v vm) bool {
 		return v.categories[key] != "" || scope(provider.OwnerOf(tagsOf(v))) == key
 	})
-}
-
-// forgetOrigin removes the record of a machine that is gone, unless a VM could be taken for it.
-func (m machines) forgetOrigin(ctx context.Context, ref provider.MachineRef, all []vm) error {
-	if oldestOf(all, ref) != nil {
-		return nil
-	}
-	return m.remove(ctx, scope(ref.Owner), originOf(ref.Owner.ID, ref.Name))
 }
 
 // retireValue removes a value of the cluster's category, and the category of a label that it
