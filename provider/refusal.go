@@ -88,6 +88,7 @@ func RefuseNetwork(op, platform string, n *v1alpha1.ProviderNetworkSpec, honoure
 	}{
 		{"dnsServers", "dnsServers", len(n.DNSServers) > 0},
 		{"gateway", "gateway", n.Gateway != ""},
+		{"loadBalancer", "loadBalancer", n.LoadBalancer != nil},
 		{"mode", "mode: ipam", n.Mode == v1alpha1.NetworkModeIPAM},
 		{"poolRefs", "poolRefs", len(n.PoolRefs) > 0},
 		{"subnet", "subnet", n.Subnet != ""},
@@ -107,5 +108,5 @@ func RefuseNetworkWithoutPools(op, platform string, n *v1alpha1.ProviderNetworkS
 	if n == nil || n.Mode != v1alpha1.NetworkModeIPAM {
 		return RefuseNetwork(op, platform, n)
 	}
-	return RefuseNetwork(op, platform, n, "mode", "poolRefs", "gateway", "dnsServers", "timeServers")
+	return RefuseNetwork(op, platform, n, "mode", "poolRefs", "gateway", "dnsServers", "timeServers", "loadBalancer")
 }

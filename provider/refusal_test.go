@@ -118,6 +118,8 @@ func TestEveryFieldOfTheNetworkIsRefusedOrHonoured(t *testing.T) {
 			field.Set(reflect.MakeSlice(field.Type(), 1, 1))
 		case reflect.String:
 			field.SetString(string(v1alpha1.NetworkModeIPAM))
+		case reflect.Pointer:
+			field.Set(reflect.New(field.Type().Elem()))
 		default:
 			t.Errorf("%s is a %s, for which this test has no value", of.Field(i).Name, field.Kind())
 		}
