@@ -92,7 +92,8 @@ func TestWaitForAPoolReportsItsConditionOnce(t *testing.T) {
 	pool.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Message: "IPAllocation printer has addresses"}}
 	var said bytes.Buffer
 	see := reportReady(ui.NewReporter(io.Discard, &said, "plain"))
-	if see(pool) || see(pool) || strings.Count(said.String(), "IPAllocation printer has addresses") != 1 {
+	first, again := see(pool), see(pool)
+	if first || again || strings.Count(said.String(), "IPAllocation printer has addresses") != 1 {
 		t.Error(said.String())
 	}
 }
