@@ -214,7 +214,6 @@ func TestEverythingIsReportedAtOnceInTheOrderOfTheFile(t *testing.T) {
 		"c.yaml:31: spec.cluster.controlPlane.diskGB: is missing, but required",
 		"c.yaml:33: spec.cluster.controlPlane.cpu: 0 should be greater than or equal to 1",
 		"c.yaml:35: spec.cluster.controlPlane.diskGb: unknown field; did you mean diskGB?",
-		"c.yaml:36: spec.network.vip: is required for topology ha on harvester, nutanix and proxmox",
 		"c.yaml:40: spec.talos.version: must be of type string, not array",
 	}
 	if diff := cmp.Diff(want, problems(t, text, check)); diff != "" {
