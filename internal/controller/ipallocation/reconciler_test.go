@@ -113,6 +113,39 @@ func TestAddressesAreNotReleasedWhileWhatUsesThemExists(t *testing.T) {
 	}
 }
 
+// TestAPinnedAllocationThatIsCreatedAgainTakesItsAddressesBack, unless they were for another user.
+func TestAPinnedAllocationThatIsCreatedAgainTakesItsAddressesBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		user string
+		end  string // of the pool
+		want string
+	}{
+		"the same user":              {"machine", "10.0.0.8", reasonAllocated},
+		"another user":               {"other", "10.0.0.8", reasonTaken},
+		"a pool without the address": {"machine", "10.0.0.4", reasonNotInPool},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, 8)
+			r := reconciler(f)
+			f.allocation("a", 2, pin("10.0.0.4", "10.0.0.5"))
+			a := f.settle(r, "a")
+			a.Finalizers = nil
+			f.Must(f.Update(t.Context(), a))
+			f.Must(f.Delete(t.Context(), a))
+			f.pool.Spec.TenantAllocation.End = c.end
+			f.Must(f.Update(t.Context(), f.pool))
+			f.ready(metav1.ConditionTrue, "")
+			f.allocation("a", 2, pin("10.0.0.4", "10.0.0.5"), func(s *v1alpha1.IPAllocationSpec) { s.MachineRequestRef.Name = c.user })
+			if a = f.settle(r, "a"); reason(a) != c.want || (a.Status.AllocatedCount == 2) != (c.want == reasonAllocated) {
+				t.Errorf("%+v", a.Status)
+			}
+			if diff := cmp.Diff(map[string]string{"10.0.0.4": "a", "10.0.0.5": "a"}, f.claims()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func bootstrapOf(name string) *v1alpha1.ClusterBootstrap {
 	return &v1alpha1.ClusterBootstrap{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
