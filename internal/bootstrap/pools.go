@@ -93,8 +93,6 @@ func (p Pools) checkNetwork(spec v1alpha1.NetworkSpec, all []named) error {
 			return poolErrorf(reasonNetwork, "spec.network.gateway %s of ProviderConfig %s is not in the network of NetworkPool %s, %s, so that machines would not reach it; correct one of both", n.Gateway, config, c.Name, network)
 		case n.Gateway != "" && edge(network, gateway):
 			return poolErrorf(reasonNetwork, "spec.network.gateway %s of ProviderConfig %s is the network or broadcast address of %s; correct it", n.Gateway, config, network)
-		case n.Subnet != "" && n.Subnet != network.String():
-			return poolErrorf(reasonNetwork, "spec.network.subnet %s of ProviderConfig %s is not the network of NetworkPool %s, %s; make both the same: spec.tenantAllocation.ranges of the pool limits what is allocated", n.Subnet, config, c.Name, network)
 		}
 		for _, other := range [][2]string{{"podCIDR", spec.PodCIDR}, {"serviceCIDR", spec.ServiceCIDR}} {
 			if cidr, err := netip.ParsePrefix(other[1]); err == nil && cidr.Overlaps(network) {

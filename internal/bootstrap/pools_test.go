@@ -137,7 +137,6 @@ func TestNetworkThatCannotWorkIsRefusedWithWhatToDo(t *testing.T) {
 		"pool is invalid":                  {func(_ *v1alpha1.ClusterBootstrap, p *Pools) { p.All[0].Spec.CIDR = "10.41.0.0/24" }, reasonPoolInvalid, "NetworkPool lan: range 10.40.0.10-10.40.0.60 is not in the network 10.41.0.0/24"},
 		"gateway of another network":       {func(_ *v1alpha1.ClusterBootstrap, p *Pools) { p.Config.Spec.Network.Gateway = "10.41.0.1" }, reasonNetwork, "spec.network.gateway 10.41.0.1 of ProviderConfig site is not in the network of NetworkPool lan, 10.40.0.0/24"},
 		"gateway is the broadcast address": {func(_ *v1alpha1.ClusterBootstrap, p *Pools) { p.Config.Spec.Network.Gateway = "10.40.0.255" }, reasonNetwork, "network or broadcast address"},
-		"another subnet":                   {func(_ *v1alpha1.ClusterBootstrap, p *Pools) { p.Config.Spec.Network.Subnet = "10.40.0.0/16" }, reasonNetwork, "spec.network.subnet 10.40.0.0/16"},
 		"pods in the network":              {func(cb *v1alpha1.ClusterBootstrap, _ *Pools) { cb.Spec.Network.PodCIDR = "10.40.0.0/16" }, reasonNetwork, "spec.network.podCIDR 10.40.0.0/16 overlaps"},
 		"pools of two networks": {func(_ *v1alpha1.ClusterBootstrap, p *Pools) {
 			*p = poolsOf(lan(), networkPool("wan", "10.41.0.0/24"))

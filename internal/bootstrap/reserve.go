@@ -45,7 +45,7 @@ func reserveAddresses(ctx context.Context, s *Session) (*Obstacle, error) {
 	if o := s.awaitAllocations(append(have, created...)); o != nil {
 		return s.unlessReady(o)
 	}
-	if o, err := s.checkUnused(ctx, have); o != nil || err != nil {
+	if o, err := s.checkUnused(ctx, demands, have); o != nil || err != nil {
 		return o, err
 	}
 	return nil, s.settleAddresses(have)

@@ -59,12 +59,10 @@ func SeedFor(p facade.Platform, cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.Prov
 	if _, err := netip.ParseAddr(cb.Spec.Network.VIP); err == nil {
 		s.Shared = []string{cb.Spec.Network.VIP}
 	}
-	if n := pc.Spec.Network; n != nil {
-		s.Subnet, s.Gateway, s.NoDHCP = n.Subnet, n.Gateway, n.Mode == v1alpha1.NetworkModeIPAM
+	if n := pc.Spec.Network; n.IPAM() {
+		s.Subnet, s.Gateway, s.NoDHCP = n.Subnet, n.Gateway, true
 	}
-	if s.Subnet == "" {
-		s.Subnet = around(cb.Spec.Network.VIP)
-	}
+	s.Subnet = cmp.Or(s.Subnet, around(cb.Spec.Network.VIP))
 	var err error
 	s.Platform, err = json.Marshal(p.Seed(cb, pc))
 	return s, err
@@ -75,7 +73,7 @@ func SeedFor(p facade.Platform, cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.Prov
 // not where a wrong gateway says.
 func inPools(pc *v1alpha1.ProviderConfig, pools []*v1alpha1.NetworkPool) *v1alpha1.ProviderConfig {
 	n := pc.Spec.Network
-	if n == nil || n.Mode != v1alpha1.NetworkModeIPAM || n.Subnet != "" {
+	if !n.IPAM() {
 		return pc
 	}
 	all := cidrs(n.PoolRefs, pools)

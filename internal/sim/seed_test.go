@@ -69,13 +69,7 @@ func TestASingleNodeIsOneMachine(t *testing.T) {
 	}
 }
 
-func TestSubnetOfTheProviderConfigCounts(t *testing.T) {
-	cb, pc := manifest()
-	pc.Spec.Network = &v1alpha1.ProviderNetworkSpec{Subnet: "10.7.0.0/16", Gateway: "10.7.0.254"}
-	subnet, err := seedOf(t, cb, pc).subnet()
-	if err != nil || subnet.Prefix.String() != "10.7.0.0/16" || subnet.Gateway.String() != "10.7.0.254" {
-		t.Errorf("%v, %v", subnet, err)
-	}
+func TestSubnetThatIsNoneIsRefused(t *testing.T) {
 	if _, err := (Seed{Subnet: "nonsense"}).subnet(); err == nil {
 		t.Error("nonsense was accepted")
 	}
@@ -88,15 +82,14 @@ func TestNetworkOfAPoolHasNoDHCP(t *testing.T) {
 		return p
 	}
 	pools := []*v1alpha1.NetworkPool{pool("other", "10.5.0.0/16"), pool("late", "10.6.0.0/24"), pool("first", "10.7.0.9/24")}
-	for name, tt := range map[string]struct{ subnet, gateway, want, router string }{
+	for name, tt := range map[string]struct{ gateway, want, router string }{
 		"pool with the gateway": {gateway: "10.6.0.1", want: "10.6.0.0/24", router: "10.6.0.1"},
 		"first pool":            {want: "10.7.0.0/24"},
 		"gateway of no pool":    {gateway: "10.99.0.1", want: "10.7.0.0/24"},
-		"subnet":                {subnet: "10.6.0.0/20", gateway: "10.6.0.1", want: "10.6.0.0/20", router: "10.6.0.1"},
 	} {
 		cb, pc := manifest()
 		pc.Spec.Network = &v1alpha1.ProviderNetworkSpec{
-			Mode: v1alpha1.NetworkModeIPAM, Subnet: tt.subnet, Gateway: tt.gateway,
+			Mode: v1alpha1.NetworkModeIPAM, Gateway: tt.gateway,
 			PoolRefs: []v1alpha1.NetworkPoolReference{{Name: "late", Priority: 2}, {Name: "first", Priority: 1}, {Name: "absent"}},
 		}
 		s := seedOf(t, cb, pc, pools...)

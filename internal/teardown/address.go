@@ -5,13 +5,12 @@ package teardown
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/inventory"
-	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -37,41 +36,54 @@ func addressesOf(ctx context.Context, c client.Reader, id string) (out inventory
 }
 
 // removePools deletes the NetworkPools of the ProviderConfig that is gone, unless another one
-// on the plane refers to them. Addresses that rest do so without their pool.
+// on the plane refers to them, or an IPAllocation that is not the cluster's has addresses of
+// them. Addresses that rest do so without their pool.
 func (x *destruction) removePools() error {
 	n := x.config.Spec.Network
 	if n == nil {
 		return nil
 	}
 	var configs v1alpha1.ProviderConfigList
-	if err := x.Local.List(x.Context(), &configs, client.InNamespace(x.config.Namespace)); err != nil {
-		return err
+	var allocations v1alpha1.IPAllocationList
+	for _, list := range []client.ObjectList{&configs, &allocations} {
+		if err := x.Local.List(x.Context(), list, client.InNamespace(x.config.Namespace)); err != nil {
+			return err
+		}
 	}
 	for _, ref := range n.PoolRefs {
 		if refersTo(configs.Items, ref.Name) {
 			continue
 		}
-		pool := &v1alpha1.NetworkPool{}
-		pool.Namespace, pool.Name = x.config.Namespace, ref.Name
-		err := x.Local.Delete(x.Context(), pool)
-		if err == nil {
-			err = x.awaitPool(pool)
+		if user := x.otherUser(allocations.Items, ref.Name); user != "" {
+			x.progress.Step(fmt.Sprintf("NetworkPool %s/%s stays: IPAllocation %s has addresses of it", x.config.Namespace, ref.Name, user))
+			continue
 		}
-		if client.IgnoreNotFound(err) != nil {
+		if err := x.removePool(ref.Name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// awaitPool waits until a NetworkPool does not exist: a cluster that is created after that may
-// have one of the same name.
-func (x *destruction) awaitPool(pool *v1alpha1.NetworkPool) error {
-	err := x.Watch(client.ObjectKeyFromObject(pool), &v1alpha1.NetworkPoolList{}, func(client.Object) bool { return false })
-	if errors.Is(err, operation.ErrDeleted) {
-		return nil
+// otherUser is an IPAllocation of a pool that is not the cluster's, if there is one.
+func (x *destruction) otherUser(all []v1alpha1.IPAllocation, pool string) string {
+	for i := range all {
+		if a := &all[i]; a.Spec.PoolRef.Name == pool && !x.isOurs(a) {
+			return a.Name
+		}
 	}
-	return err
+	return ""
+}
+
+// removePool deletes a NetworkPool and waits until it does not exist: a cluster that is
+// created after that may have one of the same name.
+func (x *destruction) removePool(name string) error {
+	pool := &v1alpha1.NetworkPool{}
+	pool.Namespace, pool.Name = x.config.Namespace, name
+	if err := x.Local.Delete(x.Context(), pool); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	return awaitGone(x.Operation, pool, &v1alpha1.NetworkPoolList{}, x.progress)
 }
 
 func refersTo(configs []v1alpha1.ProviderConfig, pool string) bool {

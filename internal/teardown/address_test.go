@@ -4,13 +4,20 @@
 package teardown
 
 import (
+	"bytes"
+	"io"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/ui"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 func TestLedgerCountsAddressesUntilTheyAreReleased(t *testing.T) {
@@ -46,5 +53,47 @@ func TestPoolOfAnotherProviderConfigStays(t *testing.T) {
 	all := []v1alpha1.ProviderConfig{{}, other}
 	if !refersTo(all, "lan") || refersTo(all, "wan") {
 		t.Error("references are not seen")
+	}
+}
+
+// TestPoolWithAddressesOfOthersStays: its finalizer would hold it, and the command would wait.
+func TestPoolWithAddressesOfOthersStays(t *testing.T) {
+	allocation := func(name, id, pool string) *v1alpha1.IPAllocation {
+		return &v1alpha1.IPAllocation{ObjectMeta: metaOf(name, id), Spec: v1alpha1.IPAllocationSpec{PoolRef: v1alpha1.LocalReference{Name: pool}}}
+	}
+	for name, tc := range map[string]struct {
+		user  *v1alpha1.IPAllocation
+		stays bool
+	}{
+		"the cluster's":     {allocation("dev-cp-0", "x", "lan"), false},
+		"another one's":     {allocation("printer", "", "lan"), true},
+		"another cluster's": {allocation("test-cp-0", "y", "lan"), true},
+		"of another pool":   {allocation("printer", "", "wan"), false},
+	} {
+		pool := &v1alpha1.NetworkPool{ObjectMeta: metaOf("lan", "")}
+		plane := indexedPlane(t, pool, tc.user)
+		o := operation.New(t.Context(), workspace.Workspace{}, operation.Hooks{})
+		o.Local = plane
+		mine := &v1alpha1.ProviderConfig{ObjectMeta: metaOf("config", "x"), Spec: v1alpha1.ProviderConfigSpec{Network: &v1alpha1.ProviderNetworkSpec{PoolRefs: []v1alpha1.NetworkPoolReference{{Name: "lan"}}}}}
+		var said bytes.Buffer
+		x := &destruction{Operation: o, target: &target{config: mine, id: "x"}, progress: ui.NewReporter(io.Discard, &said, "plain")}
+		if err := x.removePools(); err != nil {
+			t.Fatal(err)
+		}
+		err := plane.Get(t.Context(), client.ObjectKeyFromObject(pool), pool)
+		if (err == nil) != tc.stays || strings.Contains(said.String(), "NetworkPool here/lan stays: IPAllocation "+tc.user.Name) != tc.stays {
+			t.Errorf("%s: %v, %s", name, err, said.String())
+		}
+	}
+}
+
+func TestWaitForAPoolReportsItsConditionOnce(t *testing.T) {
+	pool := &v1alpha1.NetworkPool{ObjectMeta: metaOf("lan", "")}
+	pool.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Message: "IPAllocation printer has addresses"}}
+	var said bytes.Buffer
+	see := reportReady(ui.NewReporter(io.Discard, &said, "plain"))
+	first, again := see(pool), see(pool)
+	if first || again || strings.Count(said.String(), "IPAllocation printer has addresses") != 1 {
+		t.Error(said.String())
 	}
 }

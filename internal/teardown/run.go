@@ -452,7 +452,7 @@ func (x *destruction) removeConfig() error {
 	if err := client.IgnoreNotFound(x.Local.Delete(x.Context(), x.config)); err != nil {
 		return err
 	}
-	if err := awaitGone(x.Operation, x.config, x.progress); err != nil {
+	if err := awaitGone(x.Operation, x.config, &v1alpha1.ProviderConfigList{}, x.progress); err != nil {
 		return err
 	}
 	return errors.Join(x.removePools(), x.removeCredentials())
@@ -480,18 +480,34 @@ func (x *destruction) removeCredentials() error {
 }
 
 // awaitGone waits until an object does not exist, and reports its condition.
-func awaitGone(o *operation.Operation, object *v1alpha1.ProviderConfig, progress *ui.Reporter) error {
+func awaitGone(o *operation.Operation, object client.Object, list client.ObjectList, progress *ui.Reporter) error {
+	err := o.Watch(client.ObjectKeyFromObject(object), list, reportReady(progress))
+	if errors.Is(err, operation.ErrDeleted) {
+		return nil
+	}
+	return err
+}
+
+// reportReady reports each message of an object that is not Ready, and never ends a watch.
+func reportReady(progress *ui.Reporter) func(client.Object) bool {
 	last := ""
-	err := o.Watch(client.ObjectKeyFromObject(object), &v1alpha1.ProviderConfigList{}, func(object client.Object) bool {
-		c := meta.FindStatusCondition(object.(*v1alpha1.ProviderConfig).Status.Conditions, v1alpha1.ConditionReady)
+	return func(object client.Object) bool {
+		c := meta.FindStatusCondition(conditionsOf(object), v1alpha1.ConditionReady)
 		if c != nil && c.Status != metav1.ConditionTrue && c.Message != last {
 			last = c.Message
 			progress.Report(ui.Event{Type: ui.EventWaiting, Message: last})
 		}
 		return false
-	})
-	if errors.Is(err, operation.ErrDeleted) {
-		return nil
 	}
-	return err
+}
+
+// conditionsOf are those of the kinds that awaitGone waits for.
+func conditionsOf(object client.Object) []metav1.Condition {
+	switch o := object.(type) {
+	case *v1alpha1.ProviderConfig:
+		return o.Status.Conditions
+	case *v1alpha1.NetworkPool:
+		return o.Status.Conditions
+	}
+	return nil
 }

@@ -57,8 +57,9 @@ func indexedPlane(t *testing.T, objects ...client.Object) client.WithWatch {
 	if err != nil {
 		t.Fatal(err)
 	}
+	name := func(o client.Object) []string { return []string{o.GetName()} }
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithIndex(&corev1.ConfigMap{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} }).Build()
+		WithIndex(&corev1.ConfigMap{}, "metadata.name", name).WithIndex(&v1alpha1.NetworkPool{}, "metadata.name", name).Build()
 }
 
 func TestIDOutlivesTheClusterBootstrap(t *testing.T) {

@@ -6,6 +6,8 @@ package addressclaim
 import (
 	"net/netip"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/ipam"
 )
@@ -47,6 +49,12 @@ func Has(a *v1alpha1.IPAllocation, address netip.Addr) bool {
 // Holds returns whether an address is claimed for an allocation and not released.
 func Holds(a *v1alpha1.IPAllocation, c *v1alpha1.AddressClaim) bool {
 	return c.Spec.AllocationRef == reference(a) && c.Spec.ReleasedAt == nil
+}
+
+// TakesBack returns whether an allocation that was created again can have an address that is
+// still claimed in its name: nothing else may use it.
+func TakesBack(a *v1alpha1.IPAllocation, c *v1alpha1.AddressClaim) bool {
+	return Holds(a, c) && equality.Semantic.DeepEqual(c.Spec.UsedBy, UserOf(a))
 }
 
 func reference(a *v1alpha1.IPAllocation) v1alpha1.NamespacedReference {

@@ -168,20 +168,25 @@ func TestAllocationOfAnotherClusterIsNotAdopted(t *testing.T) {
 	w.expect("NameTaken", "IPAllocation "+w.namespace+"/dev-vip belongs to another cluster")
 }
 
+// answersAt puts another host on an address.
+func (w *fixture) answersAt(host string) {
+	w.Dial = func(_ context.Context, _, address string) (net.Conn, error) {
+		if address != host+":22" {
+			return nil, errors.New("no route to host")
+		}
+		here, there := net.Pipe()
+		_ = there.Close()
+		return here, nil
+	}
+}
+
 func TestAddressOfAnotherHostIsNotUsed(t *testing.T) {
 	w := newFixture(t)
 	pool := w.fromPool("10.40.0.20")
 	w.expect("WaitingForAddresses", "")
 	w.answer("dev-cp-0", "10.40.0.10")
 	w.answer("dev-vip", "10.40.0.11")
-	foreign := true
-	w.Dial = func(_ context.Context, _, address string) (net.Conn, error) {
-		if here, there := net.Pipe(); foreign && address == "10.40.0.10:22" {
-			_ = there.Close()
-			return here, nil
-		}
-		return nil, errors.New("no route to host")
-	}
+	w.answersAt("10.40.0.10")
 	w.expect("AddressInUse", "10.40.0.10, which NetworkPool lan has allocated to dev-cp-0, is in use by another host; remove that host, or add 10.40.0.10 to spec.reserved of the pool")
 	pool.Spec.Reserved = []v1alpha1.ReservedRange{{CIDR: "10.40.0.10/32"}}
 	if err := w.Update(t.Context(), pool); err != nil {
@@ -193,6 +198,36 @@ func TestAddressOfAnotherHostIsNotUsed(t *testing.T) {
 	w.reconcile("dev")
 	if r, err := w.request("dev-cp-0"); err != nil || r.Spec.Network.Address != "10.40.0.12/24" {
 		t.Errorf("%v, %+v", err, r.Spec.Network)
+	}
+}
+
+// TestVIPOfAnotherHostIsNotUsedUntilTheSpecNamesAnother: to reserve the address does not help.
+func TestVIPOfAnotherHostIsNotUsedUntilTheSpecNamesAnother(t *testing.T) {
+	const inUse = "10.40.0.11, which the spec names, is in use by another host; remove that host, or choose another address in spec.network"
+	w := newFixture(t)
+	pool := w.fromPool("10.40.0.20")
+	name := func(vip string) {
+		cb := w.get("dev")
+		cb.Spec.Network.VIP = vip
+		w.must(w.Update(t.Context(), cb))
+	}
+	name("10.40.0.11")
+	w.expect("WaitingForAddresses", "")
+	w.answer("dev-cp-0", "10.40.0.10")
+	w.answer("dev-vip", "10.40.0.11")
+	w.answersAt("10.40.0.11")
+	w.expect("AddressInUse", inUse)
+	pool.Spec.Reserved = []v1alpha1.ReservedRange{{CIDR: "10.40.0.11/32"}}
+	w.must(w.Update(t.Context(), pool))
+	w.expect("AddressInUse", inUse)
+	name("10.40.0.12")
+	w.expect("WaitingForAddresses", "IPAllocation dev-vip has other addresses than the spec names; it is created again")
+	w.expect("WaitingForAddresses", "IPAllocation dev-vip has no addresses of NetworkPool lan yet")
+	if vip := w.answer("dev-vip", "10.40.0.12"); vip.Spec.PinnedRange.StartAddress != "10.40.0.12" {
+		t.Errorf("%+v", vip.Spec.PinnedRange)
+	}
+	if cb := w.reconcile("dev"); cb.Status.Phase != v1alpha1.BootstrapProvisioningMachines {
+		t.Errorf("%+v", progressing(cb))
 	}
 }
 

@@ -5,6 +5,7 @@ package ipallocation
 
 import (
 	"context"
+	"net/netip"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -77,24 +78,46 @@ func pinnedRange(a *v1alpha1.IPAllocation) (ipam.Range, bool) {
 
 func (r *Reconciler) pinned(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool) (ipam.Range, verdict, error) {
 	pinned, _ := pinnedRange(a)
-	var not ipam.Range // the first that is not free
-	_, ok, err := r.use(ctx, pool, func(s *ipam.Space) (ipam.Range, bool) {
-		for address := range pinned.All() {
-			if not = ipam.Single(address); !s.Free(not) {
-				break
-			}
-		}
-		return pinned, s.Free(pinned)
-	})
-	if err != nil || ok {
-		return pinned, verdict{}, err
-	}
-	holder, err := r.Registry.Holder(ctx, not.First)
+	p, err := r.describe(ctx, pool)
 	if err != nil {
 		return pinned, verdict{}, err
 	}
-	if holder != nil {
-		return pinned, pending(reasonTaken, "%s; delete that one, or pin other addresses", &addressclaim.TakenError{Address: not.First, By: holder}), nil
+	for address := range pinned.All() {
+		if p.Allowed(ipam.Single(address)) == 0 {
+			return pinned, pending(reasonNotInPool, "%s cannot be allocated from NetworkPool %s, %s: it is outside of its ranges, reserved, or an address of the network itself; pin other addresses", address, pool.Name, pool.Spec.CIDR), nil
+		}
 	}
-	return pinned, pending(reasonNotInPool, "%s cannot be allocated from NetworkPool %s, %s: it is outside of its ranges, reserved, or an address of the network itself; pin other addresses", not, pool.Name, pool.Spec.CIDR), nil
+	taken, err := r.taken(ctx, a, pool, pinned)
+	if err != nil {
+		return pinned, verdict{}, err
+	}
+	if taken != nil {
+		return pinned, pending(reasonTaken, "%s; delete that one, or pin other addresses", taken), nil
+	}
+	_, _, err = r.use(ctx, pool, func(*ipam.Space) (ipam.Range, bool) { return pinned, true })
+	return pinned, verdict{}, err
+}
+
+// taken is the first address of a range that an allocation cannot have, nil if there is none.
+// It can have those of its own claims, which an earlier one of its name left behind.
+func (r *Reconciler) taken(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool, all ipam.Range) (*addressclaim.TakenError, error) {
+	var claimed []netip.Addr
+	_, _, err := r.use(ctx, pool, func(s *ipam.Space) (ipam.Range, bool) {
+		for address := range all.All() {
+			if !s.Free(ipam.Single(address)) {
+				claimed = append(claimed, address)
+			}
+		}
+		return all, false
+	})
+	for _, address := range claimed {
+		holder, err := r.Registry.Holder(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		if holder != nil && !addressclaim.TakesBack(a, holder) {
+			return &addressclaim.TakenError{Address: address, By: holder}, nil
+		}
+	}
+	return nil, err
 }

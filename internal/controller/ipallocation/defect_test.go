@@ -90,7 +90,7 @@ func TestNoAddressIsHandedOutTwice(t *testing.T) {
 // TestTheLabFindsControllersThatAreBroken has a controller with each of the defects. It begins
 // with a life that is known to find it.
 func TestTheLabFindsControllersThatAreBroken(t *testing.T) {
-	for d, known := range map[defect]uint64{ignoresTaken: 1, unlocked: 39, unconfirmed: 723, blindDelete: 181, cachedReads: 6} {
+	for d, known := range map[defect]uint64{ignoresTaken: 1, unlocked: 85, unconfirmed: 723, blindDelete: 181, cachedReads: 6} {
 		t.Run(string(d), func(t *testing.T) {
 			if newLab(t, known, d).run(labTurns) != "" {
 				return

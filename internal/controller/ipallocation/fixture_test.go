@@ -129,7 +129,7 @@ func (f *fixture) settle(r *Reconciler, name string) *v1alpha1.IPAllocation {
 		before := a.ResourceVersion
 		result, err := r.pass(f.Context(), a)
 		f.Must(err)
-		if after := f.read(name); after != nil && after.ResourceVersion == before && result.RequeueAfter == 0 {
+		if after := f.read(name); after != nil && after.ResourceVersion == before && result.RequeueAfter != cacheLag {
 			return after
 		}
 	}

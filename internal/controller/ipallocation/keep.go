@@ -6,6 +6,7 @@ package ipallocation
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,10 +17,11 @@ import (
 
 // keep sees that addresses which were handed out stay claimed, and follows a changed count.
 func (r *Reconciler) keep(ctx context.Context, a *v1alpha1.IPAllocation, has ipam.Range, size uint64) (verdict, error) {
+	if size < has.Size() {
+		return r.shrink(ctx, a, has, size)
+	}
 	planned, ok := addressclaim.Planned(a)
 	switch beyond := ok && planned.First == has.First && planned.Size() > has.Size(); {
-	case size < has.Size():
-		return r.shrink(a, has.Head(size)), nil // what it does without is released by the next pass
 	case beyond && planned.Size() > size:
 		return verdict{again: cacheLag}, r.trim(ctx, a, has, planned, r.Registry.Release)
 	case !beyond && (!ok || planned != has):
@@ -48,12 +50,24 @@ func (r *Reconciler) hold(ctx context.Context, a *v1alpha1.IPAllocation, has ipa
 	return v, nil
 }
 
-// shrink hands out fewer addresses. The plan still has the others, so they stay claimed until
-// the status does not have them any more.
-func (r *Reconciler) shrink(a *v1alpha1.IPAllocation, smaller ipam.Range) verdict {
-	v := allocated(a, smaller)
-	v.again = cacheLag
-	return v
+// shrink hands out fewer addresses, unless they are in use. The plan still has the others, so
+// they stay claimed until the status does not have them any more; the next pass releases them.
+func (r *Reconciler) shrink(ctx context.Context, a *v1alpha1.IPAllocation, has ipam.Range, size uint64) (verdict, error) {
+	user, err := r.user(ctx, a)
+	if err != nil {
+		return verdict{}, err
+	}
+	if user == nil {
+		v := allocated(a, has.Head(size))
+		v.again = cacheLag
+		return v, nil
+	}
+	v, err := r.keep(ctx, a, has, has.Size())
+	if v.reason == reasonAllocated {
+		v.reason, v.again = reasonInUse, lookAgain
+		v.message += fmt.Sprintf(", and not fewer: %s %s uses them; set spec.count back", user.Kind, user.Name)
+	}
+	return v, err
 }
 
 // trim plans no more than what was handed out, and lets the rest of the former plan go.

@@ -23,6 +23,10 @@ import (
 // reconciler itself wrote.
 const cacheLag = 25 * time.Millisecond
 
+// lookAgain is how soon to ask again whether addresses are in use: not all that ends their
+// use is watched.
+const lookAgain = 30 * time.Second
+
 // Reconciler allocates and releases addresses.
 type Reconciler struct {
 	Client   client.Client

@@ -103,6 +103,9 @@ func TestAddressesAreNotReleasedWhileWhatUsesThemExists(t *testing.T) {
 			f.list(cluster, "a")
 		}
 		f.Must(f.Delete(t.Context(), f.read("a")))
+		if again, err := r.pass(t.Context(), f.read("a")); err != nil || again.RequeueAfter != lookAgain {
+			t.Errorf("looks again after %s: %v", again.RequeueAfter, err)
+		}
 		if a := f.settle(r, "a"); a == nil || reason(a) != reasonInUse || a.Status.Phase != v1alpha1.IPAllocationAllocated || a.Status.StartAddress != "10.0.0.1" || f.claims()["10.0.0.1"] != "a" {
 			t.Errorf("%+v, %v", a, f.claims())
 		}
@@ -110,6 +113,78 @@ func TestAddressesAreNotReleasedWhileWhatUsesThemExists(t *testing.T) {
 		if f.settle(r, "a") != nil || f.claims()["10.0.0.1"] != "a released" {
 			t.Errorf("the allocation is still there, or its address: %v", f.claims())
 		}
+	}
+}
+
+// TestAddressesInUseAreNotGivenUpByASmallerCount: a cluster still announces them.
+func TestAddressesInUseAreNotGivenUpByASmallerCount(t *testing.T) {
+	f := newFixture(t, 4)
+	r := reconciler(f)
+	cb := bootstrapOf("user")
+	cb.Namespace = f.Namespace
+	f.Must(f.Create(t.Context(), cb))
+	f.allocation("a", 3, func(s *v1alpha1.IPAllocationSpec) {
+		s.MachineRequestRef, s.ClusterBootstrapRef = nil, &v1alpha1.LocalReference{Name: "user"}
+	})
+	a := f.settle(r, "a")
+	f.list(cb, "a")
+	resize := func(n int32) *v1alpha1.IPAllocation {
+		a = f.read("a")
+		a.Spec.Count = n
+		f.Must(f.Update(t.Context(), a))
+		return f.settle(r, "a")
+	}
+	all := map[string]string{"10.0.0.1": "a", "10.0.0.2": "a", "10.0.0.3": "a"}
+	if a = resize(1); reason(a) != reasonInUse || a.Status.AllocatedCount != 3 || a.Status.Phase != v1alpha1.IPAllocationAllocated || !maps.Equal(all, f.claims()) {
+		t.Errorf("%+v, %v", a.Status, f.claims())
+	}
+	if says := a.Status.Conditions[0].Message; !strings.Contains(says, "ClusterBootstrap user uses them; set spec.count back") {
+		t.Error(says)
+	}
+	if again, err := r.pass(t.Context(), f.read("a")); err != nil || again.RequeueAfter != lookAgain {
+		t.Errorf("looks again after %s: %v", again.RequeueAfter, err)
+	}
+	if a = resize(4); reason(a) != reasonAllocated || a.Status.AllocatedCount != 4 {
+		t.Errorf("%+v", a.Status)
+	}
+	resize(1)
+	cb.Status.Allocations = nil
+	f.Must(f.Status().Update(t.Context(), cb))
+	if a = f.settle(r, "a"); reason(a) != reasonAllocated || a.Status.AllocatedCount != 1 || f.claims()["10.0.0.4"] != "a released" {
+		t.Errorf("%+v, %v", a.Status, f.claims())
+	}
+}
+
+// TestAPinnedAllocationThatIsCreatedAgainTakesItsAddressesBack, unless they were for another user.
+func TestAPinnedAllocationThatIsCreatedAgainTakesItsAddressesBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		user string
+		end  string // of the pool
+		want string
+	}{
+		"the same user":              {"machine", "10.0.0.8", reasonAllocated},
+		"another user":               {"other", "10.0.0.8", reasonTaken},
+		"a pool without the address": {"machine", "10.0.0.4", reasonNotInPool},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, 8)
+			r := reconciler(f)
+			f.allocation("a", 2, pin("10.0.0.4", "10.0.0.5"))
+			a := f.settle(r, "a")
+			a.Finalizers = nil
+			f.Must(f.Update(t.Context(), a))
+			f.Must(f.Delete(t.Context(), a))
+			f.pool.Spec.TenantAllocation.End = c.end
+			f.Must(f.Update(t.Context(), f.pool))
+			f.ready(metav1.ConditionTrue, "")
+			f.allocation("a", 2, pin("10.0.0.4", "10.0.0.5"), func(s *v1alpha1.IPAllocationSpec) { s.MachineRequestRef.Name = c.user })
+			if a = f.settle(r, "a"); reason(a) != c.want || (a.Status.AllocatedCount == 2) != (c.want == reasonAllocated) {
+				t.Errorf("%+v", a.Status)
+			}
+			if diff := cmp.Diff(map[string]string{"10.0.0.4": "a", "10.0.0.5": "a"}, f.claims()); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

@@ -20,16 +20,28 @@ func (r *Reconciler) release(ctx context.Context, a *v1alpha1.IPAllocation) (ver
 	if !controllerutil.ContainsFinalizer(a, v1alpha1.FinalizerIPAllocation) {
 		return verdict{}, nil
 	}
-	if user := addressclaim.UserOf(a); user != nil {
-		used, err := r.Registry.Used(ctx, client.ObjectKeyFromObject(a), *user)
-		if err != nil {
-			return verdict{}, err
-		}
-		if used {
-			return pending(reasonInUse, "%s %s has these addresses; they are released when it is gone", user.Kind, user.Name), nil
-		}
+	user, err := r.user(ctx, a)
+	if err != nil {
+		return verdict{}, err
+	}
+	if user != nil {
+		v := pending(reasonInUse, "%s %s has these addresses; they are released when it is gone", user.Kind, user.Name)
+		v.again = lookAgain
+		return v, nil
 	}
 	return verdict{phase: v1alpha1.IPAllocationReleased, reason: reasonReleased, message: "the addresses rest", after: r.leave}, nil
+}
+
+// user is what has the addresses of an allocation, nil if nothing has.
+func (r *Reconciler) user(ctx context.Context, a *v1alpha1.IPAllocation) (*v1alpha1.AddressUser, error) {
+	user := addressclaim.UserOf(a)
+	if user == nil {
+		return nil, nil
+	}
+	if used, err := r.Registry.Used(ctx, client.ObjectKeyFromObject(a), *user); !used || err != nil {
+		return nil, err
+	}
+	return user, nil
 }
 
 // releaseAll releases what the allocation has, had, and was about to claim.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
 	"syscall"
@@ -36,9 +37,10 @@ const (
 // knockPorts are where something usually listens: Kubernetes, Talos, the web, SSH.
 func knockPorts() []string { return []string{"6443", "50000", "443", "80", "22"} }
 
-// checkUnused asks whether another host has an address that was just allocated: the machine
-// would be in conflict with it. Addresses that answer nothing pass.
-func (s *Session) checkUnused(ctx context.Context, all []*v1alpha1.IPAllocation) (*Obstacle, error) {
+// checkUnused asks whether another host has an address that was just allocated, or the VIP
+// that the spec names: a machine would be in conflict with it. Addresses that answer nothing
+// pass.
+func (s *Session) checkUnused(ctx context.Context, demands []demand, all []*v1alpha1.IPAllocation) (*Obstacle, error) {
 	fresh := slices.DeleteFunc(slices.Clone(all), func(a *v1alpha1.IPAllocation) bool {
 		_, known := allocationOf(s.Status, a.Name)
 		return known
@@ -49,27 +51,39 @@ func (s *Session) checkUnused(ctx context.Context, all []*v1alpha1.IPAllocation)
 	if requests, err := s.own(ctx, &v1alpha1.MachineRequestList{}); err != nil || len(requests) > 0 {
 		return nil, err // they answer themselves
 	}
-	if o, err := s.giveBack(ctx, fresh); o != nil || err != nil {
+	if o, err := s.giveBack(ctx, demands, fresh); o != nil || err != nil {
 		return o, err
 	}
-	var addresses []string
-	of := map[string]*v1alpha1.IPAllocation{}
-	for _, a := range fresh {
-		for _, address := range a.Status.Addresses[:min(len(a.Status.Addresses), maxKnocks)] {
-			addresses, of[address] = append(addresses, address), a
-		}
-	}
+	addresses, says := conflicts(s.Spec.Network.VIP, demands, fresh)
 	for _, used := range inUse(ctx, s.Dial, addresses) {
-		a := of[used]
-		message := fmt.Sprintf("%s, which NetworkPool %s has allocated to %s, is in use by another host; remove that host, or add %s to spec.reserved of the pool: then another address is allocated", used, a.Spec.PoolRef.Name, a.Name, used)
-		return &Obstacle{Reason: reasonAddressInUse, Message: message, Poll: true, urgent: true}, nil
+		return &Obstacle{Reason: reasonAddressInUse, Message: says[used], Poll: true, urgent: true}, nil
 	}
 	return nil, nil
 }
 
-// giveBack deletes allocations that nothing uses yet, and whose addresses their pool does not
-// allow any more. They are created again.
-func (s *Session) giveBack(ctx context.Context, fresh []*v1alpha1.IPAllocation) (*Obstacle, error) {
+// conflicts are the addresses that are tried, and what to do about another host there. The
+// VIP of the spec is one of them also if no pool hands it out.
+func conflicts(vip string, demands []demand, fresh []*v1alpha1.IPAllocation) (addresses []string, says map[string]string) {
+	const chosen = "%s, which the spec names, is in use by another host; remove that host, or choose another address in spec.network"
+	says = map[string]string{}
+	for _, a := range fresh {
+		for _, address := range a.Status.Addresses[:min(len(a.Status.Addresses), maxKnocks)] {
+			addresses = append(addresses, address)
+			says[address] = fmt.Sprintf(chosen, address)
+			if chosenFor(demands, a.Name) == nil {
+				says[address] = fmt.Sprintf("%s, which NetworkPool %s has allocated to %s, is in use by another host; remove that host, or add %s to spec.reserved of the pool: then another address is allocated", address, a.Spec.PoolRef.Name, a.Name, address)
+			}
+		}
+	}
+	if a, err := netip.ParseAddr(vip); err == nil && says[a.String()] == "" {
+		addresses, says[a.String()] = append(addresses, a.String()), fmt.Sprintf(chosen, a)
+	}
+	return addresses, says
+}
+
+// giveBack deletes allocations that nothing uses yet, and whose addresses the spec or their
+// pool does not allow any more. They are created again.
+func (s *Session) giveBack(ctx context.Context, demands []demand, fresh []*v1alpha1.IPAllocation) (*Obstacle, error) {
 	pools, err := s.pools(ctx)
 	if err != nil {
 		return nil, err
@@ -79,17 +93,42 @@ func (s *Session) giveBack(ctx context.Context, fresh []*v1alpha1.IPAllocation) 
 		return o, nil
 	}
 	for _, a := range fresh {
-		has, err := ipam.NewRange(a.Status.StartAddress, a.Status.EndAddress)
-		i := slices.IndexFunc(all, func(c named) bool { return c.Name == a.Spec.PoolRef.Name })
-		if err == nil && i >= 0 && all[i].pool.Allowed(has) == has.Size() {
+		why := outdated(a, demands, all)
+		if why == "" {
 			continue
 		}
 		if err := s.Client.Delete(ctx, a, client.Preconditions{UID: &a.UID}); client.IgnoreNotFound(err) != nil {
 			return nil, err
 		}
-		return &Obstacle{Reason: reasonAddresses, Message: fmt.Sprintf("IPAllocation %s has addresses that NetworkPool %s does not allow any more; it is created again", a.Name, a.Spec.PoolRef.Name), Poll: true}, nil
+		return &Obstacle{Reason: reasonAddresses, Message: fmt.Sprintf("IPAllocation %s %s; it is created again", a.Name, why), Poll: true}, nil
 	}
 	return nil, nil
+}
+
+// outdated is why an allocation is not what a cluster would ask for now; empty if it is. What
+// the spec names is kept also where the pool reserves it.
+func outdated(a *v1alpha1.IPAllocation, demands []demand, all []named) string {
+	has, err := ipam.NewRange(a.Status.StartAddress, a.Status.EndAddress)
+	switch chosen := chosenFor(demands, a.Name); {
+	case chosen != nil && err == nil && has == *chosen:
+		return ""
+	case chosen != nil || a.Spec.PinnedRange != nil:
+		return "has other addresses than the spec names"
+	}
+	i := slices.IndexFunc(all, func(c named) bool { return c.Name == a.Spec.PoolRef.Name })
+	if err == nil && i >= 0 && all[i].pool.Allowed(has) == has.Size() {
+		return ""
+	}
+	return fmt.Sprintf("has addresses that NetworkPool %s does not allow any more", a.Spec.PoolRef.Name)
+}
+
+// chosenFor are the addresses that the spec names for an allocation, if it does.
+func chosenFor(demands []demand, name string) *ipam.Range {
+	i := slices.IndexFunc(demands, func(d demand) bool { return d.name == name })
+	if i < 0 {
+		return nil
+	}
+	return demands[i].pinned
 }
 
 // inUse are the addresses that a host has: it accepts a connection, or refuses one while not
