@@ -59,7 +59,8 @@ type MachineNetwork struct {
 	// +kubebuilder:validation:items:XValidation:rule="isIP(self)",message="dnsServers must be IP addresses"
 	// +optional
 	DNSServers []string `json:"dnsServers,omitempty"`
-	// TimeServers of the machine. Its configuration has them, the platform does not get them.
+	// TimeServers that the bootstrap has in the configuration of the machine. They have no
+	// effect on a request of one's own: the platform does not get them.
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
