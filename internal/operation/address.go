@@ -85,7 +85,7 @@ func firstOf(r *v1alpha1.AddressRange, count int) (out []string) {
 // connections is doubtful, because a firewall may speak for it.
 func addressCheck(ctx context.Context, dial workspace.Dialer, check string, addresses []string, answered provider.Verdict) provider.Finding {
 	f := provider.Finding{Check: check, Verdict: provider.Passed, Message: "nothing answers there, as far as this machine can see"}
-	const hint = "choose addresses that are free, remove what has them, or add them to spec.reserved of their NetworkPool"
+	const hint = "remove what has them; or choose others in spec.network, or add those that a NetworkPool allocates to its spec.reserved"
 	answers := bootstrap.Knock(ctx, talos.Dialer(dial), append(slices.Clone(addresses), nowhere))
 	proxied := slices.ContainsFunc(answers, func(a bootstrap.Answer) bool { return a.Host == nowhere && a.Err == nil })
 	for _, a := range answers {

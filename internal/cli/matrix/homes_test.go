@@ -38,7 +38,7 @@ type homes struct {
 }
 
 // destroyFromTwoHomes has two destroy the cluster at once. One of them gets it; the
-// other is told, and finds nothing left once it does as it was told.
+// other is refused, and finds nothing left once it does what the error says.
 func (a *adm) destroyFromTwoHomes(h homes) []row {
 	began := time.Now()
 	b := a.copied()
@@ -54,16 +54,16 @@ func (a *adm) destroyFromTwoHomes(h homes) []row {
 	}
 	first := a.wait(p)
 	a.expectNoViolation()
-	winner, loser, told := a, b, second
+	winner, loser, refused := a, b, second
 	if h.order != "" {
-		winner, loser, told = b, a, first
+		winner, loser, refused = b, a, first
 	}
-	if told.code != 1 || second.killed != (h.order != "") {
+	if refused.code != 1 || second.killed != (h.order != "") {
 		a.Errorf("the first ended with %d:\n%s%s\nthe second with %d:\n%s%s", first.code, first.out, first.err, second.code, second.out, second.err)
 	}
 	winner.carryThrough(winner.destroy(), nil)
 	loser.expectGone()
-	return []row{{operation: destroy, fault: "two homes, the first at " + h.held, provider: a.name, what: "reported: " + told.lastWords(), took: time.Since(began)}}
+	return []row{{operation: destroy, fault: "two homes, the first at " + h.held, provider: a.name, what: "reported: " + refused.lastWords(), took: time.Since(began)}}
 }
 
 // expectGone has somebody ask for a cluster that another one has destroyed.
