@@ -16,7 +16,7 @@ import (
 func TestConformance(t *testing.T) {
 	f := newFixture(t, sim.Seed{})
 	providertest.Run(t, providertest.Suite{
-		Provider: Provider(), Config: f.config(), Bed: operator{f}, LoadBalancers: operator{f}, MachineClients: f.clients(t),
+		Provider: Provider(), Config: f.config(), Operator: operator{f}, LoadBalancers: operator{f}, MachineClients: f.clients(t),
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 4096, DiskGB: 20, TalosVersion: talosVersion},
 		Secrets: []string{string(f.Secret[v1alpha1.KeySecretAccessKey])},
 		Missing: map[string]providertest.Change{

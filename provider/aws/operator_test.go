@@ -23,8 +23,8 @@ import (
 // the simulator's.
 type operator struct{ *fixture }
 
-// Plant implements providertest.Bed.
-func (o operator) Plant(ctx context.Context, name string) error {
+// CreateConflict implements providertest.Operator.
+func (o operator) CreateConflict(ctx context.Context, name string) error {
 	_, err := o.run(ctx, name, map[string]string{}, "")
 	return err
 }
@@ -58,7 +58,7 @@ func quick(o *ec2.InstanceRunningWaiterOptions) {
 	o.MinDelay, o.MaxDelay = 20*time.Millisecond, 100*time.Millisecond
 }
 
-// Clone implements providertest.Bed: the console's "launch more like this" copies tags.
+// Clone implements providertest.Operator: the console's "launch more like this" copies tags.
 func (o operator) Clone(ctx context.Context, name, as string) (func(), error) {
 	of, err := o.instances(ctx, name)
 	if err != nil || len(of) != 1 {
@@ -81,8 +81,8 @@ func (o operator) instances(ctx context.Context, name string) (all []types.Insta
 	return all, nil
 }
 
-// Look implements providertest.Bed.
-func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, err error) {
+// Inspect implements providertest.Operator.
+func (o operator) Inspect(ctx context.Context, name string) (s providertest.View, err error) {
 	instances, err := o.instances(ctx, name)
 	if err != nil {
 		return s, err
@@ -112,9 +112,9 @@ func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, 
 	return s, nil
 }
 
-func (o operator) seen(ctx context.Context, i types.Instance) (s providertest.Seen, err error) {
+func (o operator) seen(ctx context.Context, i types.Instance) (s providertest.MachineState, err error) {
 	tags := tagMap(i.Tags)
-	s = providertest.Seen{ID: value(i.InstanceId), Owner: tags[tag.OwnerID], Labels: tags, Version: fmt.Sprint(tags, i.State.Name, i.InstanceType)}
+	s = providertest.MachineState{ID: value(i.InstanceId), Owner: tags[tag.OwnerID], Labels: tags, Version: fmt.Sprint(tags, i.State.Name, i.InstanceType)}
 	sizes, err := o.ec2.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []types.InstanceType{i.InstanceType}})
 	if err != nil {
 		return s, err
@@ -146,8 +146,8 @@ func (o operator) seen(ctx context.Context, i types.Instance) (s providertest.Se
 	return s, nil
 }
 
-// LookBalancers implements providertest.LoadBalancerBed.
-func (o operator) LookBalancers(ctx context.Context, name string) (s providertest.BalancerSight, err error) {
+// InspectBalancers implements providertest.LoadBalancerOperator.
+func (o operator) InspectBalancers(ctx context.Context, name string) (s providertest.BalancerView, err error) {
 	all, err := o.elb.DescribeLoadBalancers(ctx, &elb.DescribeLoadBalancersInput{})
 	if err != nil {
 		return s, err
@@ -196,7 +196,7 @@ func allowedClients(g types.SecurityGroup) (out []string) {
 	return out
 }
 
-func (o operator) seenBalancer(ctx context.Context, arn string) (s providertest.SeenBalancer, err error) {
+func (o operator) seenBalancer(ctx context.Context, arn string) (s providertest.BalancerState, err error) {
 	tags, err := o.elb.DescribeTags(ctx, &elb.DescribeTagsInput{ResourceArns: []string{arn}})
 	if err != nil {
 		return s, err

@@ -109,9 +109,9 @@ func (f *fixture) dropped(t *testing.T, p provider.Platform, ref provider.LoadBa
 	if left, err := p.LoadBalancers.List(t.Context(), ref.Owner); err != nil || len(left) > 0 {
 		t.Errorf("left: %+v, %v", left, err)
 	}
-	sight, err := operator{f}.LookBalancers(t.Context(), ref.Name)
-	if err != nil || len(sight.Parts)+len(sight.Balancers) > 0 {
-		t.Errorf("left: %+v, %v", sight, err)
+	view, err := operator{f}.InspectBalancers(t.Context(), ref.Name)
+	if err != nil || len(view.Parts)+len(view.Balancers) > 0 {
+		t.Errorf("left: %+v, %v", view, err)
 	}
 }
 
@@ -144,15 +144,15 @@ func (f *fixture) follows(t *testing.T, s provider.LoadBalancerSpec, lb provider
 		t.Errorf("it is public: %t; its endpoint is %s", one.public(), lb.Endpoint)
 	}
 	f.concernsOnly(t, s.LoadBalancerRef, lb.Endpoint)
-	sight, err := operator{f}.LookBalancers(t.Context(), s.Name)
-	if err != nil || len(sight.Balancers) != 1 {
-		t.Fatalf("%+v, %v", sight, err)
+	view, err := operator{f}.InspectBalancers(t.Context(), s.Name)
+	if err != nil || len(view.Balancers) != 1 {
+		t.Fatalf("%+v, %v", view, err)
 	}
 	var clients []string
 	if len(s.AllowedCIDRs) > 0 {
 		clients = apart(slices.Concat(s.AllowedCIDRs, f.machineClients(t)))
 	}
-	if diff := cmp.Diff(clients, sight.Balancers[0].AllowedCIDRs); diff != "" {
+	if diff := cmp.Diff(clients, view.Balancers[0].AllowedCIDRs); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -223,9 +223,9 @@ func TestMachinesBehindAPublicPrefixAreClients(t *testing.T) {
 	f := newFixture(t, sim.Seed{})
 	prefix, s := f.exits(t), limited("lb")
 	f.ensured(t, f.connected(t), s)
-	sight, err := operator{f}.LookBalancers(t.Context(), s.Name)
-	if err != nil || len(sight.Balancers) != 1 || !slices.Contains(sight.Balancers[0].AllowedCIDRs, prefix) {
-		t.Errorf("%s is not among the clients: %+v, %v", prefix, sight.Balancers, err)
+	view, err := operator{f}.InspectBalancers(t.Context(), s.Name)
+	if err != nil || len(view.Balancers) != 1 || !slices.Contains(view.Balancers[0].AllowedCIDRs, prefix) {
+		t.Errorf("%s is not among the clients: %+v, %v", prefix, view.Balancers, err)
 	}
 }
 

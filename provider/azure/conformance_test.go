@@ -16,7 +16,7 @@ import (
 func TestConformance(t *testing.T) {
 	f := newFixture(t, sim.Seed{})
 	providertest.Run(t, providertest.Suite{
-		Provider: Provider(), Config: f.config(), Bed: operator{f}, LoadBalancers: operator{f}, MachineClients: f.machineClients(t),
+		Provider: Provider(), Config: f.config(), Operator: operator{f}, LoadBalancers: operator{f}, MachineClients: f.machineClients(t),
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 4096, DiskGB: 20, TalosVersion: talosVersion},
 		Labels:  map[string]string{"tier": "gold", "example.com.zone": "a-1"},
 		Secrets: []string{string(f.Secret[v1alpha1.KeyClientSecret])},

@@ -25,8 +25,8 @@ const quick = 20 * time.Millisecond
 // are the simulator's.
 type operator struct{ *fixture }
 
-// Plant implements providertest.Bed.
-func (o operator) Plant(ctx context.Context, name string) error { return o.run(ctx, name, nil) }
+// CreateConflict implements providertest.Operator.
+func (o operator) CreateConflict(ctx context.Context, name string) error { return o.run(ctx, name, nil) }
 
 // run creates a machine as the portal does, with parts of its own names.
 func (o operator) run(ctx context.Context, name string, tags map[string]*string) error {
@@ -63,7 +63,7 @@ func (o operator) run(ctx context.Context, name string, tags map[string]*string)
 	return finished(ctx, vm, err)
 }
 
-// Clone implements providertest.Bed: what a restore from a backup creates has all tags.
+// Clone implements providertest.Operator: what a restore from a backup creates has all tags.
 func (o operator) Clone(ctx context.Context, name, as string) (func(), error) {
 	of, err := o.admin.vms.Get(ctx, o.admin.spec.ResourceGroup, name, nil)
 	if err != nil {
@@ -77,8 +77,8 @@ func (o operator) Clone(ctx context.Context, name, as string) (func(), error) {
 	}, nil
 }
 
-// Look implements providertest.Bed.
-func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, err error) {
+// Inspect implements providertest.Operator.
+func (o operator) Inspect(ctx context.Context, name string) (s providertest.View, err error) {
 	a := o.admin
 	vm, err := a.vms.Get(ctx, a.spec.ResourceGroup, name, &armcompute.VirtualMachinesClientGetOptions{Expand: new(armcompute.InstanceViewTypesInstanceView)})
 	if err == nil {
@@ -99,9 +99,9 @@ func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, 
 	return s, err
 }
 
-func (o operator) seen(ctx context.Context, vm armcompute.VirtualMachine) (s providertest.Seen, err error) {
+func (o operator) seen(ctx context.Context, vm armcompute.VirtualMachine) (s providertest.MachineState, err error) {
 	tags := tagMap(vm.Tags)
-	s = providertest.Seen{ID: value(vm.Properties.VMID), Owner: tags["butler-owner-id"], Labels: tags, Version: fmt.Sprint(tags, sizeNameOf(vm), powerOf(vm))}
+	s = providertest.MachineState{ID: value(vm.Properties.VMID), Owner: tags["butler-owner-id"], Labels: tags, Version: fmt.Sprint(tags, sizeNameOf(vm), powerOf(vm))}
 	sizes, err := o.admin.catalogue(ctx)
 	if err != nil {
 		return s, err
@@ -137,8 +137,8 @@ func (o operator) bootedWith(ctx context.Context, name, power string) (string, e
 	return "", errors.New("machine " + name + " does not boot")
 }
 
-// LookBalancers implements providertest.LoadBalancerBed.
-func (o operator) LookBalancers(ctx context.Context, name string) (s providertest.BalancerSight, err error) {
+// InspectBalancers implements providertest.LoadBalancerOperator.
+func (o operator) InspectBalancers(ctx context.Context, name string) (s providertest.BalancerView, err error) {
 	a := o.admin
 	group, err := a.groups.Get(ctx, a.spec.ResourceGroup, a.spec.SecurityGroupName, nil)
 	if err != nil {
@@ -171,8 +171,8 @@ func (o operator) LookBalancers(ctx context.Context, name string) (s providertes
 	return s, nil
 }
 
-func (o operator) seenBalancer(lb armnetwork.LoadBalancer, clients []string) providertest.SeenBalancer {
-	s := providertest.SeenBalancer{Owner: tagsOf(lb.Tags).OwnerID, AllowedCIDRs: clients}
+func (o operator) seenBalancer(lb armnetwork.LoadBalancer, clients []string) providertest.BalancerState {
+	s := providertest.BalancerState{Owner: tagsOf(lb.Tags).OwnerID, AllowedCIDRs: clients}
 	for _, r := range lb.Properties.LoadBalancingRules {
 		s.Ports = append(s.Ports, value(r.Properties.FrontendPort))
 	}

@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	providertest.Run(t, providertest.Suite{
-		Provider: Provider(), Config: f.config(), Bed: operator{f}, LoadBalancers: operator{f}, MachineClients: f.clients(t),
+		Provider: Provider(), Config: f.config(), Operator: operator{f}, LoadBalancers: operator{f}, MachineClients: f.clients(t),
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 4096, DiskGB: 20, TalosVersion: talosVersion},
 		Secrets: []string{key.PrivateKey, key.PrivateKey[100:160]},
 		Labels:  map[string]string{"tier": "gold", "zone_of_shop": "a-1"},

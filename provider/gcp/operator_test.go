@@ -22,8 +22,8 @@ import (
 // the simulator's.
 type operator struct{ *fixture }
 
-// Plant implements providertest.Bed.
-func (o operator) Plant(ctx context.Context, name string) error {
+// CreateConflict implements providertest.Operator.
+func (o operator) CreateConflict(ctx context.Context, name string) error {
 	return o.run(ctx, name, nil)
 }
 
@@ -60,7 +60,7 @@ func (o operator) ended(ctx context.Context, begun *compute.Operation, err error
 	return failureOf(begun.Proto())
 }
 
-// Clone implements providertest.Bed: "create similar" of the console copies labels.
+// Clone implements providertest.Operator: "create similar" of the console copies labels.
 func (o operator) Clone(ctx context.Context, name, as string) (func(), error) {
 	of, err := o.admin.listInstances(ctx, `name="`+name+`"`)
 	if err != nil || len(of) != 1 {
@@ -73,8 +73,8 @@ func (o operator) Clone(ctx context.Context, name, as string) (func(), error) {
 	}, err
 }
 
-// Look implements providertest.Bed.
-func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, err error) {
+// Inspect implements providertest.Operator.
+func (o operator) Inspect(ctx context.Context, name string) (s providertest.View, err error) {
 	instances, err := o.admin.listInstances(ctx, `name="`+name+`"`)
 	if err != nil {
 		return s, err
@@ -93,8 +93,8 @@ func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, 
 	return s, err
 }
 
-func (o operator) seen(ctx context.Context, i *computepb.Instance) (s providertest.Seen, err error) {
-	s = providertest.Seen{
+func (o operator) seen(ctx context.Context, i *computepb.Instance) (s providertest.MachineState, err error) {
+	s = providertest.MachineState{
 		ID: o.admin.path(lastOf(i.GetZone()), i.GetName()), Owner: i.GetLabels()[labelOwner], Labels: i.GetLabels(),
 		Version: fmt.Sprint(i.GetLabels(), i.GetStatus(), i.GetMachineType()),
 	}
@@ -125,11 +125,11 @@ func (o operator) seen(ctx context.Context, i *computepb.Instance) (s providerte
 	return s, nil
 }
 
-// LookBalancers implements providertest.LoadBalancerBed: the forwarding rules at one
+// InspectBalancers implements providertest.LoadBalancerOperator: the forwarding rules at one
 // address are a load balancer, everything else is a part.
-func (o operator) LookBalancers(ctx context.Context, name string) (s providertest.BalancerSight, err error) {
+func (o operator) InspectBalancers(ctx context.Context, name string) (s providertest.BalancerView, err error) {
 	b := balancers{o.admin}
-	var seen providertest.SeenBalancer
+	var seen providertest.BalancerState
 	var services []string
 	project, region := o.seed.Project, o.seed.Region
 	of := func(name2 string) bool { return strings.HasPrefix(name2, name) }
@@ -167,7 +167,7 @@ func (o operator) LookBalancers(ctx context.Context, name string) (s providertes
 	return s, nil
 }
 
-func (o operator) lookParts(ctx context.Context, of func(string) bool, s *providertest.BalancerSight, seen *providertest.SeenBalancer) error {
+func (o operator) lookParts(ctx context.Context, of func(string) bool, s *providertest.BalancerView, seen *providertest.BalancerState) error {
 	b := balancers{o.admin}
 	objects := map[string][]string{}
 	add := func(kind string, one described) {

@@ -19,7 +19,7 @@ import (
 func TestConformance(t *testing.T) {
 	allowAdoption(t)
 	providertest.Run(t, providertest.Suite{
-		Provider: Provider(), Config: shared.config(), Bed: operator{shared.Simulator},
+		Provider: Provider(), Config: shared.config(), Operator: operator{shared.Simulator},
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 10},
 		Network: &provider.Network{
 			Address: netip.MustParsePrefix("10.40.9.61/16"), Gateway: netip.MustParseAddr("10.40.0.1"), DNSServers: []netip.Addr{netip.MustParseAddr("10.40.0.2")},

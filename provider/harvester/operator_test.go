@@ -22,12 +22,12 @@ import (
 // and the record of callers are the simulator's.
 type operator struct{ *simtest.Simulator }
 
-// Plant implements providertest.Bed.
-func (b operator) Plant(ctx context.Context, name string) error {
+// CreateConflict implements providertest.Operator.
+func (b operator) CreateConflict(ctx context.Context, name string) error {
 	return shared.admin.Create(ctx, conflictingMachine(name))
 }
 
-// Clone implements providertest.Bed. Harvester's clone copies the labels of the
+// Clone implements providertest.Operator. Harvester's clone copies the labels of the
 // VirtualMachine, and its restore those of the disks too.
 func (b operator) Clone(ctx context.Context, name, as string) (func(), error) {
 	vm := &kubevirtv1.VirtualMachine{}
@@ -79,54 +79,54 @@ func clonedDisk(c *corev1.PersistentVolumeClaim, machine, volume string) *corev1
 	return &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: *spec}
 }
 
-// Look implements providertest.Bed.
-func (b operator) Look(ctx context.Context, name string) (providertest.Sight, error) {
-	var sight providertest.Sight
+// Inspect implements providertest.Operator.
+func (b operator) Inspect(ctx context.Context, name string) (providertest.View, error) {
+	var view providertest.View
 	vm := &kubevirtv1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	err := shared.admin.Get(ctx, client.ObjectKeyFromObject(vm), vm)
 	if client.IgnoreNotFound(err) != nil {
-		return sight, err
+		return view, err
 	}
 	if err == nil {
-		sight.Machines = append(sight.Machines, seen(ctx, vm))
+		view.Machines = append(view.Machines, seen(ctx, vm))
 	}
 	claims, secrets := &corev1.PersistentVolumeClaimList{}, &corev1.SecretList{}
 	if err := shared.admin.List(ctx, claims, client.InNamespace("default")); err != nil {
-		return sight, err
+		return view, err
 	}
 	if err := shared.admin.List(ctx, secrets, client.InNamespace("default")); err != nil {
-		return sight, err
+		return view, err
 	}
 	for i := range claims.Items {
 		if c := &claims.Items[i]; strings.HasPrefix(c.Name, name+"-") {
-			sight.Parts = append(sight.Parts, "PersistentVolumeClaim "+c.Name)
-			measure(&sight, name, c)
+			view.Parts = append(view.Parts, "PersistentVolumeClaim "+c.Name)
+			measure(&view, name, c)
 		}
 	}
 	for _, s := range secrets.Items {
 		if strings.HasPrefix(s.Name, name+"-") {
-			sight.Parts = append(sight.Parts, "Secret "+s.Name)
+			view.Parts = append(view.Parts, "Secret "+s.Name)
 		}
 	}
-	return sight, nil
+	return view, nil
 }
 
 // measure notes the size of a disk at its machine.
-func measure(sight *providertest.Sight, name string, c *corev1.PersistentVolumeClaim) {
-	if len(sight.Machines) == 0 {
+func measure(view *providertest.View, name string, c *corev1.PersistentVolumeClaim) {
+	if len(view.Machines) == 0 {
 		return
 	}
 	size := int32(c.Spec.Resources.Requests.Storage().Value() >> 30)
 	if c.Name == rootName(name) {
-		sight.Machines[0].DiskGB = size
+		view.Machines[0].DiskGB = size
 		return
 	}
-	sight.Machines[0].ExtraDisksGB = append(sight.Machines[0].ExtraDisksGB, size)
+	view.Machines[0].ExtraDisksGB = append(view.Machines[0].ExtraDisksGB, size)
 }
 
-func seen(ctx context.Context, vm *kubevirtv1.VirtualMachine) providertest.Seen {
+func seen(ctx context.Context, vm *kubevirtv1.VirtualMachine) providertest.MachineState {
 	spec := vm.Spec.Template.Spec
-	s := providertest.Seen{
+	s := providertest.MachineState{
 		ID: string(vm.UID), Owner: vm.Labels[tag.OwnerID], Labels: vm.Labels,
 		Version: fmt.Sprintf("%d %v %v", vm.Generation, vm.Annotations, vm.DeletionTimestamp),
 		CPU:     int32(spec.Domain.CPU.Cores), MemoryMB: int32(spec.Domain.Memory.Guest.Value() >> 20),

@@ -66,8 +66,8 @@ func (p *Platform) Calls(op Op) int {
 // Waiting returns how many calls go unanswered at this moment.
 func (p *Platform) Waiting() int { return int(p.waiting.Load()) }
 
-// Plant adds a machine of another owner, beside one of that name.
-func (p *Platform) Plant(ref provider.MachineRef) {
+// CreateConflict adds a machine of another owner, beside one of that name.
+func (p *Platform) CreateConflict(ref provider.MachineRef) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.make(provider.MachineSpec{MachineRef: ref}, time.Now())

@@ -45,7 +45,7 @@ func removeUnused(t *testing.T, o operator, p provider.Platform) {
 		t.Fatal(err)
 	}
 	eventually(t, "the VM is gone", func() bool {
-		seen, err := o.Look(t.Context(), s.Name)
+		seen, err := o.Inspect(t.Context(), s.Name)
 		return err == nil && len(seen.Machines) == 0
 	})
 	left := provider.Part{Kind: partCategory, Name: scope(s.Owner)}

@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 	}
 	const nowhere = "11111111-2222-4333-8444-555555555555"
 	providertest.Run(t, providertest.Suite{
-		Provider: Provider(), Config: f.config(), Bed: operator{f},
+		Provider: Provider(), Config: f.config(), Operator: operator{f},
 		Machine: provider.MachineSpec{Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20, TalosVersion: talosVersion},
 		Labels:  map[string]string{"tier": "gold", "Zone of the shop": "a 1"},
 		Network: &provider.Network{

@@ -136,14 +136,14 @@ func keepClone(t *testing.T, o operator, p provider.Platform) {
 	}
 	defer remove()
 	eventually(t, "both are there", func() bool {
-		seen, err := o.Look(t.Context(), s.Name)
+		seen, err := o.Inspect(t.Context(), s.Name)
 		return err == nil && len(seen.Machines) == 2
 	})
 	if got, err := p.Machines.Observe(t.Context(), s.MachineRef); err != nil || got.ID != machine.ID {
 		t.Errorf("%+v, %v", got, err)
 	}
 	deleted(t, p.Machines, s.MachineRef)
-	if seen, err := o.Look(t.Context(), s.Name); err != nil || len(seen.Machines) != 1 || seen.Machines[0].ID == machine.ID {
+	if seen, err := o.Inspect(t.Context(), s.Name); err != nil || len(seen.Machines) != 1 || seen.Machines[0].ID == machine.ID {
 		t.Errorf("after the deletion: %+v, %v", seen, err)
 	}
 }
@@ -306,7 +306,7 @@ func loseResponse(t *testing.T, o operator, p provider.Platform) {
 	if _, err := p.Machines.Create(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	if seen, err := o.Look(context.Background(), s.Name); err != nil || len(seen.Machines) != 1 {
+	if seen, err := o.Inspect(context.Background(), s.Name); err != nil || len(seen.Machines) != 1 {
 		t.Errorf("%+v, %v", seen, err)
 	}
 	deleted(t, p.Machines, s.MachineRef)

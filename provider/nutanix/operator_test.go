@@ -66,8 +66,8 @@ func (o operator) all(ctx context.Context, name string) (all []shown, err error)
 	return answer.Entities, err
 }
 
-// Plant implements providertest.Bed.
-func (o operator) Plant(ctx context.Context, name string) error {
+// CreateConflict implements providertest.Operator.
+func (o operator) CreateConflict(ctx context.Context, name string) error {
 	body := map[string]any{"metadata": map[string]any{"kind": "vm"}, "spec": map[string]any{
 		"name": name, "description": "created by hand", "cluster_reference": map[string]any{"kind": "cluster", "uuid": clusterID},
 		"resources": map[string]any{"num_sockets": 1, "num_vcpus_per_socket": 1, "memory_size_mib": 1024, "power_state": "ON"},
@@ -93,7 +93,7 @@ func (o operator) settled(ctx context.Context, name string) error {
 	}
 }
 
-// Clone implements providertest.Bed: the platform's own clone has the description.
+// Clone implements providertest.Operator: the platform's own clone has the description.
 func (o operator) Clone(ctx context.Context, name, as string) (func(), error) {
 	of, err := o.all(ctx, name)
 	if err != nil || len(of) != 1 {
@@ -110,8 +110,8 @@ func (o operator) Clone(ctx context.Context, name, as string) (func(), error) {
 	}, o.settled(ctx, as)
 }
 
-// Look implements providertest.Bed.
-func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, err error) {
+// Inspect implements providertest.Operator.
+func (o operator) Inspect(ctx context.Context, name string) (s providertest.View, err error) {
 	all, err := o.all(ctx, name)
 	for _, v := range all {
 		s.Machines = append(s.Machines, o.seen(v))
@@ -119,9 +119,9 @@ func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, 
 	return s, err
 }
 
-func (o operator) seen(v shown) providertest.Seen {
+func (o operator) seen(v shown) providertest.MachineState {
 	r := v.Status.Resources
-	one := providertest.Seen{
+	one := providertest.MachineState{
 		ID: v.Metadata.UUID, Owner: tag.Nutanix().ReadText(v.Spec.Description).OwnerID, Labels: v.Metadata.Categories,
 		Version: fmt.Sprint(v.Metadata.SpecVersion, r.Power), CPU: r.Sockets * r.Cores, MemoryMB: r.MemoryMB,
 	}

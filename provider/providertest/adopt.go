@@ -18,8 +18,8 @@ func adoptsWhatIsNamed(t *trial) {
 		return
 	}
 	s := t.spec()
-	if err := t.suite.Bed.Plant(t.ctx, s.Name); err != nil {
-		t.fatalf("the test bed cannot plant a machine: %v", err)
+	if err := t.suite.Operator.CreateConflict(t.ctx, s.Name); err != nil {
+		t.fatalf("the operator cannot create a conflicting machine: %v", err)
 	}
 	id := t.only(s.Name).ID
 	t.leaves(s.Name, func() {

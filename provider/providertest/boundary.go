@@ -178,13 +178,13 @@ func (t *trap) seen() []string {
 }
 
 func agentOnly(t *trial) {
-	bed, ok := t.suite.Bed.(AgentBed)
+	operator, ok := t.suite.Operator.(AgentOperator)
 	if !ok {
-		t.fatalf("the test bed does not see who sends a request; argue in Unexercised why not")
+		t.fatalf("the operator does not see who sends a request; argue in Unexercised why not")
 	}
 	c := t.config()
 	c.Transport.Agent = "butler-conformance/v1 (" + newName() + ")"
-	bed.Agents() // those before
+	operator.Agents() // those before
 	p := t.connect(c)
 	s := t.spec()
 	if _, err := p.Machines.Create(t.ctx, s); err != nil {
@@ -196,7 +196,7 @@ func agentOnly(t *trial) {
 	_, _ = p.Machines.Observe(t.ctx, s.MachineRef)
 	_, _ = p.Machines.List(t.ctx, s.Owner)
 	_, _ = p.Machines.Delete(t.ctx, s.MachineRef)
-	if seen := bed.Agents(); !slices.Equal(seen, []string{c.Transport.Agent}) {
+	if seen := operator.Agents(); !slices.Equal(seen, []string{c.Transport.Agent}) {
 		t.errorf("the requests came from %q, want %q", seen, c.Transport.Agent)
 	}
 }
@@ -251,7 +251,7 @@ func (t *trial) provokeBalancers() {
 	t.heard.err(err)
 }
 
-// provoke lets the driver fail in all ways that the test bed has.
+// provoke lets the driver fail in all ways that the operator has.
 func (t *trial) provoke(s provider.MachineSpec) {
 	faults := map[string]Fault{ruleThrottled: Throttled, ruleDenied: Denied, ruleCapacity: NoCapacity}
 	for _, rule := range names(faults) {

@@ -68,8 +68,8 @@ func lateToShow(b bench) {
 }
 
 func halfDiskLeft(b bench) {
-	l := &leaky{&bed{b.p}, newMemory()}
-	b.suite.Bed = l
+	l := &leaky{&operator{b.p}, newMemory()}
+	b.suite.Operator = l
 	b.bend(func(m *bent) {
 		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 			for _, s := range b.p.Sightings(ref.Name) {

@@ -115,7 +115,7 @@ func furtherBreakages() []breakage {
 				}
 			})
 		}},
-		{"load balancer delete", "the target group is left", func(b bench) { b.suite.LoadBalancers = &leakyBalancers{&bed{b.p}} }},
+		{"load balancer delete", "the target group is left", func(b bench) { b.suite.LoadBalancers = &leakyBalancers{&operator{b.p}} }},
 		{"load balancer repeat", "what is gone cannot be deleted", func(b bench) {
 			b.balancing(func(lb *bentBalancers) {
 				lb.remove = func(ctx context.Context, ref provider.LoadBalancerRef) error {
@@ -157,8 +157,8 @@ func emptyList(b bench) {
 
 // acceptedIsDone remembers deletes whose task is going to fail as done.
 func acceptedIsDone(b bench) {
-	failing := &lateBed{bed: &bed{b.p}, done: newMemory()}
-	b.suite.Bed = failing
+	failing := &lateOperator{operator: &operator{b.p}, done: newMemory()}
+	b.suite.Operator = failing
 	b.bend(func(m *bent) {
 		m.remove = func(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 			failing.done.set(ref.Name, failing.active)
@@ -173,15 +173,15 @@ func acceptedIsDone(b bench) {
 	})
 }
 
-// lateBed knows while deletes fail late.
-type lateBed struct {
-	*bed
+// lateOperator knows while deletes fail late.
+type lateOperator struct {
+	*operator
 	active bool
 	done   *memory
 }
 
-func (l *lateBed) Inject(ctx context.Context, f Fault) (func(), error) {
-	lift, err := l.bed.Inject(ctx, f)
+func (l *lateOperator) Inject(ctx context.Context, f Fault) (func(), error) {
+	lift, err := l.operator.Inject(ctx, f)
 	l.active = f == DeleteFailsLate
 	return func() { l.active = false; lift() }, err
 }
@@ -227,10 +227,10 @@ func onlyAdded(b bench) {
 }
 
 // leakyBalancers leaves a target group of everything that is gone.
-type leakyBalancers struct{ *bed }
+type leakyBalancers struct{ *operator }
 
-func (l *leakyBalancers) LookBalancers(ctx context.Context, name string) (BalancerSight, error) {
-	s, err := l.bed.LookBalancers(ctx, name)
+func (l *leakyBalancers) InspectBalancers(ctx context.Context, name string) (BalancerView, error) {
+	s, err := l.operator.InspectBalancers(ctx, name)
 	if len(s.Balancers) == 0 {
 		s.Parts = append(s.Parts, "target group of "+name)
 	}

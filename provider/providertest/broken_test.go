@@ -74,7 +74,7 @@ func secondMachine(b bench) {
 	b.bend(func(m *bent) {
 		m.create = func(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
 			if made.has(s.Owner.ID) {
-				b.p.Plant(s.MachineRef)
+				b.p.CreateConflict(s.MachineRef)
 			}
 			r, err := m.Machines.Create(ctx, s)
 			made.set(s.Owner.ID, err == nil && r.State != provider.StatePartial)
@@ -89,7 +89,7 @@ func machineAfterLoss(b bench) {
 	b.bend(func(m *bent) {
 		m.create = func(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
 			if lost.has(s.Owner.ID) {
-				b.p.Plant(s.MachineRef)
+				b.p.CreateConflict(s.MachineRef)
 			}
 			r, err := m.Machines.Create(ctx, s)
 			lost.set(s.Owner.ID, err != nil && provider.ReasonOf(err) == "AnswerLost")
@@ -151,12 +151,12 @@ func linkLocal(b bench) {
 
 // leaky leaves a disk of every machine that is gone.
 type leaky struct {
-	*bed
+	*operator
 	made *memory
 }
 
-func (l *leaky) Look(ctx context.Context, name string) (Sight, error) {
-	s, err := l.bed.Look(ctx, name)
+func (l *leaky) Inspect(ctx context.Context, name string) (View, error) {
+	s, err := l.operator.Inspect(ctx, name)
 	if len(s.Machines) == 0 && len(s.Parts) == 0 && l.made.has(name) {
 		s.Parts = append(s.Parts, "disk of "+name)
 	}
@@ -164,8 +164,8 @@ func (l *leaky) Look(ctx context.Context, name string) (Sight, error) {
 }
 
 func diskLeft(b bench) {
-	l := &leaky{&bed{b.p}, newMemory()}
-	b.suite.Bed = l
+	l := &leaky{&operator{b.p}, newMemory()}
+	b.suite.Operator = l
 	b.bend(func(m *bent) {
 		m.create = func(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
 			r, err := m.Machines.Create(ctx, s)

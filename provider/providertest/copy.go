@@ -34,9 +34,9 @@ func copiesAreKept(t *trial) {
 // the copy.
 func (t *trial) clone(name string) string {
 	as := newName()
-	remove, err := t.suite.Bed.Clone(t.ctx, name, as)
+	remove, err := t.suite.Operator.Clone(t.ctx, name, as)
 	if err != nil {
-		t.fatalf("the test bed cannot clone a machine; argue in Unexercised why not: %v", err)
+		t.fatalf("the operator cannot clone a machine; argue in Unexercised why not: %v", err)
 	}
 	t.cleanups = append(t.cleanups, remove)
 	return as

@@ -14,8 +14,8 @@ import (
 
 func foreignMachine(t *trial) {
 	s := t.spec()
-	if err := t.suite.Bed.Plant(t.ctx, s.Name); err != nil {
-		t.fatalf("the test bed cannot plant a machine: %v", err)
+	if err := t.suite.Operator.CreateConflict(t.ctx, s.Name); err != nil {
+		t.fatalf("the operator cannot create a conflicting machine: %v", err)
 	}
 	before := t.look(s.Name)
 	_, err := t.machines.Create(t.ctx, s)

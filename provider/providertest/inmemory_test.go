@@ -40,9 +40,9 @@ func inMemory() (Suite, *inmemory.Platform) {
 	c.Spec.Harvester = &v1alpha1.HarvesterSpec{NetworkName: knownNetwork}
 	c.Credentials = provider.NewCredentials(map[string][]byte{"token": []byte(token)})
 	c.Transport.DialContext = p.Dial
-	b := &bed{p}
+	b := &operator{p}
 	return Suite{
-		Provider: p.Provider("in-memory"), Config: c, Bed: b, LoadBalancers: b,
+		Provider: p.Provider("in-memory"), Config: c, Operator: b, LoadBalancers: b,
 		Machine: provider.MachineSpec{CPU: 2, MemoryMB: 2048, DiskGB: 10, Image: knownImage},
 		Network: &provider.Network{Address: netip.MustParsePrefix("192.0.2.7/24"), Gateway: netip.MustParseAddr("192.0.2.1")},
 		Secrets: []string{token},
@@ -57,11 +57,11 @@ func inMemory() (Suite, *inmemory.Platform) {
 	}, p
 }
 
-// bed is the far side of the in-memory platform.
-type bed struct{ p *inmemory.Platform }
+// operator is the far side of the in-memory platform.
+type operator struct{ p *inmemory.Platform }
 
-func (b *bed) Look(_ context.Context, name string) (Sight, error) {
-	var s Sight
+func (b *operator) Inspect(_ context.Context, name string) (View, error) {
+	var s View
 	for _, m := range b.p.Sightings(name) {
 		s.Parts = append(s.Parts, "disk of "+name)
 		if m.State != provider.StatePartial {
@@ -74,8 +74,8 @@ func (b *bed) Look(_ context.Context, name string) (Sight, error) {
 	return s, nil
 }
 
-func seen(m inmemory.Sighting) Seen {
-	s := Seen{
+func seen(m inmemory.Sighting) MachineState {
+	s := MachineState{
 		ID: m.ID, Owner: m.Ref.Owner.ID, Version: string(m.State), CPU: m.Spec.CPU, MemoryMB: m.Spec.MemoryMB, DiskGB: m.Spec.DiskGB,
 		UserData: m.Spec.UserData.Reveal(), Labels: m.Spec.Labels,
 	}
@@ -85,8 +85,8 @@ func seen(m inmemory.Sighting) Seen {
 	return s
 }
 
-func (b *bed) Plant(ctx context.Context, name string) error {
-	b.p.Plant(provider.MachineRef{Name: name})
+func (b *operator) CreateConflict(ctx context.Context, name string) error {
+	b.p.CreateConflict(provider.MachineRef{Name: name})
 	settle(ctx)
 	return nil
 }
@@ -99,7 +99,7 @@ func settle(ctx context.Context) {
 	}
 }
 
-func (b *bed) Clone(ctx context.Context, name, as string) (func(), error) {
+func (b *operator) Clone(ctx context.Context, name, as string) (func(), error) {
 	if !b.p.Clone(name, as) {
 		return nil, fmt.Errorf("there is no machine %q", name)
 	}
@@ -107,7 +107,7 @@ func (b *bed) Clone(ctx context.Context, name, as string) (func(), error) {
 	return func() { b.p.Remove(as) }, nil
 }
 
-func (b *bed) Inject(_ context.Context, f Fault) (func(), error) {
+func (b *operator) Inject(_ context.Context, f Fault) (func(), error) {
 	all := []inmemory.Op{
 		inmemory.Connect, inmemory.Observe, inmemory.Create, inmemory.Delete, inmemory.List,
 		inmemory.ObserveLoadBalancer, inmemory.EnsureLoadBalancer, inmemory.DeleteLoadBalancer, inmemory.ListLoadBalancers,
@@ -147,15 +147,15 @@ func refusal(k provider.Kind, reason string) error {
 	return &provider.Error{Kind: k, Reason: reason, Op: "use the in-memory platform", Err: errors.New("not now"), Hint: "ask its operator"}
 }
 
-func (b *bed) Agents() []string { return slices.Sorted(maps.Keys(b.p.Agents())) }
+func (b *operator) Agents() []string { return slices.Sorted(maps.Keys(b.p.Agents())) }
 
-func (b *bed) LookBalancers(_ context.Context, name string) (BalancerSight, error) {
-	var s BalancerSight
+func (b *operator) InspectBalancers(_ context.Context, name string) (BalancerView, error) {
+	var s BalancerView
 	for _, lb := range b.p.LoadBalancers() {
 		if lb.Name != name {
 			continue
 		}
-		one := SeenBalancer{Owner: lb.Owner.ID, Port: lb.Port, Ports: append([]int32{lb.Port}, lb.AdditionalPorts...), AllowedCIDRs: lb.AllowedCIDRs}
+		one := BalancerState{Owner: lb.Owner.ID, Port: lb.Port, Ports: append([]int32{lb.Port}, lb.AdditionalPorts...), AllowedCIDRs: lb.AllowedCIDRs}
 		for _, t := range lb.Targets {
 			one.Targets = append(one.Targets, t.ID)
 		}

@@ -90,9 +90,9 @@ func (t *trial) parts(ref provider.MachineRef, machines int) {
 	if err != nil || len(all) != 1 {
 		t.fatalf("list reports %d machines, want 1: %v", len(all), err)
 	}
-	sight, told := t.look(ref.Name), all[0].Parts
-	if want := len(sight.Machines) + len(sight.Parts); len(told) != want {
-		t.errorf("list reports the parts %v; the platform has %d machines and %v", told, len(sight.Machines), sight.Parts)
+	view, told := t.look(ref.Name), all[0].Parts
+	if want := len(view.Machines) + len(view.Parts); len(told) != want {
+		t.errorf("list reports the parts %v; the platform has %d machines and %v", told, len(view.Machines), view.Parts)
 	}
 	t.named(told)
 	if got := len(slices.DeleteFunc(slices.Clone(told), func(p provider.Part) bool { return p.Kind != "machine" })); got != machines {

@@ -91,16 +91,16 @@ func (t *trial) dropBalancer(ref provider.LoadBalancerRef) error {
 	return err
 }
 
-func (t *trial) lookBalancers(name string) BalancerSight {
-	s, err := t.suite.LoadBalancers.LookBalancers(t.ctx, name)
+func (t *trial) lookBalancers(name string) BalancerView {
+	s, err := t.suite.LoadBalancers.InspectBalancers(t.ctx, name)
 	if err != nil {
-		t.fatalf("the test bed cannot look at load balancers: %v", err)
+		t.fatalf("the operator cannot inspect load balancers: %v", err)
 	}
 	return s
 }
 
 // onlyBalancer is the one of that name, of which there must be exactly one.
-func (t *trial) onlyBalancer(name string) SeenBalancer {
+func (t *trial) onlyBalancer(name string) BalancerState {
 	s := t.lookBalancers(name)
 	if len(s.Balancers) != 1 {
 		t.fatalf("%d load balancers of the name are on the platform, want 1", len(s.Balancers))

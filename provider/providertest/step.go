@@ -142,16 +142,16 @@ func (t *trial) deleteUntilAbsent(ref provider.MachineRef) error {
 }
 
 // look returns what is on the platform under the name.
-func (t *trial) look(name string) Sight {
-	s, err := t.suite.Bed.Look(t.ctx, name)
+func (t *trial) look(name string) View {
+	s, err := t.suite.Operator.Inspect(t.ctx, name)
 	if err != nil {
-		t.fatalf("the test bed cannot look: %v", err)
+		t.fatalf("the operator cannot inspect a machine: %v", err)
 	}
 	return s
 }
 
 // only is the machine of that name, of which there must be exactly one.
-func (t *trial) only(name string) Seen {
+func (t *trial) only(name string) MachineState {
 	s := t.look(name)
 	if len(s.Machines) != 1 {
 		t.fatalf("%d machines of the name are on the platform, want 1", len(s.Machines))
@@ -169,9 +169,9 @@ func (t *trial) nothing(name string) {
 // inject breaks the platform until the returned function is called, at the
 // latest when the rule has been checked.
 func (t *trial) inject(f Fault) func() {
-	lift, err := t.suite.Bed.Inject(t.ctx, f)
+	lift, err := t.suite.Operator.Inject(t.ctx, f)
 	if err != nil {
-		t.fatalf("the test bed cannot inject %q; argue in Unexercised why not: %v", f, err)
+		t.fatalf("the operator cannot inject %q; argue in Unexercised why not: %v", f, err)
 	}
 	lifted := false
 	once := func() {

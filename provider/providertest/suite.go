@@ -15,7 +15,7 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Suite is a driver and the test bed that it runs against.
+// Suite is a driver and the operator that it runs against.
 type Suite struct {
 	// Provider is the driver.
 	Provider provider.Provider
@@ -26,12 +26,12 @@ type Suite struct {
 	// Network is an address that the platform can give to a machine, one at a time; nil means
 	// that the driver refuses every one.
 	Network *provider.Network
-	// Bed is the far side of the driver.
-	Bed Bed
+	// Operator is the far side of the driver.
+	Operator Operator
 
 	// LoadBalancers is the far side of the driver's load balancers. Without it,
 	// WithoutLoadBalancers must say why, and the platform must not offer any.
-	LoadBalancers        LoadBalancerBed
+	LoadBalancers        LoadBalancerOperator
 	WithoutLoadBalancers string
 	// MachineClients are the ranges that the driver adds to those of a spec, because
 	// machines are clients of the load balancer too.
@@ -50,7 +50,7 @@ type Suite struct {
 	// is then asked for again, as by the reconciler.
 	Steps bool
 
-	// Unexercised argues, by rule, why the test bed cannot exercise it. Each row
+	// Unexercised argues, by rule, why the operator cannot exercise it. Each row
 	// must be in a table of the Markdown file Record as well.
 	Unexercised map[string]string
 	Record      string

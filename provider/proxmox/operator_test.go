@@ -19,7 +19,7 @@ import (
 // simulator's.
 type operator struct{ *fixture }
 
-// Inject implements providertest.Bed. A call of Create only clones, so that every machine is
+// Inject implements providertest.Operator. A call of Create only clones, so that every machine is
 // half done after the first one; it is looked at once the clone has ended.
 func (o operator) Inject(ctx context.Context, f providertest.Fault) (lift func(), err error) {
 	if f != providertest.HalfDone {
@@ -44,8 +44,8 @@ func (o operator) idle(ctx context.Context) {
 	}
 }
 
-// Plant implements providertest.Bed.
-func (o operator) Plant(ctx context.Context, name string) error {
+// CreateConflict implements providertest.Operator.
+func (o operator) CreateConflict(ctx context.Context, name string) error {
 	return o.copyVM(ctx, "pve2", 9001, name)
 }
 
@@ -58,7 +58,7 @@ func (o operator) copyVM(ctx context.Context, node string, vmid int, as string) 
 	return o.admin.Do(ctx, http.MethodPost, fmt.Sprintf("/nodes/%s/qemu/%d/clone", node, vmid), "newid", fmt.Sprint(next), "name", as, "full", "1")
 }
 
-// Clone implements providertest.Bed: a clone has the tags and the notes of its source.
+// Clone implements providertest.Operator: a clone has the tags and the notes of its source.
 func (o operator) Clone(ctx context.Context, name, as string) (func(), error) {
 	of, err := o.named(ctx, name)
 	if err != nil || len(of) != 1 {
@@ -83,8 +83,8 @@ func (o operator) named(ctx context.Context, name string) (all []sim.Resource, e
 	return all, err
 }
 
-// Look implements providertest.Bed: volumes are those of the machine's VM, and its user data.
-func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, err error) {
+// Inspect implements providertest.Operator: volumes are those of the machine's VM, and its user data.
+func (o operator) Inspect(ctx context.Context, name string) (s providertest.View, err error) {
 	vms, err := o.named(ctx, name)
 	if err != nil {
 		return s, err
@@ -107,13 +107,13 @@ func (o operator) Look(ctx context.Context, name string) (s providertest.Sight, 
 	return s, err
 }
 
-func (o operator) seen(ctx context.Context, r sim.Resource) (s providertest.Seen, err error) {
+func (o operator) seen(ctx context.Context, r sim.Resource) (s providertest.MachineState, err error) {
 	var have settings
 	if err := o.admin.Call(ctx, http.MethodGet, fmt.Sprintf("/nodes/%s/qemu/%d/config", r.Node, r.VMID), &have); err != nil {
 		return s, err
 	}
 	number := func(text string) int32 { n, _ := strconv.Atoi(text); return int32(n) }
-	s = providertest.Seen{ID: fmt.Sprint(r.VMID), Labels: map[string]string{}, Version: have["digest"], CPU: number(have["cores"]), MemoryMB: number(have["memory"])}
+	s = providertest.MachineState{ID: fmt.Sprint(r.VMID), Labels: map[string]string{}, Version: have["digest"], CPU: number(have["cores"]), MemoryMB: number(have["memory"])}
 	s.Owner = marked(words(have["tags"])).OwnerID
 	for w := range words(have["tags"]) {
 		name, value, _ := strings.Cut(w, ".")

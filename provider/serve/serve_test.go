@@ -72,7 +72,7 @@ func TestOrphansAreReportedAndLeftAlone(t *testing.T) {
 	p := inmemory.New(inmemory.Options{})
 	c := served(t, p, Options{OrphanEvery: 50 * time.Millisecond, OrphanGrace: time.Nanosecond})
 	config := furnish(t, "left")
-	p.Plant(provider.MachineRef{Name: "lost", Owner: provider.Owner{ID: "lost", ClusterID: "left"}})
+	p.CreateConflict(provider.MachineRef{Name: "lost", Owner: provider.Owner{ID: "lost", ClusterID: "left"}})
 	await(t, func() error {
 		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(config), config))
 		if len(config.Status.Orphans) != 1 || !config.Status.Ready {
@@ -96,8 +96,8 @@ func TestOrphansAreDeletedWhereThatIsSaid(t *testing.T) {
 	p := inmemory.New(inmemory.Options{})
 	c := served(t, p, Options{OrphanEvery: 50 * time.Millisecond, OrphanGrace: time.Nanosecond, DeleteOrphans: true})
 	config := furnish(t, "swept")
-	p.Plant(provider.MachineRef{Name: "lost", Owner: provider.Owner{ID: "lost", ClusterID: "swept"}})
-	p.Plant(provider.MachineRef{Name: "strange", Owner: provider.Owner{ID: "strange", ClusterID: "other"}})
+	p.CreateConflict(provider.MachineRef{Name: "lost", Owner: provider.Owner{ID: "lost", ClusterID: "swept"}})
+	p.CreateConflict(provider.MachineRef{Name: "strange", Owner: provider.Owner{ID: "strange", ClusterID: "other"}})
 	await(t, func() error {
 		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(config), config))
 		if left := p.Machines(); len(left) != 1 || left[0].Ref.Name != "strange" || len(config.Status.Orphans) > 0 {

@@ -37,7 +37,7 @@ func planned(f providertest.Fault) (out fault.Fault, known bool) {
 	return out, known
 }
 
-// Inject implements providertest.Bed.
+// Inject implements providertest.Operator.
 func (s *Simulator) Inject(ctx context.Context, f providertest.Fault) (lift func(), err error) {
 	if f == providertest.Drained {
 		return s.drained(ctx)

@@ -141,7 +141,7 @@ func (s *Simulator) Credentials() (map[string][]byte, error) {
 	return data, nil
 }
 
-// Agents implements providertest.AgentBed.
+// Agents implements providertest.AgentOperator.
 func (s *Simulator) Agents() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,14 +5,14 @@ package providertest
 
 import "context"
 
-// Bed is the far side of a driver: the platform as its operator sees and breaks
+// Operator is the far side of a driver: the platform as its operator sees and breaks
 // it. Nothing in it may go through the driver.
-type Bed interface {
-	// Look reports everything on the platform that belongs to a machine of this
+type Operator interface {
+	// Inspect reports everything on the platform that belongs to a machine of this
 	// name, whatever its owner.
-	Look(ctx context.Context, name string) (Sight, error)
-	// Plant makes a machine of this name that carries no owner.
-	Plant(ctx context.Context, name string) error
+	Inspect(ctx context.Context, name string) (View, error)
+	// CreateConflict creates a machine of this name that carries no owner.
+	CreateConflict(ctx context.Context, name string) error
 	// Clone copies the machine of this name, its disks and all their tags, to a
 	// machine of another name, as the platform's own clone and restore do, and
 	// returns when the copy does not change any more by itself. The copy is removed
@@ -22,16 +22,16 @@ type Bed interface {
 	Inject(ctx context.Context, f Fault) (lift func(), err error)
 }
 
-// Sight is what an operator sees under the name of a machine.
-type Sight struct {
-	Machines []Seen
+// View is what an operator sees under the name of a machine.
+type View struct {
+	Machines []MachineState
 	// Parts are all objects beside the machines, for example disks and network
-	// interfaces, by names of the test bed's choice.
+	// interfaces, by names of the operator's choice.
 	Parts []string
 }
 
-// Seen is a machine on the platform.
-type Seen struct {
+// MachineState is a machine on the platform.
+type MachineState struct {
 	// ID is the platform's, Owner the owner's that the driver has written.
 	ID, Owner string
 	// Version changes with every change of the machine's settings, as far as the
@@ -85,22 +85,22 @@ func Faults() []Fault {
 	}
 }
 
-// LoadBalancerBed is the far side of a driver's load balancers.
-type LoadBalancerBed interface {
-	// LookBalancers reports every load balancer of this name, and of its parts
+// LoadBalancerOperator is the far side of a driver's load balancers.
+type LoadBalancerOperator interface {
+	// InspectBalancers reports every load balancer of this name, and of its parts
 	// those that stand alone.
-	LookBalancers(ctx context.Context, name string) (BalancerSight, error)
+	InspectBalancers(ctx context.Context, name string) (BalancerView, error)
 }
 
-// BalancerSight is what an operator sees under the name of a load balancer.
-type BalancerSight struct {
-	Balancers []SeenBalancer
+// BalancerView is what an operator sees under the name of a load balancer.
+type BalancerView struct {
+	Balancers []BalancerState
 	// Parts are all objects beside the load balancers, for example target groups.
 	Parts []string
 }
 
-// SeenBalancer is a load balancer on the platform.
-type SeenBalancer struct {
+// BalancerState is a load balancer on the platform.
+type BalancerState struct {
 	Owner string
 	Port  int32
 	// Ports are all that it listens on.
@@ -111,8 +111,8 @@ type SeenBalancer struct {
 	Targets []string
 }
 
-// AgentBed is a bed that sees who sends the requests which reach its platform.
-type AgentBed interface {
+// AgentOperator is a operator that sees who sends the requests which reach its platform.
+type AgentOperator interface {
 	// Agents reports, for all requests since it was last asked, what they named as
 	// their sender, each name once.
 	Agents() []string
