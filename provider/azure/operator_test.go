@@ -26,7 +26,9 @@ const quick = 20 * time.Millisecond
 type operator struct{ *fixture }
 
 // CreateConflict implements providertest.Operator.
-func (o operator) CreateConflict(ctx context.Context, name string) error { return o.run(ctx, name, nil) }
+func (o operator) CreateConflict(ctx context.Context, name string) error {
+	return o.run(ctx, name, nil)
+}
 
 // run creates a machine as the portal does, with parts of its own names.
 func (o operator) run(ctx context.Context, name string, tags map[string]*string) error {

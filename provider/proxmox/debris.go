@@ -30,19 +30,22 @@ func (m machines) clearDebris(ctx context.Context, op string, ref provider.Machi
 			return left, nil, err
 		}
 	}
-	volumes, doubtful, err := m.bareVolumes(ctx, c, ids)
+	bare, err := m.bareVolumes(ctx, c, ids)
 	if err != nil {
 		return nil, nil, within(op, err)
 	}
-	for _, v := range volumes {
+	for _, v := range bare[originOwn] {
 		if err := m.deleteVolume(ctx, v); err != nil {
 			return nil, nil, within(op, err)
 		}
 	}
-	if len(volumes) > 0 {
-		return new(leaving(ref, "", volumes[0].VolID+", which no VM has any more, is being deleted")), nil, nil
+	if own := bare[originOwn]; len(own) > 0 {
+		return new(leaving(ref, "", own[0].VolID+", which no VM has any more, is being deleted")), nil, nil
 	}
-	return nil, doubtful, nil
+	if some := bare[originLeaving]; len(some) > 0 {
+		return new(leaving(ref, "", fmt.Sprintf("VM %d on %s is being destroyed", some[0].VMID, some[0].node))), nil, nil
+	}
+	return nil, bare[originDoubtful], nil
 }
 
 // errDoubtful names volumes that a failed clone may have left: they are not deleted, as a

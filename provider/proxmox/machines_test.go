@@ -336,10 +336,11 @@ func TestUserDataOnANodeThatIsNoLongerListedIsRemoved(t *testing.T) {
 	}
 }
 
-// TestDisksThatADestroyedVMLeavesAreRemoved: its task succeeds, with warnings.
+// TestDisksThatADestroyedVMLeavesAreRemoved: its task succeeds, with warnings, and ends after
+// the VM has gone.
 func TestDisksThatADestroyedVMLeavesAreRemoved(t *testing.T) {
 	for kind, dated := range map[string]bool{"lvmthin": true, "zfspool": false} {
-		f := newFixture(t, sim.Seed{Debris: "disks", Storage: []sim.Storage{{Name: "local-lvm", Type: kind, Content: []string{"images"}, SizeGB: 4096}}})
+		f := newFixture(t, sim.Seed{Debris: "disks", Linger: 200 * time.Millisecond, Storage: []sim.Storage{{Name: "local-lvm", Type: kind, Content: []string{"images"}, SizeGB: 4096}}})
 		p := f.connected(t)
 		s, a := planned(t, p, machine("mgmt-w-0"), provider.Attempt{})
 		created(t, p, s)

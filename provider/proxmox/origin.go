@@ -12,34 +12,31 @@ import (
 )
 
 // bareVolumes are those of the IDs that failed clones and deleted VMs of the driver have left,
-// and those that they may have left. There is no VM.
-func (m machines) bareVolumes(ctx context.Context, c *cluster, ids map[number]bool) (bare, doubtful []volume, err error) {
+// may have left, or still remove, by origin. There is no VM.
+func (m machines) bareVolumes(ctx context.Context, c *cluster, ids map[number]bool) (bare map[origin][]volume, err error) {
 	all, _, err := m.readVolumes(ctx, c, "images")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	bare = map[origin][]volume{}
 	for _, v := range all {
 		if !ids[v.VMID] || c.guests[v.VMID] {
 			continue
 		}
 		free, err := m.free(ctx, c, v.VMID)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if !free {
 			continue
 		}
-		origin, err := m.originOf(ctx, c, v)
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case origin == originOwn:
-			bare = append(bare, v)
-		case origin == originDoubtful:
-			doubtful = append(doubtful, v)
+		is, err := m.originOf(ctx, c, v)
+		if err != nil {
+			return nil, err
 		}
+		bare[is] = append(bare[is], v)
 	}
-	return bare, doubtful, nil
+	return bare, nil
 }
 
 // origin is who has created a volume.
@@ -49,6 +46,7 @@ const (
 	originOther origin = iota
 	originDoubtful
 	originOwn
+	originLeaving // a task of the driver still destroys its VM
 )
 
 // originOf compares a volume with the failed clones to its ID, on whatever node: the task of a
@@ -93,8 +91,11 @@ func (m machines) outlived(ctx context.Context, nodes []string, v volume) (is or
 			return originOther, err
 		}
 		for _, t := range tasks {
-			if t.Type != taskDestroy || t.running() || !m.mine(t) {
+			if t.Type != taskDestroy || !m.mine(t) {
 				continue
+			}
+			if t.running() {
+				return originLeaving, nil
 			}
 			lines, err := m.readLog(ctx, t)
 			if err != nil && !gone(err) {

@@ -30,6 +30,8 @@ type Seed struct {
 	// the cluster is updated; 0: as long as the profile says.
 	Tasks time.Duration `json:"tasks,omitempty"`
 	Lag   time.Duration `json:"lag,omitempty"`
+	// Linger is how long every task still runs once its effect shows.
+	Linger time.Duration `json:"linger,omitempty"`
 	// Tickets are valid for this long; default two hours.
 	Tickets time.Duration `json:"tickets,omitempty"`
 	// Debris is what a clone that fails leaves: "", volumes, guest or config; with disks, a VM that is

@@ -108,6 +108,9 @@ func (p *PVE) work(t *task) {
 			return
 		}
 		p.step(t, w.end)
+		if !p.Sleep(p.seed.Linger) {
+			return
+		}
 		p.step(t, func(p *PVE, t *task) error {
 			p.end(t, nil)
 			return nil
