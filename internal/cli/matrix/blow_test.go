@@ -74,6 +74,22 @@ const turns = 3
 // meets reports whether the platform with an index meets the trial in a run of all.
 func (tr trial) meets(index int) bool { return tr.turn == 0 || (tr.turn-index)%turns == 0 }
 
+// share is which part of the kills a trial keeps in the sample: each costs a restart.
+const share = 3
+
+// thinned has every third command of a trial with many; the seed says where it begins.
+func (tr trial) thinned(seed int64) trial {
+	if len(tr.commands) <= 2*share {
+		return tr
+	}
+	all := tr.commands
+	tr.commands = nil
+	for i := int(uint64(seed) % share); i < len(all); i += share {
+		tr.commands = append(tr.commands, all[i])
+	}
+	return tr
+}
+
 // sample is a part of the platforms.
 type sample int
 
