@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -112,11 +113,15 @@ var executable = sync.OnceValues(func() (string, error) {
 // Build builds a command of this module as `make build` does, and returns its
 // path. A second call, also by another process, finds the work done.
 func Build(ctx context.Context, pkg string) (string, error) {
-	root, err := goOutput(ctx, "list", "-m", "-f", "{{.Dir}}", module)
+	flags, err := ldflags(ctx)
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(cacheDir(), fmt.Sprintf("%x", sha256.Sum256([]byte(root)))[:12])
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cacheDir(), fmt.Sprintf("%x", sha256.Sum256([]byte(root+flags+runtime.Version())))[:12])
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -125,36 +130,26 @@ func Build(ctx context.Context, pkg string) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	flags, err := ldflags(ctx)
-	if err != nil {
-		return "", err
+	e := built{path: filepath.Join(dir, filepath.Base(pkg)), root: root}
+	if e.fresh() {
+		return e.path, nil
 	}
-	path := filepath.Join(dir, filepath.Base(pkg))
-	if _, err = goOutput(ctx, "build", "-ldflags", flags, "-o", path, pkg); err != nil {
-		return "", err
-	}
-	return path, watchSources(ctx, pkg)
+	return e.path, e.build(ctx, pkg, flags)
 }
 
-// watchSources looks at all of this module that a command is made of: go test
-// reuses an old result unless a file has changed that the test itself saw.
-func watchSources(ctx context.Context, pkg string) error {
-	dirs, err := goOutput(ctx, "list", "-deps", "-f", "{{if .Module}}{{if .Module.Main}}{{.Dir}}{{end}}{{end}}", pkg)
-	if err != nil {
-		return err
-	}
-	for dir := range strings.FieldsSeq(dirs) {
-		files, err := os.ReadDir(dir)
-		if err != nil {
-			return err
+// moduleRoot is the directory of go.mod, above the one that a test runs in.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			return dir, nil
 		}
-		for _, f := range files {
-			if _, err := os.Stat(filepath.Join(dir, f.Name())); err != nil {
-				return err
-			}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("there is no go.mod above the directory of the test")
 		}
+		dir = filepath.Dir(dir)
 	}
-	return nil
+	return "", err
 }
 
 // ldflags are those of the Makefile, or at least what Kubernetes cannot do
