@@ -47,12 +47,12 @@ func expectAllocated(t *testing.T, a adm) {
 				t.Errorf("node %s has %s", n.Name, is)
 			}
 			seen[address.Address] = true
-			if !strings.Contains(status, address.Address+"  management") {
+			if !strings.Contains(status, n.Name) || !strings.Contains(status, "  "+address.Address+"  ") {
 				t.Errorf("%s of node %s is not in\n%s", is, n.Name, status)
 			}
 		}
 	}
-	if len(seen) != 6 || !strings.Contains(status, "for load balancers, of pool management") || !strings.Contains(status, "for the control plane, of pool management") {
+	if len(seen) != 6 || !strings.Contains(strings.Join(strings.Fields(status), " "), "for machines, of pool management") || !strings.Contains(status, "for load balancers, of pool management") || !strings.Contains(status, "for the control plane, of pool management") {
 		t.Errorf("%v:\n%s", seen, status)
 	}
 }
@@ -66,7 +66,7 @@ func TestAddressInUseHeals(t *testing.T) {
 	}
 	a := newAdm(t)
 	out := a.ok("bootstrap", "harvester", "-c", "../../configs/examples/harvester-ha-ipam.yaml", "--rehearse", "--faults", faults)
-	if text := strings.Join(strings.Fields(out.out+out.err), " "); !strings.Contains(text, "is in use by another host; remove that host, or add 10.40.0.36 to spec.reserved of the pool") {
+	if text := strings.Join(strings.Fields(out.out+out.err), " "); !strings.Contains(text, "is in use by another host; remove that host, or add 10.40.0.36/32 to spec.reserved of the pool") {
 		t.Errorf("the conflict is not named:\n%s", text)
 	}
 	expectAllocated(t, a)
