@@ -57,7 +57,7 @@ func (o *Operation) checkPools(m *manifest.Manifest) (*manifest.Manifest, []prov
 	if err != nil {
 		return nil, nil, err
 	}
-	f := provider.Finding{Check: "addresses of NetworkPools", Verdict: provider.Passed}
+	f := provider.Finding{Check: "reservation of addresses", Verdict: provider.Passed}
 	cb, why := prospectOf(m, pools)
 	if why != nil {
 		f.Verdict, f.Message = provider.Refused, why.Error()
