@@ -17,7 +17,7 @@ func TestTheNetworkOfARequestIsRead(t *testing.T) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	got, err := ParseNetwork("create", &v1alpha1.MachineNetwork{
-		Address: "10.40.0.11/24", Gateway: "10.40.0.1", DNSServers: []string{"10.40.0.2", "fd00::2"}, TimeServers: []string{"time.example.com"},
+		Address: "10.40.0.11/24", Gateway: "10.40.0.1", DNSServers: []string{"10.40.0.2", "fd00::2"},
 	})
 	want := &Network{
 		Address: netip.MustParsePrefix("10.40.0.11/24"), Gateway: netip.MustParseAddr("10.40.0.1"),

@@ -42,6 +42,14 @@ type AddressClaimSpec struct {
 	// ReleasedAt is when the address was released; it rests from then on.
 	// +optional
 	ReleasedAt *metav1.Time `json:"releasedAt,omitempty"`
+	// ReuseAfter is how long the address rests once its pool is gone: what the pool said when
+	// the address was released. As long as the pool exists, its own reuseAfter counts.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('8760h')",message="reuseAfter is at most 8760h"
+	// +optional
+	ReuseAfter *metav1.Duration `json:"reuseAfter,omitempty"`
 }
 
 // AddressClaim is an address that is allocated or rests. Its name is the address and it has no

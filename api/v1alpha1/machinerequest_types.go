@@ -59,13 +59,6 @@ type MachineNetwork struct {
 	// +kubebuilder:validation:items:XValidation:rule="isIP(self)",message="dnsServers must be IP addresses"
 	// +optional
 	DNSServers []string `json:"dnsServers,omitempty"`
-	// TimeServers that the bootstrap has in the configuration of the machine. They have no
-	// effect on a request of one's own: the platform does not get them.
-	// +kubebuilder:validation:MaxItems=8
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=253
-	// +optional
-	TimeServers []string `json:"timeServers,omitempty"`
 }
 
 // MachineRequestSpec is the desired machine.

@@ -76,6 +76,20 @@ func objects() []client.Object {
 	}
 }
 
+// addresses are the kinds that have the id of their cluster, and none of their own.
+func addresses() []client.Object {
+	id := map[string]string{v1alpha1.AnnotationClusterID: "one"}
+	return []client.Object{
+		&v1alpha1.IPAllocation{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", Annotations: id}, Spec: v1alpha1.IPAllocationSpec{
+			PoolRef: v1alpha1.LocalReference{Name: "a"}, Type: v1alpha1.IPAllocationNodes, MachineRequestRef: &v1alpha1.LocalReference{Name: "a"},
+		}},
+		&v1alpha1.AddressClaim{ObjectMeta: metav1.ObjectMeta{Name: "10.40.0.16", Annotations: id}, Spec: v1alpha1.AddressClaimSpec{
+			Address: "10.40.0.16", PoolRef: v1alpha1.NamespacedReference{Namespace: "default", Name: "a"},
+			AllocationRef: v1alpha1.NamespacedReference{Namespace: "default", Name: "a"},
+		}},
+	}
+}
+
 func TestIdsCanBeSetOnceAndNeverChanged(t *testing.T) {
 	c := connect(t)
 	for _, o := range objects() {
@@ -102,6 +116,25 @@ func TestIdsCanBeSetOnceAndNeverChanged(t *testing.T) {
 		}
 		if err := annotate(t, c, bare, v1alpha1.AnnotationOwnerID, "one"); err != nil {
 			t.Errorf("%T: a first id: %v", o, err)
+		}
+	}
+}
+
+// TestAddressesStayThoseOfTheirCluster is what destroy and pivot find addresses by.
+func TestAddressesStayThoseOfTheirCluster(t *testing.T) {
+	c := connect(t)
+	for _, o := range addresses() {
+		if err := c.Create(t.Context(), o, client.FieldOwner("butler-bootstrap")); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the policy is not in force", func() bool { return annotate(t, c, o, v1alpha1.AnnotationClusterID, "two") != nil })
+		for change, id := range map[string]string{"changed": "two", "removed": ""} {
+			if err := annotate(t, c, o, v1alpha1.AnnotationClusterID, id); err == nil || !strings.Contains(err.Error(), "are immutable") {
+				t.Errorf("%T: cluster id %s: %v", o, change, err)
+			}
+		}
+		if err := annotate(t, c, o, v1alpha1.AnnotationPlannedRange, "10.40.0.16"); err != nil {
+			t.Errorf("%T: another annotation: %v", o, err)
 		}
 	}
 }

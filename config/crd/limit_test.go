@@ -129,7 +129,6 @@ func limits() []limit {
 		{request, []string{"spec.machineName"}, name, noName},
 		{request, []string{"spec.userData"}, []string{strings.Repeat("x", 262144)}, []string{strings.Repeat("x", 262145)}},
 		{request, []string{"spec.networkData"}, []string{strings.Repeat("x", 65536)}, []string{strings.Repeat("x", 65537)}},
-		{addressed, []string{"spec.network.timeServers[]"}, some, none},
 		{request, []string{"spec.role"}, []string{"control-plane", "worker"}, []string{"master", `""`}},
 		{request, []string{"spec.cpu"}, []string{"1", "128"}, []string{"0", "129"}},
 		{request, []string{"spec.memoryMB"}, []string{"1024"}, []string{"1023"}},
@@ -185,6 +184,7 @@ func limits() []limit {
 		{pinned, []string{"spec.machineRequestRef.name"}, some, none},
 		{"full/ipallocation-tenant.yaml", []string{"spec.tenantClusterRef.name", "spec.tenantClusterRef.namespace"}, some, none},
 		{claim, []string{"spec.poolRef.name", "spec.poolRef.namespace", "spec.allocationRef.name", "spec.allocationRef.namespace", "spec.usedBy.name"}, some, none},
+		{claim, []string{"spec.reuseAfter"}, []string{"0s", "1h30m", "8760h"}, []string{"10", "-10m", "10d", strings.Repeat("1s", 17), "8761h"}},
 		{claim, []string{"spec.usedBy.kind"}, []string{"MachineRequest", "ClusterBootstrap"}, []string{"Pod"}},
 
 		{configured, []string{"spec.defaultProviderConfigRef.name"}, some, none},

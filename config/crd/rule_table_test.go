@@ -86,6 +86,10 @@ func createRules() map[string]rule {
 			file: pinned, accepted: fields{"spec.pinnedRange.endAddress": "fd00::1"},
 			refused: fields{"spec.pinnedRange.endAddress": "10.40.0"}, message: "endAddress must be an IP address",
 		},
+		"rest of a claim": {
+			file: claim, accepted: fields{"spec.reuseAfter": "8760h"},
+			refused: fields{"spec.reuseAfter": "8761h"}, message: "reuseAfter is at most 8760h",
+		},
 		"claim of an address": {
 			file: claim, accepted: fields{"metadata.name": "10.40.0.17", "spec.address": "10.40.0.17"},
 			refused: fields{"metadata.name": "x", "spec.address": "x"}, message: "address must be an IP address",

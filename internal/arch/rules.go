@@ -61,8 +61,8 @@ var rules = []Rule{
 	{
 		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/program", "internal/talos"},
 		InTests: []string{
-			"charts", "provider", "provider/inmemory", "provider/serve", "internal/controller/machinerequest", "internal/controller/providerconfig",
-			"internal/sim/...", "internal/pki",
+			"charts", "provider", "provider/inmemory", "provider/serve", "internal/controller/ipallocation", "internal/controller/machinerequest",
+			"internal/controller/providerconfig", "internal/sim/...", "internal/pki",
 		},
 	},
 

@@ -71,7 +71,7 @@ func conflicts(vip string, demands []demand, fresh []*v1alpha1.IPAllocation) (ad
 			addresses = append(addresses, address)
 			says[address] = fmt.Sprintf(chosen, address)
 			if chosenFor(demands, a.Name) == nil {
-				says[address] = fmt.Sprintf("%s, which NetworkPool %s has allocated to %s, is in use by another host; remove that host, or add %s to spec.reserved of the pool: then another address is allocated", address, a.Spec.PoolRef.Name, a.Name, address)
+				says[address] = fmt.Sprintf("%s, which NetworkPool %s has allocated to %s, is in use by another host; remove that host, or add %s to spec.reserved of the pool: then another address is allocated", address, a.Spec.PoolRef.Name, a.Name, AsCIDR(address))
 			}
 		}
 	}
@@ -79,6 +79,15 @@ func conflicts(vip string, demands []demand, fresh []*v1alpha1.IPAllocation) (ad
 		addresses, says[a.String()] = append(addresses, a.String()), fmt.Sprintf(chosen, a)
 	}
 	return addresses, says
+}
+
+// AsCIDR is an address as spec.reserved of a NetworkPool has it, such as 10.40.0.36/32.
+func AsCIDR(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return address
+	}
+	return netip.PrefixFrom(a, a.BitLen()).String()
 }
 
 // giveBack deletes allocations that nothing uses yet, and whose addresses the spec or their

@@ -25,7 +25,7 @@ func allocated(name, first, last string, pinned bool) *v1alpha1.IPAllocation {
 func TestVIPOfTheSpecIsTriedAlsoIfNoPoolHandsItOut(t *testing.T) {
 	fresh := []*v1alpha1.IPAllocation{allocated("dev-cp-0", "10.40.0.10", "10.40.0.10", false)}
 	tried, says := conflicts("10.40.0.200", []demand{{name: "dev-cp-0"}}, fresh)
-	if len(tried) != 2 || tried[1] != "10.40.0.200" || !strings.Contains(says["10.40.0.200"], "choose another address in spec.network") || !strings.Contains(says["10.40.0.10"], "add 10.40.0.10 to spec.reserved") {
+	if len(tried) != 2 || tried[1] != "10.40.0.200" || !strings.Contains(says["10.40.0.200"], "choose another address in spec.network") || !strings.Contains(says["10.40.0.10"], "add 10.40.0.10/32 to spec.reserved") {
 		t.Error(tried, says)
 	}
 	if tried, _ := conflicts("api.example.com", nil, fresh); len(tried) != 1 {

@@ -279,6 +279,7 @@ type settled struct {
 	loopback           bool   // the machine takes what is sent to the load balancer's address
 	known              v1alpha1.MachineRequestStatus
 	network            *v1alpha1.MachineNetwork // nil: DHCP, or the platform
+	timeServers        []string                 // of a machine with such a network
 }
 
 // config is the machine configuration of one machine of the plan.
@@ -301,7 +302,7 @@ func (p Plan) config(secrets []byte, m Machine, s settled) ([]byte, error) {
 		ExtraDisks: p.extraDisks(m, s.known.Disks),
 		ProviderID: s.known.NodeProviderID,
 		Loopback:   s.loopback,
-		Static:     static(s.network, s.known.MACAddress),
+		Static:     static(s.network, s.timeServers, s.known.MACAddress),
 	})
 }
 
@@ -317,7 +318,7 @@ func (p Plan) check(secrets []byte) error {
 		balancer = "192.0.2.1"
 	}
 	return p.forEachRole(func(m Machine) error {
-		if _, err := p.config(secrets, m, settled{cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, true, placeholder(m), nil}); err != nil {
+		if _, err := p.config(secrets, m, settled{cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, true, placeholder(m), nil, nil}); err != nil {
 			return &Failure{"InvalidTalosConfig", err.Error()}
 		}
 		return nil

@@ -165,6 +165,9 @@ func (p Pools) assign(demands []demand, all []named) (out []Assignment, err erro
 			return nil, err
 		}
 		if a == nil && d.pinned != nil {
+			if err := p.elsewhere(d); err != nil {
+				return nil, err
+			}
 			continue // no pool hands it out
 		}
 		if a == nil {
@@ -217,15 +220,39 @@ func (p Pools) unpinnable(d demand, c named, common uint64) error {
 	if common != d.count || d.count > maxPinned {
 		return poolErrorf(reasonNetwork, "%s %s is partly in the ranges of NetworkPool %s; add it to spec.reserved of the pool, or leave it out: then it comes from the pool", d.field, d.pinned, c.Name)
 	}
-	return poolErrorf(reasonNetwork, "%s %s is partly allocated or rests in NetworkPool %s%s; choose free addresses, or leave it out: then it comes from the pool", d.field, d.pinned, c.Name, p.holders(*d.pinned))
+	return p.heldError(d, c.Name)
+}
+
+// elsewhere refuses addresses that the spec names, that no pool of the ProviderConfig hands
+// out, and that another cluster has of its own pool.
+func (p Pools) elsewhere(d demand) error {
+	for _, c := range p.Claims {
+		if a, err := netip.ParseAddr(c.Spec.Address); err == nil && d.pinned.Contains(ipam.Single(a)) {
+			return p.heldError(d, c.Spec.PoolRef.Name)
+		}
+	}
+	return nil
+}
+
+// heldError is the refusal of addresses that the spec names and others have.
+func (p Pools) heldError(d demand, pool string) error {
+	is := "is allocated, or rests,"
+	if d.count > 1 {
+		is = "has addresses that are allocated, or rest,"
+	}
+	return poolErrorf(reasonNetwork, "%s %s %s in NetworkPool %s%s; choose free addresses, or leave it out: then it comes from a pool", d.field, d.pinned, is, pool, p.holders(*d.pinned))
 }
 
 // holders names who has addresses of a range.
 func (p Pools) holders(r ipam.Range) string {
 	var names []string
 	for _, c := range p.Claims {
-		if a, err := netip.ParseAddr(c.Spec.Address); err == nil && r.Contains(ipam.Single(a)) && !slices.Contains(names, c.Spec.AllocationRef.Name) {
-			names = append(names, c.Spec.AllocationRef.Name)
+		name := c.Spec.AllocationRef.Name
+		if c.Spec.AllocationRef.Namespace != p.Config.Namespace {
+			name = c.Spec.AllocationRef.Namespace + "/" + name
+		}
+		if a, err := netip.ParseAddr(c.Spec.Address); err == nil && r.Contains(ipam.Single(a)) && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {

@@ -152,7 +152,16 @@ func TestNetworkThatCannotWorkIsRefusedWithWhatToDo(t *testing.T) {
 		"VIP of a machine": {func(cb *v1alpha1.ClusterBootstrap, p *Pools) {
 			cb.Spec.Network.VIP = "10.40.0.11"
 			p.Claims = claims("10.40.0.11")
-		}, reasonNetwork, "spec.network.vip 10.40.0.11 is partly allocated or rests in NetworkPool lan (IPAllocation holder)"},
+		}, reasonNetwork, "spec.network.vip 10.40.0.11 is allocated, or rests, in NetworkPool lan (IPAllocation holder); choose free addresses"},
+		"VIP of another cluster, of a pool that this one does not use": {func(cb *v1alpha1.ClusterBootstrap, p *Pools) {
+			cb.Spec.Network.VIP = "10.40.0.100"
+			p.Claims = claims("10.40.0.100")
+			p.Claims[0].Spec.PoolRef.Name, p.Claims[0].Spec.AllocationRef.Namespace = "others", "elsewhere"
+		}, reasonNetwork, "spec.network.vip 10.40.0.100 is allocated, or rests, in NetworkPool others (IPAllocation elsewhere/holder); choose free addresses"},
+		"range with addresses of another cluster": {func(cb *v1alpha1.ClusterBootstrap, p *Pools) {
+			cb.Spec.Network.LoadBalancerPool = &v1alpha1.AddressRange{Start: "10.40.0.20", End: "10.40.0.30"}
+			p.Claims = claims("10.40.0.30")
+		}, reasonNetwork, "spec.network.loadBalancerPool 10.40.0.20-10.40.0.30 has addresses that are allocated, or rest, in NetworkPool lan (IPAllocation holder)"},
 		"range partly in a pool": {func(cb *v1alpha1.ClusterBootstrap, _ *Pools) {
 			cb.Spec.Network.LoadBalancerPool = &v1alpha1.AddressRange{Start: "10.40.0.50", End: "10.40.0.70"}
 		}, reasonNetwork, "spec.network.loadBalancerPool 10.40.0.50-10.40.0.70 is partly in the ranges of NetworkPool lan; add it to spec.reserved"},
@@ -220,7 +229,7 @@ func TestMachineIsRequestedAndConfiguredWithItsAddress(t *testing.T) {
 	status := v1alpha1.ClusterBootstrapStatus{Allocations: []v1alpha1.BootstrapAllocation{{Name: "dev-cp-0", CIDR: "10.40.0.0/24", StartAddress: "10.40.0.18", EndAddress: "10.40.0.18"}}}
 	network := &v1alpha1.ProviderNetworkSpec{Gateway: "10.40.0.1", DNSServers: []string{"10.40.0.2"}, TimeServers: []string{"time.example.com"}}
 	got := MachineNetwork(status, "dev-cp-0", network)
-	want := &v1alpha1.MachineNetwork{Address: "10.40.0.18/24", Gateway: "10.40.0.1", DNSServers: []string{"10.40.0.2"}, TimeServers: []string{"time.example.com"}}
+	want := &v1alpha1.MachineNetwork{Address: "10.40.0.18/24", Gateway: "10.40.0.1", DNSServers: []string{"10.40.0.2"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -228,10 +237,10 @@ func TestMachineIsRequestedAndConfiguredWithItsAddress(t *testing.T) {
 		Address: netip.MustParsePrefix("10.40.0.18/24"), Gateway: netip.MustParseAddr("10.40.0.1"), DNS: []netip.Addr{netip.MustParseAddr("10.40.0.2")},
 		Time: []string{"time.example.com"}, MAC: "02:00:00:00:00:01",
 	}
-	if diff := cmp.Diff(configured, static(got, "02:00:00:00:00:01"), cmp.Comparer(func(a, b netip.Addr) bool { return a == b }), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(configured, static(got, network.TimeServers, "02:00:00:00:00:01"), cmp.Comparer(func(a, b netip.Addr) bool { return a == b }), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Error(diff)
 	}
-	if other := MachineNetwork(status, "dev-w-0", network); other != nil || static(other, "").Address.IsValid() {
+	if other := MachineNetwork(status, "dev-w-0", network); other != nil || static(other, network.TimeServers, "").Address.IsValid() {
 		t.Errorf("%+v", other)
 	}
 }

@@ -43,7 +43,7 @@ func MachineNetwork(s v1alpha1.ClusterBootstrapStatus, machine string, network *
 	}
 	out := &v1alpha1.MachineNetwork{Address: a.StartAddress + "/" + prefixLength(a)}
 	if network != nil {
-		out.Gateway, out.DNSServers, out.TimeServers = network.Gateway, network.DNSServers, network.TimeServers
+		out.Gateway, out.DNSServers = network.Gateway, network.DNSServers
 	}
 	return out
 }
@@ -56,15 +56,28 @@ func prefixLength(a v1alpha1.BootstrapAllocation) string {
 
 // networkOf is what a machine is requested with, and configured with.
 func (s *Session) networkOf(m Machine) *v1alpha1.MachineNetwork {
-	if s.provider == nil {
-		return MachineNetwork(s.Status, m.Name, nil)
+	return MachineNetwork(s.Status, m.Name, s.providerNetwork())
+}
+
+// timeServers are those that machines are configured with: platforms do not pass them on.
+func (s *Session) timeServers() []string {
+	if n := s.providerNetwork(); n != nil {
+		return n.TimeServers
 	}
-	return MachineNetwork(s.Status, m.Name, s.provider.Spec.Network)
+	return nil
+}
+
+// providerNetwork is that of the ProviderConfig, nil if it says nothing about it.
+func (s *Session) providerNetwork() *v1alpha1.ProviderNetworkSpec {
+	if s.provider == nil {
+		return nil
+	}
+	return s.provider.Spec.Network
 }
 
 // static is the address of a machine as its configuration has it. The API server has checked
 // what it is read from.
-func static(n *v1alpha1.MachineNetwork, mac string) (out talos.Static) {
+func static(n *v1alpha1.MachineNetwork, timeServers []string, mac string) (out talos.Static) {
 	if n == nil {
 		return out
 	}
@@ -75,6 +88,6 @@ func static(n *v1alpha1.MachineNetwork, mac string) (out talos.Static) {
 			out.DNS = append(out.DNS, server)
 		}
 	}
-	out.Time, out.MAC = n.TimeServers, mac
+	out.Time, out.MAC = timeServers, mac
 	return out
 }

@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestHAFromNetworkPools creates the HA examples in a network without DHCP: every address of a
@@ -23,9 +26,14 @@ func TestHAFromNetworkPools(t *testing.T) {
 	} {
 		t.Run(provider, func(t *testing.T) {
 			a := newAdm(t)
-			a.ok("bootstrap", provider, "-c", "../../configs/examples/"+provider+"-ha-ipam.yaml", "--rehearse")
+			manifest := file(t, "ha.yaml", edited(t, "../../configs/examples/"+provider+"-ha-ipam.yaml", "  talos:\n", "  remediation: ReplaceWorkers\n  talos:\n"))
+			a.ok("bootstrap", provider, "-c", manifest, "--rehearse")
 			expectSelfManaged(t, a, "butler-mgmt")
 			expectAllocated(t, a)
+			if provider == "harvester" {
+				expectReplaced(t, a, "butler-mgmt-w-1")
+				expectAllocated(t, a)
+			}
 			a.ok("destroy", "butler-mgmt", "--yes").expectLedger(t, ledger)
 		})
 	}
@@ -47,14 +55,51 @@ func expectAllocated(t *testing.T, a adm) {
 				t.Errorf("node %s has %s", n.Name, is)
 			}
 			seen[address.Address] = true
-			if !strings.Contains(status, address.Address+"  management") {
+			if !strings.Contains(status, n.Name) || !strings.Contains(status, "  "+address.Address+"  ") {
 				t.Errorf("%s of node %s is not in\n%s", is, n.Name, status)
 			}
 		}
 	}
-	if len(seen) != 6 || !strings.Contains(status, "for load balancers, of pool management") || !strings.Contains(status, "for the control plane, of pool management") {
+	if len(seen) != 6 || !strings.Contains(strings.Join(strings.Fields(status), " "), "for machines, of pool management") || !strings.Contains(status, "for load balancers, of pool management") || !strings.Contains(status, "for the control plane, of pool management") {
 		t.Errorf("%v:\n%s", seen, status)
 	}
+}
+
+// expectReplaced deletes a worker on the platform, and wants another one at its address. The
+// cluster manages itself by then.
+func expectReplaced(t *testing.T, a adm, name string) {
+	t.Helper()
+	machines := a.platform("butler-mgmt").Resource(virtualMachines).Namespace("default")
+	old, err := machines.Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := addressOf(a, name)
+	if err := machines.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
+		now, err := machines.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil || now.GetUID() == old.GetUID() {
+			continue
+		}
+		if after := addressOf(a, name); after == before {
+			return
+		} else if after != "" {
+			t.Fatalf("%s had %s, and has %s", name, before, after)
+		}
+	}
+	t.Fatalf("%s is not replaced:\n%s", name, a.ok("status", "butler-mgmt").out)
+}
+
+// addressOf is the address of a node that is Ready; empty for any other.
+func addressOf(a adm, name string) string {
+	for _, n := range a.nodes("butler-mgmt") {
+		if n.Name == name && isReady(n) {
+			return n.Status.Addresses[0].Address
+		}
+	}
+	return ""
 }
 
 // TestAddressInUseHeals puts a host that the platform does not know on an address of the
@@ -66,7 +111,7 @@ func TestAddressInUseHeals(t *testing.T) {
 	}
 	a := newAdm(t)
 	out := a.ok("bootstrap", "harvester", "-c", "../../configs/examples/harvester-ha-ipam.yaml", "--rehearse", "--faults", faults)
-	if text := strings.Join(strings.Fields(out.out+out.err), " "); !strings.Contains(text, "is in use by another host; remove that host, or add 10.40.0.36 to spec.reserved of the pool") {
+	if text := strings.Join(strings.Fields(out.out+out.err), " "); !strings.Contains(text, "is in use by another host; remove that host, or add 10.40.0.36/32 to spec.reserved of the pool") {
 		t.Errorf("the conflict is not named:\n%s", text)
 	}
 	expectAllocated(t, a)

@@ -70,16 +70,52 @@ func (c site) expectProviderIDs(t *testing.T, a adm, cluster string) {
 	}
 }
 
-// TestRehearsals creates the single nodes; the tests with the tag rehearsals create the HA
-// clusters. That of Harvester is in TestHARehearsal.
+// TestRehearsals creates the single nodes, one of them in a network without DHCP; the tests
+// with the tag rehearsals create the HA clusters. That of Harvester is in TestHARehearsal.
 func TestRehearsals(t *testing.T) {
 	for _, c := range append(clouds(), onPrem()...) {
 		t.Run(c.provider, func(t *testing.T) {
 			t.Parallel()
 			a := newAdm(t)
+			if c.provider == "proxmox" {
+				c.rehearsePooled(t, a)
+				return
+			}
 			a.ok("bootstrap", c.provider, "-c", c.example("single-node"), "--rehearse")
 			c.expectProviderIDs(t, a, "dev-cluster")
 			a.ok("destroy", "dev-cluster", "--yes").expectLedger(t, c.ledger("created", c.single))
 		})
 	}
 }
+
+// rehearsePooled creates the single-node example with addresses of a NetworkPool, and removes
+// it: the node has the address that the platform was given, and gets no other one.
+func (c site) rehearsePooled(t *testing.T, a adm) {
+	t.Helper()
+	manifest := file(t, "pooled.yaml", edited(t, c.example("single-node"),
+		"  "+c.provider+":\n", "  network: {mode: ipam, poolRefs: [{name: lan}], gateway: 10.40.0.1, timeServers: [10.40.0.3]}\n  "+c.provider+":\n",
+		"    vip: \"10.40.0.200\"\n", "")+pool)
+	a.ok("bootstrap", c.provider, "-c", manifest, "--rehearse")
+	for _, n := range a.nodes("dev-cluster") {
+		if len(n.Status.Addresses) == 0 || n.Status.Addresses[0].Address != "10.40.0.38" {
+			t.Errorf("node %s has %v", n.Name, n.Status.Addresses)
+		}
+	}
+	out := strings.Join(strings.Fields(a.ok("status", "dev-cluster").out), " ")
+	for _, want := range []string{"endpoint: 10.40.0.38", "10.40.0.30-10.40.0.37 for load balancers, of pool lan", "10.40.0.38 for machines, of pool lan"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in %s", want, out)
+		}
+	}
+	a.ok("destroy", "dev-cluster", "--yes").expectLedger(t, c.ledger("created", "12: 1 machine, 2 disks, 9 addresses"))
+}
+
+// pool is a NetworkPool for a cluster of one node.
+const pool = `---
+apiVersion: butler.butlerlabs.dev/v1alpha1
+kind: NetworkPool
+metadata: {name: lan, namespace: butler-system}
+spec:
+  cidr: 10.40.0.0/24
+  tenantAllocation: {start: 10.40.0.30, end: 10.40.0.39}
+`

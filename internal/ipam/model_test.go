@@ -143,6 +143,7 @@ func BenchmarkAllocate(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "allocations/s")
 		})
 	}
 }

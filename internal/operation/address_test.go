@@ -56,8 +56,9 @@ func TestAddressThatAnswersIsInUse(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				f := addressCheck(t.Context(), c.network.dial, "virtual IP", []string{"10.0.0.1", "10.0.0.2"}, provider.Refused)
-				if f.Verdict != c.want || !strings.Contains(f.Message, c.say) || f.Verdict == provider.Refused && f.Hint == "" {
+				p := probe{"virtual IP", []string{"10.0.0.1", "10.0.0.2"}, provider.Refused, func(address string) string { return "move " + address }}
+				f := p.ask(t.Context(), c.network.dial)
+				if f.Verdict != c.want || !strings.Contains(f.Message, c.say) || f.Verdict == provider.Refused && !strings.HasPrefix("move "+f.Message, f.Hint+" ") {
 					t.Errorf("got %+v", f)
 				}
 				if took := time.Since(began); took > 2*time.Second {
@@ -65,6 +66,44 @@ func TestAddressThatAnswersIsInUse(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestAnAddressThatIsInUseComesWithWhatToDo has each kind of address of a cluster, with and
+// without NetworkPools.
+func TestAnAddressThatIsInUseComesWithWhatToDo(t *testing.T) {
+	const network = "    serviceCIDR: 10.96.0.0/12\n"
+	allocated, err := withPools(t, network, network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := withPools(t, network, network+"    vip: 10.40.0.210\n    loadBalancerPool: {start: 10.40.0.220, end: 10.40.0.229}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dhcp, err := parse(t, "10.40.0.200", "10.40.0.201", Plannable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserve := "add 10.40.0.9/32 to spec.reserved of the NetworkPool: then another address is allocated"
+	for name, c := range map[string]struct {
+		m    *manifest.Manifest
+		want []string
+	}{
+		"allocated":         {allocated, []string{reserve, reserve, reserve}},
+		"named, with pools": {named, []string{reserve, "choose another address in spec.network.vip, or leave that out: then it comes from a NetworkPool", "choose another address in spec.network.loadBalancerPool, or leave that out"}},
+		"named, with DHCP":  {dhcp, []string{"choose another address in spec.network.vip", "choose another address in spec.network.loadBalancerPool"}},
+	} {
+		all := probesOf(c.m)
+		if len(all) != len(c.want) {
+			t.Fatalf("%s: %+v", name, all)
+		}
+		for i, p := range all {
+			got := p.remedy("10.40.0.9")
+			if !strings.HasPrefix(got, "remove the host that has it, or "+c.want[i]) || name == "named, with DHCP" && strings.Contains(got, "NetworkPool") {
+				t.Errorf("%s: %s: %s", name, p.check, got)
+			}
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ package operation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,10 @@ const Patience = 30 * time.Second
 // is made.
 func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) error {
 	progress.Starting("running the preflight")
+	m, pools, err := o.checkPools(m)
+	if err != nil {
+		return err
+	}
 	network := make(chan []provider.Finding, 1)
 	go func() { network <- o.checkAddresses(m) }()
 	findings, err := o.askPlatform(p, m, secret, plan, progress)
@@ -38,7 +43,7 @@ func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret 
 		why := strings.TrimSuffix(err.Error(), "; it is tried again")
 		return failure.Refusedf("preflight: %s; nothing was created", why)
 	}
-	findings = append(append(findings, <-network...), checkAddons(m, secret)...)
+	findings = slices.Concat(findings, pools, <-network, checkAddons(m, secret))
 	count := map[provider.Verdict]int{}
 	for _, f := range findings {
 		count[f.Verdict]++

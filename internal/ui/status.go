@@ -38,7 +38,7 @@ func (s Status) Print(w io.Writer) error {
 		lines := Wrap(row[1], Columns-statusIndent)
 		fmt.Fprintf(out, "%-*s%s\n", statusIndent, row[0]+":", strings.Join(lines, "\n"+strings.Repeat(" ", statusIndent)))
 	}
-	printMachines(out, s.Cluster.Status)
+	printMachines(out, s.Cluster.Status.Machines)
 	printAddons(out, s.Cluster.Status.Addons)
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -50,7 +50,7 @@ func (s Status) rows() [][2]string {
 		{"cluster", cb.Spec.Cluster.Name},
 		{"phase", string(StateOf(cb).Phase)},
 		{"endpoint", cb.Status.ControlPlaneEndpoint},
-		{"addresses", shared(cb)},
+		{"addresses", pooled(cb)},
 		{"console", cb.Status.ConsoleURL},
 		{"plane", s.Plane},
 		{"addons", addonsReady(cb.Status.Addons)},
@@ -64,43 +64,15 @@ func (s Status) rows() [][2]string {
 	return rows
 }
 
-// shared lists the addresses of the cluster that come from NetworkPools and are those of no
-// machine.
-func shared(cb *v1alpha1.ClusterBootstrap) string {
-	var out []string
-	for _, a := range cb.Status.Allocations {
-		text := a.StartAddress
-		if a.EndAddress != a.StartAddress {
-			text += "-" + a.EndAddress
-		}
-		switch a.Name {
-		case cb.Name + "-vip":
-			out = append(out, fmt.Sprintf("%s for the control plane, of pool %s", text, a.Pool))
-		case cb.Name + "-lb":
-			out = append(out, fmt.Sprintf("%s for load balancers, of pool %s", text, a.Pool))
-		}
-	}
-	return strings.Join(out, "; ")
-}
-
-func printMachines(w io.Writer, s v1alpha1.ClusterBootstrapStatus) {
-	machines := s.Machines
+func printMachines(w io.Writer, machines []v1alpha1.BootstrapMachineStatus) {
 	if len(machines) == 0 {
 		return
 	}
-	pools := map[string]string{}
-	for _, a := range s.Allocations {
-		pools[a.Name] = a.Pool
-	}
 	fmt.Fprintln(w)
 	out := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	header, column := "", func(string) string { return "" }
-	if len(pools) > 0 {
-		header, column = "POOL\t", func(machine string) string { return pools[machine] + "\t" }
-	}
-	fmt.Fprintln(out, "MACHINE\tROLE\tPHASE\tADDRESS\t"+header+"TALOS\tNODE")
+	fmt.Fprintln(out, "MACHINE\tROLE\tPHASE\tADDRESS\tTALOS\tNODE")
 	for _, m := range machines {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s%s\t%s\n", m.Name, m.Role, m.Phase, m.IPAddress, column(m.Name),
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Role, m.Phase, m.IPAddress,
 			word(m.TalosConfigured, "configured"), word(m.Ready, "Ready"))
 	}
 	_ = out.Flush() // to a text

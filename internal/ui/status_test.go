@@ -16,7 +16,10 @@ func TestStatusShowsAddressesAndTheirPool(t *testing.T) {
 	cb.Status = v1alpha1.ClusterBootstrapStatus{
 		Phase: v1alpha1.BootstrapReady, Machines: six(v1alpha1.MachineRunning, 6, 6, 6)[:1],
 		Allocations: []v1alpha1.BootstrapAllocation{
+			{Name: "butler-mgmt-w-1", Pool: "a-second-pool-of-the-management-network", StartAddress: "10.40.0.110", EndAddress: "10.40.0.110"},
+			{Name: "butler-mgmt-cp-1", Pool: "management", StartAddress: "10.40.0.37", EndAddress: "10.40.0.37"},
 			{Name: "butler-mgmt-cp-0", Pool: "management", StartAddress: "10.40.0.36", EndAddress: "10.40.0.36"},
+			{Name: "butler-mgmt-w-0", Pool: "management", StartAddress: "10.40.0.40", EndAddress: "10.40.0.40"},
 			{Name: "butler-mgmt-vip", Pool: "management", StartAddress: "10.40.0.42", EndAddress: "10.40.0.42"},
 			{Name: "butler-mgmt-lb", Pool: "services", StartAddress: "10.40.0.20", EndAddress: "10.40.0.35"},
 		},
@@ -26,11 +29,18 @@ func TestStatusShowsAddressesAndTheirPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"addresses: 10.40.0.42 for the control plane, of pool management;\n           10.40.0.20-10.40.0.35 for load balancers, of pool services\n",
-		"MACHINE           ROLE           PHASE    ADDRESS     POOL        TALOS       NODE\n", "  management  configured  Ready\n",
+		"10.40.0.42 for the control plane, of pool management;",
+		"10.40.0.20-10.40.0.35 for load balancers, of pool services;",
+		"10.40.0.110 for machines, of pool a-second-pool-of-the-management-network;",
+		"10.40.0.36-10.40.0.37, 10.40.0.40 for machines, of pool management",
 	} {
-		if !strings.Contains(out.String(), want) {
+		if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), want) {
 			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	for line := range strings.Lines(out.String()) {
+		if len(strings.TrimSuffix(line, "\n")) > Columns {
+			t.Errorf("wider than %d columns: %s", Columns, line)
 		}
 	}
 }

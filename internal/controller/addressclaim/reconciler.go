@@ -70,12 +70,8 @@ func (r *Reconciler) left(ctx context.Context, c *v1alpha1.AddressClaim) (time.D
 	if c.Spec.ReleasedAt.Sub(r.now()) > clockSkew {
 		return cacheLag, r.rest(ctx, c)
 	}
-	pool := &v1alpha1.NetworkPool{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: c.Spec.PoolRef.Namespace, Name: c.Spec.PoolRef.Name}, pool)
-	if client.IgnoreNotFound(err) != nil {
-		return 0, err
-	}
-	return c.Spec.ReleasedAt.Add(ipam.ReuseAfter(pool)).Sub(r.now()), nil
+	after, err := r.reuseAfter(ctx, c)
+	return c.Spec.ReleasedAt.Add(after).Sub(r.now()), err
 }
 
 // allocated releases an address that its allocation does not have and that nothing uses.

@@ -92,6 +92,7 @@ func TestAReleasedAddressRests(t *testing.T) {
 		released time.Duration // after the start
 		past     time.Duration
 		pool     bool
+		recorded time.Duration // how long the claim says
 		gone     bool
 		again    time.Duration
 	}{
@@ -99,11 +100,19 @@ func TestAReleasedAddressRests(t *testing.T) {
 		"has rested":                  {past: time.Hour, pool: true, gone: true},
 		"without its pool":            {past: 9 * time.Minute, again: time.Minute},
 		"has rested without its pool": {past: 10 * time.Minute, gone: true},
+		"as a pool said that is gone": {past: 10 * time.Minute, recorded: 2 * time.Hour, again: 110 * time.Minute},
+		"has rested as it said":       {past: time.Minute, recorded: time.Minute, gone: true},
+		"as the pool says by now":     {past: time.Hour, pool: true, recorded: 2 * time.Hour, gone: true},
 		"a clock that is ahead":       {released: 30 * time.Second, pool: true, again: time.Hour + 30*time.Second},
 		"a clock that was wrong":      {released: 20 * time.Hour, pool: true, again: cacheLag},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects := []client.Object{claim(func(s *v1alpha1.AddressClaimSpec) { s.ReleasedAt = &metav1.Time{Time: start.Add(c.released)} })}
+			objects := []client.Object{claim(func(s *v1alpha1.AddressClaimSpec) {
+				s.ReleasedAt = &metav1.Time{Time: start.Add(c.released)}
+				if c.recorded > 0 {
+					s.ReuseAfter = &metav1.Duration{Duration: c.recorded}
+				}
+			})}
 			if c.pool {
 				objects = append(objects, pool.DeepCopy())
 			}
@@ -150,6 +159,22 @@ func TestAnAddressThatNoAllocationHasIsReleased(t *testing.T) {
 				t.Errorf("again after %s", again)
 			}
 		})
+	}
+}
+
+// TestTheRestOfAnAddressOutlivesItsPool releases an address, and deletes its pool.
+func TestTheRestOfAnAddressOutlivesItsPool(t *testing.T) {
+	pool := &v1alpha1.NetworkPool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pool"}, Spec: v1alpha1.NetworkPoolSpec{ReuseAfter: &metav1.Duration{Duration: 3 * time.Hour}}}
+	r := reconciler(t, time.Hour, claim(nil), pool)
+	got, _ := after(t, r)
+	if got == nil || got.Spec.ReleasedAt == nil || got.Spec.ReuseAfter == nil || got.Spec.ReuseAfter.Duration != 3*time.Hour {
+		t.Fatalf("%+v", got)
+	}
+	if err := r.Client.Delete(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	if got, again := after(t, r); got == nil || again != 3*time.Hour {
+		t.Errorf("%+v, again after %s", got, again)
 	}
 }
 

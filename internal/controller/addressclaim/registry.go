@@ -128,11 +128,26 @@ func keepsAlive(a *v1alpha1.IPAllocation, c *v1alpha1.AddressClaim) bool {
 	return keeps(a, c) && a.DeletionTimestamp.IsZero()
 }
 
-// rest records that an address is released.
+// rest records that an address is released, and how long it rests if its pool is deleted
+// meanwhile.
 func (r Registry) rest(ctx context.Context, c *v1alpha1.AddressClaim) error {
 	before := c.DeepCopy()
-	c.Spec.ReleasedAt = &metav1.Time{Time: r.now()}
+	after, err := r.reuseAfter(ctx, c)
+	if err != nil {
+		return err
+	}
+	c.Spec.ReleasedAt, c.Spec.ReuseAfter = &metav1.Time{Time: r.now()}, &metav1.Duration{Duration: after}
 	return r.Client.Patch(ctx, c, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+// reuseAfter is how long an address rests: as its pool says, or said when that is gone.
+func (r Registry) reuseAfter(ctx context.Context, c *v1alpha1.AddressClaim) (time.Duration, error) {
+	pool := &v1alpha1.NetworkPool{}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: c.Spec.PoolRef.Namespace, Name: c.Spec.PoolRef.Name}, pool)
+	if apierrors.IsNotFound(err) && c.Spec.ReuseAfter != nil {
+		return c.Spec.ReuseAfter.Duration, nil
+	}
+	return ipam.ReuseAfter(pool), client.IgnoreNotFound(err)
 }
 
 func (r Registry) remove(ctx context.Context, c *v1alpha1.AddressClaim) error {

@@ -187,7 +187,7 @@ func TestAddressOfAnotherHostIsNotUsed(t *testing.T) {
 	w.answer("dev-cp-0", "10.40.0.10")
 	w.answer("dev-vip", "10.40.0.11")
 	w.answersAt("10.40.0.10")
-	w.expect("AddressInUse", "10.40.0.10, which NetworkPool lan has allocated to dev-cp-0, is in use by another host; remove that host, or add 10.40.0.10 to spec.reserved of the pool")
+	w.expect("AddressInUse", "10.40.0.10, which NetworkPool lan has allocated to dev-cp-0, is in use by another host; remove that host, or add 10.40.0.10/32 to spec.reserved of the pool")
 	pool.Spec.Reserved = []v1alpha1.ReservedRange{{CIDR: "10.40.0.10/32"}}
 	if err := w.Update(t.Context(), pool); err != nil {
 		t.Fatal(err)

@@ -93,7 +93,7 @@ func (r *Reconciler) begin(ctx context.Context, a *v1alpha1.IPAllocation, pool *
 func (r *Reconciler) claim(ctx context.Context, a *v1alpha1.IPAllocation, pool *v1alpha1.NetworkPool, planned ipam.Range) (verdict, error) {
 	err := r.Registry.Claim(ctx, a, planned)
 	if taken, ok := errors.AsType[*addressclaim.TakenError](err); ok {
-		r.free.add(taken.By)
+		r.free.notice(taken.Address, r.now())
 		return verdict{again: cacheLag}, r.giveUp(ctx, a, planned)
 	}
 	v := allocated(a, planned)

@@ -6,6 +6,7 @@ package ipallocation
 import (
 	"context"
 	"net/netip"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -47,7 +48,18 @@ func (r *Reconciler) choose(ctx context.Context, a *v1alpha1.IPAllocation, pool 
 	if err != nil || ok {
 		return chosen, verdict{}, err
 	}
-	return chosen, pending(reasonExhausted, "NetworkPool %s has no %d contiguous addresses free: %d of %d are free, at most %d in one block; release some, or add a range to it", pool.Name, size, u.Free, u.Total, u.LargestFree), nil
+	v := pending(reasonExhausted, "NetworkPool %s has no %d contiguous addresses free: %d of %d are free, at most %d in one block; release some, or add a range to it", pool.Name, size, u.Free, u.Total, u.LargestFree)
+	v.again = r.unsure()
+	return chosen, v, nil
+}
+
+// unsure is how soon to look again for free addresses without an event; 0 if what is free
+// follows from the watch alone.
+func (r *Reconciler) unsure() time.Duration {
+	if r.free.forget(r.now()) {
+		return noticeFor
+	}
+	return 0
 }
 
 // use runs a function on what is free in a pool, as far as is known.
@@ -56,6 +68,7 @@ func (r *Reconciler) use(ctx context.Context, pool *v1alpha1.NetworkPool, choose
 	if err != nil {
 		return ipam.Range{}, false, err
 	}
+	r.free.forget(r.now())
 	return r.free.use(client.ObjectKeyFromObject(pool), p, choose)
 }
 

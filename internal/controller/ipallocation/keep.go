@@ -44,7 +44,7 @@ func (r *Reconciler) hold(ctx context.Context, a *v1alpha1.IPAllocation, has ipa
 	if !errors.As(err, &taken) {
 		return allocated(a, has), err
 	}
-	r.free.add(taken.By)
+	r.free.notice(taken.Address, r.now())
 	v := failed(reasonTaken, "%s, and to this one; one of both has to be deleted together with what uses the address", taken)
 	v.addresses = &has
 	return v, nil
@@ -87,7 +87,7 @@ func (r *Reconciler) extend(ctx context.Context, a *v1alpha1.IPAllocation, has, 
 	if !errors.As(err, &taken) {
 		return allocated(a, planned), err
 	}
-	r.free.add(taken.By)
+	r.free.notice(taken.Address, r.now())
 	if has.Contains(ipam.Single(taken.Address)) {
 		return r.hold(ctx, a, has)
 	}
@@ -113,6 +113,7 @@ func (r *Reconciler) grow(ctx context.Context, a *v1alpha1.IPAllocation, has ipa
 	}
 	if !ok {
 		v.reason, v.message = reasonExhausted, v.message+": the addresses after them are not free, so there are no more; set spec.count back, or create another IPAllocation"
+		v.again = r.unsure()
 		return v, nil
 	}
 	defer r.free.done(more)

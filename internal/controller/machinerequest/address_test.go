@@ -55,7 +55,7 @@ func TestTheNetworkOfARequestReachesThePlatform(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
 	w.Configure()
 	r := w.request("a", func(r *v1alpha1.MachineRequest) {
-		r.Spec.Network = &v1alpha1.MachineNetwork{Address: "10.40.0.11/24", Gateway: "10.40.0.1", DNSServers: []string{"10.40.0.2"}, TimeServers: []string{"time.example.com"}}
+		r.Spec.Network = &v1alpha1.MachineNetwork{Address: "10.40.0.11/24", Gateway: "10.40.0.1", DNSServers: []string{"10.40.0.2"}}
 	})
 	w.phase(r, v1alpha1.MachineRunning)
 	if r.Status.IPAddress != "10.40.0.11" {

@@ -33,7 +33,7 @@ func TestRequestsOfAnotherProviderAreReleasedHeldOrAdopted(t *testing.T) {
 	w := idleFixture(t, api, inmemory.New(inmemory.Options{}))
 	w.Configure()
 	for _, name := range []string{"adopted", "held", "other"} {
-		w.platform.Plant(provider.MachineRef{Name: name})
+		w.platform.CreateConflict(provider.MachineRef{Name: name})
 	}
 	id := func(name string) string { return w.platform.Sightings(name)[0].ID }
 	never := w.served("never", "", "")

@@ -159,7 +159,7 @@ func TestARequestThatNeverReachedItsPlatformIsDeletedAtOnce(t *testing.T) {
 
 func TestAConflictingMachineIsNeitherAdoptedNorDeleted(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "other"}})
+	w.platform.CreateConflict(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "other"}})
 	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineFailed)
@@ -174,7 +174,7 @@ func TestAConflictingMachineIsNeitherAdoptedNorDeleted(t *testing.T) {
 
 func TestAFailedRequestHealsOnAChangeOfTheSecret(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
-	w.platform.Plant(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "other"}})
+	w.platform.CreateConflict(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "other"}})
 	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineFailed)

@@ -152,7 +152,7 @@ func (w *fixture) gauged() float64 {
 
 // plant puts a machine of the cluster in place that no request owns.
 func (w *fixture) plant(name string) {
-	w.platform.Plant(provider.MachineRef{Name: name, Owner: w.owner(name)})
+	w.platform.CreateConflict(provider.MachineRef{Name: name, Owner: w.owner(name)})
 }
 
 func (w *fixture) owner(id string) provider.Owner {
@@ -163,8 +163,8 @@ func TestOrphansAreReportedAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
 	w := newFixture(t)
 	w.plant("a")
 	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: w.owner("b")})
-	w.platform.Plant(provider.MachineRef{Name: "other", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
-	w.platform.Plant(provider.MachineRef{Name: "nobodys"})
+	w.platform.CreateConflict(provider.MachineRef{Name: "other", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
+	w.platform.CreateConflict(provider.MachineRef{Name: "nobodys"})
 	if got := w.orphans(1); len(got) != 0 || len(w.events()) != 0 {
 		t.Fatalf("after one sighting: %+v", got)
 	}
@@ -226,7 +226,7 @@ func TestOrphansAreDeletedAfterTheGraceOnly(t *testing.T) {
 	w.restart(true)
 	w.plant("a")
 	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: w.owner("b")})
-	w.platform.Plant(provider.MachineRef{Name: "other", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
+	w.platform.CreateConflict(provider.MachineRef{Name: "other", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
 	if got := w.orphans(4); len(got) != 2 || w.platform.Calls(inmemory.Delete) != 0 {
 		t.Fatalf("%+v, %d deletes", got, w.platform.Calls(inmemory.Delete))
 	}
@@ -254,9 +254,9 @@ func TestOrphansAreDeletedAfterTheGraceOnly(t *testing.T) {
 func TestWhatGoesByTheNameOfAnotherClusterIsThatOnes(t *testing.T) {
 	w := newFixture(t)
 	w.restart(true)
-	w.platform.Plant(provider.MachineRef{Name: "other-cp-0", Owner: provider.Owner{ID: "o", ClusterID: w.id, Cluster: "other"}})
+	w.platform.CreateConflict(provider.MachineRef{Name: "other-cp-0", Owner: provider.Owner{ID: "o", ClusterID: w.id, Cluster: "other"}})
 	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "other-api", Owner: provider.Owner{ID: "l", ClusterID: w.id, Cluster: "other"}})
-	w.platform.Plant(provider.MachineRef{Name: "nameless", Owner: provider.Owner{ID: "n", ClusterID: w.id}})
+	w.platform.CreateConflict(provider.MachineRef{Name: "nameless", Owner: provider.Owner{ID: "n", ClusterID: w.id}})
 	if got := w.orphans(2); len(got) != 1 || got[0].Name != "nameless" {
 		t.Errorf("orphans are %+v", got)
 	}
@@ -270,14 +270,14 @@ func TestWhatGoesByTheNameOfAnotherClusterIsThatOnes(t *testing.T) {
 func TestWhatCannotBeDeletedKeepsNothingElseFromGoing(t *testing.T) {
 	w := newFixture(t)
 	w.restart(true)
-	w.platform.Plant(provider.MachineRef{Name: "paused", Owner: w.owner("0")})
+	w.platform.CreateConflict(provider.MachineRef{Name: "paused", Owner: w.owner("0")})
 	w.pause()
 	w.id = uuid.NewString()
 	w.cb = w.bootstrap("second")
 	at := provider.Owner{ClusterID: w.id, Cluster: "second"}
 	for _, id := range []string{"1", "2"} {
 		at.ID = id
-		w.platform.Plant(provider.MachineRef{Name: "m" + id, Owner: at})
+		w.platform.CreateConflict(provider.MachineRef{Name: "m" + id, Owner: at})
 		w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b" + id, Owner: at})
 	}
 	w.orphans(2)

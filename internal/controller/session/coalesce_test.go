@@ -28,7 +28,7 @@ type polled struct {
 func newPolled(names ...string) *polled {
 	p := &polled{Platform: inmemory.New(inmemory.Options{})}
 	for _, name := range names {
-		p.Plant(machine(name))
+		p.CreateConflict(machine(name))
 	}
 	return p
 }
@@ -160,7 +160,7 @@ func TestAListingAnswersNoCallThatCameAfterItsBeginning(t *testing.T) {
 		m := p.machines()
 		go states(t.Context(), m, "a", "b", "c")
 		time.Sleep(gatherFor + p.takes/2) // the listing is under way
-		p.Plant(machine("new"))
+		p.CreateConflict(machine("new"))
 		p.Break("b", "burnt")
 		began := time.Now()
 		got := states(t.Context(), m, "new", "b")
@@ -183,7 +183,7 @@ func TestAbsenceIsNotTakenFromAListing(t *testing.T) {
 		m := p.machines()
 		go func() {
 			time.Sleep(gatherFor + p.takes/2)
-			p.Plant(machine("late")) // the platform shows it while it lists
+			p.CreateConflict(machine("late")) // the platform shows it while it lists
 		}()
 		if got := states(t.Context(), m, "a", "b", "late", "never"); got["late"] != "Running" || got["never"] != "Absent" {
 			t.Errorf("%v", got)
@@ -197,7 +197,7 @@ func TestAbsenceIsNotTakenFromAListing(t *testing.T) {
 func TestAMachineThatIsListedTwiceIsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPolled("a", "b", "c")
-		p.Plant(machine("b"))
+		p.CreateConflict(machine("b"))
 		if got := states(t.Context(), p.machines(), "a", "b", "c"); got["b"] != "Running" {
 			t.Errorf("%v", got)
 		}
@@ -287,7 +287,7 @@ func TestAThousandPolledMachinesCostCallsPerPlatform(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range machines {
-			p.Plant(machine(fmt.Sprint(i)))
+			p.CreateConflict(machine(fmt.Sprint(i)))
 		}
 		var all sync.WaitGroup
 		for i := range machines {
