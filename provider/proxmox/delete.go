@@ -63,7 +63,7 @@ func (m machines) deleteVM(ctx context.Context, op string, ref provider.MachineR
 			return m.Post(ctx, vmPath(v.Node, v.VMID)+"/status/stop", nil, into)
 		})
 	}
-	left, unread, err := m.deleteISOs(ctx, op, ref, c)
+	left, unread, err := m.deleteISOs(ctx, op, ref)
 	if err != nil || left {
 		return leaving(ref, id, v.String()+": its user data is being deleted"), err
 	}
@@ -104,7 +104,7 @@ func (m machines) deleteRemains(ctx context.Context, op string, ref provider.Mac
 	if r != nil {
 		return leaving(ref, "", fmt.Sprintf("VM %d on %s is still being cloned, and is deleted then if it is this machine", r.VMID, r.Node)), nil
 	}
-	some, unread, err := m.deleteISOs(ctx, op, ref, c)
+	some, unread, err := m.deleteISOs(ctx, op, ref)
 	if err != nil || some {
 		return leaving(ref, "", "its user data is being deleted"), err
 	}

@@ -46,17 +46,43 @@ func (m machines) find(ctx context.Context, c *cluster, ref provider.MachineRef)
 			return m.read(ctx, c, r, k)
 		}
 	}
-	ids := m.candidates(ref.Owner.ID)
-	for _, r := range c.vms {
-		if r.Template != 0 || marked(r.tags()).original(r.VMID) || r.Name != ref.Name && (r.named() && !ids[r.VMID] || !c.online(r.Node)) {
-			continue
-		}
+	all, err := m.unmarked(ctx, c, ref)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
 		v, err := m.read(ctx, c, r, marked(r.tags()))
 		if err != nil || v != nil && v.of(ref, r.VMID) {
 			return v, err
 		}
 	}
 	return nil, nil
+}
+
+// unmarked are the VMs without tags of the driver that may be the machine: by their name, by an
+// ID that is derived from the owner, or because the listing has no name of them yet and their
+// node has this one.
+func (m machines) unmarked(ctx context.Context, c *cluster, ref provider.MachineRef) (all []resource, err error) {
+	ids, nameless := m.candidates(ref.Owner.ID), map[number]bool{}
+	for _, r := range c.vms {
+		switch {
+		case r.Template != 0 || marked(r.tags()).original(r.VMID):
+		case r.Name == ref.Name, ids[r.VMID] && c.online(r.Node):
+			all = append(all, r)
+		case !r.named() && c.online(r.Node):
+			nameless[r.VMID] = true
+		}
+	}
+	if len(nameless) == 0 {
+		return all, nil
+	}
+	now, err := m.named.Do(ctx, ref.Name)
+	for _, r := range now {
+		if nameless[r.VMID] && r.Name == ref.Name {
+			all = append(all, r)
+		}
+	}
+	return all, err
 }
 
 // named reports whether the listing shows a name: for a VM without one, as during a clone, it

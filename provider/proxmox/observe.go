@@ -41,12 +41,12 @@ func (m machines) Observe(ctx context.Context, ref provider.MachineRef) (provide
 	if err := m.absenceSeen(ctx, op); err != nil {
 		return provider.Machine{}, err
 	}
-	return m.leftISO(ctx, op, c, ref)
+	return m.leftISO(ctx, op, ref)
 }
 
 // leftISO reports a machine of which at most its user data is left.
-func (m machines) leftISO(ctx context.Context, op string, c *cluster, ref provider.MachineRef) (provider.Machine, error) {
-	left, unread, err := m.isosOf(ctx, c, ref)
+func (m machines) leftISO(ctx context.Context, op string, ref provider.MachineRef) (provider.Machine, error) {
+	left, unread, err := m.isosOf(ctx, ref)
 	if err == nil && len(left) > 0 {
 		return provider.Machine{Ref: ref, State: provider.StatePartial, Message: left[0].VolID + " exists, but no VM"}, nil
 	}

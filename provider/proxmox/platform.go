@@ -21,6 +21,8 @@ const (
 	// briefly is how long templates are kept: as long as the machines of one cluster are
 	// requested.
 	briefly = 5 * time.Second
+	// gatherFor is how long calls for the same listing are gathered.
+	gatherFor = 50 * time.Millisecond
 	// mostKeys is how many calls one listing answers.
 	mostKeys = 1000
 	// oldest is the first version that is supported.
@@ -39,20 +41,24 @@ type platform struct {
 	// What many calls ask for at the same time is read with one request.
 	seen      *cloud.Batch[*cluster]
 	named     *cloud.Batch[[]resource]
+	cloned    *cloud.Batch[map[string]listed]
 	auditor   *cloud.Batch[bool]
 	active    *cloud.Batch[bool]
 	volumes   *cloud.Batch[map[number]bool]
+	stored    *cloud.Batch[isos]
 	templates *cloud.Recent[template]
 }
 
 func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platform {
 	p := &platform{client: api, spec: spec, config: config}
 	p.clones.targets = map[string]number{}
-	p.seen = cloud.NewBatch(mostKeys, p.readCluster)
-	p.named = cloud.NewBatch(mostKeys, p.readNames)
+	p.seen = cloud.NewBatch(mostKeys, p.readCluster).Apart(gatherFor)
+	p.named = cloud.NewBatch(mostKeys, p.readNames).Apart(gatherFor)
+	p.cloned = cloud.NewBatch(mostKeys, p.readClones).Apart(gatherFor)
 	p.auditor = cloud.NewBatch(mostKeys, p.readAuditor)
 	p.active = cloud.NewBatch(mostKeys, p.readActive)
-	p.volumes = cloud.NewBatch(mostKeys, p.readVolumeIDs)
+	p.volumes = cloud.NewBatch(mostKeys, p.readVolumeIDs).Apart(gatherFor)
+	p.stored = cloud.NewBatch(mostKeys, p.readISOs).Apart(gatherFor)
 	p.templates = cloud.NewRecent[template](briefly)
 	return p
 }

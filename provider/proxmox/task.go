@@ -5,6 +5,7 @@ package proxmox
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"regexp"
 	"slices"
@@ -53,6 +54,24 @@ func (p *platform) readTasks(ctx context.Context, node string, query url.Values)
 	err = p.get(ctx, "/nodes/"+node+"/tasks", query, &all)
 	slices.SortStableFunc(all, func(a, b task) int { return int(b.Start - a.Start) })
 	return all, err
+}
+
+// listed are tasks of a node.
+type listed struct {
+	tasks []task
+	err   error
+}
+
+// readClones lists the clones of nodes.
+func (p *platform) readClones(ctx context.Context, nodes []string) (map[string]listed, error) {
+	all := map[string]listed{}
+	for _, node := range nodes {
+		if _, known := all[node]; !known {
+			tasks, err := p.readTasks(ctx, node, url.Values{"typefilter": {taskClone}, "limit": {"500"}})
+			all[node] = listed{tasks, err}
+		}
+	}
+	return all, nil
 }
 
 // tasksOf lists the tasks on a VM, the newest first.
@@ -182,11 +201,11 @@ func (p *platform) pending(ctx context.Context, node string, vmid number) (task,
 
 // cloneTasks returns the task that clones to a VM, and one that runs for an unknown VM.
 func (p *platform) cloneTasks(ctx context.Context, node string, vmid number) (best, silent *task, err error) {
-	all, err := p.readTasks(ctx, node, url.Values{"typefilter": {taskClone}, "limit": {"500"}})
-	if err != nil {
+	read, err := p.cloned.Do(ctx, node)
+	if err = errors.Join(err, read[node].err); err != nil {
 		return nil, nil, err
 	}
-	for _, t := range all {
+	for _, t := range read[node].tasks {
 		if !p.counts(t) {
 			continue
 		}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/luthermonson/go-proxmox"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 // logged is a task of a node with its log.
@@ -48,9 +50,7 @@ func tasksServer(t *testing.T, all []logged) *platform {
 	t.Cleanup(server.Close)
 	plain := &http.Client{Transport: answers{server.Client().Transport}}
 	api := &client{Client: proxmox.NewClient(server.URL, proxmox.WithHTTPClient(plain), proxmox.WithLogger(silent{})), user: "butler@pve!new"}
-	p := &platform{client: api}
-	p.clones.targets = map[string]number{}
-	return p
+	return newPlatform(api, v1alpha1.ProxmoxSpec{}, "")
 }
 
 // TestTheTaskOfAVM is the one that runs, else the newest that may have created it.

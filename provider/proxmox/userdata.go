@@ -40,19 +40,36 @@ func isoOwner(volid string) tag.Set {
 	return tag.Set{Machine: parts[1], Cluster: parts[2], OwnerID: parts[3], ClusterID: parts[4]}
 }
 
+// isos are the ISO images on all storages that can be read, and those that cannot.
+type isos struct {
+	all    []volume
+	unread []string
+}
+
+func (p *platform) readISOs(ctx context.Context, _ []string) (isos, error) {
+	c, err := p.readCluster(ctx, nil)
+	if err != nil {
+		return isos{}, err
+	}
+	all, unread, err := machines{p}.readVolumes(ctx, c, contentISO)
+	return isos{all, unread}, err
+}
+
 // isosOf are the ISO images of a machine, whatever the name of its cluster.
-func (m machines) isosOf(ctx context.Context, c *cluster, ref provider.MachineRef) (found []volume, unread []string, err error) {
-	all, unread, err := m.readVolumes(ctx, c, contentISO)
-	return slices.DeleteFunc(all, func(v volume) bool {
-		s := isoOwner(v.VolID)
-		return ref.Owner.ID == "" || s.OwnerID != ref.Owner.ID || s.Machine != ref.Name
-	}), unread, err
+func (m machines) isosOf(ctx context.Context, ref provider.MachineRef) (found []volume, unread []string, err error) {
+	read, err := m.stored.Do(ctx, ref.Name)
+	for _, v := range read.all {
+		if s := isoOwner(v.VolID); ref.Owner.ID != "" && s.OwnerID == ref.Owner.ID && s.Machine == ref.Name {
+			found = append(found, v)
+		}
+	}
+	return found, read.unread, err
 }
 
 // deleteISOs removes the ISO images of a machine, and reports whether some are left, and which
 // storages could not be read.
-func (m machines) deleteISOs(ctx context.Context, op string, ref provider.MachineRef, c *cluster) (left bool, unread []string, err error) {
-	all, unread, err := m.isosOf(ctx, c, ref)
+func (m machines) deleteISOs(ctx context.Context, op string, ref provider.MachineRef) (left bool, unread []string, err error) {
+	all, unread, err := m.isosOf(ctx, ref)
 	for _, v := range all {
 		if err := m.deleteVolume(ctx, v); err != nil {
 			return true, nil, within(op, err)
@@ -113,7 +130,7 @@ func (m machines) ensureISO(ctx context.Context, op string, s provider.MachineSp
 		return "", false, errISO(op, v.Node)
 	}
 	content := driveImage(s)
-	there, _, err := m.isosOf(ctx, c, s.MachineRef)
+	there, _, err := m.isosOf(ctx, s.MachineRef)
 	if err != nil {
 		return "", false, within(op, err)
 	}
