@@ -126,11 +126,7 @@ func (in Input) workerBootstrap() object {
 	if sans := in.Cluster.Spec.ControlPlane.CertSANs; len(sans) > 0 {
 		talos["certSANs"] = list(sans)
 	}
-	out := object{"provider": "talos", "talos": talos, "csrApproval": object{"autoApprove": true}}
-	if net := in.Provider.Spec.Network; net != nil && net.Subnet != "" {
-		out["allowedSubnets"] = []any{net.Subnet}
-	}
-	return out
+	return object{"provider": "talos", "talos": talos, "csrApproval": object{"autoApprove": true}}
 }
 
 // dnsService is the tenth address of the range of services.

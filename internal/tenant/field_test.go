@@ -87,7 +87,7 @@ func TestAnInputThatIsNotCompleteIsRefused(t *testing.T) {
 	}
 }
 
-func TestSizesOfAClouds(t *testing.T) {
+func TestInstanceTypesAreChosenBySize(t *testing.T) {
 	for _, c := range []struct {
 		input  string
 		cpu    int32
