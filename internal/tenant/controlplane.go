@@ -14,9 +14,10 @@ import (
 
 const (
 	controlPlaneVersion = "v1alpha1"
-	// KonnectivityPort and TrustdPort are further ports of a control plane's Service.
+	// KonnectivityPort is the port of a control plane's Service for konnectivity agents.
 	KonnectivityPort int64 = 8132
-	TrustdPort       int64 = 50001
+	// TrustdPort is the one for certificates of the Talos API.
+	TrustdPort int64 = 50001
 )
 
 func (in Input) controlPlaneKind() string {
