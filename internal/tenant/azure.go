@@ -77,7 +77,7 @@ func (a azure) cluster() (object, error) {
 
 // template is that of a machine. Without disableExtensionOperations an extension would look for
 // a file that cloud-init writes, and Talos does not. The provider's webhook generates an SSH key
-// that nothing uses; an empty one would be generated anew each time it is applied.
+// that nothing uses; an empty one would be generated again in every apply.
 func (a azure) template() (object, error) {
 	o := v1alpha1.AzureOverride{}
 	if a.override().Azure != nil {
