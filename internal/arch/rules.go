@@ -59,7 +59,7 @@ var rules = []Rule{
 		InTests: []string{"provider/inmemory"},
 	},
 	{
-		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/program", "internal/talos"},
+		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/program", "internal/step", "internal/talos"},
 		InTests: []string{
 			"charts", "provider", "provider/inmemory", "provider/serve", "internal/controller/machinerequest", "internal/controller/providerconfig",
 			"internal/sim/...", "internal/pki",
@@ -83,7 +83,8 @@ var rules = []Rule{
 	{Packages: "internal/controller/program", May: []string{"api/v1alpha1", "internal/version"}},
 
 	// Bootstrap speaks MachineRequest: it does not know that providers exist.
-	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/ipam", "internal/talos", "internal/version", "provider/errtext"}},
+	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/ipam", "internal/step", "internal/talos", "internal/version", "provider/errtext"}},
+	{Packages: "internal/step", May: []string{"provider/errtext"}},
 	{Packages: "internal/addon", May: []string{"api/v1alpha1"}},
 	{Packages: "internal/addon/source", May: []string{"api/v1alpha1", "internal/addon"}, InTests: []string{"charts"}},
 	{Packages: "internal/addon/install", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/source"}, InTests: []string{"charts"}},
