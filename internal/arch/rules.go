@@ -17,6 +17,7 @@ var rules = []Rule{
 	{Packages: "api/v1alpha1", Only: []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "github.com/google/go-cmp/..."}},
 	{Packages: "config/crd"},
 	{Packages: "config/admission"},
+	{Packages: "config/clusterapi"},
 	{Packages: "provider", May: []string{"api/v1alpha1", "provider/tag"}},
 	{Packages: "provider/check", May: []string{"api/v1alpha1", "provider"}},
 	{Packages: "provider/cloud", May: []string{"provider", "provider/check", "provider/tag"}},
