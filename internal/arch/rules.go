@@ -87,6 +87,8 @@ var rules = []Rule{
 	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/ipam", "internal/step", "internal/talos", "internal/version", "provider/errtext"}},
 	{Packages: "internal/step", May: []string{"provider/errtext"}},
 	{Packages: "internal/addon", May: []string{"api/v1alpha1"}},
+	// Builders are pure: they know the API and how platforms write tags.
+	{Packages: "internal/tenant", May: []string{"api/v1alpha1", "provider/tag"}, InTests: []string{"config/clusterapi", "config/crd", "internal/addon"}},
 	{Packages: "internal/addon/source", May: []string{"api/v1alpha1", "internal/addon"}, InTests: []string{"charts"}},
 	{Packages: "internal/addon/install", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/source"}, InTests: []string{"charts"}},
 	{
