@@ -73,7 +73,14 @@ var rules = []Rule{
 	},
 
 	{Packages: "internal/controller/butlerconfig", May: []string{"api/v1alpha1"}},
-	{Packages: "internal/controller/butlercontroller", May: []string{"internal/controller/butlerconfig", "internal/controller/ipallocation", "internal/controller/program"}},
+	{
+		Packages: "internal/controller/tenantcluster",
+		May: []string{
+			"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap", "internal/step", "internal/talos", "internal/tenant",
+		},
+		InTests: []string{"config/clusterapi", "internal/pki", "internal/controller/program", "internal/plane"},
+	},
+	{Packages: "internal/controller/butlercontroller", May: []string{"internal/addon/source", "internal/controller/butlerconfig", "internal/controller/ipallocation", "internal/controller/program", "internal/controller/tenantcluster", "internal/talos"}},
 
 	{Packages: "internal/ipam", May: []string{"api/v1alpha1"}},
 	// Addresses: the claims decide, pools and allocations build on them.

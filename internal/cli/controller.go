@@ -100,7 +100,7 @@ func (a App) controllers(s environment) ([]program.Program, error) {
 	}
 	out := []program.Program{
 		clusterbootstrap.Program(transport.DialContext, addons),
-		butlercontroller.Program(),
+		butlercontroller.Program(transport.DialContext, addons),
 	}
 	for _, p := range a.Providers {
 		out = append(out, serve.ProgramWith(p, serve.Options{Transport: transport, NoAmbient: s.network != "", Clock: a.Hooks.Clock}))

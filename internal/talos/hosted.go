@@ -5,6 +5,7 @@ package talos
 
 import (
 	"cmp"
+	cryptox509 "crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
@@ -197,4 +198,47 @@ func HostedTalosconfig(name string, ca, key []byte, nodes []string, ttl time.Dur
 	cfg := config.NewConfig(name, nodes, ca, certificate)
 	cfg.Contexts[name].Nodes = nodes
 	return cfg.Bytes()
+}
+
+// Authority signs for the Talos API of a cluster.
+type Authority struct {
+	Certificate, Key []byte // in PEM
+	Token            string // that trustd would accept
+}
+
+// NewAuthority generates an authority for workers whose control plane brings none.
+func NewAuthority(talosVersion string) (Authority, error) {
+	contract, err := versionContract(talosVersion)
+	if err != nil {
+		return Authority{}, err
+	}
+	bundle, err := secrets.NewBundle(clock(), contract)
+	if err != nil {
+		return Authority{}, fmt.Errorf("generate an authority for talos %s: %w", talosVersion, err)
+	}
+	return Authority{Certificate: bundle.Certs.OS.Crt, Key: bundle.Certs.OS.Key, Token: bundle.TrustdInfo.Token}, nil
+}
+
+// Access is what a talosconfig gives.
+type Access struct {
+	Nodes       []string
+	Certificate *cryptox509.Certificate
+	Expires     time.Time
+}
+
+// ReadTalosconfig returns what the current context of a talosconfig gives.
+func ReadTalosconfig(talosconfig []byte) (Access, error) {
+	c, err := NewClient(talosconfig, nil)
+	if err != nil {
+		return Access{}, err
+	}
+	cfg, err := config.FromBytes(talosconfig)
+	if err != nil {
+		return Access{}, errors.New("parse talosconfig: not a YAML document of the expected form")
+	}
+	leaf := c.Certificate()
+	if leaf == nil {
+		return Access{}, errors.New("the talosconfig has no client certificate")
+	}
+	return Access{Nodes: cfg.Contexts[cfg.Context].Nodes, Certificate: leaf, Expires: leaf.NotAfter}, nil
 }

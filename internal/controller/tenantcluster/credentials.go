@@ -13,11 +13,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/step"
@@ -64,6 +64,9 @@ func (s *session) credentials(ctx context.Context) (map[string][]byte, *step.Obs
 // of the ProviderConfig.
 func copyCredentials(ctx context.Context, s *session) (*step.Obstacle, error) {
 	for _, o := range s.built.Credentials {
+		if err := s.enter(ctx, o.GetNamespace()); err != nil {
+			return nil, err
+		}
 		if err := s.applySecret(ctx, o); err != nil {
 			return nil, err
 		}
@@ -88,7 +91,7 @@ func (s *session) resolve(ctx context.Context) *step.Obstacle {
 	if h == nil {
 		return nil
 	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(s.input.Credentials[v1alpha1.KeyKubeconfig])
+	config, err := clientcmd.RESTConfigFromKubeConfig(s.input.Credentials[cmp.Or(s.provider.Spec.CredentialsRef.Key, v1alpha1.KeyKubeconfig)])
 	if err != nil {
 		return polled("CredentialsInvalid", "the kubeconfig of Harvester in Secret %s cannot be read", s.provider.CredentialsSecret())
 	}

@@ -5,8 +5,11 @@ package tenantcluster
 
 import (
 	"context"
+	"fmt"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	rbacv1ac "k8s.io/client-go/applyconfigurations/rbac/v1"
@@ -57,18 +60,66 @@ func prepareNamespace(ctx context.Context, s *session) (*step.Obstacle, error) {
 		return polled("NamespaceTerminating", "namespace %s is being deleted", name), nil
 	}
 	s.Status.TenantNamespace = name
+	if err == nil && containsAll(found.Labels, s.labels()) && s.bound(name) {
+		return nil, nil
+	}
 	labels := s.labels()
 	labels["pod-security.kubernetes.io/enforce"] = "privileged"
 	namespace := corev1ac.Namespace(name).WithLabels(labels).WithAnnotations(map[string]string{v1alpha1.AnnotationClusterID: id})
 	if err := s.apply(ctx, namespace); err != nil {
 		return nil, err
 	}
-	return nil, s.apply(ctx, s.ownRights(name))
+	return nil, s.enter(ctx, name)
+}
+
+// enter gives this controller its rights in a namespace: that of the tenant, or that of a
+// provider which wants credentials there.
+func (s *session) enter(ctx context.Context, namespace string) error {
+	if namespace == "" || s.bound(namespace) {
+		return nil
+	}
+	account, err := s.whoAmI(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.apply(ctx, s.ownRights(namespace, account)); err != nil {
+		return err
+	}
+	s.applied.put(namespace+"/rights", mark{generation: 1})
+	return nil
+}
+
+// bound reports whether this process has given itself its rights in a namespace.
+func (s *session) bound(namespace string) bool {
+	return s.applied.get(namespace+"/rights").generation == 1
+}
+
+func containsAll(have, want map[string]string) bool {
+	for key, value := range want {
+		if have[key] != value {
+			return false
+		}
+	}
+	return true
 }
 
 // ownRights lets this controller read and write Secrets of the namespace.
-func (s *session) ownRights(namespace string) *rbacv1ac.RoleBindingApplyConfiguration {
+func (s *session) ownRights(namespace, account string) *rbacv1ac.RoleBindingApplyConfiguration {
 	return rbacv1ac.RoleBinding(secretsRole, namespace).WithLabels(s.labels()).
-		WithRoleRef(rbacv1ac.RoleRef().WithAPIGroup("rbac.authorization.k8s.io").WithKind("ClusterRole").WithName(secretsRole)).
-		WithSubjects(rbacv1ac.Subject().WithKind("ServiceAccount").WithName(s.Account.Name).WithNamespace(s.Account.Namespace))
+		WithRoleRef(rbacv1ac.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName(secretsRole)).
+		WithSubjects(rbacv1ac.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.UserKind).WithName(account))
+}
+
+// whoAmI asks the API server for the name of this controller, once.
+func (r *Reconciler) whoAmI(ctx context.Context) (string, error) {
+	if known := r.account.Load(); known != nil {
+		return *known, nil
+	}
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := r.Client.Create(ctx, review); err != nil {
+		return "", fmt.Errorf("ask who this controller is: %w", err)
+	}
+	name := review.Status.UserInfo.Username
+	r.account.Store(&name)
+	return name, nil
 }

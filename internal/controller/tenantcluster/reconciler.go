@@ -9,11 +9,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -54,14 +54,13 @@ type Reconciler struct {
 	Addons   *install.Installer
 	Tenants  *Tenants
 	Recorder events.EventRecorder
-	// Account is the ServiceAccount of this controller.
-	Account types.NamespacedName
 	// TrustdTag is that of tenant.Input.
 	TrustdTag string
 	Clock     func() time.Time
 
 	applied applied
 	pushes  pushes
+	account atomic.Pointer[string] // who this controller is to the API server
 }
 
 // Reconcile takes one TenantCluster as far as it gets.

@@ -289,11 +289,19 @@ func (s *session) lookUpProvider(ctx context.Context) (*v1alpha1.ProviderConfig,
 // elsewhere.
 func removeOutside(ctx context.Context, s *session) (*step.Obstacle, error) {
 	config, err := s.lookUpProvider(ctx)
-	if err != nil || config == nil {
+	if err != nil || config != nil && config.Spec.Provider != v1alpha1.ProviderAWS {
 		return nil, err
 	}
-	for _, o := range tenant.Outside(config.Spec.Provider, s.Name, tenantNamespace(s.TenantCluster)) {
-		if err := s.delete(ctx, o); err != nil && !apierrors.IsNotFound(errors.Unwrap(err)) {
+	for _, o := range tenant.Outside(tenantNamespace(s.TenantCluster)) {
+		kind := o.GroupVersionKind()
+		served, err := s.served(kind.GroupKind(), kind.Version)
+		if err != nil {
+			return nil, err
+		}
+		if served.Empty() {
+			continue
+		}
+		if err := s.delete(ctx, o); err != nil {
 			return nil, err
 		}
 	}

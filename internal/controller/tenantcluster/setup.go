@@ -49,8 +49,6 @@ type Options struct {
 	Dial talos.Dialer
 	// Addons is where addons come from.
 	Addons *source.Source
-	// Account is the ServiceAccount of this controller.
-	Account types.NamespacedName
 	// TrustdTag is the tag of the image that Steward serves the Talos API's certificates with.
 	TrustdTag string
 	// Clock returns the time; nil is time.Now.
@@ -73,7 +71,7 @@ func Register(m manager.Manager, o Options) error {
 	r := &Reconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Objects: m.GetCache(), Dial: o.Dial,
 		Addons:  install.New(install.Options{Source: o.Addons, Wake: wake, Log: slog.New(logr.ToSlogHandler(m.GetLogger().WithName("addons")))}),
-		Tenants: &Tenants{Dial: o.Dial, Wake: wake}, Recorder: m.GetEventRecorder(Owner), Account: o.Account, TrustdTag: o.TrustdTag, Clock: o.Clock,
+		Tenants: &Tenants{Dial: o.Dial, Wake: wake}, Recorder: m.GetEventRecorder(Owner), TrustdTag: o.TrustdTag, Clock: o.Clock,
 	}
 	if r.Clock == nil {
 		r.Clock = time.Now
@@ -187,7 +185,9 @@ func (r *Reconciler) everyOne(ctx context.Context, _ client.Object) []reconcile.
 }
 
 func (r *Reconciler) ofTeam(ctx context.Context, o client.Object) []reconcile.Request {
-	return r.thoseOf(ctx, func(tc *v1alpha1.TenantCluster) bool { return tc.Spec.TeamRef != nil && tc.Spec.TeamRef.Name == o.GetName() })
+	return r.thoseOf(ctx, func(tc *v1alpha1.TenantCluster) bool {
+		return tc.Spec.TeamRef != nil && tc.Spec.TeamRef.Name == o.GetName()
+	})
 }
 
 func (r *Reconciler) thoseOf(ctx context.Context, is func(*v1alpha1.TenantCluster) bool) (out []reconcile.Request) {

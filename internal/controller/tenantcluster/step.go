@@ -81,7 +81,7 @@ type session struct {
 	keys         keys                       // set by readKeys and renewToken
 	machines     []unstructured.Unstructured
 	nodes        []corev1.Node
-	seen         bool // the nodes were read in this walk
+	seen         bool            // the nodes were read in this walk
 	deferred     *step.Obstacle  // set by configureWorkers: what awaitWorkers waits for
 	states       []install.State // set by installAddons
 	addonsSeen   bool            // the installer has reported on each of them

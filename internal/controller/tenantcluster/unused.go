@@ -75,4 +75,3 @@ func (r *Reconciler) delete(ctx context.Context, o client.Object) error {
 	}
 	return nil
 }
-
