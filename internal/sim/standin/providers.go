@@ -16,7 +16,7 @@ func providers() []provider {
 	return []provider{
 		core(), kubeadm(), hostedProvider("steward", "butlerdotdev", "ghcr.io/butlerdotdev/capi-steward"),
 		hostedProvider("kamaji", "clastix", "docker.io/clastix/cluster-api-control-plane-provider-kamaji"),
-		harvester(), nutanix(), proxmox(), gcp(), aws(), azure(), inCluster(),
+		harvester(), kubevirt(), nutanix(), proxmox(), gcp(), aws(), azure(), inCluster(),
 	}
 }
 
