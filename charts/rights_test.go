@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,14 @@ func byChance(g grant) bool {
 	if g.Account == "butler-bootstrap" && (g.Resource == "ipallocations" || g.Resource == "addressclaims") {
 		return true
 	}
-	return g.Group == "events.k8s.io" && g.Resource == "events" && g.Verb == "patch"
+	return g.Group == "events.k8s.io" && g.Resource == "events" && g.Verb == "patch" || ofTenants(g)
+}
+
+// ofTenants are grants for tenant clusters: the tests of internal/controller/tenantcluster run
+// with them and no others, where the kinds of Cluster API are served.
+func ofTenants(g grant) bool {
+	resources := []string{"tenantclusters", "tenantclusters/status", "teams", "namespaces", "rolebindings", "clusterroles"}
+	return g.Account == "butler-controller" && (strings.HasSuffix(g.Group, "cluster.x-k8s.io") || slices.Contains(resources, g.Resource) || g.Resource == "secrets")
 }
 
 // used reports whether somebody has made use of a grant. Whoever may list may as

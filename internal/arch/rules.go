@@ -228,11 +228,13 @@ var rules = []Rule{
 		},
 		InTests: []string{"internal/pki"},
 	},
+	// What commands do with tenant clusters.
+	{Packages: "internal/tenants", May: []string{"api/v1alpha1", "internal/failure"}},
 	{
 		Packages: "internal/teardown",
 		May: []string{
 			"api/v1alpha1", "provider", "internal/bootstrap", "internal/failure", "internal/inventory", "internal/lock", "internal/manifest",
-			"internal/operation", "internal/selfhosted", "internal/ui", "internal/workspace",
+			"internal/operation", "internal/selfhosted", "internal/tenants", "internal/ui", "internal/workspace",
 		},
 		InTests: []string{"provider/inmemory", "internal/controller/program"},
 	},
@@ -248,7 +250,7 @@ var rules = []Rule{
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
 			"internal/failure", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane",
-			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/ui",
+			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/tenants", "internal/ui",
 			"internal/version", "internal/workspace",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},

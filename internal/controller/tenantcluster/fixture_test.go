@@ -18,11 +18,13 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -32,6 +34,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/config/clusterapi"
@@ -87,10 +90,32 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{Fixture: controllertest.New(t, api), charts: ciliumChart(t)}
 	f.Must(client.IgnoreAlreadyExists(f.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.DefaultTenantsNamespace}})))
 	f.Must(client.IgnoreAlreadyExists(f.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: platformNamespace}})))
+	f.Must(f.DeleteAllOf(t.Context(), &corev1.Node{})) // all tests have one tenant API server
+	f.rights()
 	f.provider()
 	f.start()
 	f.player = newPlayer(f)
 	return f
+}
+
+// rights are those of the chart: the reconciler has no others, in all tests.
+func (f *fixture) rights() {
+	f.Helper()
+	data, err := os.ReadFile("../../../config/rbac/butler-controller.yaml")
+	f.Must(err)
+	for document := range strings.SplitSeq(string(data), "\n---\n") {
+		o := &unstructured.Unstructured{}
+		f.Must(yaml.Unmarshal([]byte(document), &o.Object))
+		if len(o.Object) > 0 {
+			f.Must(f.Apply(f.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("test"), client.ForceOwnership))
+		}
+	}
+	// The value credentialsSecrets of the chart.
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: platformNamespace, Name: f.Namespace}}
+	role.Rules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{f.Namespace}, Verbs: []string{"get"}}}
+	binding := &rbacv1.RoleBinding{ObjectMeta: role.ObjectMeta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}}
+	binding.Subjects = []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: platformNamespace, Name: Owner}}
+	f.Must(errors.Join(f.Create(f.Context(), role), f.Create(f.Context(), binding)))
 }
 
 // start runs the controller until the test ends or the returned function is called.
@@ -98,7 +123,9 @@ func (f *fixture) start() (stop func()) {
 	f.Helper()
 	scheme, err := program.Scheme()
 	f.Must(err)
-	m, err := manager.New(api, manager.Options{
+	account := rest.CopyConfig(api)
+	account.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:butler-system:butler-controller", Groups: []string{"system:serviceaccounts", "system:authenticated"}}
+	m, err := manager.New(account, manager.Options{
 		Scheme: scheme, Metrics: server.Options{BindAddress: "0"}, NewCache: program.NewCache(f.Context()),
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
@@ -149,7 +176,7 @@ func (f *fixture) provider() {
 // tenant is a cluster with two workers, which is not created yet.
 func (f *fixture) tenant() *v1alpha1.TenantCluster {
 	tc := &v1alpha1.TenantCluster{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.DefaultTenantsNamespace, Name: f.Namespace}}
-	tc.Spec.KubernetesVersion = "v1.32.0"
+	tc.Spec.KubernetesVersion = "v1.31.0"
 	tc.Spec.ProviderConfigRef = &v1alpha1.TenantProviderReference{Name: f.Namespace}
 	tc.Spec.Workers.Replicas = 2
 	tc.Spec.Workers.MachineTemplate = v1alpha1.TenantMachineTemplateSpec{CPU: 2, Memory: resource.MustParse("4Gi"), DiskSize: resource.MustParse("40Gi")}

@@ -17,7 +17,7 @@ func TestATenantBecomesReadyAndGoesWithoutRest(t *testing.T) {
 			t.Errorf("%s is not true: %+v", kind, condition(tc, kind))
 		}
 	}
-	if s := tc.Status; s.WorkerNodesReady != 2 || s.ObservedState.KubernetesVersion != "v1.32.0" || s.ControlPlaneEndpoint == "" || s.KubeconfigSecretRef == nil {
+	if s := tc.Status; s.WorkerNodesReady != 2 || s.ObservedState.KubernetesVersion != "v1.31.0" || s.ControlPlaneEndpoint == "" || s.KubeconfigSecretRef == nil {
 		t.Errorf("status: %+v", s)
 	}
 	f.gone(tc)

@@ -41,6 +41,7 @@ func steps() []listedStep {
 	return []listedStep{
 		{v1alpha1.TenantPending, access, checkAccess},
 		{v1alpha1.TenantPending, v1alpha1.ConditionNetworkReady, checkNetwork},
+		{v1alpha1.TenantPending, v1alpha1.ConditionImageReady, checkImage},
 		{v1alpha1.TenantPending, infrastructure, checkClusterAPI},
 		{v1alpha1.TenantPending, infrastructure, prepareNamespace},
 		{v1alpha1.TenantProvisioning, infrastructure, copyCredentials},
