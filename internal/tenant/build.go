@@ -73,10 +73,7 @@ func (in Input) check() error {
 			errs = append(errs, fmt.Errorf("the %s of tenant cluster %q is not known", field, in.name()))
 		}
 	}
-	if err := in.checkOverride(); err != nil {
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, in.checkOverride(), in.checkPool())...)
 }
 
 // checkOverride refuses the block of another platform.

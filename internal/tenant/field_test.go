@@ -53,6 +53,10 @@ func TestAFieldThatCannotBeServedIsNamed(t *testing.T) {
 		}, "spec.infrastructureOverride.gcp"},
 		"ClusterIP without an ingress": {"aws", func(in *tenant.Input) { in.Cluster.Spec.ControlPlane.ServiceType = "ClusterIP" }, "spec.controlPlane.serviceType"},
 		"Kamaji behind a Gateway":      {"steward-gateway", func(in *tenant.Input) { in.Host = tenant.Kamaji }, "spec.controlPlane.serviceType"},
+		"an image without a namespace": {"harvester-kubevirt", func(in *tenant.Input) { in.Cluster.Spec.Workers.MachineTemplate.OS.ImageRef = "talos" }, image},
+		"a pool that is none":          {"aws", func(in *tenant.Input) { in.Cluster.Spec.Networking.LoadBalancerPool = pool("fd00::9", "fd00::1") }, "spec.networking.loadBalancerPool"},
+		"a pool of pods":               {"aws", func(in *tenant.Input) { in.Cluster.Spec.Networking.LoadBalancerPool = pool("10.244.9.1", "10.244.9.2") }, "spec.networking.loadBalancerPool"},
+		"a pool around all pods":       {"aws", func(in *tenant.Input) { in.Cluster.Spec.Networking.LoadBalancerPool = pool("10.243.0.0", "10.245.0.0") }, "spec.networking.loadBalancerPool"},
 		"services without room":        {"aws", func(in *tenant.Input) { in.Cluster.Spec.Networking.ServiceCIDR = "10.96.0.0/30" }, "spec.networking.serviceCIDR"},
 	} {
 		in := load(t, c.input)
@@ -62,6 +66,20 @@ func TestAFieldThatCannotBeServedIsNamed(t *testing.T) {
 		found := (*tenant.FieldError)(nil)
 		if !errors.As(err, &found) || found.Field != c.field || found.Problem == "" {
 			t.Errorf("%s: %v, want an error about %s", reason, err, c.field)
+		}
+	}
+}
+
+func pool(start, end string) *v1alpha1.AddressRange {
+	return &v1alpha1.AddressRange{Start: start, End: end}
+}
+
+func TestAPoolBesidePodsAndServicesIsServed(t *testing.T) {
+	for _, r := range []*v1alpha1.AddressRange{pool("10.40.0.210", "10.40.0.219"), pool("10.40.0.9", "10.40.0.9"), pool("fd00::1", "fd00::9")} {
+		in := load(t, "aws")
+		in.Cluster.Spec.Networking.LoadBalancerPool = r
+		if _, err := tenant.Build(in); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -87,7 +105,7 @@ func TestAnInputThatIsNotCompleteIsRefused(t *testing.T) {
 	}
 }
 
-func TestSizesOfAClouds(t *testing.T) {
+func TestInstanceTypesAreChosenBySize(t *testing.T) {
 	for _, c := range []struct {
 		input  string
 		cpu    int32
