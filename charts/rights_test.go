@@ -82,7 +82,7 @@ func byChance(g grant) bool {
 // ofTenants are grants for tenant clusters: the tests of internal/controller/tenantcluster run
 // with them and no others, where the kinds of Cluster API are served.
 func ofTenants(g grant) bool {
-	resources := []string{"tenantclusters", "tenantclusters/status", "teams", "namespaces", "rolebindings", "clusterroles"}
+	resources := []string{"tenantclusters", "tenantclusters/status", "teams", "teams/status", "namespaces", "roles", "rolebindings", "clusterroles"}
 	return g.Account == "butler-controller" && (strings.HasSuffix(g.Group, "cluster.x-k8s.io") || slices.Contains(resources, g.Resource) || g.Resource == "secrets")
 }
 

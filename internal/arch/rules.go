@@ -80,7 +80,8 @@ var rules = []Rule{
 		},
 		InTests: []string{"config/clusterapi", "internal/pki", "internal/controller/program", "internal/plane"},
 	},
-	{Packages: "internal/controller/butlercontroller", May: []string{"internal/addon/source", "internal/controller/butlerconfig", "internal/controller/ipallocation", "internal/controller/program", "internal/controller/tenantcluster", "internal/talos"}},
+	{Packages: "internal/controller/butlercontroller", May: []string{"internal/addon/source", "internal/controller/butlerconfig", "internal/controller/ipallocation", "internal/controller/program", "internal/controller/team", "internal/controller/tenantcluster", "internal/talos"}},
+	{Packages: "internal/controller/team", May: []string{"api/v1alpha1", "internal/controller/tenantcluster"}, InTests: []string{"internal/controller/program"}},
 
 	{Packages: "internal/ipam", May: []string{"api/v1alpha1"}},
 	// Addresses: the claims decide, pools and allocations build on them.

@@ -14,6 +14,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/butlerconfig"
 	"github.com/butlerdotdev/butler/internal/controller/ipallocation"
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/controller/team"
 	"github.com/butlerdotdev/butler/internal/controller/tenantcluster"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
@@ -43,6 +44,9 @@ func Program(dial talos.Dialer, addons source.Options) program.Program {
 				return err
 			}
 			if err := butlerconfig.Register(m); err != nil {
+				return err
+			}
+			if err := team.Register(m); err != nil {
 				return err
 			}
 			if err := tenantcluster.Register(m, tenantcluster.Options{Dial: dial, Addons: from, TrustdTag: trustd}); err != nil {

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,7 +61,9 @@ type Reconciler struct {
 
 	applied applied
 	pushes  pushes
-	account atomic.Pointer[string] // who this controller is to the API server
+	// admission is held while a cluster is counted against limits that have no other lock.
+	admission sync.Mutex
+	account   atomic.Pointer[string] // who this controller is to the API server
 }
 
 // Reconcile takes one TenantCluster as far as it gets.

@@ -33,7 +33,7 @@ const servicePatience = 5 * time.Minute
 // workers, control plane and infrastructure, then what these needed.
 func removals() []func(context.Context, *session) (*step.Obstacle, error) {
 	return []func(context.Context, *session) (*step.Obstacle, error){
-		removeServices, removeCluster, removeRest, removeOutside, removeNamespace,
+		removeServices, removeCluster, removeRest, removeOutside, removeNamespace, releaseQuota,
 	}
 }
 
@@ -68,7 +68,7 @@ func (r *Reconciler) remove(ctx context.Context, tc *v1alpha1.TenantCluster) (re
 // takeDown walks the removals until one is not finished.
 func (s *session) takeDown(ctx context.Context) (*step.Obstacle, error) {
 	if tenantNamespace(s.TenantCluster) == "" {
-		return nil, nil // nothing was created
+		return releaseQuota(ctx, s) // nothing was created
 	}
 	if o, err := s.checkOwnNamespace(ctx); o != nil || err != nil {
 		return o, err
@@ -289,8 +289,8 @@ func (s *session) lookUpProvider(ctx context.Context) (*v1alpha1.ProviderConfig,
 // elsewhere.
 func removeOutside(ctx context.Context, s *session) (*step.Obstacle, error) {
 	config, err := s.lookUpProvider(ctx)
-	if err != nil || config != nil && config.Spec.Provider != v1alpha1.ProviderAWS {
-		return nil, err
+	if err != nil || config != nil && config.Spec.Provider != v1alpha1.ProviderAWS || config == nil && s.Status.ProviderConfigRef == nil {
+		return nil, err // only the provider of AWS wants some
 	}
 	for _, o := range tenant.Outside(tenantNamespace(s.TenantCluster)) {
 		kind := o.GroupVersionKind()
@@ -300,6 +300,11 @@ func removeOutside(ctx context.Context, s *session) (*step.Obstacle, error) {
 		}
 		if served.Empty() {
 			continue
+		}
+		if err := s.enter(ctx, o.GetNamespace()); apierrors.IsNotFound(err) {
+			continue // the namespace of the provider is gone
+		} else if err != nil {
+			return nil, err
 		}
 		if err := s.delete(ctx, o); err != nil {
 			return nil, err

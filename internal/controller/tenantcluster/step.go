@@ -40,10 +40,12 @@ func steps() []listedStep {
 	)
 	return []listedStep{
 		{v1alpha1.TenantPending, access, checkAccess},
+		{v1alpha1.TenantPending, v1alpha1.ConditionQuotaSatisfied, checkQuota},
 		{v1alpha1.TenantPending, v1alpha1.ConditionNetworkReady, checkNetwork},
 		{v1alpha1.TenantPending, v1alpha1.ConditionImageReady, checkImage},
 		{v1alpha1.TenantPending, infrastructure, checkClusterAPI},
 		{v1alpha1.TenantPending, infrastructure, prepareNamespace},
+		{v1alpha1.TenantProvisioning, infrastructure, grantAccess},
 		{v1alpha1.TenantProvisioning, infrastructure, copyCredentials},
 		{v1alpha1.TenantProvisioning, controlPlane, applyControlPlane},
 		{v1alpha1.TenantProvisioning, controlPlane, awaitEndpoint},
