@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) { controllertest.Main(m, &api) }
 func newFixture(t *testing.T) *controllertest.Fixture {
 	t.Helper()
 	f := controllertest.New(t, api)
-	m := f.Manager()
+	m := f.Manager(f.Namespace + "-a")
 	f.Must(Register(m))
 	controllertest.Run(t, m)
 	return f
@@ -97,6 +98,7 @@ func TestAClusterHoldsUpTheDeletionOfItsTeam(t *testing.T) {
 	f.Must(f.Create(t.Context(), team))
 	tc := &v1alpha1.TenantCluster{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "web"}}
 	tc.Spec.KubernetesVersion, tc.Spec.Workers.Replicas = "v1.31.0", 1
+	tc.Spec.Workers.MachineTemplate = v1alpha1.TenantMachineTemplateSpec{CPU: 2, Memory: resource.MustParse("4Gi"), DiskSize: resource.MustParse("40Gi")}
 	f.Must(f.Create(t.Context(), tc))
 	f.Await(func() error {
 		f.Must(f.Get(t.Context(), client.ObjectKeyFromObject(team), team))

@@ -16,7 +16,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/step"
 )
 
-// identifyNodes reads the nodes of the tenant, and gives those a provider ID that nobody else
+// identifyNodes reads the nodes of the tenant, and gives those a provider ID that no other controller
 // gives one: without it Cluster API does not know which node a machine is.
 func identifyNodes(ctx context.Context, s *session) (*step.Obstacle, error) {
 	nodes, err := s.remote.Nodes(ctx)
