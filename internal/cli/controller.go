@@ -21,6 +21,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/sim/clusterapi"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/serve"
@@ -60,6 +61,16 @@ func (a App) controllerCommand() *cobra.Command {
 }
 
 func (a App) runController(ctx context.Context, s environment, name string, args []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		// The parent process holds the other end.
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	if name == clusterapi.Core {
+		return clusterapi.RunCore(ctx, args, clusterapi.Environment{Network: s.network, Out: a.Err})
+	}
 	all, err := a.controllers(s)
 	if err != nil {
 		return err
@@ -72,13 +83,6 @@ func (a App) runController(ctx context.Context, s environment, name string, args
 		}
 		return failure.Usagef("unknown controller %q; known are %s", name, strings.Join(names, ", "))
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		// The parent process holds the other end.
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		cancel()
-	}()
 	return all[i].Run(ctx, args, program.Streams{Out: a.Out, Err: a.Err})
 }
 

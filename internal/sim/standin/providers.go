@@ -34,7 +34,9 @@ func core() provider {
 			"--diagnostics-address=${CAPI_DIAGNOSTICS_ADDRESS:=:8443}", "--insecure-diagnostics=${CAPI_INSECURE_DIAGNOSTICS:=false}",
 			"--feature-gates=MachinePool=${EXP_MACHINE_POOL:=true},ClusterTopology=${CLUSTER_TOPOLOGY:=false}",
 		},
-		validates: []string{"clusters", "machines", "machinedeployments"}, mutates: []string{"clusters", "machines"},
+		validates: []string{"clusters", "machines", "machinesets", "machinedeployments", "machinehealthchecks", "machinedrainrules"},
+		mutates:   []string{"clusters", "machines", "machinesets", "machinedeployments", "machinehealthchecks"},
+		rules:     coreAccess(),
 	}
 }
 
