@@ -105,6 +105,10 @@ generate: ## Write deepcopy functions and everything behind go:generate.
 	$(TOOL) controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go generate ./...
 
+.PHONY: clusterapi
+clusterapi: ## Write config/clusterapi/definitions from the modules of Cluster API and its providers; downloads them.
+	go run ./hack/clusterapi
+
 .PHONY: manifests
 manifests: ## Write the CRDs, what charts have copies of, and the charts as plain objects.
 	$(TOOL) controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases

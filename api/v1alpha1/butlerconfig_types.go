@@ -3,10 +3,18 @@
 
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"cmp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // ButlerConfigName is the name of the one ButlerConfig of a management cluster.
 const ButlerConfigName = "butler"
+
+// DefaultTenantsNamespace is that of tenant clusters without a Team, unless the ButlerConfig
+// names another.
+const DefaultTenantsNamespace = "butler-tenants"
 
 // ExposureMode is a way to expose tenant control planes.
 // +kubebuilder:validation:Enum=LoadBalancer;Ingress;Gateway
@@ -56,6 +64,47 @@ type ButlerConfigSpec struct {
 	// DefaultProviderConfigRef is the default of tenant clusters.
 	// +optional
 	DefaultProviderConfigRef *LocalReference `json:"defaultProviderConfigRef,omitempty"`
+	// MultiTenancy says whether tenant clusters belong to Teams.
+	// +kubebuilder:default={mode: Disabled}
+	// +optional
+	MultiTenancy *MultiTenancySpec `json:"multiTenancy,omitempty"`
+	// DefaultNamespace is that of tenant clusters without a Team.
+	// +kubebuilder:default=butler-tenants
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +optional
+	DefaultNamespace string `json:"defaultNamespace,omitempty"`
+	// DefaultTeamLimits apply to Teams where their own limits say nothing.
+	// +optional
+	DefaultTeamLimits *DefaultTeamLimits `json:"defaultTeamLimits,omitempty"`
+	// DefaultAddonVersions apply to tenant clusters that name none.
+	// +optional
+	DefaultAddonVersions *DefaultAddonVersions `json:"defaultAddonVersions,omitempty"`
+	// DefaultControlPlaneResources apply to tenant clusters that name none.
+	// +optional
+	DefaultControlPlaneResources *ControlPlaneResources `json:"defaultControlPlaneResources,omitempty"`
+	// DefaultTimeServers are those of workers whose TenantCluster and ProviderConfig name none.
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +optional
+	DefaultTimeServers []string `json:"defaultTimeServers,omitempty"`
+}
+
+// Tenancy returns the tenancy mode in effect; without a ButlerConfig it is Disabled.
+func (c *ButlerConfig) Tenancy() TenancyMode {
+	if c == nil || c.Spec.MultiTenancy == nil {
+		return TenancyDisabled
+	}
+	return cmp.Or(c.Spec.MultiTenancy.Mode, TenancyDisabled)
+}
+
+// TenantsNamespace returns the namespace of tenant clusters without a Team.
+func (c *ButlerConfig) TenantsNamespace() string {
+	if c == nil {
+		return DefaultTenantsNamespace
+	}
+	return cmp.Or(c.Spec.DefaultNamespace, DefaultTenantsNamespace)
 }
 
 // ButlerConfigStatus is the observed state of a ButlerConfig.
@@ -63,6 +112,16 @@ type ButlerConfigStatus struct {
 	// ControlPlaneExposureMode is the mode in effect.
 	// +optional
 	ControlPlaneExposureMode ExposureMode `json:"controlPlaneExposureMode,omitempty"`
+	// TeamCount is the number of Teams.
+	// +optional
+	TeamCount int32 `json:"teamCount,omitempty"`
+	// ClusterCount is the number of TenantClusters.
+	// +optional
+	ClusterCount int32 `json:"clusterCount,omitempty"`
+	// TCPProxyRequired is true when the exposure needs a proxy in each tenant cluster for the
+	// Service kubernetes.
+	// +optional
+	TCPProxyRequired bool `json:"tcpProxyRequired,omitempty"`
 	// Conditions of the configuration.
 	// +listType=map
 	// +listMapKey=type

@@ -14,6 +14,12 @@ const (
 	// LabelTeam is the team that a request is for; a ProviderConfig of scope team
 	// serves no others.
 	LabelTeam = Group + "/team"
+	// LabelTenant is the tenant cluster that an object of its namespace belongs to.
+	LabelTenant = Group + "/tenant"
+	// LabelSourceNamespace and LabelSourceName name the TenantCluster that a tenant namespace
+	// belongs to.
+	LabelSourceNamespace = Group + "/source-namespace"
+	LabelSourceName      = Group + "/source-name"
 )
 
 // Annotations that carry an identity. Each is a UUID minted once; it never
@@ -22,7 +28,8 @@ const (
 	// AnnotationOwnerID is on a request; the objects of the request on the platform
 	// are tagged with it.
 	AnnotationOwnerID = Group + "/owner-id"
-	// AnnotationClusterID is on a ClusterBootstrap and on all its requests.
+	// AnnotationClusterID is on a ClusterBootstrap and on all its requests, and on a
+	// TenantCluster, its namespace and the machines of its workers.
 	AnnotationClusterID = Group + "/cluster-id"
 )
 
@@ -95,6 +102,8 @@ const (
 	FinalizerProviderConfig   = Group + "/providerconfig"
 	FinalizerNetworkPool      = Group + "/networkpool"
 	FinalizerIPAllocation     = Group + "/ipallocation"
+	FinalizerTenantCluster    = Group + "/tenantcluster"
+	FinalizerTeam             = Group + "/team"
 )
 
 // FinalizerMachineRequest is the finalizer that the provider's controller keeps

@@ -32,7 +32,31 @@ type HarvesterSpec struct {
 	// Firmware that new machines boot with; empty means BIOS.
 	// +optional
 	Firmware HarvesterFirmware `json:"firmware,omitempty"`
+	// ClusterAPIProvider is the provider of Cluster API that creates the workers of tenant
+	// clusters: kubevirt or harvester. It must be installed on the management cluster.
+	// +kubebuilder:default=kubevirt
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="harvester.clusterAPIProvider is immutable: workers of tenant clusters would be lost; create another ProviderConfig"
+	// +optional
+	ClusterAPIProvider HarvesterClusterAPIProvider `json:"clusterAPIProvider,omitempty"`
+	// SSHKeyPair is the namespace/name of a KeyPair on Harvester. The provider harvester of
+	// Cluster API needs one to create machines; workers have no SSH all the same.
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^([^/\s]+/[^/\s]+)?$`
+	// +optional
+	SSHKeyPair string `json:"sshKeyPair,omitempty"`
 }
+
+// HarvesterClusterAPIProvider is a provider of Cluster API for Harvester.
+// +kubebuilder:validation:Enum=kubevirt;harvester
+type HarvesterClusterAPIProvider string
+
+// The providers of Cluster API for Harvester.
+const (
+	// ClusterAPIKubevirt is cluster-api-provider-kubevirt.
+	ClusterAPIKubevirt HarvesterClusterAPIProvider = "kubevirt"
+	// ClusterAPIHarvester is cluster-api-provider-harvester.
+	ClusterAPIHarvester HarvesterClusterAPIProvider = "harvester"
+)
 
 // HarvesterFirmware is the firmware of a virtual machine on Harvester.
 // +kubebuilder:validation:Enum=BIOS;EFI;SecureBoot

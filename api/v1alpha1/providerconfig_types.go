@@ -71,8 +71,37 @@ type NetworkPoolReference struct {
 	Priority int32 `json:"priority,omitempty"`
 }
 
+// AllocationMode says how a tenant cluster gets the addresses of its load balancers.
+// +kubebuilder:validation:Enum=static;elastic
+type AllocationMode string
+
+// The allocation modes.
+const (
+	// AllocationStatic gives each cluster all its addresses at once.
+	AllocationStatic AllocationMode = "static"
+	// AllocationElastic gives further addresses when a Service has waited for one.
+	AllocationElastic AllocationMode = "elastic"
+)
+
 // ProviderLoadBalancerSpec is about the addresses of load balancers.
 type ProviderLoadBalancerSpec struct {
+	// AllocationMode of tenant clusters is static or elastic. Management clusters are static.
+	// +kubebuilder:default=static
+	// +optional
+	AllocationMode AllocationMode `json:"allocationMode,omitempty"`
+	// InitialPoolSize is the number of addresses that a tenant cluster begins with, for mode
+	// elastic.
+	// +kubebuilder:default=2
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4096
+	// +optional
+	InitialPoolSize int32 `json:"initialPoolSize,omitempty"`
+	// GrowthIncrement is the number of addresses that are added at a time, for mode elastic.
+	// +kubebuilder:default=2
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4096
+	// +optional
+	GrowthIncrement int32 `json:"growthIncrement,omitempty"`
 	// DefaultPoolSize is the number of addresses that a cluster without a range of its own
 	// gets from a NetworkPool.
 	// +kubebuilder:default=8
@@ -86,6 +115,7 @@ type ProviderLoadBalancerSpec struct {
 // +kubebuilder:validation:XValidation:rule="(self.mode == 'ipam') == (has(self.poolRefs) && size(self.poolRefs) > 0)",message="poolRefs are required for mode ipam, and for no other"
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || !has(self.subnet) || !isIP(self.gateway) || !isCIDR(self.subnet) || cidr(self.subnet).containsIP(self.gateway)",message="gateway must lie within subnet"
 // +kubebuilder:validation:XValidation:rule="self.mode == 'ipam' || !has(self.loadBalancer)",message="loadBalancer is for mode ipam only"
+// +kubebuilder:validation:XValidation:rule="self.mode == 'ipam' || !has(self.quotaPerTenant)",message="quotaPerTenant is for mode ipam only"
 type ProviderNetworkSpec struct {
 	// Mode is ipam or cloud. With ipam machines have addresses of NetworkPools; with cloud
 	// they have those of the platform, on-prem by DHCP.
@@ -123,6 +153,9 @@ type ProviderNetworkSpec struct {
 	// LoadBalancer is about the addresses of load balancers, for mode ipam.
 	// +optional
 	LoadBalancer *ProviderLoadBalancerSpec `json:"loadBalancer,omitempty"`
+	// QuotaPerTenant limits the addresses of one tenant cluster, for mode ipam.
+	// +optional
+	QuotaPerTenant *TenantQuotaSpec `json:"quotaPerTenant,omitempty"`
 }
 
 // IPAM reports whether addresses come from NetworkPools.
@@ -149,6 +182,9 @@ type ProviderConfigSpec struct {
 	// +kubebuilder:default={type: platform}
 	// +optional
 	Scope *ProviderScope `json:"scope,omitempty"`
+	// Limits of each team on this platform.
+	// +optional
+	Limits *ProviderLimits `json:"limits,omitempty"`
 	// Network describes the network that machines are attached to.
 	// +optional
 	Network *ProviderNetworkSpec `json:"network,omitempty"`

@@ -29,6 +29,8 @@ func AddToScheme(s *runtime.Scheme) error {
 		&MachineRequest{}, &MachineRequestList{},
 		&NetworkPool{}, &NetworkPoolList{},
 		&ProviderConfig{}, &ProviderConfigList{},
+		&Team{}, &TeamList{},
+		&TenantCluster{}, &TenantClusterList{},
 	)
 	metav1.AddToGroupVersion(s, gv)
 	return nil

@@ -17,6 +17,7 @@ var rules = []Rule{
 	{Packages: "api/v1alpha1", Only: []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "github.com/google/go-cmp/..."}},
 	{Packages: "config/crd"},
 	{Packages: "config/admission"},
+	{Packages: "config/clusterapi"},
 	{Packages: "provider", May: []string{"api/v1alpha1", "provider/tag"}},
 	{Packages: "provider/check", May: []string{"api/v1alpha1", "provider"}},
 	{Packages: "provider/cloud", May: []string{"provider", "provider/check", "provider/tag"}},
@@ -85,6 +86,8 @@ var rules = []Rule{
 	// Bootstrap speaks MachineRequest: it does not know that providers exist.
 	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/ipam", "internal/talos", "internal/version", "provider/errtext"}},
 	{Packages: "internal/addon", May: []string{"api/v1alpha1"}},
+	// Builders are pure: they know the API and how platforms write tags.
+	{Packages: "internal/tenant", May: []string{"api/v1alpha1", "provider/tag"}, InTests: []string{"config/clusterapi", "config/crd", "internal/addon"}},
 	{Packages: "internal/addon/source", May: []string{"api/v1alpha1", "internal/addon"}, InTests: []string{"charts"}},
 	{Packages: "internal/addon/install", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/source"}, InTests: []string{"charts"}},
 	{
