@@ -24,6 +24,7 @@ import (
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ipamv1alpha1 "sigs.k8s.io/cluster-api/api/ipam/v1alpha1"
 	ipamv1beta1 "sigs.k8s.io/cluster-api/api/ipam/v1beta1"
 	ipamv1 "sigs.k8s.io/cluster-api/api/ipam/v1beta2"
 	"sigs.k8s.io/cluster-api/core/setup"
@@ -42,6 +43,7 @@ const agent = "cluster-api-controller-manager"
 type settings struct {
 	health, metrics, webhooks string
 	elect                     bool
+	namespace                 string // of the pod
 }
 
 // Environment is what a program of a rehearsal runs in.
@@ -67,15 +69,9 @@ func RunCore(ctx context.Context, args []string, e Environment) error {
 	if err != nil {
 		return err
 	}
-	if err := e.useNetwork(); err != nil {
-		return err
-	}
-	logger := logr.FromSlogHandler(slog.NewTextHandler(e.Out, nil))
-	klog.SetLogger(logger)
-	ctrllog.SetLogger(logger)
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
+	config, err := e.open()
 	if err != nil {
-		return fmt.Errorf("find the cluster of Cluster API's core: %w", err)
+		return err
 	}
 	m, err := newManager(config, s)
 	if err != nil {
@@ -87,6 +83,28 @@ func RunCore(ctx context.Context, args []string, e Environment) error {
 	return m.Start(ctx)
 }
 
+// open returns the access of the pod to its cluster, and has the program log and reach the
+// simulated network.
+func (e Environment) open() (*rest.Config, error) {
+	if err := e.useNetwork(); err != nil {
+		return nil, err
+	}
+	logger := logr.FromSlogHandler(slog.NewTextHandler(e.Out, nil))
+	klog.SetLogger(logger)
+	ctrllog.SetLogger(logger)
+	config, err := kubeconfig().ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster of the pod: %w", err)
+	}
+	config.QPS, config.Burst = 100, 200
+	config.WarningHandler = rest.NoWarnings{}
+	return config, nil
+}
+
+func kubeconfig() clientcmd.ClientConfig {
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), nil)
+}
+
 // parse reads the arguments. Those without an effect in a rehearsal are known, so that a
 // wrong one is refused as the real program does.
 func parse(args []string, out io.Writer) (s settings, err error) {
@@ -96,10 +114,14 @@ func parse(args []string, out io.Writer) (s settings, err error) {
 	f.StringVar(&s.metrics, "metrics-bind-address", "0", "address of the metrics")
 	f.StringVar(&s.webhooks, "webhook-bind-address", "", "address of the webhooks, without TLS")
 	f.BoolVar(&s.elect, "leader-elect", false, "elect a leader")
-	for _, name := range []string{"diagnostics-address", "insecure-diagnostics", "feature-gates", "v", "additional-sync-machine-labels"} {
+	for _, name := range []string{"diagnostics-address", "insecure-diagnostics", "feature-gates", "v", "zap-log-level"} {
 		f.String(name, "", "accepted; the rehearsal has no use for it")
 	}
-	return s, f.Parse(args)
+	if err := f.Parse(args); err != nil {
+		return s, err
+	}
+	s.namespace, _, err = kubeconfig().Namespace()
+	return s, err
 }
 
 func newManager(config *rest.Config, s settings) (ctrl.Manager, error) {
@@ -107,13 +129,11 @@ func newManager(config *rest.Config, s settings) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.QPS, config.Burst = 100, 200
 	config.UserAgent = agent
-	config.WarningHandler = rest.NoWarnings{}
-	var resync = setup.ManagerCacheOptions(scheme, agent, "", syncPeriod)
 	return ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Cache: resync, Client: setup.ManagerClientOptions(),
-		LeaderElection: s.elect, LeaderElectionID: "controller-leader-election-capi", LeaderElectionReleaseOnCancel: true,
+		Scheme: scheme, Cache: setup.ManagerCacheOptions(scheme, agent, "", syncPeriod), Client: setup.ManagerClientOptions(),
+		LeaderElectionNamespace: s.namespace,
+		LeaderElection:          s.elect, LeaderElectionID: "controller-leader-election-capi", LeaderElectionReleaseOnCancel: true,
 		HealthProbeBindAddress: s.health, Metrics: server.Options{BindAddress: s.metrics},
 		WebhookServer: newWebhookServer(s.webhooks),
 	})
@@ -125,7 +145,7 @@ func newScheme() (*runtime.Scheme, error) {
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme,
 		clusterv1beta1.AddToScheme, clusterv1.AddToScheme,
 		addonsv1beta1.AddToScheme, addonsv1.AddToScheme,
-		ipamv1beta1.AddToScheme, ipamv1.AddToScheme,
+		ipamv1alpha1.AddToScheme, ipamv1beta1.AddToScheme, ipamv1.AddToScheme,
 	} {
 		if err := add(s); err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ type definition struct {
 	// annotations of the definition; groups of Kubernetes itself need one.
 	annotations map[string]string
 	// real is the specification of the real definition; nil: its objects are not checked.
-	real object
+	real any
 }
 
 // define makes definitions of one group in one version: "things Thing", with a

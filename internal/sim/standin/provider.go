@@ -33,6 +33,10 @@ type provider struct {
 	// rules are the rights of its account in all namespaces; none means that its program
 	// does not run in a rehearsal.
 	rules []any
+	// carried is the name of its definitions in config/clusterapi, and releases those that
+	// represent others; empty: its objects are not checked.
+	carried  string
+	releases []string
 }
 
 // secret is one that is filled with variables.
@@ -68,16 +72,14 @@ func (p provider) parts(r release) []part {
 // defined are the definitions, which say what contract they keep in which of
 // their versions. Those of Cluster API itself change with the contract.
 func (p provider) defined(r release) []object {
-	kept := contract(p.repository, r.version)
+	kept, real := contract(p.repository, r.version), p.real(r.version)
 	var out []definition
 	for _, d := range p.definitions {
 		d.labels = map[string]string{"cluster.x-k8s.io/" + kept: d.versions[0]}
-		if p.repository == coreRepository {
-			d = p.asCore(d)
-		}
+		d = p.checked(d, real[d.name])
 		out = append(out, d)
 	}
-	return definitions(out)
+	return definitions(append(out, p.further(out, real)...))
 }
 
 func (p provider) account() string { return p.prefix + "-manager" }
