@@ -136,7 +136,9 @@ var rules = []Rule{
 	{Packages: "internal/sim/cloudinit"},
 	{Packages: "internal/sim/conflict", May: []string{"internal/sim/fault"}},
 	{Packages: "internal/sim/table"},
-	{Packages: "internal/sim/standin"},
+	{Packages: "internal/sim/standin", May: []string{"config/clusterapi"}},
+	// Programs of a rehearsed management cluster: clients of the platform, as drivers are.
+	{Packages: "internal/sim/clusterapi", May: []string{"api/v1alpha1", "provider", "provider/tag"}},
 	{Packages: "internal/sim/audit", May: []string{"internal/sim/fault", "provider/tag"}},
 	{
 		Packages: "internal/sim/facade",
@@ -184,11 +186,12 @@ var rules = []Rule{
 	{
 		Packages: "internal/sim/talos",
 		May: []string{
-			"internal/sim/audit", "internal/sim/cloudinit", "internal/sim/cluster", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/network",
-			"internal/sim/standin", "internal/plane", "internal/pki",
+			"internal/sim/audit", "internal/sim/cloudinit", "internal/sim/cluster", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/hosted",
+			"internal/sim/network", "internal/sim/standin", "internal/plane", "internal/pki",
 		},
 		InTests: []string{"internal/talos"},
 	},
+	{Packages: "internal/sim/hosted", May: []string{"internal/sim/cluster", "internal/sim/fault", "internal/sim/network", "internal/plane", "internal/pki"}},
 	{
 		Packages: "internal/sim/cluster",
 		May:      []string{"internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/sim/standin", "internal/plane", "internal/pki"},
