@@ -102,7 +102,7 @@ func (r *Reconciler) namespace(ctx context.Context, team *v1alpha1.Team) (confli
 }
 
 // RoleName is the ClusterRole of members with a role, in the namespace of their team.
-func RoleName(role v1alpha1.TeamRole) string { return "butler-team-" + string(role) }
+func RoleName(role v1alpha1.TeamRole) string { return owner + "-team-" + string(role) }
 
 // bind gives the members their roles in the namespace. No role reads Secrets there.
 func (r *Reconciler) bind(ctx context.Context, team *v1alpha1.Team) error {

@@ -4,6 +4,7 @@
 package tenantcluster
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func (f *fixture) team(limits v1alpha1.TeamResourceLimits) *v1alpha1.Team {
 	config := &v1alpha1.ButlerConfig{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.ButlerConfigName}}
 	config.Spec.MultiTenancy = &v1alpha1.MultiTenancySpec{Mode: v1alpha1.TenancyOptional}
 	f.Must(f.Create(f.Context(), config))
-	f.Cleanup(func() { f.Must(client.IgnoreNotFound(f.Delete(f.Context(), config))) })
+	f.Cleanup(func() { f.Must(client.IgnoreNotFound(f.Delete(context.Background(), config))) })
 	t := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}}
 	t.Spec.ResourceLimits = &limits
 	t.Spec.Access.Users = []v1alpha1.TeamUser{{Name: "olga", Role: v1alpha1.TeamOperator}, {Name: "vera", Role: v1alpha1.TeamViewer}}
