@@ -96,12 +96,8 @@ func Load(path string) (*v1alpha1.TenantCluster, error) {
 // namespace it is in that of tenant clusters without a team, which is created if need be.
 func Apply(ctx context.Context, c client.Client, tc *v1alpha1.TenantCluster) (*v1alpha1.TenantCluster, error) {
 	tc = tc.DeepCopy()
-	if tc.Namespace == "" {
-		namespace, err := defaultNamespace(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		tc.Namespace = namespace
+	if err := settleNamespace(ctx, c, tc); err != nil {
+		return nil, err
 	}
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(tc)
 	if err != nil {
@@ -120,18 +116,25 @@ func Apply(ctx context.Context, c client.Client, tc *v1alpha1.TenantCluster) (*v
 	return now, c.Get(ctx, client.ObjectKeyFromObject(tc), now)
 }
 
-func defaultNamespace(ctx context.Context, c client.Client) (string, error) {
+// settleNamespace completes the namespace of a tenant cluster. That of clusters without a team
+// is created if it is missing.
+func settleNamespace(ctx context.Context, c client.Client, tc *v1alpha1.TenantCluster) error {
 	config := &v1alpha1.ButlerConfig{}
 	err := c.Get(ctx, client.ObjectKey{Name: v1alpha1.ButlerConfigName}, config)
 	if apierrors.IsNotFound(err) {
 		config, err = nil, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the ButlerConfig: %w", err)
+		return fmt.Errorf("read the ButlerConfig: %w", err)
 	}
 	name := config.TenantsNamespace()
-	err = c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-	return name, client.IgnoreAlreadyExists(err)
+	if tc.Namespace == "" {
+		tc.Namespace = name
+	}
+	if tc.Namespace != name {
+		return nil
+	}
+	return client.IgnoreAlreadyExists(c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 }
 
 // errGone is the end of a cluster that is followed.
