@@ -213,14 +213,11 @@ func trouble(o *unstructured.Unstructured) string {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, each := range conditions {
 		c, ok := each.(map[string]any)
-		if !ok || c["status"] == "True" || c["type"] == "Ready" || c["type"] == "Paused" || c["type"] == "Deleting" {
-			continue
+		message, _ := c["message"].(string)
+		if !ok || c["status"] == "True" || c["type"] == "Ready" || message == "" {
+			continue // without a message it explains nothing; some are false when all is well
 		}
-		said := fmt.Sprintf(": %v is %v", c["type"], c["status"])
-		if message, _ := c["message"].(string); message != "" {
-			said += " (" + message + ")"
-		}
-		return said
+		return fmt.Sprintf(": %v is %v (%s)", c["type"], c["status"], strings.Join(strings.Fields(message), " "))
 	}
 	return ""
 }

@@ -223,7 +223,7 @@ func (s *session) holder(ctx context.Context) (string, error) {
 		}
 		for i := range all {
 			if all[i].GetDeletionTimestamp() != nil {
-				return all[i].GetKind() + " " + all[i].GetName() + heldBy(all[i].GetFinalizers()) + trouble(&all[i]), nil
+				return all[i].GetKind() + " " + all[i].GetName() + heldBy(all[i].GetFinalizers()), nil
 			}
 		}
 	}

@@ -151,7 +151,7 @@ func (s *session) rollout(d *unstructured.Unstructured, desired int64) *step.Obs
 	case number(d, "status", "observedGeneration") < d.GetGeneration():
 		return reported("WaitingForWorkers", "Cluster API has not seen the workers as they are wanted now")
 	case current < min(is, desired):
-		return reported(reasonRollingOut, "%d of %d workers are replaced%s", current, desired, s.machineTrouble())
+		return reported(reasonRollingOut, "%d of %d workers are as wanted now%s", current, desired, s.machineTrouble())
 	case is != desired:
 		return reported(reasonScaling, "there are %d workers, %d are wanted%s", is, desired, s.machineTrouble())
 	}
