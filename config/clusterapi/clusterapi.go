@@ -16,6 +16,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -59,20 +61,22 @@ func Definitions(name, version string) ([]*Definition, error) {
 
 // release is one whose definitions are written by hand.
 type release struct {
-	version, glob string
+	glob string
+	// versions that have all fields of the definitions.
+	versions []string
 }
 
 func handwritten() map[string]release {
 	return map[string]release{
-		Harvester: {"v0.2.9", "*_harvester*.yaml"},
-		Steward:   {"v0.3.0", "*_steward*.yaml"},
-		Kamaji:    {"v0.14.2", "*_kamaji*.yaml"},
+		Harvester: {"*_harvester*.yaml", []string{"v0.2.9"}},
+		Steward:   {"*_steward*.yaml", []string{"v0.3.0"}},
+		Kamaji:    {"*_kamaji*.yaml", []string{"v0.14.2", "v0.15.4"}},
 	}
 }
 
 func (r release) definitions(name, version string) ([]*Definition, error) {
-	if version != r.version {
-		return nil, fmt.Errorf("the definitions of %s are those of %s, not of %s", name, r.version, version)
+	if !slices.Contains(r.versions, version) {
+		return nil, fmt.Errorf("the definitions of %s are those of %s, not of %s", name, strings.Join(r.versions, " and "), version)
 	}
 	found, err := fs.Glob(files, "handwritten/"+r.glob)
 	if err != nil {

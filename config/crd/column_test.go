@@ -52,7 +52,7 @@ func TestShortNames(t *testing.T) {
 	want := map[string][]string{
 		"addressclaims": {"ac"}, "ipallocations": {"ipa"}, "networkpools": {"np"},
 		"butlerconfigs": {"bc"}, "clusterbootstraps": {"cb"}, "loadbalancerrequests": {"lbr"},
-		"machinerequests": {"mr"}, "providerconfigs": {"pc", "pcfg"},
+		"machinerequests": {"mr"}, "providerconfigs": {"pc", "pcfg"}, "teams": {"tm"}, "tenantclusters": {"tc"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

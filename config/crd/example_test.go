@@ -51,6 +51,17 @@ console: {enabled: false, version: latest}
 	same(t, "spec.remediation", o, "None")
 }
 
+// tenantDefaults is the spec of a TenantCluster that names a version and a number of workers.
+const tenantDefaults = `
+kubernetesVersion: v1.32.0
+controlPlane: {replicas: 2, externalCloudProvider: true}
+workers:
+  replicas: 3
+  machineTemplate: {cpu: 4, memory: 16Gi, diskSize: 100Gi, os: {type: talos, talos: {version: v1.9.3, installDisk: /dev/vda}}}
+networking: {podCIDR: 10.244.0.0/16, serviceCIDR: 10.96.0.0/12}
+addons: {cni: {provider: cilium}, certManager: {enabled: true}}
+`
+
 func TestOmittedFieldsTakeTheirDefaults(t *testing.T) {
 	w := newFixture(t)
 	for _, o := range read(t, "columns/objects.yaml") {
@@ -60,6 +71,7 @@ func TestOmittedFieldsTakeTheirDefaults(t *testing.T) {
 		case "ProviderConfig":
 			same(t, "spec.scope", created, "{type: platform}")
 			same(t, "spec.harvester.namespace", created, "default")
+			same(t, "spec.harvester.clusterAPIProvider", created, "kubevirt")
 		case "LoadBalancerRequest":
 			same(t, "spec.port", created, "6443")
 		case "NetworkPool":
@@ -68,12 +80,26 @@ func TestOmittedFieldsTakeTheirDefaults(t *testing.T) {
 			same(t, "spec.count", created, "1")
 		case "ButlerConfig":
 			same(t, "spec.controlPlaneExposure.mode", created, "LoadBalancer")
+			same(t, "spec.multiTenancy", created, "{mode: Disabled}")
+			same(t, "spec.defaultNamespace", created, "butler-tenants")
+		case "TenantCluster":
+			same(t, "spec", created, tenantDefaults)
+		case "Team":
+			same(t, "spec.access.users", created, "[{name: ada@example.com, role: viewer}]")
 		}
 	}
 	for file, want := range map[string]map[string]string{
-		"full/providerconfig-nutanix.yaml":          {"spec.nutanix.port": "9440", "spec.nutanix.insecure": "false"},
-		"full/providerconfig-proxmox.yaml":          {"spec.proxmox.insecure": "false"},
-		"full/providerconfig-harvester.yaml":        {"spec.network.poolRefs[].priority": "0"},
+		"full/providerconfig-nutanix.yaml": {"spec.nutanix.port": "9440", "spec.nutanix.insecure": "false"},
+		"full/providerconfig-proxmox.yaml": {"spec.proxmox.insecure": "false"},
+		"full/providerconfig-harvester.yaml": {
+			"spec.network.poolRefs[].priority": "0", "spec.network.loadBalancer.allocationMode": "static",
+			"spec.network.loadBalancer.initialPoolSize": "2", "spec.network.loadBalancer.growthIncrement": "2",
+		},
+		"full/tenantcluster.yaml": {
+			"spec.providerConfigRef.namespace": "butler-system", "spec.addons.storage.provider": "longhorn", "spec.addons.ingress.provider": "traefik",
+			"spec.addons.ingress.enabled": "true", "spec.addons.loadBalancer.provider": "metallb", "spec.addons.gitops.provider": "fluxcd",
+			"spec.managementPolicy.mode": "Active",
+		},
 		"examples/clusterbootstrap-gateway.yaml":    {"spec.addons.console.ingress.enabled": "false", "spec.addons.console.ingress.tls": "false"},
 		"full/clusterbootstrap.yaml":                {"spec.talos.configPatches[].target": "all", "spec.talos.strategicPatches[].target": "all"},
 		"examples/clusterbootstrap-ha.yaml":         {"spec.controlPlaneExposure.mode": "LoadBalancer"},

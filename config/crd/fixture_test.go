@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,7 +70,7 @@ func (w *fixture) try(o *unstructured.Unstructured) error {
 func (w *fixture) apply(o *unstructured.Unstructured) *unstructured.Unstructured {
 	w.Helper()
 	created := o.DeepCopy()
-	if created.SetNamespace(w.namespace); created.GetKind() == "ButlerConfig" || created.GetKind() == "AddressClaim" {
+	if created.SetNamespace(w.namespace); slices.Contains([]string{"ButlerConfig", "AddressClaim", "Team"}, created.GetKind()) {
 		created.SetNamespace("")
 	}
 	if err := w.Create(w.Context(), created); err != nil {

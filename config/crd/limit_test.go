@@ -4,6 +4,7 @@
 package crd_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -189,5 +190,5 @@ func limits() []limit {
 
 		{configured, []string{"spec.defaultProviderConfigRef.name"}, some, none},
 	}
-	return append(append(all, exposure(allFields)...), exposure(configured)...)
+	return slices.Concat(all, exposure(allFields), exposure(configured), tenantLimits())
 }

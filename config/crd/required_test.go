@@ -40,6 +40,11 @@ func TestWhatIsRequiredCannotBeLeftOut(t *testing.T) {
 		"providerconfig-proxmox": {
 			"credentialsRef", "proxmox.endpoint", "proxmox.nodes", "proxmox.storage", "proxmox.vmidRange.start", "proxmox.vmidRange.end",
 		},
+		"tenantcluster": {
+			"kubernetesVersion", "workers", "workers.replicas", "teamRef.name", "providerConfigRef.name", "controlPlane.dataStoreRef.name",
+			"networking.loadBalancerPool.start", "networking.loadBalancerPool.end",
+		},
+		"team":                 {"access.users[].name", "access.groups[].name", "providerConfigRef.name"},
 		"providerconfig-aws":   {"aws.region"},
 		"providerconfig-gcp":   {"gcp.projectID", "gcp.region"},
 		"providerconfig-azure": {"azure.resourceGroup", "azure.subscriptionID"},

@@ -4,6 +4,7 @@
 package crd_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ type rule struct {
 
 func TestRules(t *testing.T) {
 	w := newFixture(t)
-	for name, r := range createRules() {
+	for name, r := range merged(createRules(), tenantCreateRules()) {
 		t.Run(name, func(t *testing.T) {
 			base := read(t, r.file)[0]
 			if err := w.try(changed(t, base, r.accepted)); err != nil {
@@ -36,7 +37,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestRulesOnChanges(t *testing.T) {
-	for name, r := range updateRules() {
+	for name, r := range merged(updateRules(), tenantUpdateRules()) {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
 			base := read(t, r.file)[0]
@@ -81,6 +82,10 @@ func TestNothingIsListedTwice(t *testing.T) {
 		{balancer, "spec.additionalPorts", "[50000, 50000]"},
 		{balancer, "spec.allowedCIDRs", "[10.0.0.0/8, 10.0.0.0/8]"},
 		{onCloud, "spec.network.loadBalancer", "{allowedCIDRs: [10.0.0.0/8, 10.0.0.0/8]}"},
+		{tenantCluster, "spec.controlPlane.certSANs", "[a.example.com, a.example.com]"},
+		{team, "spec.access.users", "[{name: ada}, {name: ada, role: admin}]"},
+		{team, "spec.access.groups", "[{name: ops}, {name: ops, role: admin}]"},
+		{team, "spec.resourceLimits.allowedProviders", "[a, a]"},
 	} {
 		refusedBy(t, w.try(changed(t, read(t, r.file)[0], fields{r.path: r.twice})), "Duplicate value")
 	}
@@ -88,7 +93,7 @@ func TestNothingIsListedTwice(t *testing.T) {
 
 func TestEveryRuleOfTheSchemasHasATest(t *testing.T) {
 	tested := map[string]bool{}
-	for _, rules := range []map[string]rule{createRules(), updateRules()} {
+	for _, rules := range []map[string]rule{createRules(), updateRules(), tenantCreateRules(), tenantUpdateRules()} {
 		for _, r := range rules {
 			tested[read(t, r.file)[0].GetKind()+": "+r.message] = true
 		}
@@ -103,6 +108,11 @@ func TestEveryRuleOfTheSchemasHasATest(t *testing.T) {
 			}
 		})
 	}
+}
+
+func merged(a, b map[string]rule) map[string]rule {
+	maps.Copy(a, b)
+	return a
 }
 
 // refusedBy fails unless the message is the one and only cause of a refusal.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,6 +44,9 @@ type Provider struct {
 	// of the cluster's ProviderConfig, or none.
 	Credentials *v1alpha1.SecretReference
 
+	// Gates of the provider that are opened, whatever its components say.
+	Gates []string
+
 	prefix   string      // of its objects' names
 	level    PodSecurity // that its pods need, where that is not baseline and the components do not say so
 	crd      string
@@ -55,6 +59,14 @@ type Variable struct {
 	Name string
 	// Required: the components cannot be made without it.
 	Required bool
+}
+
+// pin is the name of the provider in the table of versions.
+func (p Provider) pin() string {
+	if p.Name == kubevirtProvider || p.Platform == "" {
+		return p.Name
+	}
+	return string(p.Platform)
 }
 
 // URL of the components, in the form that clusterctl reads.
@@ -83,8 +95,9 @@ func bothWebhooks(prefix string) []Ref {
 // capi lists the providers: core, bootstrap, the control plane provider of the
 // spec, the cluster's own infrastructure and that of the spec.
 func capi(c cluster, a *Addon) {
-	a.Providers = append(coreProviders(a.Version), hostedProviders(c)...)
-	a.Providers = append(a.Providers, infrastructure(c)...)
+	line := lineOf(a.Version)
+	a.Providers = append(coreProviders(a.Version), hostedProviders(c, line)...)
+	a.Providers = append(a.Providers, infrastructure(c, line)...)
 	for _, p := range a.Providers {
 		if p.level != "" {
 			a.Beside = append(a.Beside, Namespace{p.Namespace, p.level})
@@ -111,19 +124,23 @@ func coreProviders(version string) []Provider {
 	}
 }
 
+// skipInfrastructure is a gate of the providers of Steward and Kamaji: they leave infrastructure
+// clusters alone, of which they know some only. butler-controller writes the endpoint to all.
+const skipInfrastructure = "SkipInfraClusterPatch"
+
 // hostedProviders are the counterparts of Steward and Kamaji.
-func hostedProviders(c cluster) []Provider {
+func hostedProviders(c cluster, l Line) []Provider {
 	const file = "control-plane-components.yaml"
 	switch {
 	case c.controlPlaneProvider(Steward):
 		return []Provider{{
-			Kind: ControlPlaneProvider, Name: "steward", Version: "v0.3.0", File: file,
+			Kind: ControlPlaneProvider, Name: Steward, Version: l.Providers[Steward], File: file, Gates: []string{skipInfrastructure},
 			Repository: "butlerdotdev/cluster-api-control-plane-provider-steward", Namespace: stewardSystem,
 			prefix: "capi-steward", crd: "stewardcontrolplanes.controlplane.cluster.x-k8s.io",
 		}}
 	case c.controlPlaneProvider(Kamaji):
 		return []Provider{{
-			Kind: ControlPlaneProvider, Name: "kamaji", Version: "v0.14.2", File: file,
+			Kind: ControlPlaneProvider, Name: Kamaji, Version: l.Providers[Kamaji], File: file, Gates: []string{skipInfrastructure},
 			Repository: "clastix/cluster-api-control-plane-provider-kamaji", Namespace: kamajiSystem,
 			prefix: "capi-kamaji", crd: "kamajicontrolplanes.controlplane.cluster.x-k8s.io",
 		}}
@@ -132,7 +149,7 @@ func hostedProviders(c cluster) []Provider {
 }
 
 // infrastructure is the cluster's own platform first, then those of the spec.
-func infrastructure(c cluster) []Provider {
+func infrastructure(c cluster, l Line) []Provider {
 	wanted := []v1alpha1.CAPIInfraProviderSpec{{Name: c.Provider}}
 	for _, in := range c.Addons.CAPI.InfrastructureProviders {
 		if in.Name == c.Provider {
@@ -143,50 +160,77 @@ func infrastructure(c cluster) []Provider {
 	}
 	var out []Provider
 	for _, in := range wanted {
-		p := infrastructureOf(in.Name)
+		p := c.infrastructureOf(in, l)
 		p.Version = like(p.Version, cmp.Or(in.Version, p.Version))
 		p.Credentials = in.CredentialsSecretRef
 		out = append(out, p)
 	}
 	if slices.ContainsFunc(wanted, func(in v1alpha1.CAPIInfraProviderSpec) bool { return in.Name == v1alpha1.ProviderProxmox }) {
-		out = append(out, inClusterIPAM())
+		out = append(out, inClusterIPAM(l))
 	}
 	return out
 }
 
-// infrastructureOf is the provider for a platform, of the contract that core
-// v1.9 serves.
-func infrastructureOf(platform v1alpha1.ProviderType) Provider {
+// ofHarvester are the versions of cluster-api-provider-harvester up to v0.9, none of which
+// cluster-api-provider-kubevirt ever had.
+var ofHarvester = regexp.MustCompile(`^v?0\.[2-9]\.`)
+
+// infrastructureOf is the provider for a platform. Harvester has two: the one that the
+// ProviderConfig chooses, or whose version a spec names.
+func (c cluster) infrastructureOf(in v1alpha1.CAPIInfraProviderSpec, l Line) Provider {
+	if in.Name != v1alpha1.ProviderHarvester {
+		return infrastructureOf(in.Name, l)
+	}
+	own := c.facts.Platform.Harvester
+	if own != nil && own.ClusterAPIProvider == v1alpha1.ClusterAPIHarvester || ofHarvester.MatchString(in.Version) {
+		return infrastructureOf(in.Name, l)
+	}
+	return kubevirtInfrastructure(l)
+}
+
+// kubevirtInfrastructure is the provider for Harvester that works with hosted control planes.
+func kubevirtInfrastructure(l Line) Provider {
+	return Provider{
+		Kind: InfrastructureProvider, Name: kubevirtProvider, Version: l.Providers[kubevirtProvider], Platform: v1alpha1.ProviderHarvester,
+		Repository: "kubernetes-sigs/cluster-api-provider-kubevirt", File: "infrastructure-components.yaml",
+		Namespace: "capk-system", prefix: "capk", crd: "kubevirtclusters.infrastructure.cluster.x-k8s.io",
+		webhooks: validating("capk-validating-webhook-configuration"),
+	}
+}
+
+// infrastructureOf is the provider that is named like its platform.
+func infrastructureOf(platform v1alpha1.ProviderType, l Line) Provider {
 	const group = ".infrastructure.cluster.x-k8s.io"
 	p := Provider{Kind: InfrastructureProvider, Name: string(platform), Platform: platform, File: "infrastructure-components.yaml"}
-	named := func(prefix, repository, version, crd string) {
-		p.prefix, p.Namespace, p.Repository, p.Version, p.crd = prefix, prefix+"-system", repository, version, crd+group
+	named := func(prefix, repository, crd string) {
+		p.prefix, p.Namespace, p.Repository, p.crd = prefix, prefix+"-system", repository, crd+group
+		p.Version = l.Providers[string(platform)]
 	}
 	switch platform {
 	case v1alpha1.ProviderHarvester:
-		named("caphv", "rancher-sandbox/cluster-api-provider-harvester", "v0.2.9", "harvesterclusters")
+		named("caphv", "rancher-sandbox/cluster-api-provider-harvester", "harvesterclusters")
 		p.Name, p.level = "harvester-harvester", Privileged
 		p.webhooks = validating("caphv-validating-webhook-configuration")
 	case v1alpha1.ProviderNutanix:
-		named("capx", "nutanix-cloud-native/cluster-api-provider-nutanix", "v1.4.0", "nutanixclusters")
+		named("capx", "nutanix-cloud-native/cluster-api-provider-nutanix", "nutanixclusters")
 		p.Variables = []Variable{
 			{"NUTANIX_ENDPOINT", true}, {"NUTANIX_PORT", false}, {"NUTANIX_INSECURE", false},
 			{"NUTANIX_USER", true}, {"NUTANIX_PASSWORD", true}, {"NUTANIX_ADDITIONAL_TRUST_BUNDLE", false},
 		}
 	case v1alpha1.ProviderProxmox:
-		named("capmox", "ionos-cloud/cluster-api-provider-proxmox", "v0.6.0", "proxmoxclusters")
+		named("capmox", "ionos-cloud/cluster-api-provider-proxmox", "proxmoxclusters")
 		p.Variables = []Variable{{"PROXMOX_URL", false}, {"PROXMOX_TOKEN", false}, {"PROXMOX_SECRET", false}}
 		p.webhooks = validating("capmox-validating-webhook-configuration")
 	case v1alpha1.ProviderGCP:
-		named("capg", "kubernetes-sigs/cluster-api-provider-gcp", "v1.8.0", "gcpclusters")
+		named("capg", "kubernetes-sigs/cluster-api-provider-gcp", "gcpclusters")
 		p.Variables = []Variable{{"GCP_B64ENCODED_CREDENTIALS", true}}
 		p.webhooks = bothWebhooks("capg")
 	case v1alpha1.ProviderAWS:
-		named("capa", "kubernetes-sigs/cluster-api-provider-aws", "v2.7.0", "awsclusters")
+		named("capa", "kubernetes-sigs/cluster-api-provider-aws", "awsclusters")
 		p.Variables = []Variable{{"AWS_B64ENCODED_CREDENTIALS", true}, {"AWS_CONTROLLER_IAM_ROLE", false}}
 		p.webhooks = bothWebhooks("capa")
 	case v1alpha1.ProviderAzure:
-		named("capz", "kubernetes-sigs/cluster-api-provider-azure", "v1.17.0", "azureclusters")
+		named("capz", "kubernetes-sigs/cluster-api-provider-azure", "azureclusters")
 		p.Variables = []Variable{{"AZURE_SUBSCRIPTION_ID_B64", false}}
 		p.webhooks = bothWebhooks("capz")
 		p.beside = []string{"azureserviceoperator-controller-manager"}
@@ -196,9 +240,9 @@ func infrastructureOf(platform v1alpha1.ProviderType) Provider {
 
 // inClusterIPAM hands out the addresses of machines on Proxmox, whose provider
 // makes a pool of it for every cluster.
-func inClusterIPAM() Provider {
+func inClusterIPAM(l Line) Provider {
 	return Provider{
-		Kind: IPAMProvider, Name: "in-cluster", Version: "v1.0.1", Repository: "kubernetes-sigs/cluster-api-ipam-provider-in-cluster",
+		Kind: IPAMProvider, Name: inClusterProvider, Version: l.Providers[inClusterProvider], Repository: "kubernetes-sigs/cluster-api-ipam-provider-in-cluster",
 		File: "ipam-components.yaml", Namespace: "capi-ipam-in-cluster-system", prefix: "capi-ipam-in-cluster",
 		crd: "inclusterippools.ipam.cluster.x-k8s.io", webhooks: bothWebhooks("capi-ipam-in-cluster"),
 	}
@@ -211,7 +255,7 @@ func (c cluster) checkCredentials() error {
 		return nil
 	}
 	var errs []error
-	for _, p := range infrastructure(c) {
+	for _, p := range infrastructure(c, lineOf(c.Addons.CAPI.Version)) {
 		var required []string
 		for _, v := range p.Variables {
 			if v.Required {

@@ -94,15 +94,31 @@ func TestEveryAddonIsOnThePageWithItsVersionAndItsPlace(t *testing.T) {
 			t.Errorf("docs/concepts/addons.md has no row for %s with %q", key, want)
 		}
 	}
-	for _, p := range append(coreProviders("v1.9.4"), inClusterIPAM()) {
-		checkProvider(t, rows, p)
+	for _, l := range Lines() {
+		for _, p := range everyProvider(l) {
+			checkProvider(t, rows, p)
+		}
+	}
+}
+
+// everyProvider are all that go with a line of the core.
+func everyProvider(l Line) []Provider {
+	all := append(coreProviders(lines(l)), inClusterIPAM(l), kubevirtInfrastructure(l))
+	for _, host := range []string{Steward, Kamaji} {
+		c := cluster{}
+		c.Addons.ControlPlaneProvider.Type = host
+		all = append(all, hostedProviders(c, l)...)
 	}
 	for _, platform := range []v1alpha1.ProviderType{
 		v1alpha1.ProviderHarvester, v1alpha1.ProviderNutanix, v1alpha1.ProviderProxmox, v1alpha1.ProviderGCP, v1alpha1.ProviderAWS, v1alpha1.ProviderAzure,
 	} {
-		checkProvider(t, rows, infrastructureOf(platform))
+		all = append(all, infrastructureOf(platform, l))
 	}
+	return all
 }
+
+// lines is how the page names the releases of a line.
+func lines(l Line) string { return fmt.Sprintf("v1.%d", l.Minor) }
 
 func checkProvider(t *testing.T, rows map[string][]string, p Provider) {
 	t.Helper()

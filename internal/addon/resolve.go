@@ -20,7 +20,7 @@ import (
 func For(spec v1alpha1.ClusterBootstrapSpec, facts Facts) ([]Addon, error) {
 	c := cluster{spec, facts}
 	rows := slices.DeleteFunc(catalogue(), func(r row) bool { return !r.installed(c) })
-	if err := errors.Join(unmet(rows), c.checkPool(), c.checkVersion(), c.checkVersions(rows), c.checkCredentials()); err != nil {
+	if err := errors.Join(unmet(rows), c.checkPool(), c.checkVersion(), c.checkCore(), c.checkVersions(rows), c.checkCredentials()); err != nil {
 		return nil, err
 	}
 	var addons []Addon
@@ -124,10 +124,10 @@ func (c cluster) checkVersions(rows []row) error {
 	if !on(c.Addons.CAPI.Enabled) {
 		return errors.Join(errs...)
 	}
-	for _, p := range infrastructure(c) {
+	for _, p := range infrastructure(c, lineOf(c.Addons.CAPI.Version)) {
 		if !release.MatchString(p.Version) {
 			errs = append(errs, fmt.Errorf("spec.addons.capi.infrastructureProviders: %s has no version %q: set one such as %s, or leave it out",
-				p.Platform, p.Version, infrastructureOf(p.Platform).Version))
+				p.Platform, p.Version, lineOf(c.Addons.CAPI.Version).Providers[p.pin()]))
 		}
 	}
 	return errors.Join(errs...)

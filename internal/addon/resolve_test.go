@@ -138,7 +138,7 @@ func TestAddonsThatCannotWorkAreRefusedWithWhatToSet(t *testing.T) {
 			},
 			[]string{
 				`longhorn has no version "latest": set one such as 1.7.2, or leave it out`,
-				`harvester has no version "main": set one such as v0.2.9, or leave it out`,
+				`harvester has no version "main": set one such as v0.1.10, or leave it out`,
 			},
 		},
 		"a foreign cloud without credentials": {
@@ -193,19 +193,19 @@ func TestProviderOfTheClusterComesFirstAndOnce(t *testing.T) {
 	for _, p := range find(t, resolve(t, s, awsFacts()), CAPI).Providers {
 		got = append(got, p.Name+" "+p.Version)
 	}
-	want := []string{"cluster-api v1.9.4", "kubeadm v1.9.4", "steward v0.3.0", "aws v2.7.2", "proxmox v0.6.0", "in-cluster v1.0.1"}
+	want := []string{"cluster-api v1.9.4", "kubeadm v1.9.4", "steward v0.3.0", "aws v2.7.2", "proxmox v0.7.2", "in-cluster v1.0.1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestReleaseFilesOfAProvider(t *testing.T) {
-	p := infrastructureOf(v1alpha1.ProviderNutanix)
+	p := infrastructureOf(v1alpha1.ProviderNutanix, Lines()[0])
 	const release = "https://github.com/nutanix-cloud-native/cluster-api-provider-nutanix/releases/"
-	if got, want := p.URL(), release+"v1.4.0/infrastructure-components.yaml"; got != want {
+	if got, want := p.URL(), release+"v1.5.3/infrastructure-components.yaml"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := p.Download("metadata.yaml"), release+"download/v1.4.0/metadata.yaml"; got != want {
+	if got, want := p.Download("metadata.yaml"), release+"download/v1.5.3/metadata.yaml"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -33,7 +33,7 @@ func onPlatform(p v1alpha1.ProviderType, set func(*v1alpha1.ProviderConfigSpec))
 
 // abroad is a provider of a platform that is not the cluster's own.
 func abroad(p v1alpha1.ProviderType, key string) Provider {
-	out := infrastructureOf(p)
+	out := infrastructureOf(p, Lines()[0])
 	out.Credentials = &v1alpha1.SecretReference{Name: "foreign", Key: key}
 	return out
 }
@@ -62,9 +62,9 @@ func TestVariablesOfProviders(t *testing.T) {
 		"a core needs none, and does not see the platform's": {
 			coreProviders("v1.9.4")[0], harvester, secretData("NUTANIX_USER", "admin"), map[string]string{},
 		},
-		"harvester needs none": {infrastructureOf(v1alpha1.ProviderHarvester), harvester, secretData("kubeconfig", "x"), map[string]string{}},
+		"harvester needs none": {infrastructureOf(v1alpha1.ProviderHarvester, Lines()[0]), harvester, secretData("kubeconfig", "x"), map[string]string{}},
 		"nutanix wants a host, and text for a JSON document": {
-			infrastructureOf(v1alpha1.ProviderNutanix), prism("https://prism.example.com", 9440),
+			infrastructureOf(v1alpha1.ProviderNutanix, Lines()[0]), prism("https://prism.example.com", 9440),
 			secretData("username", "admin\n", "password", `a"b\c<&`, "caBundle", "PEM"),
 			map[string]string{
 				"NUTANIX_ENDPOINT": "prism.example.com", "NUTANIX_PORT": "9440", "NUTANIX_INSECURE": "true",
@@ -72,7 +72,7 @@ func TestVariablesOfProviders(t *testing.T) {
 			},
 		},
 		"the port of an address is not said twice": {
-			infrastructureOf(v1alpha1.ProviderNutanix), prism("https://10.0.0.9:443/", 9440), secretData("username", "u", "password", "p"),
+			infrastructureOf(v1alpha1.ProviderNutanix, Lines()[0]), prism("https://10.0.0.9:443/", 9440), secretData("username", "u", "password", "p"),
 			map[string]string{
 				"NUTANIX_ENDPOINT": "10.0.0.9", "NUTANIX_PORT": "443", "NUTANIX_INSECURE": "true", "NUTANIX_USER": "u", "NUTANIX_PASSWORD": "p",
 			},
@@ -83,14 +83,14 @@ func TestVariablesOfProviders(t *testing.T) {
 			map[string]string{"NUTANIX_ENDPOINT": "pc", "NUTANIX_USER": "u", "NUTANIX_PASSWORD": "p", "EXP_SOMETHING": "true"},
 		},
 		"proxmox takes a token": {
-			infrastructureOf(v1alpha1.ProviderProxmox), proxmox, secretData("token", "root@pam!capi", "tokenSecret", "s"),
+			infrastructureOf(v1alpha1.ProviderProxmox, Lines()[0]), proxmox, secretData("token", "root@pam!capi", "tokenSecret", "s"),
 			map[string]string{"PROXMOX_URL": "https://pve.example.com:8006", "PROXMOX_TOKEN": "root@pam!capi", "PROXMOX_SECRET": "s"},
 		},
 		"proxmox takes no password, and fails with an address alone": {
-			infrastructureOf(v1alpha1.ProviderProxmox), proxmox, secretData("username", "root@pam", "password", "p"), map[string]string{},
+			infrastructureOf(v1alpha1.ProviderProxmox, Lines()[0]), proxmox, secretData("username", "root@pam", "password", "p"), map[string]string{},
 		},
 		"gcp wants its key encoded": {
-			infrastructureOf(v1alpha1.ProviderGCP), onPlatform(v1alpha1.ProviderGCP, nil), secretData("serviceAccountKey", "{\n}"),
+			infrastructureOf(v1alpha1.ProviderGCP, Lines()[0]), onPlatform(v1alpha1.ProviderGCP, nil), secretData("serviceAccountKey", "{\n}"),
 			map[string]string{"GCP_B64ENCODED_CREDENTIALS": "<{\n}>"},
 		},
 		"gcp has its key under another name": {
@@ -98,7 +98,7 @@ func TestVariablesOfProviders(t *testing.T) {
 			map[string]string{"GCP_B64ENCODED_CREDENTIALS": "<{}>"},
 		},
 		"aws wants a profile": {
-			infrastructureOf(v1alpha1.ProviderAWS), aws, secretData("accessKeyID", "AK", "secretAccessKey", "SK", "sessionToken", "ST"),
+			infrastructureOf(v1alpha1.ProviderAWS, Lines()[0]), aws, secretData("accessKeyID", "AK", "secretAccessKey", "SK", "sessionToken", "ST"),
 			map[string]string{
 				"AWS_B64ENCODED_CREDENTIALS": "<[default]\naws_access_key_id = AK\naws_secret_access_key = SK\naws_session_token = ST\nregion = eu-central-1\n>",
 			},
@@ -115,7 +115,7 @@ func TestVariablesOfProviders(t *testing.T) {
 			map[string]string{"AWS_B64ENCODED_CREDENTIALS": "<[default]\nx = y\n>"},
 		},
 		"aws finds the identity of its machines behind an empty profile": {
-			infrastructureOf(v1alpha1.ProviderAWS), v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderAWS}, nil,
+			infrastructureOf(v1alpha1.ProviderAWS, Lines()[0]), v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderAWS}, nil,
 			map[string]string{"AWS_B64ENCODED_CREDENTIALS": "<\n>"},
 		},
 		"aws is told": {
@@ -123,7 +123,7 @@ func TestVariablesOfProviders(t *testing.T) {
 			map[string]string{"AWS_B64ENCODED_CREDENTIALS": "eA=="},
 		},
 		"azure has a cloud of its own": {
-			infrastructureOf(v1alpha1.ProviderAzure), azure, secretData("subscriptionID", "not this", "clientSecret", "s"),
+			infrastructureOf(v1alpha1.ProviderAzure, Lines()[0]), azure, secretData("subscriptionID", "not this", "clientSecret", "s"),
 			map[string]string{
 				"AZURE_SUBSCRIPTION_ID_B64": "<sub>", "AZURE_AUTHORITY_HOST": "https://login.example.com",
 				"AZURE_RESOURCE_MANAGER_ENDPOINT": "https://arm.example.com", "AZURE_RESOURCE_MANAGER_AUDIENCE": "https://arm.example.com",
@@ -160,7 +160,7 @@ func TestVariablesThatAreMissing(t *testing.T) {
 		want     string
 	}{
 		"own platform": {
-			infrastructureOf(v1alpha1.ProviderNutanix), prism("https://prism.example.com", 9440), secretData("username", "hunter2"),
+			infrastructureOf(v1alpha1.ProviderNutanix, Lines()[0]), prism("https://prism.example.com", 9440), secretData("username", "hunter2"),
 			`infrastructure provider nutanix needs NUTANIX_PASSWORD: put password into Secret "own" of the ProviderConfig, or NUTANIX_PASSWORD itself under that name`,
 		},
 		"foreign platform": {
@@ -172,7 +172,7 @@ func TestVariablesThatAreMissing(t *testing.T) {
 			`infrastructure provider aws needs AWS_B64ENCODED_CREDENTIALS: put accessKeyID and secretAccessKey into Secret "foreign"`,
 		},
 		"an identity that gcp's provider cannot use": {
-			infrastructureOf(v1alpha1.ProviderGCP), v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderGCP}, nil,
+			infrastructureOf(v1alpha1.ProviderGCP, Lines()[0]), v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderGCP}, nil,
 			"infrastructure provider gcp needs GCP_B64ENCODED_CREDENTIALS: it does not take the identity of the cloud's machines: name a Secret with serviceAccountKey as credentialsSecretRef of gcp",
 		},
 		"a key that is not there": {

@@ -102,6 +102,8 @@ func TestTheNewClusterGetsItsConfigurationComplete(t *testing.T) {
 	get(t, to, &v1alpha1.ButlerConfig{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.ButlerConfigName}}, config)
 	want := v1alpha1.ButlerConfigSpec{
 		ControlPlaneExposure: s.Spec.ControlPlaneExposure, DefaultProviderConfigRef: &v1alpha1.LocalReference{Name: "azure"},
+		// The defaults of the schema.
+		MultiTenancy: &v1alpha1.MultiTenancySpec{Mode: v1alpha1.TenancyDisabled}, DefaultNamespace: v1alpha1.DefaultTenantsNamespace,
 	}
 	if diff := cmp.Diff(want, config.Spec); diff != "" {
 		t.Error(diff)

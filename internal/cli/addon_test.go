@@ -99,7 +99,7 @@ func TestAddonsListsWhatWouldBeInstalled(t *testing.T) {
 		"gateway-api v1.2.1 https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.2.1/experimental-install.yaml -",
 		"cilium 1.17.0 https://helm.cilium.io/ gateway-api",
 		"steward 0.4.0 oci://ghcr.io/butlerdotdev/charts/steward cert-manager, longhorn, gateway-api, cilium",
-		"harvester-harvester v0.2.9 github.com/rancher-sandbox/cluster-api-provider-harvester",
+		"kubevirt v0.1.10 github.com/kubernetes-sigs/cluster-api-provider-kubevirt",
 	} {
 		if !slices.ContainsFunc(lines, func(line string) bool { return oneLine(line) == want }) {
 			t.Errorf("%q is not in\n%s", want, strings.Join(lines, "\n"))

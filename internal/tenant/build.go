@@ -21,8 +21,10 @@ type Objects struct {
 	// Status is for the status of the infrastructure cluster; nil where its own controller
 	// writes all of it.
 	Status *unstructured.Unstructured
-	// Template of the workers, and their MachineDeployment.
-	Template, Workers *unstructured.Unstructured
+	// Template of the workers. It is created if there is none of its name, and never changed.
+	Template *unstructured.Unstructured
+	// Workers is their MachineDeployment.
+	Workers *unstructured.Unstructured
 	// Warnings are fields of the ProviderConfig that have no effect on tenant clusters.
 	Warnings []string
 }
@@ -73,10 +75,7 @@ func (in Input) check() error {
 			errs = append(errs, fmt.Errorf("the %s of tenant cluster %q is not known", field, in.name()))
 		}
 	}
-	if err := in.checkOverride(); err != nil {
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, in.checkOverride(), in.checkPool())...)
 }
 
 // checkOverride refuses the block of another platform.

@@ -14,9 +14,10 @@ import (
 
 const (
 	controlPlaneVersion = "v1alpha1"
-	// KonnectivityPort and TrustdPort are further ports of a control plane's Service.
+	// KonnectivityPort is the port of a control plane's Service for konnectivity agents.
 	KonnectivityPort int64 = 8132
-	TrustdPort       int64 = 50001
+	// TrustdPort is the one for certificates of the Talos API.
+	TrustdPort int64 = 50001
 )
 
 func (in Input) controlPlaneKind() string {
@@ -126,11 +127,7 @@ func (in Input) workerBootstrap() object {
 	if sans := in.Cluster.Spec.ControlPlane.CertSANs; len(sans) > 0 {
 		talos["certSANs"] = list(sans)
 	}
-	out := object{"provider": "talos", "talos": talos, "csrApproval": object{"autoApprove": true}}
-	if net := in.Provider.Spec.Network; net != nil && net.Subnet != "" {
-		out["allowedSubnets"] = []any{net.Subnet}
-	}
-	return out
+	return object{"provider": "talos", "talos": talos, "csrApproval": object{"autoApprove": true}}
 }
 
 // dnsService is the tenth address of the range of services.

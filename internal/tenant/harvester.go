@@ -45,7 +45,7 @@ func (h harvester) cluster() (object, error) {
 	}
 	return object{
 		"server":             server,
-		"targetNamespace":    kubevirt{h.Input, h.spec}.namespace(),
+		"targetNamespace":    kubevirt(h).namespace(),
 		"identitySecret":     object{"namespace": h.Namespace, "name": h.credentialsName()},
 		"loadBalancerConfig": object{"ipamType": "dhcp"},
 	}, nil

@@ -5,6 +5,7 @@ package tenant
 
 import (
 	"cmp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -98,6 +99,9 @@ func harvesterPlace(in Input, s v1alpha1.HarvesterSpec) (image, network string, 
 	image, network = in.image(o.ImageName, s.ImageName), cmp.Or(o.NetworkName, s.NetworkName)
 	if image == "" {
 		return "", "", ofTenant("spec.workers.machineTemplate.os.imageRef", "no image is set; set it, or spec.harvester.imageName of the ProviderConfig")
+	}
+	if namespace, name, ok := strings.Cut(image, "/"); !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return "", "", ofTenant("spec.workers.machineTemplate.os.imageRef", "image %q is not of the form namespace/name", image)
 	}
 	return image, network, nil
 }

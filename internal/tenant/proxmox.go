@@ -143,10 +143,4 @@ func (p proxmox) templateID(o v1alpha1.ProxmoxOverride) (int64, error) {
 }
 
 // words are the tags of machines: on Proxmox a tag is one word.
-func (p proxmox) words() (out []string) {
-	written := tag.Proxmox().Write(p.tags())
-	for _, name := range slices.Sorted(maps.Keys(written)) {
-		out = append(out, name+"_"+written[name])
-	}
-	return out
-}
+func (p proxmox) words() []string { return slices.Sorted(maps.Keys(tag.Proxmox().Write(p.tags()))) }

@@ -54,7 +54,7 @@ func (s *Source) components(ctx context.Context, a addon.Addon, v Variables) (Co
 		}
 		out.Objects = append(out.Objects, objects...)
 		origins = append(origins, r.components.origin)
-		fmt.Fprintln(&sums, r.components.digest, r.metadata.digest)
+		fmt.Fprintln(&sums, strings.Join(append([]string{r.components.digest, r.metadata.digest}, r.Gates...), " "))
 	}
 	out.Objects = inOrder(out.Objects)
 	out.Origin = strings.Join(slices.Compact(origins), ", ")
@@ -108,7 +108,7 @@ func (r release) objects(ctx context.Context, v Variables) ([]*unstructured.Unst
 	}
 	var out []*unstructured.Unstructured
 	for _, o := range c.Objs() {
-		out = append(out, &o)
+		out = append(out, openGates(&o, r.Gates))
 	}
 	return out, complete(out)
 }

@@ -172,11 +172,11 @@ func TestComponentsThatCannotBeUsed(t *testing.T) {
 	}{
 		"a required variable": {
 			given: func(addon.Provider) (map[string]string, error) { return map[string]string{"NUTANIX_USER": "x"}, nil },
-			want:  "components of infrastructure-nutanix v1.4.0 need NUTANIX_ENDPOINT, NUTANIX_PASSWORD: put a key of that name into the Secret that credentialsSecretRef of nutanix names in spec.addons.capi.infrastructureProviders",
+			want:  "components of infrastructure-nutanix v1.5.3 need NUTANIX_ENDPOINT, NUTANIX_PASSWORD: put a key of that name into the Secret that credentialsSecretRef of nutanix names in spec.addons.capi.infrastructureProviders",
 		},
 		"no variables": {
 			given: nil,
-			want:  "components of infrastructure-nutanix v1.4.0 need NUTANIX_ENDPOINT, NUTANIX_PASSWORD, NUTANIX_USER: ",
+			want:  "components of infrastructure-nutanix v1.5.3 need NUTANIX_ENDPOINT, NUTANIX_PASSWORD, NUTANIX_USER: ",
 		},
 		"variables cannot be had": {
 			given: func(p addon.Provider) (map[string]string, error) {
@@ -185,15 +185,15 @@ func TestComponentsThatCannotBeUsed(t *testing.T) {
 				}
 				return nil, errors.New("no Secret")
 			},
-			want: "components of infrastructure-nutanix v1.4.0: no Secret",
+			want: "components of infrastructure-nutanix v1.5.3: no Secret",
 		},
 		"another contract": {
 			given: given, files: releaseFiles{contracts: map[string]string{"infrastructure-nutanix": "v1beta2"}},
-			want: "infrastructure-nutanix v1.4.0 speaks contract v1beta2 of Cluster API, and cluster-api v1.9.4 serves v1beta1: set another version of either in spec.addons.capi",
+			want: "infrastructure-nutanix v1.5.3 speaks contract v1beta2 of Cluster API, and cluster-api v1.9.4 serves v1beta1: set another version of either in spec.addons.capi",
 		},
 		"series of the future only": {
-			given: given, files: releaseFiles{series: map[string]string{"infrastructure-nutanix": "1.5"}},
-			want: "it lists no release series for v1.4.0: set another version",
+			given: given, files: releaseFiles{series: map[string]string{"infrastructure-nutanix": "1.6"}},
+			want: "it lists no release series for v1.5.3: set another version",
 		},
 		"no metadata": {
 			given: given,

@@ -143,7 +143,7 @@ func TestARegistryHasEverything(t *testing.T) {
 	if c := fetched(t, s, gateway(), nil); len(c.Objects) != 3 {
 		t.Errorf("%d objects", len(c.Objects))
 	}
-	if c := fetched(t, s, a, given); len(c.Objects) == 0 || !strings.Contains(c.Origin, "oci://"+base+"/infrastructure-nutanix:v1.4.0") {
+	if c := fetched(t, s, a, given); len(c.Objects) == 0 || !strings.Contains(c.Origin, "oci://"+base+"/infrastructure-nutanix:v1.5.3") {
 		t.Errorf("%d objects from %s", len(c.Objects), c.Origin)
 	}
 	w.push(t, base+"/gateway-api", "v1.2.1", layer{"x", "a", "a"}, layer{"x", "b", "b"})
