@@ -76,7 +76,8 @@ func (a azure) cluster() (object, error) {
 }
 
 // template is that of a machine. Without disableExtensionOperations an extension would look for
-// a file that cloud-init writes, and Talos does not.
+// a file that cloud-init writes, and Talos does not. The provider's webhook generates an SSH key
+// that nothing uses; an empty one would be generated again in every apply.
 func (a azure) template() (object, error) {
 	o := v1alpha1.AzureOverride{}
 	if a.override().Azure != nil {
@@ -96,7 +97,6 @@ func (a azure) template() (object, error) {
 		"osDisk":                     object{"osType": "Linux", "diskSizeGB": a.diskGB(), "managedDisk": object{"storageAccountType": "Premium_LRS"}},
 		"networkInterfaces":          []any{object{"subnetName": a.subnet(), "privateIPConfigs": int64(1)}},
 		"allocatePublicIP":           a.spec.PublicIP,
-		"sshPublicKey":               "",
 		"disableExtensionOperations": true,
 		"additionalTags":             texts(tag.Azure().Write(a.tags())),
 	}, nil

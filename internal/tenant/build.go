@@ -21,8 +21,10 @@ type Objects struct {
 	// Status is for the status of the infrastructure cluster; nil where its own controller
 	// writes all of it.
 	Status *unstructured.Unstructured
-	// Template of the workers, and their MachineDeployment.
-	Template, Workers *unstructured.Unstructured
+	// Template of the workers. It is created if there is none of its name, and never changed.
+	Template *unstructured.Unstructured
+	// Workers is their MachineDeployment.
+	Workers *unstructured.Unstructured
 	// Warnings are fields of the ProviderConfig that have no effect on tenant clusters.
 	Warnings []string
 }

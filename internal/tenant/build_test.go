@@ -156,13 +156,24 @@ func TestOutsideNamesWhatIsNotInTheTenantNamespace(t *testing.T) {
 	}
 }
 
+func TestTheMachineConfigurationIsLabelledLikeTheMachines(t *testing.T) {
+	in := load(t, "harvester-kubevirt")
+	want := map[string]string{
+		"cluster.x-k8s.io/cluster-name": "shop", "butler.butlerlabs.dev/tenant": "shop",
+		"butler.butlerlabs.dev/cluster": "shop", "butler.butlerlabs.dev/cluster-id": in.ClusterID,
+	}
+	if diff := cmp.Diff(want, tenant.Labels(in)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTheTenantNamespaceIsThatOfTheClusterID(t *testing.T) {
 	if got := tenant.Namespace("shop", "0a1b2c3d-0000-4000-8000-000000000001"); got != "shop-0a1b2c3d" {
 		t.Error(got)
 	}
 }
 
-func TestWhatIsNotResolvedIsTold(t *testing.T) {
+func TestWhatIsNotResolvedIsReported(t *testing.T) {
 	in := load(t, "harvester-kubevirt")
 	in.Resolved.ImageStorageClass = ""
 	if _, err := tenant.Build(in); !errors.Is(err, tenant.ErrUnresolved) {

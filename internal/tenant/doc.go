@@ -27,8 +27,9 @@
 // # Machine templates
 //
 // They are immutable. The name of one has a hash of its content, so a changed size or image is
-// another template, and the MachineDeployment that refers to it replaces the workers. Templates
-// that no Machine refers to may be deleted.
+// another template, and the MachineDeployment that refers to it replaces the workers. One that
+// exists is not applied again: webhooks of providers add fields to it, and refuse every change.
+// Templates that no Machine refers to may be deleted.
 //
 // # What only the platform knows
 //

@@ -5,6 +5,7 @@ package tenant
 
 import (
 	"encoding/base64"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -24,12 +25,25 @@ const managedBy = "cluster.x-k8s.io/managed-by"
 
 type object = map[string]any
 
+// Labels returns those of the Secret with the machine configuration of the workers: that of
+// objects of the cluster, and the tags. The provider kubevirt copies the Secret to Harvester with
+// its labels.
+func Labels(in Input) map[string]string {
+	out := tag.Style{}.Write(in.tags())
+	maps.Copy(out, in.labels())
+	return out
+}
+
+func (in Input) labels() map[string]string {
+	return map[string]string{coreGroup + "/cluster-name": in.name(), v1alpha1.LabelTenant: in.name()}
+}
+
 // new returns an object in the tenant namespace.
 func (in Input) new(apiVersion, kind, name string, spec object) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: object{"apiVersion": apiVersion, "kind": kind}}
 	u.SetName(name)
 	u.SetNamespace(in.Namespace)
-	u.SetLabels(map[string]string{coreGroup + "/cluster-name": in.name(), v1alpha1.LabelTenant: in.name()})
+	u.SetLabels(in.labels())
 	if spec != nil {
 		u.Object["spec"] = spec
 	}

@@ -47,6 +47,21 @@ func TestObjectsFitTheDefinitionsOfTheirProviders(t *testing.T) {
 	}
 }
 
+// TestObjectsFitTheCoreOfARehearsal is about the release whose controllers a rehearsal runs.
+func TestObjectsFitTheCoreOfARehearsal(t *testing.T) {
+	core := kinds{}
+	core.add(t, clusterapi.Core, "v1.14.2")
+	for _, name := range inputs(t) {
+		for _, version := range []string{"v1beta1", "v1beta2"} {
+			in := load(t, name)
+			in.Core = version
+			o := build(t, in)
+			core.check(t, o.Cluster)
+			core.check(t, o.Workers)
+		}
+	}
+}
+
 func TestTheCheckFindsUnknownFieldsAndWrongValues(t *testing.T) {
 	kinds := definitionsOf(t, addon.Lines()[0])
 	for field, value := range map[string]any{"loadBalancerTypo": "disabled", "loadBalancerType": "dissabled"} {

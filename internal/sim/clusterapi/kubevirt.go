@@ -58,6 +58,8 @@ func clientFor(kubeconfig []byte) (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig of the infrastructure cluster: %w", err)
 	}
+	config.UserAgent = "cluster-api-provider-kubevirt"
+	config.ContentType = "application/json" // the simulated platform reads what is written
 	return client.New(config, client.Options{})
 }
 
@@ -118,6 +120,7 @@ func nested(o map[string]any, path ...string) (out []map[string]any) {
 // create writes the user data, then the VirtualMachine, which owns them.
 func (p *kubevirtPlatform) create(ctx context.Context, key client.ObjectKey, o order) error {
 	secret := &corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name + "-userdata"},
 		Data:       map[string][]byte{"userdata": o.userData},
 	}

@@ -26,6 +26,9 @@ const (
 	syncPeriod                  = 10 * time.Minute
 	remoteConnectionGracePeriod = 50 * time.Second
 	remoteConditionsGracePeriod = 5 * time.Minute
+	// connectAgain is when a tenant that did not answer is asked again. It is 30 seconds in
+	// the real program, where a control plane takes minutes.
+	connectAgain = 2 * time.Second
 )
 
 // reconciler is one of core's.
@@ -45,6 +48,9 @@ func addReconcilers(ctx context.Context, m ctrl.Manager) (clustercache.ClusterCa
 	}, options)
 	if err != nil {
 		return nil, fmt.Errorf("open the connections to tenants: %w", err)
+	}
+	if c, ok := cache.(interface{ SetConnectionCreationRetryInterval(time.Duration) }); ok {
+		c.SetConnectionCreationRetryInterval(connectAgain)
 	}
 	for _, r := range reconcilers(m, cache) {
 		if err := r.SetupWithManager(ctx, m, options); err != nil {

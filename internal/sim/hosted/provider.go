@@ -112,7 +112,7 @@ func ownerOf(ctx context.Context, c client.Client, cp *unstructured.Unstructured
 // converge goes through the steps of the provider in their order; the first that cannot be
 // done ends the pass.
 func (p *provider) converge(ctx context.Context, c client.Client, cluster, cp *unstructured.Unstructured) (waits bool, err error) {
-	_ = unstructured.SetNestedField(cp.Object, true, "status", "externalManagedControlPlane")
+	p.begin(cp)
 	tcp, err := p.ensureTenant(ctx, c, cluster, cp)
 	if note(cp, "TenantControlPlaneCreated", err) != nil {
 		return true, err
@@ -138,6 +138,18 @@ func (p *provider) converge(ctx context.Context, c client.Client, cluster, cp *u
 		return true, err
 	}
 	return p.report(cp, tcp), nil
+}
+
+// begin gives the status the fields that it has to have.
+func (p *provider) begin(cp *unstructured.Unstructured) {
+	for field, value := range map[string]any{
+		"initialized": false, "ready": false, "replicas": int64(0), "readyReplicas": int64(0), "updatedReplicas": int64(0), "unavailableReplicas": int64(0),
+		"version": "", "selector": labelName + "=" + cp.GetName(), "externalManagedControlPlane": true,
+	} {
+		if _, found, _ := unstructured.NestedFieldNoCopy(cp.Object, "status", field); !found {
+			_ = unstructured.SetNestedField(cp.Object, value, "status", field)
+		}
+	}
 }
 
 // report shows versions and replicas; it returns false when nothing is waited for.
