@@ -72,17 +72,18 @@ type session struct {
 	*Reconciler
 
 	// What steps leave to later ones, by the steps that set it.
-	config       *v1alpha1.ButlerConfig     // set by checkAccess; nil: there is none
-	team         *v1alpha1.Team             // set by checkAccess; nil: there is none
-	provider     *v1alpha1.ProviderConfig   // set by checkAccess
-	kinds        kinds                      // set by checkClusterAPI
-	input        tenant.Input               // grows from step to step
-	built        tenant.Objects             // of the input
-	skew         *step.Obstacle             // set by applyControlPlane
-	controlPlane *unstructured.Unstructured // set by awaitEndpoint
-	remote       *Tenant                    // set by connect
-	keys         keys                       // set by readKeys and renewToken
-	machines     []unstructured.Unstructured
+	config       *v1alpha1.ButlerConfig      // set by checkAccess; nil: there is none
+	team         *v1alpha1.Team              // set by checkAccess; nil: there is none
+	provider     *v1alpha1.ProviderConfig    // set by checkAccess
+	kinds        kinds                       // set by checkClusterAPI
+	input        tenant.Input                // grows from step to step
+	built        tenant.Objects              // of the input
+	skew         *step.Obstacle              // set by applyControlPlane
+	controlPlane *unstructured.Unstructured  // set by awaitEndpoint
+	remote       *Tenant                     // set by connect
+	keys         keys                        // set by readKeys and renewToken
+	machines     []unstructured.Unstructured // set by applyWorkers
+	sets         []unstructured.Unstructured // set by applyWorkers
 	nodes        []corev1.Node
 	seen         bool            // the nodes were read in this walk
 	deferred     *step.Obstacle  // set by configureWorkers: what awaitWorkers waits for

@@ -16,10 +16,7 @@ import (
 
 // removeUnused deletes machine templates and configurations that no machine refers to any more.
 func removeUnused(ctx context.Context, s *session) (*step.Obstacle, error) {
-	used, err := s.inUse(ctx)
-	if err != nil {
-		return nil, err
-	}
+	used := s.inUse()
 	templates, err := s.list(ctx, s.kinds.template, s.input.Namespace)
 	if err != nil {
 		return nil, err
@@ -53,20 +50,16 @@ func (s *session) removeData(ctx context.Context, used map[string]bool) error {
 }
 
 // inUse are the names of templates and configurations that something refers to.
-func (s *session) inUse(ctx context.Context) (map[string]bool, error) {
+func (s *session) inUse() map[string]bool {
 	used := map[string]bool{s.input.BootstrapSecret: true, s.built.Template.GetName(): true}
-	sets, err := s.list(ctx, s.kinds.set, s.input.Namespace)
-	if err != nil {
-		return nil, err
-	}
-	for i := range sets {
-		used[text(&sets[i], "spec", "template", "spec", "bootstrap", "dataSecretName")] = true
-		used[text(&sets[i], "spec", "template", "spec", "infrastructureRef", "name")] = true
+	for i := range s.sets {
+		used[text(&s.sets[i], "spec", "template", "spec", "bootstrap", "dataSecretName")] = true
+		used[text(&s.sets[i], "spec", "template", "spec", "infrastructureRef", "name")] = true
 	}
 	for i := range s.machines {
 		used[text(&s.machines[i], "spec", "bootstrap", "dataSecretName")] = true
 	}
-	return used, nil
+	return used
 }
 
 func (r *Reconciler) delete(ctx context.Context, o client.Object) error {

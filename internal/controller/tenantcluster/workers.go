@@ -49,8 +49,37 @@ func applyWorkers(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if err := s.applyObject(ctx, s.built.Workers); err != nil {
 		return nil, err
 	}
-	s.machines, err = s.list(ctx, s.kinds.machine, s.input.Namespace)
+	if s.machines, err = s.list(ctx, s.kinds.machine, s.input.Namespace); err != nil {
+		return nil, err
+	}
+	s.sets, err = s.list(ctx, s.kinds.set, s.input.Namespace)
 	return nil, err
+}
+
+// current reports whether a machine is as workers are wanted now. The counts of a
+// MachineDeployment say so only some time after it was changed.
+func (s *session) current(m *unstructured.Unstructured) bool {
+	if text(m, "spec", "version") != s.Spec.KubernetesVersion || text(m, "spec", "bootstrap", "dataSecretName") != s.input.BootstrapSecret {
+		return false
+	}
+	for _, owner := range m.GetOwnerReferences() {
+		for i := range s.sets {
+			if owner.UID == s.sets[i].GetUID() {
+				return text(&s.sets[i], "spec", "template", "spec", "infrastructureRef", "name") == s.built.Template.GetName()
+			}
+		}
+	}
+	return true
+}
+
+// outdated counts the machines that are to be replaced.
+func (s *session) outdated() (n int64) {
+	for i := range s.machines {
+		if !s.current(&s.machines[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // applyData writes the Secret with the machine configuration. Its name has a hash of the
@@ -150,6 +179,8 @@ func (s *session) rollout(d *unstructured.Unstructured, desired int64) *step.Obs
 	switch {
 	case number(d, "status", "observedGeneration") < d.GetGeneration():
 		return reported("WaitingForWorkers", "Cluster API has not seen the workers as they are wanted now")
+	case s.outdated() > 0:
+		return reported(reasonRollingOut, "%d workers are to be replaced%s", s.outdated(), s.machineTrouble())
 	case current < min(is, desired):
 		return reported(reasonRollingOut, "%d of %d workers are as wanted now%s", current, desired, s.machineTrouble())
 	case is != desired:
