@@ -199,9 +199,9 @@ func (s *session) checkPlatformLimits(ctx context.Context) (*step.Obstacle, erro
 		return polled("QuotaExceeded", "clusters without a team: %s", why), nil
 	}
 	// Others count this cluster from now on.
-	before := s.TenantCluster.DeepCopy()
+	before := s.DeepCopy()
 	s.Status.TenantNamespace = tenantNamespace(s.TenantCluster)
-	return nil, s.Client.Status().Patch(ctx, s.TenantCluster.DeepCopy(), client.MergeFrom(before))
+	return nil, s.Client.Status().Patch(ctx, s.DeepCopy(), client.MergeFrom(before))
 }
 
 // releaseQuota gives the share of a cluster back. A team that is gone has none.

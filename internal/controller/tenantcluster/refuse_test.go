@@ -51,7 +51,7 @@ func TestWhatBlocksATenantIsSaid(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			blocked := f.tenant()
-			blocked.Name += "-" + strings.ToLower(string(tc.condition[:1])) + string(rune('a'+len(reason)%26))
+			blocked.Name += "-" + strings.ToLower(tc.condition[:1]) + string(rune('a'+len(reason)%26))
 			tc.change(blocked)
 			f.Must(f.Create(t.Context(), blocked))
 			now := f.until(blocked, func(now *v1alpha1.TenantCluster) bool {

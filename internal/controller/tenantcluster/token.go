@@ -52,8 +52,8 @@ func renewToken(ctx context.Context, s *session) (*step.Obstacle, error) {
 // usable returns the token that is kept, unless it ends soon or the tenant has lost it.
 func (s *session) usable(ctx context.Context, kept map[string][]byte) (string, error) {
 	id, secret := string(kept["token-id"]), string(kept["token-secret"])
-	expires, err := time.Parse(time.RFC3339, string(kept["expiration"]))
-	if err != nil || id == "" || secret == "" || expires.Sub(s.Clock()) < tokenTTL/2 {
+	expires, _ := time.Parse(time.RFC3339, string(kept["expiration"])) // what cannot be read has ended
+	if id == "" || secret == "" || expires.Sub(s.Clock()) < tokenTTL/2 {
 		return "", nil
 	}
 	found, err := s.remote.CoreV1().Secrets(kubeSystem).Get(ctx, tokenPrefix+id, metav1.GetOptions{})
