@@ -27,6 +27,10 @@ func butlerController(c cluster, a *Addon) {
 		version = ""
 	}
 	own(c, a, cmp.Or(b.Image, images+ButlerController), cmp.Or(version, c.facts.Version))
+	if r := c.facts.Registry; r != "" {
+		a.Values["extraArgs"] = []string{"--charts=" + r}
+	}
+	c.readsCredentials(a)
 }
 
 // beside is the image of a further controller: where that of butler-controller
@@ -54,6 +58,11 @@ func butlerBootstrap(c cluster, a *Addon) {
 // cluster may be beside it.
 func butlerProvider(c cluster, a *Addon) {
 	own(c, a, c.beside(a.Key), c.facts.Version)
+	c.readsCredentials(a)
+}
+
+// readsCredentials lets a controller read the Secret of the ProviderConfig.
+func (c cluster) readsCredentials(a *Addon) {
 	if ref := c.facts.Platform.CredentialsRef; ref != nil {
 		a.Values["credentialsSecrets"] = []string{ref.In(c.credentialsNamespace()).String()}
 		c.needs(a, c.credentialsNamespace())

@@ -98,7 +98,7 @@ func network() []row {
 // Hubble's among them.
 func clouds() []row {
 	cloud := func(p v1alpha1.ProviderType) func(cluster) bool {
-		return func(c cluster) bool { return c.Provider == p }
+		return func(c cluster) bool { return c.Provider == p && !c.facts.WithoutCloud }
 	}
 	return []row{
 		{

@@ -26,6 +26,15 @@ func cloudTolerations() []any {
 	return []any{toleration(uninitialized), toleration(notReady), toleration(controlPlaneLabel)}
 }
 
+// cloudNodes select where a cloud controller manager runs: on control planes. A cluster that
+// has none runs it on any node, with a selector that each of them meets.
+func (c cluster) cloudNodes() map[string]any {
+	if c.facts.Hosted {
+		return map[string]any{"kubernetes.io/os": "linux"}
+	}
+	return map[string]any{controlPlaneLabel: ""}
+}
+
 // throughKubePrism leads a pod on the node's network to the API server while
 // there is no service network.
 func throughKubePrism() []any {
@@ -48,7 +57,7 @@ func awsCloud(c cluster, a *Addon) {
 			"--allocate-node-cidrs=false", "--configure-cloud-routes=false",
 		},
 		"hostNetworking": true,
-		"nodeSelector":   map[string]any{controlPlaneLabel: ""},
+		"nodeSelector":   c.cloudNodes(),
 		"tolerations":    cloudTolerations(),
 		"env":            awsEnv(c),
 	}
@@ -100,6 +109,11 @@ func azureCloud(c cluster, a *Addon) {
 			"replicas":               1,
 			"tolerations":            cloudTolerations(),
 		},
+	}
+	if c.facts.Hosted {
+		selector := c.cloudNodes()
+		selector[controlPlaneLabel] = nil // null removes the selector of the chart
+		a.Values["cloudControllerManager"].(map[string]any)["nodeSelector"] = selector
 	}
 	a.Secret = azureConfig(c)
 	a.Ready.Workloads = append(deployments(kubeSystem, "cloud-controller-manager"), daemonSets(kubeSystem, "cloud-node-manager")...)

@@ -30,6 +30,10 @@ type Facts struct {
 	// Namespace of the ClusterBootstrap, and ProviderNamespace that of its
 	// ProviderConfig; empty means PlatformNamespace.
 	Namespace, ProviderNamespace string
+	// Hosted clusters have workers only: their control plane runs elsewhere.
+	Hosted bool
+	// WithoutCloud leaves out the cloud controller manager.
+	WithoutCloud bool
 }
 
 // cluster is what all of this package is a function of. A field that was left

@@ -106,7 +106,7 @@ func gcpDaemonSet(c cluster, version string) map[string]any {
 				"hostNetwork":        true,
 				"dnsPolicy":          "Default",
 				"priorityClassName":  "system-node-critical",
-				"nodeSelector":       map[string]any{controlPlaneLabel: ""},
+				"nodeSelector":       c.cloudNodes(),
 				"tolerations":        cloudTolerations(),
 				"containers":         []any{gcpContainer(c, version)},
 				"volumes":            gcpVolumes(c),

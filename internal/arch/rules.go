@@ -60,7 +60,7 @@ var rules = []Rule{
 		InTests: []string{"provider/inmemory"},
 	},
 	{
-		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/program", "internal/talos"},
+		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/program", "internal/step", "internal/talos"},
 		InTests: []string{
 			"charts", "provider", "provider/inmemory", "provider/serve", "internal/controller/ipallocation", "internal/controller/machinerequest",
 			"internal/controller/providerconfig", "internal/sim/...", "internal/pki",
@@ -73,7 +73,15 @@ var rules = []Rule{
 	},
 
 	{Packages: "internal/controller/butlerconfig", May: []string{"api/v1alpha1"}},
-	{Packages: "internal/controller/butlercontroller", May: []string{"internal/controller/butlerconfig", "internal/controller/ipallocation", "internal/controller/program"}},
+	{
+		Packages: "internal/controller/tenantcluster",
+		May: []string{
+			"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap", "internal/step", "internal/talos", "internal/tenant",
+		},
+		InTests: []string{"config/clusterapi", "internal/pki", "internal/controller/program", "internal/plane"},
+	},
+	{Packages: "internal/controller/butlercontroller", May: []string{"internal/addon/source", "internal/controller/butlerconfig", "internal/controller/ipallocation", "internal/controller/program", "internal/controller/team", "internal/controller/tenantcluster", "internal/talos"}},
+	{Packages: "internal/controller/team", May: []string{"api/v1alpha1", "internal/controller/tenantcluster"}, InTests: []string{"internal/controller/program"}},
 
 	{Packages: "internal/ipam", May: []string{"api/v1alpha1"}},
 	// Addresses: the claims decide, pools and allocations build on them.
@@ -84,7 +92,8 @@ var rules = []Rule{
 	{Packages: "internal/controller/program", May: []string{"api/v1alpha1", "internal/version"}},
 
 	// Bootstrap speaks MachineRequest: it does not know that providers exist.
-	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/ipam", "internal/talos", "internal/version", "provider/errtext"}},
+	{Packages: "internal/bootstrap", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/ipam", "internal/step", "internal/talos", "internal/version", "provider/errtext"}},
+	{Packages: "internal/step", May: []string{"provider/errtext"}},
 	{Packages: "internal/addon", May: []string{"api/v1alpha1"}},
 	// Builders are pure: they know the API and how platforms write tags.
 	{Packages: "internal/tenant", May: []string{"api/v1alpha1", "provider/tag"}, InTests: []string{"config/clusterapi", "config/crd", "internal/addon"}},
@@ -127,7 +136,9 @@ var rules = []Rule{
 	{Packages: "internal/sim/cloudinit"},
 	{Packages: "internal/sim/conflict", May: []string{"internal/sim/fault"}},
 	{Packages: "internal/sim/table"},
-	{Packages: "internal/sim/standin"},
+	{Packages: "internal/sim/standin", May: []string{"config/clusterapi"}},
+	// Programs of a rehearsed management cluster: clients of the platform, as drivers are.
+	{Packages: "internal/sim/clusterapi", May: []string{"api/v1alpha1", "provider", "provider/tag"}},
 	{Packages: "internal/sim/audit", May: []string{"internal/sim/fault", "provider/tag"}},
 	{
 		Packages: "internal/sim/facade",
@@ -175,11 +186,12 @@ var rules = []Rule{
 	{
 		Packages: "internal/sim/talos",
 		May: []string{
-			"internal/sim/audit", "internal/sim/cloudinit", "internal/sim/cluster", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/network",
-			"internal/sim/standin", "internal/plane", "internal/pki",
+			"internal/sim/audit", "internal/sim/cloudinit", "internal/sim/cluster", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/hosted",
+			"internal/sim/network", "internal/sim/standin", "internal/plane", "internal/pki",
 		},
 		InTests: []string{"internal/talos"},
 	},
+	{Packages: "internal/sim/hosted", May: []string{"internal/sim/cluster", "internal/sim/fault", "internal/sim/network", "internal/plane", "internal/pki"}},
 	{
 		Packages: "internal/sim/cluster",
 		May:      []string{"internal/sim/datacenter", "internal/sim/fault", "internal/sim/network", "internal/sim/standin", "internal/plane", "internal/pki"},
@@ -220,11 +232,13 @@ var rules = []Rule{
 		},
 		InTests: []string{"internal/pki"},
 	},
+	// What commands do with tenant clusters.
+	{Packages: "internal/tenants", May: []string{"api/v1alpha1", "internal/failure"}},
 	{
 		Packages: "internal/teardown",
 		May: []string{
 			"api/v1alpha1", "provider", "internal/bootstrap", "internal/failure", "internal/inventory", "internal/lock", "internal/manifest",
-			"internal/operation", "internal/selfhosted", "internal/ui", "internal/workspace",
+			"internal/operation", "internal/selfhosted", "internal/tenants", "internal/ui", "internal/workspace",
 		},
 		InTests: []string{"provider/inmemory", "internal/controller/program"},
 	},
@@ -240,7 +254,7 @@ var rules = []Rule{
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
 			"internal/failure", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane",
-			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/ui",
+			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/tenants", "internal/ui",
 			"internal/version", "internal/workspace",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},

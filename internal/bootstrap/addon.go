@@ -18,6 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/addon/install"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 // installAddons starts the addons and records their state. It waits
@@ -28,7 +29,7 @@ func installAddons(ctx context.Context, s *Session) (*Obstacle, error) {
 		Namespace: s.Namespace, ProviderNamespace: s.provider.Namespace,
 	})
 	if err != nil {
-		return nil, &Failure{"InvalidAddons", err.Error()}
+		return nil, &Failure{Reason: "InvalidAddons", Message: err.Error()}
 	}
 	config, err := s.restConfig(s.dialControlPlanes())
 	if err != nil {
@@ -134,9 +135,9 @@ func AddonObstacle(addons []v1alpha1.BootstrapAddonStatus) *Obstacle {
 		return nil
 	}
 	if i := slices.IndexFunc(addons, isFailing); i >= 0 {
-		return &Obstacle{Reason: "AddonFailing", Message: listed(waiting), urgent: true}
+		return &Obstacle{Reason: "AddonFailing", Message: step.Listed(waiting), Urgent: true}
 	}
-	return &Obstacle{Reason: "WaitingForAddons", Message: listed(waiting)}
+	return &Obstacle{Reason: "WaitingForAddons", Message: step.Listed(waiting)}
 }
 
 func isFailing(a v1alpha1.BootstrapAddonStatus) bool { return a.Phase == v1alpha1.AddonFailing }
@@ -160,7 +161,7 @@ func waitingFor(a v1alpha1.BootstrapAddonStatus) string {
 // failingAddonFirst returns the obstacle of an addon that fails in place of one that
 // it may have caused, such as a node without a network.
 func (s *Session) failingAddonFirst(o *Obstacle) *Obstacle {
-	if o.urgent || !slices.ContainsFunc(s.Status.Addons, isFailing) {
+	if o.Urgent || !slices.ContainsFunc(s.Status.Addons, isFailing) {
 		return o
 	}
 	failing := AddonObstacle(s.Status.Addons)

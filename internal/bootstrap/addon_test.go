@@ -37,7 +37,7 @@ func TestAddonThatFailsIsReportedFirst(t *testing.T) {
 	} {
 		got := AddonObstacle(tc.addons)
 		if got != nil {
-			got.urgent = false
+			got.Urgent = false
 		}
 		if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(Obstacle{})); diff != "" {
 			t.Errorf("%s: %s", reason, diff)
@@ -55,7 +55,7 @@ func TestAddonThatFailsExplainsWhatFollowsFromIt(t *testing.T) {
 	if got := s.failingAddonFirst(nodes); got.Message != "addon cilium: no chart" || !got.Poll {
 		t.Errorf("%+v", got)
 	}
-	lost := &Obstacle{Reason: "MachineRequestDeleted", urgent: true}
+	lost := &Obstacle{Reason: "MachineRequestDeleted", Urgent: true}
 	if got := s.failingAddonFirst(lost); got != lost {
 		t.Errorf("%+v", got)
 	}

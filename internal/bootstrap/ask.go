@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -86,41 +87,9 @@ func firstRefusal(all []error) error {
 		return errors.New("there is no control plane")
 	}
 	for _, err := range all {
-		if !strings.Contains(stable(err), noAnswer) {
+		if !strings.Contains(step.Stable(err), step.NoAnswer) {
 			return err
 		}
 	}
 	return all[0]
 }
-
-// joined is the first of several obstacles, with a count of the others. One
-// that does not pass by itself comes before those that do.
-func joined(all []*Obstacle) *Obstacle {
-	var first *Obstacle
-	count := 0
-	for _, o := range all {
-		if o == nil {
-			continue
-		}
-		count++
-		if first == nil || o.urgent && !first.urgent {
-			first = o
-		}
-	}
-	if count < 2 {
-		return first
-	}
-	counted := *first
-	counted.Message += andMore(count - 1)
-	return &counted
-}
-
-// listed is the first of several, with a count of the others.
-func listed(all []string) string {
-	if len(all) < 2 {
-		return all[0]
-	}
-	return all[0] + andMore(len(all)-1)
-}
-
-func andMore(n int) string { return fmt.Sprintf(" (and %d more)", n) }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 func withControlPlanes(addresses ...string) *Session {
@@ -88,7 +89,7 @@ func TestSlowControlPlaneIsWaitedForThoughOthersRefuse(t *testing.T) {
 }
 
 func TestSeveralObstaclesAreTheMostUrgentAndACount(t *testing.T) {
-	passing, urgent := &Obstacle{Reason: "A", Message: "a waits"}, &Obstacle{Reason: "B", Message: "b is broken", urgent: true}
+	passing, urgent := &Obstacle{Reason: "A", Message: "a waits"}, &Obstacle{Reason: "B", Message: "b is broken", Urgent: true}
 	for _, tc := range []struct {
 		all  []*Obstacle
 		want string
@@ -99,7 +100,7 @@ func TestSeveralObstaclesAreTheMostUrgentAndACount(t *testing.T) {
 		{[]*Obstacle{passing, passing, urgent}, "B: b is broken (and 2 more)"},
 	} {
 		got := ""
-		if o := joined(tc.all); o != nil {
+		if o := step.Joined(tc.all); o != nil {
 			got = o.Reason + ": " + o.Message
 		}
 		if got != tc.want {
@@ -118,12 +119,12 @@ func TestTextsOfSilenceAreOne(t *testing.T) {
 		"dial tcp 203.0.113.9:50000: connect: connection timed out",
 		"Get \"https://10.40.0.10:6443/readyz\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
 	} {
-		if got := stable(errors.New(said)); got != noAnswer {
+		if got := step.Stable(errors.New(said)); got != step.NoAnswer {
 			t.Errorf("%q became %q", said, got)
 		}
 	}
 	const refused = "read tcp 10.0.0.1:51234->10.40.0.10:6443: connection refused"
-	if got := stable(errors.New(refused)); got != "read tcp 10.40.0.10:6443: connection refused" {
+	if got := step.Stable(errors.New(refused)); got != "read tcp 10.40.0.10:6443: connection refused" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -52,7 +52,7 @@ func requestLoadBalancer(ctx context.Context, s *Session) (*Obstacle, error) {
 		return nil, err
 	}
 	if request.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
-		return nil, &Failure{"NameTaken", fmt.Sprintf("LoadBalancerRequest %s/%s belongs to another cluster; delete it if that cluster is gone", request.Namespace, request.Name)}
+		return nil, &Failure{Reason: "NameTaken", Message: fmt.Sprintf("LoadBalancerRequest %s/%s belongs to another cluster; delete it if that cluster is gone", request.Namespace, request.Name)}
 	}
 	s.endpoint.request, s.endpoint.loadBalancer = request, request.Status.Endpoint
 	return nil, s.updateBalancer(ctx, request.Spec.Targets)
@@ -194,5 +194,5 @@ func balancerObstacle(r *v1alpha1.LoadBalancerRequest) *Obstacle {
 	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
 		message += ": " + c.Message
 	}
-	return &Obstacle{Reason: "WaitingForLoadBalancer", Message: message, urgent: phase == v1alpha1.LoadBalancerFailed}
+	return &Obstacle{Reason: "WaitingForLoadBalancer", Message: message, Urgent: phase == v1alpha1.LoadBalancerFailed}
 }

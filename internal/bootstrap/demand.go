@@ -92,7 +92,7 @@ func CheckEndpoint(spec v1alpha1.ClusterBootstrapSpec, config *v1alpha1.Provider
 	if !needsVIP(spec) || config.Spec.Network.IPAM() {
 		return nil
 	}
-	return &Failure{"InvalidSpec", fmt.Sprintf("spec.network.vip is required for topology ha on %s: the address or name of the control plane; with spec.network.mode ipam of the ProviderConfig it comes from a NetworkPool", spec.Provider)}
+	return &Failure{Reason: "InvalidSpec", Message: fmt.Sprintf("spec.network.vip is required for topology ha on %s: the address or name of the control plane; with spec.network.mode ipam of the ProviderConfig it comes from a NetworkPool", spec.Provider)}
 }
 
 // Effective returns the spec of a cluster with the VIP and the range of load balancers that

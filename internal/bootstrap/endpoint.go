@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 // settleEndpoint decides where the new API server is reached. It does not change any
@@ -28,7 +29,7 @@ func awaitEndpoint(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err != nil {
 		why := s.whySilent(ctx)
 		s.markKubeVIP(v1alpha1.AddonWaiting, why)
-		message := fmt.Sprintf("%s does not answer: %s%s", s.Status.ControlPlaneEndpoint, why, because(err))
+		message := fmt.Sprintf("%s does not answer: %s%s", s.Status.ControlPlaneEndpoint, why, step.Because(err))
 		return &Obstacle{Reason: "WaitingForEndpoint", Message: message, Poll: true}, nil
 	}
 	s.markKubeVIP(v1alpha1.AddonReady, "")

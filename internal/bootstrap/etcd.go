@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -98,7 +99,7 @@ func (s *Session) startEtcd(ctx context.Context, client *talos.Client) (*Obstacl
 		s.Status.LastUpdated = &metav1.Time{Time: s.Clock()} // the wait begins again
 		return s.etcdStarts(), nil
 	}
-	message := fmt.Sprintf("%s (%s) is not ready for etcd: %s", first.Name, first.IPAddress, stable(err))
+	message := fmt.Sprintf("%s (%s) is not ready for etcd: %s", first.Name, first.IPAddress, step.Stable(err))
 	if s.since(reasonEtcdWaits) > bootPatience && s.isBlank(ctx, client, first) {
 		first.TalosConfigured = false
 		message = fmt.Sprintf("%s (%s) has lost its configuration and gets it again", first.Name, first.IPAddress)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 // HandsOver reports whether a cluster is handed its ProviderConfig with the
@@ -37,7 +38,7 @@ func handOver(ctx context.Context, s *Session) (*Obstacle, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	if err := s.handOver(ctx); err != nil {
-		return &Obstacle{Reason: "HandingOver", Message: "the new cluster does not take its configuration yet: " + stable(err), Poll: true}, nil
+		return &Obstacle{Reason: "HandingOver", Message: "the new cluster does not take its configuration yet: " + step.Stable(err), Poll: true}, nil
 	}
 	return nil, nil
 }

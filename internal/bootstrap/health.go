@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -43,7 +44,7 @@ func (s *Session) missingMembers(ctx context.Context, client *talos.Client) *Obs
 	defer cancel()
 	members, err := fromAny(ctx, s, client.Members)
 	if err != nil {
-		return wait("etcd does not answer" + because(err))
+		return wait("etcd does not answer" + step.Because(err))
 	}
 	var missing []string
 	for _, m := range s.controlPlanes() {
@@ -54,7 +55,7 @@ func (s *Session) missingMembers(ctx context.Context, client *talos.Client) *Obs
 	if len(missing) == 0 {
 		return nil
 	}
-	return wait(listed(missing))
+	return wait(step.Listed(missing))
 }
 
 func notVoting(members []talos.Member, name string) string {
@@ -84,7 +85,7 @@ func (s *Session) ailingServices(ctx context.Context, client *talos.Client) *Obs
 		})
 	}
 	_ = group.Wait()
-	return joined(obstacles)
+	return step.Joined(obstacles)
 }
 
 func ailing(ctx context.Context, client *talos.Client, m v1alpha1.BootstrapMachineStatus) string {
@@ -92,7 +93,7 @@ func ailing(ctx context.Context, client *talos.Client, m v1alpha1.BootstrapMachi
 	defer cancel()
 	services, err := client.Services(ctx, m.IPAddress)
 	if err != nil {
-		return "does not answer on the Talos API" + because(err)
+		return "does not answer on the Talos API" + step.Because(err)
 	}
 	return unwell(services)
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 const (
@@ -42,8 +43,8 @@ func installKubeVIP(ctx context.Context, s *Session) (*Obstacle, error) {
 		err = s.kubernetes.cluster.apply(ctx, wanted)
 	}
 	if err != nil {
-		s.markKubeVIP(v1alpha1.AddonFailing, stable(err))
-		return &Obstacle{Reason: "InstallingKubeVIP", Message: "kube-vip cannot be applied yet: " + stable(err), Poll: true}, nil
+		s.markKubeVIP(v1alpha1.AddonFailing, step.Stable(err))
+		return &Obstacle{Reason: "InstallingKubeVIP", Message: "kube-vip cannot be applied yet: " + step.Stable(err), Poll: true}, nil
 	}
 	return nil, nil
 }

@@ -56,7 +56,7 @@ func (s *Session) checkUnused(ctx context.Context, demands []demand, all []*v1al
 	}
 	addresses, says := conflicts(s.Spec.Network.VIP, demands, fresh)
 	for _, used := range inUse(ctx, s.Dial, addresses) {
-		return &Obstacle{Reason: reasonAddressInUse, Message: says[used], Poll: true, urgent: true}, nil
+		return &Obstacle{Reason: reasonAddressInUse, Message: says[used], Poll: true, Urgent: true}, nil
 	}
 	return nil, nil
 }

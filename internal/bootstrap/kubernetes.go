@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -34,7 +35,7 @@ func awaitKubernetes(ctx context.Context, s *Session) (*Obstacle, error) {
 		return address, c.ready(ctx)
 	})
 	if err != nil {
-		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server is not ready" + because(err), Poll: true}, nil
+		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server is not ready" + step.Because(err), Poll: true}, nil
 	}
 	s.kubernetes.cluster, err = s.connect(address)
 	return nil, err
@@ -134,7 +135,7 @@ func (c *newCluster) ready(ctx context.Context) error {
 		return nil
 	}
 	if failing := failingChecks(said); len(failing) > 0 {
-		return errors.New("it starts, and is not ready for " + listed(failing))
+		return errors.New("it starts, and is not ready for " + step.Listed(failing))
 	}
 	if asked := (*url.Error)(nil); errors.As(err, &asked) {
 		err = asked.Err

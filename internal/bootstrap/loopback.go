@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -17,7 +18,7 @@ import (
 func (s *Session) config(m Machine, loopback bool, known v1alpha1.MachineRequestStatus) ([]byte, error) {
 	config, err := s.Plan.config(s.access.secrets, m, settled{s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, loopback, known, s.networkOf(m), s.timeServers()})
 	if err != nil {
-		return nil, &Failure{"InvalidTalosConfig", err.Error()}
+		return nil, &Failure{Reason: "InvalidTalosConfig", Message: err.Error()}
 	}
 	return config, nil
 }
@@ -66,7 +67,7 @@ func addLoopback(ctx context.Context, s *Session) (*Obstacle, error) {
 			return nil, err
 		}
 	}
-	s.endpoint.waiting = joined(obstacles)
+	s.endpoint.waiting = step.Joined(obstacles)
 	return registerTargets(ctx, s)
 }
 
@@ -96,7 +97,7 @@ func (s *Session) addLoopbackTo(ctx context.Context, client *talos.Client, i int
 	}
 	switch {
 	case err != nil:
-		return targetObstacle(m, stable(err)), nil
+		return targetObstacle(m, step.Stable(err)), nil
 	case !ready:
 		return targetObstacle(m, "its API server is not ready"), nil
 	}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 // isLost reports whether a machine is gone for good: its platform does not have it
@@ -82,7 +83,7 @@ func (s *Session) hindrance(ctx context.Context, i int) string {
 	}
 	nodes, err := s.liveNodes(ctx)
 	if err != nil {
-		return "no control plane answers" + because(err)
+		return "no control plane answers" + step.Because(err)
 	}
 	if why := s.tooFewNodes(nodes, s.Plan.Machines[i].Name); why != "" {
 		return why

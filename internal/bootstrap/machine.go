@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 // requestMachines creates the MachineRequests, in parallel, and reads their state. It
@@ -46,7 +47,7 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 		return nil, err
 	}
 	s.Status.Machines = statuses
-	s.machines.pending = joined(obstacles)
+	s.machines.pending = step.Joined(obstacles)
 	return nil, nil
 }
 
@@ -55,7 +56,7 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 // is reported with the machines, which take longer.
 func awaitMachines(_ context.Context, s *Session) (*Obstacle, error) {
 	if s.Status.Phase != v1alpha1.BootstrapReady {
-		if o := s.failedBalancer(); o != nil && s.machines.pending != nil && !s.machines.pending.urgent {
+		if o := s.failedBalancer(); o != nil && s.machines.pending != nil && !s.machines.pending.Urgent {
 			return o, nil
 		}
 		return s.machines.pending, nil
@@ -87,7 +88,7 @@ func (s *Session) request(ctx context.Context, m Machine) (*v1alpha1.MachineRequ
 }
 
 func nameTaken(r *v1alpha1.MachineRequest) error {
-	return &Failure{"NameTaken", fmt.Sprintf("MachineRequest %s/%s belongs to another cluster; delete it if that cluster is gone, or use another spec.cluster.name", r.Namespace, r.Name)}
+	return &Failure{Reason: "NameTaken", Message: fmt.Sprintf("MachineRequest %s/%s belongs to another cluster; delete it if that cluster is gone, or use another spec.cluster.name", r.Namespace, r.Name)}
 }
 
 // follow reports how far a machine is, and what it waits for.
@@ -98,7 +99,7 @@ func (s *Session) follow(m Machine, r *v1alpha1.MachineRequest) (v1alpha1.Bootst
 	}
 	if r == nil {
 		message := fmt.Sprintf("MachineRequest %s was deleted; %s", m.Name, s.afterLoss(m))
-		return status, &Obstacle{Reason: "MachineRequestDeleted", Message: message, urgent: true}
+		return status, &Obstacle{Reason: "MachineRequestDeleted", Message: message, Urgent: true}
 	}
 	status.Phase = cmp.Or(r.Status.Phase, v1alpha1.MachinePending)
 	if m.Name != s.replaced() || s.isReplacement(r) {
@@ -187,5 +188,5 @@ func obstacleOf(r *v1alpha1.MachineRequest, status v1alpha1.BootstrapMachineStat
 	case c != nil && c.Message != "":
 		message += ": " + c.Message
 	}
-	return &Obstacle{Reason: "WaitingForMachines", Message: message, urgent: status.Phase == v1alpha1.MachineFailed}
+	return &Obstacle{Reason: "WaitingForMachines", Message: message, Urgent: status.Phase == v1alpha1.MachineFailed}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -56,7 +57,7 @@ func (s *Session) memberOf(i int) func(talos.Member) bool {
 func (s *Session) etcdNeeds(ctx context.Context, i int) string {
 	members, client, err := s.members(ctx)
 	if err != nil {
-		return "etcd does not answer" + because(err)
+		return "etcd does not answer" + step.Because(err)
 	}
 	return minorityWithout(members, s.memberOf(i), func(other string) bool { return s.etcdUp(ctx, client, other) })
 }

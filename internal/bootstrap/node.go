@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -22,14 +23,14 @@ func configureNodes(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return joined(obstacles[:len(s.controlPlanes())]), nil
+	return step.Joined(obstacles[:len(s.controlPlanes())]), nil
 }
 
 // finishNodes sees that every machine has its configuration, also those that
 // have lost it since: all can answer now.
 func finishNodes(ctx context.Context, s *Session) (*Obstacle, error) {
 	obstacles, err := s.configure(ctx, func(m v1alpha1.BootstrapMachineStatus) bool { return !m.Ready })
-	return joined(obstacles), err
+	return step.Joined(obstacles), err
 }
 
 // configure asks the machines that which selects, and configures those that
@@ -75,7 +76,7 @@ func (s *Session) configureNode(ctx context.Context, client *talos.Client, i int
 		if status.TalosConfigured {
 			return nil, nil
 		}
-		return talosObstacle(status, false, "does not answer on the Talos API"+s.unreachable(i)+because(n.err)), nil
+		return talosObstacle(status, false, "does not answer on the Talos API"+s.unreachable(i)+step.Because(n.err)), nil
 	case talos.StateMaintenance:
 	}
 	switch {
@@ -102,7 +103,7 @@ func (s *Session) push(ctx context.Context, client *talos.Client, i int) (*Obsta
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if err := client.Apply(ctx, status.IPAddress, config); err != nil {
-		return talosObstacle(status, false, "did not take its configuration: "+stable(err)), nil
+		return talosObstacle(status, false, "did not take its configuration: "+step.Stable(err)), nil
 	}
 	status.TalosConfigured = true
 	return nil, nil
@@ -117,7 +118,7 @@ func (s *Session) known(i int) v1alpha1.MachineRequestStatus {
 }
 
 func talosObstacle(m *v1alpha1.BootstrapMachineStatus, urgent bool, message string) *Obstacle {
-	return &Obstacle{Reason: "WaitingForTalos", Message: fmt.Sprintf("%s (%s) %s", m.Name, m.IPAddress, message), Poll: true, urgent: urgent}
+	return &Obstacle{Reason: "WaitingForTalos", Message: fmt.Sprintf("%s (%s) %s", m.Name, m.IPAddress, message), Poll: true, Urgent: urgent}
 }
 
 func probe(ctx context.Context, client *talos.Client, address string) (talos.State, error) {
@@ -139,7 +140,7 @@ func fetchKubeconfig(ctx context.Context, s *Session) (*Obstacle, error) {
 	s.kubernetes.kubeconfig, err = s.keepSecret(ctx, SecretKubeconfig, func() ([]byte, error) {
 		data, err := fromAny(ctx, s, client.Kubeconfig)
 		if err != nil {
-			obstacle = &Obstacle{Reason: "WaitingForKubeconfig", Message: "no kubeconfig yet: " + stable(err), Poll: true}
+			obstacle = &Obstacle{Reason: "WaitingForKubeconfig", Message: "no kubeconfig yet: " + step.Stable(err), Poll: true}
 		}
 		return data, err
 	})

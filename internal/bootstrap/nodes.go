@@ -17,6 +17,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -30,7 +31,7 @@ func awaitNodes(ctx context.Context, s *Session) (*Obstacle, error) {
 		err = s.setProviderIDs(ctx, s.kubernetes.cluster.CoreV1().Nodes(), nodes)
 	}
 	if err != nil {
-		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server is not ready" + because(err), Poll: true}, nil
+		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server is not ready" + step.Because(err), Poll: true}, nil
 	}
 	return s.judgeNodes(nodes), nil
 }
@@ -133,7 +134,7 @@ func (s *Session) judgeNodes(nodes []corev1.Node) *Obstacle {
 	if len(waiting) == 0 {
 		return nil
 	}
-	return &Obstacle{Reason: "WaitingForNodes", Message: listed(waiting), Poll: true}
+	return &Obstacle{Reason: "WaitingForNodes", Message: step.Listed(waiting), Poll: true}
 }
 
 // notReady returns why a node is not Ready, empty if it is.

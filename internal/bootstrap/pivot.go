@@ -26,7 +26,7 @@ func CheckCredentials(spec v1alpha1.ClusterBootstrapSpec, config *v1alpha1.Provi
 	if !Moves(spec) || config.Spec.CredentialsRef != nil {
 		return nil
 	}
-	return &Failure{"AmbientCredentials", fmt.Sprintf("ProviderConfig %s/%s has no credentialsRef, and the credentials of this machine do not move to the cluster with its management; put them into a Secret and set spec.credentialsRef, or set spec.addons.butlerController.enabled of the ClusterBootstrap to false", config.Namespace, config.Name)}
+	return &Failure{Reason: "AmbientCredentials", Message: fmt.Sprintf("ProviderConfig %s/%s has no credentialsRef, and the credentials of this machine do not move to the cluster with its management; put them into a Secret and set spec.credentialsRef, or set spec.addons.butlerController.enabled of the ClusterBootstrap to false", config.Namespace, config.Name)}
 }
 
 // SelfHosted reports whether a ClusterBootstrap lies on the cluster that it is

@@ -319,7 +319,7 @@ func (p Plan) check(secrets []byte) error {
 	}
 	return p.forEachRole(func(m Machine) error {
 		if _, err := p.config(secrets, m, settled{cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, true, placeholder(m), nil, nil}); err != nil {
-			return &Failure{"InvalidTalosConfig", err.Error()}
+			return &Failure{Reason: "InvalidTalosConfig", Message: err.Error()}
 		}
 		return nil
 	})

@@ -27,13 +27,13 @@ func checkProvider(ctx context.Context, s *Session) (*Obstacle, error) {
 		return nil, err
 	}
 	if config.Spec.Provider != s.Spec.Provider {
-		return nil, &Failure{"ProviderMismatch", fmt.Sprintf("spec.provider is %s, but ProviderConfig %s is one of %s", s.Spec.Provider, key, config.Spec.Provider)}
+		return nil, &Failure{Reason: "ProviderMismatch", Message: fmt.Sprintf("spec.provider is %s, but ProviderConfig %s is one of %s", s.Spec.Provider, key, config.Spec.Provider)}
 	}
 	if scope := config.Spec.Scope; scope != nil && scope.Type == v1alpha1.ScopeTeam {
-		return nil, &Failure{"ProviderScope", fmt.Sprintf("ProviderConfig %s belongs to a team; a management cluster needs one of scope platform", key)}
+		return nil, &Failure{Reason: "ProviderScope", Message: fmt.Sprintf("ProviderConfig %s belongs to a team; a management cluster needs one of scope platform", key)}
 	}
 	if len(s.Status.Machines) == 0 && !v1alpha1.AllowsNamespace(config, s.Namespace) {
-		return nil, &Failure{"ProviderConfigNotGranted", fmt.Sprintf("ProviderConfig %s does not allow ClusterBootstraps of namespace %s; use one of that namespace, or add it to the annotation %s", key, s.Namespace, v1alpha1.AnnotationAllowedNamespaces)}
+		return nil, &Failure{Reason: "ProviderConfigNotGranted", Message: fmt.Sprintf("ProviderConfig %s does not allow ClusterBootstraps of namespace %s; use one of that namespace, or add it to the annotation %s", key, s.Namespace, v1alpha1.AnnotationAllowedNamespaces)}
 	}
 	if c := meta.FindStatusCondition(config.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Reason == v1alpha1.ReasonNoController && !slices.ContainsFunc(s.Status.Machines, hasAddress) {
 		return &Obstacle{Reason: v1alpha1.ReasonNoController, Message: fmt.Sprintf("ProviderConfig %s: %s", key, c.Message)}, nil

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 // Remove deletes everything that the bootstrap made, requests first, and
@@ -43,7 +44,7 @@ func (s *Session) Remove(ctx context.Context) (*Obstacle, error) {
 	if len(left) == 0 {
 		return nil, nil
 	}
-	return &Obstacle{Reason: "Deleting", Message: "waiting for " + listed(left) + " to be gone", Poll: true}, nil
+	return &Obstacle{Reason: "Deleting", Message: "waiting for " + step.Listed(left) + " to be gone", Poll: true}, nil
 }
 
 // removeAll deletes the objects of a list that are this bootstrap's, and returns

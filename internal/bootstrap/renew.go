@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -65,9 +66,9 @@ func (s *Session) Credential(ctx context.Context, suffix string, renew bool) ([]
 	case err == nil:
 		return data, s.replace(ctx, secret, suffix, data)
 	case renew:
-		return nil, fmt.Errorf("no other %s is to be had: %s", suffix, stable(err))
+		return nil, fmt.Errorf("no other %s is to be had: %s", suffix, step.Stable(err))
 	case s.Clock().After(certificate.NotAfter):
-		return nil, fmt.Errorf("the %s %w, and no other is to be had: %s", suffix, ErrRanOut, stable(err))
+		return nil, fmt.Errorf("the %s %w, and no other is to be had: %s", suffix, ErrRanOut, step.Stable(err))
 	}
 	return old, nil
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 const (
@@ -237,7 +238,7 @@ func (s *Session) leaveEtcd(ctx context.Context, i int) bool {
 		return true
 	}
 	if err := s.removeMember(ctx, i); err != nil {
-		s.replacementWaits(i, "its member of etcd cannot be removed: "+stable(err))
+		s.replacementWaits(i, "its member of etcd cannot be removed: "+step.Stable(err))
 		return false
 	}
 	return true
@@ -251,7 +252,7 @@ func (s *Session) renew(ctx context.Context, i int) error {
 		return nil
 	}
 	if err := s.removeNode(ctx, m.Name); err != nil {
-		s.replacementWaits(i, "its node cannot be removed: "+stable(err))
+		s.replacementWaits(i, "its node cannot be removed: "+step.Stable(err))
 		return nil
 	}
 	s.replacementWaits(i, "the new one is asked for")
@@ -336,5 +337,5 @@ func (s *Session) replacementWaits(i int, why string) {
 
 // deferObstacle reports an obstacle of a machine without ending the walk.
 func (s *Session) deferObstacle(reason, message string) {
-	s.deferred = &Obstacle{Reason: reason, Message: message, Poll: true, urgent: true}
+	s.deferred = &Obstacle{Reason: reason, Message: message, Poll: true, Urgent: true}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/ipam"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 // reserveAddresses has every address of the cluster allocated before a machine is requested,
@@ -80,7 +81,7 @@ func poolObstacle(err error) (*Obstacle, bool) {
 	if !errors.As(err, &wrong) {
 		return nil, false
 	}
-	return &Obstacle{Reason: wrong.Reason, Message: wrong.Message, urgent: true}, true
+	return &Obstacle{Reason: wrong.Reason, Message: wrong.Message, Urgent: true}, true
 }
 
 // checkChosen refuses addresses of the spec that are others than those that were allocated
@@ -109,7 +110,7 @@ func (s *Session) findAllocations(ctx context.Context, demands []demand) (out []
 		case err != nil:
 			return nil, err
 		case a.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID():
-			return nil, &Failure{"NameTaken", fmt.Sprintf("IPAllocation %s/%s belongs to another cluster; delete it if that cluster is gone, or use another name", a.Namespace, a.Name)}
+			return nil, &Failure{Reason: "NameTaken", Message: fmt.Sprintf("IPAllocation %s/%s belongs to another cluster; delete it if that cluster is gone, or use another name", a.Namespace, a.Name)}
 		}
 		out = append(out, a)
 	}
@@ -216,10 +217,10 @@ func (s *Session) awaitAllocations(all []*v1alpha1.IPAllocation) *Obstacle {
 		case !allocated || !a.DeletionTimestamp.IsZero():
 			waiting = append(waiting, allocationObstacle(a))
 		case ok:
-			waiting = append(waiting, &Obstacle{Reason: reasonAddresses, urgent: true, Message: fmt.Sprintf("IPAllocation %s has %s, but %s is in use; delete it: it is created again", a.Name, a.Status.StartAddress, known.StartAddress)})
+			waiting = append(waiting, &Obstacle{Reason: reasonAddresses, Urgent: true, Message: fmt.Sprintf("IPAllocation %s has %s, but %s is in use; delete it: it is created again", a.Name, a.Status.StartAddress, known.StartAddress)})
 		}
 	}
-	return joined(waiting)
+	return step.Joined(waiting)
 }
 
 // covers reports whether an allocation has the addresses that the status has.
@@ -238,7 +239,7 @@ func allocationObstacle(a *v1alpha1.IPAllocation) *Obstacle {
 	if c == nil {
 		return &Obstacle{Reason: reasonAddresses, Message: message}
 	}
-	return &Obstacle{Reason: reasonAddresses, Message: message + ": " + c.Message, urgent: c.Status != metav1.ConditionTrue}
+	return &Obstacle{Reason: reasonAddresses, Message: message + ": " + c.Message, Urgent: c.Status != metav1.ConditionTrue}
 }
 
 // settleAddresses records what was allocated, and continues with a plan that has it.

@@ -138,7 +138,7 @@ func (s *Session) ownSecret(ctx context.Context, suffix string) (*corev1.Secret,
 		return nil, s.permit(err)
 	}
 	if secret.Annotations[v1alpha1.AnnotationClusterID] != s.clusterID() {
-		return nil, &Failure{"SecretTaken", fmt.Sprintf("Secret %s/%s belongs to another cluster; delete it if that cluster is gone", secret.Namespace, secret.Name)}
+		return nil, &Failure{Reason: "SecretTaken", Message: fmt.Sprintf("Secret %s/%s belongs to another cluster; delete it if that cluster is gone", secret.Namespace, secret.Name)}
 	}
 	return secret, nil
 }

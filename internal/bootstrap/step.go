@@ -10,60 +10,25 @@ package bootstrap
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon/install"
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
-	"github.com/butlerdotdev/butler/provider/errtext"
 )
 
-// Obstacle is what a step waits for. It has no times and no request ids, so
-// that it changes only when the obstacle does.
-type Obstacle struct {
-	Reason  string
-	Message string
-	// Poll runs the step again soon: no event reports that the obstacle is gone.
-	Poll bool
-
-	urgent bool // not transient: reported before those that are
-}
-
-// stable is an error's text without what differs each time: the near end of a
-// broken connection, and in which of several ways a peer did not answer.
-func stable(err error) string {
-	text := err.Error()
-	for _, silence := range []string{"no route to host", "i/o timeout", "connection timed out", "context deadline exceeded", "Client.Timeout exceeded"} {
-		if strings.Contains(text, silence) {
-			return noAnswer
-		}
-	}
-	return strings.Join(strings.Fields(errtext.Stable(err).Error()), " ")
-}
-
-const noAnswer = "no answer in time"
-
-// because is what an error adds to the fact that a peer does not answer:
-// nothing, if it only says so.
-func because(err error) string {
-	text := stable(err)
-	if strings.Contains(text, noAnswer) || strings.Contains(text, "connection refused") {
-		return ""
-	}
-	return ": " + text
-}
+// Obstacle is what a step waits for.
+type Obstacle = step.Obstacle
 
 // ErrChanged ends a walk that is about a ClusterBootstrap of the past. Another one
 // is due at once.
 var ErrChanged = errors.New("the ClusterBootstrap has changed")
 
 // Failure is an error that no retry fixes; a changed spec may.
-type Failure struct{ Reason, Message string }
-
-func (f *Failure) Error() string { return f.Message }
+type Failure = step.Failure
 
 // Step is one part of the way.
 type Step struct {
@@ -189,14 +154,14 @@ type Progress struct {
 // something that passes by itself.
 func (s *Session) Walk(ctx context.Context, steps []Step) (Progress, error) {
 	defer s.disconnect()
-	for _, step := range steps {
-		obstacle, err := s.take(ctx, step)
+	for _, next := range steps {
+		obstacle, err := s.take(ctx, next)
 		if err != nil {
-			return Progress{Phase: step.Phase}, err
+			return Progress{Phase: next.Phase}, err
 		}
 		if obstacle != nil {
 			s.lookAtNodes(ctx)
-			return Progress{step.Phase, s.failingAddonFirst(s.mostRelevant(obstacle))}, nil
+			return Progress{next.Phase, s.failingAddonFirst(s.mostRelevant(obstacle))}, nil
 		}
 	}
 	return Progress{v1alpha1.BootstrapReady, s.deferred}, nil
@@ -205,7 +170,7 @@ func (s *Session) Walk(ctx context.Context, steps []Step) (Progress, error) {
 // mostRelevant returns the obstacle to report: a deferred one explains most of what
 // comes after, unless it is less urgent.
 func (s *Session) mostRelevant(o *Obstacle) *Obstacle {
-	if s.deferred == nil || o.urgent && !s.deferred.urgent {
+	if s.deferred == nil || o.Urgent && !s.deferred.Urgent {
 		return o
 	}
 	deferred := *s.deferred
@@ -213,11 +178,11 @@ func (s *Session) mostRelevant(o *Obstacle) *Obstacle {
 	return &deferred
 }
 
-func (s *Session) take(ctx context.Context, step Step) (*Obstacle, error) {
+func (s *Session) take(ctx context.Context, next Step) (*Obstacle, error) {
 	if s.Interrupted != nil {
 		if err := s.Interrupted(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return step.Run(ctx, s)
+	return next.Run(ctx, s)
 }

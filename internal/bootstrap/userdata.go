@@ -79,7 +79,7 @@ func (s *Session) userData(m Machine) (string, error) {
 		return "", err
 	}
 	if size, limit := len(config), s.Plan.UserDataLimit; size > limit {
-		return "", &Failure{"UserDataTooLarge", fmt.Sprintf("the configuration of machine %s has %d bytes, and user data on %s may have %d; shorten the patches of spec.talos, or set publicIP: true in the ProviderConfig or spec.network.nodeAccess: Direct: then it is pushed to the machine", m.Name, size, s.Spec.Provider, limit)}
+		return "", &Failure{Reason: "UserDataTooLarge", Message: fmt.Sprintf("the configuration of machine %s has %d bytes, and user data on %s may have %d; shorten the patches of spec.talos, or set publicIP: true in the ProviderConfig or spec.network.nodeAccess: Direct: then it is pushed to the machine", m.Name, size, s.Spec.Provider, limit)}
 	}
 	return string(config), nil
 }

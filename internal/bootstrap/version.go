@@ -14,6 +14,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -71,7 +72,7 @@ func (s *Session) checkVersions(nodes []*inspected) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	return &Failure{reasonVersionMismatch, fmt.Sprintf("%s, but spec.talos.version is %s; %s", listed(wrong), want, s.versionRemedy())}
+	return &Failure{Reason: reasonVersionMismatch, Message: fmt.Sprintf("%s, but spec.talos.version is %s; %s", step.Listed(wrong), want, s.versionRemedy())}
 }
 
 // versionRemedy says what to do; with a machine configured, spec.talos is immutable.
@@ -108,7 +109,7 @@ func (s *Session) checkBooted(ctx context.Context, client *talos.Client, i int) 
 	defer cancel()
 	image, err := client.Image(ctx, status.IPAddress)
 	if err != nil {
-		return talosObstacle(status, false, "does not report its image: "+stable(err)), nil
+		return talosObstacle(status, false, "does not report its image: "+step.Stable(err)), nil
 	}
 	if err := s.checkExtensions(status.Name, image); err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (s *Session) checkExtensions(machine string, image talos.Image) error {
 	}
 	for _, needed := range addon.Extensions(s.Spec) {
 		if !slices.Contains(image.Extensions, needed) {
-			return &Failure{reasonSchematicMismatch, fmt.Sprintf("machine %s was booted from an image of schematic %s, which lacks the extension %s that spec.addons needs; destroy the cluster and use an image of spec.talos.schematic %s", machine, image.Schematic, needed, want)}
+			return &Failure{Reason: reasonSchematicMismatch, Message: fmt.Sprintf("machine %s was booted from an image of schematic %s, which lacks the extension %s that spec.addons needs; destroy the cluster and use an image of spec.talos.schematic %s", machine, image.Schematic, needed, want)}
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/sim/clusterapi"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/serve"
@@ -60,6 +61,16 @@ func (a App) controllerCommand() *cobra.Command {
 }
 
 func (a App) runController(ctx context.Context, s environment, name string, args []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		// The parent process holds the other end.
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	if known, err := a.runClusterAPI(ctx, s, name, args); known {
+		return err
+	}
 	all, err := a.controllers(s)
 	if err != nil {
 		return err
@@ -72,35 +83,53 @@ func (a App) runController(ctx context.Context, s environment, name string, args
 		}
 		return failure.Usagef("unknown controller %q; known are %s", name, strings.Join(names, ", "))
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		// The parent process holds the other end.
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		cancel()
-	}()
 	return all[i].Run(ctx, args, program.Streams{Out: a.Out, Err: a.Err})
+}
+
+// runClusterAPI runs a program of Cluster API that a rehearsal has, if the name is one.
+func (a App) runClusterAPI(ctx context.Context, s environment, name string, args []string) (known bool, err error) {
+	e := clusterapi.Environment{Network: s.network, Out: a.Err}
+	switch {
+	case name == clusterapi.Core:
+		return true, clusterapi.RunCore(ctx, args, e)
+	case strings.HasPrefix(name, clusterapi.Infrastructure):
+		transport, err := s.transport()
+		if err != nil {
+			return true, err
+		}
+		return true, clusterapi.RunInfrastructure(ctx, name, args, e, clusterapi.Platforms{Providers: a.Providers, Transport: transport})
+	}
+	return false, nil
+}
+
+// transport reaches the platforms of the network that a controller runs in.
+func (s environment) transport() (t provider.Transport, err error) {
+	t.DialContext = (&net.Dialer{}).DialContext
+	if s.network == "" {
+		return t, nil
+	}
+	t.DialContext = network.Dialer(s.network)
+	if s.ca != "" {
+		t.RootCAs, err = sim.RootCAs(s.ca)
+	}
+	return t, err
 }
 
 // controllers returns the controllers of this project that this executable has.
 func (a App) controllers(s environment) ([]program.Program, error) {
-	transport := provider.Transport{DialContext: (&net.Dialer{}).DialContext}
+	transport, err := s.transport()
+	if err != nil {
+		return nil, err
+	}
 	addons := source.Options{Carried: charts.FS}
 	if s.network != "" {
-		transport.DialContext = network.Dialer(s.network)
-		var err error
 		if addons.HTTP, err = operation.NewSimulatedHTTP(transport.DialContext, s.ca); err != nil {
 			return nil, err
-		}
-		if s.ca != "" {
-			if transport.RootCAs, err = sim.RootCAs(s.ca); err != nil {
-				return nil, err
-			}
 		}
 	}
 	out := []program.Program{
 		clusterbootstrap.Program(transport.DialContext, addons),
-		butlercontroller.Program(),
+		butlercontroller.Program(transport.DialContext, addons),
 	}
 	for _, p := range a.Providers {
 		out = append(out, serve.ProgramWith(p, serve.Options{Transport: transport, NoAmbient: s.network != "", Clock: a.Hooks.Clock}))

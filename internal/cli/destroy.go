@@ -34,9 +34,11 @@ type destroyFlags struct {
 	evenIfGone  bool
 	// evenIfTenants abandons the tenants of the cluster.
 	evenIfTenants bool
-	yes           bool
-	dryRun        bool
-	timeout       time.Duration
+	// withTenants deletes the tenant clusters first.
+	withTenants bool
+	yes         bool
+	dryRun      bool
+	timeout     time.Duration
 }
 
 func (a App) destroyCommand() *cobra.Command {
@@ -54,10 +56,11 @@ clone or restore created are listed and kept.
 
 A cluster that manages itself first returns its management to this machine.
 
-The command also looks for tenants on the cluster: Clusters and Machines of
-Cluster API, hosted control planes, and Services of type LoadBalancer that do
-not belong to its addons. If there are any, it lists them and refuses, because
-they would keep running without management. --even-if-tenants abandons them.
+The command also looks for tenants on the cluster: tenant clusters, Clusters and
+Machines of Cluster API, hosted control planes, and Services of type
+LoadBalancer that do not belong to its addons. If there are any, it lists them
+and refuses, because they would keep running without management. --with-tenants
+deletes tenant clusters first; --even-if-tenants abandons what is there.
 
 With --orphans no plane is used: everything on the platform that is tagged with
 the name of the cluster in FILE is found by its tags and deleted directly. Use
@@ -83,6 +86,7 @@ several cluster ids have the name, --cluster-id selects one.`,
 	cmd.Flags().StringVar(&f.clusterID, "cluster-id", "", "with --orphans: the `ID` of the cluster if several have the name")
 	cmd.Flags().BoolVar(&f.evenIfGone, "even-if-gone", false, "continue if the platform holds nothing of a cluster that the plane knows there")
 	cmd.Flags().BoolVar(&f.evenIfTenants, "even-if-tenants", false, "continue if the cluster has tenants; they lose their management")
+	cmd.Flags().BoolVar(&f.withTenants, "with-tenants", false, "delete the tenant clusters of the cluster first")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "delete without confirmation")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be deleted, and change nothing")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait until everything is gone")
@@ -113,6 +117,8 @@ func (f destroyFlags) check() error {
 		return failure.Usagef("--cluster-id must be a UUID, the value of the label %s, not %q", v1alpha1.AnnotationClusterID, f.clusterID)
 	case f.evenIfTenants && f.orphans:
 		return failure.Usagef("--even-if-tenants and --orphans exclude each other; --orphans does not look for tenants")
+	case f.withTenants && f.orphans:
+		return failure.Usagef("--with-tenants and --orphans exclude each other; tenant clusters are deleted by their management cluster")
 	case f.evenIfGone && f.orphans:
 		return failure.Usagef("--even-if-gone and --orphans exclude each other; --orphans deletes what it finds")
 	case f.Rehearse && f.credentials != "":
@@ -163,7 +169,7 @@ func (a App) newTeardown(f destroyFlags) *teardown.Teardown {
 			return operation.NewSecret(config, values), source, err
 		},
 		ClusterID: f.clusterID, NewCredentials: f.credentials != "",
-		EvenIfGone: f.evenIfGone, EvenIfTenants: f.evenIfTenants, Yes: f.yes, DryRun: f.dryRun,
+		EvenIfGone: f.evenIfGone, EvenIfTenants: f.evenIfTenants, WithTenants: f.withTenants, Yes: f.yes, DryRun: f.dryRun,
 	}
 }
 

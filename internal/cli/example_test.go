@@ -37,7 +37,7 @@ const (
 )
 
 func TestExamplesAreWorthCopying(t *testing.T) {
-	files, err := filepath.Glob("../../configs/examples/*.yaml")
+	files, err := filepath.Glob("../../configs/examples/[^t]*.yaml") // those of tenant clusters are others
 	if err != nil || len(files) < 3 {
 		t.Fatalf("%v, %v", files, err)
 	}

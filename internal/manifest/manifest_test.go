@@ -19,7 +19,7 @@ import (
 const example = "../../configs/examples/harvester-single-node.yaml"
 
 func TestExamplesAreAccepted(t *testing.T) {
-	files, err := filepath.Glob("../../configs/examples/*.yaml")
+	files, err := filepath.Glob("../../configs/examples/[^t]*.yaml") // those of tenant clusters are others
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%v, %v", files, err)
 	}

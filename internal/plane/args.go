@@ -8,6 +8,10 @@ import (
 	"strings"
 )
 
+// ReportVersion is a flag of the API server of this project, with a version after it: what it
+// reports instead of its own. Nothing else changes with it.
+const ReportVersion = "--report-version="
+
 func (p *Plane) etcdArgs(f certFiles) []string {
 	return []string{
 		"--data-dir=" + dataDir(p.options.Dir),

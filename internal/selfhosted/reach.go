@@ -147,3 +147,38 @@ func Connect(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1
 	now, err := v.ask(ctx)
 	return v.client, now, err
 }
+
+// OnCluster calls f with a client of the cluster itself, whichever plane is in charge of it:
+// tenant clusters are there. The calls of the client have a timeout.
+func OnCluster(ctx context.Context, w workspace.Workspace, f func(client.Client) error) error {
+	return w.ReadPlane(ctx, func(local client.Client) error {
+		cb, err := w.FindCluster(ctx, local)
+		if err != nil {
+			return err
+		}
+		if cb == nil {
+			return w.AbsentError()
+		}
+		c, err := connectAsAdministrator(ctx, w, local, cb)
+		if err != nil {
+			return err
+		}
+		return f(c)
+	})
+}
+
+func connectAsAdministrator(ctx context.Context, w workspace.Workspace, local client.Client, cb *v1alpha1.ClusterBootstrap) (client.Client, error) {
+	if MovedAway(cb) {
+		c, _, err := Connect(ctx, w, local, cb)
+		return c, err
+	}
+	dial, err := w.NewDialer()
+	if err != nil {
+		return nil, err
+	}
+	config, err := RESTConfig(ctx, local, cb, dial)
+	if err != nil {
+		return nil, err
+	}
+	return newBoundedClient(config)
+}

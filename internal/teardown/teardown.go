@@ -43,7 +43,9 @@ type Teardown struct {
 	// EvenIfGone continues if the platform has nothing of a cluster that is known to run
 	// there, and EvenIfTenants continues if the cluster has tenants.
 	EvenIfGone, EvenIfTenants bool
-	Yes, DryRun               bool
+	// WithTenants deletes the tenant clusters first.
+	WithTenants bool
+	Yes, DryRun bool
 	// byManifest is true if the name of the cluster comes from a manifest.
 	byManifest bool
 }
@@ -122,6 +124,9 @@ func (t *Teardown) Destroy(ctx context.Context, w workspace.Workspace) (err erro
 	o.Hooks.Reached("destroy/listed")
 	if !t.Yes && !t.Confirm(ctx, fmt.Sprintf("Delete cluster %s?", w.Name)) {
 		return failure.Usagef("nothing was deleted; answer y, or pass --yes")
+	}
+	if err = x.deleteTenants(o.Local, found); err != nil {
+		return err
 	}
 	if err = x.run(found); err != nil {
 		x.account()

@@ -16,12 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/selfhosted"
+	"github.com/butlerdotdev/butler/internal/tenants"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
@@ -32,6 +34,7 @@ func (t tenant) String() string { return t.kind + " " + t.name }
 
 // tenantKinds are the kinds whose objects are always tenants.
 var tenantKinds = []schema.GroupKind{
+	{Group: v1alpha1.Group, Kind: "TenantCluster"},
 	{Group: "cluster.x-k8s.io", Kind: "Cluster"},
 	{Group: "cluster.x-k8s.io", Kind: "Machine"},
 	{Group: "steward.butlerlabs.dev", Kind: "TenantControlPlane"},
@@ -64,16 +67,71 @@ func (x *destruction) findTenants(local client.Client) (err error) {
 }
 
 func (x *destruction) listTenants(ctx context.Context, local client.Client) ([]tenant, error) {
+	c, err := x.connectToCluster(ctx, local)
+	if err != nil {
+		return nil, err
+	}
+	return tenantsOn(ctx, c, x.releases())
+}
+
+// connectToCluster returns a client of the cluster itself.
+func (x *destruction) connectToCluster(ctx context.Context, local client.Client) (client.Client, error) {
 	config, err := selfhosted.RESTConfig(ctx, local, x.cluster, x.Dial())
 	if err != nil {
 		return nil, err
 	}
 	config.Timeout = selfhosted.EpochPatience
-	c, err := workspace.NewClient(config)
-	if err != nil {
-		return nil, err
+	return workspace.NewClient(config)
+}
+
+// deleteTenants deletes the tenant clusters while the cluster can still do so, records them
+// in the ledger, and refuses to continue if other tenants are left.
+func (x *destruction) deleteTenants(local client.Client, found inventory.Inventory) error {
+	if !x.job.WithTenants || len(x.tenants) == 0 {
+		return nil
 	}
-	return tenantsOn(ctx, c, x.releases())
+	c, err := x.connectToCluster(x.Context(), local)
+	if err != nil {
+		return err
+	}
+	all, err := tenants.List(x.Context(), c)
+	if err != nil {
+		return err
+	}
+	if err := x.recordTenants(found, all); err != nil {
+		return err
+	}
+	for i := range all { // all at once, then each is waited for
+		if err := c.Delete(x.Context(), &all[i]); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete tenant cluster %s: %w", all[i].Name, err)
+		}
+	}
+	for i := range all {
+		x.progress.Step(fmt.Sprintf("deleting tenant cluster %s/%s", all[i].Namespace, all[i].Name))
+		if err := tenants.Delete(x.Context(), c, &all[i], func(tc *v1alpha1.TenantCluster) { x.progress.Waiting(tenants.Obstacle(tc)) }); err != nil {
+			return err
+		}
+	}
+	if err := x.findTenants(local); err != nil {
+		return err
+	}
+	return x.refuseLeft()
+}
+
+// recordTenants writes tenant clusters into the ledger: they count as deleted once the
+// platform holds nothing of the cluster.
+func (x *destruction) recordTenants(found inventory.Inventory, all []v1alpha1.TenantCluster) error {
+	l, err := updateLedger(x.Context(), x.Operation, x.cluster.Namespace, x.id, found)
+	if err != nil {
+		return err
+	}
+	for _, tc := range all {
+		e := entry{tc.Annotations[v1alpha1.AnnotationClusterID], "tenant cluster", tc.Namespace + "/" + tc.Name}
+		if !slices.Contains(l.entries, e) {
+			l.entries = append(l.entries, e)
+		}
+	}
+	return writeLedger(x.Context(), x.Operation, l)
 }
 
 // releases returns the Helm releases of the cluster's own addons, as namespace/name.
@@ -163,15 +221,28 @@ func (x *destruction) tenantTable() string {
 		return ""
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s has tenants, which would lose their management:\n\n", x.Name)
+	what := "which would lose their management"
+	if x.job.WithTenants {
+		what = "of which tenant clusters are deleted first"
+	}
+	fmt.Fprintf(&text, "%s has tenants, %s:\n\n", x.Name, what)
 	for _, t := range x.tenants {
 		fmt.Fprintf(&text, "  %s (%s)\n", t, t.why)
 	}
 	return text.String() + "\n"
 }
 
-// refuseTenants refuses to abandon tenants, unless the user has confirmed that.
+// refuseTenants refuses to abandon tenants, unless the user has confirmed that, or has them
+// deleted first.
 func (x *destruction) refuseTenants() error {
+	if x.job.WithTenants {
+		return nil
+	}
+	return x.refuseLeft()
+}
+
+// refuseLeft refuses to abandon the tenants that are there.
+func (x *destruction) refuseLeft() error {
 	if len(x.tenants) == 0 || x.job.EvenIfTenants {
 		return nil
 	}
@@ -179,6 +250,10 @@ func (x *destruction) refuseTenants() error {
 	for _, t := range x.tenants {
 		names = append(names, t.String())
 	}
-	return failure.Usagef("%s has tenants: %s; nothing was deleted; delete them first, on the cluster, or abandon them: %s --even-if-tenants",
-		x.Name, firstFew(names), x.Command("destroy"))
+	if x.job.WithTenants {
+		return failure.Usagef("%s still has tenants that are no tenant clusters: %s; the cluster was not deleted; delete them on the cluster, or abandon them: %s --even-if-tenants",
+			x.Name, firstFew(names), x.Command("destroy"))
+	}
+	return failure.Usagef("%s has tenants: %s; nothing was deleted; delete tenant clusters first with %s --with-tenants and others on the cluster, or abandon them: %s --even-if-tenants",
+		x.Name, firstFew(names), x.Command("destroy"), x.Command("destroy"))
 }

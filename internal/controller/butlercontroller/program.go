@@ -5,22 +5,54 @@
 package butlercontroller
 
 import (
+	"flag"
+	"strings"
+
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/butlerdotdev/butler/internal/addon/source"
 	"github.com/butlerdotdev/butler/internal/controller/butlerconfig"
 	"github.com/butlerdotdev/butler/internal/controller/ipallocation"
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/controller/team"
+	"github.com/butlerdotdev/butler/internal/controller/tenantcluster"
+	"github.com/butlerdotdev/butler/internal/talos"
 )
 
 // Name of the program, and of the controller in events.
 const Name = "butler-controller"
 
-// Program looks after the platform of a management cluster and allocates addresses.
-func Program() program.Program {
-	return program.Program{Name: Name, Register: func(m manager.Manager) error {
-		if err := butlerconfig.Register(m); err != nil {
-			return err
-		}
-		return ipallocation.Register(m, ipallocation.Options{Name: Name})
-	}}
+// trustdTag is that of the image that Steward serves the Talos API's certificates with.
+const trustdTag = "v0.4.0"
+
+// Program looks after the platform of a management cluster, allocates addresses and creates
+// tenant clusters. Where the addons of these come from is asked with --charts.
+func Program(dial talos.Dialer, addons source.Options) program.Program {
+	trustd := trustdTag
+	return program.Program{
+		Name: Name,
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&addons.Charts, "charts", source.Upstream, "where charts of tenant clusters come from: a directory, oci://registry/path, or upstream")
+			f.StringVar(&trustd, "trustd-tag", trustdTag, "`tag` of the image that Steward serves the Talos API's certificates with")
+		},
+		Register: func(m manager.Manager) error {
+			if strings.HasPrefix(addons.Charts, "oci://") {
+				addons.HTTP = nil // the user has named it: a rehearsal, too, reaches it for real
+			}
+			from, err := source.New(addons)
+			if err != nil {
+				return err
+			}
+			if err := butlerconfig.Register(m); err != nil {
+				return err
+			}
+			if err := team.Register(m); err != nil {
+				return err
+			}
+			if err := tenantcluster.Register(m, tenantcluster.Options{Dial: dial, Addons: from, TrustdTag: trustd}); err != nil {
+				return err
+			}
+			return ipallocation.Register(m, ipallocation.Options{Name: Name})
+		},
+	}
 }

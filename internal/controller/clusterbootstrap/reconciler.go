@@ -22,6 +22,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon/install"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -168,15 +169,12 @@ func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
 	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial, Addons: r.Addons, Clock: r.Clock, NewSecrets: r.NewSecrets}
 }
 
-// pollAfter is when to ask again where no change is reported: soon while
-// things move, ever less often while they do not. What took 20 seconds is seen
-// within a quarter of one.
+// pollAfter is when to ask again where no change is reported.
 func (r *Reconciler) pollAfter(cb *v1alpha1.ClusterBootstrap, p bootstrap.Progress) time.Duration {
 	if p.Obstacle == nil || !p.Obstacle.Poll {
 		return upkeep
 	}
-	still := r.Clock().Sub(cb.Status.LastUpdated.Time)
-	return min(max(still/80, 250*time.Millisecond), 5*time.Second)
+	return step.PollAfter(r.Clock().Sub(cb.Status.LastUpdated.Time))
 }
 
 // remove releases the ClusterBootstrap when everything it made is gone. On the

@@ -5,15 +5,21 @@ package component
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
 	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/version"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
@@ -31,6 +37,7 @@ func runAPIServer(ctx context.Context, args []string) error {
 	for _, f := range o.Flags().FlagSets {
 		flags.AddFlagSet(f)
 	}
+	reported := flags.String("report-version", "", "version that /version reports instead of the real one")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -54,7 +61,54 @@ func runAPIServer(ctx context.Context, args []string) error {
 		return utilerrors.NewAggregate(errs)
 	}
 	exitWith(ctx)
+	if *reported != "" {
+		return runAs(ctx, completed, *reported)
+	}
 	return apiserver.Run(ctx, completed)
+}
+
+// runAs is apiserver.Run with another version at /version.
+func runAs(ctx context.Context, o options.CompletedOptions, reported string) error {
+	config, err := apiserver.NewConfig(o)
+	if err != nil {
+		return err
+	}
+	generic := config.Aggregator.GenericConfig
+	build := generic.BuildHandlerChainFunc
+	generic.BuildHandlerChainFunc = func(next http.Handler, c *server.Config) http.Handler {
+		return build(reporting(next, reported), c)
+	}
+	completed, err := config.Complete()
+	if err != nil {
+		return err
+	}
+	chain, err := apiserver.CreateServerChain(completed)
+	if err != nil {
+		return err
+	}
+	prepared, err := chain.PrepareRun()
+	if err != nil {
+		return err
+	}
+	return prepared.Run(ctx)
+}
+
+// reporting answers /version with another version.
+func reporting(next http.Handler, text string) http.Handler {
+	info := version.Get()
+	info.GitVersion = text
+	if v, err := utilversion.ParseSemantic(text); err == nil {
+		info.Major, info.Minor = strconv.Itoa(int(v.Major())), strconv.Itoa(int(v.Minor()))
+	}
+	body, _ := json.MarshalIndent(info, "", "  ") // strings only
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/version" && r.URL.Path != "/version/" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	})
 }
 
 func runControllerManager(ctx context.Context, args []string) error {

@@ -33,11 +33,35 @@ const (
 	lastBackOff  = 30 * time.Second
 )
 
-// controllerOf is the controller in an image, if it is one of this project.
+// controllerOf is the controller in an image, if it is one of this project, or one of Cluster
+// API that a rehearsal runs.
 func controllerOf(image string) (name string, ok bool) {
 	image, _, _ = strings.Cut(image, "@")
-	name, _, _ = strings.Cut(path.Base(image), ":")
-	return name, name == "butler-controller" || name == "butler-bootstrap" || strings.HasPrefix(name, "butler-provider-")
+	repository, name := path.Split(image)
+	name, _, _ = strings.Cut(name, ":")
+	switch {
+	case name == "butler-controller" || name == "butler-bootstrap" || strings.HasPrefix(name, "butler-provider-"):
+		return name, true
+	case hasWebhooks(name):
+		return name, true
+	}
+	name, ok = infrastructure[repository+name]
+	return name, ok
+}
+
+// hasWebhooks says whether a controller answers its own webhooks.
+func hasWebhooks(name string) bool { return name == "cluster-api-controller" }
+
+// infrastructure has the programs that play infrastructure providers of Cluster API, by
+// their images.
+var infrastructure = map[string]string{
+	"registry.k8s.io/cluster-api-aws/cluster-api-aws-controller":           "infrastructure-aws",
+	"registry.k8s.io/cluster-api-gcp/cluster-api-gcp-controller":           "infrastructure-gcp",
+	"registry.k8s.io/cluster-api-azure/cluster-api-azure-controller":       "infrastructure-azure",
+	"ghcr.io/nutanix-cloud-native/cluster-api-provider-nutanix/controller": "infrastructure-nutanix",
+	"ghcr.io/ionos-cloud/cluster-api-provider-proxmox":                     "infrastructure-proxmox",
+	"ghcr.io/rancher-sandbox/cluster-api-provider-harvester":               "infrastructure-harvester",
+	"quay.io/capk/capk-manager":                                            "infrastructure-kubevirt",
 }
 
 // of are the containers of a pod that run for real.
@@ -55,6 +79,24 @@ func (c Controllers) of(pod *corev1.Pod) (containers []corev1.Container) {
 type programs struct {
 	mu     sync.Mutex
 	states map[types.UID]map[string]podState // by pod and container
+	hooks  map[types.UID]string              // where the webhooks of pods answer, without TLS
+}
+
+// setHooks records where the webhooks of a pod answer.
+func (p *programs) setHooks(pod types.UID, address string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hooks == nil {
+		p.hooks = map[types.UID]string{}
+	}
+	p.hooks[pod] = address
+}
+
+// hooksOf is empty for a pod whose program has none.
+func (p *programs) hooksOf(pod types.UID) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hooks[pod]
 }
 
 // judge is the state of a pod that is ready as far as these controllers are. One that
@@ -90,6 +132,7 @@ func (p *programs) forget(pod types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.states, pod)
+	delete(p.hooks, pod)
 }
 
 // runControllers runs those of a pod until ctx ends; done is closed when they have

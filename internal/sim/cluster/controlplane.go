@@ -29,6 +29,7 @@ type ControlPlane struct {
 	ServiceCIDR string
 	Admission   []Admission
 	Services    *Services // where the API server finds services and pods; nil: nowhere
+	Version     string    // that the API server reports; empty: its own
 }
 
 // Admission is the configuration of an admission plugin.
@@ -44,6 +45,9 @@ func Start(ctx context.Context, c ControlPlane) (*plane.Plane, error) {
 	}
 	// Pods of a CNI and of storage are privileged.
 	args := []string{"--enable-admission-plugins=NodeRestriction", "--allow-privileged=true"}
+	if c.Version != "" {
+		args = append(args, plane.ReportVersion+c.Version)
+	}
 	if len(c.Admission) > 0 {
 		path, err := c.writeAdmission()
 		if err != nil {

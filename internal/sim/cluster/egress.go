@@ -120,7 +120,8 @@ func (e *egress) configuration() ([]byte, error) {
 // call is a connection to a pod.
 type call struct {
 	net.Conn
-	pod *corev1.Pod
+	pod   *corev1.Pod
+	hooks string // where the pod's own webhooks answer; empty: nowhere
 }
 
 // connect answers CONNECT with a connection to a pod. The caller waits for the
@@ -131,7 +132,7 @@ func (e *egress) connect(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "want CONNECT address:port", http.StatusBadRequest)
 		return
 	}
-	pod, refused := e.services.find(at)
+	pod, hooks, refused := e.services.find(at)
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
@@ -145,7 +146,7 @@ func (e *egress) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	select {
-	case e.calls <- &call{conn, pod}:
+	case e.calls <- &call{Conn: conn, pod: pod, hooks: hooks}:
 	case <-e.closed.Done():
 		_ = conn.Close()
 	}

@@ -12,12 +12,14 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
+	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -29,8 +31,12 @@ type injector struct {
 	client     kubernetes.Interface
 	validating admissionlisters.ValidatingWebhookConfigurationLister
 	mutating   admissionlisters.MutatingWebhookConfigurationLister
+	converters converters
 	queue      workqueue.TypedRateLimitingInterface[struct{}]
 }
+
+// injectorName is by what its writes are known.
+const injectorName = "emulated-ca-injector"
 
 func newInjector(s *Services, client kubernetes.Interface, factory informers.SharedInformerFactory) *injector {
 	webhooks := factory.Admissionregistration().V1()
@@ -76,7 +82,7 @@ func (i *injector) run(ctx context.Context) {
 // inject looks at all webhooks: they are few.
 func (i *injector) inject(ctx context.Context) error {
 	registered := i.client.AdmissionregistrationV1()
-	options := metav1.UpdateOptions{FieldManager: "emulated-ca-injector"}
+	options := metav1.UpdateOptions{FieldManager: injectorName}
 	validating, err := i.validating.List(labels.Everything())
 	errs := []error{err}
 	for _, c := range validating {
@@ -97,7 +103,15 @@ func (i *injector) inject(ctx context.Context) error {
 			errs = append(errs, err)
 		}
 	}
+	if i.converters.client != nil {
+		errs = append(errs, i.converters.inject(ctx, i.services))
+	}
 	return errors.Join(errs...)
+}
+
+// follows has the injector look at the definitions of an API server too.
+func (i *injector) follows(client clientset.Interface, factory metadatainformer.SharedInformerFactory) {
+	i.converters = newConverters(client, factory, func() { i.queue.Add(struct{}{}) })
 }
 
 func validatingClients(c *admissionregistrationv1.ValidatingWebhookConfiguration) (clients []*admissionregistrationv1.WebhookClientConfig) {

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
@@ -32,7 +31,7 @@ import (
 type metalLB struct {
 	client   kubernetes.Interface
 	services corelisters.ServiceLister
-	pools    cache.GenericLister
+	ranges   func() ([]string, error) // as parseRange reads them
 	queue    workqueue.TypedRateLimitingInterface[struct{}]
 }
 
@@ -48,8 +47,12 @@ func RunMetalLB(ctx context.Context, config *rest.Config) error {
 	}
 	services := informers.NewSharedInformerFactory(client, 0)
 	pools := dynamicinformer.NewDynamicSharedInformerFactory(loose, 0)
-	m, err := newMetalLB(client, services.Core().V1().Services(), pools.ForResource(addressPools))
+	addresses := pools.ForResource(addressPools)
+	m, err := newMetalLB(client, services.Core().V1().Services(), func() ([]string, error) { return rangesOf(addresses.Lister()) })
 	if err != nil {
+		return err
+	}
+	if _, err := addresses.Informer().AddEventHandler(m.handler()); err != nil {
 		return err
 	}
 	services.StartWithContext(ctx)
@@ -63,18 +66,54 @@ func RunMetalLB(ctx context.Context, config *rest.Config) error {
 
 var addressPools = schema.GroupVersionResource{Group: "metallb.io", Version: "v1beta1", Resource: "ipaddresspools"}
 
-func newMetalLB(client kubernetes.Interface, services coreinformers.ServiceInformer, pools informers.GenericInformer) (*metalLB, error) {
+func newMetalLB(client kubernetes.Interface, services coreinformers.ServiceInformer, ranges func() ([]string, error)) (*metalLB, error) {
 	m := &metalLB{
-		client: client, services: services.Lister(), pools: pools.Lister(),
+		client: client, services: services.Lister(), ranges: ranges,
 		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[struct{}]()),
 	}
+	_, err := services.Informer().AddEventHandler(m.handler())
+	return m, err
+}
+
+func (m *metalLB) handler() cache.ResourceEventHandler {
 	look := func() { m.queue.Add(struct{}{}) }
-	handler := cache.ResourceEventHandlerFuncs{
+	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { look() }, UpdateFunc: func(_, _ any) { look() }, DeleteFunc: func(any) { look() },
 	}
-	_, err1 := services.Informer().AddEventHandler(handler)
-	_, err2 := pools.Informer().AddEventHandler(handler)
-	return m, errors.Join(err1, err2)
+}
+
+// rangesOf are those of all pools.
+func rangesOf(pools cache.GenericLister) (out []string, err error) {
+	all, err := pools.List(labels.Everything())
+	for _, pool := range all {
+		ranges, _, _ := unstructured.NestedStringSlice(pool.(*unstructured.Unstructured).Object, "spec", "addresses")
+		out = append(out, ranges...)
+	}
+	return out, err
+}
+
+// cloudAddresses are those of the load balancers of a cloud: a range for documentation, which
+// no network of a rehearsal has.
+const cloudAddresses = "198.51.100.0/24"
+
+// RunCloudBalancers gives Services of type LoadBalancer addresses, as the service controller of
+// a cloud controller manager does, until ctx ends. The load balancers are no objects of the
+// simulated cloud, and nothing answers at them but hosted control planes.
+func RunCloudBalancers(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	services := informers.NewSharedInformerFactory(client, 0)
+	m, err := newMetalLB(client, services.Core().V1().Services(), func() ([]string, error) { return []string{cloudAddresses}, nil })
+	if err != nil {
+		return err
+	}
+	services.StartWithContext(ctx)
+	defer services.Shutdown()
+	services.WaitForCacheSyncWithContext(ctx)
+	m.run(ctx)
+	return nil
 }
 
 func (m *metalLB) run(ctx context.Context) {
@@ -99,14 +138,14 @@ func (m *metalLB) assign(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pools, err := m.pools.List(labels.Everything())
+	ranges, err := m.ranges()
 	if err != nil {
 		return err
 	}
 	taken, pending := sorted(services)
 	var errs []error
 	for _, s := range pending {
-		address, ok := freeOf(pools, taken)
+		address, ok := freeOf(ranges, taken)
 		if !ok {
 			break // until a Service goes, or a pool comes
 		}
@@ -134,19 +173,16 @@ func sorted(services []*corev1.Service) (taken map[netip.Addr]bool, pending []*c
 	return taken, pending
 }
 
-// freeOf is the first address of the pools that is not assigned.
-func freeOf(pools []runtime.Object, taken map[netip.Addr]bool) (netip.Addr, bool) {
-	for _, pool := range pools {
-		ranges, _, _ := unstructured.NestedStringSlice(pool.(*unstructured.Unstructured).Object, "spec", "addresses")
-		for _, text := range ranges {
-			from, to, err := parseRange(text)
-			if err != nil {
-				continue // MetalLB's webhook would have refused it
-			}
-			for a := from; a.Compare(to) <= 0; a = a.Next() {
-				if !taken[a] {
-					return a, true
-				}
+// freeOf is the first address of the ranges that is not assigned.
+func freeOf(ranges []string, taken map[netip.Addr]bool) (netip.Addr, bool) {
+	for _, text := range ranges {
+		from, to, err := parseRange(text)
+		if err != nil {
+			continue // MetalLB's webhook would have refused it
+		}
+		for a := from; a.Compare(to) <= 0; a = a.Next() {
+			if !taken[a] {
+				return a, true
 			}
 		}
 	}

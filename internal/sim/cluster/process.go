@@ -150,6 +150,14 @@ func (p *process) command(kubeconfig, health string) (*exec.Cmd, *os.File, error
 		return nil, nil, err
 	}
 	line := slices.Concat(p.kubelet.Controllers.Command, []string{p.name()}, arguments(p.container, env, health, metrics))
+	if hasWebhooks(p.name()) {
+		address, err := freeAddress()
+		if err != nil {
+			return nil, nil, err
+		}
+		p.kubelet.programs.setHooks(p.pod.UID, address)
+		line = append(line, "--webhook-bind-address="+address)
+	}
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, log, log
 	cmd.Env = append(inherited(), "KUBECONFIG="+kubeconfig)

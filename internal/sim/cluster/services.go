@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -13,11 +14,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	discoverylisters "k8s.io/client-go/listers/discovery/v1"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 
 	"github.com/butlerdotdev/butler/internal/pki"
@@ -67,8 +71,17 @@ func (s *Services) follow(ctx context.Context, config *rest.Config) error {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	v := &view{services: factory.Core().V1().Services().Lister(), slices: factory.Discovery().V1().EndpointSlices().Lister()}
 	i := newInjector(s, client, factory)
+	definitions, err1 := clientset.NewForConfig(config)
+	objects, err2 := metadata.NewForConfig(config)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	metas := metadatainformer.NewSharedInformerFactory(objects, 0)
+	i.follows(definitions, metas)
 	factory.StartWithContext(ctx)
 	defer factory.Shutdown()
+	metas.Start(ctx.Done())
+	defer metas.Shutdown()
 	factory.WaitForCacheSyncWithContext(ctx)
 	s.show(v)
 	defer s.show(nil)
@@ -98,8 +111,22 @@ func (s *Services) present() (v *view, kubelets []*Kubelet) {
 	return s.view, kubelets
 }
 
-// find leads from an address to a pod that listens there now.
-func (s *Services) find(at netip.AddrPort) (*corev1.Pod, error) {
+// find leads from an address to a pod that listens there now, and to where its own webhooks
+// answer.
+func (s *Services) find(at netip.AddrPort) (pod *corev1.Pod, hooks string, err error) {
+	if pod, err = s.findPod(at); err != nil {
+		return nil, "", err
+	}
+	_, kubelets := s.present()
+	for _, k := range kubelets {
+		if hooks = k.programs.hooksOf(pod.UID); hooks != "" {
+			break
+		}
+	}
+	return pod, hooks, nil
+}
+
+func (s *Services) findPod(at netip.AddrPort) (*corev1.Pod, error) {
 	v, kubelets := s.present()
 	if v == nil {
 		return nil, fmt.Errorf("nothing is known of services yet")

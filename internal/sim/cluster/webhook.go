@@ -12,6 +12,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"sync"
 	"time"
 
@@ -44,14 +46,14 @@ func newWebhooks(faults *fault.Injector, ca pki.CA) *webhooks {
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          log.New(io.Discard, "", 0),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, podKey{}, c.(*tls.Conn).NetConn().(*call).pod)
+			return context.WithValue(ctx, callKey{}, c.(*tls.Conn).NetConn().(*call))
 		},
 	}
 	w.SetKeepAlivesEnabled(false) // each call finds a pod that is there
 	return w
 }
 
-type podKey struct{}
+type callKey struct{}
 
 // Serve answers on the calls that l accepts.
 func (w *webhooks) Serve(l net.Listener) error {
@@ -81,8 +83,24 @@ func (w *webhooks) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, er
 	return &c, nil
 }
 
-// serve allows what it is asked, unless the fault plan has the pod's addon refuse.
+// serve passes a call on to the program of its pod, if that has webhooks and the fault plan
+// does not have its addon refuse.
 func (w *webhooks) serve(out http.ResponseWriter, in *http.Request) {
+	c := in.Context().Value(callKey{}).(*call)
+	_, refuses := w.faults.AddonFails(fault.WebhookRefuses, c.pod.Annotations[standin.Addon])
+	if c.hooks == "" || refuses {
+		w.answer(out, in, c.pod)
+		return
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: c.hooks}) },
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+	proxy.ServeHTTP(out, in)
+}
+
+// answer allows what it is asked, unless the fault plan has the pod's addon refuse.
+func (w *webhooks) answer(out http.ResponseWriter, in *http.Request, pod *corev1.Pod) {
 	if in.Method != http.MethodPost {
 		http.Error(out, "a webhook takes POST", http.StatusMethodNotAllowed)
 		return
@@ -93,7 +111,6 @@ func (w *webhooks) serve(out http.ResponseWriter, in *http.Request) {
 		http.Error(out, "want an AdmissionReview of "+admissionv1.SchemeGroupVersion.String(), http.StatusBadRequest)
 		return
 	}
-	pod := in.Context().Value(podKey{}).(*corev1.Pod)
 	review.Response = w.verdict(pod, review.Request)
 	review.Request = nil
 	out.Header().Set("Content-Type", "application/json")

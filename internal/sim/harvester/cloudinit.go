@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,7 +31,7 @@ func cloudInitOf(v kubevirtv1.Volume) *kubevirtv1.CloudInitNoCloudSource {
 func (r *machines) lookAtCloudInit(ctx context.Context, namespace string, spec *kubevirtv1.VirtualMachineInstanceSpec, g *guest) (*obstacle, error) {
 	for _, v := range spec.Volumes {
 		init := cloudInitOf(v)
-		if init == nil {
+		if init == nil || !reads(g.spec.Image, v) {
 			continue
 		}
 		var wait *obstacle
@@ -42,6 +43,7 @@ func (r *machines) lookAtCloudInit(ctx context.Context, namespace string, spec *
 		g.spec.NetworkData, wait, err = r.initData(ctx, namespace, init.NetworkDataSecretRef, init.NetworkDataBase64, init.NetworkData, "networkdata", "networkData")
 		if v.CloudInitNoCloud == nil {
 			g.spec.NetworkData = nil // Talos looks for it on a NoCloud disk
+			g.spec.ImagePlatform = "openstack"
 		}
 		return wait, err
 	}
@@ -84,4 +86,10 @@ func notReady(message string) *obstacle {
 		phase: kubevirtv1.Scheduling, kind: kubevirtv1.VirtualMachineInstanceReady,
 		reason: "ContainersNotReady", message: message,
 	}
+}
+
+// reads says whether Talos of an image looks at a disk with cloud-init data: an image for
+// OpenStack at a config drive, any other at a NoCloud disk.
+func reads(image string, v kubevirtv1.Volume) bool {
+	return strings.Contains(image, "openstack") == (v.CloudInitConfigDrive != nil)
 }

@@ -41,11 +41,11 @@ func (r *machines) lookAtDisks(ctx context.Context, namespace string, spec *kube
 // sizeOf returns the size of a volume; that of one without a claim is not known.
 func (r *machines) sizeOf(ctx context.Context, namespace string, spec *kubevirtv1.VirtualMachineInstanceSpec, volume string) (uint64, error) {
 	for _, v := range spec.Volumes {
-		if v.Name != volume || v.PersistentVolumeClaim == nil {
+		if v.Name != volume || claimOf(v) == "" {
 			continue
 		}
 		claim := &corev1.PersistentVolumeClaim{}
-		if err := r.Get(ctx, client.ObjectKey{Namespace: namespace, Name: v.PersistentVolumeClaim.ClaimName}, claim); err != nil {
+		if err := r.Get(ctx, client.ObjectKey{Namespace: namespace, Name: claimOf(v)}, claim); err != nil {
 			return 0, client.IgnoreNotFound(err)
 		}
 		return uint64(claim.Spec.Resources.Requests.Storage().Value()), nil

@@ -29,9 +29,10 @@ func (h *Harvester) openFront() error {
 	o := h.options
 	h.front, err = front.Serve(front.Options{
 		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority, Hosts: o.Seed.Hosts, ClientCAs: clients,
-		API:    fault.API{Classify: classify, Refuse: refuseFault, Pretend: pretend, Past: past, Second: http.HandlerFunc(h.serveSecond)},
-		Tags:   func(body []byte) tag.Set { return tag.Style{}.Read(objectIn(body).labels) },
-		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
+		API:     fault.API{Classify: classify, Refuse: refuseFault, Pretend: pretend, Past: past, Second: http.HandlerFunc(h.serveSecond)},
+		Tags:    func(body []byte) tag.Set { return tag.Style{}.Read(objectIn(body).labels) },
+		Content: content,
+		Create:  o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
 	}, forward)
 	return err
 }

@@ -103,7 +103,7 @@ func (r *machines) lookAtVolumes(ctx context.Context, namespace string, spec *ku
 		if claim.Status.Phase != corev1.ClaimBound {
 			return unschedulable("pod has unbound immediate PersistentVolumeClaims: " + name), nil
 		}
-		if boot != nil && boot.PersistentVolumeClaim != nil && boot.PersistentVolumeClaim.ClaimName == claim.Name {
+		if boot != nil && claimOf(*boot) == claim.Name {
 			if g.bootable, err = r.hasImage(ctx, claim); err != nil {
 				return nil, err
 			}

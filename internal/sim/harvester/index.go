@@ -57,8 +57,8 @@ func (r *machines) using(index string) handler.MapFunc {
 func claimsOf(namespace string, spec *kubevirtv1.VirtualMachineInstanceSpec) []string {
 	var names []string
 	for _, v := range spec.Volumes {
-		if v.PersistentVolumeClaim != nil {
-			names = append(names, namespace+"/"+v.PersistentVolumeClaim.ClaimName)
+		if claim := claimOf(v); claim != "" {
+			names = append(names, namespace+"/"+claim)
 		}
 	}
 	return names

@@ -56,6 +56,9 @@ func (r *machines) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	if held, err := r.hold(ctx, vm); err != nil || !held {
 		return ctrl.Result{}, err
 	}
+	if err := r.ensureDataVolumes(ctx, vm); err != nil {
+		return ctrl.Result{}, err
+	}
 	vmi, err := r.present(ctx, vm)
 	if err != nil {
 		return ctrl.Result{}, err

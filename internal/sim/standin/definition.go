@@ -16,6 +16,8 @@ type definition struct {
 	labels     map[string]string
 	// annotations of the definition; groups of Kubernetes itself need one.
 	annotations map[string]string
+	// real is the specification of the real definition; nil: its objects are not checked.
+	real any
 }
 
 // define makes definitions of one group in one version: "things Thing", with a
@@ -30,6 +32,9 @@ func define(group, version string, all ...string) (out []definition) {
 }
 
 func (d definition) object() object {
+	if d.real != nil {
+		return d.annotate(named("apiextensions.k8s.io/v1", "CustomResourceDefinition", nil, d.name, object{"spec": d.real}))
+	}
 	plural, group, _ := strings.Cut(d.name, ".")
 	scope := "Namespaced"
 	if d.cluster {
@@ -46,6 +51,10 @@ func (d definition) object() object {
 		"group": group, "scope": scope, "versions": versions,
 		"names": object{"kind": d.kind, "listKind": d.kind + "List", "plural": plural, "singular": strings.ToLower(d.kind)},
 	}})
+	return d.annotate(o)
+}
+
+func (d definition) annotate(o object) object {
 	if d.labels != nil {
 		o.meta()["labels"] = d.labels
 	}

@@ -30,6 +30,13 @@ type provider struct {
 	beside map[string]string
 	// annotations of its pods.
 	annotations map[string]string
+	// rules are the rights of its account in all namespaces; none means that its program
+	// does not run in a rehearsal.
+	rules []any
+	// carried is the name of its definitions in config/clusterapi, and releases those that
+	// represent others; empty: its objects are not checked.
+	carried  string
+	releases []string
 }
 
 // secret is one that is filled with variables.
@@ -49,7 +56,7 @@ func (p provider) home() string {
 func (p provider) parts(r release) []part {
 	objects := slices.Concat(
 		[]object{named("v1", "Namespace", nil, p.home(), nil)},
-		p.defined(r), accounts(p.home(), p.account()), p.secrets(), p.deployments(r), p.webhooks())
+		p.defined(r), accounts(p.home(), p.account()), p.access(), p.secrets(), p.deployments(r), p.webhooks())
 	for _, o := range objects {
 		all, _ := o.meta()["labels"].(map[string]string)
 		all = maps.Clone(all)
@@ -65,16 +72,14 @@ func (p provider) parts(r release) []part {
 // defined are the definitions, which say what contract they keep in which of
 // their versions. Those of Cluster API itself change with the contract.
 func (p provider) defined(r release) []object {
-	kept := contract(p.repository, r.version)
+	kept, real := contract(p.repository, r.version), p.real(r.version)
 	var out []definition
 	for _, d := range p.definitions {
-		if p.repository == coreRepository && kept != d.versions[0] {
-			d.versions = append([]string{kept}, d.versions...)
-		}
 		d.labels = map[string]string{"cluster.x-k8s.io/" + kept: d.versions[0]}
+		d = p.checked(d, real[d.name])
 		out = append(out, d)
 	}
-	return definitions(out)
+	return definitions(append(out, p.further(out, real)...))
 }
 
 func (p provider) account() string { return p.prefix + "-manager" }
@@ -141,8 +146,13 @@ func (p provider) rule(word, plural string) rule {
 	i := slices.IndexFunc(p.definitions, func(d definition) bool { return strings.HasPrefix(d.name, plural+".") })
 	d := p.definitions[i]
 	_, group, _ := strings.Cut(d.name, ".")
-	return rule{
+	out := rule{
 		name: word + "ion." + plural + "." + group, path: "/" + word + "e-" + strings.ReplaceAll(group, ".", "-") + "-" + strings.ToLower(d.kind),
 		group: group, versions: d.versions, resources: []string{plural},
 	}
+	if p.repository == coreRepository && group == coreGroup {
+		out.path = "/" + word + "e-cluster-x-k8s-io-" + newestCore + "-" + strings.ToLower(d.kind)
+		out.versions = []string{newestCore}
+	}
+	return out
 }

@@ -3,6 +3,8 @@
 
 package standin
 
+import "github.com/butlerdotdev/butler/config/clusterapi"
+
 const (
 	coreGroup           = "cluster.x-k8s.io"
 	infrastructureGroup = "infrastructure.cluster.x-k8s.io"
@@ -34,7 +36,9 @@ func core() provider {
 			"--diagnostics-address=${CAPI_DIAGNOSTICS_ADDRESS:=:8443}", "--insecure-diagnostics=${CAPI_INSECURE_DIAGNOSTICS:=false}",
 			"--feature-gates=MachinePool=${EXP_MACHINE_POOL:=true},ClusterTopology=${CLUSTER_TOPOLOGY:=false}",
 		},
-		validates: []string{"clusters", "machines", "machinedeployments"}, mutates: []string{"clusters", "machines"},
+		validates: []string{"clusters", "machines", "machinesets", "machinedeployments", "machinehealthchecks", "machinedrainrules"},
+		mutates:   []string{"clusters", "machines", "machinesets", "machinedeployments", "machinehealthchecks"},
+		rules:     coreAccess(), carried: clusterapi.Core, releases: []string{coreRelease},
 	}
 }
 
@@ -58,6 +62,7 @@ func hostedProvider(name, owner, image string) provider {
 		prefix: "capi-" + name, namespace: name + "-system", image: image,
 		definitions: define(controlPlaneGroup, "v1alpha1",
 			name+"controlplanes "+kind+"ControlPlane", name+"controlplanetemplates "+kind+"ControlPlaneTemplate"),
+		carried: name, releases: []string{"v0.3.0", "v0.14.2"},
 	}
 }
 
@@ -68,10 +73,21 @@ func onInfrastructure(version, plural, kind string) []definition {
 		plural+"machines "+kind+"Machine", plural+"machinetemplates "+kind+"MachineTemplate")
 }
 
+// kubevirt is the provider for Harvester that works with hosted control planes.
+func kubevirt() provider {
+	return provider{
+		repository: "kubernetes-sigs/cluster-api-provider-kubevirt", file: infrastructureFile, label: "infrastructure-kubevirt", prefix: "capk",
+		image: "quay.io/capk/capk-manager", definitions: onInfrastructure("v1alpha1", "kubevirt", "Kubevirt"),
+		rules: infrastructureAccess(), carried: clusterapi.Kubevirt, releases: []string{"v0.1.10"},
+		validates: []string{"kubevirtmachinetemplates"},
+	}
+}
+
 func harvester() provider {
 	return provider{
 		repository: "rancher-sandbox/cluster-api-provider-harvester", file: infrastructureFile, label: "infrastructure-harvester", prefix: "caphv",
 		image: "ghcr.io/rancher-sandbox/cluster-api-provider-harvester", definitions: onInfrastructure("v1alpha1", "harvester", "Harvester"),
+		rules: infrastructureAccess(), carried: clusterapi.Harvester, releases: []string{"v0.2.9"},
 		validates: []string{"harvesterclusters"},
 	}
 }
@@ -80,6 +96,7 @@ func nutanix() provider {
 	return provider{
 		repository: "nutanix-cloud-native/cluster-api-provider-nutanix", file: infrastructureFile, label: "infrastructure-nutanix", prefix: "capx",
 		image: "ghcr.io/nutanix-cloud-native/cluster-api-provider-nutanix/controller", definitions: onInfrastructure("v1beta1", "nutanix", "Nutanix"),
+		rules: infrastructureAccess(), carried: clusterapi.Nutanix, releases: []string{"v1.9.2", "v1.5.3"},
 		arguments: []any{"--zap-log-level=${NUTANIX_LOG_LEVEL=info}"},
 		secret: &secret{name: "capx-nutanix-creds", data: map[string]string{
 			"credentials":  `[{"type": "basic_auth", "data": {"prismCentral": {"username": "${NUTANIX_USER}", "password": "${NUTANIX_PASSWORD}"}}}]` + "\n",
@@ -93,6 +110,7 @@ func proxmox() provider {
 	return provider{
 		repository: "ionos-cloud/cluster-api-provider-proxmox", file: infrastructureFile, label: "infrastructure-proxmox", prefix: "capmox",
 		image: "ghcr.io/ionos-cloud/cluster-api-provider-proxmox", definitions: onInfrastructure("v1alpha1", "proxmox", "Proxmox"),
+		rules: infrastructureAccess(), carried: clusterapi.Proxmox, releases: []string{"v0.7.2"},
 		arguments: []any{"--v=${CAPMOX_LOGLEVEL:=0}"}, validates: []string{"proxmoxclusters", "proxmoxmachines"},
 		secret: &secret{name: "capmox-manager-credentials", data: map[string]string{
 			"url": `${PROXMOX_URL=""}`, "token": `${PROXMOX_TOKEN=""}`, "secret": `${PROXMOX_SECRET=""}`,
@@ -104,6 +122,7 @@ func gcp() provider {
 	return provider{
 		repository: "kubernetes-sigs/cluster-api-provider-gcp", file: infrastructureFile, label: "infrastructure-gcp", prefix: "capg",
 		image: "registry.k8s.io/cluster-api-gcp/cluster-api-gcp-controller", definitions: onInfrastructure("v1beta1", "gcp", "GCP"),
+		rules: infrastructureAccess(), carried: clusterapi.GCP, releases: []string{"v1.9.0"},
 		arguments: []any{"--v=${CAPG_LOGLEVEL:=0}", "--diagnostics-address=${CAPG_DIAGNOSTICS_ADDRESS:=:8443}"},
 		validates: []string{"gcpclusters", "gcpmachines"}, mutates: []string{"gcpclusters", "gcpmachines"},
 		secret: &secret{name: "capg-manager-bootstrap-credentials", encoded: true, data: map[string]string{
@@ -116,6 +135,7 @@ func aws() provider {
 	return provider{
 		repository: "kubernetes-sigs/cluster-api-provider-aws", file: infrastructureFile, label: "infrastructure-aws", prefix: "capa",
 		image: "registry.k8s.io/cluster-api-aws/cluster-api-aws-controller", definitions: onInfrastructure("v1beta2", "aws", "AWS"),
+		rules: infrastructureAccess(), carried: clusterapi.AWS, releases: []string{"v2.8.4"},
 		arguments: []any{"--v=${CAPA_LOGLEVEL:=0}", "--feature-gates=EKS=${CAPA_EKS:=true},MachinePool=${EXP_MACHINE_POOL:=false}"},
 		validates: []string{"awsclusters", "awsmachines"}, mutates: []string{"awsclusters", "awsmachines"},
 		secret:      &secret{name: "capa-manager-bootstrap-credentials", encoded: true, data: map[string]string{"credentials": "${AWS_B64ENCODED_CREDENTIALS}"}},
@@ -127,6 +147,7 @@ func azure() provider {
 	return provider{
 		repository: "kubernetes-sigs/cluster-api-provider-azure", file: infrastructureFile, label: "infrastructure-azure", prefix: "capz",
 		image: "registry.k8s.io/cluster-api-azure/cluster-api-azure-controller", definitions: onInfrastructure("v1beta1", "azure", "Azure"),
+		rules: infrastructureAccess(), carried: clusterapi.Azure, releases: []string{"v1.19.4"},
 		arguments: []any{"--diagnostics-address=${CAPZ_DIAGNOSTICS_ADDRESS:=:8443}"},
 		validates: []string{"azureclusters", "azuremachines"}, mutates: []string{"azureclusters", "azuremachines"},
 		secret: &secret{name: "aso-controller-settings", encoded: true, data: map[string]string{

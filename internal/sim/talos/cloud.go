@@ -26,6 +26,11 @@ func (n *node) runCloudManager(ctx context.Context, pod *corev1.Pod, platform st
 		}
 		inner, end := whileRuns(ctx, p)
 		if n.admitCloudManager(inner, p, pod, platform) == nil {
+			go func() {
+				if err := cluster.RunCloudBalancers(inner, p.Config()); err != nil {
+					n.log.Warn("services get no addresses", "error", err)
+				}
+			}()
 			if err := manager.Run(inner, p.Config()); err != nil {
 				n.log.Warn("nodes are not initialised", "error", err)
 			}

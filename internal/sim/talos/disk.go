@@ -18,9 +18,10 @@ import (
 // disk is what a node keeps over power-off.
 type disk struct{ dir string }
 
-func (d disk) configPath() string { return filepath.Join(d.dir, "config.yaml") }
-func (d disk) etcdPath() string   { return filepath.Join(d.dir, "etcd-member") }
-func (d disk) podsPath() string   { return filepath.Join(d.dir, "pods") }
+func (d disk) configPath() string  { return filepath.Join(d.dir, "config.yaml") }
+func (d disk) etcdPath() string    { return filepath.Join(d.dir, "etcd-member") }
+func (d disk) podsPath() string    { return filepath.Join(d.dir, "pods") }
+func (d disk) kubeletPath() string { return filepath.Join(d.dir, "kubelet.pem") }
 
 // config returns nil if the node has none.
 func (d disk) config() (config.Provider, error) {
@@ -73,5 +74,5 @@ const (
 // wipe takes the configuration last, so that a wipe that was cut short is seen
 // as a configured node without etcd, never as a blank one with old data.
 func (d disk) wipe() error {
-	return errors.Join(os.RemoveAll(d.podsPath()), os.RemoveAll(d.etcdPath()), os.RemoveAll(d.configPath()))
+	return errors.Join(os.RemoveAll(d.podsPath()), os.RemoveAll(d.kubeletPath()), os.RemoveAll(d.etcdPath()), os.RemoveAll(d.configPath()))
 }

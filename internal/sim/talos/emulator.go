@@ -23,6 +23,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/audit"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/hosted"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
@@ -190,6 +191,10 @@ func (e *Emulator) cluster(id, name string) (*formation, error) {
 	f, err := openFormation(filepath.Join(e.options.Dir, hex.EncodeToString(sum[:8])), e.options.Log.With("cluster", name))
 	if err == nil {
 		f.faults, f.services.Faults = e.options.Faults, e.options.Faults
+		f.tenants = hosted.New(hosted.Options{
+			Dir: filepath.Join(f.dir, "tenants"), Executable: e.options.Executable, Network: e.options.Network,
+			Faults: e.options.Faults, Log: e.options.Log,
+		})
 		e.clusters[id] = f
 	}
 	return f, err

@@ -13,6 +13,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/cluster"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
+	"github.com/butlerdotdev/butler/internal/sim/hosted"
 )
 
 // formation is what the nodes of one cluster share. Its data belong to the members
@@ -24,6 +25,7 @@ type formation struct {
 
 	faults   *fault.Injector
 	services *cluster.Services
+	tenants  *hosted.Host
 	ranges   sync.Mutex // held to give a node its pod addresses
 
 	mu       sync.Mutex

@@ -28,6 +28,9 @@ func (n *node) runKubelet(ctx context.Context) error {
 	if err := n.awaitCluster(ctx); err != nil {
 		return err
 	}
+	if t := n.tenant(); t != nil {
+		return n.runTenantKubelet(ctx, t)
+	}
 	controllers, closeProxy, err := n.controllers()
 	if err != nil {
 		return err
@@ -148,6 +151,10 @@ func (n *node) runPod(ctx context.Context, pod *corev1.Pod) {
 	if platform, ok := cloudManagerOf(pod); ok {
 		n.runCloudManager(ctx, pod, platform)
 	}
+	if program := n.cluster.tenants.ProgramOf(pod); program != nil {
+		n.runProgram(ctx, pod, program)
+	}
+	n.cluster.tenants.RunPod(ctx, pod)
 }
 
 // isMetalLB knows the pod of MetalLB's controller by its image.

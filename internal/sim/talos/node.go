@@ -182,6 +182,9 @@ func (n *node) tls(ctx context.Context) (*tls.Config, error) {
 	ca := n.talosCA()
 	if len(ca.Key) == 0 {
 		err := n.awaitEndpoint(ctx)
+		if err == nil && n.tenant() != nil {
+			return n.awaitTrustd(ctx)
+		}
 		if err == nil {
 			ca, err = n.cluster.awaitTrust(ctx)
 		}
@@ -246,6 +249,9 @@ func (n *node) hostname() string {
 	if m := n.machine.Metadata; m != nil && m.Hostname != "" {
 		host, _, _ := strings.Cut(m.Hostname, ".")
 		return host
+	}
+	if n.machine.ImagePlatform != "" && len(n.machine.UserData) > 0 {
+		return n.machine.Name // of the disk that the user data are on
 	}
 	id := strings.ToLower(strings.ReplaceAll(n.machine.ID, "-", ""))
 	return "talos-" + id[:min(len(id), 6)]

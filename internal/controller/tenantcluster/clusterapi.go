@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenantcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/butlerdotdev/butler/internal/step"
+	"github.com/butlerdotdev/butler/internal/tenant"
+)
+
+const (
+	coreGroup         = "cluster.x-k8s.io"
+	controlPlaneGroup = "controlplane.cluster.x-k8s.io"
+)
+
+// kinds are those of a cluster's objects, in the versions that are served.
+type kinds struct {
+	cluster, deployment, set, machine schema.GroupVersionKind
+	controlPlane                      schema.GroupVersionKind
+	infrastructure, template          schema.GroupVersionKind
+	host                              tenant.Host
+}
+
+// checkClusterAPI finds out which kinds and versions the management cluster serves, and
+// watches them from then on.
+func checkClusterAPI(ctx context.Context, s *session) (*step.Obstacle, error) {
+	found, missing, err := s.discover()
+	if err != nil {
+		return nil, err
+	}
+	if missing != "" {
+		return polled("ClusterAPIMissing", "the management cluster does not serve %s; install Cluster API with the provider of this platform (spec.addons.capi of its ClusterBootstrap)", missing), nil
+	}
+	s.kinds = found
+	for _, kind := range []schema.GroupVersionKind{found.cluster, found.deployment, found.machine, found.controlPlane, found.infrastructure} {
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(kind)
+		if err := s.Watch(o); err != nil {
+			return nil, fmt.Errorf("watch %s: %w", kind.Kind, err)
+		}
+	}
+	return s.prepareInput(ctx)
+}
+
+// discover returns the kinds, or the first that is not served.
+func (s *session) discover() (k kinds, missing string, err error) {
+	if k.infrastructure, k.template, err = tenant.Kinds(s.provider); err != nil {
+		return k, "", &step.Failure{Reason: "NotServed", Message: err.Error()}
+	}
+	for _, want := range []struct {
+		to   *schema.GroupVersionKind
+		kind string
+	}{{&k.cluster, "Cluster"}, {&k.deployment, "MachineDeployment"}, {&k.set, "MachineSet"}, {&k.machine, "Machine"}} {
+		if *want.to, err = s.served(schema.GroupKind{Group: coreGroup, Kind: want.kind}); err != nil || want.to.Empty() {
+			return k, coreGroup + " " + want.kind, err
+		}
+	}
+	for host, kind := range map[tenant.Host]string{tenant.Steward: "StewardControlPlane", tenant.Kamaji: "KamajiControlPlane"} {
+		found, err := s.served(schema.GroupKind{Group: controlPlaneGroup, Kind: kind})
+		if err != nil {
+			return k, "", err
+		}
+		if !found.Empty() && (k.host == "" || host == tenant.Steward) {
+			k.controlPlane, k.host = found, host
+		}
+	}
+	if k.host == "" {
+		return k, "StewardControlPlane or KamajiControlPlane", nil
+	}
+	for _, kind := range []schema.GroupVersionKind{k.infrastructure, k.template} {
+		if found, err := s.served(kind.GroupKind(), kind.Version); err != nil || found.Empty() {
+			return k, kind.GroupVersion().String() + " " + kind.Kind, err
+		}
+	}
+	return k, "", nil
+}
+
+// served returns the version of a kind that is served, preferably the given one; empty if
+// there is none.
+func (r *Reconciler) served(kind schema.GroupKind, versions ...string) (schema.GroupVersionKind, error) {
+	mapping, err := r.Client.RESTMapper().RESTMapping(kind, versions...)
+	if meta.IsNoMatchError(err) {
+		return schema.GroupVersionKind{}, nil
+	}
+	if err != nil {
+		return schema.GroupVersionKind{}, fmt.Errorf("find out whether %s is served: %w", kind, err)
+	}
+	return mapping.GroupVersionKind, nil
+}
+
+// build builds the objects of the present input.
+func (s *session) build() (*step.Obstacle, error) {
+	built, err := tenant.Build(s.input)
+	var field *tenant.FieldError
+	switch {
+	case errors.Is(err, tenant.ErrUnresolved):
+		return polled("NotResolved", "%s", err), nil
+	case errors.As(err, &field):
+		return nil, &step.Failure{Reason: "NotServed", Message: err.Error()}
+	case err != nil:
+		return nil, err
+	}
+	s.built = built
+	return nil, nil
+}

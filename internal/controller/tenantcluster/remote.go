@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenantcluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+// exchange bounds one exchange with a tenant's API server.
+const exchange = 10 * time.Second
+
+// Tenants are the connections to the API servers of tenant clusters. Each watches the nodes
+// of its cluster and reports changes. It is safe for concurrent use.
+type Tenants struct {
+	// Dial opens the connections.
+	Dial talos.Dialer
+	// Wake is called with the id of a cluster when one of its nodes has changed.
+	Wake func(id string)
+
+	mu  sync.Mutex
+	all map[string]*Tenant
+}
+
+// Tenant is a connection to the API server of a tenant cluster.
+type Tenant struct {
+	kubernetes.Interface
+	Config *rest.Config
+
+	hash   [sha256.Size]byte
+	nodes  corev1listers.NodeLister
+	synced cache.InformerSynced
+	cancel context.CancelFunc
+	close  func()
+}
+
+// Connect returns the connection to a cluster, with its administrator's kubeconfig. Another
+// kubeconfig is another connection.
+func (t *Tenants) Connect(id string, kubeconfig []byte) (*Tenant, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	hash := sha256.Sum256(kubeconfig)
+	if known := t.all[id]; known != nil && known.hash == hash {
+		return known, nil
+	}
+	fresh, err := t.dial(id, kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	fresh.hash = hash
+	if known := t.all[id]; known != nil {
+		known.end()
+	}
+	if t.all == nil {
+		t.all = map[string]*Tenant{}
+	}
+	t.all[id] = fresh
+	return fresh, nil
+}
+
+// Forget ends the connection to a cluster.
+func (t *Tenants) Forget(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if known := t.all[id]; known != nil {
+		known.end()
+		delete(t.all, id)
+	}
+}
+
+// Close ends all connections.
+func (t *Tenants) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, known := range t.all {
+		known.end()
+		delete(t.all, id)
+	}
+}
+
+func (t *Tenant) end() {
+	t.cancel()
+	t.close()
+}
+
+func (t *Tenants) dial(id string, kubeconfig []byte) (*Tenant, error) {
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return nil, errors.New("the kubeconfig of the tenant cannot be read")
+	}
+	config.QPS = -1
+	config.Dial = t.Dial
+	tls, err := rest.TLSConfigFor(config)
+	if err != nil {
+		return nil, errors.New("the certificates in the kubeconfig of the tenant cannot be read")
+	}
+	transport := &http.Transport{TLSClientConfig: tls, DialContext: t.Dial, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
+	wrapped, err := rest.HTTPWrappersForConfig(config, transport)
+	if err != nil {
+		return nil, err
+	}
+	api, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: wrapped})
+	if err != nil {
+		return nil, err
+	}
+	out := &Tenant{Interface: api, Config: config, close: transport.CloseIdleConnections}
+	out.watch(func() { t.Wake(id) })
+	return out, nil
+}
+
+// watch keeps the nodes of the cluster, without what is not read of them.
+func (t *Tenant) watch(changed func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	t.cancel = cancel
+	source := cache.NewListWatchFromClient(t.CoreV1().RESTClient(), "nodes", metav1.NamespaceAll, fields.Everything())
+	informer := cache.NewSharedIndexInformer(source, &corev1.Node{}, 0, cache.Indexers{})
+	_ = informer.SetTransform(slim)
+	_ = informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}) // an API server may not be there yet
+	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { changed() },
+		DeleteFunc: func(any) { changed() },
+		UpdateFunc: func(before, after any) {
+			if differs(before, after) {
+				changed()
+			}
+		},
+	})
+	t.nodes, t.synced = corev1listers.NewNodeLister(informer.GetIndexer()), informer.HasSynced
+	go informer.Run(ctx.Done())
+}
+
+// slim keeps of a node what is read of it.
+func slim(o any) (any, error) {
+	n, ok := o.(*corev1.Node)
+	if !ok {
+		return o, nil
+	}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, DeletionTimestamp: n.DeletionTimestamp},
+		Spec:       corev1.NodeSpec{ProviderID: n.Spec.ProviderID},
+		Status: corev1.NodeStatus{
+			Addresses: n.Status.Addresses, Conditions: onlyReady(n.Status.Conditions),
+			NodeInfo: corev1.NodeSystemInfo{KubeletVersion: n.Status.NodeInfo.KubeletVersion},
+		},
+	}, nil
+}
+
+func onlyReady(all []corev1.NodeCondition) []corev1.NodeCondition {
+	for _, c := range all {
+		if c.Type == corev1.NodeReady {
+			c.LastHeartbeatTime = metav1.Time{}
+			return []corev1.NodeCondition{c}
+		}
+	}
+	return nil
+}
+
+// differs reports whether a change of a node concerns its cluster: heartbeats do not.
+func differs(before, after any) bool {
+	b, ok := before.(*corev1.Node)
+	a, is := after.(*corev1.Node)
+	if !ok || !is {
+		return true
+	}
+	return notReady(*a) != notReady(*b) || a.Spec.ProviderID != b.Spec.ProviderID || a.Status.NodeInfo.KubeletVersion != b.Status.NodeInfo.KubeletVersion ||
+		len(a.Status.Addresses) != len(b.Status.Addresses)
+}
+
+// Nodes returns the nodes of the cluster as they are now; an error if they are not known.
+func (t *Tenant) Nodes(ctx context.Context) ([]corev1.Node, error) {
+	if !t.synced() {
+		ctx, cancel := context.WithTimeout(ctx, exchange)
+		defer cancel()
+		list, err := t.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return list.Items, nil
+	}
+	known, err := t.nodes.List(labels.Everything())
+	out := make([]corev1.Node, 0, len(known))
+	for _, n := range known {
+		out = append(out, *n)
+	}
+	return out, err
+}
+
+// Answers asks the API server whether it is ready, and for its version.
+func (t *Tenant) Answers(ctx context.Context) (version string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, exchange)
+	defer cancel()
+	if _, err := t.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx); err != nil {
+		return "", err
+	}
+	info, err := t.Discovery().ServerVersion()
+	if err != nil {
+		return "", fmt.Errorf("ask for its version: %w", err)
+	}
+	return info.GitVersion, nil
+}
+
+// notReady returns why a node is not Ready, empty if it is.
+func notReady(n corev1.Node) string {
+	for _, c := range n.Status.Conditions {
+		switch {
+		case c.Type != corev1.NodeReady:
+		case c.Status == corev1.ConditionTrue:
+			return ""
+		default:
+			return fmt.Sprintf("is not Ready: %s %s", c.Reason, c.Message)
+		}
+	}
+	return "has not reported whether it is Ready"
+}

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenantcluster
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/addon/install"
+	"github.com/butlerdotdev/butler/internal/addon/source"
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+const (
+	// wakeLag makes one walk of what happens at about the same time.
+	wakeLag = 100 * time.Millisecond
+	// workers is how many clusters are looked after at once: a silent one keeps a worker for as
+	// long as its questions take.
+	workers = 32
+	// An error is tried again after retryFirst, then ever later, up to retryLast.
+	retryFirst = 50 * time.Millisecond
+	retryLast  = 5 * time.Second
+)
+
+// Options are what the reconciler needs beside a manager.
+type Options struct {
+	// Dial opens all connections to nodes, platforms and tenant API servers.
+	Dial talos.Dialer
+	// Addons is where addons come from.
+	Addons *source.Source
+	// TrustdTag is the tag of the image that Steward serves the Talos API's certificates with.
+	TrustdTag string
+	// Clock returns the time; nil is time.Now.
+	Clock func() time.Time
+}
+
+type wakeEvent = event.TypedGenericEvent[types.NamespacedName]
+
+// Register adds the reconciler to a manager. Kinds of Cluster API are watched as soon as the
+// cluster serves them.
+func Register(m manager.Manager, o Options) error {
+	woken := make(chan wakeEvent, 1024)
+	wake := func(id string) {
+		namespace, name, _ := strings.Cut(id, "/")
+		select {
+		case woken <- wakeEvent{Object: types.NamespacedName{Namespace: namespace, Name: name}}:
+		default: // the walks that are due will see it
+		}
+	}
+	r := &Reconciler{
+		Client: m.GetClient(), Live: m.GetAPIReader(), Objects: m.GetCache(), Dial: o.Dial,
+		Addons:  install.New(install.Options{Source: o.Addons, Wake: wake, Log: slog.New(logr.ToSlogHandler(m.GetLogger().WithName("addons")))}),
+		Tenants: &Tenants{Dial: o.Dial, Wake: wake}, Recorder: m.GetEventRecorder(Owner), TrustdTag: o.TrustdTag, Clock: o.Clock,
+	}
+	if r.Clock == nil {
+		r.Clock = time.Now
+	}
+	if err := m.Add(manager.RunnableFunc(r.closeWith)); err != nil {
+		return err
+	}
+	own := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+	c, err := builder.ControllerManagedBy(m).
+		Named("tenantcluster").
+		For(&v1alpha1.TenantCluster{}, builder.WithPredicates(own)).
+		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.everyOne), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.ButlerConfig{}, handler.EnqueueRequestsFromMapFunc(r.everyOne), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.Team{}, handler.EnqueueRequestsFromMapFunc(r.ofTeam)).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(bySource)).
+		WatchesRawSource(ctrlsource.TypedChannel(woken, wakeHandler())).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
+		}).
+		Build(reconcile.Func(r.byName))
+	if err != nil {
+		return err
+	}
+	r.Watch = (&watches{controller: c, manager: m, reconciler: r}).add
+	return nil
+}
+
+func (r *Reconciler) closeWith(ctx context.Context) error {
+	<-ctx.Done()
+	r.Addons.Close()
+	r.Tenants.Close()
+	return nil
+}
+
+// byName reconciles the object of a name. There is none if its finalizer was removed: then
+// work on its cluster ends.
+func (r *Reconciler) byName(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	tc := &v1alpha1.TenantCluster{}
+	err := r.Client.Get(ctx, request.NamespacedName, tc)
+	if apierrors.IsNotFound(err) {
+		r.Addons.Forget(request.String())
+		r.Tenants.Forget(request.String())
+		return reconcile.Result{}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return r.Reconcile(ctx, tc)
+}
+
+func wakeHandler() handler.TypedFuncs[types.NamespacedName, reconcile.Request] {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	return handler.TypedFuncs[types.NamespacedName, reconcile.Request]{
+		GenericFunc: func(_ context.Context, e wakeEvent, q queue) {
+			q.AddAfter(reconcile.Request{NamespacedName: e.Object}, wakeLag)
+		},
+	}
+}
+
+// watches adds kinds to what a controller watches, each once.
+type watches struct {
+	controller controller.Controller
+	manager    manager.Manager
+	reconciler *Reconciler
+
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+func (w *watches) add(kind client.Object) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	name := kind.GetObjectKind().GroupVersionKind().String()
+	if w.known[name] {
+		return nil
+	}
+	if err := w.controller.Watch(ctrlsource.Kind(w.manager.GetCache(), kind, handler.EnqueueRequestsFromMapFunc(w.reconciler.byNamespace))); err != nil {
+		return err
+	}
+	if w.known == nil {
+		w.known = map[string]bool{}
+	}
+	w.known[name] = true
+	return nil
+}
+
+// byNamespace maps an object of Cluster API to the TenantCluster of its namespace.
+func (r *Reconciler) byNamespace(ctx context.Context, o client.Object) []reconcile.Request {
+	namespace := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: o.GetNamespace()}, namespace); err != nil {
+		return nil
+	}
+	return bySource(ctx, namespace)
+}
+
+// bySource maps the namespace of a tenant to its TenantCluster.
+func bySource(_ context.Context, o client.Object) []reconcile.Request {
+	labels := o.GetLabels()
+	key := types.NamespacedName{Namespace: labels[v1alpha1.LabelSourceNamespace], Name: labels[v1alpha1.LabelSourceName]}
+	if key.Name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: key}}
+}
+
+// everyOne returns all TenantClusters: a ButlerConfig or a ProviderConfig is the default of
+// clusters that do not name it.
+func (r *Reconciler) everyOne(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.thoseOf(ctx, func(*v1alpha1.TenantCluster) bool { return true })
+}
+
+func (r *Reconciler) ofTeam(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.thoseOf(ctx, func(tc *v1alpha1.TenantCluster) bool {
+		return tc.Spec.TeamRef != nil && tc.Spec.TeamRef.Name == o.GetName()
+	})
+}
+
+func (r *Reconciler) thoseOf(ctx context.Context, is func(*v1alpha1.TenantCluster) bool) (out []reconcile.Request) {
+	var all v1alpha1.TenantClusterList
+	if err := r.Client.List(ctx, &all); err != nil {
+		return nil
+	}
+	for i := range all.Items {
+		if is(&all.Items[i]) {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&all.Items[i])})
+		}
+	}
+	return out
+}
