@@ -73,11 +73,13 @@ func onInfrastructure(version, plural, kind string) []definition {
 		plural+"machines "+kind+"Machine", plural+"machinetemplates "+kind+"MachineTemplate")
 }
 
+// kubevirt is the provider for Harvester that works with hosted control planes.
 func kubevirt() provider {
 	return provider{
 		repository: "kubernetes-sigs/cluster-api-provider-kubevirt", file: infrastructureFile, label: "infrastructure-kubevirt", prefix: "capk",
 		image: "quay.io/capk/capk-manager", definitions: onInfrastructure("v1alpha1", "kubevirt", "Kubevirt"),
 		rules: infrastructureAccess(), carried: clusterapi.Kubevirt, releases: []string{"v0.1.10"},
+		validates: []string{"kubevirtmachinetemplates"},
 	}
 }
 
