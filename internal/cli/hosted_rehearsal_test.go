@@ -126,6 +126,7 @@ func TestPlainObjectsOfClusterAPIMakeATenant(t *testing.T) {
 	before := a.machineNames("butler-mgmt")
 	class := h.prepare()
 	h.apply(hostedControlPlane)
+	h.manageInfrastructure()
 	h.await("StewardControlPlane", func(o *unstructured.Unstructured) bool { return nestedBool(o, "status", "ready") })
 	tenant := h.connect()
 	h.writeConfig(tenant, "abcdef.0123456789abcdef", "ffffff.0123456789abcdef")
@@ -207,6 +208,22 @@ func (h hostedTenant) prepare() (class string) {
 	return class
 }
 
+// manageInfrastructure does what the one owes who annotates an infrastructure cluster with
+// managed-by: the gate of the control plane provider keeps that from doing it.
+func (h hostedTenant) manageInfrastructure() {
+	h.Helper()
+	host := ""
+	h.await("StewardControlPlane", func(o *unstructured.Unstructured) bool {
+		host, _, _ = unstructured.NestedString(o.Object, "spec", "controlPlaneEndpoint", "host")
+		return host != ""
+	})
+	h.patch("KubevirtCluster", fmt.Sprintf(`{"spec":{"controlPlaneEndpoint":{"host":%q,"port":6443}}}`, host))
+	ready := client.RawPatch(types.MergePatchType, []byte(`{"status":{"ready":true}}`))
+	if err := h.management.Status().Patch(h.Context(), h.get("KubevirtCluster"), ready); err != nil {
+		h.Fatal(err)
+	}
+}
+
 func (h hostedTenant) create(o client.Object) {
 	h.Helper()
 	if err := h.management.Create(h.Context(), o); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -241,7 +258,9 @@ func (h hostedTenant) apply(text string) {
 func (h hostedTenant) get(kind string) *unstructured.Unstructured {
 	h.Helper()
 	u := &unstructured.Unstructured{}
-	u.SetAPIVersion(map[string]string{"StewardControlPlane": "controlplane.cluster.x-k8s.io/v1alpha1"}[kind])
+	u.SetAPIVersion(map[string]string{
+		"StewardControlPlane": "controlplane.cluster.x-k8s.io/v1alpha1", "KubevirtCluster": "infrastructure.cluster.x-k8s.io/v1alpha1",
+	}[kind])
 	if u.GetAPIVersion() == "" {
 		u.SetAPIVersion("cluster.x-k8s.io/v1beta1")
 	}

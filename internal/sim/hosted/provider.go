@@ -163,7 +163,7 @@ func (p *provider) report(cp, tcp *unstructured.Unstructured) (waits bool) {
 		_ = unstructured.SetNestedField(cp.Object, value, "status", field)
 	}
 	_ = note(cp, p.flavour.prefix+"ControlPlaneIsReady", unless(ready, "the TenantControlPlane is "+textOf(tcp, "status", "kubernetesResources", "version", "status")))
-	return !ready || pods != replicasOf(tcp)
+	return !ready || pods != replicasOf(tcp) || textOf(cp, "status", "version") != textOf(cp, "spec", "version")
 }
 
 func isTrue(o *unstructured.Unstructured, path ...string) bool {
