@@ -286,10 +286,10 @@ var guards = []Guard{
 	{Prefix: "google.golang.org/api", Importers: []string{"provider/gcp", "internal/sim/gcp"}},
 	{Prefix: "github.com/Azure", Importers: []string{"provider/azure", "internal/sim/azure/...", "cmd/butler-provider-azure", "internal/cli/matrix"}},
 	{Prefix: "github.com/nutanix-cloud-native", Importers: []string{"provider/nutanix", "internal/sim/nutanix/...", "cmd/butler-provider-nutanix", "internal/cli/matrix"}},
-	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/talos"}},
+	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/hosted", "internal/sim/talos"}},
 	{Prefix: "github.com/cosi-project", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts", "hack/render"}},
-	{Prefix: "sigs.k8s.io/cluster-api", Importers: []string{"internal/addon/source"}},
+	{Prefix: "sigs.k8s.io/cluster-api", Importers: []string{"internal/addon/source", "internal/sim/clusterapi"}},
 	{Prefix: "github.com/stretchr/testify", Importers: nil},
 	{Prefix: "github.com/onsi", Importers: nil},
 }

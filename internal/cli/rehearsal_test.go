@@ -207,8 +207,9 @@ func (a adm) uids(cluster string, gvr schema.GroupVersionResource) (out []string
 }
 
 var (
-	virtualMachines = schema.GroupVersionResource{Group: "kubevirt.io", Version: "v1", Resource: "virtualmachines"}
-	volumeClaims    = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
+	virtualMachines      = schema.GroupVersionResource{Group: "kubevirt.io", Version: "v1", Resource: "virtualmachines"}
+	virtualMachineImages = schema.GroupVersionResource{Group: "harvesterhci.io", Version: "v1beta1", Resource: "virtualmachineimages"}
+	volumeClaims         = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
 )
 
 func (a adm) expectOneMachine() string {

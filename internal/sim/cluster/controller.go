@@ -45,7 +45,7 @@ func controllerOf(image string) (name string, ok bool) {
 	case hasWebhooks(name):
 		return name, true
 	}
-	name, ok = infrastructure[repository+name]
+	name, ok = infrastructure()[repository+name]
 	return name, ok
 }
 
@@ -54,14 +54,16 @@ func hasWebhooks(name string) bool { return name == "cluster-api-controller" }
 
 // infrastructure has the programs that play infrastructure providers of Cluster API, by
 // their images.
-var infrastructure = map[string]string{
-	"registry.k8s.io/cluster-api-aws/cluster-api-aws-controller":           "infrastructure-aws",
-	"registry.k8s.io/cluster-api-gcp/cluster-api-gcp-controller":           "infrastructure-gcp",
-	"registry.k8s.io/cluster-api-azure/cluster-api-azure-controller":       "infrastructure-azure",
-	"ghcr.io/nutanix-cloud-native/cluster-api-provider-nutanix/controller": "infrastructure-nutanix",
-	"ghcr.io/ionos-cloud/cluster-api-provider-proxmox":                     "infrastructure-proxmox",
-	"ghcr.io/rancher-sandbox/cluster-api-provider-harvester":               "infrastructure-harvester",
-	"quay.io/capk/capk-manager":                                            "infrastructure-kubevirt",
+func infrastructure() map[string]string {
+	return map[string]string{
+		"registry.k8s.io/cluster-api-aws/cluster-api-aws-controller":           "infrastructure-aws",
+		"registry.k8s.io/cluster-api-gcp/cluster-api-gcp-controller":           "infrastructure-gcp",
+		"registry.k8s.io/cluster-api-azure/cluster-api-azure-controller":       "infrastructure-azure",
+		"ghcr.io/nutanix-cloud-native/cluster-api-provider-nutanix/controller": "infrastructure-nutanix",
+		"ghcr.io/ionos-cloud/cluster-api-provider-proxmox":                     "infrastructure-proxmox",
+		"ghcr.io/rancher-sandbox/cluster-api-provider-harvester":               "infrastructure-harvester",
+		"quay.io/capk/capk-manager":                                            "infrastructure-kubevirt",
+	}
 }
 
 // of are the containers of a pod that run for real.

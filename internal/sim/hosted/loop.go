@@ -19,8 +19,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// lookPeriod is how often objects are looked at that wait for something else.
-const lookPeriod = 300 * time.Millisecond
+// lookPeriod is how often objects are looked at that wait for something else, and calmPeriod how
+// often all others: pods and planes end without a change of the object.
+const (
+	lookPeriod = 300 * time.Millisecond
+	calmPeriod = 2 * time.Second
+)
 
 // loop is a small controller: it looks at all objects of a kind whenever one of them changes,
 // and while one of them waits.
@@ -65,10 +69,10 @@ func (l loop) run(ctx context.Context, config *rest.Config) error {
 
 func (l loop) follow(ctx context.Context, c client.Client, changed <-chan struct{}) {
 	last := map[string]string{}
-	for waits := false; ; {
-		tick := time.NewTimer(lookPeriod)
-		if !waits {
-			tick.Stop()
+	for next := time.Duration(0); ; {
+		tick := time.NewTimer(next)
+		if next == 0 {
+			tick.Stop() // there is no object
 		}
 		select {
 		case <-ctx.Done():
@@ -78,22 +82,30 @@ func (l loop) follow(ctx context.Context, c client.Client, changed <-chan struct
 		case <-tick.C:
 		}
 		tick.Stop()
-		waits = l.look(ctx, c, last)
+		next = l.look(ctx, c, last)
 	}
 }
 
-// look passes over all objects; an error is logged when it is another than the last one.
-func (l loop) look(ctx context.Context, c client.Client, last map[string]string) (waits bool) {
+// look passes over all objects, and returns when to look again; 0: when there is one. An error
+// is logged when it is another than the last one.
+func (l loop) look(ctx context.Context, c client.Client, last map[string]string) (next time.Duration) {
 	all := &unstructured.UnstructuredList{}
 	all.SetGroupVersionKind(l.kind.GroupVersion().WithKind(l.kind.Kind + "List"))
 	if err := c.List(ctx, all); err != nil {
-		return !meta.IsNoMatchError(err) && ctx.Err() == nil
+		if meta.IsNoMatchError(err) {
+			return 0
+		}
+		return calmPeriod
 	}
 	for i := range all.Items {
 		o := &all.Items[i]
 		key := o.GetNamespace() + "/" + o.GetName()
 		more, err := l.pass(ctx, c, o)
-		waits = waits || more || err != nil
+		if more || err != nil {
+			next = lookPeriod
+		} else if next == 0 {
+			next = calmPeriod
+		}
 		text := ""
 		if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
 			text = err.Error()
@@ -103,5 +115,5 @@ func (l loop) look(ctx context.Context, c client.Client, last map[string]string)
 		}
 		last[key] = text
 	}
-	return waits
+	return next
 }

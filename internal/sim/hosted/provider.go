@@ -164,7 +164,7 @@ func (p *provider) report(cp, tcp *unstructured.Unstructured) (waits bool) {
 	}
 	_ = note(cp, p.flavour.prefix+"ControlPlaneIsReady", unless(ready, "the TenantControlPlane is "+textOf(tcp, "status", "kubernetesResources", "version", "status")))
 	// A new version is not Upgrading at once: until it is served, the old one is still Ready.
-	return !ready || pods != replicasOf(tcp) || textOf(tcp, "status", "kubernetesResources", "version", "version") != textOf(cp, "spec", "version")
+	return !ready || pods != replicasOf(tcp) || textOf(cp, "status", "version") != textOf(cp, "spec", "version")
 }
 
 func isTrue(o *unstructured.Unstructured, path ...string) bool {

@@ -153,7 +153,7 @@ func (t *Tenant) keep() {
 		}
 		if err := t.run(v); err != nil {
 			t.log.Warn("the control plane of a tenant ended", "error", err)
-			time.Sleep(retry)
+			<-time.After(retry)
 		}
 	}
 }
