@@ -17,7 +17,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
-// Registry holds the claims of all addresses. Three rules make sure that no address is handed
+// Registry holds the claims of all addresses. Four rules make sure that no address is handed
 // out twice, whatever a cache says and however many controllers there are:
 //
 //  1. An allocation plans an address, claims it, and hands it out in its status, in this order.
@@ -25,6 +25,8 @@ import (
 //  2. A claim that exists already for the allocation itself is confirmed by a write.
 //  3. A claim is released only if it is unchanged since before its allocation was read without
 //     the address.
+//  4. A claim that an earlier allocation of the same name left behind is not released while what
+//     that was for exists.
 type Registry struct {
 	Client client.Client
 	Live   client.Reader
@@ -83,11 +85,26 @@ func (r Registry) drop(ctx context.Context, allocation types.NamespacedName, all
 		if keeps(now, c) {
 			continue
 		}
+		if used, err := r.inherited(ctx, now, c); used || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		if err := client.IgnoreNotFound(do(ctx, c)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// inherited returns whether a claim is that of an earlier allocation of the same name, and what
+// that was for exists: it uses the address, whatever the present allocation is about to claim.
+func (r Registry) inherited(ctx context.Context, now *v1alpha1.IPAllocation, c *v1alpha1.AddressClaim) (bool, error) {
+	if c.Spec.UsedBy == nil || now != nil && c.Annotations[createdFor] == string(now.UID) {
+		return false, nil
+	}
+	return r.Used(ctx, AllocationOf(c), *c.Spec.UsedBy)
 }
 
 // held are the claims of a range that are those of an allocation.
