@@ -25,8 +25,8 @@ import (
 //  2. A claim that exists already for the allocation itself is confirmed by a write.
 //  3. A claim is released only if it is unchanged since before its allocation was read without
 //     the address.
-//  4. A claim that an earlier allocation of the same name left behind is not released while what
-//     that was for exists.
+//  4. A claim that an earlier allocation of the same name created is not released while what
+//     that was for exists, and not removed without a rest.
 type Registry struct {
 	Client client.Client
 	Live   client.Reader
@@ -85,26 +85,29 @@ func (r Registry) drop(ctx context.Context, allocation types.NamespacedName, all
 		if keeps(now, c) {
 			continue
 		}
-		if used, err := r.inherited(ctx, now, c); used || err != nil {
-			if err != nil {
-				return err
-			}
-			continue
+		letGo := do
+		if !created(now, c) {
+			letGo = r.restUnlessUsed
 		}
-		if err := client.IgnoreNotFound(do(ctx, c)); err != nil {
+		if err := client.IgnoreNotFound(letGo(ctx, c)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inherited returns whether a claim is that of an earlier allocation of the same name, and what
-// that was for exists: it uses the address, whatever the present allocation is about to claim.
-func (r Registry) inherited(ctx context.Context, now *v1alpha1.IPAllocation, c *v1alpha1.AddressClaim) (bool, error) {
-	if c.Spec.UsedBy == nil || now != nil && c.Annotations[createdFor] == string(now.UID) {
-		return false, nil
+// created returns whether a claim was created by this very allocation.
+func created(by *v1alpha1.IPAllocation, c *v1alpha1.AddressClaim) bool {
+	return by != nil && c.Annotations[createdFor] == string(by.UID)
+}
+
+// restUnlessUsed releases an address that an earlier allocation of the same name left behind,
+// unless what that was for exists: it uses the address, whatever the present one is about to claim.
+func (r Registry) restUnlessUsed(ctx context.Context, c *v1alpha1.AddressClaim) error {
+	if used, err := r.used(ctx, c); used || err != nil {
+		return err
 	}
-	return r.Used(ctx, AllocationOf(c), *c.Spec.UsedBy)
+	return r.rest(ctx, c)
 }
 
 // held are the claims of a range that are those of an allocation.

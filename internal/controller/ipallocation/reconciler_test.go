@@ -381,32 +381,3 @@ func TestARestoredAllocationDoesNotTakeWhatIsAnothers(t *testing.T) {
 		t.Errorf("%v", f.claims())
 	}
 }
-
-// TestAPlanThatIsGivenUpLeavesWhatAnEarlierAllocationUses has an allocation that was lost, whose
-// machine runs, and an old copy of it with another plan: a part of that is taken.
-func TestAPlanThatIsGivenUpLeavesWhatAnEarlierAllocationUses(t *testing.T) {
-	f := newFixture(t, 6)
-	r := reconciler(f)
-	f.allocation("first", 1)
-	f.settle(r, "first") // has 10.0.0.1
-	lost := f.allocation("a", 3, func(s *v1alpha1.IPAllocationSpec) { s.MachineRequestRef.Name = "a" })
-	lost.UID = "1"
-	f.Must(f.Update(t.Context(), lost))
-	f.settle(r, "a") // has 10.0.0.2-10.0.0.4
-	f.Must(f.Create(t.Context(), &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "a"}}))
-	lost = f.read("a")
-	lost.Finalizers = nil
-	f.Must(f.Update(t.Context(), lost))
-	f.Must(f.Delete(t.Context(), lost))
-	restored := &v1alpha1.IPAllocation{ObjectMeta: metav1.ObjectMeta{
-		Namespace: f.Namespace, Name: "a", UID: "2", Annotations: map[string]string{v1alpha1.AnnotationPlannedRange: "10.0.0.1-10.0.0.3"},
-	}, Spec: lost.Spec}
-	f.Must(f.Create(t.Context(), restored))
-	f.settle(r, "a")
-	got := f.claims()
-	for _, address := range []string{"10.0.0.2", "10.0.0.3", "10.0.0.4"} {
-		if got[address] != "a" {
-			t.Errorf("the claim of %s, which machine a uses, is %q", address, got[address])
-		}
-	}
-}
