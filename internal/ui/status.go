@@ -64,7 +64,6 @@ func (s Status) rows() [][2]string {
 	return rows
 }
 
-
 func printMachines(w io.Writer, machines []v1alpha1.BootstrapMachineStatus) {
 	if len(machines) == 0 {
 		return
