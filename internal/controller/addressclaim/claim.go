@@ -21,6 +21,10 @@ import (
 // which was decided before fails.
 const confirmed = v1alpha1.Group + "/confirmed"
 
+// createdFor is the annotation of a claim with the UID of the allocation that created it. One
+// of the same name that was created again, or on another plane, has another UID.
+const createdFor = v1alpha1.Group + "/created-for"
+
 // TakenError is the refusal of an address that another allocation has, or that rests.
 type TakenError struct {
 	Address netip.Addr
@@ -89,7 +93,7 @@ func (r Registry) confirm(ctx context.Context, a *v1alpha1.IPAllocation, c *v1al
 // newClaim is the claim of an address. It has the marks by which a move of the cluster finds it.
 func newClaim(a *v1alpha1.IPAllocation, address netip.Addr) *v1alpha1.AddressClaim {
 	c := &v1alpha1.AddressClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.AddressClaimName(address)},
+		ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.AddressClaimName(address), Annotations: map[string]string{createdFor: string(a.UID)}},
 		Spec: v1alpha1.AddressClaimSpec{
 			Address: address.String(), PoolRef: v1alpha1.NamespacedReference{Namespace: a.Namespace, Name: a.Spec.PoolRef.Name},
 			AllocationRef: reference(a), UsedBy: UserOf(a),
@@ -99,7 +103,7 @@ func newClaim(a *v1alpha1.IPAllocation, address netip.Addr) *v1alpha1.AddressCla
 		c.Labels = map[string]string{v1alpha1.LabelClusterBootstrap: name}
 	}
 	if id := a.Annotations[v1alpha1.AnnotationClusterID]; id != "" {
-		c.Annotations = map[string]string{v1alpha1.AnnotationClusterID: id}
+		c.Annotations[v1alpha1.AnnotationClusterID] = id
 	}
 	return c
 }

@@ -117,7 +117,7 @@ func (r *Reconciler) release(ctx context.Context, c *v1alpha1.AddressClaim) erro
 }
 
 // used returns whether what the address was for exists.
-func (r *Reconciler) used(ctx context.Context, c *v1alpha1.AddressClaim) (bool, error) {
+func (r Registry) used(ctx context.Context, c *v1alpha1.AddressClaim) (bool, error) {
 	if c.Spec.UsedBy == nil {
 		return false, nil
 	}

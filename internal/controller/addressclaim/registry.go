@@ -17,7 +17,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
-// Registry holds the claims of all addresses. Three rules make sure that no address is handed
+// Registry holds the claims of all addresses. Four rules make sure that no address is handed
 // out twice, whatever a cache says and however many controllers there are:
 //
 //  1. An allocation plans an address, claims it, and hands it out in its status, in this order.
@@ -25,6 +25,8 @@ import (
 //  2. A claim that exists already for the allocation itself is confirmed by a write.
 //  3. A claim is released only if it is unchanged since before its allocation was read without
 //     the address.
+//  4. A claim that an earlier allocation of the same name created is not released while what
+//     that was for exists, and not removed without a rest.
 type Registry struct {
 	Client client.Client
 	Live   client.Reader
@@ -83,11 +85,29 @@ func (r Registry) drop(ctx context.Context, allocation types.NamespacedName, all
 		if keeps(now, c) {
 			continue
 		}
-		if err := client.IgnoreNotFound(do(ctx, c)); err != nil {
+		letGo := do
+		if !created(now, c) {
+			letGo = r.restUnlessUsed
+		}
+		if err := client.IgnoreNotFound(letGo(ctx, c)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// created returns whether a claim was created by this very allocation.
+func created(by *v1alpha1.IPAllocation, c *v1alpha1.AddressClaim) bool {
+	return by != nil && c.Annotations[createdFor] == string(by.UID)
+}
+
+// restUnlessUsed releases an address that an earlier allocation of the same name left behind,
+// unless what that was for exists: it uses the address, whatever the present one is about to claim.
+func (r Registry) restUnlessUsed(ctx context.Context, c *v1alpha1.AddressClaim) error {
+	if used, err := r.used(ctx, c); used || err != nil {
+		return err
+	}
+	return r.rest(ctx, c)
 }
 
 // held are the claims of a range that are those of an allocation.

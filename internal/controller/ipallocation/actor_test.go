@@ -29,6 +29,7 @@ type actor struct {
 	claims      map[string]v1alpha1.AddressClaim
 
 	job    string // what it works on, "" if on nothing
+	next   string // call, if it works on something
 	turns  chan bool
 	waits  chan bool
 	dies   int  // with the call after so many, if positive
@@ -48,13 +49,18 @@ func (a *actor) refresh() {
 		return
 	}
 	what := a.lab.random.IntN(3)
-	if a.allocations == nil || what != 0 {
+	a.see(what != 0, what != 1)
+}
+
+// see brings kinds of the view up to date, and those that it never had.
+func (a *actor) see(allocations, claims bool) {
+	if a.allocations == nil || allocations {
 		a.allocations = map[string]v1alpha1.IPAllocation{}
 		for _, o := range a.lab.allocations() {
 			a.allocations[o.Name] = o
 		}
 	}
-	if a.claims == nil || what != 1 {
+	if a.claims == nil || claims {
 		a.claims = map[string]v1alpha1.AddressClaim{}
 		for _, o := range a.lab.claims() {
 			a.claims[o.Name] = o
@@ -103,6 +109,23 @@ func (a *actor) turn() {
 	}
 }
 
+// until works on an object until a call is the next one.
+func (a *actor) until(name, call string) {
+	a.job = name
+	for a.turn(); a.job != "" && a.next != call; a.turn() {
+	}
+	if a.job == "" {
+		a.lab.violate("the pass over %s ends without: %s", name, call)
+	}
+}
+
+// finish works on an object, or goes on with it, to the end of the pass.
+func (a *actor) finish(name string) {
+	a.job = name
+	for a.turn(); a.job != ""; a.turn() {
+	}
+}
+
 // end kills the actor.
 func (a *actor) end() {
 	if a.waits != nil {
@@ -145,6 +168,7 @@ func (a *actor) call(what string, do func() error) error {
 	if errors.Is(a.err, errCrash) {
 		return errCrash
 	}
+	a.next = what
 	a.waits <- true
 	<-a.turns
 	if a.dies--; a.dies == 0 {
@@ -167,7 +191,11 @@ func (a *actor) call(what string, do func() error) error {
 func (a *actor) live(c client.WithWatch) client.Reader {
 	return interceptor.NewClient(c, interceptor.Funcs{
 		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			return a.call("read "+key.Name, func() error { return a.lab.api.Get(ctx, key, o, opts...) })
+			return a.call("read "+key.Name, func() error {
+				err := a.lab.api.Get(ctx, key, o, opts...)
+				a.lab.defect.read(a.lab, o)
+				return err
+			})
 		},
 	})
 }

@@ -93,9 +93,7 @@ func (l *lab) settle() {
 	for range 12 {
 		for _, name := range last.names() {
 			last.refresh()
-			last.job = name
-			for last.turn(); last.job != ""; last.turn() {
-			}
+			last.finish(name)
 		}
 		l.now = l.now.Add(11 * time.Minute)
 	}
@@ -177,27 +175,41 @@ func (l *lab) happen() {
 		l.note("%s is deleted", name)
 		_ = l.api.Delete(ctx, a)
 	default:
-		l.note("%s is deleted by force", name)
-		a.Finalizers = nil
-		_ = l.api.Update(ctx, a)
-		_ = l.api.Delete(ctx, a)
+		l.lose(a)
 	}
+}
+
+// lose deletes an allocation by force.
+func (l *lab) lose(a *v1alpha1.IPAllocation) {
+	l.note("%s is deleted by force", a.Name)
+	a.Finalizers = nil
+	_ = l.api.Update(context.Background(), a)
+	_ = l.api.Delete(context.Background(), a)
 }
 
 // create creates an allocation, sometimes as an old copy: with the plan of another time.
 func (l *lab) create(name string) {
+	count, plan := 1+l.random.IntN(3), ""
+	if l.random.IntN(4) == 0 {
+		first := netip.AddrFrom4([4]byte{10, 0, 0, byte(1 + l.random.IntN(labAddresses))})
+		plan = ipam.Single(first).Head(uint64(count)).String()
+	}
+	l.add(name, count, plan)
+}
+
+// add creates an allocation for a machine of the same name.
+func (l *lab) add(name string, count int, plan string) {
 	a := &v1alpha1.IPAllocation{
 		ObjectMeta: metav1.ObjectMeta{Namespace: labNamespace, Name: name, UID: l.uid()},
 		Spec: v1alpha1.IPAllocationSpec{
-			PoolRef: v1alpha1.LocalReference{Name: "pool"}, Type: v1alpha1.IPAllocationLoadBalancer, Count: int32(1 + l.random.IntN(3)),
+			PoolRef: v1alpha1.LocalReference{Name: "pool"}, Type: v1alpha1.IPAllocationLoadBalancer, Count: int32(count),
 			MachineRequestRef: &v1alpha1.LocalReference{Name: name},
 		},
 	}
-	if l.random.IntN(4) == 0 {
-		first := netip.AddrFrom4([4]byte{10, 0, 0, byte(1 + l.random.IntN(labAddresses))})
-		a.Annotations = map[string]string{v1alpha1.AnnotationPlannedRange: ipam.Single(first).Head(uint64(a.Spec.Count)).String()}
+	if plan != "" {
+		a.Annotations = map[string]string{v1alpha1.AnnotationPlannedRange: plan}
 	}
-	l.note("%s is created: %d %v", name, a.Spec.Count, a.Annotations)
+	l.note("%s is created: %d %s", name, count, plan)
 	if err := l.api.Create(context.Background(), a); err != nil {
 		l.violate("%s", err)
 	}
