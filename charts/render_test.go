@@ -198,6 +198,11 @@ func TestAControllerConsistsOfThis(t *testing.T) {
 		if name == "butler-bootstrap" {
 			want = append(want, "Role "+name+"-clusters", "RoleBinding "+name+"-clusters")
 		}
+		if name == "butler-controller" {
+			for _, of := range []string{"tenant", "team-admin", "team-operator", "team-viewer"} {
+				want = append(want, "ClusterRole "+name+"-"+of)
+			}
+		}
 		slices.Sort(want)
 		if diff := cmp.Diff(want, kinds(objects(t, name, nil))); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -144,6 +144,7 @@ func TestHARehearsal(t *testing.T) {
 	t.Run("it is told from other clusters that it manages", func(t *testing.T) { expectFound(t, a, "butler-mgmt") })
 	t.Run("credentials that ran out are renewed", func(t *testing.T) { expectRenewed(t, a, "butler-mgmt") })
 	t.Run("the cluster serves requests by itself", func(t *testing.T) { expectRequestsServed(t, a, "butler-mgmt") })
+	t.Run("a tenant cluster is created, refuses a destroy, and is gone again", func(t *testing.T) { expectTenant(t, a, "butler-mgmt") })
 	t.Run("the cluster keeps what it needs", func(t *testing.T) { expectKept(t, a, "butler-mgmt") })
 	a.run("forget", "butler-mgmt", "--yes").expect(t, 1, "butler-mgmt manages itself, and keeps running", "the platform still holds 6 machines, 9 disks of butler-mgmt")
 	// The last word on what is deleted has the plane that is in charge, but for the

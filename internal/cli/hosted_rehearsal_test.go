@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build rehearsals
+
 package cli_test
 
 import (
