@@ -34,9 +34,9 @@ func (a App) tenantCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tenant",
 		Short: "Create and manage tenant clusters on a management cluster",
-		Long: `Create and manage tenant clusters. A tenant cluster has its control plane as pods
-on the management cluster CLUSTER, and its workers as machines on a platform.
-The commands connect to the management cluster as its administrator. TENANT is
+		Long: `Create and manage tenant clusters. A tenant cluster has its control plane as
+pods on the management cluster CLUSTER, and its workers as machines on a
+platform. The commands connect to the management cluster as its administrator. TENANT is
 the name of a tenant cluster, or NAMESPACE/NAME.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -243,9 +243,10 @@ proxy of the simulated network.`)
 
 func (a App) tenantTalosconfigCommand() *cobra.Command {
 	return a.tenantCredentialCommand("talosconfig", "talosconfig", "Print the talosconfig of a tenant cluster's workers",
-		`Print credentials for the Talos API of a tenant cluster's workers. They are valid
-for a month, and renewed at half of that. Only control planes that Steward hosts
-and that have an address of their own issue certificates for that API.`)
+		`Print credentials for the Talos API of a tenant cluster's workers. They are
+valid for a month, and renewed at half of that. Only control planes that
+Steward hosts and that have an address of their own issue certificates for that
+API.`)
 }
 
 func (a App) tenantCredentialCommand(name, key, short, long string) *cobra.Command {

@@ -8,9 +8,7 @@ import (
 	cryptox509 "crypto/x509"
 	"errors"
 	"fmt"
-	"maps"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/siderolabs/crypto/x509"
@@ -41,8 +39,6 @@ type Hosted struct {
 	PodCIDR           string
 	ServiceCIDR       string
 	TimeServers       []string
-	// Hosts are names that resolve without DNS, with their addresses.
-	Hosts map[string]string
 	// KubeletMounts are directories of the nodes that the kubelet sees, shared in
 	// both directions.
 	KubeletMounts []string
@@ -158,14 +154,7 @@ func (h Hosted) set(doc *v1alpha1.Config, n HostedWorker) error {
 		doc.ClusterConfig.ExternalCloudProviderConfig = &v1alpha1.ExternalCloudProviderConfig{ExternalEnabled: new(true)}
 	}
 	if len(h.TimeServers) > 0 {
-		doc.MachineConfig.MachineTime = &v1alpha1.TimeConfig{TimeServers: h.TimeServers}
-	}
-	for _, name := range slices.Sorted(maps.Keys(h.Hosts)) {
-		if doc.MachineConfig.MachineNetwork == nil {
-			doc.MachineConfig.MachineNetwork = &v1alpha1.NetworkConfig{}
-		}
-		doc.MachineConfig.MachineNetwork.ExtraHostEntries = append(doc.MachineConfig.MachineNetwork.ExtraHostEntries,
-			&v1alpha1.ExtraHost{HostIP: h.Hosts[name], HostAliases: []string{name}})
+		doc.MachineConfig.MachineTime = &v1alpha1.TimeConfig{TimeServers: h.TimeServers} //nolint:staticcheck // every version takes it, in one document
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func hostedFixture(t *testing.T) (Hosted, Authority) {
 	}
 	return Hosted{
 		Name: "web", Endpoint: "10.40.0.210:6443", TalosVersion: "v1.9.3", KubernetesVersion: "v1.31.0", Schematic: "abc", InstallDisk: "/dev/vda",
-		PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12", TimeServers: []string{"time.example.com"}, Hosts: map[string]string{"api.example.com": "10.0.0.1"},
+		PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12", TimeServers: []string{"time.example.com"},
 		Keys: HostedKeys{TalosCA: a.Certificate, TalosToken: "butler.0123", ClusterCA: a.Certificate, BootstrapToken: "abcdef.0123456789abcdef"},
 	}, a
 }
@@ -51,8 +51,8 @@ func TestAWorkerOfAHostedControlPlaneHasNoKeys(t *testing.T) {
 	if c.Token().ID()+"."+c.Token().Secret() != h.Keys.BootstrapToken || c.Discovery().Enabled() || !m.Features().KubePrism().Enabled() {
 		t.Error("token, discovery or KubePrism")
 	}
-	if m.MachineNetwork.NetworkHostname != "web-0" || len(m.MachineNetwork.ExtraHostEntries) != 1 || !slices.Equal(m.MachineTime.TimeServers, h.TimeServers) {
-		t.Error("host name, host entries or time servers")
+	if !bytes.Contains(data, []byte("web-0")) || !slices.Equal(cfg.NetworkTimeSyncConfig().Servers(), h.TimeServers) {
+		t.Error("host name or time servers")
 	}
 	shared, err := WorkerConfig(h, HostedWorker{})
 	if err != nil || bytes.Contains(shared, []byte("web-0")) || bytes.Contains(shared, []byte("provider-id")) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -79,10 +80,8 @@ func (s *scope) awsKeys(ctx context.Context) (map[string][]byte, error) {
 // allows reads allowedNamespaces: without them no namespace is allowed.
 func allows(identity *unstructured.Unstructured, namespace string) error {
 	list, _, _ := unstructured.NestedStringSlice(identity.Object, "spec", "allowedNamespaces", "list")
-	for _, n := range list {
-		if n == namespace {
-			return nil
-		}
+	if slices.Contains(list, namespace) {
+		return nil
 	}
 	return fmt.Errorf("%s %s is not permitted to be used in namespace %s", identity.GetKind(), identity.GetName(), namespace)
 }

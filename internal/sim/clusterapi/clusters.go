@@ -23,9 +23,7 @@ type clusters struct {
 // errWait is about what another program has to do first; the message says what.
 var errWait = errors.New("waiting")
 
-func waitFor(format string, args ...any) error {
-	return fmt.Errorf("%w for %s", errWait, fmt.Sprintf(format, args...))
-}
+func waitFor(what string) error { return fmt.Errorf("%w for %s", errWait, what) }
 
 // Reconcile brings an infrastructure cluster to ready, or away.
 func (r *clusters) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -65,14 +63,14 @@ func (r *clusters) converge(ctx context.Context, s *scope) (ctrl.Result, error) 
 	err := r.kind.cluster(ctx, s)
 	if err == nil {
 		_ = unstructured.SetNestedField(s.infra.Object, true, "status", "ready")
-		condition(s.infra, "Ready", true, "", "")
+		condition(s.infra, true, "", "")
 		return ctrl.Result{RequeueAfter: watchAfter}, r.Status().Patch(ctx, s.infra, client.MergeFrom(before))
 	}
 	reason := "ClusterReconciliationFailed"
 	if errors.Is(err, errWait) {
 		reason = "WaitingForControlPlaneEndpoint"
 	}
-	condition(s.infra, "Ready", false, reason, err.Error())
+	condition(s.infra, false, reason, err.Error())
 	return ctrl.Result{RequeueAfter: again}, r.Status().Patch(ctx, s.infra, client.MergeFrom(before))
 }
 

@@ -117,7 +117,7 @@ func (r *machines) explain(ctx context.Context, object, before *unstructured.Uns
 	if errors.Is(err, errWait) {
 		reason = "WaitingForInfrastructure"
 	}
-	condition(object, "Ready", false, reason, err.Error())
+	condition(object, false, reason, err.Error())
 	if r.kind.terminal && !errors.Is(err, errWait) {
 		_ = unstructured.SetNestedField(object.Object, "CreateError", "status", "failureReason")
 		_ = unstructured.SetNestedField(object.Object, err.Error(), "status", "failureMessage")
@@ -140,7 +140,7 @@ func (r *machines) show(ctx context.Context, s *scope, object, before *unstructu
 	}
 	_ = unstructured.SetNestedSlice(object.Object, addresses, "status", "addresses")
 	_ = unstructured.SetNestedField(object.Object, m.running, "status", "ready")
-	condition(object, "Ready", m.running, "InstanceNotReady", m.message)
+	condition(object, m.running, "InstanceNotReady", m.message)
 	if err := r.Status().Patch(ctx, object, client.MergeFrom(before)); err != nil {
 		return ctrl.Result{}, err
 	}
@@ -149,7 +149,7 @@ func (r *machines) show(ctx context.Context, s *scope, object, before *unstructu
 	}
 	if r.kind.setsNode {
 		if done, err := s.markNode(ctx, object.GetName(), m.providerID); err != nil || !done {
-			return ctrl.Result{RequeueAfter: again}, nil // the tenant does not answer yet
+			return ctrl.Result{RequeueAfter: again}, nil //nolint:nilerr // the tenant does not answer yet
 		}
 	}
 	return ctrl.Result{RequeueAfter: watchAfter}, nil
@@ -165,7 +165,7 @@ func (r *machines) remove(ctx context.Context, s *scope, object *unstructured.Un
 	}
 	before := object.DeepCopy()
 	if err != nil && !apierrors.IsNotFound(err) {
-		condition(object, "Ready", false, "DeletionFailed", err.Error())
+		condition(object, false, "DeletionFailed", err.Error())
 		return ctrl.Result{RequeueAfter: again}, r.Status().Patch(ctx, object, client.MergeFrom(before))
 	}
 	if !controllerutil.RemoveFinalizer(object, r.finalizer()) {

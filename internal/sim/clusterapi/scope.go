@@ -89,8 +89,9 @@ func isPaused(cluster, object *unstructured.Unstructured) bool {
 	return paused || annotated
 }
 
-// condition sets a condition of contract v1beta1, and reports whether that changed anything.
-func condition(o *unstructured.Unstructured, kind string, ok bool, reason, message string) {
+// condition sets the condition Ready of contract v1beta1.
+func condition(o *unstructured.Unstructured, ok bool, reason, message string) {
+	const kind = "Ready"
 	status := string(metav1.ConditionTrue)
 	if !ok {
 		status = string(metav1.ConditionFalse)

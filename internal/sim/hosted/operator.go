@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
@@ -26,7 +25,7 @@ type operator struct {
 func (h *Host) operator(f flavour) Program {
 	o := &operator{host: h, flavour: f}
 	l := loop{kind: f.tenants(), resource: "tenantcontrolplanes", pass: o.pass, log: h.options.Log}
-	return func(ctx context.Context, config *rest.Config) error { return l.run(ctx, config) }
+	return l.run
 }
 
 func (o *operator) finalizer() string { return "finalizer." + o.flavour.group }

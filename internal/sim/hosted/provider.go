@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
@@ -52,7 +52,7 @@ func parseGates(args []string) (g gates) {
 func (h *Host) provider(f flavour, args []string) Program {
 	p := &provider{host: h, flavour: f, gates: parseGates(args)}
 	l := loop{kind: f.controlPlanes(), resource: f.name + "controlplanes", pass: p.pass, log: h.options.Log}
-	return func(ctx context.Context, config *rest.Config) error { return l.run(ctx, config) }
+	return l.run
 }
 
 func (p *provider) finalizer() string { return p.flavour.name + "." + controlPlaneGroup }
@@ -103,7 +103,7 @@ func ownerOf(ctx context.Context, c client.Client, cp *unstructured.Unstructured
 	cluster.SetAPIVersion("cluster.x-k8s.io/v1beta2")
 	cluster.SetKind("Cluster")
 	err := c.Get(ctx, client.ObjectKey{Namespace: cp.GetNamespace(), Name: refs[0].Name}, cluster)
-	if client.IgnoreNotFound(err) == nil && err != nil {
+	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	return cluster, err
@@ -119,7 +119,7 @@ func (p *provider) converge(ctx context.Context, c client.Client, cluster, cp *u
 	}
 	host, port, err := endpointOf(tcp)
 	if note(cp, "TenantControlPlaneAddressReady", err) != nil {
-		return true, nil
+		return true, nil //nolint:nilerr // the condition has the error, and the Service changes by itself
 	}
 	if err := note(cp, "ControlPlaneEndpointPatched", p.patchEndpoint(ctx, c, cp, host, port)); err != nil {
 		return true, err
@@ -131,7 +131,8 @@ func (p *provider) converge(ctx context.Context, c client.Client, cluster, cp *u
 	if initialized {
 		_ = unstructured.SetNestedField(cp.Object, true, "status", "initialized")
 	}
-	if note(cp, p.flavour.prefix+"ControlPlaneIsInitialized", unless(initialized, "waiting for the Cluster to have an endpoint and its infrastructure")) != nil {
+	_ = note(cp, p.flavour.prefix+"ControlPlaneIsInitialized", unless(initialized, "waiting for the Cluster to have an endpoint and its infrastructure"))
+	if !initialized {
 		return true, nil
 	}
 	if err := note(cp, "KubeadmResourcesCreated", p.ensureSecrets(ctx, c, cluster, cp)); err != nil {

@@ -46,22 +46,22 @@ func (p provider) real(version string) map[string]*clusterapi.Definition {
 
 // checked is a definition with the schemas of the real one. The versions of Cluster API itself
 // are converted by its own webhook; of other kinds the last version alone is served.
-func (p provider) checked(d definition, real *clusterapi.Definition) definition {
+func (p provider) checked(d definition, released *clusterapi.Definition) definition {
 	if p.repository == coreRepository {
 		d.versions = []string{newestCore, olderCore}
 		d.labels = map[string]string{coreGroup + "/" + newestCore: newestCore, coreGroup + "/" + olderCore: olderCore}
 	}
-	if real == nil {
+	if released == nil {
 		return d
 	}
-	spec := real.Spec
+	spec := released.Spec
 	if p.repository == coreRepository {
 		d.annotations = map[string]string{injectCA: p.home() + "/" + p.prefix + "-serving-cert"}
 		spec.Conversion = p.conversion()
 		d.real = spec
 		return d
 	}
-	d.labels = maps.Clone(real.Labels)
+	d.labels = maps.Clone(released.Labels)
 	for _, v := range spec.Versions {
 		if v.Name == d.versions[0] {
 			v.Storage, v.Served = true, true
@@ -74,12 +74,12 @@ func (p provider) checked(d definition, real *clusterapi.Definition) definition 
 
 // further are the kinds of a provider that it has beside those of every provider, such as
 // identities.
-func (p provider) further(known []definition, real map[string]*clusterapi.Definition) (out []definition) {
-	for _, name := range slices.Sorted(maps.Keys(real)) {
+func (p provider) further(known []definition, released map[string]*clusterapi.Definition) (out []definition) {
+	for _, name := range slices.Sorted(maps.Keys(released)) {
 		if p.repository == coreRepository || slices.ContainsFunc(known, func(d definition) bool { return d.name == name }) {
 			continue
 		}
-		d := real[name]
+		d := released[name]
 		out = append(out, p.checked(definition{name: name, kind: d.Spec.Names.Kind, versions: []string{d.Spec.Versions[0].Name}}, d))
 	}
 	return out

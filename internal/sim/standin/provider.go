@@ -72,14 +72,14 @@ func (p provider) parts(r release) []part {
 // defined are the definitions, which say what contract they keep in which of
 // their versions. Those of Cluster API itself change with the contract.
 func (p provider) defined(r release) []object {
-	kept, real := contract(p.repository, r.version), p.real(r.version)
+	kept, released := contract(p.repository, r.version), p.real(r.version)
 	var out []definition
 	for _, d := range p.definitions {
 		d.labels = map[string]string{"cluster.x-k8s.io/" + kept: d.versions[0]}
-		d = p.checked(d, real[d.name])
+		d = p.checked(d, released[d.name])
 		out = append(out, d)
 	}
-	return definitions(append(out, p.further(out, real)...))
+	return definitions(append(out, p.further(out, released)...))
 }
 
 func (p provider) account() string { return p.prefix + "-manager" }
