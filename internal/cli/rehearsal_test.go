@@ -79,7 +79,10 @@ func (a adm) expectTenantsRefused(machine string) {
 	if err != nil {
 		a.Fatal(err)
 	}
-	tenant := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	// It is paused, so that Cluster API does nothing with it.
+	tenant := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"paused": true, "infrastructureRef": map[string]any{"apiVersion": "infrastructure.cluster.x-k8s.io/v1alpha1", "kind": "KubevirtCluster", "name": "prod"},
+	}}}
 	tenant.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta1", Kind: "Cluster"})
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}}
 	all := []client.Object{tenant, service}

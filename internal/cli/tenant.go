@@ -36,8 +36,8 @@ func (a App) tenantCommand() *cobra.Command {
 		Short: "Create and manage tenant clusters on a management cluster",
 		Long: `Create and manage tenant clusters. A tenant cluster has its control plane as
 pods on the management cluster CLUSTER, and its workers as machines on a
-platform. The commands connect to the management cluster as its administrator. TENANT is
-the name of a tenant cluster, or NAMESPACE/NAME.`,
+platform. The commands connect to the management cluster as its administrator.
+TENANT is the name of a tenant cluster, or NAMESPACE/NAME.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return failure.Usagef("unknown command %q; see %s --help", args[0], c.CommandPath())
