@@ -91,6 +91,7 @@ func RefuseNetwork(op, platform string, n *v1alpha1.ProviderNetworkSpec, honoure
 		{"loadBalancer", "loadBalancer", n.LoadBalancer != nil},
 		{"mode", "mode: ipam", n.Mode == v1alpha1.NetworkModeIPAM},
 		{"poolRefs", "poolRefs", len(n.PoolRefs) > 0},
+		{"quotaPerTenant", "quotaPerTenant", n.QuotaPerTenant != nil},
 		{"subnet", "subnet", n.Subnet != ""},
 		{"timeServers", "timeServers", len(n.TimeServers) > 0},
 	} {

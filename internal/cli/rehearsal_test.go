@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -79,9 +81,8 @@ func (a adm) expectTenantsRefused(machine string) {
 	if err != nil {
 		a.Fatal(err)
 	}
-	// It is paused, so that Cluster API does nothing with it.
 	tenant := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"paused": true, "infrastructureRef": map[string]any{"apiVersion": "infrastructure.cluster.x-k8s.io/v1alpha1", "kind": "KubevirtCluster", "name": "prod"},
+		"infrastructureRef": map[string]any{"apiVersion": "infrastructure.cluster.x-k8s.io/v1alpha1", "kind": "KubevirtCluster", "name": "prod"},
 	}}}
 	tenant.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta1", Kind: "Cluster"})
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}}
@@ -106,6 +107,17 @@ func (a adm) expectTenantsRefused(machine string) {
 	for _, o := range all {
 		if err := api.Delete(a.Context(), o); err != nil {
 			a.Fatal(err)
+		}
+		a.expectGone(api, o)
+	}
+}
+
+// expectGone waits until an object is gone: Cluster API removes its finalizer first.
+func (a adm) expectGone(api client.Client, o client.Object) {
+	a.Helper()
+	for ctx := a.Context(); !apierrors.IsNotFound(api.Get(ctx, client.ObjectKeyFromObject(o), o)); time.Sleep(100 * time.Millisecond) {
+		if ctx.Err() != nil {
+			a.Fatal(ctx.Err())
 		}
 	}
 }

@@ -156,8 +156,8 @@ func (p *Platform) Drained(name string) bool {
 	return ok && r.drained
 }
 
-// PlantLoadBalancer adds a load balancer of another owner.
-func (p *Platform) PlantLoadBalancer(ref provider.LoadBalancerRef) {
+// CreateConflictingLoadBalancer adds a load balancer of another owner.
+func (p *Platform) CreateConflictingLoadBalancer(ref provider.LoadBalancerRef) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.made++

@@ -162,7 +162,7 @@ func (w *fixture) owner(id string) provider.Owner {
 func TestOrphansAreReportedAtTheSecondSightingAndWhenTheyAreGone(t *testing.T) {
 	w := newFixture(t)
 	w.plant("a")
-	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: w.owner("b")})
+	w.platform.CreateConflictingLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: w.owner("b")})
 	w.platform.CreateConflict(provider.MachineRef{Name: "other", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
 	w.platform.CreateConflict(provider.MachineRef{Name: "nobodys"})
 	if got := w.orphans(1); len(got) != 0 || len(w.events()) != 0 {
@@ -225,7 +225,7 @@ func TestOrphansAreDeletedAfterTheGraceOnly(t *testing.T) {
 	w := newFixture(t)
 	w.restart(true)
 	w.plant("a")
-	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: w.owner("b")})
+	w.platform.CreateConflictingLoadBalancer(provider.LoadBalancerRef{Name: "b", Owner: w.owner("b")})
 	w.platform.CreateConflict(provider.MachineRef{Name: "other", Owner: provider.Owner{ID: "s", ClusterID: "other", Cluster: "mgmt"}})
 	if got := w.orphans(4); len(got) != 2 || w.platform.Calls(inmemory.Delete) != 0 {
 		t.Fatalf("%+v, %d deletes", got, w.platform.Calls(inmemory.Delete))
@@ -255,7 +255,7 @@ func TestWhatGoesByTheNameOfAnotherClusterIsThatOnes(t *testing.T) {
 	w := newFixture(t)
 	w.restart(true)
 	w.platform.CreateConflict(provider.MachineRef{Name: "other-cp-0", Owner: provider.Owner{ID: "o", ClusterID: w.id, Cluster: "other"}})
-	w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "other-api", Owner: provider.Owner{ID: "l", ClusterID: w.id, Cluster: "other"}})
+	w.platform.CreateConflictingLoadBalancer(provider.LoadBalancerRef{Name: "other-api", Owner: provider.Owner{ID: "l", ClusterID: w.id, Cluster: "other"}})
 	w.platform.CreateConflict(provider.MachineRef{Name: "nameless", Owner: provider.Owner{ID: "n", ClusterID: w.id}})
 	if got := w.orphans(2); len(got) != 1 || got[0].Name != "nameless" {
 		t.Errorf("orphans are %+v", got)
@@ -278,7 +278,7 @@ func TestWhatCannotBeDeletedKeepsNothingElseFromGoing(t *testing.T) {
 	for _, id := range []string{"1", "2"} {
 		at.ID = id
 		w.platform.CreateConflict(provider.MachineRef{Name: "m" + id, Owner: at})
-		w.platform.PlantLoadBalancer(provider.LoadBalancerRef{Name: "b" + id, Owner: at})
+		w.platform.CreateConflictingLoadBalancer(provider.LoadBalancerRef{Name: "b" + id, Owner: at})
 	}
 	w.orphans(2)
 	w.events()
