@@ -111,7 +111,7 @@ func withoutDoubleRules(node any) {
 	switch n := node.(type) {
 	case map[string]any:
 		if rules, ok := n["x-kubernetes-validations"].([]any); ok {
-			n["x-kubernetes-validations"] = slices.CompactFunc(rules, func(a, b any) bool { return reflect.DeepEqual(a, b) })
+			n["x-kubernetes-validations"] = slices.CompactFunc(rules, reflect.DeepEqual)
 		}
 		for _, child := range n {
 			withoutDoubleRules(child)
