@@ -113,7 +113,7 @@ func (f *fixture) create(b *testing.B, n int) {
 		r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 		r.Spec = v1alpha1.MachineRequestSpec{
 			ProviderRef: v1alpha1.ProviderReference{Name: f.config.Name}, MachineName: name,
-			Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 2048, DiskGB: 20,
+			Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 1024, DiskGB: 20, // 1,000 fit into the simulated nodes
 			TalosVersion: "v1.9.2", // that of the guides, for platforms that look their image up
 		}
 		Must(b, f.client.Create(b.Context(), r))
