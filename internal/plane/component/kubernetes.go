@@ -61,22 +61,21 @@ func runAPIServer(ctx context.Context, args []string) error {
 		return utilerrors.NewAggregate(errs)
 	}
 	exitWith(ctx)
-	if *reported != "" {
-		return runAs(ctx, completed, *reported)
-	}
-	return apiserver.Run(ctx, completed)
+	return serveAPI(ctx, completed, *reported)
 }
 
-// runAs is apiserver.Run with another version at /version.
-func runAs(ctx context.Context, o options.CompletedOptions, reported string) error {
+// serveAPI is apiserver.Run, with another version at /version unless it is empty, and with
+// schemas at request.
+func serveAPI(ctx context.Context, o options.CompletedOptions, reported string) error {
 	config, err := apiserver.NewConfig(o)
 	if err != nil {
 		return err
 	}
+	published := takeOver(ctx, config)
 	generic := config.Aggregator.GenericConfig
 	build := generic.BuildHandlerChainFunc
 	generic.BuildHandlerChainFunc = func(next http.Handler, c *server.Config) http.Handler {
-		return build(reporting(next, reported), c)
+		return build(reporting(published.handler(next), reported), c)
 	}
 	completed, err := config.Complete()
 	if err != nil {
@@ -86,6 +85,7 @@ func runAs(ctx context.Context, o options.CompletedOptions, reported string) err
 	if err != nil {
 		return err
 	}
+	published.of(chain.GenericAPIServer)
 	prepared, err := chain.PrepareRun()
 	if err != nil {
 		return err
@@ -93,8 +93,11 @@ func runAs(ctx context.Context, o options.CompletedOptions, reported string) err
 	return prepared.Run(ctx)
 }
 
-// reporting answers /version with another version.
+// reporting answers /version with another version, if there is one.
 func reporting(next http.Handler, text string) http.Handler {
+	if text == "" {
+		return next
+	}
 	info := version.Get()
 	info.GitVersion = text
 	if v, err := utilversion.ParseSemantic(text); err == nil {
