@@ -59,7 +59,7 @@ func prepareNamespace(ctx context.Context, s *session) (*step.Obstacle, error) {
 	case err != nil:
 		return nil, err
 	case found.Annotations[v1alpha1.AnnotationClusterID] != id || found.Labels[v1alpha1.LabelSourceNamespace] != s.Namespace || found.Labels[v1alpha1.LabelSourceName] != s.Name:
-		return reported("NamespaceConflict", "namespace %s belongs to another cluster; this TenantCluster is a copy: remove its annotations %s and %s", name, annotationNamespace, v1alpha1.AnnotationClusterID), nil
+		return reported("NamespaceConflict", "namespace %s belongs to another cluster; this TenantCluster is a copy: delete it, and create it without the annotations %s and %s", name, annotationNamespace, v1alpha1.AnnotationClusterID), nil
 	case !found.DeletionTimestamp.IsZero():
 		return polled("NamespaceTerminating", "namespace %s is being deleted", name), nil
 	}
