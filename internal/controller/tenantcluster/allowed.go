@@ -14,7 +14,7 @@ import (
 )
 
 // checkAllowed refuses a version or an addon that the team may not have. A cluster that has it
-// already keeps it; one that exists goes on without it.
+// already keeps it; one that exists continues without it.
 func (s *session) checkAllowed() *step.Obstacle {
 	l := s.team.Spec.ResourceLimits
 	if l == nil {

@@ -107,7 +107,7 @@ func TestMembersOfATeamReadTheKubeconfigAndNoOtherSecret(t *testing.T) {
 			t.Errorf("%s lists Secrets: %v", user, err)
 		}
 	}
-	t.Run("growth beyond a limit is refused, and everything else goes on", func(t *testing.T) { f.growthIsRefused(tc, data) })
+	t.Run("growth beyond a limit is refused, and everything else continues", func(t *testing.T) { f.growthIsRefused(tc, data) })
 	t.Run("with a higher limit it grows", func(t *testing.T) {
 		f.Must(f.Get(t.Context(), client.ObjectKeyFromObject(team), team))
 		team.Spec.ResourceLimits.MaxMemory = new(resource.MustParse("12Gi"))
