@@ -37,6 +37,16 @@ func isReady(tc *v1alpha1.TenantCluster) bool {
 func TestATenantFollowsItsSpec(t *testing.T) {
 	f := newFixture(t)
 	tc := f.ready(f.tenant())
+	t.Run("Ready is everything", func(t *testing.T) {
+		for _, kind := range append(conditionTypes(), v1alpha1.ConditionReady) {
+			if !isTrue(tc, kind) {
+				t.Errorf("%s is not true: %+v", kind, condition(tc, kind))
+			}
+		}
+		if s := tc.Status; s.WorkerNodesReady != 2 || s.ObservedState.KubernetesVersion != "v1.31.0" || s.ControlPlaneEndpoint == "" || s.KubeconfigSecretRef == nil {
+			t.Errorf("status: %+v", s)
+		}
+	})
 	t.Run("replicas", func(t *testing.T) {
 		f.change(tc, func(tc *v1alpha1.TenantCluster) { tc.Spec.Workers.Replicas = 3 })
 		f.until(tc, func(tc *v1alpha1.TenantCluster) bool { return isReady(tc) && tc.Status.WorkerNodesReady == 3 })

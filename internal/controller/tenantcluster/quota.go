@@ -46,7 +46,7 @@ func checkQuota(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if held != nil && equality.Semantic.DeepEqual(*held, granted) {
 		return nil, nil
 	}
-	team.Status.Reservations = append(others, granted)
+	team.Status.Reservations = slices.Concat(others, []v1alpha1.QuotaReservation{granted})
 	return nil, s.Client.Status().Patch(ctx, team, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
