@@ -28,7 +28,7 @@ func grants(t testing.TB, objects []*unstructured.Unstructured) (out []grant) {
 		}
 	}
 	for _, o := range objects {
-		if kind := o.GetKind(); kind != "Role" && kind != "ClusterRole" || o.GetName() == account+"-tenant" || strings.HasPrefix(o.GetName(), account+"-team-") {
+		if kind := o.GetKind(); kind != "Role" && kind != "ClusterRole" || o.GetName() == account+"-tenant" || o.GetName() == account+"-outside" || strings.HasPrefix(o.GetName(), account+"-team-") {
 			continue // those the controller binds itself, in the namespaces of tenants and teams
 		}
 		if !bound[o.GetNamespace()+"/"+o.GetName()] {

@@ -199,9 +199,10 @@ func TestAControllerConsistsOfThis(t *testing.T) {
 			want = append(want, "Role "+name+"-clusters", "RoleBinding "+name+"-clusters")
 		}
 		if name == "butler-controller" {
-			for _, of := range []string{"tenant", "team-admin", "team-operator", "team-viewer"} {
+			for _, of := range []string{"tenant", "outside", "team-admin", "team-operator", "team-viewer"} {
 				want = append(want, "ClusterRole "+name+"-"+of)
 			}
+			want = append(want, "ValidatingAdmissionPolicy "+name+"."+v1alpha1.Group, "ValidatingAdmissionPolicyBinding "+name+"."+v1alpha1.Group)
 		}
 		slices.Sort(want)
 		if diff := cmp.Diff(want, kinds(objects(t, name, nil))); diff != "" {

@@ -5,8 +5,12 @@ package charts_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -79,17 +83,68 @@ func byChance(g grant) bool {
 	return g.Group == "events.k8s.io" && g.Resource == "events" && g.Verb == "patch" || ofTenants(g)
 }
 
-// ofTenants are grants for tenant clusters: the tests of internal/controller/tenantcluster run
-// with them and no others, where the kinds of Cluster API are served.
+// ofTenants are grants that need a tenant cluster, and Cluster API: the kinds that are built for
+// one. TestEveryRightForTenantsIsUsed of internal/controller/tenantcluster sees that each verb is
+// used, and runs with these grants and no others.
 func ofTenants(g grant) bool {
-	resources := []string{"tenantclusters", "tenantclusters/status", "teams", "teams/status", "namespaces", "roles", "rolebindings", "clusterroles"}
-	return g.Account == "butler-controller" && (strings.HasSuffix(g.Group, "cluster.x-k8s.io") || slices.Contains(resources, g.Resource) || g.Resource == "secrets")
+	if g.Account != "butler-controller" {
+		return false
+	}
+	switch {
+	case strings.HasSuffix(g.Group, "cluster.x-k8s.io"):
+		return true // their names: TestGrantsForClusterAPIAreThoseOfWhatIsBuilt
+	case g.Resource == "clusterroles":
+		return g.Name == "butler-controller-tenant" || g.Name == "butler-controller-outside"
+	}
+	return slices.Contains([]string{"tenantclusters", "tenantclusters/status", "roles"}, g.Resource) || g.Resource == "secrets" && g.Namespace == vault
+}
+
+// TestGrantsForClusterAPIAreThoseOfWhatIsBuilt compares the kinds of the golden files of all
+// platforms with the kinds that the controller may create.
+func TestGrantsForClusterAPIAreThoseOfWhatIsBuilt(t *testing.T) {
+	files, err := filepath.Glob("../internal/tenant/testdata/objects/*.yaml")
+	must(t, err)
+	built := map[string]bool{}
+	kind := regexp.MustCompile(`(?m)^apiVersion: (\S*cluster\.x-k8s\.io)/\S+\nkind: (\S+)`)
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		must(t, err)
+		for _, found := range kind.FindAllStringSubmatch(string(data), -1) {
+			built[found[1]+"/"+plural(found[2])] = true
+		}
+	}
+	for _, g := range grants(t, objects(t, "butler-controller", nil)) {
+		key := g.Group + "/" + g.Resource
+		if g.Verb != "create" || !strings.HasSuffix(g.Group, "cluster.x-k8s.io") {
+			continue
+		}
+		if !built[key] {
+			t.Errorf("butler-controller may create %s, which no platform has", key)
+		}
+		delete(built, key)
+	}
+	for key := range built {
+		t.Errorf("butler-controller may not create %s, which a platform has", key)
+	}
+}
+
+// plural is the name of the resource of a kind.
+func plural(kind string) string {
+	name := strings.ToLower(kind)
+	if stem, ok := strings.CutSuffix(name, "y"); ok {
+		return stem + "ies"
+	}
+	return name + "s"
 }
 
 // used reports whether somebody has made use of a grant. Whoever may list may as
 // well watch, which older API servers need a list for, and get: neither tells more.
 // Whoever may not list gets what it has a grant for alone.
+// To bind a role is to write a binding, which has the name of the role.
 func used(g grant, done map[grant]bool) bool {
+	if g.Verb == "bind" {
+		g.Resource, g.Verb = "rolebindings", "create"
+	}
 	verbs := []string{g.Verb}
 	switch {
 	case g.Verb == "list", g.Verb == "watch":
@@ -136,7 +191,35 @@ func lifeOfAButlerConfig(t *testing.T, c client.Client) {
 	ready("InForce")
 	awaitEvents(t, c, logs, "IngressClassMissing", "GatewayAPIMissing", "GatewayMissing", "InForce")
 	lifeOfAnAddress(t, c, logs)
+	lifeOfATeam(t, c, logs)
 	content(t, logs)
+}
+
+// lifeOfATeam is that a team gets its namespace and its roles, and goes with both.
+func lifeOfATeam(t *testing.T, c client.Client, logs *planetest.Output) {
+	team := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "payments"}}
+	team.Spec.Access.Users = []v1alpha1.TeamUser{{Name: "ada", Role: v1alpha1.TeamAdmin}}
+	must(t, c.Create(t.Context(), team))
+	await(t, logs, func() error {
+		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(team), team))
+		if team.Status.Phase != v1alpha1.TeamReady {
+			return fmt.Errorf("%+v", team.Status)
+		}
+		return nil
+	})
+	must(t, c.Delete(t.Context(), team))
+	await(t, logs, func() error {
+		found := &corev1.Namespace{}
+		if err := c.Get(t.Context(), client.ObjectKey{Name: team.Name}, found); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		if found.DeletionTimestamp == nil {
+			return errors.New("the namespace of the team stays")
+		}
+		found.Spec.Finalizers = nil // no controller of namespaces runs here
+		return c.SubResource("finalize").Update(t.Context(), found)
+	})
+	await(t, logs, func() error { return gone(t, c, team) })
 }
 
 // lifeOfAnAddress is that an address is allocated, released, rests, and goes with its pool.

@@ -40,6 +40,12 @@ const (
 	ConditionControlPlaneReady = "ControlPlaneReady"
 	// ConditionWorkersReady: all workers are Ready nodes of the requested version and size.
 	ConditionWorkersReady = "WorkersReady"
+	// ConditionFieldsWithoutEffect: fields of the ProviderConfig do not apply to the workers.
+	// There is no such condition if all do.
+	ConditionFieldsWithoutEffect = "FieldsWithoutEffect"
+	// ConditionLeftOnPlatform: what the tenant created on the platform is not deleted with it.
+	// Only a cluster that is being deleted has it.
+	ConditionLeftOnPlatform = "LeftOnPlatform"
 )
 
 // TenantProviderReference names a ProviderConfig.
@@ -258,6 +264,10 @@ type TenantClusterStatus struct {
 	// ProviderConfigRef is the ProviderConfig that the cluster was created with.
 	// +optional
 	ProviderConfigRef *NamespacedReference `json:"providerConfigRef,omitempty"`
+	// Reservation is the share of the cluster in quotas: what it may have. A change of the spec
+	// that exceeds a quota does not change it.
+	// +optional
+	Reservation *QuotaReservation `json:"reservation,omitempty"`
 	// WorkerNodesReady is the number of Ready nodes.
 	// +optional
 	WorkerNodesReady int32 `json:"workerNodesReady,omitempty"`

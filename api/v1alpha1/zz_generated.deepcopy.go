@@ -2832,6 +2832,11 @@ func (in *TenantClusterStatus) DeepCopyInto(out *TenantClusterStatus) {
 		*out = new(NamespacedReference)
 		**out = **in
 	}
+	if in.Reservation != nil {
+		in, out := &in.Reservation, &out.Reservation
+		*out = new(QuotaReservation)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.ObservedState != nil {
 		in, out := &in.ObservedState, &out.ObservedState
 		*out = new(TenantObservedState)

@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -76,7 +77,8 @@ func objects() []client.Object {
 	}
 }
 
-// addresses are the kinds that have the id of their cluster, and none of their own.
+// addresses are the kinds that have the id of their cluster, and none of their own; tenant
+// clusters are found by theirs as well.
 func addresses() []client.Object {
 	id := map[string]string{v1alpha1.AnnotationClusterID: "one"}
 	return []client.Object{
@@ -86,6 +88,11 @@ func addresses() []client.Object {
 		&v1alpha1.AddressClaim{ObjectMeta: metav1.ObjectMeta{Name: "10.40.0.16", Annotations: id}, Spec: v1alpha1.AddressClaimSpec{
 			Address: "10.40.0.16", PoolRef: v1alpha1.NamespacedReference{Namespace: "default", Name: "a"},
 			AllocationRef: v1alpha1.NamespacedReference{Namespace: "default", Name: "a"},
+		}},
+		&v1alpha1.TenantCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", Annotations: id}, Spec: v1alpha1.TenantClusterSpec{
+			KubernetesVersion: "v1.31.0", Workers: v1alpha1.TenantWorkersSpec{Replicas: 1, MachineTemplate: v1alpha1.TenantMachineTemplateSpec{
+				CPU: 2, Memory: resource.MustParse("4Gi"), DiskSize: resource.MustParse("40Gi"),
+			}},
 		}},
 	}
 }

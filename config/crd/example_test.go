@@ -13,7 +13,7 @@ import (
 
 func TestExamplesAreAcceptedAsWritten(t *testing.T) {
 	w := newFixture(t)
-	for _, file := range append(files(t, "examples"), files(t, "full")...) {
+	for _, file := range append(append(files(t, "examples"), files(t, "full")...), "../../../configs/examples/team.yaml") {
 		for _, o := range read(t, file) {
 			if err := w.try(o); err != nil {
 				t.Errorf("%s: %v", file, err)

@@ -109,7 +109,7 @@ func texts(c *chart.Chart) (map[string]string, error) {
 
 // byKind puts accounts first and Deployments last, so that pods find their rights.
 func byKind(a, b object) int {
-	order := []string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "PodDisruptionBudget", "Deployment"}
+	order := []string{"ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "PodDisruptionBudget", "Deployment"}
 	if d := slices.Index(order, a.GetKind()) - slices.Index(order, b.GetKind()); d != 0 {
 		return d
 	}

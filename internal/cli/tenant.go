@@ -342,8 +342,7 @@ func (a App) tenantDeleteCommand() *cobra.Command {
 		Use: "delete CLUSTER TENANT", Short: "Delete a tenant cluster and everything that was created for it",
 		Long: `Delete a tenant cluster: load balancers that it created on the platform, its
 workers, its control plane, and what these needed. The command waits until all
-of it is gone. Volumes of the tenant on the platform are kept, and reported as
-events.`,
+of it is gone. Volumes of the tenant on the platform are kept, and listed.`,
 		Args: tenantArguments(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onTenant(cmd.Context(), f, args, func(ctx context.Context, _ workspace.Workspace, c client.Client, tc *v1alpha1.TenantCluster) error {
@@ -352,8 +351,16 @@ events.`,
 					return failure.Usagef("nothing was deleted")
 				}
 				progress := ui.NewReporter(a.Out, a.Err, f.output)
-				if err := tenants.Delete(ctx, c, tc, progress.ShowTenant); err != nil {
+				left := ""
+				err := tenants.Delete(ctx, c, tc, func(now *v1alpha1.TenantCluster) {
+					left = tenants.Left(now)
+					progress.ShowTenant(now)
+				})
+				if err != nil {
 					return progress.WithObstacle(err)
+				}
+				if left != "" {
+					progress.Step("LEFT ON THE PLATFORM: " + left)
 				}
 				progress.Ready(fmt.Sprintf("tenant cluster %s is deleted", tc.Name))
 				return nil

@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -79,6 +80,13 @@ func Load(path string) (*v1alpha1.TenantCluster, error) {
 		return nil, failure.Usagef("read the manifest: %w", err)
 	}
 	tc := &v1alpha1.TenantCluster{}
+	var kind metav1.TypeMeta
+	if err := yaml.Unmarshal(data, &kind); err != nil {
+		return nil, failure.Usagef("%s: %w", path, err)
+	}
+	if why := unserved(kind.GroupVersionKind()); why != "" {
+		return nil, failure.Usagef("%s: %s", path, why)
+	}
 	if err := yaml.UnmarshalStrict(data, tc); err != nil {
 		return nil, failure.Usagef("%s: %w", path, err)
 	}
@@ -90,6 +98,20 @@ func Load(path string) (*v1alpha1.TenantCluster, error) {
 		return nil, failure.Usagef("%s: metadata.name is required", path)
 	}
 	return tc, nil
+}
+
+// unserved says what to do instead of a kind of the public API that is not served; empty for
+// other kinds. The API server does not know these kinds at all.
+func unserved(kind schema.GroupVersionKind) string {
+	instead := map[string]string{
+		"TenantAddon": "set spec.addons of the TenantCluster, or install it with the kubeconfig of the tenant", "AddonDefinition": "set spec.addons of the TenantCluster",
+		"ImageSync":             "upload the image to the platform, and name it in spec.workers.machineTemplate.os.imageRef",
+		"ClusterCreationPolicy": "set resourceLimits of the Team", "Workspace": "create it in the tenant cluster", "WorkspaceTemplate": "create it in the tenant cluster",
+	}[kind.Kind]
+	if kind.Group != v1alpha1.Group || instead == "" {
+		return ""
+	}
+	return kind.Kind + " is not served; " + instead
 }
 
 // Apply creates a tenant cluster, or changes one to what its manifest says. Without a
@@ -214,6 +236,15 @@ func Obstacle(tc *v1alpha1.TenantCluster) string {
 		return ""
 	}
 	return c.Message
+}
+
+// Left is what a tenant cluster that is being deleted leaves on the platform; empty if nothing
+// is known of that.
+func Left(tc *v1alpha1.TenantCluster) string {
+	if c := meta.FindStatusCondition(tc.Status.Conditions, v1alpha1.ConditionLeftOnPlatform); c != nil {
+		return c.Message
+	}
+	return ""
 }
 
 // Credential reads a key of one of the Secrets that a tenant cluster has in its namespace.

@@ -27,14 +27,15 @@ type problem struct{ reason, message string }
 
 // verdict is what becomes of a ButlerConfig.
 type verdict struct {
-	mode     v1alpha1.ExposureMode
-	problems []problem
+	mode            v1alpha1.ExposureMode
+	problems        []problem
+	teams, clusters int32
 }
 
 // decide compares a spec with what is there.
 func decide(spec v1alpha1.ButlerConfigSpec, found facts) verdict {
 	exposure := exposureOf(spec)
-	v := verdict{mode: exposure.Mode}
+	v := verdict{mode: exposure.Mode, teams: found.teams, clusters: found.clusters}
 	v.add(providerProblem(spec.DefaultProviderConfigRef, found.provider))
 	switch exposure.Mode {
 	case v1alpha1.ExposureIngress:

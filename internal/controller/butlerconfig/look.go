@@ -5,6 +5,7 @@ package butlerconfig
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -25,6 +26,8 @@ type facts struct {
 	provider *v1alpha1.ProviderConfig // nil: missing, or not asked for
 	classes  []class                  // asked for in mode Ingress only
 	gateway  presence                 // asked for in mode Gateway only
+	teams    int32
+	clusters int32
 }
 
 // class is an IngressClass.
@@ -49,6 +52,9 @@ func (r *Reconciler) look(ctx context.Context, spec v1alpha1.ButlerConfigSpec) (
 			return found, err
 		}
 	}
+	if err := r.count(ctx, &found); err != nil {
+		return found, err
+	}
 	exposure := exposureOf(spec)
 	if exposure.Mode == v1alpha1.ExposureIngress {
 		found.classes, err = r.classes(ctx)
@@ -57,6 +63,17 @@ func (r *Reconciler) look(ctx context.Context, spec v1alpha1.ButlerConfigSpec) (
 		found.gateway, err = r.gateway(ctx, exposure.GatewayRef)
 	}
 	return found, err
+}
+
+// count counts the Teams and the TenantClusters.
+func (r *Reconciler) count(ctx context.Context, found *facts) error {
+	var teams v1alpha1.TeamList
+	var clusters v1alpha1.TenantClusterList
+	if err := errors.Join(r.Client.List(ctx, &teams, client.UnsafeDisableDeepCopy), r.Client.List(ctx, &clusters, client.UnsafeDisableDeepCopy)); err != nil {
+		return fmt.Errorf("count Teams and TenantClusters: %w", err)
+	}
+	found.teams, found.clusters = int32(len(teams.Items)), int32(len(clusters.Items))
+	return nil
 }
 
 func (r *Reconciler) provider(ctx context.Context, name string) (*v1alpha1.ProviderConfig, error) {

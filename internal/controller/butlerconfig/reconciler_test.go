@@ -4,6 +4,7 @@
 package butlerconfig
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -96,7 +98,32 @@ func TestTheConfigurationIsTakenUpAndHealsWithWhatItNames(t *testing.T) {
 	w.Must(w.Delete(t.Context(), provider))
 	w.await(v1alpha1.ExposureGateway, reasonProviderMissing)
 	w.events(reasonProviderMissing, reasonInForce, reasonClassMissing, reasonGatewayAPIMissing, reasonGatewayMissing)
+	w.counts()
 	w.quiet()
+}
+
+// counts has a Team and a TenantCluster come and go.
+func (w *fixture) counts() {
+	w.Helper()
+	team := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "payments"}}
+	tc := &v1alpha1.TenantCluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "shop"}}
+	tc.Spec.KubernetesVersion, tc.Spec.Workers.Replicas = "v1.31.0", 1
+	tc.Spec.Workers.MachineTemplate = v1alpha1.TenantMachineTemplateSpec{CPU: 2, Memory: resource.MustParse("4Gi"), DiskSize: resource.MustParse("40Gi")}
+	are := func(want int32) {
+		w.Helper()
+		w.Await(func() error {
+			w.Must(w.Get(w.Context(), client.ObjectKeyFromObject(w.config), w.config))
+			if s := w.config.Status; s.TeamCount != want || s.ClusterCount != want || !s.TCPProxyRequired {
+				return fmt.Errorf("%d teams, %d clusters, proxy %v", s.TeamCount, s.ClusterCount, s.TCPProxyRequired)
+			}
+			return nil
+		})
+	}
+	w.create(team)
+	w.create(tc)
+	are(1)
+	w.Must(errors.Join(w.Delete(w.Context(), team), w.Delete(w.Context(), tc)))
+	are(0)
 }
 
 // classes goes through mode Ingress.

@@ -39,6 +39,8 @@ func register(m manager.Manager, r *Reconciler) error {
 		Named("butlerconfig").
 		For(&v1alpha1.ButlerConfig{}, changed).
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(theOne), changed).
+		Watches(&v1alpha1.Team{}, handler.EnqueueRequestsFromMapFunc(theOne), changed).
+		Watches(&v1alpha1.TenantCluster{}, handler.EnqueueRequestsFromMapFunc(theOne), changed).
 		WatchesMetadata(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(theOne)).
 		Complete(reconcile.AsReconciler(m.GetClient(), r))
 }

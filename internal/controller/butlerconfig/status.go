@@ -37,7 +37,8 @@ func (r *Reconciler) report(ctx context.Context, config *v1alpha1.ButlerConfig, 
 	before := config.DeepCopy()
 	s := &config.Status
 	s.ObservedGeneration = config.Generation
-	s.ControlPlaneExposureMode = v.mode
+	s.ControlPlaneExposureMode, s.TCPProxyRequired = v.mode, v.mode != v1alpha1.ExposureLoadBalancer
+	s.TeamCount, s.ClusterCount = v.teams, v.clusters
 	c := v.condition()
 	c.ObservedGeneration = config.Generation
 	meta.SetStatusCondition(&s.Conditions, c)

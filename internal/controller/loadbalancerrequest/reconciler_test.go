@@ -219,6 +219,18 @@ func TestALoadBalancerOfTheSameNameInAnotherNamespaceIsAConflict(t *testing.T) {
 	}
 }
 
+func TestTheProviderConfigMayBeInAnotherNamespace(t *testing.T) {
+	l := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "own", Name: "lb"}}
+	l.Spec.ClusterName, l.Spec.ProviderConfigRef = "mgmt", v1alpha1.ProviderReference{Name: "config", Namespace: "platform"}
+	if got := l.ProviderConfig(); got.Namespace != "platform" || got.Name != "config" {
+		t.Errorf("the ProviderConfig is %s", got)
+	}
+	l.Spec.ProviderConfigRef.Namespace = ""
+	if got := l.ProviderConfig(); got.Namespace != l.Namespace {
+		t.Errorf("without a namespace the ProviderConfig is %s", got)
+	}
+}
+
 func TestRequestsOfOtherProvidersAreNotTouched(t *testing.T) {
 	w := newFixture(t, cloud)
 	w.Must(w.Create(t.Context(), w.Secret()))

@@ -4,8 +4,11 @@
 package machinerequest
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -64,4 +67,54 @@ func TestAProviderConfigOfATeamServesItsRequestsAlone(t *testing.T) {
 	w.reason(w.request("reds", team("red")), "ProviderScope")
 	w.phase(w.request("blues", team("blue")), v1alpha1.MachineRunning)
 	w.machines(1)
+}
+
+// TestALimitOfAProviderConfigCountsTheMachinesOfATeam creates more requests at once than the
+// limit allows.
+func TestALimitOfAProviderConfigCountsTheMachinesOfATeam(t *testing.T) {
+	w := newFixture(t, inmemory.Options{})
+	w.Must(w.Create(w.Context(), w.Secret()))
+	c := w.Config(v1alpha1.ProviderHarvester)
+	c.Spec.Limits = &v1alpha1.ProviderLimits{MaxNodesPerTeam: new(int32(2))}
+	w.Must(w.Create(w.Context(), c))
+	blue := func(m *v1alpha1.MachineRequest) { m.Labels = map[string]string{v1alpha1.LabelTeam: "blue"} }
+	var all []*v1alpha1.MachineRequest
+	for _, name := range []string{"a", "b", "c", "d"} {
+		all = append(all, w.request(name, blue))
+	}
+	count := func(running, refused int) {
+		t.Helper()
+		w.Await(func() error {
+			up, held := 0, 0
+			for _, r := range all {
+				if w.Get(w.Context(), client.ObjectKeyFromObject(r), r) != nil {
+					continue
+				}
+				ready := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionReady)
+				switch {
+				case r.Status.Phase == v1alpha1.MachineRunning:
+					up++
+				case ready != nil && ready.Reason == "QuotaExceeded" && strings.Contains(ready.Message, "is 2, and team blue has 2"):
+					held++
+				}
+			}
+			if up != running || held != refused {
+				return fmt.Errorf("%d run, %d are refused", up, held)
+			}
+			return nil
+		})
+	}
+	count(2, 2)
+	w.phase(w.request("other"), v1alpha1.MachineRunning)            // the limit is for each team
+	w.phase(w.request("managed", func(m *v1alpha1.MachineRequest) { // the cluster itself is no team
+		m.Labels = map[string]string{v1alpha1.LabelClusterBootstrap: "mgmt"}
+	}), v1alpha1.MachineRunning)
+	w.machines(4)
+	for _, r := range all {
+		if r.Status.Phase == v1alpha1.MachineRunning {
+			w.Must(w.Delete(w.Context(), r))
+			break
+		}
+	}
+	count(2, 1)
 }

@@ -56,6 +56,7 @@ func machines() kind {
 	}
 	k.Extra.DeleteObserves, k.Extra.Adopts = true, true
 	k.Extra.Plan, k.Extra.Certain = plan, func(m provider.Machine) bool { return m.State == provider.StateAbsent && m.Certain }
+	k.Extra.Limit = func(l v1alpha1.ProviderLimits) *int32 { return l.MaxNodesPerTeam }
 	k.Extra.Pushed, k.Extra.PushWithin = pushed, gatheringFor
 	return k
 }

@@ -70,6 +70,8 @@ type Extra[O Object, P ~string, S any] struct {
 	// Plan asks the platform what the next attempt to create something asks for; an empty
 	// record means that there is nothing to record.
 	Plan func(ctx context.Context, p *Pass[O, P, S], last provider.Attempt) (record string, err error)
+	// Limit is how many requests a team may have, of the limits of a ProviderConfig.
+	Limit func(v1alpha1.ProviderLimits) *int32
 	// Certain reports whether what is absent cannot appear any more.
 	Certain func(S) bool
 	// Accept refuses a platform that cannot serve the kind.

@@ -83,7 +83,7 @@ func (p *Pass[O, P, S]) ask(ctx context.Context, config *v1alpha1.ProviderConfig
 		record, err = p.planFirst(ctx)
 	}
 	if err == nil {
-		if minted, p.Facts.Fresh, err = p.take(ctx, record); err != nil && !OfPlatform(err) {
+		if minted, p.Facts.Fresh, err = p.admit(ctx, config, record); err != nil && !OfPlatform(err) {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ package request
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/tools/events"
@@ -29,6 +30,8 @@ type Reconciler[O Object, P ~string, S any] struct {
 
 	turns  *Turns
 	memory Memory
+	// admission is held while a request is counted against a limit.
+	admission sync.Mutex
 }
 
 // Reconcile makes one pass. A failure of the platform is reported in the status; the

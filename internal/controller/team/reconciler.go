@@ -8,6 +8,7 @@ package team
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -34,6 +35,9 @@ const (
 	cacheLag = 25 * time.Millisecond
 	// deletionPoll is how often a namespace is looked at that is being deleted.
 	deletionPoll = time.Second
+	// Annotations of the namespace of a team.
+	annotationDescription = v1alpha1.Group + "/description"
+	annotationDisplayName = v1alpha1.Group + "/display-name"
 )
 
 // Reconciler drives Teams.
@@ -95,10 +99,32 @@ func (r *Reconciler) namespace(ctx context.Context, team *v1alpha1.Team) (confli
 	case found.Labels[v1alpha1.LabelTeam] != team.Name:
 		return fmt.Sprintf("namespace %s exists and is not that of the team; label it %s=%s to hand it over, or create the team with another name", team.Name, v1alpha1.LabelTeam, team.Name), nil
 	default:
-		return "", nil
+		return "", r.describe(ctx, team, found)
 	}
 	o := corev1ac.Namespace(team.Name).WithLabels(map[string]string{v1alpha1.LabelTeam: team.Name, "app.kubernetes.io/managed-by": "butler"})
-	return "", r.Client.Apply(ctx, o, client.FieldOwner(owner), client.ForceOwnership)
+	if err := r.Client.Apply(ctx, o, client.FieldOwner(owner), client.ForceOwnership); err != nil {
+		return "", err
+	}
+	return "", r.describe(ctx, team, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team.Name}})
+}
+
+// describe writes on the namespace whose it is: members see the namespace, and not the Team.
+func (r *Reconciler) describe(ctx context.Context, team *v1alpha1.Team, namespace *corev1.Namespace) error {
+	before := namespace.DeepCopy()
+	if namespace.Annotations == nil {
+		namespace.Annotations = map[string]string{}
+	}
+	for key, value := range map[string]string{annotationDescription: team.Spec.Description, annotationDisplayName: team.Spec.DisplayName} {
+		if value == "" {
+			delete(namespace.Annotations, key)
+			continue
+		}
+		namespace.Annotations[key] = value
+	}
+	if maps.Equal(before.Annotations, namespace.Annotations) {
+		return nil
+	}
+	return r.Client.Patch(ctx, namespace, client.MergeFrom(before))
 }
 
 // RoleName is the ClusterRole of members with a role, in the namespace of their team.

@@ -48,12 +48,18 @@ func until(f *controllertest.Fixture, team *v1alpha1.Team, kind, reason string) 
 func TestATeamHasANamespaceAndRoles(t *testing.T) {
 	f := newFixture(t)
 	team := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace + "-a"}}
+	team.Spec.DisplayName, team.Spec.Description = "Payments", "takes the money"
 	team.Spec.Access.Users = []v1alpha1.TeamUser{{Name: "ada", Role: v1alpha1.TeamAdmin}, {Name: "vera"}}
 	team.Spec.Access.Groups = []v1alpha1.TeamGroup{{Name: "ops", Role: v1alpha1.TeamOperator}}
 	f.Must(f.Create(t.Context(), team))
 	until(f, team, v1alpha1.ConditionReady, "Ready")
 	if s := team.Status; s.Phase != v1alpha1.TeamReady || s.Namespace != team.Name || s.MemberCount != 3 || s.QuotaStatus != v1alpha1.QuotaOK {
 		t.Errorf("%+v", s)
+	}
+	namespace := &corev1.Namespace{}
+	f.Must(f.Get(t.Context(), client.ObjectKey{Name: team.Name}, namespace))
+	if a := namespace.Annotations; a[annotationDescription] != "takes the money" || a[annotationDisplayName] != "Payments" {
+		t.Errorf("the namespace has %v", a)
 	}
 	for role, want := range map[v1alpha1.TeamRole]string{v1alpha1.TeamAdmin: "ada", v1alpha1.TeamOperator: "ops", v1alpha1.TeamViewer: "vera"} {
 		binding := &rbacv1.RoleBinding{}

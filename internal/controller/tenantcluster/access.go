@@ -4,6 +4,7 @@
 package tenantcluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,13 +27,18 @@ const (
 
 // checkAccess finds out for whom the cluster is and on which platform its workers run.
 // Nothing is chosen by accident: without a reference, a default of the team or of the
-// ButlerConfig, there is no platform.
+// ButlerConfig, there is no platform. A cluster that exists is looked after although it would
+// not be admitted any more; it does not grow.
 func checkAccess(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if err := s.readConfig(ctx); err != nil {
 		return nil, err
 	}
-	if o, err := s.checkTenancy(ctx); o != nil || err != nil {
+	o, err := s.checkTenancy(ctx)
+	if err != nil || o != nil && !s.admitted() {
 		return o, err
+	}
+	if o != nil {
+		s.withhold(v1alpha1.ConditionProviderAccessGranted, o, s.Status.Reservation)
 	}
 	return s.findProvider(ctx)
 }
@@ -72,9 +78,9 @@ func (s *session) checkTeam(ctx context.Context, name string) (*step.Obstacle, e
 		return reported(reasonTeam, "team %s does not exist; create it, or create the cluster with another spec.teamRef", name), nil
 	case err != nil:
 		return nil, err
-	case team.Status.Phase != v1alpha1.TeamReady:
+	case !s.admitted() && team.Status.Phase != v1alpha1.TeamReady:
 		return reported(reasonTeam, "team %s is not Ready", name), nil
-	case s.Namespace != team.Status.Namespace:
+	case s.Namespace != cmp.Or(team.Status.Namespace, team.Name):
 		return reported(reasonTenancy, "clusters of team %s are created in namespace %s, not in %s", name, team.Status.Namespace, s.Namespace), nil
 	}
 	s.team = team
@@ -97,7 +103,11 @@ func (s *session) findProvider(ctx context.Context) (*step.Obstacle, error) {
 		return nil, err
 	}
 	if why := s.refusal(config); why != "" {
-		return reported(reasonProvider, "ProviderConfig %s of %s %s", key, from, why), nil
+		o := reported(reasonProvider, "ProviderConfig %s of %s %s", key, from, why)
+		if !s.admitted() {
+			return o, nil
+		}
+		s.withhold(v1alpha1.ConditionProviderAccessGranted, o, s.Status.Reservation)
 	}
 	s.provider = config
 	s.Status.ProviderConfigRef = &v1alpha1.NamespacedReference{Name: key.Name, Namespace: key.Namespace}

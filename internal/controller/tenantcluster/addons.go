@@ -52,7 +52,10 @@ func (s *session) addonSpec() v1alpha1.ClusterBootstrapSpec {
 		spec.Addons.LoadBalancer = v1alpha1.LoadBalancerAddonSpec{Type: addon.MetalLB, Version: s.version(a.LoadBalancer.Version, metalLB)}
 	}
 	if a.Ingress != nil && (a.Ingress.Enabled == nil || *a.Ingress.Enabled) {
-		spec.Addons.Ingress = v1alpha1.IngressAddonSpec{Type: cmp.Or(a.Ingress.Provider, addon.Traefik), Version: s.version(a.Ingress.Version, traefik)}
+		spec.Addons.Ingress = v1alpha1.IngressAddonSpec{Type: cmp.Or(a.Ingress.Provider, addon.Traefik), Version: a.Ingress.Version}
+		if s.ingress() == addon.Traefik {
+			spec.Addons.Ingress.Version = s.version(a.Ingress.Version, traefik)
+		}
 	}
 	if a.GitOps != nil {
 		spec.Addons.GitOps = v1alpha1.GitOpsAddonSpec{Type: addon.Flux, Version: s.version(a.GitOps.Version, flux)}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/tenant"
 )
@@ -109,5 +110,6 @@ func (s *session) build() (*step.Obstacle, error) {
 		return nil, err
 	}
 	s.built = built
+	s.remark(v1alpha1.ConditionFieldsWithoutEffect, reasonProvider, built.Warnings)
 	return nil, nil
 }

@@ -141,18 +141,23 @@ func awaitInfrastructure(ctx context.Context, s *session) (*step.Obstacle, error
 	return reported("WaitingForInfrastructure", "%s %s is not ready%s", s.kinds.infrastructure.Kind, s.Name, trouble(found)), nil
 }
 
-// awaitControlPlane waits until the control plane serves the requested version.
+// awaitControlPlane waits until the control plane is ready. While it is upgraded, or may not
+// be, the cluster is looked after with the version that it has: workers follow later.
 func awaitControlPlane(_ context.Context, s *session) (*step.Obstacle, error) {
 	is, want := text(s.controlPlane, "status", "version"), s.Spec.KubernetesVersion
 	s.observed().KubernetesVersion = is
 	switch {
 	case s.skew != nil:
-		return s.skew, nil
+		s.upgrading = s.skew
 	case is != "" && is != want:
-		return reported(reasonUpgrading, "the control plane is being upgraded from %s to %s%s", is, want, trouble(s.controlPlane)), nil
+		s.upgrading = reported(reasonUpgrading, "the control plane is being upgraded from %s to %s%s", is, want, trouble(s.controlPlane))
 	case !flag(s.controlPlane, "status", "ready"):
 		return reported("WaitingForControlPlane", "the control plane is not ready%s", trouble(s.controlPlane)), nil
+	default:
+		return nil, nil
 	}
+	s.postpone(v1alpha1.ConditionControlPlaneReady, s.upgrading)
+	s.Spec.KubernetesVersion = is
 	return nil, nil
 }
 

@@ -37,6 +37,16 @@ func isReady(tc *v1alpha1.TenantCluster) bool {
 func TestATenantFollowsItsSpec(t *testing.T) {
 	f := newFixture(t)
 	tc := f.ready(f.tenant())
+	t.Run("Ready is everything", func(t *testing.T) {
+		for _, kind := range append(conditionTypes(), v1alpha1.ConditionReady) {
+			if !isTrue(tc, kind) {
+				t.Errorf("%s is not true: %+v", kind, condition(tc, kind))
+			}
+		}
+		if s := tc.Status; s.WorkerNodesReady != 2 || s.ObservedState.KubernetesVersion != "v1.31.0" || s.ControlPlaneEndpoint == "" || s.KubeconfigSecretRef == nil {
+			t.Errorf("status: %+v", s)
+		}
+	})
 	t.Run("replicas", func(t *testing.T) {
 		f.change(tc, func(tc *v1alpha1.TenantCluster) { tc.Spec.Workers.Replicas = 3 })
 		f.until(tc, func(tc *v1alpha1.TenantCluster) bool { return isReady(tc) && tc.Status.WorkerNodesReady == 3 })
@@ -67,10 +77,16 @@ func TestATenantFollowsItsSpec(t *testing.T) {
 		if now.Status.WorkerNodesReady != 2 {
 			t.Errorf("%d workers are Ready during the upgrade of the control plane", now.Status.WorkerNodesReady)
 		}
+		t.Run("workers are scaled meanwhile, with the version that the control plane has", func(t *testing.T) {
+			f.change(tc, func(tc *v1alpha1.TenantCluster) { tc.Spec.Workers.Replicas = 3 })
+			f.until(tc, func(tc *v1alpha1.TenantCluster) bool { return updating(tc) && tc.Status.WorkerNodesReady == 3 })
+			f.change(tc, func(tc *v1alpha1.TenantCluster) { tc.Spec.Workers.Replicas = 2 })
+			f.until(tc, func(tc *v1alpha1.TenantCluster) bool { return updating(tc) && tc.Status.WorkerNodesReady == 2 })
+		})
 		f.player.set(func(p *player) { p.noUpgrade = false })
 		f.until(tc, isReady)
 		f.player.set(func(p *player) {
-			if !slices.Equal(p.versions, []string{"v1.32.0", "v1.32.0"}) {
+			if !slices.Equal(p.versions, []string{"v1.31.0", "v1.32.0", "v1.32.0"}) {
 				t.Errorf("machines were created with %v", p.versions)
 			}
 		})
@@ -175,6 +191,8 @@ func TestABootstrapTokenIsOwnAndEnds(t *testing.T) {
 		}
 		return nil
 	})
+	t.Run("it is renewed at half of its time, and removed after it", func(t *testing.T) { f.tokenIsRenewed(tc) })
+	t.Run("so is the talosconfig", func(t *testing.T) { f.talosconfigIsRenewed(tc) })
 	if now := text(f.deployment(tc), "spec", "template", "spec", "bootstrap", "dataSecretName"); now != data {
 		t.Errorf("a new token replaces the workers: %s is now %s", data, now)
 	}

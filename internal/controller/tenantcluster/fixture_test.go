@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,16 +58,31 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	o := plane.Options{AdmissionOff: []string{"ServiceAccount"}, Controllers: []string{"namespace-controller"}, Definitions: definitions}
-	os.Exit(planetest.Run(m, o, func(p *plane.Plane) {
+	os.Exit(run(m, definitions))
+}
+
+func run(m *testing.M, definitions []*apiextensionsv1.CustomResourceDefinition) int {
+	dir, err := os.MkdirTemp("", "record")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	args, err := recorded(dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	o := plane.Options{AdmissionOff: []string{"ServiceAccount"}, Controllers: []string{"namespace-controller"}, Definitions: definitions, Args: args}
+	return planetest.Run(m, o, func(p *plane.Plane) {
 		api = p.Config()
 		api.QPS = -1
-	}))
+	})
 }
 
 func allDefinitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	out, err := crd.All()
-	for _, of := range [][2]string{{clusterapi.Core, "v1.9.4"}, {clusterapi.Kubevirt, "v0.1.10"}, {clusterapi.Steward, "v0.3.0"}} {
+	for _, of := range [][2]string{{clusterapi.Core, "v1.9.4"}, {clusterapi.Kubevirt, "v0.1.10"}, {clusterapi.Steward, "v0.3.0"}, {clusterapi.Nutanix, "v1.7.0"}} {
 		more, failed := clusterapi.Definitions(of[0], of[1])
 		err = errors.Join(err, failed)
 		for _, d := range more {
@@ -83,18 +99,30 @@ type fixture struct {
 	*controllertest.Fixture
 	player *player
 	charts string
+	ahead  atomic.Int64 // of the reconciler's clock, in nanoseconds
 }
+
+// now is the reconciler's clock.
+func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Fixture: controllertest.New(t, api), charts: ciliumChart(t)}
-	f.Must(client.IgnoreAlreadyExists(f.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.DefaultTenantsNamespace}})))
-	f.Must(client.IgnoreAlreadyExists(f.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: platformNamespace}})))
+	f := &fixture{Fixture: newBare(t), charts: ciliumChart(t)}
 	f.Must(f.DeleteAllOf(t.Context(), &corev1.Node{})) // all tests have one tenant API server
 	f.rights()
 	f.provider()
 	f.start()
 	f.player = newPlayer(f)
+	return f
+}
+
+// newBare has the namespaces of a management cluster, and no controller.
+func newBare(t *testing.T) *controllertest.Fixture {
+	t.Helper()
+	f := controllertest.New(t, api)
+	for _, name := range []string{v1alpha1.DefaultTenantsNamespace, platformNamespace} {
+		f.Must(client.IgnoreAlreadyExists(f.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})))
+	}
 	return f
 }
 
@@ -123,16 +151,16 @@ func (f *fixture) start() (stop func()) {
 	f.Helper()
 	scheme, err := program.Scheme()
 	f.Must(err)
-	account := rest.CopyConfig(api)
-	account.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:butler-system:butler-controller", Groups: []string{"system:serviceaccounts", "system:authenticated"}}
-	m, err := manager.New(account, manager.Options{
+	as := rest.CopyConfig(api)
+	as.Impersonate = rest.ImpersonationConfig{UserName: account, Groups: []string{"system:serviceaccounts", "system:authenticated"}}
+	m, err := manager.New(as, manager.Options{
 		Scheme: scheme, Metrics: server.Options{BindAddress: "0"}, NewCache: program.NewCache(f.Context()),
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	f.Must(err)
 	from, err := source.New(source.Options{Charts: f.charts})
 	f.Must(err)
-	f.Must(Register(m, Options{Dial: dialOnlyServers, Addons: from, TrustdTag: "v0.4.0"}))
+	f.Must(Register(m, Options{Dial: dialOnlyServers, Addons: from, TrustdTag: "v0.4.0", Clock: f.now}))
 	return controllertest.Run(f.TB, m)
 }
 

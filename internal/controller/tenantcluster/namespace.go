@@ -22,9 +22,13 @@ import (
 // annotationNamespace on a TenantCluster is the name of its namespace, generated once.
 const annotationNamespace = v1alpha1.Group + "/tenant-namespace"
 
-// secretsRole is the ClusterRole of this controller in the namespaces of tenants: it may
-// not read Secrets elsewhere.
-const secretsRole = Owner + "-tenant"
+const (
+	// secretsRole is the ClusterRole of this controller in the namespaces of tenants: it may
+	// not read Secrets elsewhere.
+	secretsRole = Owner + "-tenant"
+	// outsideRole is the one in the namespace of a provider that wants credentials there.
+	outsideRole = Owner + "-outside"
+)
 
 // tenantNamespace is that of the cluster's objects.
 func tenantNamespace(tc *v1alpha1.TenantCluster) string { return tc.Annotations[annotationNamespace] }
@@ -55,7 +59,7 @@ func prepareNamespace(ctx context.Context, s *session) (*step.Obstacle, error) {
 	case err != nil:
 		return nil, err
 	case found.Annotations[v1alpha1.AnnotationClusterID] != id || found.Labels[v1alpha1.LabelSourceNamespace] != s.Namespace || found.Labels[v1alpha1.LabelSourceName] != s.Name:
-		return reported("NamespaceConflict", "namespace %s belongs to another cluster; this TenantCluster is a copy: remove its annotations %s and %s", name, annotationNamespace, v1alpha1.AnnotationClusterID), nil
+		return reported("NamespaceConflict", "namespace %s belongs to another cluster; this TenantCluster is a copy: delete it, and create it without the annotations %s and %s", name, annotationNamespace, v1alpha1.AnnotationClusterID), nil
 	case !found.DeletionTimestamp.IsZero():
 		return polled("NamespaceTerminating", "namespace %s is being deleted", name), nil
 	}
@@ -73,7 +77,7 @@ func prepareNamespace(ctx context.Context, s *session) (*step.Obstacle, error) {
 }
 
 // enter gives this controller its rights in a namespace: that of the tenant, or that of a
-// provider which wants credentials there.
+// provider which wants credentials there. A policy of the chart refuses others.
 func (s *session) enter(ctx context.Context, namespace string) error {
 	if namespace == "" || s.bound(namespace) {
 		return nil
@@ -103,10 +107,15 @@ func containsAll(have, want map[string]string) bool {
 	return true
 }
 
-// ownRights lets this controller read and write Secrets of the namespace.
+// ownRights lets this controller read and write Secrets of the tenant namespace, or write some
+// elsewhere. A binding elsewhere is that of all tenant clusters.
 func (s *session) ownRights(namespace, account string) *rbacv1ac.RoleBindingApplyConfiguration {
-	return rbacv1ac.RoleBinding(secretsRole, namespace).WithLabels(s.labels()).
-		WithRoleRef(rbacv1ac.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName(secretsRole)).
+	role, labels := secretsRole, s.labels()
+	if namespace != tenantNamespace(s.TenantCluster) {
+		role, labels = outsideRole, map[string]string{managedBy: "butler"}
+	}
+	return rbacv1ac.RoleBinding(role, namespace).WithLabels(labels).
+		WithRoleRef(rbacv1ac.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName(role)).
 		WithSubjects(rbacv1ac.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.UserKind).WithName(account))
 }
 

@@ -50,6 +50,8 @@ type player struct {
 	noReplace bool
 	// upgrades is off while control planes keep their version.
 	noUpgrade bool
+	// orphans lets Clusters go at once, and does nothing with their objects.
+	orphans bool
 	// held keeps machines from being deleted.
 	held bool
 	// wroteVersion records the versions that machines were created with, in order.
@@ -214,7 +216,7 @@ func (p *player) secrets(ctx context.Context, c *unstructured.Unstructured) erro
 // workers keeps the machines of a MachineDeployment: outdated ones are replaced one by one.
 func (p *player) workers(ctx context.Context, c *unstructured.Unstructured) error {
 	for _, d := range p.all(ctx, deploymentKind) {
-		if d.GetNamespace() != c.GetNamespace() || d.GetDeletionTimestamp() != nil {
+		if p.orphans || d.GetNamespace() != c.GetNamespace() || d.GetDeletionTimestamp() != nil {
 			continue
 		}
 		if err := p.roll(ctx, &d); err != nil {
@@ -323,7 +325,7 @@ func (p *player) deleteMachine(ctx context.Context, m *unstructured.Unstructured
 
 // deleteCluster deletes as core does: machines, control plane, infrastructure.
 func (p *player) deleteCluster(ctx context.Context, c *unstructured.Unstructured) error {
-	for _, kind := range []schema.GroupVersionKind{deploymentKind, machineKind, controlPlaneKind, kubevirtKind} {
+	for _, kind := range p.deletedWithClusters() {
 		left := slices.DeleteFunc(p.all(ctx, kind), func(o unstructured.Unstructured) bool { return o.GetNamespace() != c.GetNamespace() })
 		for i := range left {
 			if left[i].GetDeletionTimestamp() == nil {
@@ -341,6 +343,13 @@ func (p *player) deleteCluster(ctx context.Context, c *unstructured.Unstructured
 	}
 	c.SetFinalizers(nil)
 	return p.Update(ctx, c)
+}
+
+func (p *player) deletedWithClusters() []schema.GroupVersionKind {
+	if p.orphans {
+		return nil
+	}
+	return []schema.GroupVersionKind{deploymentKind, machineKind, controlPlaneKind, kubevirtKind}
 }
 
 // workloads makes those of addons ready.

@@ -8,50 +8,76 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/step"
 )
 
 // checkQuota reserves the share of the cluster in the quotas of its team, before anything is
 // created. The reservations of a team are in its status, which is written with a lock: of two
-// clusters one gets the last share. What runs keeps its share when limits are lowered; deletion
-// does not come here.
+// clusters one gets the last share. What runs keeps its share when limits are lowered, and is
+// looked after when its growth is refused; deletion does not come here.
 func checkQuota(ctx context.Context, s *session) (*step.Obstacle, error) {
-	if s.team == nil {
+	switch {
+	case s.team == nil && s.Spec.TeamRef != nil:
+		return nil, nil // checkAccess has withheld growth
+	case s.team == nil:
 		return s.checkPlatformLimits(ctx)
 	}
-	if why := s.notAllowed(); why != "" {
-		return reported("NotAllowed", "team %s: %s", s.team.Name, why), nil
+	if o := s.checkAllowed(); o != nil {
+		return o, nil
 	}
 	team := &v1alpha1.Team{}
 	if err := s.Live.Get(ctx, client.ObjectKeyFromObject(s.team), team); err != nil {
 		return nil, err
 	}
-	want := s.reservation()
-	i := slices.IndexFunc(team.Status.Reservations, func(r v1alpha1.QuotaReservation) bool { return r.Cluster == want.Cluster })
-	if i >= 0 && equality.Semantic.DeepEqual(team.Status.Reservations[i], want) {
+	before := team.DeepCopy()
+	others := slices.DeleteFunc(team.Status.Reservations, func(r v1alpha1.QuotaReservation) bool { return r.Cluster == s.clusterKey() })
+	held := heldBefore(before.Status.Reservations, string(s.UID))
+	granted, o := s.reserve(held, others, "team "+team.Name, Limits(team, s.config))
+	if o != nil {
+		return o, nil
+	}
+	if held != nil && equality.Semantic.DeepEqual(*held, granted) {
 		return nil, nil
 	}
-	before := team.DeepCopy()
-	if i < 0 {
-		team.Status.Reservations = append(team.Status.Reservations, want)
-	} else {
-		team.Status.Reservations[i] = want
-	}
-	if i < 0 || grows(before.Status.Reservations[i], want) {
-		if why := exceeded(team, s.config, s.provider, want); why != "" {
-			return polled("QuotaExceeded", "team %s: %s", team.Name, why), nil
-		}
-	}
+	team.Status.Reservations = slices.Concat(others, []v1alpha1.QuotaReservation{granted})
 	return nil, s.Client.Status().Patch(ctx, team, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
+
+// heldBefore is the reservation of a cluster; nil if it has none.
+func heldBefore(all []v1alpha1.QuotaReservation, uid string) *v1alpha1.QuotaReservation {
+	if i := slices.IndexFunc(all, func(r v1alpha1.QuotaReservation) bool { return r.UID == uid }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// reserve returns what the cluster may have beside others. A cluster that exists keeps what it
+// held if more is refused, and the walk continues with that.
+func (s *session) reserve(held *v1alpha1.QuotaReservation, others []v1alpha1.QuotaReservation, whose string, limits v1alpha1.TeamResourceLimits) (v1alpha1.QuotaReservation, *step.Obstacle) {
+	want := s.reservation()
+	if held == nil || grows(*held, want) {
+		if why := exceeded(append(slices.Clone(others), want), limits, s.provider, want); why != "" {
+			o := polled("QuotaExceeded", "%s: %s", whose, why)
+			if held == nil || !s.admitted() {
+				return want, o
+			}
+			s.withhold(v1alpha1.ConditionQuotaSatisfied, o, held)
+			want = s.reservation()
+		}
+	}
+	s.Status.Reservation = &want
+	return want, nil
+}
+
+// clusterKey is the namespace/name of the cluster.
+func (s *session) clusterKey() string { return s.Namespace + "/" + s.Name }
 
 // reservation is what the cluster needs, with autoscaling at most.
 func (s *session) reservation() v1alpha1.QuotaReservation {
@@ -62,7 +88,7 @@ func (s *session) reservation() v1alpha1.QuotaReservation {
 	}
 	ref := s.Status.ProviderConfigRef
 	return v1alpha1.QuotaReservation{
-		Cluster: s.Namespace + "/" + s.Name, UID: string(s.UID), ProviderConfig: ref.Namespace + "/" + ref.Name, Nodes: nodes,
+		Cluster: s.clusterKey(), UID: string(s.UID), ProviderConfig: ref.Namespace + "/" + ref.Name, Nodes: nodes,
 		CPU: times(*resource.NewQuantity(int64(w.MachineTemplate.CPU), resource.DecimalSI)), Memory: times(w.MachineTemplate.Memory), Storage: times(w.MachineTemplate.DiskSize),
 	}
 }
@@ -73,9 +99,8 @@ func grows(from, to v1alpha1.QuotaReservation) bool {
 }
 
 // exceeded is which limit the reservations of a team break; empty if none.
-func exceeded(team *v1alpha1.Team, config *v1alpha1.ButlerConfig, provider *v1alpha1.ProviderConfig, want v1alpha1.QuotaReservation) string {
-	limits := Limits(team, config)
-	sum := Sum(team.Status.Reservations)
+func exceeded(all []v1alpha1.QuotaReservation, limits v1alpha1.TeamResourceLimits, provider *v1alpha1.ProviderConfig, want v1alpha1.QuotaReservation) string {
+	sum := Sum(all)
 	count := func(name string, is int32, most *int32) string {
 		if most == nil || is <= *most {
 			return ""
@@ -88,7 +113,7 @@ func exceeded(team *v1alpha1.Team, config *v1alpha1.ButlerConfig, provider *v1al
 		}
 		return fmt.Sprintf("%s is %s, and this would be %s", name, most.String(), is.String())
 	}
-	on := Sum(slices.DeleteFunc(slices.Clone(team.Status.Reservations), func(r v1alpha1.QuotaReservation) bool { return r.ProviderConfig != want.ProviderConfig }))
+	on := Sum(slices.DeleteFunc(slices.Clone(all), func(r v1alpha1.QuotaReservation) bool { return r.ProviderConfig != want.ProviderConfig }))
 	platform := provider.Spec.Limits
 	if platform == nil {
 		platform = &v1alpha1.ProviderLimits{}
@@ -136,47 +161,16 @@ func Limits(team *v1alpha1.Team, config *v1alpha1.ButlerConfig) v1alpha1.TeamRes
 	return out
 }
 
-// notAllowed is which version or addon the team may not have; empty if none.
-func (s *session) notAllowed() string {
-	l := s.team.Spec.ResourceLimits
-	if l == nil {
-		return ""
-	}
-	version := s.Spec.KubernetesVersion
-	if len(l.AllowedKubernetesVersions) > 0 && !slices.ContainsFunc(l.AllowedKubernetesVersions, func(v string) bool { return version == v || strings.HasPrefix(version, v+".") }) {
-		return fmt.Sprintf("Kubernetes %s is not among allowedKubernetesVersions", version)
-	}
-	for _, name := range s.chosenAddons() {
-		switch {
-		case slices.Contains(l.DeniedAddons, name):
-			return fmt.Sprintf("addon %s is among deniedAddons", name)
-		case len(l.AllowedAddons) > 0 && !slices.Contains(l.AllowedAddons, name):
-			return fmt.Sprintf("addon %s is not among allowedAddons", name)
-		}
-	}
-	return ""
-}
-
-// chosenAddons are those that a cluster has besides its network.
-func (s *session) chosenAddons() (out []string) {
-	a := s.Spec.Addons
-	for name, has := range map[string]bool{
-		addon.CertManager: a.CertManager.Enabled == nil || *a.CertManager.Enabled, addon.MetalLB: a.LoadBalancer != nil, addon.Longhorn: a.Storage != nil,
-		addon.Traefik: a.Ingress != nil && (a.Ingress.Enabled == nil || *a.Ingress.Enabled), addon.Flux: a.GitOps != nil,
-	} {
-		if has {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // checkPlatformLimits applies the limits of a ProviderConfig to clusters without a team, which
-// count as those of one team. One process decides, and one cluster at a time.
+// count as those of one team. Their reservations are in their own status. One process decides,
+// and one cluster at a time.
 func (s *session) checkPlatformLimits(ctx context.Context) (*step.Obstacle, error) {
-	l := s.provider.Spec.Limits
-	if l == nil || s.Status.TenantNamespace != "" && s.Status.ObservedGeneration == s.Generation {
+	held, want := s.Status.Reservation, s.reservation()
+	if s.provider.Spec.Limits == nil {
+		s.Status.Reservation = &want
+		return nil, nil
+	}
+	if held != nil && equality.Semantic.DeepEqual(*held, want) {
 		return nil, nil
 	}
 	s.admission.Lock()
@@ -185,23 +179,35 @@ func (s *session) checkPlatformLimits(ctx context.Context) (*step.Obstacle, erro
 	if err := s.Live.List(ctx, &all); err != nil {
 		return nil, err
 	}
-	team := &v1alpha1.Team{}
-	want := s.reservation()
-	for i := range all.Items {
-		other := s.session(&all.Items[i])
-		if o := other.TenantCluster; o.UID == s.UID || o.Spec.TeamRef != nil || o.Status.TenantNamespace == "" || o.Status.ProviderConfigRef == nil {
-			continue
-		}
-		team.Status.Reservations = append(team.Status.Reservations, other.reservation())
-	}
-	team.Status.Reservations = append(team.Status.Reservations, want)
-	if why := exceeded(team, nil, s.provider, want); why != "" {
-		return polled("QuotaExceeded", "clusters without a team: %s", why), nil
+	held = ownReservation(all.Items, s.UID)
+	granted, o := s.reserve(held, s.withoutTeam(all.Items), "clusters without a team", v1alpha1.TeamResourceLimits{})
+	if o != nil || held != nil && equality.Semantic.DeepEqual(*held, granted) {
+		return o, nil
 	}
 	// Others count this cluster from now on.
-	before := s.DeepCopy()
-	s.Status.TenantNamespace = tenantNamespace(s.TenantCluster)
-	return nil, s.Client.Status().Patch(ctx, s.DeepCopy(), client.MergeFrom(before))
+	written, before := s.DeepCopy(), s.DeepCopy()
+	before.Status.Reservation = nil
+	return nil, s.Client.Status().Patch(ctx, written, client.MergeFrom(before))
+}
+
+// ownReservation is that of the cluster of a UID, as it was written last.
+func ownReservation(all []v1alpha1.TenantCluster, uid types.UID) *v1alpha1.QuotaReservation {
+	for i := range all {
+		if all[i].UID == uid {
+			return all[i].Status.Reservation
+		}
+	}
+	return nil
+}
+
+// withoutTeam are the reservations of other clusters that have no team.
+func (s *session) withoutTeam(all []v1alpha1.TenantCluster) (out []v1alpha1.QuotaReservation) {
+	for i := range all {
+		if tc := &all[i]; tc.UID != s.UID && tc.Spec.TeamRef == nil && tc.Status.Reservation != nil {
+			out = append(out, *tc.Status.Reservation)
+		}
+	}
+	return out
 }
 
 // releaseQuota gives the share of a cluster back. A team that is gone has none.

@@ -84,6 +84,7 @@ func (r *Reconciler) reconcile(ctx context.Context, tc *v1alpha1.TenantCluster) 
 	}
 	next := tc.DeepCopy()
 	progress, err := r.session(next).walk(ctx, steps())
+	next.Spec = *tc.Spec.DeepCopy() // the walk left out of it what is refused
 	if ctx.Err() != nil {
 		return reconcile.Result{}, ctx.Err()
 	}
@@ -98,7 +99,7 @@ func (r *Reconciler) reconcile(ctx context.Context, tc *v1alpha1.TenantCluster) 
 	if err != nil && !errors.As(err, &failure) {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: r.pollAfter(next, progress.obstacle)}, nil
+	return reconcile.Result{RequeueAfter: r.pollAfter(next, progress.first())}, nil
 }
 
 func (r *Reconciler) session(tc *v1alpha1.TenantCluster) *session {

@@ -29,6 +29,10 @@ import (
 // on the platform before it is reported as left, and the deletion continues.
 const servicePatience = 5 * time.Minute
 
+// answerPatience is how long the API server of a tenant with workers may be silent before its
+// deletion continues without it.
+const answerPatience = 30 * time.Second
+
 // removals is the fixed order of a deletion: what the tenant created on the platform, then
 // workers, control plane and infrastructure, then what these needed.
 func removals() []func(context.Context, *session) (*step.Obstacle, error) {
@@ -108,21 +112,26 @@ func removeServices(ctx context.Context, s *session) (*step.Obstacle, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, exchange)
 	defer cancel()
+	since := s.Clock().Sub(s.DeletionTimestamp.Time)
 	if _, err := s.remote.Answers(ctx); err != nil {
-		s.warn("TenantUnreachable", "the API server does not answer, so load balancers and volumes that the tenant created on the platform are not removed%s", step.Because(err))
+		if s.Status.WorkerNodesReady > 0 && since < answerPatience {
+			return polled("TenantUnreachable", "the API server does not answer; the deletion continues without it in a while%s", step.Because(err)), nil
+		}
+		s.left("TenantUnreachable", "the API server does not answer, so load balancers and volumes that the tenant created on the platform are neither removed nor known")
 		return nil, nil
 	}
 	left, err := s.balancers(ctx)
 	if err != nil {
-		return nil, nil
+		left = []string{"Services, which could not be read or deleted: " + step.Stable(err)}
 	}
-	if len(left) > 0 && s.Clock().Sub(s.DeletionTimestamp.Time) < servicePatience {
+	if len(left) > 0 && since < servicePatience {
 		return polled("DeletingServices", "load balancers of the tenant are being deleted: %s", step.Listed(left)), nil
 	}
+	var messages []string
 	if len(left) > 0 {
-		s.warn("LoadBalancersLeft", "load balancers of the tenant may be left on the platform: %s", strings.Join(left, ", "))
+		messages = append(messages, "load balancers of the tenant may be left: "+strings.Join(left, ", "))
 	}
-	s.reportVolumes(ctx)
+	s.left("LeftOnPlatform", append(messages, s.volumes(ctx)...)...)
 	return nil, nil
 }
 
@@ -146,11 +155,12 @@ func (s *session) balancers(ctx context.Context) (left []string, err error) {
 	return left, nil
 }
 
-// reportVolumes warns of volumes that are not on the disks of the workers.
-func (s *session) reportVolumes(ctx context.Context) {
+// volumes names those that are not on the disks of the workers. They are kept: their data
+// is the user's.
+func (s *session) volumes(ctx context.Context) []string {
 	all, err := s.remote.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return
+		return []string{"the volumes of the tenant could not be listed: " + step.Stable(err)}
 	}
 	var names []string
 	for _, v := range all.Items {
@@ -158,13 +168,15 @@ func (s *session) reportVolumes(ctx context.Context) {
 			names = append(names, fmt.Sprintf("%s (%s %s)", v.Name, csi.Driver, csi.VolumeHandle))
 		}
 	}
-	if len(names) > 0 {
-		s.warn("VolumesLeft", "volumes of the tenant are left on the platform: %s", strings.Join(names, ", "))
+	if len(names) == 0 {
+		return nil
 	}
+	return []string{"volumes of the tenant are left: " + strings.Join(names, ", ")}
 }
 
-func (s *session) warn(reason, format string, args ...any) {
-	s.Recorder.Eventf(s.TenantCluster, nil, corev1.EventTypeWarning, reason, action, "%s", note(fmt.Sprintf(format, args...)))
+// left reports what stays on the platform.
+func (s *session) left(reason string, messages ...string) {
+	s.remark(v1alpha1.ConditionLeftOnPlatform, reason, messages)
 }
 
 func heldBy(finalizers []string) string {

@@ -53,13 +53,15 @@ func settle(tc *v1alpha1.TenantCluster, p progress, err error) {
 		reason, message = failure.Reason, failure.Message
 	case err != nil:
 		reason, message = reasonRetrying, step.Stable(err)
-	case p.obstacle != nil:
-		reason, message = p.obstacle.Reason, p.obstacle.Message
+	case p.first() != nil:
+		reason, message = p.first().Reason, p.first().Message
 	}
 	for _, kind := range conditionTypes() {
-		switch {
+		switch o := p.of(kind); {
 		case kind == p.condition:
 			set(tc, kind, metav1.ConditionFalse, reason, message)
+		case o != nil:
+			set(tc, kind, metav1.ConditionFalse, o.Reason, o.Message)
 		case slices.Contains(p.done, kind):
 			set(tc, kind, metav1.ConditionTrue, kind, "")
 		default:
@@ -67,11 +69,14 @@ func settle(tc *v1alpha1.TenantCluster, p progress, err error) {
 		}
 	}
 	ready := metav1.ConditionFalse
-	if p.condition == "" && err == nil {
+	if p.condition == "" && err == nil && len(p.postponed) == 0 {
 		ready = metav1.ConditionTrue
 	}
 	set(tc, v1alpha1.ConditionReady, ready, reason, message)
 	tc.Status.Phase = phase(tc, p, failure != nil, reason)
+	if failure == nil && tc.Status.Phase == v1alpha1.TenantReady && p.upgrades() {
+		tc.Status.Phase = v1alpha1.TenantUpdating
+	}
 	tc.Status.ObservedGeneration = tc.Generation
 }
 
@@ -94,10 +99,24 @@ func phase(tc *v1alpha1.TenantCluster, p progress, failed bool, reason string) v
 	return p.phase
 }
 
+// upgrades reports whether the walk continued beside an upgrade of the control plane.
+func (p progress) upgrades() bool {
+	return slices.ContainsFunc(p.postponed, func(each postponed) bool { return each.obstacle.Reason == reasonUpgrading })
+}
+
 func set(tc *v1alpha1.TenantCluster, kind string, is metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&tc.Status.Conditions, metav1.Condition{
 		Type: kind, Status: is, Reason: reason, Message: message, ObservedGeneration: tc.Generation,
 	})
+}
+
+// remark keeps a condition about what users should know, as long as there is something.
+func (s *session) remark(kind, reason string, messages []string) {
+	if len(messages) == 0 {
+		meta.RemoveStatusCondition(&s.Status.Conditions, kind)
+		return
+	}
+	set(s.TenantCluster, kind, metav1.ConditionTrue, reason, strings.Join(messages, "; "))
 }
 
 // lastChange is when the status last changed.
@@ -123,7 +142,18 @@ func (r *Reconciler) report(ctx context.Context, before, after *v1alpha1.TenantC
 		return err
 	}
 	r.announce(ctx, before, after)
+	r.announceRemarks(before, after)
 	return nil
+}
+
+// announceRemarks records an event about each remark on the cluster that is new.
+func (r *Reconciler) announceRemarks(before, after *v1alpha1.TenantCluster) {
+	for _, kind := range []string{v1alpha1.ConditionFieldsWithoutEffect, v1alpha1.ConditionLeftOnPlatform} {
+		is, was := meta.FindStatusCondition(after.Status.Conditions, kind), meta.FindStatusCondition(before.Status.Conditions, kind)
+		if is != nil && (was == nil || was.Message != is.Message) {
+			r.Recorder.Eventf(after, nil, corev1.EventTypeWarning, is.Reason, action, "%s", note(is.Message))
+		}
+	}
 }
 
 // announce records an event about a new phase, or else about a new obstacle.

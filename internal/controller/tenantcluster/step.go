@@ -79,6 +79,7 @@ type session struct {
 	input        tenant.Input                // grows from step to step
 	built        tenant.Objects              // of the input
 	skew         *step.Obstacle              // set by applyControlPlane
+	upgrading    *step.Obstacle              // set by awaitControlPlane
 	controlPlane *unstructured.Unstructured  // set by awaitEndpoint
 	remote       *Tenant                     // set by connect
 	keys         keys                        // set by readKeys and renewToken
@@ -89,6 +90,19 @@ type session struct {
 	deferred     *step.Obstacle  // set by configureWorkers: what awaitWorkers waits for
 	states       []install.State // set by installAddons
 	addonsSeen   bool            // the installer has reported on each of them
+	postponed    []postponed     // set by steps that the walk continues after
+}
+
+// postponed is a part of the spec that is refused, or has to wait, while the rest of the
+// cluster is looked after.
+type postponed struct {
+	condition string
+	obstacle  *step.Obstacle
+}
+
+// postpone records an obstacle that does not end the walk.
+func (s *session) postpone(condition string, o *step.Obstacle) {
+	s.postponed = append(s.postponed, postponed{condition, o})
 }
 
 // progress is where a walk ended.
@@ -99,6 +113,30 @@ type progress struct {
 	obstacle  *step.Obstacle
 	// done are the conditions of finished steps that no unfinished one shares.
 	done []string
+	// postponed are the parts that the walk continued without.
+	postponed []postponed
+}
+
+// of is the obstacle of a condition; nil if there is none. What was postponed explains what
+// follows from it.
+func (p progress) of(condition string) *step.Obstacle {
+	for _, each := range p.postponed {
+		if each.condition == condition {
+			return each.obstacle
+		}
+	}
+	if condition == p.condition {
+		return p.obstacle
+	}
+	return nil
+}
+
+// first is what the cluster as a whole waits for.
+func (p progress) first() *step.Obstacle {
+	if p.condition == "" && len(p.postponed) > 0 {
+		return p.postponed[0].obstacle
+	}
+	return p.of(p.condition)
 }
 
 // walk takes the steps until one is not finished. What is known of workers and addons is
@@ -111,11 +149,11 @@ func (s *session) walk(ctx context.Context, all []listedStep) (progress, error) 
 		obstacle, err := next.run(ctx, s)
 		if obstacle != nil || err != nil {
 			s.count(ctx)
-			return progress{next.phase, next.condition, obstacle, finished(all, i)}, err
+			return progress{next.phase, next.condition, obstacle, finished(all, i), s.postponed}, err
 		}
 	}
 	s.count(ctx)
-	return progress{phase: v1alpha1.TenantReady, done: finished(all, len(all))}, nil
+	return progress{phase: v1alpha1.TenantReady, done: finished(all, len(all)), postponed: s.postponed}, nil
 }
 
 // finished are the conditions all of whose steps are among the first n.

@@ -43,6 +43,9 @@ func applyWorkers(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if o, err := s.build(); o != nil || err != nil {
 		return o, err
 	}
+	if s.upgrading != nil && !s.onlyScales(found) {
+		return s.upgrading, nil
+	}
 	if err := s.applyObject(ctx, s.built.Template); err != nil {
 		return nil, err
 	}
@@ -54,6 +57,14 @@ func applyWorkers(ctx context.Context, s *session) (*step.Obstacle, error) {
 	}
 	s.sets, err = s.list(ctx, s.kinds.set, s.input.Namespace)
 	return nil, err
+}
+
+// onlyScales reports whether the workers that are wanted now differ from those of a
+// MachineDeployment in their number alone. Others wait for the control plane: workers are
+// replaced once for an upgrade, not twice.
+func (s *session) onlyScales(deployment *unstructured.Unstructured) bool {
+	return deployment != nil && s.input.BootstrapSecret == text(deployment, "spec", "template", "spec", "bootstrap", "dataSecretName") &&
+		s.built.Template.GetName() == text(deployment, "spec", "template", "spec", "infrastructureRef", "name")
 }
 
 // current reports whether a machine is as workers are wanted now. The counts of a
