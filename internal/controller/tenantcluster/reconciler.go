@@ -83,7 +83,8 @@ func (r *Reconciler) reconcile(ctx context.Context, tc *v1alpha1.TenantCluster) 
 		return reconcile.Result{}, err
 	}
 	next := tc.DeepCopy()
-	progress, err := r.session(next).walk(ctx, steps())
+	s := r.session(next)
+	progress, err := s.walk(ctx, steps())
 	if ctx.Err() != nil {
 		return reconcile.Result{}, ctx.Err()
 	}
@@ -98,7 +99,8 @@ func (r *Reconciler) reconcile(ctx context.Context, tc *v1alpha1.TenantCluster) 
 	if err != nil && !errors.As(err, &failure) {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: r.pollAfter(next, progress.obstacle)}, nil
+	after := r.pollAfter(next, progress.obstacle)
+	return reconcile.Result{RequeueAfter: min(after, cmp.Or(s.again, after))}, nil
 }
 
 func (r *Reconciler) session(tc *v1alpha1.TenantCluster) *session {

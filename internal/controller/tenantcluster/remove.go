@@ -30,10 +30,10 @@ import (
 const servicePatience = 5 * time.Minute
 
 // removals is the fixed order of a deletion: what the tenant created on the platform, then
-// workers, control plane and infrastructure, then what these needed.
+// workers, control plane and infrastructure, then what these needed, and their addresses last.
 func removals() []func(context.Context, *session) (*step.Obstacle, error) {
 	return []func(context.Context, *session) (*step.Obstacle, error){
-		removeServices, removeCluster, removeRest, removeOutside, removeNamespace, releaseQuota,
+		removeServices, removeCluster, removeRest, removeOutside, removeNamespace, releaseAddresses, releaseQuota,
 	}
 }
 
