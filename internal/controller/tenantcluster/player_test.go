@@ -32,6 +32,7 @@ var (
 	deploymentKind   = schema.GroupVersionKind{Group: coreGroup, Version: "v1beta1", Kind: "MachineDeployment"}
 	machineKind      = schema.GroupVersionKind{Group: coreGroup, Version: "v1beta1", Kind: "Machine"}
 	controlPlaneKind = schema.GroupVersionKind{Group: controlPlaneGroup, Version: "v1alpha1", Kind: "StewardControlPlane"}
+	proxmoxKind      = schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1alpha1", Kind: "ProxmoxCluster"}
 	kubevirtKind     = schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1alpha1", Kind: "KubevirtCluster"}
 	templateKind     = schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1alpha1", Kind: "KubevirtMachineTemplate"}
 )
@@ -131,7 +132,13 @@ func (p *player) cluster(ctx context.Context, c *unstructured.Unstructured) erro
 	if controllerutil.AddFinalizer(c, "cluster.cluster.x-k8s.io") {
 		return p.Update(ctx, c)
 	}
+	if own := p.get(ctx, proxmoxKind, c); own != nil && !flag(own, "status", "ready") && text(own, "spec", "controlPlaneEndpoint", "host") != "" {
+		return p.status(ctx, own, map[string]any{"ready": true}) // its own controller does
+	}
 	infrastructure := p.get(ctx, kubevirtKind, c)
+	if infrastructure == nil {
+		infrastructure = p.get(ctx, proxmoxKind, c)
+	}
 	if infrastructure != nil && flag(infrastructure, "status", "ready") && text(infrastructure, "spec", "controlPlaneEndpoint", "host") != "" && !flag(c, "status", "infrastructureReady") {
 		return p.status(ctx, c, map[string]any{"infrastructureReady": true})
 	}
@@ -323,7 +330,7 @@ func (p *player) deleteMachine(ctx context.Context, m *unstructured.Unstructured
 
 // deleteCluster deletes as core does: machines, control plane, infrastructure.
 func (p *player) deleteCluster(ctx context.Context, c *unstructured.Unstructured) error {
-	for _, kind := range []schema.GroupVersionKind{deploymentKind, machineKind, controlPlaneKind, kubevirtKind} {
+	for _, kind := range []schema.GroupVersionKind{deploymentKind, machineKind, controlPlaneKind, kubevirtKind, proxmoxKind} {
 		left := slices.DeleteFunc(p.all(ctx, kind), func(o unstructured.Unstructured) bool { return o.GetNamespace() != c.GetNamespace() })
 		for i := range left {
 			if left[i].GetDeletionTimestamp() == nil {

@@ -115,6 +115,9 @@ func proxmoxRequest(ctx context.Context, s *scope, o order) (request, error) {
 		TemplateID: int32(numberOf(o.spec, "templateID")), Bridge: textOf(o.spec, "network", "default", "bridge"),
 		VLAN: int32(numberOf(o.spec, "network", "default", "vlan")),
 	}
+	if first, last := numberOf(o.spec, "vmIDRange", "start"), numberOf(o.spec, "vmIDRange", "end"); first > 0 && last > 0 {
+		proxmox.VMIDRange = &v1alpha1.VMIDRange{Start: int32(first), End: int32(last)}
+	}
 	proxmox.Nodes, _, _ = unstructured.NestedStringSlice(s.infra.Object, "spec", "allowedNodes")
 	if len(proxmox.Nodes) == 0 {
 		proxmox.Nodes = []string{textOf(o.spec, "sourceNode")}
