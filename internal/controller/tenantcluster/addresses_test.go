@@ -239,3 +239,122 @@ func (f *fixture) onProxmox() {
 	}
 	f.Must(f.Create(f.Context(), p))
 }
+
+// sessionWith is one of a tenant with a load balancer on Harvester with pools.
+func sessionWith(change func(*v1alpha1.TenantCluster, *v1alpha1.ProviderNetworkSpec)) *session {
+	tc := &v1alpha1.TenantCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "t", Annotations: map[string]string{annotationNamespace: "t-1"}}}
+	tc.Spec.Workers.Replicas = 3
+	tc.Spec.Addons.LoadBalancer = &v1alpha1.TenantLoadBalancerSpec{}
+	n := &v1alpha1.ProviderNetworkSpec{Mode: v1alpha1.NetworkModeIPAM}
+	p := &v1alpha1.ProviderConfig{Spec: v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderHarvester, Network: n}}
+	change(tc, n)
+	return &session{TenantCluster: tc, provider: p}
+}
+
+// TestSizesAndRangesOfLoadBalancers has a row for each way to say how many addresses there are.
+func TestSizesAndRangesOfLoadBalancers(t *testing.T) {
+	elastic := &v1alpha1.ProviderLoadBalancerSpec{AllocationMode: v1alpha1.AllocationElastic, InitialPoolSize: 3, DefaultPoolSize: 5}
+	for reason, tc := range map[string]struct {
+		change func(*v1alpha1.TenantCluster, *v1alpha1.ProviderNetworkSpec)
+		want   uint64
+		pinned string
+	}{
+		"nothing is said": {func(*v1alpha1.TenantCluster, *v1alpha1.ProviderNetworkSpec) {}, 8, ""},
+		"that of the platform": {func(_ *v1alpha1.TenantCluster, n *v1alpha1.ProviderNetworkSpec) {
+			n.LoadBalancer = &v1alpha1.ProviderLoadBalancerSpec{DefaultPoolSize: 5}
+		}, 5, ""},
+		"elastic": {func(_ *v1alpha1.TenantCluster, n *v1alpha1.ProviderNetworkSpec) { n.LoadBalancer = elastic }, 3, ""},
+		"the tenant's own": {func(tc *v1alpha1.TenantCluster, n *v1alpha1.ProviderNetworkSpec) {
+			n.LoadBalancer, tc.Spec.Networking.LBPoolSize = elastic, 4
+		}, 4, ""},
+		"addresses by name": {func(tc *v1alpha1.TenantCluster, _ *v1alpha1.ProviderNetworkSpec) {
+			tc.Spec.Networking.LoadBalancerPool = &v1alpha1.AddressRange{Start: "10.0.0.1", End: "10.0.0.6"}
+		}, 6, "10.0.0.1-10.0.0.6"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			s := sessionWith(tc.change)
+			all := s.blocks()
+			if len(all) != 1 || all[0].want != tc.want || (all[0].pinned == nil) != (tc.pinned == "") || tc.pinned != "" && all[0].pinned.String() != tc.pinned {
+				t.Errorf("%+v", all)
+			}
+			missing, o := s.missing(all[0], nil)
+			if len(missing) != 1 || o != nil || missing[0].Name != "t-1-lb" || missing[0].Count != tc.want {
+				t.Errorf("%+v, %+v", missing, o)
+			}
+		})
+	}
+}
+
+// TestWhatATenantHasItKeeps: no lower size or quota takes addresses away, lost objects come
+// back with their addresses, and named ones do not change.
+func TestWhatATenantHasItKeeps(t *testing.T) {
+	has := func(tc *v1alpha1.TenantCluster) {
+		tc.Status.Allocations = []v1alpha1.TenantAddresses{{Name: "t-1-lb", Type: v1alpha1.IPAllocationLoadBalancer, Pool: "p", StartAddress: "10.0.0.1", EndAddress: "10.0.0.4"}}
+	}
+	first := &v1alpha1.IPAllocation{ObjectMeta: metav1.ObjectMeta{Name: "t-1-lb"}, Spec: v1alpha1.IPAllocationSpec{Count: 4}}
+	one := int32(1)
+	for reason, tc := range map[string]struct {
+		change func(*v1alpha1.TenantCluster, *v1alpha1.ProviderNetworkSpec)
+		have   []*v1alpha1.IPAllocation
+		want   []string // name, addresses or count
+		says   string
+	}{
+		"fewer are wanted": {func(tc *v1alpha1.TenantCluster, _ *v1alpha1.ProviderNetworkSpec) { tc.Spec.Networking.LBPoolSize = 2 }, []*v1alpha1.IPAllocation{first}, nil, ""},
+		"more are wanted":  {func(tc *v1alpha1.TenantCluster, _ *v1alpha1.ProviderNetworkSpec) { tc.Spec.Networking.LBPoolSize = 6 }, []*v1alpha1.IPAllocation{first}, []string{"t-1-lb-2 2"}, ""},
+		"the quota is lower by now": {func(tc *v1alpha1.TenantCluster, n *v1alpha1.ProviderNetworkSpec) {
+			tc.Spec.Networking.LBPoolSize, n.QuotaPerTenant = 4, &v1alpha1.TenantQuotaSpec{MaxLoadBalancerIPs: &one}
+		}, []*v1alpha1.IPAllocation{first}, nil, ""},
+		"more than the quota": {func(tc *v1alpha1.TenantCluster, n *v1alpha1.ProviderNetworkSpec) {
+			tc.Spec.Networking.LBPoolSize, n.QuotaPerTenant = 5, &v1alpha1.TenantQuotaSpec{MaxLoadBalancerIPs: &one}
+		}, []*v1alpha1.IPAllocation{first}, nil, "maxLoadBalancerIPs"},
+		"it is lost": {func(tc *v1alpha1.TenantCluster, _ *v1alpha1.ProviderNetworkSpec) { tc.Spec.Networking.LBPoolSize = 4 }, nil, []string{"t-1-lb 10.0.0.1-10.0.0.4"}, ""},
+		"others are named": {func(tc *v1alpha1.TenantCluster, _ *v1alpha1.ProviderNetworkSpec) {
+			tc.Spec.Networking.LoadBalancerPool = &v1alpha1.AddressRange{Start: "10.0.0.7", End: "10.0.0.9"}
+		}, []*v1alpha1.IPAllocation{first}, nil, "does not change"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			s := sessionWith(func(c *v1alpha1.TenantCluster, n *v1alpha1.ProviderNetworkSpec) { has(c); tc.change(c, n) })
+			missing, o := s.missing(s.blocks()[0], tc.have)
+			var got []string
+			for _, m := range missing {
+				if m.Pinned != nil {
+					got = append(got, m.Name+" "+m.Pinned.String())
+				} else {
+					got = append(got, fmt.Sprint(m.Name, " ", m.Count))
+				}
+			}
+			if !slices.Equal(got, tc.want) || (o == nil) != (tc.says == "") || o != nil && !strings.Contains(o.Message, tc.says) {
+				t.Errorf("%v, %+v", got, o)
+			}
+		})
+	}
+}
+
+// TestAddressesWithoutASourceOrAUseAreRefused before anything is created.
+func TestAddressesWithoutASourceOrAUseAreRefused(t *testing.T) {
+	for reason, tc := range map[string]struct {
+		change   func(*v1alpha1.TenantCluster, *v1alpha1.ProviderNetworkSpec)
+		provider v1alpha1.ProviderType
+		says     string
+	}{
+		"a size without pools": {func(tc *v1alpha1.TenantCluster, n *v1alpha1.ProviderNetworkSpec) {
+			tc.Spec.Networking.LBPoolSize, n.Mode = 4, "cloud"
+		}, "harvester", "needs NetworkPools"},
+		"a size without MetalLB": {func(tc *v1alpha1.TenantCluster, _ *v1alpha1.ProviderNetworkSpec) {
+			tc.Spec.Networking.LBPoolSize, tc.Spec.Addons.LoadBalancer = 4, nil
+		}, "harvester", "has no effect without a load balancer"},
+		"a size in a cloud":       {func(tc *v1alpha1.TenantCluster, _ *v1alpha1.ProviderNetworkSpec) { tc.Spec.Networking.LBPoolSize = 4 }, "aws", "aws has some"},
+		"MetalLB without a range": {func(_ *v1alpha1.TenantCluster, n *v1alpha1.ProviderNetworkSpec) { n.Mode = "cloud" }, "nutanix", "needs a range"},
+		"Proxmox without pools": {func(tc *v1alpha1.TenantCluster, n *v1alpha1.ProviderNetworkSpec) {
+			tc.Spec.Addons.LoadBalancer, n.Mode = nil, "cloud"
+		}, "proxmox", "static addresses"},
+		"Proxmox with pools": {func(*v1alpha1.TenantCluster, *v1alpha1.ProviderNetworkSpec) {}, "proxmox", ""},
+	} {
+		s := sessionWith(tc.change)
+		s.provider.Spec.Provider = tc.provider
+		_, err := checkNetwork(t.Context(), s)
+		if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
@@ -118,10 +117,7 @@ func proxmoxRequest(ctx context.Context, s *scope, o order) (request, error) {
 	if first, last := numberOf(o.spec, "vmIDRange", "start"), numberOf(o.spec, "vmIDRange", "end"); first > 0 && last > 0 {
 		proxmox.VMIDRange = &v1alpha1.VMIDRange{Start: int32(first), End: int32(last)}
 	}
-	proxmox.Nodes, _, _ = unstructured.NestedStringSlice(s.infra.Object, "spec", "allowedNodes")
-	if len(proxmox.Nodes) == 0 {
-		proxmox.Nodes = []string{textOf(o.spec, "sourceNode")}
-	}
+	proxmox.Nodes = []string{s.proxmoxNode(o)}
 	keys := map[string][]byte{v1alpha1.KeyToken: data["token"], v1alpha1.KeyTokenSecret: data["secret"]}
 	if len(data["root_ca"]) > 0 {
 		keys[v1alpha1.KeyCABundle] = data["root_ca"]

@@ -6,6 +6,7 @@ package clusterapi
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"net/netip"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -16,6 +17,18 @@ import (
 
 	"github.com/butlerdotdev/butler/provider"
 )
+
+// proxmoxNode is where a machine is cloned to: one of the allowed nodes, whether or not the
+// template can be cloned to it, or else that of the template.
+func (s *scope) proxmoxNode(o order) string {
+	allowed, _, _ := unstructured.NestedStringSlice(s.infra.Object, "spec", "allowedNodes")
+	if len(allowed) == 0 {
+		return textOf(o.spec, "sourceNode")
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(o.name))
+	return allowed[h.Sum32()%uint32(len(allowed))]
+}
 
 // ipFamily is one of the address configurations of a ProxmoxCluster.
 type ipFamily struct{ field, pool, claim string }
