@@ -83,7 +83,8 @@ func byChance(g grant) bool {
 // with them and no others, where the kinds of Cluster API are served.
 func ofTenants(g grant) bool {
 	resources := []string{"tenantclusters", "tenantclusters/status", "teams", "teams/status", "namespaces", "roles", "rolebindings", "clusterroles"}
-	return g.Account == "butler-controller" && (strings.HasSuffix(g.Group, "cluster.x-k8s.io") || slices.Contains(resources, g.Resource) || g.Resource == "secrets")
+	addresses := g.Resource == "ipallocations" && (g.Verb == "create" || g.Verb == "delete")
+	return g.Account == "butler-controller" && (strings.HasSuffix(g.Group, "cluster.x-k8s.io") || slices.Contains(resources, g.Resource) || g.Resource == "secrets" || addresses)
 }
 
 // used reports whether somebody has made use of a grant. Whoever may list may as
