@@ -10,11 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AddressUser names what uses an address, in the namespace of the IPAllocation.
+// AddressUser names what uses an address.
 type AddressUser struct {
 	// Kind of the object.
-	// +kubebuilder:validation:Enum=MachineRequest;ClusterBootstrap
+	// +kubebuilder:validation:Enum=MachineRequest;ClusterBootstrap;TenantCluster
 	Kind string `json:"kind"`
+	// Namespace of the object; that of the IPAllocation if it is left out.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
 	// Name of the object.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

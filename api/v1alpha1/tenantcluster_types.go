@@ -247,6 +247,22 @@ type TenantObservedState struct {
 	Addons []TenantAddonStatus `json:"addons,omitempty"`
 }
 
+// TenantAddresses is a block of addresses that a cluster has of a NetworkPool.
+type TenantAddresses struct {
+	// Name of the IPAllocation, in the namespace of the ProviderConfig.
+	Name string `json:"name"`
+	// Type is what the addresses are for.
+	Type IPAllocationType `json:"type"`
+	// Pool is the name of the NetworkPool.
+	Pool string `json:"pool"`
+	// CIDR of the network that the addresses are in.
+	CIDR string `json:"cidr"`
+	// StartAddress is the first address.
+	StartAddress string `json:"startAddress"`
+	// EndAddress is the last address.
+	EndAddress string `json:"endAddress"`
+}
+
 // TenantClusterStatus is the observed state of a TenantCluster.
 type TenantClusterStatus struct {
 	// Phase of the cluster.
@@ -277,10 +293,16 @@ type TenantClusterStatus struct {
 	// ObservedState is what the cluster is.
 	// +optional
 	ObservedState *TenantObservedState `json:"observedState,omitempty"`
-	// IPAllocationRef is the IPAllocation of the nodes' addresses.
+	// Allocations are the addresses that the cluster has of NetworkPools. They are not released
+	// while they are listed here.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Allocations []TenantAddresses `json:"allocations,omitempty"`
+	// IPAllocationRef is the first IPAllocation of the nodes' addresses.
 	// +optional
 	IPAllocationRef *NamespacedReference `json:"ipAllocationRef,omitempty"`
-	// LBAllocationRef is the IPAllocation of the load balancers' addresses.
+	// LBAllocationRef is the first IPAllocation of the load balancers' addresses.
 	// +optional
 	LBAllocationRef *NamespacedReference `json:"lbAllocationRef,omitempty"`
 	// LastTransitionTime is when the phase last changed.

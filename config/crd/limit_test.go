@@ -184,9 +184,9 @@ func limits() []limit {
 		{allocation, []string{"spec.poolRef.name", "spec.clusterBootstrapRef.name"}, some, none},
 		{pinned, []string{"spec.machineRequestRef.name"}, some, none},
 		{"full/ipallocation-tenant.yaml", []string{"spec.tenantClusterRef.name", "spec.tenantClusterRef.namespace"}, some, none},
-		{claim, []string{"spec.poolRef.name", "spec.poolRef.namespace", "spec.allocationRef.name", "spec.allocationRef.namespace", "spec.usedBy.name"}, some, none},
+		{claim, []string{"spec.poolRef.name", "spec.poolRef.namespace", "spec.allocationRef.name", "spec.allocationRef.namespace", "spec.usedBy.name", "spec.usedBy.namespace"}, some, none},
 		{claim, []string{"spec.reuseAfter"}, []string{"0s", "1h30m", "8760h"}, []string{"10", "-10m", "10d", strings.Repeat("1s", 17), "8761h"}},
-		{claim, []string{"spec.usedBy.kind"}, []string{"MachineRequest", "ClusterBootstrap"}, []string{"Pod"}},
+		{claim, []string{"spec.usedBy.kind"}, []string{"MachineRequest", "ClusterBootstrap", "TenantCluster"}, []string{"Pod"}},
 
 		{configured, []string{"spec.defaultProviderConfigRef.name"}, some, none},
 	}

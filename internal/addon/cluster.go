@@ -34,6 +34,9 @@ type Facts struct {
 	Hosted bool
 	// WithoutCloud leaves out the cloud controller manager.
 	WithoutCloud bool
+	// Ranges are the addresses of load balancers, such as 10.40.0.20-10.40.0.27, where there
+	// are several; else that of the spec.
+	Ranges []string
 }
 
 // cluster is what all of this package is a function of. A field that was left
@@ -97,15 +100,20 @@ func (c cluster) longhorn() bool { return chosen(c.Addons.Storage.Type, Longhorn
 
 func (c cluster) metalLB() bool {
 	a := c.Addons.LoadBalancer
-	return c.Provider.OnPrem() && on(a.Enabled) && chosen(a.Type, MetalLB, MetalLB) && c.pool() != ""
+	return c.Provider.OnPrem() && on(a.Enabled) && chosen(a.Type, MetalLB, MetalLB) && len(c.ranges()) > 0
 }
 
-// pool is what Services get their addresses from, as MetalLB writes it.
-func (c cluster) pool() string {
-	if p := c.Network.LoadBalancerPool; p != nil {
-		return p.Start + "-" + p.End
+// ranges are what Services get their addresses from, as MetalLB writes them.
+func (c cluster) ranges() []string {
+	switch p := c.Network.LoadBalancerPool; {
+	case len(c.facts.Ranges) > 0:
+		return c.facts.Ranges
+	case p != nil:
+		return []string{p.Start + "-" + p.End}
+	case c.Addons.LoadBalancer.AddressPool != "":
+		return []string{c.Addons.LoadBalancer.AddressPool}
 	}
-	return c.Addons.LoadBalancer.AddressPool
+	return nil
 }
 
 func (c cluster) ingress(kind string) bool {

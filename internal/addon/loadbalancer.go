@@ -16,7 +16,7 @@ func metalLB(c cluster, a *Addon) {
 		speaker["ignoreExcludeLB"] = true
 	}
 	a.Values = map[string]any{"speaker": speaker}
-	a.Objects = metalLBObjects(c.pool())
+	a.Objects = metalLBObjects(c.ranges())
 	a.Ready = Readiness{
 		Workloads: append(deployments(metalLBSystem, "metallb-controller"), daemonSets(metalLBSystem, "metallb-speaker")...),
 		CRDs:      []string{"ipaddresspools.metallb.io", "l2advertisements.metallb.io"},
@@ -26,11 +26,15 @@ func metalLB(c cluster, a *Addon) {
 
 // metalLBObjects are the pool and its advertisement. They are accepted once
 // MetalLB's webhook answers.
-func metalLBObjects(pool string) []*unstructured.Unstructured {
+func metalLBObjects(ranges []string) []*unstructured.Unstructured {
 	const version, name = "metallb.io/v1beta1", "default"
+	var addresses []any
+	for _, r := range ranges {
+		addresses = append(addresses, r)
+	}
 	return []*unstructured.Unstructured{
 		object(version, "IPAddressPool", metalLBSystem, name, map[string]any{
-			"spec": map[string]any{"addresses": []any{pool}},
+			"spec": map[string]any{"addresses": addresses},
 		}),
 		object(version, "L2Advertisement", metalLBSystem, name, map[string]any{
 			"spec": map[string]any{"ipAddressPools": []any{name}},

@@ -86,7 +86,7 @@ func hubble(c cluster) map[string]any {
 // addresses and has none yet.
 func TakesPool(spec v1alpha1.ClusterBootstrapSpec) bool {
 	c := cluster{ClusterBootstrapSpec: spec}
-	if c.pool() != "" {
+	if len(c.ranges()) > 0 {
 		return false
 	}
 	c.Network.LoadBalancerPool = &v1alpha1.AddressRange{}

@@ -4,6 +4,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -31,6 +32,37 @@ type Pools struct {
 	All []v1alpha1.NetworkPool
 	// Claims are the addresses that are allocated or rest.
 	Claims []v1alpha1.AddressClaim
+	// Field is the path of the cluster's network in its spec, for messages; empty: spec.network.
+	Field string
+}
+
+// Block is a number of contiguous addresses that a cluster wants of NetworkPools.
+type Block struct {
+	// Name of the IPAllocation.
+	Name string
+	// Count is the number of addresses.
+	Count uint64
+	// Pinned are the addresses, where the spec names them in Field.
+	Pinned *ipam.Range
+	Field  string
+}
+
+// Assign chooses a pool for each block, as for the addresses of a management cluster, and
+// checks the network. Nothing is assigned unless all fit. Pinned addresses that no pool hands
+// out are not assigned. Errors are of type *PoolError.
+func (p Pools) Assign(network v1alpha1.NetworkSpec, blocks []Block) ([]Assignment, error) {
+	all, err := p.candidates()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.check(network, all); err != nil {
+		return nil, err
+	}
+	var demands []demand
+	for _, b := range blocks {
+		demands = append(demands, demand{name: b.Name, count: b.Count, pinned: b.Pinned, field: b.Field})
+	}
+	return p.assign(demands, all)
 }
 
 // PoolError is why a cluster cannot have its addresses from NetworkPools, and what to do.
@@ -96,7 +128,7 @@ func (p Pools) checkNetwork(spec v1alpha1.NetworkSpec, all []named) error {
 		}
 		for _, other := range [][2]string{{"podCIDR", spec.PodCIDR}, {"serviceCIDR", spec.ServiceCIDR}} {
 			if cidr, err := netip.ParsePrefix(other[1]); err == nil && cidr.Overlaps(network) {
-				return poolErrorf(reasonNetwork, "spec.network.%s %s overlaps with NetworkPool %s, %s; choose another one", other[0], cidr, c.Name, network)
+				return poolErrorf(reasonNetwork, "%s.%s %s overlaps with NetworkPool %s, %s; choose another one", cmp.Or(p.Field, "spec.network"), other[0], cidr, c.Name, network)
 			}
 		}
 	}

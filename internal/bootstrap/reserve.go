@@ -179,7 +179,7 @@ func (s *Session) pools(ctx context.Context) (Pools, error) {
 			return Pools{}, err
 		}
 	}
-	return Pools{s.provider, pools.Items, claims.Items}, nil
+	return Pools{Config: s.provider, All: pools.Items, Claims: claims.Items}, nil
 }
 
 func (s *Session) newAllocation(d demand, pool string) *v1alpha1.IPAllocation {

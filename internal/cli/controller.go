@@ -92,6 +92,8 @@ func (a App) runClusterAPI(ctx context.Context, s environment, name string, args
 	switch {
 	case name == clusterapi.Core:
 		return true, clusterapi.RunCore(ctx, args, e)
+	case name == clusterapi.InClusterIPAM:
+		return true, clusterapi.RunIPAM(ctx, args, e)
 	case strings.HasPrefix(name, clusterapi.Infrastructure):
 		transport, err := s.transport()
 		if err != nil {

@@ -225,6 +225,12 @@ func (a App) printTenant(tc *v1alpha1.TenantCluster) error {
 	for _, c := range s.Conditions {
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", c.Type, c.Status, c.Reason, c.Message)
 	}
+	if len(s.Allocations) > 0 {
+		fmt.Fprintln(out, "\nADDRESSES\tFOR\tPOOL")
+		for _, a := range s.Allocations {
+			fmt.Fprintf(out, "%s-%s\t%s\t%s\n", a.StartAddress, a.EndAddress, map[v1alpha1.IPAllocationType]string{v1alpha1.IPAllocationNodes: "workers", v1alpha1.IPAllocationLoadBalancer: "load balancers"}[a.Type], a.Pool)
+		}
+	}
 	if s.ObservedState != nil && len(s.ObservedState.Addons) > 0 {
 		fmt.Fprintln(out, "\nADDON\tVERSION\tSTATUS")
 		for _, addon := range s.ObservedState.Addons {

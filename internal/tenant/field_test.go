@@ -33,6 +33,7 @@ func TestAFieldThatCannotBeServedIsNamed(t *testing.T) {
 		"a password for Proxmox":       {"proxmox", func(in *tenant.Input) { delete(in.Credentials, "token") }, "token, tokenSecret"},
 		"a fingerprint":                {"proxmox", func(in *tenant.Input) { in.Credentials = fingerprint(in.Credentials) }, "fingerprint"},
 		"no addresses":                 {"proxmox", func(in *tenant.Input) { in.Addresses.Ranges = nil }, "spec.network.mode"},
+		"no gateway":                   {"proxmox", func(in *tenant.Input) { in.Addresses.Gateway = "" }, "spec.network.gateway"},
 		"no DNS":                       {"proxmox", func(in *tenant.Input) { in.Provider.Spec.Network.DNSServers = nil }, "spec.network.dnsServers"},
 		"a template by name":           {"proxmox", func(in *tenant.Input) { in.Provider.Spec.Proxmox.TemplateID = 0 }, "spec.proxmox.templateID"},
 		"a template that is no number": {"proxmox", func(in *tenant.Input) { in.Cluster.Spec.Workers.MachineTemplate.OS.ImageRef = "talos" }, image},

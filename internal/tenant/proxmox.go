@@ -79,15 +79,35 @@ func (p proxmox) cluster() (object, error) {
 	if len(p.Addresses.Ranges) == 0 {
 		return nil, ofProvider("spec.network.mode", "workers on Proxmox have static addresses, from NetworkPools; set it to ipam, and poolRefs")
 	}
+	if p.Addresses.Gateway == "" {
+		return nil, ofProvider("spec.network.gateway", "workers on Proxmox have static addresses, and need it to reach the API server; set it")
+	}
 	return object{
 		"externalManagedControlPlane": true,
-		"allowedNodes":                list(p.spec.Nodes),
+		"allowedNodes":                list(p.allowedNodes()),
 		"dnsServers":                  list(p.dnsServers()),
-		"ipv4Config": object{
+		p.family(): object{
 			"addresses": list(p.Addresses.Ranges), "prefix": int64(p.Addresses.Prefix), "gateway": p.Addresses.Gateway,
 		},
 		"credentialsRef": object{"name": p.credentialsName(), "namespace": p.Namespace},
 	}, nil
+}
+
+// allowedNodes are where workers are: on the node that the override names, because a template
+// on storage that is not shared can be cloned to its own node alone, or on all of them.
+func (p proxmox) allowedNodes() []string {
+	if o := p.override().Proxmox; o != nil && o.Node != "" {
+		return []string{o.Node}
+	}
+	return p.spec.Nodes
+}
+
+// family is the field for the kind of address.
+func (p proxmox) family() string {
+	if strings.Contains(p.Addresses.Gateway, ":") {
+		return "ipv6Config"
+	}
+	return "ipv4Config"
 }
 
 func (p proxmox) template() (object, error) {

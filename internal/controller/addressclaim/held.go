@@ -61,6 +61,9 @@ func reference(a *v1alpha1.IPAllocation) v1alpha1.NamespacedReference {
 	return v1alpha1.NamespacedReference{Namespace: a.Namespace, Name: a.Name}
 }
 
+// kindTenant is the kind of a user that may be in another namespace than its allocation.
+const kindTenant = "TenantCluster"
+
 // UserOf returns what an allocation is for, nil if that cannot be read.
 func UserOf(a *v1alpha1.IPAllocation) *v1alpha1.AddressUser {
 	switch {
@@ -68,6 +71,8 @@ func UserOf(a *v1alpha1.IPAllocation) *v1alpha1.AddressUser {
 		return &v1alpha1.AddressUser{Kind: "MachineRequest", Name: a.Spec.MachineRequestRef.Name}
 	case a.Spec.ClusterBootstrapRef != nil:
 		return &v1alpha1.AddressUser{Kind: "ClusterBootstrap", Name: a.Spec.ClusterBootstrapRef.Name}
+	case a.Spec.TenantClusterRef != nil:
+		return &v1alpha1.AddressUser{Kind: kindTenant, Namespace: a.Spec.TenantClusterRef.Namespace, Name: a.Spec.TenantClusterRef.Name}
 	}
 	return nil
 }

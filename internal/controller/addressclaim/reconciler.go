@@ -126,10 +126,14 @@ func (r Registry) used(ctx context.Context, c *v1alpha1.AddressClaim) (bool, err
 
 // Used returns whether what an allocation is for has its addresses. A MachineRequest has them
 // as long as it exists. A ClusterBootstrap has those that its status lists; if it is being
-// deleted, as long as it has machines.
+// deleted, as long as it has machines. A TenantCluster has those that its status lists, from
+// which its controller removes them once the machines are gone.
 func (r Registry) Used(ctx context.Context, allocation types.NamespacedName, u v1alpha1.AddressUser) (bool, error) {
-	if u.Kind == "ClusterBootstrap" {
+	switch u.Kind {
+	case "ClusterBootstrap":
 		return r.usedByCluster(ctx, allocation, u.Name)
+	case kindTenant:
+		return r.usedByTenant(ctx, allocation, types.NamespacedName{Namespace: u.Namespace, Name: u.Name})
 	}
 	o := &metav1.PartialObjectMetadata{}
 	o.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind(u.Kind))
@@ -138,6 +142,13 @@ func (r Registry) Used(ctx context.Context, allocation types.NamespacedName, u v
 		return false, nil
 	}
 	return err == nil, err
+}
+
+func (r Registry) usedByTenant(ctx context.Context, allocation, tenant types.NamespacedName) (bool, error) {
+	tc := &v1alpha1.TenantCluster{}
+	err := r.Live.Get(ctx, tenant, tc)
+	listed := slices.ContainsFunc(tc.Status.Allocations, func(a v1alpha1.TenantAddresses) bool { return a.Name == allocation.Name })
+	return listed, client.IgnoreNotFound(err)
 }
 
 func (r Registry) usedByCluster(ctx context.Context, allocation types.NamespacedName, name string) (bool, error) {

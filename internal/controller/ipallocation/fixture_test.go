@@ -52,7 +52,7 @@ func newScheme(t testing.TB) *runtime.Scheme {
 // newFixture is one whose pool has n addresses, from 10.0.0.1 on, and is ready.
 func newFixture(t testing.TB, n int) *fixture {
 	t.Helper()
-	api := fake.NewClientBuilder().WithScheme(newScheme(t)).WithStatusSubresource(&v1alpha1.IPAllocation{}, &v1alpha1.NetworkPool{}, &v1alpha1.ClusterBootstrap{}).Build()
+	api := fake.NewClientBuilder().WithScheme(newScheme(t)).WithStatusSubresource(&v1alpha1.IPAllocation{}, &v1alpha1.NetworkPool{}, &v1alpha1.ClusterBootstrap{}, &v1alpha1.TenantCluster{}).Build()
 	f := &fixture{TB: t, WithWatch: api, Namespace: "ns"}
 	f.pool = &v1alpha1.NetworkPool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "pool"},

@@ -87,20 +87,29 @@ func TestAddressesAreNotReleasedWhileWhatUsesThemExists(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "user"},
 		Spec:       v1alpha1.MachineRequestSpec{ProviderRef: v1alpha1.ProviderReference{Name: "x"}, MachineName: "user", Role: v1alpha1.RoleWorker, CPU: 1, MemoryMB: 1024, DiskGB: 10},
 	}
-	cluster := bootstrapOf("user")
-	for _, user := range []client.Object{machine, cluster} {
+	cluster, tenant := bootstrapOf("user"), tenantOf("user")
+	for _, user := range []client.Object{machine, cluster, tenant} {
 		f := newFixture(t, 4)
 		r := reconciler(f)
 		f.allocation("a", 1, func(s *v1alpha1.IPAllocationSpec) {
 			if s.MachineRequestRef.Name = "user"; user == client.Object(cluster) {
 				s.MachineRequestRef, s.ClusterBootstrapRef = nil, &v1alpha1.LocalReference{Name: "user"}
 			}
+			if user == client.Object(tenant) { // in another namespace
+				s.MachineRequestRef, s.TenantClusterRef = nil, &v1alpha1.NamespacedReference{Namespace: "default", Name: "user"}
+			}
 		})
 		f.settle(r, "a")
-		user.SetNamespace(f.Namespace)
+		if user.GetNamespace() == "" {
+			user.SetNamespace(f.Namespace)
+		}
 		f.Must(f.Create(t.Context(), user))
 		if user == client.Object(cluster) {
 			f.list(cluster, "a")
+		}
+		if user == client.Object(tenant) {
+			tenant.Status.Allocations = []v1alpha1.TenantAddresses{{Name: "a", Type: v1alpha1.IPAllocationLoadBalancer}}
+			f.Must(f.Status().Update(t.Context(), tenant))
 		}
 		f.Must(f.Delete(t.Context(), f.read("a")))
 		if again, err := r.pass(t.Context(), f.read("a")); err != nil || again.RequeueAfter != lookAgain {
@@ -198,6 +207,11 @@ func bootstrapOf(name string) *v1alpha1.ClusterBootstrap {
 			Talos:   v1alpha1.TalosSpec{Version: "v1.9.2", Schematic: "0a"},
 		},
 	}
+}
+
+// tenantOf is a tenant cluster in another namespace than the allocations.
+func tenantOf(name string) *v1alpha1.TenantCluster {
+	return &v1alpha1.TenantCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 }
 
 // list puts an allocation on the list of a cluster.

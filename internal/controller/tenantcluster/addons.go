@@ -128,7 +128,7 @@ func merge(base, over map[string]any) map[string]any {
 func (s *session) wanted() ([]addon.Addon, error) {
 	all, err := addon.For(s.addonSpec(), addon.Facts{
 		Endpoint: s.input.Endpoint.Host, KubernetesVersion: s.Spec.KubernetesVersion, Platform: s.provider.Spec, Registry: s.Addons.Registry(),
-		Hosted: true, WithoutCloud: !s.cloudController(),
+		Hosted: true, WithoutCloud: !s.cloudController(), Ranges: s.balancerRanges(),
 	})
 	if err != nil {
 		return nil, err

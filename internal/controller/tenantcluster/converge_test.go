@@ -64,6 +64,7 @@ func TestATenantFollowsItsSpec(t *testing.T) {
 			}
 			return nil
 		})
+		f.until(tc, func(tc *v1alpha1.TenantCluster) bool { return isReady(tc) && tc.Status.WorkerNodesReady == 2 })
 	})
 	t.Run("the version: control plane first, then workers by replacement", func(t *testing.T) {
 		f.player.set(func(p *player) { p.noUpgrade, p.versions = true, nil })

@@ -33,7 +33,7 @@ func (s *session) prepareInput(ctx context.Context) (*step.Obstacle, error) {
 	s.input = tenant.Input{
 		Cluster: s.TenantCluster, Provider: s.provider, Credentials: credentials, Config: s.config,
 		Host: s.kinds.host, Core: s.kinds.cluster.Version, Namespace: tenantNamespace(s.TenantCluster),
-		ClusterID: s.Annotations[v1alpha1.AnnotationClusterID], TrustdTag: s.TrustdTag,
+		ClusterID: s.Annotations[v1alpha1.AnnotationClusterID], TrustdTag: s.TrustdTag, Addresses: s.nodeAddresses(),
 	}
 	if o := s.resolve(ctx); o != nil {
 		return o, nil

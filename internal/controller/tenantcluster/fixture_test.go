@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -42,6 +43,7 @@ import (
 	"github.com/butlerdotdev/butler/config/crd"
 	"github.com/butlerdotdev/butler/internal/addon/source"
 	"github.com/butlerdotdev/butler/internal/controller/controllertest"
+	"github.com/butlerdotdev/butler/internal/controller/ipallocation"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
@@ -82,16 +84,32 @@ func run(m *testing.M, definitions []*apiextensionsv1.CustomResourceDefinition) 
 
 func allDefinitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	out, err := crd.All()
-	for _, of := range [][2]string{{clusterapi.Core, "v1.9.4"}, {clusterapi.Kubevirt, "v0.1.10"}, {clusterapi.Steward, "v0.3.0"}, {clusterapi.Nutanix, "v1.7.0"}} {
+	for _, of := range [][2]string{
+		{clusterapi.Core, "v1.9.4"}, {clusterapi.Kubevirt, "v0.1.10"}, {clusterapi.Proxmox, "v0.7.2"},
+		{clusterapi.Steward, "v0.3.0"}, {clusterapi.Nutanix, "v1.7.0"},
+	} {
 		more, failed := clusterapi.Definitions(of[0], of[1])
 		err = errors.Join(err, failed)
 		for _, d := range more {
 			if len(d.Spec.Versions) == 1 { // those with several want a webhook
+				unrepeat(d.Spec.Versions[0].Schema.OpenAPIV3Schema)
 				out = append(out, d)
 			}
 		}
 	}
 	return out, err
+}
+
+// unrepeat removes rules that a release has twice, which cannot be applied on the server.
+func unrepeat(s *apiextensionsv1.JSONSchemaProps) {
+	s.XValidations = slices.CompactFunc(s.XValidations, func(a, b apiextensionsv1.ValidationRule) bool { return a.Rule == b.Rule })
+	for name, p := range s.Properties {
+		unrepeat(&p)
+		s.Properties[name] = p
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		unrepeat(s.Items.Schema)
+	}
 }
 
 // fixture is a management cluster with a reconciler, and a player of what others do.
@@ -107,7 +125,7 @@ func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.ahead.
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Fixture: newBare(t), charts: ciliumChart(t)}
+	f := &fixture{Fixture: newBare(t), charts: chartsOf(t)}
 	f.Must(f.DeleteAllOf(t.Context(), &corev1.Node{})) // all tests have one tenant API server
 	f.rights()
 	f.provider()
@@ -161,6 +179,7 @@ func (f *fixture) start() (stop func()) {
 	from, err := source.New(source.Options{Charts: f.charts})
 	f.Must(err)
 	f.Must(Register(m, Options{Dial: dialOnlyServers, Addons: from, TrustdTag: "v0.4.0", Clock: f.now}))
+	f.Must(ipallocation.Register(m, ipallocation.Options{Name: Owner}))
 	return controllertest.Run(f.TB, m)
 }
 
@@ -283,14 +302,18 @@ func condition(tc *v1alpha1.TenantCluster, kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// ciliumChart is a directory with a chart of Cilium that has its workloads and nothing else.
-func ciliumChart(t *testing.T) string {
+// chartsOf is a directory with charts of Cilium and MetalLB that have what is waited for and nothing else.
+func chartsOf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{
 		"cilium/Chart.yaml": "apiVersion: v2\nname: cilium\nversion: 1.17.0\n",
 		"cilium/templates/all.yaml": workload("DaemonSet", "cilium") + workload("DaemonSet", "cilium-envoy") + workload("Deployment", "cilium-operator") +
-			definition("ciliumnetworkpolicies", "CiliumNetworkPolicy") + definition("ciliumnodes", "CiliumNode"),
+			definition("cilium.io", "v2", "ciliumnetworkpolicies", "CiliumNetworkPolicy") + definition("cilium.io", "v2", "ciliumnodes", "CiliumNode"),
+		"metallb/Chart.yaml": "apiVersion: v2\nname: metallb\nversion: 0.14.9\n",
+		"metallb/templates/all.yaml": strings.ReplaceAll(workload("Deployment", "metallb-controller")+workload("DaemonSet", "metallb-speaker"), "kube-system", "metallb-system") +
+			definition("metallb.io", "v1beta1", "ipaddresspools", "IPAddressPool") + definition("metallb.io", "v1beta1", "l2advertisements", "L2Advertisement") +
+			"---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: metallb-webhook-configuration}\n",
 	}
 	for name, content := range files {
 		path := filepath.Join(dir, name)
@@ -314,15 +337,15 @@ spec:
 `, kind, name)
 }
 
-func definition(plural, kind string) string {
+func definition(group, version, plural, kind string) string {
 	return fmt.Sprintf(`---
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: %[1]s.cilium.io}
+metadata: {name: %[1]s.%[4]s}
 spec:
-  group: cilium.io
-  scope: Cluster
+  group: %[4]s
+  scope: %[6]s
   names: {plural: %[1]s, singular: %[3]s, kind: %[2]s}
-  versions: [{name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-`, plural, kind, strings.ToLower(kind))
+  versions: [{name: %[5]s, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+`, plural, kind, strings.ToLower(kind), group, version, map[bool]string{true: "Cluster", false: "Namespaced"}[group == "cilium.io"])
 }

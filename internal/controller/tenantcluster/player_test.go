@@ -32,6 +32,7 @@ var (
 	deploymentKind   = schema.GroupVersionKind{Group: coreGroup, Version: "v1beta1", Kind: "MachineDeployment"}
 	machineKind      = schema.GroupVersionKind{Group: coreGroup, Version: "v1beta1", Kind: "Machine"}
 	controlPlaneKind = schema.GroupVersionKind{Group: controlPlaneGroup, Version: "v1alpha1", Kind: "StewardControlPlane"}
+	proxmoxKind      = schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1alpha1", Kind: "ProxmoxCluster"}
 	kubevirtKind     = schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1alpha1", Kind: "KubevirtCluster"}
 	templateKind     = schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1alpha1", Kind: "KubevirtMachineTemplate"}
 )
@@ -133,7 +134,13 @@ func (p *player) cluster(ctx context.Context, c *unstructured.Unstructured) erro
 	if controllerutil.AddFinalizer(c, "cluster.cluster.x-k8s.io") {
 		return p.Update(ctx, c)
 	}
+	if own := p.get(ctx, proxmoxKind, c); own != nil && !flag(own, "status", "ready") && text(own, "spec", "controlPlaneEndpoint", "host") != "" {
+		return p.status(ctx, own, map[string]any{"ready": true}) // its own controller does
+	}
 	infrastructure := p.get(ctx, kubevirtKind, c)
+	if infrastructure == nil {
+		infrastructure = p.get(ctx, proxmoxKind, c)
+	}
 	if infrastructure != nil && flag(infrastructure, "status", "ready") && text(infrastructure, "spec", "controlPlaneEndpoint", "host") != "" && !flag(c, "status", "infrastructureReady") {
 		return p.status(ctx, c, map[string]any{"infrastructureReady": true})
 	}
@@ -349,7 +356,7 @@ func (p *player) deletedWithClusters() []schema.GroupVersionKind {
 	if p.orphans {
 		return nil
 	}
-	return []schema.GroupVersionKind{deploymentKind, machineKind, controlPlaneKind, kubevirtKind}
+	return []schema.GroupVersionKind{deploymentKind, machineKind, controlPlaneKind, kubevirtKind, proxmoxKind}
 }
 
 // workloads makes those of addons ready.

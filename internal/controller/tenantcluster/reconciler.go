@@ -83,7 +83,8 @@ func (r *Reconciler) reconcile(ctx context.Context, tc *v1alpha1.TenantCluster) 
 		return reconcile.Result{}, err
 	}
 	next := tc.DeepCopy()
-	progress, err := r.session(next).walk(ctx, steps())
+	s := r.session(next)
+	progress, err := s.walk(ctx, steps())
 	next.Spec = *tc.Spec.DeepCopy() // the walk left out of it what is refused
 	if ctx.Err() != nil {
 		return reconcile.Result{}, ctx.Err()
@@ -99,7 +100,8 @@ func (r *Reconciler) reconcile(ctx context.Context, tc *v1alpha1.TenantCluster) 
 	if err != nil && !errors.As(err, &failure) {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: r.pollAfter(next, progress.first())}, nil
+	after := r.pollAfter(next, progress.first())
+	return reconcile.Result{RequeueAfter: min(after, cmp.Or(s.again, after))}, nil
 }
 
 func (r *Reconciler) session(tc *v1alpha1.TenantCluster) *session {

@@ -34,10 +34,10 @@ const servicePatience = 5 * time.Minute
 const answerPatience = 30 * time.Second
 
 // removals is the fixed order of a deletion: what the tenant created on the platform, then
-// workers, control plane and infrastructure, then what these needed.
+// workers, control plane and infrastructure, then what these needed, and their addresses last.
 func removals() []func(context.Context, *session) (*step.Obstacle, error) {
 	return []func(context.Context, *session) (*step.Obstacle, error){
-		removeServices, removeCluster, removeRest, removeOutside, removeNamespace, releaseQuota,
+		removeServices, removeCluster, removeRest, removeOutside, removeNamespace, releaseAddresses, releaseQuota,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -86,6 +87,8 @@ func Register(m manager.Manager, o Options) error {
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.everyOne), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.ButlerConfig{}, handler.EnqueueRequestsFromMapFunc(r.everyOne), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.Team{}, handler.EnqueueRequestsFromMapFunc(r.ofTeam)).
+		Watches(&v1alpha1.IPAllocation{}, handler.EnqueueRequestsFromMapFunc(ofAllocation)).
+		Watches(&v1alpha1.NetworkPool{}, handler.EnqueueRequestsFromMapFunc(r.lacking)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(bySource)).
 		WatchesRawSource(ctrlsource.TypedChannel(woken, wakeHandler())).
 		WithOptions(controller.Options{
@@ -176,6 +179,23 @@ func bySource(_ context.Context, o client.Object) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: key}}
+}
+
+// ofAllocation maps an IPAllocation to the TenantCluster that it is for.
+func ofAllocation(_ context.Context, o client.Object) []reconcile.Request {
+	a, ok := o.(*v1alpha1.IPAllocation)
+	if !ok || a.Spec.TenantClusterRef == nil {
+		return nil
+	}
+	ref := a.Spec.TenantClusterRef
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}}}
+}
+
+// lacking returns the TenantClusters that wait for addresses.
+func (r *Reconciler) lacking(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.thoseOf(ctx, func(tc *v1alpha1.TenantCluster) bool {
+		return meta.IsStatusConditionFalse(tc.Status.Conditions, v1alpha1.ConditionNetworkReady)
+	})
 }
 
 // everyOne returns all TenantClusters: a ButlerConfig or a ProviderConfig is the default of

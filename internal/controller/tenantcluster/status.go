@@ -62,6 +62,8 @@ func settle(tc *v1alpha1.TenantCluster, p progress, err error) {
 			set(tc, kind, metav1.ConditionFalse, reason, message)
 		case o != nil:
 			set(tc, kind, metav1.ConditionFalse, o.Reason, o.Message)
+		case slices.Contains(p.done, kind) && kind == v1alpha1.ConditionNetworkReady && p.lacking != nil:
+			set(tc, kind, metav1.ConditionFalse, p.lacking.Reason, p.lacking.Message)
 		case slices.Contains(p.done, kind):
 			set(tc, kind, metav1.ConditionTrue, kind, "")
 		default:
@@ -170,6 +172,9 @@ func (r *Reconciler) announce(ctx context.Context, before, after *v1alpha1.Tenan
 	case was.Reason != is.Reason:
 		r.Recorder.Eventf(after, nil, kind, is.Reason, action, "%s", note(is.Message))
 	}
+	if now, then := networkCondition(after), networkCondition(before); is.Status == metav1.ConditionTrue && now.Status == metav1.ConditionFalse && now.Reason != then.Reason {
+		r.Recorder.Eventf(after, nil, corev1.EventTypeWarning, now.Reason, action, "%s", note(now.Message))
+	}
 }
 
 // action is what all events are about.
@@ -188,7 +193,15 @@ func note(message string) string {
 }
 
 func readyCondition(tc *v1alpha1.TenantCluster) metav1.Condition {
-	if c := meta.FindStatusCondition(tc.Status.Conditions, v1alpha1.ConditionReady); c != nil {
+	return conditionOf(tc, v1alpha1.ConditionReady)
+}
+
+func networkCondition(tc *v1alpha1.TenantCluster) metav1.Condition {
+	return conditionOf(tc, v1alpha1.ConditionNetworkReady)
+}
+
+func conditionOf(tc *v1alpha1.TenantCluster, kind string) metav1.Condition {
+	if c := meta.FindStatusCondition(tc.Status.Conditions, kind); c != nil {
 		return *c
 	}
 	return metav1.Condition{}

@@ -6,6 +6,7 @@ package tenantcluster
 import (
 	"context"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -42,6 +43,7 @@ func steps() []listedStep {
 		{v1alpha1.TenantPending, access, checkAccess},
 		{v1alpha1.TenantPending, v1alpha1.ConditionQuotaSatisfied, checkQuota},
 		{v1alpha1.TenantPending, v1alpha1.ConditionNetworkReady, checkNetwork},
+		{v1alpha1.TenantPending, v1alpha1.ConditionNetworkReady, reserveAddresses},
 		{v1alpha1.TenantPending, v1alpha1.ConditionImageReady, checkImage},
 		{v1alpha1.TenantPending, infrastructure, checkClusterAPI},
 		{v1alpha1.TenantPending, infrastructure, prepareNamespace},
@@ -61,6 +63,7 @@ func steps() []listedStep {
 		{v1alpha1.TenantInstalling, addons, installAddons},
 		{v1alpha1.TenantProvisioning, workers, awaitWorkers},
 		{v1alpha1.TenantInstalling, addons, awaitAddons},
+		{v1alpha1.TenantInstalling, addons, growAddresses},
 		{v1alpha1.TenantInstalling, workers, keepTalosconfig},
 		{v1alpha1.TenantInstalling, workers, removeUnused},
 	}
@@ -75,6 +78,9 @@ type session struct {
 	config       *v1alpha1.ButlerConfig      // set by checkAccess; nil: there is none
 	team         *v1alpha1.Team              // set by checkAccess; nil: there is none
 	provider     *v1alpha1.ProviderConfig    // set by checkAccess
+	addresses    []v1alpha1.TenantAddresses  // set by reserveAddresses: those that may be used
+	lacking      *step.Obstacle              // addresses that a cluster lacks that runs
+	again        time.Duration               // when to look again at the latest; 0: as usual
 	kinds        kinds                       // set by checkClusterAPI
 	input        tenant.Input                // grows from step to step
 	built        tenant.Objects              // of the input
@@ -111,6 +117,9 @@ type progress struct {
 	// condition is that of the step where the walk ended; empty if it is complete.
 	condition string
 	obstacle  *step.Obstacle
+	// lacking are addresses that a cluster lacks that runs: it stays Ready, because control
+	// plane, workers and addons are.
+	lacking *step.Obstacle
 	// done are the conditions of finished steps that no unfinished one shares.
 	done []string
 	// postponed are the parts that the walk continued without.
@@ -149,11 +158,11 @@ func (s *session) walk(ctx context.Context, all []listedStep) (progress, error) 
 		obstacle, err := next.run(ctx, s)
 		if obstacle != nil || err != nil {
 			s.count(ctx)
-			return progress{next.phase, next.condition, obstacle, finished(all, i), s.postponed}, err
+			return progress{next.phase, next.condition, obstacle, s.lacking, finished(all, i), s.postponed}, err
 		}
 	}
 	s.count(ctx)
-	return progress{phase: v1alpha1.TenantReady, done: finished(all, len(all)), postponed: s.postponed}, nil
+	return progress{phase: v1alpha1.TenantReady, lacking: s.lacking, done: finished(all, len(all)), postponed: s.postponed}, nil
 }
 
 // finished are the conditions all of whose steps are among the first n.

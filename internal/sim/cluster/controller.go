@@ -50,10 +50,12 @@ func controllerOf(image string) (name string, ok bool) {
 }
 
 // hasWebhooks says whether a controller answers its own webhooks.
-func hasWebhooks(name string) bool { return name == "cluster-api-controller" }
+func hasWebhooks(name string) bool {
+	return name == "cluster-api-controller" || name == "ipam-in-cluster"
+}
 
-// infrastructure has the programs that play infrastructure providers of Cluster API, by
-// their images.
+// infrastructure has the programs that play infrastructure and IPAM providers of Cluster API,
+// by their images.
 func infrastructure() map[string]string {
 	return map[string]string{
 		"registry.k8s.io/cluster-api-aws/cluster-api-aws-controller":           "infrastructure-aws",
@@ -63,6 +65,7 @@ func infrastructure() map[string]string {
 		"ghcr.io/ionos-cloud/cluster-api-provider-proxmox":                     "infrastructure-proxmox",
 		"ghcr.io/rancher-sandbox/cluster-api-provider-harvester":               "infrastructure-harvester",
 		"quay.io/capk/capk-manager":                                            "infrastructure-kubevirt",
+		"registry.k8s.io/capi-ipam-ic/cluster-api-ipam-in-cluster-controller":  "ipam-in-cluster",
 	}
 }
 

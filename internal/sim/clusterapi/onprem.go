@@ -8,13 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
-	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/provider"
@@ -89,10 +84,14 @@ func proxmoxKind(p Platforms) kind {
 			if !boolOf(s.infra.Object, "spec", "externalManagedControlPlane") && s.text("spec", "controlPlaneEndpoint", "host") == "" {
 				return errors.New("spec.controlPlaneEndpoint is required unless spec.externalManagedControlPlane is true")
 			}
-			if _, err := s.proxmoxKeys(ctx); err != nil {
+			if err := awaitEndpoint(s); err != nil {
 				return err
 			}
-			return awaitEndpoint(s)
+			if err := s.proxmoxPool(ctx); err != nil {
+				return err
+			}
+			_, err := s.proxmoxKeys(ctx)
+			return err
 		},
 	}
 }
@@ -115,10 +114,10 @@ func proxmoxRequest(ctx context.Context, s *scope, o order) (request, error) {
 		TemplateID: int32(numberOf(o.spec, "templateID")), Bridge: textOf(o.spec, "network", "default", "bridge"),
 		VLAN: int32(numberOf(o.spec, "network", "default", "vlan")),
 	}
-	proxmox.Nodes, _, _ = unstructured.NestedStringSlice(s.infra.Object, "spec", "allowedNodes")
-	if len(proxmox.Nodes) == 0 {
-		proxmox.Nodes = []string{textOf(o.spec, "sourceNode")}
+	if first, last := numberOf(o.spec, "vmIDRange", "start"), numberOf(o.spec, "vmIDRange", "end"); first > 0 && last > 0 {
+		proxmox.VMIDRange = &v1alpha1.VMIDRange{Start: int32(first), End: int32(last)}
 	}
+	proxmox.Nodes = []string{s.proxmoxNode(o)}
 	keys := map[string][]byte{v1alpha1.KeyToken: data["token"], v1alpha1.KeyTokenSecret: data["secret"]}
 	if len(data["root_ca"]) > 0 {
 		keys[v1alpha1.KeyCABundle] = data["root_ca"]
@@ -131,72 +130,4 @@ func proxmoxRequest(ctx context.Context, s *scope, o order) (request, error) {
 			DiskGB: int32(numberOf(o.spec, "disks", "bootVolume", "sizeGb")), Network: address,
 		},
 	}, err
-}
-
-// addressAnnotation records the address of a machine, in place of an IPAddress of the
-// in-cluster provider.
-const addressAnnotation = "stand-in.butlerlabs.dev/address"
-
-// proxmoxAddress is the address that a machine has, or the first of the cluster's that no other
-// machine has.
-func (s *scope) proxmoxAddress(ctx context.Context, o order) (*provider.Network, error) {
-	text := o.object.GetAnnotations()[addressAnnotation]
-	if text == "" {
-		free, err := s.freeAddress(ctx)
-		if err != nil {
-			return nil, err
-		}
-		before := o.object.DeepCopy()
-		annotations := o.object.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[addressAnnotation] = free.String()
-		o.object.SetAnnotations(annotations)
-		if err := s.Patch(ctx, o.object, client.MergeFrom(before)); err != nil {
-			return nil, err
-		}
-		text = free.String()
-	}
-	address, err := netip.ParseAddr(text)
-	if err != nil {
-		return nil, err
-	}
-	n := &provider.Network{Address: netip.PrefixFrom(address, int(numberOf(s.infra.Object, "spec", "ipv4Config", "prefix")))}
-	n.Gateway, err = netip.ParseAddr(s.text("spec", "ipv4Config", "gateway"))
-	servers, _, _ := unstructured.NestedStringSlice(s.infra.Object, "spec", "dnsServers")
-	for _, server := range servers {
-		if a, err := netip.ParseAddr(server); err == nil {
-			n.DNSServers = append(n.DNSServers, a)
-		}
-	}
-	return n, err
-}
-
-func (s *scope) freeAddress(ctx context.Context) (netip.Addr, error) {
-	all := &unstructured.UnstructuredList{}
-	all.SetAPIVersion(infrastructureGroup + "/" + s.kind.version)
-	all.SetKind(s.kind.prefix + "MachineList")
-	if err := s.List(ctx, all, client.InNamespace(s.infra.GetNamespace())); err != nil {
-		return netip.Addr{}, err
-	}
-	var taken []string
-	for _, m := range all.Items {
-		taken = append(taken, m.GetAnnotations()[addressAnnotation])
-	}
-	ranges, _, _ := unstructured.NestedStringSlice(s.infra.Object, "spec", "ipv4Config", "addresses")
-	for _, r := range ranges {
-		first, last, _ := strings.Cut(r, "-")
-		from, err := netip.ParseAddr(first)
-		to, err2 := netip.ParseAddr(last)
-		if err := errors.Join(err, err2); err != nil {
-			return netip.Addr{}, fmt.Errorf("spec.ipv4Config.addresses: %q: the rehearsal reads ranges as first-last: %w", r, err)
-		}
-		for a := from; a.Compare(to) <= 0; a = a.Next() {
-			if !slices.Contains(taken, a.String()) {
-				return a, nil
-			}
-		}
-	}
-	return netip.Addr{}, errors.New("no address of spec.ipv4Config.addresses is free")
 }

@@ -86,7 +86,9 @@ func TestInfrastructureClustersAreReadyOrSayWhyNot(t *testing.T) {
 		"nutanix with all it needs":                 {nutanixKind(p), "{prismCentral: {credentialRef: {name: pc}}" + endpoint + "}", []client.Object{login}, "", false},
 		"nutanix with credentials in another form":  {nutanixKind(p), "{prismCentral: {credentialRef: {name: pc}}}", []client.Object{secret("tenant", "pc", map[string]string{"credentials": "u:p"})}, "basic_auth", false},
 		"proxmox without an external control plane": {proxmoxKind(p), "{}", nil, "externalManagedControlPlane", false},
-		"proxmox without credentials":               {proxmoxKind(p), "{externalManagedControlPlane: true, credentialsRef: {name: c}}", nil, "credentials", false},
+		"proxmox waits for the endpoint":            {proxmoxKind(p), "{externalManagedControlPlane: true}", nil, "controlPlaneEndpoint", true},
+		"proxmox without addresses":                 {proxmoxKind(p), "{externalManagedControlPlane: true" + endpoint + "}", nil, "at least one IP pool config", false},
+		"proxmox without credentials":               {proxmoxKind(p), "{externalManagedControlPlane: true, ipv4Config: {addresses: [10.0.0.8-10.0.0.9], prefix: 24}, credentialsRef: {name: c}" + endpoint + "}", nil, "credentials", false},
 	} {
 		err := tc.kind.cluster(t.Context(), read(t, tc.kind, tc.spec, tc.others...))
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) || errors.Is(err, errWait) != tc.waits {

@@ -146,6 +146,18 @@ func coreAccess() []any {
 	}
 }
 
+// ipamAccess are the rights of the in-cluster IPAM provider, as its release grants them.
+func ipamAccess() []any {
+	const all = "get list watch create update patch delete"
+	return []any{
+		grant("ipam."+coreGroup, "inclusterippools globalinclusterippools ipaddresses", all),
+		grant("ipam."+coreGroup, "ipaddressclaims", "get list watch update patch"),
+		grant("ipam."+coreGroup, "inclusterippools/status globalinclusterippools/status ipaddressclaims/status ipaddresses/status", "get update patch"),
+		grant("ipam."+coreGroup, "inclusterippools/finalizers globalinclusterippools/finalizers ipaddressclaims/finalizers ipaddresses/finalizers", "update"),
+		grant(coreGroup, "clusters", "get list watch"),
+	}
+}
+
 // infrastructureAccess are the rights of an infrastructure provider.
 func infrastructureAccess() []any {
 	const all, read = "get list watch create update patch delete", "get list watch"

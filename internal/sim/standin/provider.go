@@ -25,6 +25,7 @@ type provider struct {
 	definitions      []definition
 	// validates and mutates are the plurals that its webhooks are asked about.
 	validates, mutates []string
+	deletions          bool    // it validates those too
 	secret             *secret // nil means none
 	// beside are the images of further Deployments, by name.
 	beside map[string]string
@@ -149,6 +150,9 @@ func (p provider) rule(word, plural string) rule {
 	out := rule{
 		name: word + "ion." + plural + "." + group, path: "/" + word + "e-" + strings.ReplaceAll(group, ".", "-") + "-" + strings.ToLower(d.kind),
 		group: group, versions: d.versions, resources: []string{plural},
+	}
+	if p.deletions && word == "validat" {
+		out.operations = []string{"CREATE", "UPDATE", "DELETE"}
 	}
 	if p.repository == coreRepository && group == coreGroup {
 		out.path = "/" + word + "e-cluster-x-k8s-io-" + newestCore + "-" + strings.ToLower(d.kind)

@@ -163,6 +163,7 @@ func inCluster() provider {
 		image: "registry.k8s.io/capi-ipam-ic/cluster-api-ipam-in-cluster-controller",
 		definitions: define("ipam."+coreGroup, "v1alpha2",
 			"inclusterippools InClusterIPPool", "globalinclusterippools *GlobalInClusterIPPool"),
-		validates: []string{"inclusterippools"}, mutates: []string{"inclusterippools"},
+		validates: []string{"inclusterippools"}, mutates: []string{"inclusterippools"}, deletions: true,
+		rules: ipamAccess(), carried: clusterapi.IPAMInCluster, releases: []string{"v1.0.1"},
 	}
 }
