@@ -108,7 +108,7 @@ func TestLoadBalancersGrowOnDemandUpToTheQuota(t *testing.T) {
 	f.nudge(tc)
 	f.until(tc, isReady)
 	expectRanges("10.71.0.10-10.71.0.10") // the Service may get its address any moment
-	f.later.Store(int64(demandAfter))
+	f.ahead.Store(int64(demandAfter))
 	f.nudge(tc)
 	expectRanges("10.71.0.10-10.71.0.10", "10.71.0.11-10.71.0.11") // the increment is 2, the quota 2
 	f.Must(f.Delete(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "b"}}))
