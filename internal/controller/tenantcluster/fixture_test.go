@@ -83,11 +83,13 @@ type fixture struct {
 	*controllertest.Fixture
 	player *player
 	charts string
+	// asked counts the requests to the platform.
+	asked *calls
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Fixture: controllertest.New(t, api), charts: ciliumChart(t)}
+	f := &fixture{Fixture: controllertest.New(t, api), charts: ciliumChart(t), asked: &calls{}}
 	f.Must(client.IgnoreAlreadyExists(f.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.DefaultTenantsNamespace}})))
 	f.Must(client.IgnoreAlreadyExists(f.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: platformNamespace}})))
 	f.Must(f.DeleteAllOf(t.Context(), &corev1.Node{})) // all tests have one tenant API server
@@ -148,6 +150,7 @@ func dialOnlyServers(ctx context.Context, network, address string) (net.Conn, er
 func (f *fixture) provider() {
 	f.Helper()
 	harvester := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.asked.add(r)
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Path != "/apis/harvesterhci.io/v1beta1/namespaces/default/virtualmachineimages/talos" {
 			w.WriteHeader(http.StatusNotFound)
@@ -256,7 +259,7 @@ func condition(tc *v1alpha1.TenantCluster, kind string) metav1.Condition {
 }
 
 // ciliumChart is a directory with a chart of Cilium that has its workloads and nothing else.
-func ciliumChart(t *testing.T) string {
+func ciliumChart(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{
