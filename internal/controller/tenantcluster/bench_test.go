@@ -17,13 +17,10 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/controller/controllertest"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 )
 
@@ -52,12 +49,7 @@ type trial struct {
 
 func newTrial(b *testing.B) *trial {
 	b.Helper()
-	f := &fixture{Fixture: controllertest.New(b, api), charts: ciliumChart(b), asked: &calls{}}
-	for _, name := range []string{v1alpha1.DefaultTenantsNamespace, platformNamespace} {
-		f.Must(client.IgnoreAlreadyExists(f.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})))
-	}
-	f.rights()
-	f.provider()
+	f := prepare(b)
 	t := &trial{fixture: f, b: b, crowd: playMany(f), cluster: &calls{}}
 	t.program = t.startProgram()
 	return t
@@ -148,7 +140,7 @@ func (t *trial) report(what, unit string, n int, before usage) {
 	each(float64(sum(cluster)), "calls")
 	each(float64(sum(tenants)), "tenant-calls")
 	each(float64(sum(platform)), "platform-calls")
-	each(float64((now.cpu-before.cpu).Milliseconds()), "ms-cpu")
+	each(float64((now.cpu - before.cpu).Milliseconds()), "ms-cpu")
 }
 
 // process is butler-controller.

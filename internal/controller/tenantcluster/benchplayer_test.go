@@ -5,6 +5,7 @@ package tenantcluster
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// lookAgain is how soon nodes are looked at again: more often would be most of the work.
+const lookAgain = 300 * time.Millisecond
 
 // crowd plays for many tenants: from a cache, and when something has changed.
 type crowd struct {
@@ -100,11 +104,21 @@ func (c *crowd) tenantOf(ctx context.Context, namespace string) error {
 		}
 	}
 	for _, m := range c.of(ctx, machineKind, like) {
-		if text(&m, "status", "nodeRef", "name") == "" {
-			c.queue.AddAfter(namespace, 50*time.Millisecond)
+		if text(&m, "status", "nodeRef", "name") == "" && text(&m, "spec", "providerID") != "" {
+			c.queue.AddAfter(namespace, lookAgain)
+			return nil
 		}
 	}
 	return nil
+}
+
+// uncounted names the player.
+type uncounted struct{ http.RoundTripper }
+
+func (u uncounted) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("User-Agent", playerAgent)
+	return u.RoundTripper.RoundTrip(r)
 }
 
 // client is one of a tenant's API server.
@@ -118,8 +132,8 @@ func (c *crowd) client(tenant string) client.Client {
 	c.Must(err)
 	config, err := clientcmd.RESTConfigFromKubeConfig(data)
 	c.Must(err)
-	config.UserAgent, config.QPS = playerAgent, -1
-	fresh, err := client.New(config, client.Options{Scheme: c.Scheme(), Mapper: c.RESTMapper(), HTTPClient: c.servers.server.Client()})
+	config.QPS = -1
+	fresh, err := client.New(config, client.Options{Scheme: c.Scheme(), Mapper: c.RESTMapper(), HTTPClient: &http.Client{Transport: uncounted{c.servers.server.Client().Transport}}})
 	c.Must(err)
 	c.clients[tenant] = fresh
 	return fresh

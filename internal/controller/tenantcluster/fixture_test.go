@@ -85,16 +85,26 @@ type fixture struct {
 	charts string
 	// asked counts the requests to the platform.
 	asked *calls
+	// between, if set, is what all requests and connections of the controller go through.
+	between *gate
+}
+
+// prepare creates what a reconciler finds.
+func prepare(t testing.TB) *fixture {
+	t.Helper()
+	f := &fixture{Fixture: controllertest.New(t, api), charts: ciliumChart(t), asked: &calls{}}
+	for _, name := range []string{v1alpha1.DefaultTenantsNamespace, platformNamespace} {
+		f.Must(client.IgnoreAlreadyExists(f.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})))
+	}
+	f.rights()
+	f.provider()
+	return f
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Fixture: controllertest.New(t, api), charts: ciliumChart(t), asked: &calls{}}
-	f.Must(client.IgnoreAlreadyExists(f.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.DefaultTenantsNamespace}})))
-	f.Must(client.IgnoreAlreadyExists(f.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: platformNamespace}})))
+	f := prepare(t)
 	f.Must(f.DeleteAllOf(t.Context(), &corev1.Node{})) // all tests have one tenant API server
-	f.rights()
-	f.provider()
 	f.start()
 	f.player = newPlayer(f)
 	return f
@@ -127,6 +137,11 @@ func (f *fixture) start() (stop func()) {
 	f.Must(err)
 	account := rest.CopyConfig(api)
 	account.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:butler-system:butler-controller", Groups: []string{"system:serviceaccounts", "system:authenticated"}}
+	dial := dialOnlyServers
+	if g := f.between; g != nil {
+		account.Wrap(g.before)
+		dial = g.dial
+	}
 	m, err := manager.New(account, manager.Options{
 		Scheme: scheme, Metrics: server.Options{BindAddress: "0"}, NewCache: program.NewCache(f.Context()),
 		Controller: config.Controller{SkipNameValidation: new(true)},
@@ -134,7 +149,7 @@ func (f *fixture) start() (stop func()) {
 	f.Must(err)
 	from, err := source.New(source.Options{Charts: f.charts})
 	f.Must(err)
-	f.Must(Register(m, Options{Dial: dialOnlyServers, Addons: from, TrustdTag: "v0.4.0"}))
+	f.Must(Register(m, Options{Dial: dial, Addons: from, TrustdTag: "v0.4.0", LoginTTL: time.Second}))
 	return controllertest.Run(f.TB, m)
 }
 

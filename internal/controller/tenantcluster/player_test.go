@@ -50,7 +50,8 @@ type player struct {
 	// upgrades is off while control planes keep their version.
 	noUpgrade bool
 	// held keeps machines from being deleted.
-	held bool
+	held     bool
+	recorded sync.Mutex
 	// versions are those that machines were created with, in order.
 	versions []string
 
@@ -299,8 +300,13 @@ func (p *player) newMachine(ctx context.Context, d *unstructured.Unstructured, t
 	m.SetGenerateName(d.GetName() + "-")
 	m.SetLabels(map[string]string{coreGroup + "/cluster-name": text(d, "spec", "clusterName")})
 	m.SetFinalizers([]string{machineFinalizer})
+	if err := p.Create(ctx, m); err != nil {
+		return err
+	}
+	p.recorded.Lock()
+	defer p.recorded.Unlock()
 	p.versions = append(p.versions, fmt.Sprint(template["version"]))
-	return p.Create(ctx, m)
+	return nil
 }
 
 // join gives a machine an address, an ID and a node. Its node knows no provider ID.

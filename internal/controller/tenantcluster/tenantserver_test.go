@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -40,6 +41,8 @@ type tenantServers struct {
 	static map[string]answer
 	// down are tenants that do not answer.
 	down map[string]bool
+	// between, if set, decides on writes of the controller.
+	between *gate
 }
 
 type answer struct {
@@ -56,6 +59,7 @@ func newTenantServers(tb testing.TB, mapper meta.RESTMapper) *tenantServers {
 	t := &tenantServers{TB: tb, mapper: mapper, upstream: upstream, calls: &calls{}, all: map[string]*store{}, static: map[string]answer{}, down: map[string]bool{}}
 	t.server = httptest.NewUnstartedServer(http.HandlerFunc(t.serve))
 	t.server.EnableHTTP2 = true
+	t.server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients are killed
 	t.server.StartTLS()
 	tb.Cleanup(func() {
 		t.server.CloseClientConnections()
@@ -88,9 +92,18 @@ func (t *tenantServers) serve(w http.ResponseWriter, r *http.Request) {
 	path = "/" + path
 	t.calls.add(r)
 	t.mu.Lock()
-	down := t.down[tenant]
+	down := t.down[tenant] && r.UserAgent() != playerAgent
 	t.mu.Unlock()
 	p, isObject := placeOf(path)
+	if t.between != nil && r.Method != http.MethodGet && r.UserAgent() != playerAgent {
+		switch after := t.between.verdict("tenant " + r.Method + " " + p.collection); {
+		case after == dieBefore:
+			t.between.kill()
+			panic(http.ErrAbortHandler)
+		case after == dieAfter:
+			defer t.between.kill()
+		}
+	}
 	switch {
 	case down:
 		panic(http.ErrAbortHandler)
