@@ -103,7 +103,7 @@ func (t *trial) delete(n int) {
 func (t *trial) await(n int, is func(*v1alpha1.TenantCluster) bool) {
 	t.Helper()
 	var last *v1alpha1.TenantCluster
-	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Minute); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
 		var all v1alpha1.TenantClusterList
 		t.Must(t.List(t.Context(), &all, client.InNamespace(v1alpha1.DefaultTenantsNamespace)))
 		fit := 0

@@ -6,6 +6,7 @@ package tenantcluster
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,7 +72,9 @@ func (c *crowd) follow(ctx context.Context) {
 			if lost, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
 				o = lost.Obj
 			}
-			c.queue.Add(o.(client.Object).GetNamespace())
+			if namespace := o.(client.Object).GetNamespace(); strings.HasPrefix(namespace, c.Namespace+"-") {
+				c.queue.Add(namespace)
+			}
 		}
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: queue, UpdateFunc: func(_, o any) { queue(o) }, DeleteFunc: queue})
 		c.Must(err)

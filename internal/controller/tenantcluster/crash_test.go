@@ -4,11 +4,12 @@
 package tenantcluster
 
 import (
+	"errors"
 	"hash/fnv"
 	"os"
-	"strings"
 	"testing"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/crashtest"
 )
 
@@ -18,12 +19,12 @@ func everything() bool { return os.Getenv("BUTLER_TEST_FAULTS") == "all" }
 // TestDeathAtAnyWriteLeavesOneTenantAndThenNone kills the controller before and after each kind
 // of write of a creation, an upgrade and a deletion; without BUTLER_TEST_FAULTS=all at some.
 func TestDeathAtAnyWriteLeavesOneTenantAndThenNone(t *testing.T) {
-	l, least := newLab(t, 1), 6
-	l.gate.kills = func(point string) bool { return everything() || chosen(point) }
+	tenants, least := 1, 6
 	if everything() {
-		l, least = newLab(t, 2), 60
-		l.gate.kills = func(string) bool { return true }
+		tenants, least = 2, 60
 	}
+	l := newLab(t, tenants)
+	l.gate.kills = func(point string) bool { return everything() || chosen(point) }
 	l.lead()
 	l.report()
 	if n := len(l.gate.deaths); n < least {
@@ -54,16 +55,27 @@ func TestAnAPIServerInTroubleDelaysTenantsAndNoMore(t *testing.T) {
 	}
 }
 
-// The lab must be able to find what it looks for.
-func TestTheLabFindsASecondTenantWhereTheClaimIsLost(t *testing.T) {
-	if !everything() {
-		t.Skip("make test-faults runs it")
-	}
+// The lab must be able to find what it looks for: here a client takes the id of a cluster away.
+func TestTheLabFindsASecondID(t *testing.T) {
 	l := newLab(t, 1)
-	l.gate.forget = true
-	l.gate.kills = func(point string) bool { return strings.Contains(point, "after PATCH v1/namespaces") }
-	l.lead()
-	if !l.wrong() {
-		t.Error("nothing was found")
-	}
+	defer l.live()()
+	tc := l.named(l.names[0])
+	l.Must(l.Create(t.Context(), tc))
+	l.until(tc, func(tc *v1alpha1.TenantCluster) bool { return tc.Status.TenantNamespace != "" })
+	l.Await(func() error {
+		if l.idOf(tc.Name) == "" {
+			return errors.New("the id was not seen")
+		}
+		return nil
+	})
+	l.change(tc, func(tc *v1alpha1.TenantCluster) { delete(tc.Annotations, v1alpha1.AnnotationClusterID) })
+	l.Await(func() error {
+		if !l.wrong() {
+			return errors.New("nothing was found")
+		}
+		return nil
+	})
+	l.change(tc, func(tc *v1alpha1.TenantCluster) { tc.Annotations[v1alpha1.AnnotationClusterID] = l.idOf(tc.Name) })
+	l.Must(l.Delete(t.Context(), tc))
+	l.Gone(tc)
 }

@@ -39,8 +39,6 @@ type gate struct {
 	kills func(point string) bool
 	// overload, if set, is what the API server answers instead.
 	overload *overload
-	// forget drops the annotations that the controller writes to TenantClusters: a defect.
-	forget bool
 
 	mu        sync.Mutex
 	operation string
@@ -126,9 +124,6 @@ func (g *gate) before(to http.RoundTripper) http.RoundTripper {
 		if g.dead() {
 			return nil, errDead
 		}
-		if err := g.change(r); err != nil {
-			return nil, err
-		}
 		if r.Method == http.MethodGet || !counts(r) {
 			return g.overload.instead(r, to)
 		}
@@ -195,24 +190,6 @@ func peek(r *http.Request, to any) error {
 	r.Body = io.NopCloser(bytes.NewReader(data))
 	_ = json.Unmarshal(data, to)
 	return nil
-}
-
-// change applies the defect.
-func (g *gate) change(r *http.Request) error {
-	p, _ := placeOf(r.URL.Path)
-	if !g.forget || r.Method != http.MethodPatch || p.part != "" || !strings.HasSuffix(p.collection, "/tenantclusters") {
-		return nil
-	}
-	var content map[string]any
-	if err := peek(r, &content); err != nil {
-		return err
-	}
-	if metadata, ok := content["metadata"].(map[string]any); ok {
-		delete(metadata, "annotations")
-	}
-	data, err := json.Marshal(content)
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
-	return err
 }
 
 // overload is an API server that is overloaded: slow, and with errors of all kinds.

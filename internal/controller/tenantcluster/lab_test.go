@@ -227,6 +227,13 @@ func (l *lab) one(tenant, id string) {
 	}
 }
 
+// idOf is the id that a tenant had first.
+func (l *lab) idOf(tenant string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ids[tenant]
+}
+
 // hasCredentials checks that the provider can delete a machine as long as there is one.
 func (l *lab) hasCredentials(ctx context.Context, m *unstructured.Unstructured) {
 	key := client.ObjectKey{Namespace: m.GetNamespace(), Name: text(m, "spec", "clusterName") + "-credentials"}
@@ -268,7 +275,7 @@ func (l *lab) atTheEnd() {
 func (l *lab) report() {
 	l.Helper()
 	l.gate.mu.Lock()
-	l.Logf("%d deaths of %d points", len(l.gate.deaths), len(l.gate.seen))
+	l.Logf("%d deaths of %d points, dead: %t", len(l.gate.deaths), len(l.gate.seen), l.gate.lost)
 	for _, at := range l.gate.deaths {
 		l.Logf("  died %s", at)
 	}
