@@ -78,7 +78,7 @@ var rules = []Rule{
 		May: []string{
 			"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap", "internal/ipam", "internal/step", "internal/talos", "internal/tenant",
 		},
-		InTests: []string{"config/clusterapi", "internal/pki", "internal/controller/ipallocation", "internal/controller/program", "internal/plane"},
+		InTests: []string{"config/clusterapi", "internal/pki", "internal/controller/crashtest", "internal/controller/ipallocation", "internal/controller/program", "internal/plane"},
 	},
 	{Packages: "internal/controller/butlercontroller", May: []string{"internal/addon/source", "internal/controller/butlerconfig", "internal/controller/ipallocation", "internal/controller/program", "internal/controller/team", "internal/controller/tenantcluster", "internal/talos"}},
 	{Packages: "internal/controller/team", May: []string{"api/v1alpha1", "internal/controller/tenantcluster"}, InTests: []string{"internal/controller/program"}},

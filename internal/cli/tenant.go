@@ -262,6 +262,9 @@ func (a App) tenantCredentialCommand(name, key, short, long string) *cobra.Comma
 		Example: fmt.Sprintf("  butleradm tenant %s prod web > web.%s", name, name),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onTenant(cmd.Context(), f, args, func(ctx context.Context, w workspace.Workspace, c client.Client, tc *v1alpha1.TenantCluster) error {
+				if why := tenants.TalosRefusal(ctx, c, tc); name == "talosconfig" && why != "" {
+					return failure.New(failure.Usage, fmt.Errorf("tenant cluster %s has no talosconfig: %s", tc.Name, why))
+				}
 				data, err := tenants.Credential(ctx, c, tc, tc.Name+"-"+name, key)
 				if err == nil && name == "kubeconfig" && w.Rehearsal {
 					data, err = throughProxy(w, data, a)

@@ -151,6 +151,18 @@ func (c *cluster) touched(object string) {
 	}
 }
 
+// rests reports whether all addons are ready.
+func (c *cluster) rests() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range c.workers {
+		if w.state.Phase != v1alpha1.AddonReady || w.taken != w.generation {
+			return false
+		}
+	}
+	return true
+}
+
 // unready are those of the given addons that are not ready.
 func (c *cluster) unready(keys []string) (out []string) {
 	c.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/discovery"
@@ -50,6 +51,7 @@ type connection struct {
 
 	mu          sync.Mutex
 	stores      map[schema.GroupVersionResource]cache.Store
+	kinds       map[schema.GroupVersionKind]schema.GroupVersionResource // that were looked up
 	established map[string]bool // definitions that were seen to be
 }
 
@@ -138,6 +140,34 @@ func identity(c *rest.Config) [sha256.Size]byte {
 		tls.ServerName, tls.Insecure, tls.CAFile, tls.CAData, tls.CertFile, tls.CertData, tls.KeyFile, tls.KeyData,
 	}))
 }
+
+// resource looks up the resource of a kind; false if the cluster does not have it.
+func (c *connection) resource(kind schema.GroupVersionKind) (schema.GroupVersionResource, bool, error) {
+	c.mu.Lock()
+	known, has := c.kinds[kind]
+	c.mu.Unlock()
+	if has {
+		return known, true, nil
+	}
+	found, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		return schema.GroupVersionResource{}, false, nil
+	}
+	if err != nil {
+		return schema.GroupVersionResource{}, false, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kinds == nil {
+		c.kinds = map[schema.GroupVersionKind]schema.GroupVersionResource{}
+	}
+	c.kinds[kind] = found.Resource
+	return found.Resource, true, nil
+}
+
+// rest drops what is needed only to apply something: all kinds that the cluster serves take
+// more than a megabyte.
+func (c *connection) rest() { c.mapper.Reset() }
 
 func (c *connection) close() {
 	c.cancel()

@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -97,16 +96,13 @@ func (l *looker) attend(r addon.Ref) (schema.GroupVersionResource, bool, error) 
 	if err != nil {
 		return schema.GroupVersionResource{}, false, err
 	}
-	m, err := l.mapper.RESTMapping(schema.GroupKind{Group: group.Group, Kind: r.Kind}, group.Version)
-	switch {
-	case meta.IsNoMatchError(err):
-		return schema.GroupVersionResource{}, false, nil
-	case err != nil:
-		return schema.GroupVersionResource{}, false, err
+	resource, served, err := l.resource(group.WithKind(r.Kind))
+	if err != nil || !served {
+		return resource, false, err
 	}
-	l.watch(m.Resource)
-	l.interest[objectKey(m.Resource, nameOf(r))] = true
-	return m.Resource, true, nil
+	l.watch(resource)
+	l.interest[objectKey(resource, nameOf(r))] = true
+	return resource, true, nil
 }
 
 func nameOf(r addon.Ref) types.NamespacedName {

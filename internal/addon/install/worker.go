@@ -246,6 +246,9 @@ func (w *worker) keep(ctx context.Context, t task, r record) error {
 			w.failures, w.failedAt = 0, 0
 			w.set(v1alpha1.AddonReady, "")
 			probe.rest()
+			if w.cluster.rests() {
+				t.rest()
+			}
 		}
 		probe.await(ctx, w.wake)
 	}

@@ -38,7 +38,7 @@ func reserveAddresses(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if !s.provider.Spec.Network.IPAM() {
 		return nil, nil
 	}
-	o, err := s.reserve(ctx, s.blocks())
+	o, err := s.assign(ctx, s.blocks())
 	switch created := s.Status.ControlPlaneEndpoint != ""; {
 	case err != nil:
 		return nil, err
@@ -58,8 +58,8 @@ func (s *session) lack(o *step.Obstacle) {
 	}
 }
 
-// reserve has blocks allocated: all that are missing, or none. What is allocated is recorded.
-func (s *session) reserve(ctx context.Context, blocks []block) (*step.Obstacle, error) {
+// assign has blocks allocated: all that are missing, or none. What is allocated is recorded.
+func (s *session) assign(ctx context.Context, blocks []block) (*step.Obstacle, error) {
 	var wanted []request
 	var obstacles []*step.Obstacle
 	for _, b := range blocks {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,10 +27,11 @@ type applied struct {
 	all map[string]mark
 }
 
-// mark is what was applied, and the generation that it became.
+// mark is what was applied, and the generation that it became, or when it was.
 type mark struct {
 	hash       [sha256.Size]byte
 	generation int64
+	at         int64
 }
 
 func (a *applied) get(key string) mark {
@@ -45,6 +47,13 @@ func (a *applied) put(key string, m mark) {
 		a.all = map[string]mark{}
 	}
 	a.all[key] = m
+}
+
+// drop forgets an object.
+func (a *applied) drop(key string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.all, key)
 }
 
 // forget drops what was applied in a namespace.
@@ -63,6 +72,26 @@ func (r *Reconciler) apply(ctx context.Context, o runtime.ApplyConfiguration) er
 	return r.Client.Apply(ctx, o, client.FieldOwner(Owner), client.ForceOwnership)
 }
 
+// applyKept applies a Secret, which is not watched, unless it is as it was applied a while
+// ago: by then another client may have changed or deleted it.
+func (r *Reconciler) applyKept(ctx context.Context, namespace, name string, content any, o runtime.ApplyConfiguration) error {
+	data, err := json.Marshal(content)
+	if err != nil {
+		return err
+	}
+	key, hash, now := secretKey(namespace, name), sha256.Sum256(data), r.Clock()
+	if known := r.applied.get(key); known.hash == hash && now.Sub(time.Unix(known.at, 0)) < atRest/2 {
+		return nil
+	}
+	if err := r.apply(ctx, o); err != nil {
+		return err
+	}
+	r.applied.put(key, mark{hash: hash, at: now.Unix()})
+	return nil
+}
+
+func secretKey(namespace, name string) string { return namespace + "/Secret/" + name }
+
 // applyObject applies an object of Cluster API, unless it is as it was applied.
 func (r *Reconciler) applyObject(ctx context.Context, o *unstructured.Unstructured) error {
 	data, err := json.Marshal(o.Object)
@@ -75,14 +104,14 @@ func (r *Reconciler) applyObject(ctx context.Context, o *unstructured.Unstructur
 		return err
 	}
 	hash := sha256.Sum256(data)
-	if now != nil && r.applied.get(key) == (mark{hash, now.GetGeneration()}) {
+	if now != nil && r.applied.get(key) == (mark{hash: hash, generation: now.GetGeneration()}) {
 		return nil
 	}
 	written := o.DeepCopy()
 	if err := r.apply(ctx, client.ApplyConfigurationFromUnstructured(written)); err != nil {
 		return fmt.Errorf("apply %s %s/%s: %w", o.GetKind(), o.GetNamespace(), o.GetName(), err)
 	}
-	r.applied.put(key, mark{hash, written.GetGeneration()})
+	r.applied.put(key, mark{hash: hash, generation: written.GetGeneration()})
 	return nil
 }
 

@@ -42,13 +42,21 @@ func checkClusterAPI(ctx context.Context, s *session) (*step.Obstacle, error) {
 	}
 	s.kinds = found
 	for _, kind := range []schema.GroupVersionKind{found.cluster, found.deployment, found.machine, found.controlPlane, found.infrastructure} {
-		o := &unstructured.Unstructured{}
-		o.SetGroupVersionKind(kind)
-		if err := s.Watch(o); err != nil {
-			return nil, fmt.Errorf("watch %s: %w", kind.Kind, err)
+		if err := s.watch(kind); err != nil {
+			return nil, err
 		}
 	}
 	return s.prepareInput(ctx)
+}
+
+// watch reports changes of a kind from now on.
+func (r *Reconciler) watch(kind schema.GroupVersionKind) error {
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(kind)
+	if err := r.Watch(o); err != nil {
+		return fmt.Errorf("watch %s: %w", kind.Kind, err)
+	}
+	return nil
 }
 
 // discover returns the kinds, or the first that is not served.
@@ -87,8 +95,12 @@ func (s *session) discover() (k kinds, missing string, err error) {
 // served returns the version of a kind that is served, preferably the given one; empty if
 // there is none.
 func (r *Reconciler) served(kind schema.GroupKind, versions ...string) (schema.GroupVersionKind, error) {
+	if r.missing.has(kind, r.Clock()) {
+		return schema.GroupVersionKind{}, nil
+	}
 	mapping, err := r.Client.RESTMapper().RESTMapping(kind, versions...)
 	if meta.IsNoMatchError(err) {
+		r.missing.put(kind, r.Clock())
 		return schema.GroupVersionKind{}, nil
 	}
 	if err != nil {

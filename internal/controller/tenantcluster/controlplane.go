@@ -167,7 +167,7 @@ func connect(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if o, err := s.dial(ctx); o != nil || err != nil {
 		return o, err
 	}
-	if _, err := s.remote.Answers(ctx); err != nil {
+	if err := s.remote.Answers(ctx); err != nil {
 		return polled("WaitingForKubernetes", "the API server at %s does not answer%s", s.Status.ControlPlaneEndpoint, step.Because(err)), nil
 	}
 	return nil, nil

@@ -6,11 +6,11 @@ package tenantcluster
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,8 +47,7 @@ func (s *session) credentials(ctx context.Context) (map[string][]byte, *step.Obs
 	if key.Name == "" {
 		return nil, nil, nil
 	}
-	secret := &corev1.Secret{}
-	err := s.Live.Get(ctx, key, secret)
+	data, err := s.login(ctx, key)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, polled("CredentialsMissing", "Secret %s with the credentials of ProviderConfig %s does not exist; create it", key, s.provider.Name), nil
@@ -57,7 +56,7 @@ func (s *session) credentials(ctx context.Context) (map[string][]byte, *step.Obs
 	case err != nil:
 		return nil, nil, err
 	}
-	return secret.Data, nil, nil
+	return data, nil, nil
 }
 
 // copyCredentials writes what the infrastructure provider logs in with. It follows the Secret
@@ -79,7 +78,7 @@ func (s *session) applySecret(ctx context.Context, o *unstructured.Unstructured)
 	if o.GetKind() != "Secret" {
 		return s.applyObject(ctx, o)
 	}
-	if err := s.apply(ctx, applyConfiguration(o)); err != nil {
+	if err := s.applyKept(ctx, o.GetNamespace(), o.GetName(), o.Object, applyConfiguration(o)); err != nil {
 		return fmt.Errorf("apply Secret %s/%s: %w", o.GetNamespace(), o.GetName(), err)
 	}
 	return nil
@@ -100,12 +99,26 @@ func (s *session) resolve(ctx context.Context) *step.Obstacle {
 		return nil
 	}
 	image := s.harvesterImage()
-	class, err := s.imageClass(ctx, config, image)
+	class, err := s.knownClass(ctx, config, image)
 	if err != nil {
 		return polled("ImageNotFound", "the storage class of image %s on Harvester is not known: %s", image, step.Stable(err))
 	}
 	s.input.Resolved.ImageStorageClass = class
 	return nil
+}
+
+// knownClass asks for the storage class of an image once for all clusters.
+func (s *session) knownClass(ctx context.Context, config *rest.Config, image string) (string, error) {
+	kubeconfig := s.input.Credentials[cmp.Or(s.provider.Spec.CredentialsRef.Key, v1alpha1.KeyKubeconfig)]
+	key := imageKey{sha256.Sum256(kubeconfig), image}
+	if known := s.images.get(key, s.Clock()); known != "" {
+		return known, nil
+	}
+	class, err := s.imageClass(ctx, config, image)
+	if err == nil {
+		s.images.put(key, class, s.Clock())
+	}
+	return class, err
 }
 
 // harvesterImage is the image of the workers, found as package tenant finds it.

@@ -118,6 +118,19 @@ type fixture struct {
 	player *player
 	charts string
 	ahead  atomic.Int64 // of the reconciler's clock, in nanoseconds
+	// asked counts the requests to the platform.
+	asked *calls
+	// between, if set, is what all requests and connections of the controller go through.
+	between *gate
+}
+
+// prepare creates what a reconciler finds.
+func prepare(t testing.TB) *fixture {
+	t.Helper()
+	f := &fixture{Fixture: newBare(t), charts: chartsOf(t), asked: &calls{}}
+	f.rights()
+	f.provider()
+	return f
 }
 
 // now is the reconciler's clock.
@@ -125,17 +138,15 @@ func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.ahead.
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Fixture: newBare(t), charts: chartsOf(t)}
+	f := prepare(t)
 	f.Must(f.DeleteAllOf(t.Context(), &corev1.Node{})) // all tests have one tenant API server
-	f.rights()
-	f.provider()
 	f.start()
 	f.player = newPlayer(f)
 	return f
 }
 
 // newBare has the namespaces of a management cluster, and no controller.
-func newBare(t *testing.T) *controllertest.Fixture {
+func newBare(t testing.TB) *controllertest.Fixture {
 	t.Helper()
 	f := controllertest.New(t, api)
 	for _, name := range []string{v1alpha1.DefaultTenantsNamespace, platformNamespace} {
@@ -171,6 +182,11 @@ func (f *fixture) start() (stop func()) {
 	f.Must(err)
 	as := rest.CopyConfig(api)
 	as.Impersonate = rest.ImpersonationConfig{UserName: account, Groups: []string{"system:serviceaccounts", "system:authenticated"}}
+	dial := dialOnlyServers
+	if g := f.between; g != nil {
+		as.Wrap(g.before)
+		dial = g.dial
+	}
 	m, err := manager.New(as, manager.Options{
 		Scheme: scheme, Metrics: server.Options{BindAddress: "0"}, NewCache: program.NewCache(f.Context()),
 		Controller: config.Controller{SkipNameValidation: new(true)},
@@ -178,7 +194,7 @@ func (f *fixture) start() (stop func()) {
 	f.Must(err)
 	from, err := source.New(source.Options{Charts: f.charts})
 	f.Must(err)
-	f.Must(Register(m, Options{Dial: dialOnlyServers, Addons: from, TrustdTag: "v0.4.0", Clock: f.now}))
+	f.Must(Register(m, Options{Dial: dial, Addons: from, TrustdTag: "v0.4.0", LoginTTL: time.Second, Clock: f.now}))
 	f.Must(ipallocation.Register(m, ipallocation.Options{Name: Owner}))
 	return controllertest.Run(f.TB, m)
 }
@@ -195,6 +211,7 @@ func dialOnlyServers(ctx context.Context, network, address string) (net.Conn, er
 func (f *fixture) provider() {
 	f.Helper()
 	harvester := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.asked.add(r)
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Path != "/apis/harvesterhci.io/v1beta1/namespaces/default/virtualmachineimages/talos" {
 			w.WriteHeader(http.StatusNotFound)
@@ -303,7 +320,7 @@ func condition(tc *v1alpha1.TenantCluster, kind string) metav1.Condition {
 }
 
 // chartsOf is a directory with charts of Cilium and MetalLB that have what is waited for and nothing else.
-func chartsOf(t *testing.T) string {
+func chartsOf(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{

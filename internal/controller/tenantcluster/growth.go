@@ -61,7 +61,7 @@ func (s *session) grow(ctx context.Context, b block, size, need uint64) error {
 		s.lack(reported(reasonAddressQuota, "Services of the tenant need %d addresses, and network.quotaPerTenant.maxLoadBalancerIPs of ProviderConfig %s is %d; raise it, or delete Services", need, s.provider.Name, *b.most))
 		return nil
 	}
-	o, err := s.reserve(ctx, []block{b})
+	o, err := s.assign(ctx, []block{b})
 	s.lack(o)
 	if err == nil && o != nil && o.Reason == reasonAddresses {
 		s.Recorder.Eventf(s.TenantCluster, nil, corev1.EventTypeNormal, "AddressesGrow", action, "load balancers have %d addresses and Services need %d; %d more are allocated", size, need, b.want-size)

@@ -56,12 +56,20 @@ func prepareNamespace(ctx context.Context, s *session) (*step.Obstacle, error) {
 	id := s.Annotations[v1alpha1.AnnotationClusterID]
 	switch {
 	case apierrors.IsNotFound(err):
+		if o, err := s.checkHome(ctx); o != nil || err != nil {
+			return o, err
+		}
 	case err != nil:
 		return nil, err
 	case found.Annotations[v1alpha1.AnnotationClusterID] != id || found.Labels[v1alpha1.LabelSourceNamespace] != s.Namespace || found.Labels[v1alpha1.LabelSourceName] != s.Name:
 		return reported("NamespaceConflict", "namespace %s belongs to another cluster; this TenantCluster is a copy: delete it, and create it without the annotations %s and %s", name, annotationNamespace, v1alpha1.AnnotationClusterID), nil
 	case !found.DeletionTimestamp.IsZero():
 		return polled("NamespaceTerminating", "namespace %s is being deleted", name), nil
+	}
+	if err == nil {
+		if err := s.settleHere(ctx); err != nil {
+			return nil, err
+		}
 	}
 	s.Status.TenantNamespace = name
 	if err == nil && containsAll(found.Labels, s.labels()) && s.bound(name) {

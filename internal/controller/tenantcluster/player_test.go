@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -54,15 +53,30 @@ type player struct {
 	// orphans lets Clusters go at once, and does nothing with their objects.
 	orphans bool
 	// held keeps machines from being deleted.
-	held bool
-	// wroteVersion records the versions that machines were created with, in order.
+	held     bool
+	recorded sync.Mutex
+	// versions are those that machines were created with, in order.
 	versions []string
+
+	// reader is where objects of the management cluster are read.
+	reader client.Reader
+	// tenant is the API server of a cluster, kubeconfig how others reach it.
+	tenant     func(cluster string) client.Client
+	kubeconfig func(cluster string) ([]byte, error)
 }
 
 const machineFinalizer = "machine.cluster.x-k8s.io"
 
+// playerOf plays without a loop.
+func playerOf(f *fixture) *player {
+	return &player{
+		fixture: f, still: map[string]bool{}, reader: f, kubeconfig: func(string) ([]byte, error) { return managementKubeconfig() },
+		tenant: func(string) client.Client { return f },
+	}
+}
+
 func newPlayer(f *fixture) *player {
-	p := &player{fixture: f, still: map[string]bool{}}
+	p := playerOf(f)
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
 	ended.Go(func() {
@@ -107,7 +121,7 @@ func (p *player) play(ctx context.Context) error {
 func (p *player) all(ctx context.Context, kind schema.GroupVersionKind) (out []unstructured.Unstructured) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	if err := p.List(ctx, list); err != nil {
+	if err := p.reader.List(ctx, list); err != nil {
 		return nil
 	}
 	for _, o := range list.Items {
@@ -118,10 +132,20 @@ func (p *player) all(ctx context.Context, kind schema.GroupVersionKind) (out []u
 	return out
 }
 
+// of are the objects of a kind in the namespace of another.
+func (p *player) of(ctx context.Context, kind schema.GroupVersionKind, like client.Object) []unstructured.Unstructured {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err := p.reader.List(ctx, list, client.InNamespace(like.GetNamespace())); err != nil {
+		return nil
+	}
+	return list.Items
+}
+
 func (p *player) get(ctx context.Context, kind schema.GroupVersionKind, like client.Object) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(kind)
-	if err := p.Get(ctx, client.ObjectKeyFromObject(like), o); err != nil {
+	if err := p.reader.Get(ctx, client.ObjectKeyFromObject(like), o); err != nil {
 		return nil
 	}
 	return o
@@ -193,13 +217,18 @@ func (p *player) controlPlane(ctx context.Context, c *unstructured.Unstructured)
 	})
 }
 
-func (p *player) secrets(ctx context.Context, c *unstructured.Unstructured) error {
+// managementKubeconfig is that of the administrator of the management cluster.
+func managementKubeconfig() ([]byte, error) {
 	k := clientcmdapi.NewConfig()
 	k.Clusters["c"] = &clientcmdapi.Cluster{Server: api.Host, CertificateAuthorityData: api.CAData}
 	k.AuthInfos["u"] = &clientcmdapi.AuthInfo{ClientCertificateData: api.CertData, ClientKeyData: api.KeyData}
 	k.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
 	k.CurrentContext = "x"
-	kubeconfig, err := clientcmd.Write(*k)
+	return clientcmd.Write(*k)
+}
+
+func (p *player) secrets(ctx context.Context, c *unstructured.Unstructured) error {
+	kubeconfig, err := p.kubeconfig(c.GetName())
 	if err != nil {
 		return err
 	}
@@ -222,8 +251,8 @@ func (p *player) secrets(ctx context.Context, c *unstructured.Unstructured) erro
 
 // workers keeps the machines of a MachineDeployment: outdated ones are replaced one by one.
 func (p *player) workers(ctx context.Context, c *unstructured.Unstructured) error {
-	for _, d := range p.all(ctx, deploymentKind) {
-		if p.orphans || d.GetNamespace() != c.GetNamespace() || d.GetDeletionTimestamp() != nil {
+	for _, d := range p.of(ctx, deploymentKind, c) {
+		if p.orphans || d.GetDeletionTimestamp() != nil {
 			continue
 		}
 		if err := p.roll(ctx, &d); err != nil {
@@ -236,9 +265,8 @@ func (p *player) workers(ctx context.Context, c *unstructured.Unstructured) erro
 func (p *player) roll(ctx context.Context, d *unstructured.Unstructured) error {
 	template, _, _ := unstructured.NestedMap(d.Object, "spec", "template", "spec")
 	var current, old []unstructured.Unstructured
-	for _, m := range p.all(ctx, machineKind) {
+	for _, m := range p.of(ctx, machineKind, d) {
 		switch spec, _, _ := unstructured.NestedMap(m.Object, "spec"); {
-		case m.GetNamespace() != d.GetNamespace():
 		case m.GetDeletionTimestamp() != nil:
 			if err := p.deleteMachine(ctx, &m); err != nil {
 				return err
@@ -281,13 +309,19 @@ func (p *player) newMachine(ctx context.Context, d *unstructured.Unstructured, t
 	m.SetGenerateName(d.GetName() + "-")
 	m.SetLabels(map[string]string{coreGroup + "/cluster-name": text(d, "spec", "clusterName")})
 	m.SetFinalizers([]string{machineFinalizer})
+	if err := p.Create(ctx, m); err != nil {
+		return err
+	}
+	p.recorded.Lock()
+	defer p.recorded.Unlock()
 	p.versions = append(p.versions, fmt.Sprint(template["version"]))
-	return p.Create(ctx, m)
+	return nil
 }
 
 // join gives a machine an address, an ID and a node. Its node knows no provider ID.
 func (p *player) join(ctx context.Context, m *unstructured.Unstructured) error {
-	address := fmt.Sprintf("10.0.%d.%d", m.GetName()[len(m.GetName())-1], m.GetName()[len(m.GetName())-2])
+	tenant := p.tenant(text(m, "spec", "clusterName"))
+	address := fmt.Sprintf("127.1.%d.%d", m.GetName()[len(m.GetName())-1], m.GetName()[len(m.GetName())-2])
 	if text(m, "spec", "providerID") == "" {
 		before := m.DeepCopy()
 		_ = unstructured.SetNestedField(m.Object, "kubevirt://"+m.GetName(), "spec", "providerID")
@@ -297,9 +331,9 @@ func (p *player) join(ctx context.Context, m *unstructured.Unstructured) error {
 		return p.status(ctx, m, map[string]any{"addresses": []any{map[string]any{"type": "InternalIP", "address": address}}, "phase": "Provisioned"})
 	}
 	node := &corev1.Node{}
-	if err := p.Get(ctx, client.ObjectKey{Name: m.GetName()}, node); apierrors.IsNotFound(err) {
+	if err := tenant.Get(ctx, client.ObjectKey{Name: m.GetName()}, node); apierrors.IsNotFound(err) {
 		node.Name = m.GetName()
-		if err := p.Create(ctx, node); err != nil {
+		if err := tenant.Create(ctx, node); err != nil {
 			return err
 		}
 	}
@@ -310,7 +344,7 @@ func (p *player) join(ctx context.Context, m *unstructured.Unstructured) error {
 	if len(node.Status.Conditions) == 0 || node.Status.Conditions[0].Status != ready {
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, Reason: "Test"}}
 		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}}
-		return p.Status().Update(ctx, node)
+		return tenant.Status().Update(ctx, node)
 	}
 	// Core finds the node of a machine by its provider ID alone.
 	if node.Spec.ProviderID == text(m, "spec", "providerID") && text(m, "status", "nodeRef", "name") == "" {
@@ -323,7 +357,8 @@ func (p *player) deleteMachine(ctx context.Context, m *unstructured.Unstructured
 	if p.held {
 		return nil
 	}
-	if err := p.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: m.GetName()}}); client.IgnoreNotFound(err) != nil {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: m.GetName()}}
+	if err := p.tenant(text(m, "spec", "clusterName")).Delete(ctx, node); client.IgnoreNotFound(err) != nil {
 		return err
 	}
 	m.SetFinalizers(nil)
@@ -333,7 +368,7 @@ func (p *player) deleteMachine(ctx context.Context, m *unstructured.Unstructured
 // deleteCluster deletes as core does: machines, control plane, infrastructure.
 func (p *player) deleteCluster(ctx context.Context, c *unstructured.Unstructured) error {
 	for _, kind := range p.deletedWithClusters() {
-		left := slices.DeleteFunc(p.all(ctx, kind), func(o unstructured.Unstructured) bool { return o.GetNamespace() != c.GetNamespace() })
+		left := p.of(ctx, kind, c)
 		for i := range left {
 			if left[i].GetDeletionTimestamp() == nil {
 				return p.Delete(ctx, &left[i])

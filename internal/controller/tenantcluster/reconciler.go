@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,8 +32,12 @@ import (
 const Owner = "butler-controller"
 
 const (
-	// upkeep is how often a cluster is looked at that waits for what is reported, or for nothing.
+	// upkeep is how often a cluster is looked at that waits for what is reported.
 	upkeep = 30 * time.Second
+	// atRest is how often a cluster is looked at that waits for nothing: tokens and certificates
+	// are renewed then, and what is not watched is put right. The rest is reported, also that
+	// its API server does not answer any more.
+	atRest = 10 * time.Minute
 	// cacheLag is how soon to look again when the cache has not caught up with what this
 	// reconciler itself wrote.
 	cacheLag = 25 * time.Millisecond
@@ -57,10 +62,15 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	// TrustdTag is that of tenant.Input.
 	TrustdTag string
-	Clock     func() time.Time
+	// LoginTTL is that of Options.
+	LoginTTL time.Duration
+	Clock    func() time.Time
 
 	applied applied
 	pushes  pushes
+	logins  logins
+	images  images
+	missing missing
 	// admission is held while a cluster is counted against limits that have no other lock.
 	admission sync.Mutex
 	account   atomic.Pointer[string] // who this controller is to the API server
@@ -110,22 +120,30 @@ func (r *Reconciler) session(tc *v1alpha1.TenantCluster) *session {
 
 // pollAfter is when to look again where no change is reported.
 func (r *Reconciler) pollAfter(tc *v1alpha1.TenantCluster, o *step.Obstacle) time.Duration {
-	if o == nil || !o.Poll {
+	switch {
+	case o == nil && tc.Status.Phase == v1alpha1.TenantReady:
+		return atRest - rand.N(atRest/5) // not all at once
+	case o == nil || !o.Poll:
 		return upkeep
 	}
 	return step.PollAfter(r.Clock().Sub(lastChange(tc)))
 }
 
-// claim gives the cluster its id and the name of its namespace, records that the id is this
-// object's, and keeps the object from vanishing before what it created, in one write. All of
+// claim gives the cluster its id and the name of its namespace, records on which management
+// cluster it is, and keeps the object from vanishing before what it created, in one write. All of
 // it is on the object itself: a backup that is restored without its status has it still.
 func (r *Reconciler) claim(ctx context.Context, tc *v1alpha1.TenantCluster) error {
+	home, err := r.home(ctx)
+	if err != nil {
+		return err
+	}
 	before := tc.DeepCopy()
 	changed := controllerutil.AddFinalizer(tc, v1alpha1.FinalizerTenantCluster)
 	id := cmp.Or(tc.Annotations[v1alpha1.AnnotationClusterID], uuid.NewString())
 	for key, value := range map[string]string{
 		v1alpha1.AnnotationClusterID: id,
 		annotationNamespace:          cmp.Or(tc.Status.TenantNamespace, tenant.Namespace(tc.Name, id)),
+		annotationHome:               home,
 	} {
 		if tc.Annotations[key] == "" {
 			if tc.Annotations == nil {

@@ -25,8 +25,12 @@ import (
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
-// exchange bounds one exchange with a tenant's API server.
-const exchange = 10 * time.Second
+const (
+	// exchange bounds one exchange with a tenant's API server.
+	exchange = 10 * time.Second
+	// silence is after which time without a word an API server is asked whether it is there.
+	silence = 20 * time.Second
+)
 
 // Tenants are the connections to the API servers of tenant clusters. Each watches the nodes
 // of its cluster and reports changes. It is safe for concurrent use.
@@ -112,7 +116,10 @@ func (t *Tenants) dial(id string, kubeconfig []byte) (*Tenant, error) {
 	if err != nil {
 		return nil, errors.New("the certificates in the kubeconfig of the tenant cannot be read")
 	}
-	transport := &http.Transport{TLSClientConfig: tls, DialContext: t.Dial, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
+	transport := &http.Transport{
+		TLSClientConfig: tls, DialContext: t.Dial, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
+		HTTP2: &http.HTTP2Config{SendPingTimeout: silence, PingTimeout: exchange}, // a watch of a silent server ends
+	}
 	wrapped, err := rest.HTTPWrappersForConfig(config, transport)
 	if err != nil {
 		return nil, err
@@ -133,7 +140,11 @@ func (t *Tenant) watch(changed func()) {
 	source := cache.NewListWatchFromClient(t.CoreV1().RESTClient(), "nodes", metav1.NamespaceAll, fields.Everything())
 	informer := cache.NewSharedIndexInformer(source, &corev1.Node{}, 0, cache.Indexers{})
 	_ = informer.SetTransform(slim)
-	_ = informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}) // an API server may not be there yet
+	_ = informer.SetWatchErrorHandler(func(*cache.Reflector, error) { // an API server may not be there yet
+		if informer.HasSynced() {
+			changed() // it was: it may not answer any more
+		}
+	})
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { changed() },
 		DeleteFunc: func(any) { changed() },
@@ -203,18 +214,12 @@ func (t *Tenant) Nodes(ctx context.Context) ([]corev1.Node, error) {
 	return out, err
 }
 
-// Answers asks the API server whether it is ready, and for its version.
-func (t *Tenant) Answers(ctx context.Context) (version string, err error) {
+// Answers asks the API server whether it is ready.
+func (t *Tenant) Answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, exchange)
 	defer cancel()
-	if _, err := t.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx); err != nil {
-		return "", err
-	}
-	info, err := t.Discovery().ServerVersion()
-	if err != nil {
-		return "", fmt.Errorf("ask for its version: %w", err)
-	}
-	return info.GitVersion, nil
+	_, err := t.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	return err
 }
 
 // notReady returns why a node is not Ready, empty if it is.

@@ -113,7 +113,7 @@ func removeServices(ctx context.Context, s *session) (*step.Obstacle, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchange)
 	defer cancel()
 	since := s.Clock().Sub(s.DeletionTimestamp.Time)
-	if _, err := s.remote.Answers(ctx); err != nil {
+	if err := s.remote.Answers(ctx); err != nil {
 		if s.Status.WorkerNodesReady > 0 && since < answerPatience {
 			return polled("TenantUnreachable", "the API server does not answer; the deletion continues without it in a while%s", step.Because(err)), nil
 		}
@@ -192,6 +192,9 @@ func (s *session) find(ctx context.Context, kind string) (*unstructured.Unstruct
 	if err != nil || served.Empty() {
 		return nil, err
 	}
+	if err := s.watch(served); err != nil {
+		return nil, err
+	}
 	return s.read(ctx, served, client.ObjectKey{Namespace: tenantNamespace(s.TenantCluster), Name: s.Name})
 }
 
@@ -215,7 +218,7 @@ func removeCluster(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if holder == "" {
 		holder = "Cluster " + cluster.GetName() + heldBy(cluster.GetFinalizers())
 	}
-	return polled("DeletingCluster", "%s is being deleted", holder), nil
+	return reported("DeletingCluster", "%s is being deleted", holder), nil
 }
 
 // holder names the first object, in the order of deletion, that still exists, with its
@@ -228,6 +231,9 @@ func (s *session) holder(ctx context.Context) (string, error) {
 		}
 		if served.Empty() {
 			continue
+		}
+		if err := s.watch(served); err != nil {
+			return "", err
 		}
 		all, err := s.list(ctx, served, tenantNamespace(s.TenantCluster))
 		if err != nil {
@@ -267,6 +273,9 @@ func removeRest(ctx context.Context, s *session) (*step.Obstacle, error) {
 		if served.Empty() {
 			continue
 		}
+		if err := s.watch(served); err != nil {
+			return nil, err
+		}
 		all, err := s.list(ctx, served, tenantNamespace(s.TenantCluster))
 		if err != nil {
 			return nil, err
@@ -277,7 +286,7 @@ func removeRest(ctx context.Context, s *session) (*step.Obstacle, error) {
 					return nil, err
 				}
 			}
-			return polled("DeletingCluster", "%s %s is being deleted%s", all[i].GetKind(), all[i].GetName(), heldBy(all[i].GetFinalizers())), nil
+			return reported("DeletingCluster", "%s %s is being deleted%s", all[i].GetKind(), all[i].GetName(), heldBy(all[i].GetFinalizers())), nil
 		}
 	}
 	return nil, nil
@@ -339,8 +348,8 @@ func removeNamespace(ctx context.Context, s *session) (*step.Obstacle, error) {
 	}
 	for _, c := range found.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.NamespaceContentRemaining || c.Type == corev1.NamespaceFinalizersRemaining) {
-			return polled("DeletingNamespace", "namespace %s is being deleted: %s", found.Name, c.Message), nil
+			return reported("DeletingNamespace", "namespace %s is being deleted: %s", found.Name, c.Message), nil
 		}
 	}
-	return polled("DeletingNamespace", "namespace %s is being deleted", found.Name), nil
+	return reported("DeletingNamespace", "namespace %s is being deleted", found.Name), nil
 }

@@ -4,7 +4,9 @@
 package tenantcluster
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -52,6 +54,9 @@ type Options struct {
 	Addons *source.Source
 	// TrustdTag is the tag of the image that Steward serves the Talos API's certificates with.
 	TrustdTag string
+	// LoginTTL is for how long the credentials of a platform are used before they are read again;
+	// 0 is half a minute.
+	LoginTTL time.Duration
 	// Clock returns the time; nil is time.Now.
 	Clock func() time.Time
 }
@@ -73,11 +78,20 @@ func Register(m manager.Manager, o Options) error {
 		Client: m.GetClient(), Live: m.GetAPIReader(), Objects: m.GetCache(), Dial: o.Dial,
 		Addons:  install.New(install.Options{Source: o.Addons, Wake: wake, Log: slog.New(logr.ToSlogHandler(m.GetLogger().WithName("addons")))}),
 		Tenants: &Tenants{Dial: o.Dial, Wake: wake}, Recorder: m.GetEventRecorder(Owner), TrustdTag: o.TrustdTag, Clock: o.Clock,
+		LoginTTL: cmp.Or(o.LoginTTL, loginTTL),
 	}
 	if r.Clock == nil {
 		r.Clock = time.Now
 	}
-	if err := m.Add(manager.RunnableFunc(r.closeWith)); err != nil {
+	changed := func(ctx context.Context) {
+		for _, each := range r.everyOne(ctx, nil) {
+			select {
+			case woken <- wakeEvent{Object: each.NamespacedName}:
+			case <-ctx.Done():
+			}
+		}
+	}
+	if err := errors.Join(m.Add(manager.RunnableFunc(r.closeWith)), m.Add(manager.RunnableFunc(r.followLogins(changed)))); err != nil {
 		return err
 	}
 	own := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})

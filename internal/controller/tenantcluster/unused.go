@@ -41,6 +41,7 @@ func (s *session) removeData(ctx context.Context, used map[string]bool) error {
 	}
 	for i := range all.Items {
 		if !used[all.Items[i].Name] {
+			s.applied.drop(secretKey(s.input.Namespace, all.Items[i].Name))
 			if err := s.delete(ctx, &all.Items[i]); err != nil {
 				return err
 			}

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenantcluster
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/butlerdotdev/butler/internal/plane"
+)
+
+// playerAgent is the name of clients that are not counted.
+const playerAgent = "player"
+
+// calls counts requests by method and collection.
+type calls struct {
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+func (c *calls) add(r *http.Request) {
+	if r.UserAgent() == playerAgent {
+		return
+	}
+	path := r.URL.Path
+	if rest, is := strings.CutPrefix(path, "/tenants/"); is {
+		_, path, _ = strings.Cut(rest, "/")
+	}
+	method := r.Method
+	if p, ok := placeOf(path); ok {
+		path = p.collection
+		if p.part != "" {
+			path += "/" + p.part
+		}
+		if r.URL.Query().Has("watch") {
+			method = "WATCH"
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = map[string]int{}
+	}
+	c.seen[method+" "+path]++
+}
+
+// reset begins to count again, and returns what was counted.
+func (c *calls) reset() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := c.seen
+	c.seen = nil
+	return out
+}
+
+// sum adds up counts; without watches, of which there is one as long as the program runs.
+func sum(of map[string]int) (n int) {
+	for key, count := range of {
+		if !strings.HasPrefix(key, "WATCH") {
+			n += count
+		}
+	}
+	return n
+}
+
+// table lists what was counted, divided by n.
+func table(of map[string]int, n int) string {
+	var out strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		fmt.Fprintf(&out, "  %-60s %6.2f\n", key, float64(of[key])/float64(n))
+	}
+	return out.String()
+}
+
+// before puts the counter in front of an API server and returns a kubeconfig for it.
+func (c *calls) before(f *fixture, config *rest.Config) string {
+	f.Helper()
+	server, err := url.Parse(config.Host)
+	f.Must(err)
+	transport, err := rest.TransportFor(config)
+	f.Must(err)
+	proxy := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(server) },
+		Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // watches end when the program does
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.add(r)
+		proxy.ServeHTTP(w, r)
+	}))
+	f.Cleanup(s.CloseClientConnections)
+	path := filepath.Join(f.TempDir(), "kubeconfig")
+	f.Must(plane.WriteKubeconfig(path, &rest.Config{Host: s.URL}))
+	return path
+}
