@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	sim "github.com/butlerdotdev/butler/internal/sim/proxmox"
 	"github.com/butlerdotdev/butler/provider/providertest"
 )
@@ -19,13 +20,14 @@ import (
 // simulator's.
 type operator struct{ *fixture }
 
-// Inject implements providertest.Operator. A call of Create only clones, so that every machine is
-// half done after the first one; it is looked at once the clone has ended.
+// Inject implements providertest.Operator. Half a machine is a VM that was cloned and cannot be
+// configured; it is looked at once the clone has ended.
 func (o operator) Inject(ctx context.Context, f providertest.Fault) (lift func(), err error) {
 	if f != providertest.HalfDone {
 		return o.Simulator.Inject(ctx, f)
 	}
-	return func() { o.idle(ctx) }, nil
+	stop, err := o.Cause(ctx, fault.Fault{Kind: fault.Throttle, Verb: fault.Update, Resource: fault.Machine})
+	return func() { stop(); o.idle(ctx) }, err
 }
 
 // idle waits until no VM is being cloned.

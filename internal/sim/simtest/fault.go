@@ -46,6 +46,11 @@ func (s *Simulator) Inject(ctx context.Context, f providertest.Fault) (lift func
 	if !known {
 		return nil, fmt.Errorf("the simulator has no fault for %q", f)
 	}
+	return s.Cause(ctx, one)
+}
+
+// Cause has the simulator cause a fault until it is lifted.
+func (s *Simulator) Cause(ctx context.Context, one fault.Fault) (lift func(), err error) {
 	plan := fault.Plan{Faults: []fault.Fault{one}}
 	if err := s.API.Prepare(ctx, plan); err != nil {
 		return nil, err
