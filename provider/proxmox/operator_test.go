@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/butlerdotdev/butler/internal/sim/fault"
 	sim "github.com/butlerdotdev/butler/internal/sim/proxmox"
 	"github.com/butlerdotdev/butler/provider/providertest"
 )
@@ -26,7 +25,7 @@ func (o operator) Inject(ctx context.Context, f providertest.Fault) (lift func()
 	if f != providertest.HalfDone {
 		return o.Simulator.Inject(ctx, f)
 	}
-	stop, err := o.Cause(ctx, fault.Fault{Kind: fault.Throttle, Verb: fault.Update, Resource: fault.Machine})
+	stop, err := o.RefuseUpdates(ctx)
 	return func() { stop(); o.idle(ctx) }, err
 }
 

@@ -101,7 +101,11 @@ func majorOf(version string) int {
 // identify identifies the cluster by its own certificate authority, which every cluster
 // creates for itself.
 func (p *platform) identify(ctx context.Context) (provider.Identity, error) {
-	return p.identity.Do(ctx, "")
+	identity, err := p.identity.Do(ctx, "")
+	if err != nil {
+		return "", apiError("identify the cluster of "+p.config, err)
+	}
+	return identity, nil
 }
 
 func (p *platform) readIdentity(ctx context.Context, _ []string) (provider.Identity, error) {
