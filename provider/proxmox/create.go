@@ -127,9 +127,9 @@ func (m machines) follow(ctx context.Context, op string, s provider.MachineSpec,
 	if t, known := m.look(ctx, a.Source.Node, upid); !known || t.running() || t.failed() {
 		return is, nil
 	}
-	v, err := m.read(ctx, c, resource{Type: typeVM, Node: a.Node, VMID: a.VMID}, mark{})
-	if err != nil || v == nil || v.settings["lock"] != "" || !v.of(s.MachineRef, a.VMID) {
-		return is, nil // the next call looks for it
+	v, _ := m.read(ctx, c, resource{Type: typeVM, Node: a.Node, VMID: a.VMID}, mark{}) // else the next call looks for it
+	if v == nil || v.settings["lock"] != "" || !v.of(s.MachineRef, a.VMID) {
+		return is, nil
 	}
 	return (&build{machines: m, op: op, spec: s, seen: c, vm: v, is: is}).run(ctx)
 }
