@@ -84,8 +84,8 @@ type Platform struct {
 	// polled with it. A machine that it lacks need not be Absent: Observe decides. Nil
 	// means that a listing does not have all that Observe returns.
 	ObserveAll func(context.Context) ([]Machine, error)
-	// Plan chooses what a Create of this machine asks for beside its spec, such as the
-	// zone, and returns it as a record of at most 1 KiB without secrets. Create gets the
+	// Plan chooses what a Create of this machine, which has its owner, asks for beside its
+	// spec, such as the zone, and returns it as a record of at most 1 KiB without secrets. Create gets the
 	// record in MachineSpec.Attempt once it is stored; it is used again until the platform
 	// has definitely refused it, so that a call whose answer was lost can be repeated
 	// as it was. Nil means that a Create has nothing to record.

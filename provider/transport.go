@@ -90,7 +90,7 @@ func (t Transport) HTTPClient(config *tls.Config) *http.Client {
 		TLSClientConfig:     config,
 		TLSHandshakeTimeout: 10 * time.Second,
 		IdleConnTimeout:     90 * time.Second,
-		MaxIdleConnsPerHost: 32,
+		MaxIdleConnsPerHost: 128, // as many calls are sent at once
 		ForceAttemptHTTP2:   true,
 	})}
 }

@@ -24,6 +24,9 @@ const (
 	briefly = 5 * time.Second
 	// fresh is how long the sizes of the location are kept: they change by the month.
 	fresh = 5 * time.Minute
+	// gatherFor is how long calls wait for each other: many at once are answered together, each
+	// by a request that began after it asked.
+	gatherFor = 200 * time.Millisecond
 	// mostCalls is how many calls share one listing.
 	mostCalls = 1000
 )
@@ -35,6 +38,7 @@ type platform struct {
 	config string
 
 	// What many calls ask for at the same time is read with one request.
+	callers  *cloud.Batch[provider.Identity]
 	listed   *cloud.Batch[map[string]*armcompute.VirtualMachine] // by name in lower case
 	remnants *cloud.Batch[[]part]
 	where    *cloud.Recent[string]
@@ -47,6 +51,7 @@ type platform struct {
 
 func newPlatform(api clients, spec v1alpha1.AzureSpec, config string) *platform {
 	p := &platform{clients: api, spec: spec, config: config, key: sshKey()}
+	p.callers = cloud.NewBatch(mostCalls, p.readIdentity).Apart(gatherFor)
 	p.listed = cloud.NewBatch(mostCalls, p.listVMs)
 	p.remnants = cloud.NewBatch(mostCalls, func(ctx context.Context, _ []string) ([]part, error) { return p.parts(ctx) })
 	p.where, p.sizes, p.features = cloud.NewRecent[string](fresh), cloud.NewRecent[[]size](fresh), cloud.NewRecent[bool](fresh)
@@ -55,11 +60,19 @@ func newPlatform(api clients, spec v1alpha1.AzureSpec, config string) *platform 
 }
 
 // identify identifies the resource group by the tenant of its subscription, which is the
-// same whatever the credentials are.
+// same whatever the credentials are. Machines that are created at the same time share the call.
 func (p *platform) identify(ctx context.Context) (provider.Identity, error) {
-	s, err := p.subscription(ctx)
+	identity, err := p.callers.Do(ctx, "")
 	if err != nil {
 		return "", apiError("identify the subscription of "+p.config, err)
+	}
+	return identity, nil
+}
+
+func (p *platform) readIdentity(ctx context.Context, _ []string) (provider.Identity, error) {
+	s, err := p.subscription(ctx)
+	if err != nil {
+		return "", err
 	}
 	return p.identity(s), nil
 }

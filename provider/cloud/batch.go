@@ -12,17 +12,21 @@ import (
 // batchTimeout bounds a request that several callers wait for.
 const batchTimeout = 25 * time.Second
 
+// mostRest is the longest time between two requests that Resting makes.
+const mostRest = 500 * time.Millisecond
+
 // Batch answers many calls with one request: while a request is under way, the keys of
 // further calls are gathered for the next one. An answer is only given to calls that came
 // before its request was sent, so that nothing is remembered.
 type Batch[V any] struct {
 	most  int
 	apart time.Duration
+	rest  int
 	ask   func(ctx context.Context, keys []string) (V, error)
 
 	mu     sync.Mutex
 	busy   bool
-	began  time.Time // the last request
+	due    time.Time // when the next request may begin
 	queued []*round[V]
 }
 
@@ -43,6 +47,14 @@ func NewBatch[V any](most int, ask func(context.Context, []string) (V, error)) *
 // after a request wait for the next one together. It is set before the first call.
 func (b *Batch[V]) Apart(d time.Duration) *Batch[V] {
 	b.apart = d
+	return b
+}
+
+// Resting makes a request begin at the earliest n times as long after the last one as that
+// took, at most mostRest: a listing that has grown is asked for less often. It is set before
+// the first call.
+func (b *Batch[V]) Resting(n int) *Batch[V] {
+	b.rest = n
 	return b
 }
 
@@ -79,9 +91,22 @@ func (b *Batch[V]) join(ctx context.Context, key string) *round[V] {
 func (b *Batch[V]) work(ctx context.Context) {
 	for r := b.next(); r != nil; r = b.next() {
 		ctx, cancel := context.WithTimeout(ctx, batchTimeout)
+		began := time.Now()
 		r.value, r.err = b.ask(ctx, r.keys)
 		cancel()
+		b.pause(began)
 		close(r.done)
+	}
+}
+
+// pause sets when the next request may begin, after one that has just ended.
+func (b *Batch[V]) pause(began time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	b.due = now.Add(min(time.Duration(b.rest)*now.Sub(began), mostRest))
+	if apart := began.Add(b.apart); apart.After(b.due) {
+		b.due = apart
 	}
 }
 
@@ -93,12 +118,11 @@ func (b *Batch[V]) next() *round[V] {
 		b.busy = false
 		return nil
 	}
-	if wait := time.Until(b.began.Add(b.apart)); wait > 0 {
+	if wait := time.Until(b.due); wait > 0 {
 		b.mu.Unlock()
 		<-time.After(wait)
 		b.mu.Lock()
 	}
-	b.began = time.Now()
 	r := b.queued[0]
 	b.queued = b.queued[1:]
 	return r

@@ -64,6 +64,32 @@ func TestRequestsBeginApart(t *testing.T) {
 	})
 }
 
+func TestARequestThatTakesLongIsFollowedByARest(t *testing.T) {
+	for name, c := range map[string]struct{ takes, next time.Duration }{
+		"short":   {10 * time.Millisecond, 50 * time.Millisecond}, // Apart is longer
+		"long":    {100 * time.Millisecond, 400 * time.Millisecond},
+		"longest": {time.Second, time.Second + mostRest},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var began []time.Duration
+			start := time.Now()
+			b := NewBatch(9, func(context.Context, []string) (int, error) {
+				began = append(began, time.Since(start))
+				time.Sleep(c.takes)
+				return 0, nil
+			}).Apart(50 * time.Millisecond).Resting(3)
+			for range 2 {
+				if _, err := b.Do(t.Context(), "a"); err != nil {
+					t.Error(err)
+				}
+			}
+			if began[1] != c.next {
+				t.Errorf("%s: the second request begins after %v, want %v", name, began[1], c.next)
+			}
+		})
+	}
+}
+
 func TestACallEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBatch(3, func(ctx context.Context, _ []string) (int, error) {

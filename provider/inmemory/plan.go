@@ -14,10 +14,14 @@ import (
 
 const recordFormat = "attempt %d of %s"
 
-// plan is the Plan of a connection: a stock-out begins another attempt.
+// plan is the Plan of a connection: a stock-out begins another attempt. Like a Create it needs
+// an owner.
 func (l *linkedMachines) plan(ctx context.Context, s provider.MachineSpec, last provider.Attempt) (string, error) {
 	if err := l.reach(ctx, Observe, "plan machine "+s.Name); err != nil {
 		return "", err
+	}
+	if s.Owner.ID == "" {
+		return "", provider.Invalid.New("plan machine "+s.Name, provider.ReasonFieldUnsupported, errors.New("it has no owner, which drivers derive their choice from"), "generate one first")
 	}
 	var number int
 	var name string

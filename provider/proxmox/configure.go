@@ -16,8 +16,8 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// advance takes the next step with a VM that was cloned. Every step looks at what the VM has,
-// so that it can be repeated.
+// advance takes the steps that are left with a VM that was cloned. Every step looks at what
+// the VM has, so that it can be repeated.
 func (m machines) advance(ctx context.Context, op string, s provider.MachineSpec, c *cluster, v *vm) (provider.Machine, error) {
 	is, err := m.report(ctx, c, s.MachineRef, v)
 	if err != nil || is.State != provider.StatePartial {
@@ -31,45 +31,40 @@ func (m machines) advance(ctx context.Context, op string, s provider.MachineSpec
 	if lock := v.settings["lock"]; lock != "" {
 		return is, nil
 	}
+	b := &build{machines: m, op: op, spec: s, seen: c, vm: v, is: is}
 	if v.fresh() && v.now.Status == "running" {
-		return m.started(ctx, op, s, c, v)
+		return b.started(ctx)
 	}
-	tasks, err := m.tasksOf(ctx, v.Node, v.VMID)
-	if err != nil {
+	if err := m.readTasksOf(ctx, v); err != nil {
 		return provider.Machine{}, within(op, err)
 	}
-	if t, runs := busy(tasks); runs {
+	if t, runs := busy(v.tasks); runs {
 		is.Message = fmt.Sprintf("%s: task %s runs", v, t.Type)
 		return is, nil
 	}
-	root, ok := v.settings.root()
-	if !ok {
-		return provider.Machine{}, provider.Invalid.New(op, provider.ReasonImageInvalid, fmt.Errorf("%s has no disk", v), "attach the disk of Talos to the template")
-	}
-	if root.gigabytes() < int64(s.DiskGB) {
-		return m.step(op, v, is, tasks, taskResize, "its disk is being enlarged", func(into *string) error {
-			return m.Put(ctx, vmPath(v.Node, v.VMID)+"/resize", map[string]any{"disk": root.slot, "size": fmt.Sprintf("%dG", s.DiskGB)}, into)
-		})
-	}
-	return m.configure(ctx, op, s, c, v, is, tasks)
+	return b.run(ctx)
 }
 
 // brokenClone returns the clone of a VM that was not configured yet, if it has failed: the
 // configuration is written after each disk, and may be that of half a VM.
 func (m machines) brokenClone(ctx context.Context, c *cluster, v *vm) (newest task, failed bool, err error) {
+	var nodes []string
 	for _, n := range c.nodes {
-		if !c.online(n.Node) {
-			continue
+		if c.online(n.Node) {
+			nodes = append(nodes, n.Node)
 		}
-		t, found, err := m.pending(ctx, n.Node, v.VMID)
-		if err != nil {
-			return t, false, err
-		}
-		if found && (newest.UPID == "" || t.before(newest) || t.Start > newest.Start && !newest.running()) {
+	}
+	clones := make([]task, len(nodes))
+	err = each(len(nodes), func(i int) (err error) {
+		clones[i], _, err = m.pending(ctx, nodes[i], v.VMID)
+		return err
+	})
+	for _, t := range clones {
+		if t.UPID != "" && (newest.UPID == "" || t.before(newest) || t.Start > newest.Start && !newest.running()) {
 			newest = t
 		}
 	}
-	return newest, newest.UPID != "" && newest.failed(), nil
+	return newest, err == nil && newest.UPID != "" && newest.failed(), err
 }
 
 // replace removes half a VM, so that it is cloned again. Only root may remove its lock.
@@ -88,56 +83,6 @@ func (m machines) replace(ctx context.Context, op string, v *vm, is provider.Mac
 	}
 	is.Message += "; it is being deleted"
 	return is, nil
-}
-
-// started removes the tag of a new VM.
-func (m machines) started(ctx context.Context, op string, s provider.MachineSpec, c *cluster, v *vm) (provider.Machine, error) {
-	tags := words(v.settings["tags"])
-	delete(tags, wordNew)
-	v.settings["tags"] = joined(tags)
-	if err := m.Put(ctx, vmPath(v.Node, v.VMID)+"/config", map[string]any{"tags": v.settings["tags"]}, nil); err != nil {
-		return provider.Machine{}, within(op, err)
-	}
-	is, err := m.report(ctx, c, s.MachineRef, v)
-	return is, within(op, err)
-}
-
-// step begins a task and reports it, with the failure of the last one.
-func (m machines) step(op string, v *vm, is provider.Machine, tasks []task, kind, doing string, begin func(upid *string) error) (provider.Machine, error) {
-	var upid string
-	if err := begin(&upid); err != nil {
-		return provider.Machine{}, within(op, err)
-	}
-	is.Message = v.String() + ": " + doing
-	if t, found := last(tasks, kind); found && t.failed() {
-		is.Message += "; the last try failed: " + stable(t.Status)
-	}
-	return is, nil
-}
-
-// configure writes what differs from the machine that is wanted, then starts it.
-func (m machines) configure(ctx context.Context, op string, s provider.MachineSpec, c *cluster, v *vm, is provider.Machine, tasks []task) (provider.Machine, error) {
-	iso, ready, err := m.ensureISO(ctx, op, s, c, v)
-	if err != nil {
-		return provider.Machine{}, err
-	}
-	if !ready {
-		is.Message = v.String() + ": its user data is being uploaded as an ISO image"
-		return is, nil
-	}
-	wanted, err := m.wantedSettings(op, s, v, iso)
-	if err != nil {
-		return provider.Machine{}, err
-	}
-	if changes := v.settings.differing(wanted); len(changes) > 0 {
-		changes["digest"] = v.settings["digest"]
-		return m.step(op, v, is, tasks, taskConfig, "it is being configured", func(into *string) error {
-			return m.Post(ctx, vmPath(v.Node, v.VMID)+"/config", changes, into)
-		})
-	}
-	return m.step(op, v, is, tasks, taskStart, "it is being started", func(into *string) error {
-		return m.Post(ctx, vmPath(v.Node, v.VMID)+"/status/start", nil, into)
-	})
 }
 
 // wantedSettings are those of a machine. Whatever else the template has is kept.

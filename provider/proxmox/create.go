@@ -8,14 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Create clones the template, or takes the next step with the VM that it finds: the disk is
-// enlarged, the VM configured, then started. Each step is a task of the platform that is not
-// awaited; while one is left the machine is Partial.
+// Create clones the template, or continues with the VM that it finds: it is configured, its
+// disk enlarged, then started. Each step is a task of the platform that is not awaited; while
+// one is left the machine is Partial.
 func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
 	op := fmt.Sprintf("create machine %q on %s", s.Name, m.config)
 	if err := refuseSpec(op, s); err != nil {
@@ -25,7 +26,7 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 	if err != nil {
 		return provider.Machine{}, within(op, err)
 	}
-	found, err := m.find(ctx, c, s.MachineRef)
+	found, err := m.findListed(ctx, c, s.MachineRef)
 	if err != nil {
 		return provider.Machine{}, within(op, err)
 	}
@@ -74,19 +75,20 @@ func (m machines) checkName(ctx context.Context, op string, c *cluster, ref prov
 	if err != nil {
 		return nil, within(op, err)
 	}
+	var taken error
 	for _, r := range all {
 		if r.Name != ref.Name {
 			continue
 		}
-		v, err := m.read(ctx, c, r, marked(r.tags()))
+		v, err := m.read(ctx, c, r, r.said)
 		if err != nil || v != nil && v.of(ref, r.VMID) {
 			return v, within(op, err)
 		}
 		if v != nil {
-			return nil, provider.NameTaken(op, fmt.Sprintf("VM %d (%s) on %s", r.VMID, r.Name, r.Node), "machineName")
+			taken = provider.NameTaken(op, fmt.Sprintf("VM %d (%s) on %s", r.VMID, r.Name, r.Node), "machineName")
 		}
 	}
-	return nil, nil
+	return nil, taken
 }
 
 func (m machines) beingCloned(ref provider.MachineRef, t task) provider.Machine {
@@ -116,7 +118,20 @@ func (m machines) clone(ctx context.Context, op string, s provider.MachineSpec, 
 		return provider.Machine{}, asked(within(op, err), a)
 	}
 	m.began(a.VMID, upid)
-	return m.beingCloned(s.MachineRef, task{ID: fmt.Sprint(a.Source.VMID), Node: a.Source.Node}), nil
+	return m.follow(ctx, op, s, c, a, upid)
+}
+
+// follow continues with a VM whose clone has ended at once.
+func (m machines) follow(ctx context.Context, op string, s provider.MachineSpec, c *cluster, a attempt, upid string) (provider.Machine, error) {
+	is := m.beingCloned(s.MachineRef, task{ID: fmt.Sprint(a.Source.VMID), Node: a.Source.Node})
+	if t, known := m.look(ctx, a.Source.Node, upid); !known || t.running() || t.failed() {
+		return is, nil
+	}
+	v, _ := m.read(ctx, c, resource{Type: typeVM, Node: a.Node, VMID: a.VMID}, mark{}) // else the next call looks for it
+	if v == nil || v.settings["lock"] != "" || !v.of(s.MachineRef, a.VMID) {
+		return is, nil
+	}
+	return (&build{machines: m, op: op, spec: s, seen: c, vm: v, is: is}).run(ctx)
 }
 
 // cloneRequest has the only marks that the call takes: name and description.
@@ -202,15 +217,27 @@ func (m machines) hasBridge(ctx context.Context, node string) (has, known bool, 
 	if m.spec.Bridge == "" {
 		return true, true, nil
 	}
+	all, err := m.bridges.Get(ctx, node, func(ctx context.Context) (bridges, error) { return m.readBridges(ctx, node) })
+	return slices.Contains(all.names, m.spec.Bridge), all.known, err
+}
+
+// bridges are those of a node, if they may be read.
+type bridges struct {
+	names []string
+	known bool
+}
+
+func (p *platform) readBridges(ctx context.Context, node string) (b bridges, err error) {
 	var all []struct {
 		Name string `json:"iface"`
 	}
-	err = m.get(ctx, "/nodes/"+node+"/network", url.Values{"type": {"any_bridge"}}, &all)
+	err = p.get(ctx, "/nodes/"+node+"/network", url.Values{"type": {"any_bridge"}}, &all)
 	if forbidden(err) {
-		return false, false, nil
+		return b, nil
 	}
-	for _, b := range all {
-		has = has || b.Name == m.spec.Bridge
+	for _, one := range all {
+		b.names = append(b.names, one.Name)
 	}
-	return has, err == nil, err
+	b.known = err == nil
+	return b, err
 }

@@ -23,7 +23,7 @@ func (m machines) removeDebris(ctx context.Context, op string, ref provider.Mach
 func (m machines) clearDebris(ctx context.Context, op string, ref provider.MachineRef, c *cluster, ids map[number]bool) (*provider.Machine, []volume, error) {
 	for id := range ids {
 		r := c.vm(id)
-		if r == nil || r.Template != 0 || marked(r.tags()).OwnerID != "" {
+		if r == nil || r.Template != 0 || r.said.OwnerID != "" {
 			continue
 		}
 		if left, err := m.removeHalf(ctx, op, ref, c, *r); err != nil || left != nil {

@@ -81,7 +81,7 @@ func (m machines) objects(ctx context.Context, op string, c *cluster) (all []pro
 func (m machines) owned(ctx context.Context, op string, c *cluster) (all []*vm, err error) {
 	var wanted []resource
 	for _, r := range c.vms {
-		tagged := marked(r.tags()).OwnerID != ""
+		tagged := r.said.OwnerID != ""
 		if !tagged && r.Lock == lockClone {
 			if err := m.undecided(ctx, op, r); err != nil {
 				return nil, err
@@ -93,7 +93,7 @@ func (m machines) owned(ctx context.Context, op string, c *cluster) (all []*vm, 
 	}
 	read := make([]*vm, len(wanted))
 	err = each(len(wanted), func(i int) (err error) {
-		read[i], err = m.read(ctx, c, wanted[i], marked(wanted[i].tags()))
+		read[i], err = m.read(ctx, c, wanted[i], wanted[i].said)
 		return err
 	})
 	for _, v := range read {

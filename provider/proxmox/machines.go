@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -28,8 +29,9 @@ type vm struct {
 	resource
 	mark
 	settings settings
-	// now is its status, once it was read.
-	now current
+	// now is its status and tasks are its last ones, once they were read.
+	now   current
+	tasks []task
 }
 
 // fresh reports whether a VM was not started yet.
@@ -38,20 +40,45 @@ func (v vm) fresh() bool { _, found := words(v.settings["tags"])[wordNew]; retur
 // String names a VM for people.
 func (v vm) String() string { return fmt.Sprintf("VM %d on %s", v.VMID, v.Node) }
 
-// find returns the VM of a machine, nil if there is none. Its tags are in the listing; one
-// that has none yet is recognised by its description.
+// find returns the VM of a machine, nil if there is none. One that the listing has no name of
+// yet may be it if its node has this one.
 func (m machines) find(ctx context.Context, c *cluster, ref provider.MachineRef) (*vm, error) {
-	for _, r := range c.vms {
-		if k := marked(r.tags()); k.of(ref, r.VMID) {
-			return m.read(ctx, c, r, k)
-		}
+	v, err := m.findListed(ctx, c, ref)
+	nameless := c.nameless()
+	if err != nil || v != nil || len(nameless) == 0 {
+		return v, err
 	}
-	all, err := m.unmarked(ctx, c, ref)
+	now, err := m.named.Do(ctx, ref.Name)
 	if err != nil {
 		return nil, err
 	}
+	now = slices.Clone(now)
+	return m.ownOf(ctx, c, ref, slices.DeleteFunc(now, func(r resource) bool { return !nameless[r.VMID] || r.Name != ref.Name }))
+}
+
+// findListed returns the VM of a machine if the listing shows which one it is: by its tags, or
+// for one that has none yet by its name or by an ID that is derived from the owner. Then the
+// description decides.
+func (m machines) findListed(ctx context.Context, c *cluster, ref provider.MachineRef) (*vm, error) {
+	for _, r := range c.byOwner[ref.Owner.ID] {
+		if r.said.of(ref, r.VMID) {
+			return m.read(ctx, c, *r, r.said)
+		}
+	}
+	ids := m.candidates(ref.Owner.ID)
+	var all []resource
+	for _, r := range c.vms {
+		if r.unmarked() && (r.Name == ref.Name || ids[r.VMID] && c.online(r.Node)) {
+			all = append(all, r)
+		}
+	}
+	return m.ownOf(ctx, c, ref, all)
+}
+
+// ownOf returns the VM of a machine among others, nil if it is none of them.
+func (m machines) ownOf(ctx context.Context, c *cluster, ref provider.MachineRef, all []resource) (*vm, error) {
 	for _, r := range all {
-		v, err := m.read(ctx, c, r, marked(r.tags()))
+		v, err := m.read(ctx, c, r, r.said)
 		if err != nil || v != nil && v.of(ref, r.VMID) {
 			return v, err
 		}
@@ -59,30 +86,18 @@ func (m machines) find(ctx context.Context, c *cluster, ref provider.MachineRef)
 	return nil, nil
 }
 
-// unmarked are the VMs without tags of the driver that may be the machine: by their name, by an
-// ID that is derived from the owner, or because the listing has no name of them yet and their
-// node has this one.
-func (m machines) unmarked(ctx context.Context, c *cluster, ref provider.MachineRef) (all []resource, err error) {
-	ids, nameless := m.candidates(ref.Owner.ID), map[number]bool{}
+// unmarked reports whether a VM has no tags of the driver, and may be a machine.
+func (r resource) unmarked() bool { return r.Template == 0 && !r.said.original(r.VMID) }
+
+// nameless are the VMs without tags that the listing has no name of.
+func (c *cluster) nameless() map[number]bool {
+	all := map[number]bool{}
 	for _, r := range c.vms {
-		switch {
-		case r.Template != 0 || marked(r.tags()).original(r.VMID):
-		case r.Name == ref.Name, ids[r.VMID] && c.online(r.Node):
-			all = append(all, r)
-		case !r.named() && c.online(r.Node):
-			nameless[r.VMID] = true
+		if r.unmarked() && !r.named() && c.online(r.Node) {
+			all[r.VMID] = true
 		}
 	}
-	if len(nameless) == 0 {
-		return all, nil
-	}
-	now, err := m.named.Do(ctx, ref.Name)
-	for _, r := range now {
-		if nameless[r.VMID] && r.Name == ref.Name {
-			all = append(all, r)
-		}
-	}
-	return all, err
+	return all
 }
 
 // named reports whether the listing shows a name: for a VM without one, as during a clone, it
@@ -116,7 +131,7 @@ func (m machines) read(ctx context.Context, c *cluster, r resource, k mark) (*vm
 func (m machines) underway(ctx context.Context, c *cluster, owner string) (half *resource, of task, err error) {
 	for n := range probes {
 		r := c.vm(m.candidate(owner, n))
-		if r == nil || r.Lock != lockClone || marked(r.tags()).OwnerID != "" {
+		if r == nil || r.Lock != lockClone || r.said.OwnerID != "" {
 			continue
 		}
 		t, found, err := m.pending(ctx, r.Node, r.VMID)
@@ -134,7 +149,7 @@ func (m machines) underway(ctx context.Context, c *cluster, owner string) (half 
 // the settings of an earlier time have given to this one.
 func (m machines) unowned(ctx context.Context, c *cluster) (*resource, error) {
 	for _, r := range c.vms {
-		if r.Lock != lockClone || marked(r.tags()).OwnerID != "" {
+		if r.Lock != lockClone || r.said.OwnerID != "" {
 			continue
 		}
 		t, found, err := m.pending(ctx, r.Node, r.VMID)

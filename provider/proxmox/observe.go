@@ -60,6 +60,10 @@ type current struct {
 	Lock   string `json:"lock"`
 }
 
+func (m machines) readStatus(ctx context.Context, v *vm) error {
+	return m.get(ctx, vmPath(v.Node, v.VMID)+"/status/current", nil, &v.now)
+}
+
 // report returns the state of a VM. It is complete when it has been started: that is the last
 // step, after which the tag of a new VM is removed.
 func (m machines) report(ctx context.Context, c *cluster, ref provider.MachineRef, v *vm) (provider.Machine, error) {
@@ -79,8 +83,10 @@ func (m machines) report(ctx context.Context, c *cluster, ref provider.MachineRe
 		is.Message = v.String() + " is not configured yet"
 		return is, nil
 	}
-	if err := m.get(ctx, vmPath(v.Node, v.VMID)+"/status/current", nil, &v.now); err != nil {
-		return provider.Machine{}, err
+	if v.now.Status == "" {
+		if err := m.readStatus(ctx, v); err != nil {
+			return provider.Machine{}, err
+		}
 	}
 	_, is.MAC, _ = v.settings.nic()
 	is.Disks = disksOf(v.settings)
@@ -98,9 +104,9 @@ func (m machines) report(ctx context.Context, c *cluster, ref provider.MachineRe
 
 // unstarted reports a VM that was not started yet, and why.
 func (m machines) unstarted(ctx context.Context, v *vm, is provider.Machine) (provider.Machine, error) {
-	tasks, err := m.tasksOf(ctx, v.Node, v.VMID)
+	err := m.readTasksOf(ctx, v)
 	is.Message = v.String() + " is not started yet"
-	if t, found := last(tasks, taskStart); found && t.failed() {
+	if t, found := last(v.tasks, taskStart); found && t.failed() {
 		is.Message = fmt.Sprintf("%s could not be started: %s", v, stable(t.Status))
 	}
 	return is, err

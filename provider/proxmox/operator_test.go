@@ -19,13 +19,14 @@ import (
 // simulator's.
 type operator struct{ *fixture }
 
-// Inject implements providertest.Operator. A call of Create only clones, so that every machine is
-// half done after the first one; it is looked at once the clone has ended.
+// Inject implements providertest.Operator. Half a machine is a VM that was cloned and cannot be
+// configured; it is looked at once the clone has ended.
 func (o operator) Inject(ctx context.Context, f providertest.Fault) (lift func(), err error) {
 	if f != providertest.HalfDone {
 		return o.Simulator.Inject(ctx, f)
 	}
-	return func() { o.idle(ctx) }, nil
+	stop, err := o.RefuseUpdates(ctx)
+	return func() { stop(); o.idle(ctx) }, err
 }
 
 // idle waits until no VM is being cloned.

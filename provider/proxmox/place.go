@@ -122,8 +122,7 @@ func (c *cluster) load(node string, s provider.MachineSpec) (memory, cores int64
 		if vm.Node != node || vm.Template != 0 {
 			continue
 		}
-		tags := vm.tags()
-		if _, same := tags[wordRole+string(s.Role)]; same && s.Owner.ClusterID != "" && marked(tags).ClusterID == s.Owner.ClusterID {
+		if _, same := vm.tags[wordRole+string(s.Role)]; same && s.Owner.ClusterID != "" && vm.said.ClusterID == s.Owner.ClusterID {
 			peers++
 		}
 		if vm.Status == "running" || vm.Status == "unknown" {

@@ -133,7 +133,7 @@ func TestIDsThatAreTakenAreThoseThatAreLookedAt(t *testing.T) {
 
 // TestAVMIDIsNotGivenUpDuringAClone: whose VM it will be is known then.
 func TestAVMIDIsNotGivenUpDuringAClone(t *testing.T) {
-	f := newFixture(t, sim.Seed{Tasks: 500 * time.Millisecond})
+	f := newFixture(t, sim.Seed{Tasks: 3 * time.Second})
 	p := f.connected(t)
 	s, a := planned(t, p, machine("mgmt-w-0"), provider.Attempt{})
 	if err := f.admin.Call(t.Context(), http.MethodPost, vmPath(a.Source.Node, a.Source.VMID)+"/clone", nil, "newid", fmt.Sprint(a.VMID), "name", "by-hand"); err != nil {

@@ -18,11 +18,13 @@ import (
 )
 
 const (
-	// briefly is how long templates are kept: as long as the machines of one cluster are
-	// requested.
+	// briefly is how long templates and bridges are kept: as long as the machines of one
+	// cluster are requested.
 	briefly = 5 * time.Second
 	// gatherFor is how long calls for the same listing are gathered.
 	gatherFor = 50 * time.Millisecond
+	// restFor is how many times as long as a listing took the next one waits.
+	restFor = 3
 	// mostKeys is how many calls one listing answers.
 	mostKeys = 1000
 	// oldest is the first version that is supported.
@@ -39,6 +41,7 @@ type platform struct {
 	pooled bool
 
 	// What many calls ask for at the same time is read with one request.
+	identity  *cloud.Batch[provider.Identity]
 	seen      *cloud.Batch[*cluster]
 	named     *cloud.Batch[[]resource]
 	cloned    *cloud.Batch[map[string]listed]
@@ -47,19 +50,24 @@ type platform struct {
 	volumes   *cloud.Batch[map[number]bool]
 	stored    *cloud.Batch[isos]
 	templates *cloud.Recent[template]
+	copied    *cloud.Recent[[]copyOf]
+	bridges   *cloud.Recent[bridges]
 }
 
 func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platform {
 	p := &platform{client: api, spec: spec, config: config}
 	p.clones.targets = map[string]number{}
-	p.seen = cloud.NewBatch(mostKeys, p.readCluster).Apart(gatherFor)
-	p.named = cloud.NewBatch(mostKeys, p.readNames).Apart(gatherFor)
-	p.cloned = cloud.NewBatch(mostKeys, p.readClones).Apart(gatherFor)
+	p.identity = cloud.NewBatch(mostKeys, p.readIdentity).Apart(gatherFor)
+	p.seen = cloud.NewBatch(mostKeys, p.readCluster).Apart(gatherFor).Resting(restFor)
+	p.named = cloud.NewBatch(mostKeys, p.readNames).Apart(gatherFor).Resting(restFor)
+	p.cloned = cloud.NewBatch(mostKeys, p.readClones).Apart(gatherFor).Resting(restFor)
 	p.auditor = cloud.NewBatch(mostKeys, p.readAuditor)
 	p.active = cloud.NewBatch(mostKeys, p.readActive)
-	p.volumes = cloud.NewBatch(mostKeys, p.readVolumeIDs).Apart(gatherFor)
-	p.stored = cloud.NewBatch(mostKeys, p.readISOs).Apart(gatherFor)
+	p.volumes = cloud.NewBatch(mostKeys, p.readVolumeIDs).Apart(gatherFor).Resting(restFor)
+	p.stored = cloud.NewBatch(mostKeys, p.readISOs).Apart(gatherFor).Resting(restFor)
 	p.templates = cloud.NewRecent[template](briefly)
+	p.copied = cloud.NewRecent[[]copyOf](briefly)
+	p.bridges = cloud.NewRecent[bridges](briefly)
 	return p
 }
 
@@ -93,6 +101,14 @@ func majorOf(version string) int {
 // identify identifies the cluster by its own certificate authority, which every cluster
 // creates for itself.
 func (p *platform) identify(ctx context.Context) (provider.Identity, error) {
+	identity, err := p.identity.Do(ctx, "")
+	if err != nil {
+		return "", apiError("identify the cluster of "+p.config, err)
+	}
+	return identity, nil
+}
+
+func (p *platform) readIdentity(ctx context.Context, _ []string) (provider.Identity, error) {
 	var errs []error
 	for _, node := range p.spec.Nodes {
 		var all []struct{ Filename, Fingerprint string }
@@ -124,7 +140,7 @@ func (p *platform) noNode(errs []error) error {
 // readNames lists the VMs of all nodes as they are now: the listing of the cluster has names
 // as old as the last report of a node.
 func (p *platform) readNames(ctx context.Context, _ []string) (all []resource, err error) {
-	c, err := p.readCluster(ctx, nil)
+	c, err := p.seen.Do(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -138,9 +154,10 @@ func (p *platform) readNames(ctx context.Context, _ []string) (all []resource, e
 		}
 		for i := range some {
 			some[i].Node = node
+			some[i].readTags()
 		}
 		all = append(all, some...)
 	}
-	others := slices.DeleteFunc(c.vms, func(r resource) bool { return slices.Contains(p.spec.Nodes, r.Node) && c.online(r.Node) })
+	others := slices.DeleteFunc(slices.Clone(c.vms), func(r resource) bool { return slices.Contains(p.spec.Nodes, r.Node) && c.online(r.Node) })
 	return append(all, others...), nil
 }

@@ -63,10 +63,17 @@ type resource struct {
 	Shared     number `json:"shared"`
 	Disk       number `json:"disk"`
 	MaxDisk    number `json:"maxdisk"`
+
+	// tags and said are what Tags say, once they were read.
+	tags map[string]string
+	said mark
 }
 
-// tags returns the words of the VM's tags.
-func (r resource) tags() map[string]string { return words(r.Tags) }
+// readTags reads the tags of a VM, once for all calls that a listing answers.
+func (r *resource) readTags() {
+	r.tags = words(r.Tags)
+	r.said = marked(r.tags)
+}
 
 // words reads the tags of a VM: they are separated by semicolons, commas or blanks.
 func words(text string) map[string]string {
@@ -88,6 +95,8 @@ type cluster struct {
 	guests   map[number]bool // every VMID in use, those of containers included
 	nodes    []resource
 	storages []resource
+	byID     map[number]*resource
+	byOwner  map[string][]*resource
 }
 
 // readCluster lists the VMs, nodes and storages that the credentials may see, with one request.
@@ -96,10 +105,16 @@ func (p *platform) readCluster(ctx context.Context, _ []string) (*cluster, error
 	if err := p.get(ctx, "/cluster/resources", nil, &all); err != nil {
 		return nil, err
 	}
-	c := &cluster{guests: map[number]bool{}}
+	return newCluster(all), nil
+}
+
+// newCluster sorts a listing by what it has.
+func newCluster(all []resource) *cluster {
+	c := &cluster{guests: map[number]bool{}, byID: map[number]*resource{}, byOwner: map[string][]*resource{}}
 	for _, r := range all {
 		switch r.Type {
 		case typeVM:
+			r.readTags()
 			c.vms = append(c.vms, r)
 		case typeNode:
 			c.nodes = append(c.nodes, r)
@@ -110,18 +125,16 @@ func (p *platform) readCluster(ctx context.Context, _ []string) (*cluster, error
 			c.guests[r.VMID] = true
 		}
 	}
-	return c, nil
+	for i := range c.vms {
+		r := &c.vms[i]
+		c.byID[r.VMID] = r
+		c.byOwner[r.said.OwnerID] = append(c.byOwner[r.said.OwnerID], r)
+	}
+	return c
 }
 
 // vm returns the VM with an ID.
-func (c *cluster) vm(id number) *resource {
-	for i := range c.vms {
-		if c.vms[i].VMID == id {
-			return &c.vms[i]
-		}
-	}
-	return nil
-}
+func (c *cluster) vm(id number) *resource { return c.byID[id] }
 
 // online reports whether a node is one of the cluster and answers.
 func (c *cluster) online(node string) bool {

@@ -79,6 +79,14 @@ func (p *platform) tasksOf(ctx context.Context, node string, vmid number) ([]tas
 	return p.readTasks(ctx, node, url.Values{"vmid": {strconv.Itoa(int(vmid))}, "limit": {"20"}})
 }
 
+// readTasksOf reads the tasks on a VM, unless this call has done so.
+func (p *platform) readTasksOf(ctx context.Context, v *vm) (err error) {
+	if v.tasks == nil {
+		v.tasks, err = p.tasksOf(ctx, v.Node, v.VMID)
+	}
+	return err
+}
+
 // last returns the newest task of the types.
 func last(all []task, types ...string) (task, bool) {
 	i := slices.IndexFunc(all, func(t task) bool { return slices.Contains(types, t.Type) })
@@ -171,6 +179,20 @@ type line struct {
 func (p *platform) readLog(ctx context.Context, t task) (lines []line, err error) {
 	err = p.get(ctx, "/nodes/"+t.Node+"/tasks/"+url.PathEscape(t.UPID)+"/log", url.Values{"limit": {"100"}}, &lines)
 	return lines, err
+}
+
+// look reads how far a task of the driver is. It is not known if that cannot be read.
+func (p *platform) look(ctx context.Context, node, upid string) (t task, known bool) {
+	var said struct {
+		Status string `json:"status"`
+		Exit   string `json:"exitstatus"`
+	}
+	err := p.get(ctx, "/nodes/"+node+"/tasks/"+url.PathEscape(upid)+"/status", nil, &said)
+	t = task{UPID: upid, Node: node}
+	if said.Status == "stopped" {
+		t.Status = said.Exit
+	}
+	return t, err == nil && (said.Status == "running" || said.Status == "stopped" && said.Exit != "")
 }
 
 // began notes which VM a task creates.

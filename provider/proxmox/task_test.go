@@ -25,7 +25,7 @@ type logged struct {
 // tasksServer answers as a node that has tasks. One without a log has lost it.
 func tasksServer(t *testing.T, all []logged) *platform {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return serverOf(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		tasks := []map[string]any{}
 		for _, l := range all {
@@ -46,11 +46,58 @@ func tasksServer(t *testing.T, all []logged) *platform {
 		if strings.HasSuffix(r.URL.Path, "/tasks") {
 			_ = json.NewEncoder(w).Encode(map[string]any{"data": tasks})
 		}
-	}))
+	})
+}
+
+// serverOf is a platform that a function answers for.
+func serverOf(t *testing.T, answer http.HandlerFunc) *platform {
+	t.Helper()
+	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
 	plain := &http.Client{Transport: answers{server.Client().Transport}}
 	api := &client{Client: proxmox.NewClient(server.URL, proxmox.WithHTTPClient(plain), proxmox.WithLogger(silent{})), user: "butler@pve!new"}
 	return newPlatform(api, v1alpha1.ProxmoxSpec{}, "")
+}
+
+// TestAStepIsFollowedOnceItsTaskHasEnded, and is reported otherwise, with why it failed.
+func TestAStepIsFollowedOnceItsTaskHasEnded(t *testing.T) {
+	const doing = "VM 2100 on pve1: it is being configured"
+	for what, c := range map[string]struct {
+		upid, answer string
+		before       []task
+		ended        bool
+		message      string
+	}{
+		"done when answered":          {"", "", nil, true, ""},
+		"ended":                       {"u", `{"status":"stopped","exitstatus":"OK"}`, nil, true, doing},
+		"ended with warnings":         {"u", `{"status":"stopped","exitstatus":"WARNINGS: 1"}`, nil, true, doing},
+		"it runs":                     {"u", `{"status":"running"}`, nil, false, doing},
+		"it cannot be read":           {"u", "", nil, false, doing},
+		"it has ended in some way":    {"u", `{"status":"stopped"}`, nil, false, doing},
+		"it failed":                   {"u", `{"status":"stopped","exitstatus":"no lock"}`, nil, false, doing + "; the last try failed: no lock"},
+		"it runs, another has failed": {"u", `{"status":"running"}`, []task{{Type: taskConfig, Status: "no lock", End: 1}}, false, doing + "; the last try failed: no lock"},
+		"it runs, another kind has":   {"u", `{"status":"running"}`, []task{{Type: taskStart, Status: "no lock", End: 1}}, false, doing},
+	} {
+		p := statusServer(t, "/nodes/pve1/tasks/"+c.upid+"/status", c.answer)
+		b := &build{machines: machines{p}, vm: &vm{resource: resource{VMID: 2100, Node: "pve1"}, tasks: c.before}}
+		ended, err := b.take(t.Context(), taskConfig, "it is being configured", func(into *string) error { *into = c.upid; return nil })
+		if err != nil || ended != c.ended || b.is.Message != c.message {
+			t.Errorf("%s: %t, %q: %v", what, ended, b.is.Message, err)
+		}
+	}
+}
+
+// statusServer answers one path; anything else is an error.
+func statusServer(t *testing.T, at, answer string) *platform {
+	t.Helper()
+	return serverOf(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != at || answer == "" {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"data":` + answer + `}`))
+	})
 }
 
 // TestTheTaskOfAVM is the one that runs, else the newest that may have created it.

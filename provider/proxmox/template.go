@@ -55,6 +55,10 @@ func (p *platform) copies(ctx context.Context, s provider.MachineSpec) ([]copyOf
 	if name == "" {
 		return nil, provider.Invalid.New("", provider.ReasonImageMissing, errors.New("no template is named"), "set spec.proxmox.template or templateID")
 	}
+	return p.copied.Get(ctx, name, func(ctx context.Context) ([]copyOf, error) { return p.readCopies(ctx, name) })
+}
+
+func (p *platform) readCopies(ctx context.Context, name string) ([]copyOf, error) {
 	id, _ := strconv.Atoi(name) // a name is no ID
 	var all []copyOf
 	var other bool

@@ -47,7 +47,7 @@ type isos struct {
 }
 
 func (p *platform) readISOs(ctx context.Context, _ []string) (isos, error) {
-	c, err := p.readCluster(ctx, nil)
+	c, err := p.seen.Do(ctx, "")
 	if err != nil {
 		return isos{}, err
 	}

@@ -54,7 +54,7 @@ func (p *platform) candidates(owner string) map[number]bool {
 // read. A disk without a VM is of a person, or left from a VM: the next VM of its ID would
 // seem to own it.
 func (p *platform) readVolumeIDs(ctx context.Context, _ []string) (map[number]bool, error) {
-	c, err := p.readCluster(ctx, nil)
+	c, err := p.seen.Do(ctx, "")
 	if err != nil {
 		return nil, err
 	}

@@ -125,6 +125,7 @@ func (p *Pass[O, P, S]) planFirst(ctx context.Context) (record string, err error
 		return "", nil
 	}
 	if p.Claim.owner() == "" {
+		p.Claim.mint()
 		return p.plan(ctx)
 	}
 	record, _ = p.plan(ctx) // it is planned again before anything is created

@@ -4,6 +4,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -52,6 +53,8 @@ type Claim struct {
 	identify func(context.Context) (provider.Identity, error)
 	checked  bool // it was the recorded one in this pass
 	stamped  bool // the last attempt was recorded in this pass, and not followed by a call so far
+	// next is the owner that Take writes where there is none.
+	next string
 }
 
 // Held reports whether the finalizer is on the request.
@@ -71,13 +74,20 @@ func (c *Claim) Take(ctx context.Context, record string) (minted, fresh bool, er
 		controllerutil.AddFinalizer(c.Object, c.Finalizer)
 		c.annotate(v1alpha1.AnnotationClaimedBy, string(c.Object.GetUID()))
 		if minted {
-			c.annotate(v1alpha1.AnnotationOwnerID, uuid.NewString())
+			c.annotate(v1alpha1.AnnotationOwnerID, c.mint())
 		}
 		if fresh {
 			c.stamp(record)
 		}
 	})
 	return minted, fresh && err == nil, err
+}
+
+// mint returns the owner of a request that has none so far. It is generated once in a pass:
+// the first attempt is planned with it before it is written.
+func (c *Claim) mint() string {
+	c.next = cmp.Or(c.next, uuid.NewString())
+	return c.next
 }
 
 // Attempt records that something is about to be created, and as what. As a locked write it
@@ -113,7 +123,7 @@ func (c *Claim) Report(ctx context.Context, base client.Object) error {
 func (c *Claim) Owner() provider.Owner {
 	a := c.Object.GetAnnotations()
 	return provider.Owner{
-		ID: a[v1alpha1.AnnotationOwnerID], ClusterID: a[v1alpha1.AnnotationClusterID],
+		ID: cmp.Or(a[v1alpha1.AnnotationOwnerID], c.next), ClusterID: a[v1alpha1.AnnotationClusterID],
 		Cluster: c.Object.GetLabels()[v1alpha1.LabelCluster],
 	}
 }

@@ -62,12 +62,17 @@ type listed struct {
 	total int
 }
 
-func writeResult(w http.ResponseWriter, result any) {
+// encode returns the body of an answer.
+func encode(result any) ([]byte, error) {
 	body := map[string]any{"data": result}
 	if l, is := result.(listed); is {
 		body["data"], body["total"] = l.data, l.total
 	}
-	raw, err := json.Marshal(body)
+	return json.Marshal(body)
+}
+
+// write sends an answer, or the refusal of a call.
+func write(w http.ResponseWriter, raw []byte, err error) {
 	if err != nil {
 		writeRefusal(w, err)
 		return

@@ -46,7 +46,7 @@ func (p *PVE) status(g *guest) *shown {
 	if g.Running {
 		s.Status = "running"
 	}
-	if v := p.st.volumeAt(parseDrive(p.bootDrive(g), g.Config[p.bootDrive(g)])["file"], g.Node); v != nil {
+	if v := p.bootVolume(g); v != nil {
 		s.Disk = v.Bytes
 	}
 	return s
@@ -67,7 +67,7 @@ func listResources(c *call) (any, error) {
 	if kind == "" || kind == "vm" {
 		for _, g := range c.st.guests.All() {
 			if c.may(g.path(), "VM.Audit") {
-				out = append(out, c.resource(g))
+				out = append(out, resourceOf(g))
 			}
 		}
 	}
@@ -85,17 +85,41 @@ func listResources(c *call) (any, error) {
 	return out, nil
 }
 
-func (c *call) resource(g *guest) map[string]any {
-	out := map[string]any{"id": "qemu/" + g.id(), "vmid": g.VMID, "node": g.Node, "type": "qemu", "status": "unknown"}
+// resource is a VM in the list of a cluster. Lists are long, so that it is no map.
+type resource struct {
+	ID     string `json:"id"`
+	VMID   int    `json:"vmid"`
+	Node   string `json:"node"`
+	Type   string `json:"type"`
+	Status string `json:"status"`
+	Lock   string `json:"lock,omitempty"`
+	Tags   string `json:"tags,omitempty"`
+	*published
+}
+
+// published is what a resource has once its node has published it.
+type published struct {
+	Name      string `json:"name"`
+	Template  int    `json:"template"`
+	Uptime    int64  `json:"uptime"`
+	MaxCPU    int    `json:"maxcpu"`
+	CPU       int    `json:"cpu"`
+	MaxMem    int64  `json:"maxmem"`
+	Mem       int64  `json:"mem"`
+	MemHost   int64  `json:"memhost"`
+	MaxDisk   int64  `json:"maxdisk"`
+	Disk      int64  `json:"disk"`
+	NetIn     int64  `json:"netin"`
+	NetOut    int64  `json:"netout"`
+	DiskRead  int64  `json:"diskread"`
+	DiskWrite int64  `json:"diskwrite"`
+}
+
+func resourceOf(g *guest) resource {
+	out := resource{ID: "qemu/" + g.id(), VMID: g.VMID, Node: g.Node, Type: "qemu", Status: "unknown", Lock: g.Config["lock"], Tags: g.Config["tags"]}
 	if s := g.Shown; s != nil {
-		out["name"], out["status"], out["template"], out["uptime"] = s.Name, s.Status, map[bool]int{true: 1}[s.Template], s.uptime()
-		out["maxcpu"], out["cpu"], out["maxmem"], out["mem"], out["maxdisk"], out["disk"] = s.CPUs, 0, s.Memory, 0, s.Disk, 0
-		out["netin"], out["netout"], out["diskread"], out["diskwrite"], out["memhost"] = 0, 0, 0, 0, 0
-	}
-	for _, name := range []string{"lock", "tags"} {
-		if value := g.Config[name]; value != "" {
-			out[name] = value
-		}
+		out.Status = s.Status
+		out.published = &published{Name: s.Name, Template: map[bool]int{true: 1}[s.Template], Uptime: s.uptime(), MaxCPU: s.CPUs, MaxMem: s.Memory, MaxDisk: s.Disk}
 	}
 	return out
 }

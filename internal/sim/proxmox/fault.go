@@ -33,7 +33,8 @@ func (p *PVE) pretend(w http.ResponseWriter, r *http.Request) {
 		writeRefusal(w, err)
 		return
 	}
-	writeResult(w, p.begin(&task{Node: c.at(), Type: "qmdestroy", ID: params["vmid"], User: c.who, Kind: "pretended"}))
+	answer, err := encode(p.begin(&task{Node: c.at(), Type: "qmdestroy", ID: params["vmid"], User: c.who, Kind: "pretended"}))
+	write(w, answer, err)
 }
 
 // endPretended is a delete that gets no lock in time.

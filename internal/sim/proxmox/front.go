@@ -103,8 +103,6 @@ func (p *PVE) refuseFault(w http.ResponseWriter, r *http.Request, f fault.Refusa
 	case fault.Quota:
 		writeRefusal(w, fail("unable to create output file '/var/log/pve/tasks/A/UPID' - No space left on device"))
 	default:
-		p.Lock()
-		defer p.Unlock()
-		p.respond(w, r, &call{PVE: p, st: p.st, now: time.Now(), powerless: true})
+		p.serve(w, r, &call{PVE: p, st: p.st, now: time.Now(), powerless: true})
 	}
 }

@@ -38,10 +38,20 @@ func (p *PVE) powerOn(g *guest) error {
 
 // bootImage says what is on the disk that the VM starts from.
 func (p *PVE) bootImage(g *guest) string {
-	if v := p.st.volumeAt(parseDrive(p.bootDrive(g), g.Config[p.bootDrive(g)])["file"], g.Node); v != nil {
+	if v := p.bootVolume(g); v != nil {
 		return v.Image
 	}
 	return ""
+}
+
+// bootVolume is the disk that the VM starts from. Without an order of devices it is looked for
+// each time, with one when the options change.
+func (p *PVE) bootVolume(g *guest) *volume {
+	if b := g.boot; b.order == "" || b.order != g.Config["boot"] || b.value != g.Config[b.drive] {
+		drive := p.bootDrive(g)
+		g.boot = boot{order: g.Config["boot"], drive: drive, value: g.Config[drive], file: parseDrive(drive, g.Config[drive])["file"]}
+	}
+	return p.st.volumeAt(g.boot.file, g.Node)
 }
 
 // bootDrive is the first disk of the boot order, or of all.

@@ -63,7 +63,8 @@ func (p *PVE) behaviour() cloud.Behaviour {
 func (p *PVE) snapshot() http.HandlerFunc {
 	then := p.st.snapshot()
 	return func(w http.ResponseWriter, r *http.Request) {
-		p.respond(w, r, &call{PVE: p, st: then, now: time.Now()})
+		answer, err := (&call{PVE: p, st: then, now: time.Now()}).answer(r)
+		write(w, answer, err)
 	}
 }
 

@@ -91,19 +91,25 @@ func (t *route) match(words []string) (map[string]string, bool) {
 
 // ServeHTTP answers a call that no fault has answered.
 func (p *PVE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.Lock()
-	defer p.Unlock()
-	p.respond(w, r, &call{PVE: p, st: p.st, now: time.Now()})
+	p.serve(w, r, &call{PVE: p, st: p.st, now: time.Now()})
 }
 
-// respond carries a request out.
-func (p *PVE) respond(w http.ResponseWriter, r *http.Request, c *call) {
+// serve carries a request out under the lock, and answers it without: a caller that reads a
+// listing slowly holds up no others.
+func (p *PVE) serve(w http.ResponseWriter, r *http.Request, c *call) {
+	p.Lock()
+	answer, err := c.answer(r)
+	p.Unlock()
+	write(w, answer, err)
+}
+
+// answer carries a request out and returns the body of the answer.
+func (c *call) answer(r *http.Request) ([]byte, error) {
 	result, err := c.carryOut(r)
 	if err != nil {
-		writeRefusal(w, err)
-		return
+		return nil, err
 	}
-	writeResult(w, result)
+	return encode(result)
 }
 
 func (c *call) carryOut(r *http.Request) (any, error) {

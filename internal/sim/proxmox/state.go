@@ -43,7 +43,12 @@ type guest struct {
 	// has copied.
 	Owner tag.Set
 	Copy  bool
+
+	boot boot
 }
+
+// boot is the drive that a VM starts from, and the options that say so.
+type boot struct{ order, drive, value, file string }
 
 // shown is the status of a VM that its node has published.
 type shown struct {

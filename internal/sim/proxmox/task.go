@@ -41,6 +41,14 @@ type worker struct {
 	locks bool
 }
 
+// time is how long a task takes.
+func (w worker) time(p *PVE, t *task) time.Duration {
+	if w.takes == nil {
+		return 0
+	}
+	return w.takes(p, t)
+}
+
 func workers() map[string]worker {
 	return map[string]worker{
 		"qmclone":    {takes: (*PVE).copying, begin: beginClone, end: endClone},
@@ -98,24 +106,31 @@ func (p *PVE) begin(t *task) string {
 func (p *PVE) work(t *task) {
 	p.tasks.Go(func() {
 		w := workers()[t.Kind]
-		if !t.Begun {
-			p.step(t, w.begin)
+		takes := w.time(p, t)
+		if t.Begun {
+			w.begin = nil
 		}
-		if w.takes != nil && !p.Sleep(time.Until(t.Start.Add(w.takes(p, t)))) {
+		if takes+p.seed.Linger == 0 && !w.locks {
+			p.step(t, w.begin, w.end, succeed)
+			return
+		}
+		p.step(t, w.begin)
+		if !p.Sleep(time.Until(t.Start.Add(takes))) {
 			return
 		}
 		if w.locks && !p.awaitLock(t) {
 			return
 		}
 		p.step(t, w.end)
-		if !p.Sleep(p.seed.Linger) {
-			return
+		if p.Sleep(p.seed.Linger) {
+			p.step(t, succeed)
 		}
-		p.step(t, func(p *PVE, t *task) error {
-			p.end(t, nil)
-			return nil
-		})
 	})
+}
+
+func succeed(p *PVE, t *task) error {
+	p.end(t, nil)
+	return nil
 }
 
 // lockTimeout is how long a task waits for the lock file of a VM.
@@ -140,18 +155,22 @@ func (p *PVE) awaitLock(t *task) bool {
 	}
 }
 
-// step carries out a part of a task that runs, and ends the task if that fails.
-func (p *PVE) step(t *task, do func(*PVE, *task) error) {
+// step carries out parts of a task that runs, and ends the task if one fails.
+func (p *PVE) step(t *task, parts ...func(*PVE, *task) error) {
 	p.Do(func() {
-		if do == nil || !t.running() {
-			return
+		for _, do := range parts {
+			if do == nil || !t.running() {
+				continue
+			}
+			if err := do(p, t); err != nil {
+				p.end(t, err)
+				return
+			}
+			t.Begun = true
 		}
-		if err := do(p, t); err != nil {
-			p.end(t, err)
-			return
+		if t.running() {
+			p.st.tasks.Put(t.UPID, t)
 		}
-		t.Begun = true
-		p.st.tasks.Put(t.UPID, t)
 	})
 }
 

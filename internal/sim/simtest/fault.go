@@ -46,6 +46,17 @@ func (s *Simulator) Inject(ctx context.Context, f providertest.Fault) (lift func
 	if !known {
 		return nil, fmt.Errorf("the simulator has no fault for %q", f)
 	}
+	return s.cause(ctx, one)
+}
+
+// RefuseUpdates throttles all calls that change a machine which exists: on a platform that
+// creates machines step by step the next one is half done.
+func (s *Simulator) RefuseUpdates(ctx context.Context) (lift func(), err error) {
+	return s.cause(ctx, fault.Fault{Kind: fault.Throttle, Verb: fault.Update, Resource: fault.Machine})
+}
+
+// cause has the simulator cause a fault until it is lifted.
+func (s *Simulator) cause(ctx context.Context, one fault.Fault) (lift func(), err error) {
 	plan := fault.Plan{Faults: []fault.Fault{one}}
 	if err := s.API.Prepare(ctx, plan); err != nil {
 		return nil, err
