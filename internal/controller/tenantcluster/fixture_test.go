@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,7 +133,7 @@ func (f *fixture) start() (stop func()) {
 	f.Must(err)
 	from, err := source.New(source.Options{Charts: f.charts})
 	f.Must(err)
-	f.Must(Register(m, Options{Dial: dialOnlyServers, Addons: from, TrustdTag: "v0.4.0"}))
+	f.Must(Register(m, Options{Dial: dialOnlyServers, Lookup: noNames, Addons: from, TrustdTag: "v0.4.0"}))
 	return controllertest.Run(f.TB, m)
 }
 
@@ -298,3 +299,6 @@ spec:
   versions: [{name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `, plural, kind, strings.ToLower(kind))
 }
+
+// noNames is a name server without names.
+func noNames(context.Context, string) ([]netip.Addr, error) { return nil, errors.New("no such name") }

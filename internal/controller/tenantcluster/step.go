@@ -79,11 +79,13 @@ type session struct {
 	input        tenant.Input                // grows from step to step
 	built        tenant.Objects              // of the input
 	skew         *step.Obstacle              // set by applyControlPlane
+	unassigned   bool                        // set by applyControlPlane: no address for too long
 	controlPlane *unstructured.Unstructured  // set by awaitEndpoint
 	remote       *Tenant                     // set by connect
 	keys         keys                        // set by readKeys and renewToken
 	machines     []unstructured.Unstructured // set by applyWorkers
 	sets         []unstructured.Unstructured // set by applyWorkers
+	warnings     map[string]string           // set by awaitWorkers: by the name of a machine of the provider
 	nodes        []corev1.Node
 	seen         bool            // the nodes were read in this walk
 	deferred     *step.Obstacle  // set by configureWorkers: what awaitWorkers waits for
