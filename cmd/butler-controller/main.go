@@ -15,6 +15,6 @@ import (
 )
 
 func main() {
-	p := butlercontroller.Program((&net.Dialer{}).DialContext, source.Options{Carried: charts.FS})
+	p := butlercontroller.Program((&net.Dialer{}).DialContext, net.DefaultResolver, source.Options{Carried: charts.FS})
 	os.Exit(p.Main())
 }

@@ -117,6 +117,14 @@ func (s environment) transport() (t provider.Transport, err error) {
 	return t, err
 }
 
+// resolver looks names up in the network that a controller runs in.
+func (s environment) resolver() *net.Resolver {
+	if s.network == "" {
+		return net.DefaultResolver
+	}
+	return network.Resolver(s.network)
+}
+
 // controllers returns the controllers of this project that this executable has.
 func (a App) controllers(s environment) ([]program.Program, error) {
 	transport, err := s.transport()
@@ -131,7 +139,7 @@ func (a App) controllers(s environment) ([]program.Program, error) {
 	}
 	out := []program.Program{
 		clusterbootstrap.Program(transport.DialContext, addons),
-		butlercontroller.Program(transport.DialContext, addons),
+		butlercontroller.Program(transport.DialContext, s.resolver(), addons),
 	}
 	for _, p := range a.Providers {
 		out = append(out, serve.ProgramWith(p, serve.Options{Transport: transport, NoAmbient: s.network != "", Clock: a.Hooks.Clock}))

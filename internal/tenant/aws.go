@@ -103,6 +103,13 @@ func (a aws) template() (object, error) {
 	return out, nil
 }
 
+// awsBalancer asks the cloud controller manager for a network load balancer: the addresses of a
+// classic one change. One address of it has to reach control planes in all zones.
+func awsBalancer() object {
+	const prefix = "service.beta.kubernetes.io/aws-load-balancer-"
+	return object{prefix + "type": "nlb", prefix + "cross-zone-load-balancing-enabled": "true"}
+}
+
 // awsSystem is the namespace of the provider, in which it looks for credentials.
 const awsSystem = "capa-system"
 

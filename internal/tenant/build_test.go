@@ -180,3 +180,14 @@ func TestWhatIsNotResolvedIsReported(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAPinnedAddressIsThatOfTheControlPlane(t *testing.T) {
+	in := load(t, "aws")
+	if got := at(t, build(t, in).ControlPlane, "spec.network.serviceAddress"); got != nil {
+		t.Errorf("without one it is %v", got)
+	}
+	in.ServiceAddress = "198.51.100.4"
+	if got := at(t, build(t, in).ControlPlane, "spec.network.serviceAddress"); got != in.ServiceAddress {
+		t.Errorf("it is %v", got)
+	}
+}

@@ -73,6 +73,10 @@ func (in Input) network() (object, error) {
 		if in.Cluster.Spec.ControlPlane.ServiceType == "ClusterIP" {
 			return nil, ofTenant("spec.controlPlane.serviceType", "ClusterIP is for exposure by Ingress or Gateway, and the ButlerConfig says LoadBalancer; leave it out")
 		}
+		withText(out, "serviceAddress", in.ServiceAddress)
+		if in.Provider.Spec.AWS != nil {
+			out["serviceAnnotations"] = awsBalancer()
+		}
 		return out, nil
 	}
 	out["serviceType"] = "ClusterIP"

@@ -65,6 +65,9 @@ type Input struct {
 	ClusterID string
 	// Endpoint of the API server, if it is known.
 	Endpoint *Endpoint
+	// ServiceAddress is the address of the control plane where its load balancer has a name
+	// instead of one; empty elsewhere.
+	ServiceAddress string
 	// BootstrapSecret is the name of the Secret with the machine configuration of the workers,
 	// if there is one.
 	BootstrapSecret string

@@ -6,6 +6,7 @@ package butlercontroller
 
 import (
 	"flag"
+	"net"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -27,7 +28,7 @@ const trustdTag = "v0.4.0"
 
 // Program looks after the platform of a management cluster, allocates addresses and creates
 // tenant clusters. Where the addons of these come from is asked with --charts.
-func Program(dial talos.Dialer, addons source.Options) program.Program {
+func Program(dial talos.Dialer, names *net.Resolver, addons source.Options) program.Program {
 	trustd := trustdTag
 	return program.Program{
 		Name: Name,
@@ -49,7 +50,7 @@ func Program(dial talos.Dialer, addons source.Options) program.Program {
 			if err := team.Register(m); err != nil {
 				return err
 			}
-			if err := tenantcluster.Register(m, tenantcluster.Options{Dial: dial, Addons: from, TrustdTag: trustd}); err != nil {
+			if err := tenantcluster.Register(m, tenantcluster.Options{Dial: dial, Lookup: tenantcluster.LookupWith(names), Addons: from, TrustdTag: trustd}); err != nil {
 				return err
 			}
 			return ipallocation.Register(m, ipallocation.Options{Name: Name})

@@ -38,6 +38,11 @@ func applyControlPlane(ctx context.Context, s *session) (*step.Obstacle, error) 
 	if s.input.Endpoint == nil {
 		s.input.Endpoint = tenant.KnownEndpoint(s.input)
 	}
+	if found != nil {
+		if o, err := s.pinAddress(ctx, found); o != nil || err != nil {
+			return o, err
+		}
+	}
 	if o, err := s.build(); o != nil || err != nil {
 		return o, err
 	}
@@ -99,7 +104,7 @@ func awaitEndpoint(ctx context.Context, s *session) (*step.Obstacle, error) {
 	s.controlPlane = found
 	s.Status.ControlPlaneEndpoint = ""
 	if s.input.Endpoint == nil {
-		return reported("WaitingForEndpoint", "the control plane has no address yet%s", trouble(found)), nil
+		return polled("WaitingForEndpoint", "the control plane has no address yet%s", s.whyNoAddress(found)), nil
 	}
 	s.Status.ControlPlaneEndpoint = net.JoinHostPort(s.input.Endpoint.Host, fmt.Sprint(s.input.Endpoint.Port))
 	return nil, nil
@@ -210,19 +215,26 @@ func (s *session) observed() *v1alpha1.TenantObservedState {
 }
 
 // trouble is what an object of Cluster API itself says about why it is not ready: a terminal
-// failure, or the first condition that is not true. It is empty if it says nothing.
+// failure, or the first condition that is not true, Ready last: it sums up others, where there
+// are others. It is empty if it says nothing.
 func trouble(o *unstructured.Unstructured) string {
 	if message := text(o, "status", "failureMessage"); message != "" {
 		return ": " + message
 	}
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	summary := ""
 	for _, each := range conditions {
 		c, ok := each.(map[string]any)
 		message, _ := c["message"].(string)
-		if !ok || c["status"] == "True" || c["type"] == "Ready" || message == "" {
+		message = strings.Join(strings.Fields(message), " ")
+		switch {
+		case !ok || c["status"] == "True" || message == "":
 			continue // without a message it explains nothing; some are false when all is well
+		case c["type"] == "Ready":
+			summary = ": " + message
+		default:
+			return fmt.Sprintf(": %v is %v (%s)", c["type"], c["status"], message)
 		}
-		return fmt.Sprintf(": %v is %v (%s)", c["type"], c["status"], strings.Join(strings.Fields(message), " "))
 	}
-	return ""
+	return summary
 }

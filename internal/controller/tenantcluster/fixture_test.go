@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -194,7 +195,7 @@ func (f *fixture) start() (stop func()) {
 	f.Must(err)
 	from, err := source.New(source.Options{Charts: f.charts})
 	f.Must(err)
-	f.Must(Register(m, Options{Dial: dial, Addons: from, TrustdTag: "v0.4.0", LoginTTL: time.Second, Clock: f.now}))
+	f.Must(Register(m, Options{Dial: dial, Lookup: noNames, Addons: from, TrustdTag: "v0.4.0", LoginTTL: time.Second, Clock: f.now}))
 	f.Must(ipallocation.Register(m, ipallocation.Options{Name: Owner}))
 	return controllertest.Run(f.TB, m)
 }
@@ -366,3 +367,6 @@ spec:
   versions: [{name: %[5]s, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `, plural, kind, strings.ToLower(kind), group, version, map[bool]string{true: "Cluster", false: "Namespaced"}[group == "cilium.io"])
 }
+
+// noNames is a name server without names.
+func noNames(context.Context, string) ([]netip.Addr, error) { return nil, errors.New("no such name") }

@@ -56,7 +56,9 @@ type Reconciler struct {
 	// Watch reports changes of objects of a kind to this reconciler from now on.
 	Watch func(kind client.Object) error
 	// Dial opens every connection to nodes and to tenant API servers.
-	Dial     talos.Dialer
+	Dial talos.Dialer
+	// Lookup resolves names of load balancers.
+	Lookup   Lookup
 	Addons   *install.Installer
 	Tenants  *Tenants
 	Recorder events.EventRecorder

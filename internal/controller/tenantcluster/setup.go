@@ -50,6 +50,8 @@ const (
 type Options struct {
 	// Dial opens all connections to nodes, platforms and tenant API servers.
 	Dial talos.Dialer
+	// Lookup resolves names of load balancers.
+	Lookup Lookup
 	// Addons is where addons come from.
 	Addons *source.Source
 	// TrustdTag is the tag of the image that Steward serves the Talos API's certificates with.
@@ -75,7 +77,7 @@ func Register(m manager.Manager, o Options) error {
 		}
 	}
 	r := &Reconciler{
-		Client: m.GetClient(), Live: m.GetAPIReader(), Objects: m.GetCache(), Dial: o.Dial,
+		Client: m.GetClient(), Live: m.GetAPIReader(), Objects: m.GetCache(), Dial: o.Dial, Lookup: o.Lookup,
 		Addons:  install.New(install.Options{Source: o.Addons, Wake: wake, Log: slog.New(logr.ToSlogHandler(m.GetLogger().WithName("addons")))}),
 		Tenants: &Tenants{Dial: o.Dial, Wake: wake}, Recorder: m.GetEventRecorder(Owner), TrustdTag: o.TrustdTag, Clock: o.Clock,
 		LoginTTL: cmp.Or(o.LoginTTL, loginTTL),

@@ -86,11 +86,13 @@ type session struct {
 	built        tenant.Objects              // of the input
 	skew         *step.Obstacle              // set by applyControlPlane
 	upgrading    *step.Obstacle              // set by awaitControlPlane
+	unassigned   bool                        // set by applyControlPlane: no address for too long
 	controlPlane *unstructured.Unstructured  // set by awaitEndpoint
 	remote       *Tenant                     // set by connect
 	keys         keys                        // set by readKeys and renewToken
 	machines     []unstructured.Unstructured // set by applyWorkers
 	sets         []unstructured.Unstructured // set by applyWorkers
+	warnings     map[string]string           // set by awaitWorkers: by the name of a machine of the provider
 	nodes        []corev1.Node
 	seen         bool            // the nodes were read in this walk
 	deferred     *step.Obstacle  // set by configureWorkers: what awaitWorkers waits for

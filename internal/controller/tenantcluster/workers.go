@@ -165,6 +165,9 @@ func awaitWorkers(ctx context.Context, s *session) (*step.Obstacle, error) {
 		return polled("WaitingForWorkers", "MachineDeployment %s is being created", tenant.Workers(s.Name)), nil
 	}
 	desired := s.desired(found)
+	if err := s.readWarnings(ctx); err != nil {
+		return nil, err
+	}
 	if o := s.rollout(found, desired); o != nil {
 		return o, nil
 	}
@@ -207,7 +210,7 @@ func (s *session) machineTrouble() string {
 		if text(m, "status", "nodeRef", "name") != "" || m.GetDeletionTimestamp() != nil {
 			continue
 		}
-		return "; machine " + m.GetName() + " is " + cmp.Or(text(m, "status", "phase"), "new") + trouble(m)
+		return "; machine " + m.GetName() + " is " + cmp.Or(text(m, "status", "phase"), "new") + s.troubleOf(m)
 	}
 	return ""
 }
@@ -221,7 +224,7 @@ func (s *session) waiting(desired int64) *step.Obstacle {
 		switch node := s.nodeOf(m); {
 		case m.GetDeletionTimestamp() != nil:
 		case node == "":
-			names = append(names, fmt.Sprintf("machine %s has not joined: %s%s", m.GetName(), cmp.Or(text(m, "status", "phase"), "new"), trouble(m)))
+			names = append(names, fmt.Sprintf("machine %s has not joined: %s%s", m.GetName(), cmp.Or(text(m, "status", "phase"), "new"), s.troubleOf(m)))
 		case s.whyNotReady(node) != "":
 			names = append(names, "node "+node+" "+s.whyNotReady(node))
 		default:

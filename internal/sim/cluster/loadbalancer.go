@@ -33,6 +33,7 @@ type metalLB struct {
 	services corelisters.ServiceLister
 	ranges   func() ([]string, error) // as parseRange reads them
 	queue    workqueue.TypedRateLimitingInterface[struct{}]
+	names    *elasticNames // nil: load balancers have addresses
 }
 
 // RunMetalLB does the work of MetalLB's controller until ctx ends.
@@ -92,30 +93,6 @@ func rangesOf(pools cache.GenericLister) (out []string, err error) {
 	return out, err
 }
 
-// cloudAddresses are those of the load balancers of a cloud: a range for documentation, which
-// no network of a rehearsal has.
-const cloudAddresses = "198.51.100.0/24"
-
-// RunCloudBalancers gives Services of type LoadBalancer addresses, as the service controller of
-// a cloud controller manager does, until ctx ends. The load balancers are no objects of the
-// simulated cloud, and nothing answers at them but hosted control planes.
-func RunCloudBalancers(ctx context.Context, config *rest.Config) error {
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	services := informers.NewSharedInformerFactory(client, 0)
-	m, err := newMetalLB(client, services.Core().V1().Services(), func() ([]string, error) { return []string{cloudAddresses}, nil })
-	if err != nil {
-		return err
-	}
-	services.StartWithContext(ctx)
-	defer services.Shutdown()
-	services.WaitForCacheSyncWithContext(ctx)
-	m.run(ctx)
-	return nil
-}
-
 func (m *metalLB) run(ctx context.Context) {
 	defer context.AfterFunc(ctx, m.queue.ShutDown)()
 	for {
@@ -143,6 +120,7 @@ func (m *metalLB) assign(ctx context.Context) error {
 		return err
 	}
 	taken, pending := sorted(services)
+	m.names.follow(services)
 	var errs []error
 	for _, s := range pending {
 		address, ok := freeOf(ranges, taken)
@@ -150,7 +128,7 @@ func (m *metalLB) assign(ctx context.Context) error {
 			break // until a Service goes, or a pool comes
 		}
 		taken[address] = true
-		s.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: address.String()}}
+		s.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{m.names.ingress(s, address)}
 		_, err := m.client.CoreV1().Services(s.Namespace).UpdateStatus(ctx, s, metav1.UpdateOptions{})
 		errs = append(errs, err)
 	}
@@ -162,7 +140,7 @@ func sorted(services []*corev1.Service) (taken map[netip.Addr]bool, pending []*c
 	taken = map[netip.Addr]bool{}
 	for _, s := range services {
 		for _, ingress := range s.Status.LoadBalancer.Ingress {
-			if address, err := netip.ParseAddr(ingress.IP); err == nil {
+			if address := addressOfIngress(ingress); address.IsValid() {
 				taken[address] = true
 			}
 		}

@@ -113,7 +113,7 @@ func awsRequest(ctx context.Context, s *scope, o order) (request, error) {
 
 func gcpKind(p Platforms) kind {
 	return kind{
-		name: "gcp", prefix: "GCP", version: "v1beta1", connect: p.connect(gcpRequest),
+		name: "gcp", prefix: "GCP", version: "v1beta1", silent: true, connect: p.connect(gcpRequest),
 		cluster: func(context.Context, *scope) error {
 			return errors.New("the provider would create instance groups and a load balancer, which the rehearsal does not play; " +
 				"annotate the GCPCluster with cluster.x-k8s.io/managed-by")

@@ -85,6 +85,8 @@ type kind struct {
 	ignoresPause bool
 	// terminal says that a machine whose creation fails is not tried again.
 	terminal bool
+	// silent says that it has no conditions: what fails is an event.
+	silent bool
 	// setsNode says that it sets the provider ID of nodes itself.
 	setsNode bool
 	// cluster checks and completes an infrastructure cluster.
@@ -133,7 +135,7 @@ func (k kind) addTo(m ctrl.Manager, config *rest.Config) error {
 		return err
 	}
 	clusters := &clusters{Client: live, kind: k}
-	machines := &machines{Client: live, kind: k}
+	machines := &machines{Client: live, kind: k, events: m.GetEventRecorderFor("cluster-api-provider-" + k.name)} //nolint:staticcheck // the API of events that the providers use
 	for what, r := range map[string]reconcilerFunc{"Cluster": clusters.Reconcile, "Machine": machines.Reconcile} {
 		err := ctrl.NewControllerManagedBy(m).Named(k.name + "-" + strings.ToLower(what)).For(k.object(what)).Complete(r)
 		if err != nil {

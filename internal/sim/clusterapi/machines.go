@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -18,7 +20,8 @@ import (
 // machines plays the controller of infrastructure machines.
 type machines struct {
 	client.Client
-	kind kind
+	kind   kind
+	events record.EventRecorder
 }
 
 // Reconcile brings a machine to running, or away.
@@ -113,6 +116,9 @@ func orderOf(s *scope, object *unstructured.Unstructured) order {
 
 // explain shows an error; that of a provider that never tries again is terminal.
 func (r *machines) explain(ctx context.Context, object, before *unstructured.Unstructured, err error) (ctrl.Result, error) {
+	if r.kind.silent {
+		return r.complain(ctx, object, err)
+	}
 	reason := "ProvisioningFailed"
 	if errors.Is(err, errWait) {
 		reason = "WaitingForInfrastructure"
@@ -123,6 +129,14 @@ func (r *machines) explain(ctx context.Context, object, before *unstructured.Uns
 		_ = unstructured.SetNestedField(object.Object, err.Error(), "status", "failureMessage")
 	}
 	return ctrl.Result{RequeueAfter: again}, r.Status().Patch(ctx, object, client.MergeFrom(before))
+}
+
+// complain records an event, as a provider without conditions does.
+func (r *machines) complain(ctx context.Context, object *unstructured.Unstructured, problem error) (ctrl.Result, error) {
+	if !errors.Is(problem, errWait) {
+		r.events.Eventf(object, corev1.EventTypeWarning, object.GetKind()+"Reconcile", "Reconcile error - %v", problem)
+	}
+	return ctrl.Result{RequeueAfter: again}, nil
 }
 
 // show writes what the platform knows of the machine.
@@ -140,7 +154,9 @@ func (r *machines) show(ctx context.Context, s *scope, object, before *unstructu
 	}
 	_ = unstructured.SetNestedSlice(object.Object, addresses, "status", "addresses")
 	_ = unstructured.SetNestedField(object.Object, m.running, "status", "ready")
-	condition(object, m.running, "InstanceNotReady", m.message)
+	if !r.kind.silent {
+		condition(object, m.running, "InstanceNotReady", m.message)
+	}
 	if err := r.Status().Patch(ctx, object, client.MergeFrom(before)); err != nil {
 		return ctrl.Result{}, err
 	}
@@ -164,6 +180,9 @@ func (r *machines) remove(ctx context.Context, s *scope, object *unstructured.Un
 		}
 	}
 	before := object.DeepCopy()
+	if err != nil && !apierrors.IsNotFound(err) && r.kind.silent {
+		return r.complain(ctx, object, err)
+	}
 	if err != nil && !apierrors.IsNotFound(err) {
 		condition(object, false, "DeletionFailed", err.Error())
 		return ctrl.Result{RequeueAfter: again}, r.Status().Patch(ctx, object, client.MergeFrom(before))

@@ -19,10 +19,8 @@ func nutanixKind(p Platforms) kind {
 	return kind{
 		name: "nutanix", prefix: "Nutanix", version: "v1beta1", ignoresManagedBy: true, terminal: true, connect: p.connect(nutanixRequest),
 		cluster: func(ctx context.Context, s *scope) error {
-			if _, err := s.nutanixKeys(ctx); err != nil {
-				return err
-			}
-			return awaitEndpoint(s)
+			_, err := s.nutanixKeys(ctx) // it is ready without an endpoint
+			return err
 		},
 	}
 }

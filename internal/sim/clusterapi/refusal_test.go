@@ -83,7 +83,7 @@ func TestInfrastructureClustersAreReadyOrSayWhyNot(t *testing.T) {
 		"azure with a control plane of its own":     {azureKind(p), "{controlPlaneEndpoint: {host: 10.0.0.1, port: 6443}}", nil, "controlPlaneEnabled", false},
 		"azure with all it needs":                   {azureKind(p), "{controlPlaneEnabled: false, identityRef: {name: id, namespace: tenant}" + endpoint + "}", []client.Object{azureID, secret("tenant", "s", nil)}, "", false},
 		"azure waits for the endpoint":              {azureKind(p), "{controlPlaneEnabled: false, identityRef: {name: id, namespace: tenant}}", []client.Object{azureID, secret("tenant", "s", nil)}, "controlPlaneEndpoint", true},
-		"nutanix with all it needs":                 {nutanixKind(p), "{prismCentral: {credentialRef: {name: pc}}" + endpoint + "}", []client.Object{login}, "", false},
+		"nutanix needs no endpoint":                 {nutanixKind(p), "{prismCentral: {credentialRef: {name: pc}}}", []client.Object{login}, "", false},
 		"nutanix with credentials in another form":  {nutanixKind(p), "{prismCentral: {credentialRef: {name: pc}}}", []client.Object{secret("tenant", "pc", map[string]string{"credentials": "u:p"})}, "basic_auth", false},
 		"proxmox without an external control plane": {proxmoxKind(p), "{}", nil, "externalManagedControlPlane", false},
 		"proxmox waits for the endpoint":            {proxmoxKind(p), "{externalManagedControlPlane: true}", nil, "controlPlaneEndpoint", true},
@@ -118,7 +118,7 @@ func TestOnlyNutanixTakesAFailedCreationAsFinal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k.terminal != (name == "nutanix") || k.ignoresManagedBy != (name == "nutanix" || name == "harvester") || k.ignoresPause != (name == "harvester") {
+		if k.silent != (name == "gcp") || k.terminal != (name == "nutanix") || k.ignoresManagedBy != (name == "nutanix" || name == "harvester") || k.ignoresPause != (name == "harvester") {
 			t.Errorf("%s: %+v", name, k)
 		}
 	}

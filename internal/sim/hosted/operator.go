@@ -61,7 +61,7 @@ func (o *operator) converge(ctx context.Context, c client.Client, tcp *unstructu
 	if err != nil {
 		return status, false, err
 	}
-	address, ok := addressOf(service)
+	address, ok := addressOf(tcp, service)
 	if !ok {
 		return status, false, nil
 	}
@@ -100,9 +100,15 @@ func (o *operator) converge(ctx context.Context, c client.Client, tcp *unstructu
 	return status, state == "Ready" && int64(pods) == replicasOf(tcp), nil
 }
 
-func addressOf(s *corev1.Service) (netip.Addr, bool) {
+// addressOf is that of the spec, or of the Service. The real program takes no name of a load
+// balancer: such a control plane has no address.
+func addressOf(tcp *unstructured.Unstructured, s *corev1.Service) (netip.Addr, bool) {
 	text := s.Spec.ClusterIP
-	if s.Spec.Type == corev1.ServiceTypeLoadBalancer {
+	own := textOf(tcp, "spec", "networkProfile", "address")
+	switch {
+	case own != "":
+		text = own
+	case s.Spec.Type == corev1.ServiceTypeLoadBalancer:
 		if len(s.Status.LoadBalancer.Ingress) == 0 {
 			return netip.Addr{}, false
 		}

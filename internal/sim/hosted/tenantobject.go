@@ -52,6 +52,12 @@ func fill(tcp, cluster, cp *unstructured.Unstructured) {
 	if kind := textOf(cp, "spec", "network", "serviceType"); kind != "" {
 		set(kind, "spec", "controlPlane", "service", "serviceType")
 	}
+	if address := textOf(cp, "spec", "network", "serviceAddress"); address != "" {
+		set(address, "spec", "networkProfile", "address")
+	}
+	if annotations, found, _ := unstructured.NestedStringMap(cp.Object, "spec", "network", "serviceAnnotations"); found {
+		_ = unstructured.SetNestedStringMap(tcp.Object, annotations, "spec", "controlPlane", "service", "additionalMetadata", "annotations")
+	}
 	for from, to := range map[string][]string{
 		"addons": {"spec", "addons"},
 	} {

@@ -27,7 +27,7 @@ func (n *node) runCloudManager(ctx context.Context, pod *corev1.Pod, platform st
 		inner, end := whileRuns(ctx, p)
 		if n.admitCloudManager(inner, p, pod, platform) == nil {
 			go func() {
-				if err := cluster.RunCloudBalancers(inner, p.Config()); err != nil {
+				if err := cluster.RunCloudBalancers(inner, p.Config(), n.cloud(platform)); err != nil {
 					n.log.Warn("services get no addresses", "error", err)
 				}
 			}()
@@ -38,6 +38,15 @@ func (n *node) runCloudManager(ctx context.Context, pod *corev1.Pod, platform st
 		end()
 		before = p
 	}
+}
+
+// cloud is where load balancers of the node's cluster are.
+func (n *node) cloud(platform string) cluster.Cloud {
+	c := cluster.Cloud{Platform: platform, Name: n.emulator.options.Network.Name}
+	if n.machine.Metadata != nil {
+		c.Region = n.machine.Metadata.Region
+	}
+	return c
 }
 
 // admitCloudManager returns nil when the manager has credentials for its cloud.
