@@ -59,12 +59,14 @@ func TestATenantFollowsItsSpec(t *testing.T) {
 		f.Must(unstructured.SetNestedField(d.Object, int64(5), "spec", "replicas"))
 		f.Must(f.Patch(t.Context(), d, client.MergeFrom(before)))
 		f.Await(func() error {
-			if n := number(f.deployment(tc), "spec", "replicas"); n != 2 {
-				return fmt.Errorf("%d replicas", n)
+			if n := number(f.deployment(tc), "spec", "replicas"); n != 2 || len(f.machineNames()) != 2 {
+				return fmt.Errorf("%d replicas, machines %v", n, f.machineNames())
 			}
 			return nil
 		})
-		f.until(tc, func(tc *v1alpha1.TenantCluster) bool { return isReady(tc) && tc.Status.WorkerNodesReady == 2 })
+		f.until(tc, func(tc *v1alpha1.TenantCluster) bool {
+			return isReady(tc) && isTrue(tc, v1alpha1.ConditionReady) && tc.Status.WorkerNodesReady == 2
+		})
 	})
 	t.Run("the version: control plane first, then workers by replacement", func(t *testing.T) {
 		f.player.set(func(p *player) { p.noUpgrade, p.versions = true, nil })
