@@ -52,7 +52,7 @@ type connection struct {
 	mu          sync.Mutex
 	stores      map[schema.GroupVersionResource]cache.Store
 	kinds       map[schema.GroupVersionKind]schema.GroupVersionResource // that were looked up
-	established map[string]bool // definitions that were seen to be
+	established map[string]bool                                         // definitions that were seen to be
 }
 
 // connect returns a connection that lasts until ctx ends or it is closed. It

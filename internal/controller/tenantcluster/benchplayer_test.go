@@ -45,7 +45,7 @@ func playMany(f *fixture) *crowd {
 		player: playerOf(f), cache: objects, servers: newTenantServers(f.TB, f.RESTMapper()), clients: map[string]client.Client{},
 		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](20*time.Millisecond, time.Second)),
 	}
-	c.player.reader, c.player.tenant, c.player.kubeconfig = objects, c.client, c.servers.kubeconfig
+	c.reader, c.tenant, c.kubeconfig = objects, c.client, c.servers.kubeconfig
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
 	ended.Go(func() { _ = objects.Start(ctx) })

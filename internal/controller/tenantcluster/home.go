@@ -29,17 +29,17 @@ func (r *Reconciler) home(ctx context.Context) (string, error) {
 
 // checkHome refuses to create a cluster a second time: a TenantCluster that was restored on
 // another management cluster without its namespace has its workers and its control plane there.
-func (s *session) checkHome(ctx context.Context) (*step.Obstacle, error) {
+func (s *session) checkHome(ctx context.Context) error {
 	here, err := s.home(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if was := s.Annotations[annotationHome]; was != here {
-		return nil, &step.Failure{Reason: "CreatedElsewhere", Message: fmt.Sprintf(
+		return &step.Failure{Reason: "CreatedElsewhere", Message: fmt.Sprintf(
 			"the cluster was created on another management cluster (kube-system %s), where its control plane and its workers may still run; restore namespace %s too, or remove the annotations %s, %s and %s to create a new cluster",
 			was, tenantNamespace(s.TenantCluster), annotationHome, annotationNamespace, v1alpha1.AnnotationClusterID)}
 	}
-	return nil, nil
+	return nil
 }
 
 // settleHere records that the cluster has moved to this management cluster, with its namespace.

@@ -56,8 +56,8 @@ func prepareNamespace(ctx context.Context, s *session) (*step.Obstacle, error) {
 	id := s.Annotations[v1alpha1.AnnotationClusterID]
 	switch {
 	case apierrors.IsNotFound(err):
-		if o, err := s.checkHome(ctx); o != nil || err != nil {
-			return o, err
+		if err := s.checkHome(ctx); err != nil {
+			return nil, err
 		}
 	case err != nil:
 		return nil, err

@@ -96,12 +96,13 @@ func (t *tenantServers) serve(w http.ResponseWriter, r *http.Request) {
 	t.mu.Unlock()
 	p, isObject := placeOf(path)
 	if t.between != nil && r.Method != http.MethodGet && r.UserAgent() != playerAgent {
-		switch after := t.between.verdict("tenant " + r.Method + " " + p.collection); {
-		case after == dieBefore:
+		switch t.between.verdict("tenant " + r.Method + " " + p.collection) {
+		case dieBefore:
 			t.between.kill()
 			panic(http.ErrAbortHandler)
-		case after == dieAfter:
+		case dieAfter:
 			defer t.between.kill()
+		case live:
 		}
 	}
 	switch {

@@ -5,6 +5,7 @@ package tenantcluster
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func TestRotatedCredentialsReachEveryTenant(t *testing.T) {
 	tc := f.ready(f.tenant())
 	secret := &corev1.Secret{}
 	f.Must(f.Get(t.Context(), client.ObjectKey{Namespace: platformNamespace, Name: f.Namespace}, secret))
-	rotated := append(secret.Data["kubeconfig"], "\n# rotated\n"...)
+	rotated := append(slices.Clone(secret.Data["kubeconfig"]), "\n# rotated\n"...)
 	secret.Data["kubeconfig"] = rotated
 	f.Must(f.Update(t.Context(), secret))
 	f.until(tc, func(tc *v1alpha1.TenantCluster) bool {
