@@ -303,7 +303,7 @@ func TestWhatAControllerNeedNotDoIsForbidden(t *testing.T) {
 		{controller, "create update patch delete", own("clusterbootstraps"), "", namespace},
 		{controller, "create update patch delete", own("machinerequests"), "", namespace},
 		{controller, "create update delete deletecollection", own("networkpools"), "", namespace},
-		{controller, "create update delete deletecollection", own("ipallocations"), "", namespace},
+		{controller, "update deletecollection", own("ipallocations"), "", namespace},
 		{controller, "update deletecollection", own("addressclaims"), "", ""},
 		{bootstrap + " " + harvester, "create update patch delete", own("addressclaims"), "", ""},
 		{bootstrap + " " + harvester, "get list patch", own("butlerconfigs"), "", ""},

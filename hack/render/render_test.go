@@ -148,7 +148,7 @@ func TestTheLayoutHasEverythingOnce(t *testing.T) {
 
 func TestNothingSaysThatHelmHasInstalledIt(t *testing.T) {
 	for name, text := range rendered(t, "v0.0.0") {
-		for _, word := range []string{"helm.sh/", "managed-by", "app.kubernetes.io/instance"} {
+		for _, word := range []string{"helm.sh/", "managed-by:", "app.kubernetes.io/instance"} {
 			if strings.Contains(text, word) {
 				t.Errorf("%s has %s", name, word)
 			}
