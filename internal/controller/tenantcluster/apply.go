@@ -73,20 +73,21 @@ func (r *Reconciler) apply(ctx context.Context, o runtime.ApplyConfiguration) er
 }
 
 // applyKept applies a Secret, which is not watched, unless it is as it was applied a while
-// ago: by then another client may have changed or deleted it.
-func (r *Reconciler) applyKept(ctx context.Context, namespace, name string, content any, o runtime.ApplyConfiguration) error {
+// ago: by then another client may have changed or deleted it. A change of the cluster applies it at once.
+func (s *session) applyKept(ctx context.Context, namespace, name string, content any, o runtime.ApplyConfiguration) error {
 	data, err := json.Marshal(content)
 	if err != nil {
 		return err
 	}
-	key, hash, now := secretKey(namespace, name), sha256.Sum256(data), r.Clock()
-	if known := r.applied.get(key); known.hash == hash && now.Sub(time.Unix(known.at, 0)) < atRest/2 {
+	key, hash, now := secretKey(namespace, name), sha256.Sum256(data), s.Clock()
+	known, changed := s.applied.get(key), s.Generation != s.Status.ObservedGeneration
+	if known.hash == hash && !changed && now.Sub(time.Unix(known.at, 0)) < atRest/2 {
 		return nil
 	}
-	if err := r.apply(ctx, o); err != nil {
+	if err := s.apply(ctx, o); err != nil {
 		return err
 	}
-	r.applied.put(key, mark{hash: hash, at: now.Unix()})
+	s.applied.put(key, mark{hash: hash, at: now.Unix()})
 	return nil
 }
 

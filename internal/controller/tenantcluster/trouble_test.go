@@ -49,6 +49,9 @@ func TestATenantAPIServerThatIsGoneShowsAndIsDeletedAllTheSame(t *testing.T) {
 	c.servers.setDown(tc.Name, false)
 	f.until(tc, func(tc *v1alpha1.TenantCluster) bool { return isTrue(tc, v1alpha1.ConditionReady) })
 	c.servers.setDown(tc.Name, true)
+	f.Must(f.Delete(t.Context(), tc.DeepCopy()))
+	f.until(tc, func(tc *v1alpha1.TenantCluster) bool { return readyCondition(tc).Reason == "TenantUnreachable" })
+	f.ahead.Store(int64(answerPatience))
 	f.gone(tc)
 }
 
