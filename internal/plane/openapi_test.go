@@ -38,7 +38,9 @@ func TestSchemasOfAllKindsArePublishedAtTheFirstRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document := struct{ Components struct{ Schemas map[string]any } }{}
+	document := struct {
+		Components struct{ Schemas map[string]any }
+	}{}
 	if err := json.Unmarshal(schema, &document); err != nil {
 		t.Fatal(err)
 	}

@@ -196,11 +196,7 @@ func (o Options) openNetwork() (*network.Network, net.Listener, error) {
 			o.Log.Error("simulated network ended", "err", err)
 		}
 	}()
-	go func() {
-		if err := n.ServeNames(); err != nil {
-			o.Log.Error("the name server of the simulated network ended", "err", err)
-		}
-	}()
+	go func() { o.Log.Error("the name server of the simulated network ended", "err", n.ServeNames()) }()
 	return n, l, nil
 }
 

@@ -117,7 +117,7 @@ func orderOf(s *scope, object *unstructured.Unstructured) order {
 // explain shows an error; that of a provider that never tries again is terminal.
 func (r *machines) explain(ctx context.Context, object, before *unstructured.Unstructured, err error) (ctrl.Result, error) {
 	if r.kind.silent {
-		return r.complain(ctx, object, err)
+		return r.complain(object, err)
 	}
 	reason := "ProvisioningFailed"
 	if errors.Is(err, errWait) {
@@ -132,7 +132,7 @@ func (r *machines) explain(ctx context.Context, object, before *unstructured.Uns
 }
 
 // complain records an event, as a provider without conditions does.
-func (r *machines) complain(ctx context.Context, object *unstructured.Unstructured, problem error) (ctrl.Result, error) {
+func (r *machines) complain(object *unstructured.Unstructured, problem error) (ctrl.Result, error) {
 	if !errors.Is(problem, errWait) {
 		r.events.Eventf(object, corev1.EventTypeWarning, object.GetKind()+"Reconcile", "Reconcile error - %v", problem)
 	}
@@ -181,7 +181,7 @@ func (r *machines) remove(ctx context.Context, s *scope, object *unstructured.Un
 	}
 	before := object.DeepCopy()
 	if err != nil && !apierrors.IsNotFound(err) && r.kind.silent {
-		return r.complain(ctx, object, err)
+		return r.complain(object, err)
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
 		condition(object, false, "DeletionFailed", err.Error())
