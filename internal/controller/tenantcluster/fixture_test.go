@@ -260,7 +260,7 @@ func (f *fixture) ready(tc *v1alpha1.TenantCluster) *v1alpha1.TenantCluster {
 func (f *fixture) until(tc *v1alpha1.TenantCluster, is func(*v1alpha1.TenantCluster) bool) *v1alpha1.TenantCluster {
 	f.Helper()
 	now := &v1alpha1.TenantCluster{}
-	err := wait.PollUntilContextTimeout(f.Context(), 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(f.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		if err := f.Get(ctx, client.ObjectKeyFromObject(tc), now); err != nil {
 			return false, client.IgnoreNotFound(err)
 		}
@@ -297,7 +297,7 @@ func (f *fixture) gone(tc *v1alpha1.TenantCluster) {
 	f.Helper()
 	now := f.until(tc, func(*v1alpha1.TenantCluster) bool { return true })
 	f.Must(f.Delete(f.Context(), tc))
-	err := wait.PollUntilContextTimeout(f.Context(), 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(f.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		return apierrors.IsNotFound(f.Get(ctx, client.ObjectKeyFromObject(tc), now)), nil
 	})
 	if err != nil {

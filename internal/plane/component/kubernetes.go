@@ -71,7 +71,10 @@ func serveAPI(ctx context.Context, o options.CompletedOptions, reported string) 
 	if err != nil {
 		return err
 	}
-	published := takeOver(ctx, config)
+	published, err := takeOver(ctx, config)
+	if err != nil {
+		return err
+	}
 	generic := config.Aggregator.GenericConfig
 	build := generic.BuildHandlerChainFunc
 	generic.BuildHandlerChainFunc = func(next http.Handler, c *server.Config) http.Handler {

@@ -30,7 +30,6 @@ import (
 	"k8s.io/apiserver/pkg/server/routes"
 	"k8s.io/apiserver/pkg/util/responsewriter"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/kube-openapi/pkg/common"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
@@ -42,21 +41,29 @@ type schemas struct {
 	ctx    context.Context
 	config *common.Config
 	v3     *common.OpenAPIV3Config
-	client *rest.Config
 	chain  []*server.GenericAPIServer
-	build  sync.Once
-	mux    *mux.PathRecorderMux
-	failed error
+	api    kubernetes.Interface
+	crds   clientset.Interface
+
+	building sync.Mutex
+	built    http.Handler
 }
 
 // takeOver has the API server leave its schemas to the result.
-func takeOver(ctx context.Context, c *apiserver.Config) *schemas {
+func takeOver(ctx context.Context, c *apiserver.Config) (*schemas, error) {
 	generic := c.KubeAPIs.ControlPlane.Generic
-	s := &schemas{ctx: ctx, config: generic.OpenAPIConfig, v3: generic.OpenAPIV3Config, client: generic.LoopbackClientConfig}
+	api, err := kubernetes.NewForConfig(generic.LoopbackClientConfig)
+	if err != nil {
+		return nil, err
+	}
+	crds, err := clientset.NewForConfig(generic.LoopbackClientConfig)
+	if err != nil {
+		return nil, err
+	}
 	generic.SkipOpenAPIInstallation = true
 	c.ApiExtensions.GenericConfig.SkipOpenAPIInstallation = true
 	c.Aggregator.GenericConfig.OpenAPIConfig = nil
-	return s
+	return &schemas{ctx: ctx, config: generic.OpenAPIConfig, v3: generic.OpenAPIV3Config, api: api, crds: crds}, nil
 }
 
 // of names the servers whose API is published: the first one and all that it delegates to.
@@ -77,13 +84,31 @@ func (s *schemas) handler(next http.Handler) http.Handler {
 			_, _ = w.Write([]byte(`{"paths":{}}`))
 			return
 		}
-		s.build.Do(func() { s.failed = s.publish() })
-		if s.failed != nil {
-			http.Error(w, s.failed.Error(), http.StatusInternalServerError)
+		built, err := s.once()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		s.mux.ServeHTTP(w, r)
+		built.ServeHTTP(w, r)
 	})
+}
+
+// once publishes, unless that has been done.
+func (s *schemas) once() (http.Handler, error) {
+	s.building.Lock()
+	defer s.building.Unlock()
+	if s.built != nil {
+		return s.built, nil
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	built, err := s.publish(ctx)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	context.AfterFunc(s.ctx, cancel)
+	s.built = built
+	return built, nil
 }
 
 // needless reports whether the API server itself asks which schemas there are, which it does every
@@ -93,44 +118,35 @@ func (s *schemas) needless(r *http.Request) bool {
 	if by == nil || by.GetName() != user.APIServerUser {
 		return false
 	}
-	client, err := kubernetes.NewForConfig(s.client)
-	if err != nil {
-		return false
-	}
-	policies, err := client.AdmissionregistrationV1().MutatingAdmissionPolicies().List(r.Context(), metav1.ListOptions{Limit: 1})
+	policies, err := s.api.AdmissionregistrationV1().MutatingAdmissionPolicies().List(r.Context(), metav1.ListOptions{Limit: 1})
 	return err == nil && len(policies.Items) == 0
 }
 
-func (s *schemas) publish() error {
-	client, err := clientset.NewForConfig(s.client)
-	if err != nil {
-		return err
-	}
-	s.mux = mux.NewPathRecorderMux("openapi")
-	services := s.services()
-	v2, static := routes.OpenAPI{Config: s.config}.InstallV2(services, s.mux)
-	v3 := routes.OpenAPI{V3Config: s.v3}.InstallV3(services, s.mux)
-	factory := informers.NewSharedInformerFactory(client, 0)
+func (s *schemas) publish(ctx context.Context) (http.Handler, error) {
+	paths, services := mux.NewPathRecorderMux("openapi"), s.services()
+	v2, static := routes.OpenAPI{Config: s.config}.InstallV2(services, paths)
+	v3 := routes.OpenAPI{V3Config: s.v3}.InstallV3(services, paths)
+	factory := informers.NewSharedInformerFactory(s.crds, 0)
 	definitions := factory.Apiextensions().V1().CustomResourceDefinitions()
 	crds2, crds3 := openapi.NewController(definitions), openapiv3.NewController(definitions)
-	factory.Start(s.ctx.Done())
-	factory.WaitForCacheSync(s.ctx.Done())
-	go crds2.Run(static, v2, s.ctx.Done())
-	go crds3.Run(v3, s.ctx.Done())
-	established, err := definitions.Lister().List(labels.Everything())
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+	go crds2.Run(static, v2, ctx.Done())
+	go crds3.Run(v3, ctx.Done())
+	all, err := definitions.Lister().List(labels.Everything())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return wait.PollUntilContextTimeout(s.ctx, 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		return s.lists(established), nil
+	return paths, wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return lists(paths, all), nil
 	})
 }
 
 // lists reports whether all versions of custom resources are published: what does so reports
 // nothing itself.
-func (s *schemas) lists(all []*apiextensionsv1.CustomResourceDefinition) bool {
+func lists(paths http.Handler, all []*apiextensionsv1.CustomResourceDefinition) bool {
 	w := responsewriter.NewInMemoryResponseWriter()
-	s.mux.ServeHTTP(w, &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/openapi/v3"}})
+	paths.ServeHTTP(w, &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/openapi/v3"}})
 	for _, d := range all {
 		for _, v := range d.Spec.Versions {
 			path := fmt.Sprintf("%q", "apis/"+d.Spec.Group+"/"+v.Name)
