@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 	sim "github.com/butlerdotdev/butler/internal/sim/proxmox"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/cloud"
@@ -128,6 +129,27 @@ func TestIDsThatAreTakenAreThoseThatAreLookedAt(t *testing.T) {
 	_, a := planned(t, p, s, provider.Attempt{Record: record, Refused: spent("create", errors.New("taken"))})
 	if !own.candidates(s.Owner.ID)[a.VMID] {
 		t.Errorf("VMID %d of attempt %d is not looked at", a.VMID, a.Number)
+	}
+}
+
+// TestNoVMIDIsPlannedForTwoMachines, while neither has a VM.
+func TestNoVMIDIsPlannedForTwoMachines(t *testing.T) {
+	p := newFixture(t, sim.Seed{}).connected(t, func(c *provider.Config) {
+		c.Spec.Proxmox.VMIDRange = &v1alpha1.VMIDRange{Start: 2000, End: 2011}
+	})
+	ids := map[number]bool{}
+	for i := range 12 {
+		s := machine(fmt.Sprintf("mgmt-w-%d", i))
+		_, a := planned(t, p, s, provider.Attempt{})
+		_, again := planned(t, p, s, provider.Attempt{})
+		if ids[a.VMID] || a.VMID != again.VMID {
+			t.Errorf("%s has VMID %d and %d, others have %v", s.Name, a.VMID, again.VMID, ids)
+		}
+		ids[a.VMID] = true
+	}
+	_, err := p.Plan(t.Context(), machine("mgmt-w-12"), provider.Attempt{})
+	if provider.ReasonOf(err) != reasonRange {
+		t.Errorf("the range is exhausted, and the answer is %v", err)
 	}
 }
 

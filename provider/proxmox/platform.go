@@ -21,6 +21,8 @@ const (
 	// briefly is how long templates and bridges are kept: as long as the machines of one
 	// cluster are requested.
 	briefly = 5 * time.Second
+	// reservedFor is how long a VMID stays planned: until the VM that was cloned to it is listed.
+	reservedFor = time.Minute
 	// gatherFor is how long calls for the same listing are gathered.
 	gatherFor = 50 * time.Millisecond
 	// restFor is how many times as long as a listing took the next one waits.
@@ -52,6 +54,7 @@ type platform struct {
 	templates *cloud.Recent[template]
 	copied    *cloud.Recent[[]copyOf]
 	bridges   *cloud.Recent[bridges]
+	reserved  *cloud.Recent[string] // owners, by VMID
 }
 
 func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platform {
@@ -68,6 +71,7 @@ func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platfor
 	p.templates = cloud.NewRecent[template](briefly)
 	p.copied = cloud.NewRecent[[]copyOf](briefly)
 	p.bridges = cloud.NewRecent[bridges](briefly)
+	p.reserved = cloud.NewRecent[string](reservedFor)
 	return p
 }
 

@@ -74,19 +74,29 @@ func (p *platform) freeID(ctx context.Context, c *cluster, disks map[number]bool
 		if disks[id] {
 			continue
 		}
-		if free, err := p.free(ctx, c, id); err != nil || free {
+		if free, err := p.take(ctx, c, id, owner); err != nil || free {
 			return n, id, err
 		}
 	}
 	first, size := p.vmids()
 	for i := range min(size, 1<<16) {
 		if id := number(first + i); !c.guests[id] && !disks[id] {
-			if free, err := p.free(ctx, c, id); err != nil || free {
+			if free, err := p.take(ctx, c, id, owner); err != nil || free {
 				return attempt + probes, id, err
 			}
 		}
 	}
-	return 0, 0, provider.Exhausted.New("", reasonRange, fmt.Errorf("every VMID from %d to %d is in use, by a VM or by a disk", first, first+size-1), "widen spec.proxmox.vmidRange, or remove VMs and disks")
+	return 0, 0, provider.Exhausted.New("", reasonRange, fmt.Errorf("every VMID from %d to %d is in use, by a VM or by a disk, or planned for a machine", first, first+size-1), "widen spec.proxmox.vmidRange, or remove VMs and disks")
+}
+
+// take reserves an ID that is free, unless another owner has just reserved it: of two that are
+// planned at the same time, one would lose the call that clones, and wait until it knows.
+func (p *platform) take(ctx context.Context, c *cluster, id number, owner string) (bool, error) {
+	if free, err := p.free(ctx, c, id); err != nil || !free {
+		return false, err
+	}
+	by, err := p.reserved.Get(ctx, strconv.Itoa(int(id)), func(context.Context) (string, error) { return owner, nil })
+	return by == owner, err
 }
 
 // free asks whether an ID is in use, also by a VM that the credentials may not see.
