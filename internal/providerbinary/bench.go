@@ -67,7 +67,7 @@ func (s Suite) AtRest(b *testing.B) {
 		f.kubeconfig = requests.before(b, f.kubeconfig)
 		f.startBinary(b)
 		allRunning(b, f.client, n)
-		pause(b, 5*time.Second) // until the last of what was pushed is looked at
+		pause(b, 25*time.Second) // until the last of what has changed is looked at, twice where it is polled
 		requests.reset()
 		platform.reset()
 		pause(b, window)

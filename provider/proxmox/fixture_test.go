@@ -5,11 +5,14 @@ package proxmox
 
 import (
 	"crypto/x509"
+	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/sim/fault"
 	sim "github.com/butlerdotdev/butler/internal/sim/proxmox"
 	"github.com/butlerdotdev/butler/internal/sim/simtest"
 	"github.com/butlerdotdev/butler/provider"
@@ -23,18 +26,20 @@ type fixture struct {
 	roots       *x509.CertPool
 	// admin is the client of the administrator.
 	admin *sim.Client
+	reads atomic.Int64 // of single VMs
 }
 
 // newFixture starts a cluster of three nodes with a template on each.
 func newFixture(t *testing.T, seed sim.Seed) *fixture {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := simtest.Start(t.Context(), simtest.Options{Dir: dir, Platform: sim.Platform(), Seed: seed})
+	f := &fixture{roots: x509.NewCertPool()}
+	s, err := simtest.Start(t.Context(), simtest.Options{Dir: dir, Platform: sim.Platform(), Seed: seed, Observe: f.count})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Stop() })
-	f := &fixture{Simulator: s, roots: x509.NewCertPool()}
+	f.Simulator = s
 	if f.credentials, err = s.Credentials(); err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +51,12 @@ func newFixture(t *testing.T, seed sim.Seed) *fixture {
 	}
 	t.Cleanup(f.admin.Close)
 	return f
+}
+
+func (f *fixture) count(_ *http.Request, c fault.Call) {
+	if c.Verb == fault.Get && c.Resource == fault.Machine {
+		f.reads.Add(1)
+	}
 }
 
 // config is that of the cluster, over the simulated network.

@@ -81,13 +81,12 @@ func (m machines) objects(ctx context.Context, op string, c *cluster) (all []pro
 func (m machines) owned(ctx context.Context, op string, c *cluster) (all []*vm, err error) {
 	var wanted []resource
 	for _, r := range c.vms {
-		tagged := r.said.OwnerID != ""
-		if !tagged && r.Lock == lockClone {
+		if r.said.OwnerID == "" && r.Lock == lockClone {
 			if err := m.undecided(ctx, op, r); err != nil {
 				return nil, err
 			}
 		}
-		if tagged || r.Template == 0 && r.Status != "running" && c.online(r.Node) {
+		if c.mayBeOwned(r) {
 			wanted = append(wanted, r)
 		}
 	}
@@ -102,6 +101,11 @@ func (m machines) owned(ctx context.Context, op string, c *cluster) (all []*vm, 
 		}
 	}
 	return all, err
+}
+
+// mayBeOwned reports whether a VM may carry an owner.
+func (c *cluster) mayBeOwned(r resource) bool {
+	return r.said.OwnerID != "" || r.Template == 0 && r.Status != "running" && c.online(r.Node)
 }
 
 // undecided is the error of a listing while a clone of the driver runs.

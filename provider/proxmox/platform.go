@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,7 @@ type platform struct {
 	copied    *cloud.Recent[[]copyOf]
 	bridges   *cloud.Recent[bridges]
 	reserved  *cloud.Recent[string] // owners, by VMID
+	known     *glances
 }
 
 func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platform {
@@ -71,6 +73,7 @@ func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platfor
 	p.templates = cloud.NewRecent[template](briefly)
 	p.copied = cloud.NewRecent[[]copyOf](briefly)
 	p.bridges = cloud.NewRecent[bridges](briefly)
+	p.known = &glances{of: map[number]glance{}}
 	p.reserved = cloud.NewRecent[string](reservedFor)
 	return p
 }
@@ -143,17 +146,22 @@ func (p *platform) noNode(errs []error) error {
 
 // readNames lists the VMs of all nodes as they are now: the listing of the cluster has names
 // as old as the last report of a node.
-func (p *platform) readNames(ctx context.Context, _ []string) (all []resource, err error) {
+func (p *platform) readNames(ctx context.Context, _ []string) ([]resource, error) {
 	c, err := p.seen.Do(ctx, "")
 	if err != nil {
 		return nil, err
 	}
+	return p.readGuests(ctx, c, nil)
+}
+
+// readGuests asks the nodes for their VMs. Those of others are as the cluster lists them.
+func (p *platform) readGuests(ctx context.Context, c *cluster, q url.Values) (all []resource, err error) {
 	for _, node := range p.spec.Nodes {
 		var some []resource
 		if !c.online(node) {
 			continue
 		}
-		if err := p.get(ctx, "/nodes/"+node+"/qemu", nil, &some); err != nil {
+		if err := p.get(ctx, "/nodes/"+node+"/qemu", q, &some); err != nil {
 			return nil, err
 		}
 		for i := range some {

@@ -41,7 +41,8 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 	}
 	m := machines{p}
 	return provider.Platform{
-		Machines: m, Preflight: preflight{p}, Identity: identity, Identify: p.identify, Plan: m.plan, Settle: settle, Close: api.release,
+		Machines: m, Preflight: preflight{p}, Identity: identity, Identify: p.identify, ObserveAll: m.observeAll,
+		Plan: m.plan, Settle: settle, Close: api.release,
 	}, nil
 }
 

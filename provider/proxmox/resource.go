@@ -51,6 +51,9 @@ type resource struct {
 	Tags     string `json:"tags"`
 	Lock     string `json:"lock"`
 	Template number `json:"template"`
+	// QMP and PID are in the listing of a node alone.
+	QMP string `json:"qmpstatus"`
+	PID number `json:"pid"`
 
 	CPU    float64 `json:"cpu"`
 	MaxCPU number  `json:"maxcpu"`

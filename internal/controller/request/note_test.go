@@ -69,8 +69,20 @@ func TestAMachineAtRestIsHardlyPolledWhereThePlatformPushes(t *testing.T) {
 	if mean := sum / passes; mean < resync*7/10 || mean > resync*8/10 {
 		t.Errorf("polls are not spread: %v apart in the mean", mean)
 	}
-	if got := n.Next(Outlook{Pace: Steady}, time.Now()); got > atRest {
-		t.Errorf("without a push the next poll comes after %v", got)
+}
+
+func TestMachinesAtRestArePolledTogether(t *testing.T) {
+	turns := map[time.Time]bool{}
+	for start, i := time.Now().Truncate(atRest), 0; i < 100; i++ {
+		now := start.Add(time.Duration(i) * atRest / 100)
+		got := (&Note{}).Next(Outlook{Pace: Steady}, now)
+		if got <= 0 || got > atRest {
+			t.Fatalf("the next poll comes after %v", got)
+		}
+		turns[now.Add(got)] = true
+	}
+	if len(turns) != 1 {
+		t.Errorf("they are polled at %v", turns)
 	}
 }
 

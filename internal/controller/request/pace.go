@@ -80,8 +80,14 @@ func (n *Note) Next(o Outlook, now time.Time) time.Duration {
 		if o.Push {
 			return resync - rand.N(resync/2)
 		}
-		return jitter(atRest)
+		return untilTurn(now)
 	}
+}
+
+// untilTurn is when machines at rest are looked at again: all at once, so that one listing of
+// the platform answers for all of them.
+func untilTurn(now time.Time) time.Duration {
+	return now.Truncate(atRest).Add(atRest).Sub(now)
 }
 
 func (n *Note) retry(o Outlook) time.Duration {

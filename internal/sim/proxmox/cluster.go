@@ -283,10 +283,19 @@ func listGuests(c *call) (any, error) {
 	out := []any{}
 	for _, g := range c.st.guests.All() {
 		if g.Node == c.at() && c.may(g.path(), "VM.Audit") {
-			out = append(out, c.guestStatus(g))
+			out = append(out, c.listedGuest(g))
 		}
 	}
 	return out, nil
+}
+
+// listedGuest is the status of a VM in the list of a node. What QEMU itself says is asked for.
+func (c *call) listedGuest(g *guest) map[string]any {
+	out := c.guestStatus(g)
+	if c.params["full"] == "1" {
+		out["qmpstatus"] = out["status"]
+	}
+	return out
 }
 
 // guestStatus is the status of a VM at once.
@@ -303,7 +312,7 @@ func (c *call) guestStatus(g *guest) map[string]any {
 		out["serial"] = 1
 	}
 	if g.Running {
-		out["pid"] = 4000 + g.VMID
+		out["pid"] = g.pid()
 	}
 	for _, name := range []string{"lock", "tags"} {
 		if value := g.Config[name]; value != "" {
@@ -311,6 +320,11 @@ func (c *call) guestStatus(g *guest) map[string]any {
 		}
 	}
 	return out
+}
+
+// pid is that of the process of a VM that runs: each start has another.
+func (g *guest) pid() int64 {
+	return 4000 + (g.Started.UnixNano()/int64(time.Microsecond)+int64(g.VMID))%(1<<22-4000)
 }
 
 func currentStatus(c *call) (any, error) {
