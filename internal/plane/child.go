@@ -6,7 +6,6 @@ package plane
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,8 +19,6 @@ import (
 const (
 	// stopGrace is how long a component may take to end by itself.
 	stopGrace = 5 * time.Second
-	// logTail is how much of a log is read to explain a failure.
-	logTail = 4096
 )
 
 // child is a component as a process of its own.
@@ -148,30 +145,4 @@ func (p *Plane) Kill(component string) {
 			_ = c.cmd.Process.Kill() // fails if it has ended
 		}
 	}
-}
-
-func openLog(dir, name string) (*os.File, error) {
-	path := filepath.Join(dir, "logs", name+".log")
-	if err := os.Rename(path, path+".previous"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-}
-
-// LastLine is the end of a log.
-func LastLine(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return err.Error()
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Size() > logTail {
-		_, _ = f.Seek(-logTail, io.SeekEnd)
-	}
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return err.Error()
-	}
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	return lines[len(lines)-1]
 }

@@ -140,11 +140,7 @@ func (p *Plane) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	etcd, err := p.launch(ctx, "etcd", p.etcdArgs(files))
-	if err != nil {
-		return err
-	}
-	address, err := etcd.ready(ctx)
+	address, err := p.startStore(ctx, files)
 	if err != nil {
 		return err
 	}
@@ -162,6 +158,22 @@ func (p *Plane) start(ctx context.Context) error {
 		return err
 	}
 	return p.startRest(ctx, files)
+}
+
+// startStore starts etcd and returns its address.
+func (p *Plane) startStore(ctx context.Context, files certFiles) (string, error) {
+	if err := beginStore(p.options.Dir); err != nil {
+		return "", err
+	}
+	etcd, err := p.launch(ctx, "etcd", p.etcdArgs(files))
+	if err != nil {
+		return "", err
+	}
+	address, err := etcd.ready(ctx)
+	if err != nil {
+		return "", err
+	}
+	return address, storeBegun(p.options.Dir)
 }
 
 // serving is the question whether the API server does everything but the two
