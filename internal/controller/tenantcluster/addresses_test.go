@@ -113,8 +113,7 @@ func TestLoadBalancersGrowOnDemandUpToTheQuota(t *testing.T) {
 	expectRanges("10.71.0.10-10.71.0.10", "10.71.0.11-10.71.0.11") // the increment is 2, the quota 2
 	f.Must(f.Delete(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "b"}}))
 	f.service("b", "10.71.0.11")
-	f.service("c", "")
-	f.nudge(tc)
+	f.service("c", "") // it is watched
 	tc = f.until(tc, lacks(reasonAddressQuota))
 	if !isTrue(tc, v1alpha1.ConditionReady) || !strings.Contains(condition(tc, v1alpha1.ConditionNetworkReady).Message, "need 3 addresses") {
 		t.Errorf("%v", conditionsOf(tc))

@@ -4,12 +4,12 @@
 package tenantcluster
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/ipam"
@@ -72,20 +72,18 @@ func (s *session) grow(ctx context.Context, b block, size, need uint64) error {
 // serviceDemand counts the Services of the tenant that wait for an address, and the addresses
 // of the cluster's ranges that Services have.
 func (s *session) serviceDemand(ctx context.Context) (waiting, used uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, exchange)
-	defer cancel()
-	all, err := s.remote.CoreV1().Services(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	all, err := s.remote.Balancers(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
 	has := map[netip.Addr]bool{}
-	for _, service := range all.Items {
+	for _, service := range all {
 		switch age := s.Clock().Sub(service.CreationTimestamp.Time); {
-		case service.Spec.Type != corev1.ServiceTypeLoadBalancer || service.Spec.LoadBalancerClass != nil:
-		case len(service.Status.LoadBalancer.Ingress) == 0 && age >= demandAfter:
+		case len(service.Status.LoadBalancer.Ingress) > 0:
+		case age >= demandAfter:
 			waiting++
-		case len(service.Status.LoadBalancer.Ingress) == 0:
-			s.again = demandAfter - age
+		default:
+			s.again = min(demandAfter-age, cmp.Or(s.again, demandAfter))
 		}
 		for _, ingress := range service.Status.LoadBalancer.Ingress {
 			if a, err := netip.ParseAddr(ingress.IP); err == nil && s.isBalancer(a) {

@@ -49,11 +49,15 @@ type Tenant struct {
 	kubernetes.Interface
 	Config *rest.Config
 
-	hash   [sha256.Size]byte
-	nodes  corev1listers.NodeLister
-	synced cache.InformerSynced
-	cancel context.CancelFunc
-	close  func()
+	hash    [sha256.Size]byte
+	nodes   corev1listers.NodeLister
+	synced  cache.InformerSynced
+	ctx     context.Context // ends with the connection
+	cancel  context.CancelFunc
+	close   func()
+	changed func()
+
+	balancers balancers
 }
 
 // Connect returns the connection to a cluster, with its administrator's kubeconfig. Another
@@ -128,34 +132,33 @@ func (t *Tenants) dial(id string, kubeconfig []byte) (*Tenant, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Tenant{Interface: api, Config: config, close: transport.CloseIdleConnections}
-	out.watch(func() { t.Wake(id) })
+	out := &Tenant{Interface: api, Config: config, close: transport.CloseIdleConnections, changed: func() { t.Wake(id) }}
+	out.ctx, out.cancel = context.WithCancel(context.Background())
+	out.watch()
 	return out, nil
 }
 
 // watch keeps the nodes of the cluster, without what is not read of them.
-func (t *Tenant) watch(changed func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	t.cancel = cancel
+func (t *Tenant) watch() {
 	source := cache.NewListWatchFromClient(t.CoreV1().RESTClient(), "nodes", metav1.NamespaceAll, fields.Everything())
 	informer := cache.NewSharedIndexInformer(source, &corev1.Node{}, 0, cache.Indexers{})
 	_ = informer.SetTransform(slim)
 	_ = informer.SetWatchErrorHandler(func(*cache.Reflector, error) { // an API server may not be there yet
 		if informer.HasSynced() {
-			changed() // it was: it may not answer any more
+			t.changed() // it was: it may not answer any more
 		}
 	})
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { changed() },
-		DeleteFunc: func(any) { changed() },
+		AddFunc:    func(any) { t.changed() },
+		DeleteFunc: func(any) { t.changed() },
 		UpdateFunc: func(before, after any) {
 			if differs(before, after) {
-				changed()
+				t.changed()
 			}
 		},
 	})
 	t.nodes, t.synced = corev1listers.NewNodeLister(informer.GetIndexer()), informer.HasSynced
-	go informer.Run(ctx.Done())
+	go informer.Run(t.ctx.Done())
 }
 
 // slim keeps of a node what is read of it.
