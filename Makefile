@@ -16,6 +16,8 @@ export GOFLAGS     := $(strip $(filter-out -trimpath -buildvcs=%,$(GOFLAGS)) -tr
 
 VERSION ?= $(shell git describe --tags --dirty --match 'v*' 2>/dev/null || echo v0.1.0-dev)
 COMMIT  ?= $(shell git rev-parse --quiet --verify --short=12 HEAD 2>/dev/null || echo unknown)
+# The date of the commit, not of the build: the same commit gives the same bytes.
+DATE    ?= $(shell git log -1 --format=%cI 2>/dev/null || echo unknown)
 
 # The linked Kubernetes components report v0.0.0-master unless told. Test
 # executables take the same flags from the environment; they leave out this
@@ -25,7 +27,12 @@ NUMBERS    := $(subst ., ,$(patsubst v%,%,$(KUBERNETES)))
 component   = -X $(1).gitVersion=$(KUBERNETES) -X $(1).gitMajor=$(word 1,$(NUMBERS)) -X $(1).gitMinor=$(word 2,$(NUMBERS))
 export BUTLER_LDFLAGS := -s -w $(call component,k8s.io/component-base/version) $(call component,k8s.io/client-go/pkg/version)
 
-LDFLAGS  := $(BUTLER_LDFLAGS) -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/internal/version.Commit=$(COMMIT)
+LDFLAGS  := $(BUTLER_LDFLAGS) -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/internal/version.Commit=$(COMMIT) -X $(MODULE)/internal/version.Date=$(DATE)
+# Images of a release that butleradm pins, as NAME=sha256:…,…; none in other builds.
+DIGESTS ?=
+ifneq ($(DIGESTS),)
+LDFLAGS += -X $(MODULE)/internal/release.digests=$(DIGESTS)
+endif
 # GOOS and GOARCH are for the result, not for the program that shows progress.
 GO_BUILD := GOOS= GOARCH= go run ./hack/progress env GOOS=$(GOOS) GOARCH=$(GOARCH) go build -v -ldflags '$(LDFLAGS)' -o $(BIN)/
 TOOL     := go tool -modfile=go.tools.mod
@@ -131,14 +138,30 @@ clean: ## Remove bin/.
 
 ##@ Release
 
-# One binary; the Dockerfile runs this very target.
 .PHONY: build-one
 build-one: ## Build BINARY=… into bin/.
 	@$(if $(filter $(BINARY),$(BINARIES)),:,echo 'set BINARY to one of: $(BINARIES)'; exit 2)
 	@$(GO_BUILD) ./cmd/$(BINARY)
 
+# The Dockerfile runs this very target.
+.PHONY: rootfs
+rootfs: build-one # Write the files of the image of BINARY=… into ROOTFS=….
+	@GOOS= GOARCH= go run ./hack/rootfs -binary $(BIN)/$(BINARY) -to $(ROOTFS)
+
+.PHONY: release-info
+release-info: # Print version, commit and date of the commit.
+	@echo '$(VERSION) $(COMMIT) $(DATE)'
+
+# IMAGES is a directory, or a file whose name ends with .tar.
+IMAGES ?= dist/images.tar
+
+.PHONY: images
+images: ## Build the images of all controllers, amd64 and arm64, into IMAGES=dist/images.tar; no Docker.
+	@$(MAKE) --no-print-directory build-one BINARY=butleradm
+	@$(BIN)/butleradm images build --to $(IMAGES)
+
 .PHONY: docker-build
 docker-build: BINARY ?= $(firstword $(subst :, ,$(notdir $(IMG))))
 docker-build: ## Build the image IMG=…; it holds the binary of that name, or BINARY=….
 	@$(if $(filter $(BINARY),$(BINARIES)),:,echo 'set IMG to …/NAME:TAG, where NAME or BINARY is one of: $(BINARIES)'; exit 2)
-	docker build --build-arg BINARY=$(BINARY) --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) --tag $(IMG) .
+	docker build --build-arg BINARY=$(BINARY) --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) --build-arg DATE=$(DATE) --tag $(IMG) .

@@ -25,6 +25,7 @@ require (
 	github.com/go-logr/logr v1.4.4
 	github.com/golang-jwt/jwt/v5 v5.3.1
 	github.com/google/go-cmp v0.7.0
+	github.com/google/go-containerregistry v0.21.9
 	github.com/google/uuid v1.6.0
 	github.com/googleapis/gax-go/v2 v2.22.0
 	github.com/luthermonson/go-proxmox v0.8.0
@@ -40,6 +41,7 @@ require (
 	go.etcd.io/etcd/client/pkg/v3 v3.6.14
 	go.etcd.io/etcd/server/v3 v3.6.14
 	go.yaml.in/yaml/v4 v4.0.0-rc.4
+	golang.org/x/crypto/x509roots/fallback v0.0.0-20261020153306-9f2b28d4331a
 	golang.org/x/net v0.57.0
 	golang.org/x/sync v0.22.0
 	golang.org/x/sys v0.47.0
@@ -64,8 +66,12 @@ require (
 )
 
 require (
+	github.com/docker/cli v29.6.2+incompatible // indirect
+	github.com/docker/docker-credential-helpers v0.9.5 // indirect
 	github.com/gobuffalo/flect v1.0.3 // indirect
+	github.com/klauspost/compress v1.19.1 // indirect
 	github.com/onsi/gomega v1.42.1 // indirect
+	gotest.tools/v3 v3.5.2 // indirect
 )
 
 require (

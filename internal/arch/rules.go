@@ -60,7 +60,7 @@ var rules = []Rule{
 		InTests: []string{"provider/inmemory"},
 	},
 	{
-		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/program", "internal/step", "internal/talos"},
+		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/program", "internal/step", "internal/talos", "internal/version"},
 		InTests: []string{
 			"charts", "provider", "provider/inmemory", "provider/serve", "internal/controller/ipallocation", "internal/controller/machinerequest",
 			"internal/controller/providerconfig", "internal/sim/...", "internal/pki",
@@ -214,7 +214,7 @@ var rules = []Rule{
 		May: []string{
 			"api/v1alpha1", "charts", "provider", "provider/serve", "internal/addon", "internal/addon/source", "internal/bootstrap",
 			"internal/controller/clusterbootstrap", "internal/controller/ipallocation", "internal/controller/program", "internal/failure", "internal/manifest",
-			"internal/plane", "internal/sim", "internal/sim/network", "internal/sim/registry", "internal/talos", "internal/ui", "internal/version",
+			"internal/plane", "internal/registry", "internal/release", "internal/sim", "internal/sim/network", "internal/sim/registry", "internal/talos", "internal/ui", "internal/version",
 			"internal/workspace",
 		},
 		InTests: []string{"internal/pki", "internal/sim/fault"},
@@ -253,7 +253,7 @@ var rules = []Rule{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
-			"internal/failure", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane",
+			"internal/failure", "internal/image/...", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane", "internal/registry", "internal/release",
 			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/tenants", "internal/ui",
 			"internal/version", "internal/workspace",
 		},
@@ -262,14 +262,21 @@ var rules = []Rule{
 	// A butleradm with defects, for tests.
 	{Packages: "internal/cli/matrix/faulty", May: []string{"api/v1alpha1", "internal/cli", "internal/plane/component", "internal/sim/...", "internal/talos", "provider", "provider/aws", "provider/azure", "provider/gcp", "provider/harvester", "provider/nutanix", "provider/proxmox"}},
 	{Packages: "internal/version"},
+	{Packages: "internal/release", May: []string{"internal/version"}},
 	{Packages: "cmd/...", May: []string{"api/v1alpha1", "charts", "provider/...", "internal/...", "config/crd"}},
 
 	{Packages: "internal/arch"},
-	{Packages: "internal/image"},
+	// Images and registries are butleradm's concern: no controller links them.
+	{Packages: "internal/image", InTests: []string{"internal/image/imagetest"}},
+	{Packages: "internal/image/testdata/..."},
+	{Packages: "internal/image/imagetest", May: []string{"internal/image"}},
+	{Packages: "internal/image/gobuild", May: []string{"internal/image"}},
+	{Packages: "internal/image/archive", May: []string{"internal/image"}, InTests: []string{"internal/image/imagetest"}},
+	{Packages: "internal/registry", May: []string{"internal/image/archive"}, InTests: []string{"internal/image/imagetest"}},
 	{
 		Packages: "hack/...",
 		May: []string{
-			"api/v1alpha1", "charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/manifest", "internal/plane", "internal/sim/datacenter",
+			"api/v1alpha1", "charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/image/...", "internal/manifest", "internal/plane", "internal/sim/datacenter",
 			"internal/ui", "internal/version",
 		},
 		InTests: []string{"internal/arch"},
@@ -289,6 +296,7 @@ var guards = []Guard{
 	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/hosted", "internal/sim/talos"}},
 	{Prefix: "github.com/cosi-project", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts", "hack/render"}},
+	{Prefix: "github.com/google/go-containerregistry", Importers: []string{"internal/image/...", "internal/registry", "internal/cli", "hack/..."}},
 	{Prefix: "sigs.k8s.io/cluster-api", Importers: []string{"internal/addon/source", "internal/sim/clusterapi"}},
 	{Prefix: "github.com/stretchr/testify", Importers: nil},
 	{Prefix: "github.com/onsi", Importers: nil},

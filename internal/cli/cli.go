@@ -140,21 +140,9 @@ created. After the others everything is left in place.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		a.bootstrapCommand(), a.statusCommand(), a.kubeconfigCommand(), a.talosconfigCommand(), a.destroyCommand(), a.forgetCommand(), a.tenantCommand(),
-		a.addonsCommand(), a.planeCommand(), a.simCommand(), a.controllerCommand(), a.versionCommand(),
+		a.addonsCommand(), a.imagesCommand(), a.planeCommand(), a.simCommand(), a.controllerCommand(), a.versionCommand(),
 	)
 	return root
-}
-
-func (a App) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.Out, "butleradm", version.String())
-			return err
-		},
-	}
 }
 
 func noArgs(c *cobra.Command, args []string) error {

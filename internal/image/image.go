@@ -1,56 +1,113 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package image reads the Dockerfile and the executables that it puts into
-// images, so that tests can check both without a Docker engine.
+// Package image makes OCI images of this project's programs, without a container
+// engine. The same executable gives the same bytes: no times, no order of a file
+// system, nothing of the machine is in an image.
 package image
 
 import (
-	"debug/elf"
 	"fmt"
-	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// BuildCommands returns the shell commands of the RUN instructions that call
-// make, without their mounts.
-func BuildCommands(dockerfile string) []string {
-	var commands []string
-	joined := strings.ReplaceAll(dockerfile, "\\\n", " ")
-	for line := range strings.Lines(joined) {
-		words := strings.Fields(line)
-		if len(words) == 0 || words[0] != "RUN" {
-			continue
-		}
-		words = words[1:]
-		for len(words) > 0 && strings.HasPrefix(words[0], "--") {
-			words = words[1:]
-		}
-		if len(words) > 0 && words[0] == "make" {
-			commands = append(commands, strings.Join(words, " "))
-		}
-	}
-	return commands
+// The user of the process, and the path of its executable.
+const (
+	user       = "65532:65532"
+	Entrypoint = "/butler"
+	source     = "https://github.com/butlerdotdev/butler"
+)
+
+// Release is what images are labelled with.
+type Release struct {
+	Version, Commit string
+	// Date of the commit; the zero value is the beginning of Unix time.
+	Date time.Time
 }
 
-// Static returns an error unless the ELF executable runs without a loader and
-// without shared libraries, as an image without a libc demands.
-func Static(path string) error {
-	file, err := elf.Open(path)
+// Program is an executable for one platform.
+type Program struct {
+	// Name of the program and of its image.
+	Name string
+	// Path of the executable.
+	Path string
+	// Platform that it is for.
+	Platform v1.Platform
+}
+
+// New returns the image of a program: a layer that all images share, and one with the
+// executable.
+func New(p Program, r Release) (v1.Image, error) {
+	files, err := Files(p.Path)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("image of %s: %w", p.Name, err)
 	}
-	defer func() { _ = file.Close() }()
-	for _, header := range file.Progs {
-		if header.Type == elf.PT_INTERP {
-			return fmt.Errorf("%s asks for a loader", path)
-		}
-	}
-	libraries, err := file.ImportedLibraries()
+	last := len(files) - 1
+	base, err := newLayer(files[:last])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(libraries) > 0 {
-		return fmt.Errorf("%s needs %s", path, strings.Join(libraries, ", "))
+	own, err := newLayer(files[last:])
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	image, err := mutate.Append(
+		mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON),
+		mutate.Addendum{Layer: base, History: history(r, "user, directories and certificates")},
+		mutate.Addendum{Layer: own, History: history(r, p.Name)},
+	)
+	if err != nil {
+		return nil, err
+	}
+	return mutate.ConfigFile(image, config(image, p, r))
+}
+
+func history(r Release, what string) v1.History {
+	return v1.History{Created: v1.Time{Time: r.created()}, CreatedBy: "butleradm images build: " + what}
+}
+
+func (r Release) created() time.Time {
+	if r.Date.IsZero() {
+		return time.Unix(0, 0).UTC()
+	}
+	return r.Date.UTC()
+}
+
+// config returns the configuration of an image that has all its layers.
+func config(image v1.Image, p Program, r Release) *v1.ConfigFile {
+	file, err := image.ConfigFile()
+	if err != nil {
+		file = &v1.ConfigFile{} // an image in memory always has one
+	}
+	file = file.DeepCopy()
+	file.OS, file.Architecture, file.Variant = p.Platform.OS, p.Platform.Architecture, p.Platform.Variant
+	file.Created = v1.Time{Time: r.created()}
+	file.Config = v1.Config{
+		User:       user,
+		Entrypoint: []string{Entrypoint},
+		WorkingDir: "/",
+		Env:        []string{"PATH=/", "HOME=/home/nonroot", "SSL_CERT_FILE=/" + certificatesPath},
+		Labels:     Labels(p.Name, r),
+	}
+	return file
+}
+
+// Labels returns the labels of an image, which are the annotations of its index too.
+func Labels(name string, r Release) map[string]string {
+	const prefix = "org.opencontainers.image."
+	return map[string]string{
+		prefix + "title":    name,
+		prefix + "version":  r.Version,
+		prefix + "revision": r.Commit,
+		prefix + "created":  r.created().Format(time.RFC3339),
+		prefix + "source":   source,
+		prefix + "url":      source,
+		prefix + "licenses": "Apache-2.0",
+		prefix + "vendor":   "The Butler Authors",
+	}
 }

@@ -5,8 +5,10 @@ package image
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
 )
 
 const version = "v9.8.7-image-test"
@@ -33,19 +36,67 @@ func TestEachBinaryIsStaticAndKnowsItsVersion(t *testing.T) {
 	for _, main := range mains {
 		name := filepath.Base(main)
 		t.Run(name, func(t *testing.T) {
-			build(t, name, dir)
-			path := filepath.Join(dir, name)
 			// Other systems have other formats; images are for Linux.
-			if runtime.GOOS == "linux" {
-				if err := Static(path); err != nil {
-					t.Error(err)
-				}
+			if runtime.GOOS != "linux" {
+				t.Skip("images are for Linux; run this test there")
 			}
+			rootfs := filepath.Join(t.TempDir(), "rootfs")
+			build(t, name, dir, rootfs)
+			path := filepath.Join(dir, name)
+			compare(t, path, rootfs)
 			out, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput()
 			if err != nil || !strings.Contains(string(out), version) {
 				t.Errorf("%s --version: %v, %q", name, err, out)
 			}
 		})
+	}
+}
+
+// compare sees that the directory has the files of the image, and no others.
+func compare(t *testing.T, executable, rootfs string) {
+	t.Helper()
+	files, err := Files(executable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := map[string]string{}, map[string]string{}
+	for _, f := range files {
+		want[strings.TrimSuffix(f.Name, "/")] = fmt.Sprintf("%v %x", f.FileMode(), sha256.Sum256(f.Content))
+	}
+	err = filepath.WalkDir(rootfs, func(path string, d fs.DirEntry, err error) error {
+		name, ok := strings.CutPrefix(path, rootfs+"/")
+		if err != nil || !ok {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		var content []byte
+		if !d.IsDir() {
+			content, err = os.ReadFile(path)
+		}
+		got[name] = fmt.Sprintf("%v %x", info.Mode()&^fs.ModeDir, sha256.Sum256(content))
+		return err
+	})
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("the Dockerfile's image differs: %v %s", err, diff)
+	}
+}
+
+// TestTheDockerfileHasTheSettingsOfImages: user, entry point and environment.
+func TestTheDockerfileHasTheSettingsOfImages(t *testing.T) {
+	data, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config(empty.Image, Program{}, Release{}).Config
+	for _, line := range []string{
+		"USER " + c.User, fmt.Sprintf("ENTRYPOINT [%q]", c.Entrypoint[0]), "ENV " + strings.Join(c.Env, " "), "WORKDIR " + c.WorkingDir,
+	} {
+		if !strings.Contains(string(data), "\n"+line+"\n") {
+			t.Errorf("the Dockerfile lacks %s", line)
+		}
 	}
 }
 
@@ -71,7 +122,7 @@ func watchSources(t *testing.T) {
 }
 
 // build runs what the Dockerfile runs, with another folder for the result.
-func build(t *testing.T, name, dir string) {
+func build(t *testing.T, name, dir, rootfs string) {
 	t.Helper()
 	dockerfile, err := os.ReadFile("../../Dockerfile")
 	if err != nil {
@@ -84,7 +135,7 @@ func build(t *testing.T, name, dir string) {
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", commands[0])
 	cmd.Dir = "../.."
 	// MAKEFLAGS would hand down what an outer make was told.
-	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "BINARY="+name, "VERSION="+version, "COMMIT=0123456789ab", "BIN="+dir)
+	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "BINARY="+name, "VERSION="+version, "COMMIT=0123456789ab", "BIN="+dir, "DATE=2026-03-04T05:06:07Z", "ROOTFS="+rootfs)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", commands[0], err, out)
 	}

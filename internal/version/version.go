@@ -10,6 +10,8 @@ var (
 	Version = "v0.0.0-dev"
 	// Commit that was built.
 	Commit = "unknown"
+	// Date of the commit.
+	Date = "unknown"
 )
 
 // String is the version and the commit on one line.
