@@ -5,8 +5,10 @@ package addon
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
+	"strings"
 )
 
 const images = "ghcr.io/butlerdotdev/"
@@ -47,11 +49,28 @@ func (c cluster) beside(key string) string {
 // registry that the first of them came from.
 func butlerBootstrap(c cluster, a *Addon) {
 	own(c, a, c.beside(a.Key), c.facts.Version)
+	var args []string
 	if r := c.facts.Registry; r != "" {
-		a.Values["extraArgs"] = []string{"--charts=" + r}
+		args = append(args, "--charts="+r)
+	}
+	if d := c.digests(); d != "" {
+		args = append(args, "--image-digests="+d)
+	}
+	if len(args) > 0 {
+		a.Values["extraArgs"] = args
 	}
 	c.reaches(a, "clusterNamespaces", c.namespace())
 	c.reaches(a, "credentialsNamespaces", append(c.foreignNamespaces(), c.credentialsNamespace())...)
+}
+
+// digests are those of the images as one argument: butler-bootstrap, which upgrades the
+// controllers of its cluster, cannot have the digest of its own image in itself.
+func (c cluster) digests() string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(c.facts.Digests)) {
+		out = append(out, name+"="+c.facts.Digests[name])
+	}
+	return strings.Join(out, ",")
 }
 
 // butlerProvider reads the Secret of the ProviderConfig and no other: the keys of the
@@ -111,11 +130,14 @@ func (cluster) needs(a *Addon, namespaces ...string) {
 	}
 }
 
-// own fills in a controller of this project. Two of them elect a leader.
+// own fills in a controller of this project. Two of them elect a leader. The image of a release
+// is pinned by its digest, which is the same in every registry that it was pushed to. An image
+// with another name or version is the user's own.
 func own(c cluster, a *Addon, repository, tag string) {
-	a.Values = map[string]any{
-		"image":        map[string]any{"repository": repository, "tag": tag},
-		"replicaCount": c.pair(),
+	image := map[string]any{"repository": repository, "tag": tag}
+	if d := c.facts.Digests[a.Key]; d != "" && tag == c.facts.Version && path.Base(repository) == a.Key {
+		image["digest"] = d
 	}
+	a.Values = map[string]any{"image": image, "replicaCount": c.pair()}
 	a.Ready.Workloads = deployments(butlerSystem, a.Key)
 }

@@ -4,6 +4,7 @@
 package addon
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,5 +131,37 @@ func TestThePlatformRunsRestricted(t *testing.T) {
 				t.Errorf("%s with console %t: %s", a.Key, console, a.Namespace.PodSecurity)
 			}
 		}
+	}
+}
+
+// TestImagesOfAReleaseArePinned wherever they were pushed to, but not those of the user.
+func TestImagesOfAReleaseArePinned(t *testing.T) {
+	a, b := "sha256:"+strings.Repeat("a", 64), "sha256:"+strings.Repeat("b", 64)
+	cases := map[string]struct {
+		image, version string
+		controller     any
+	}{
+		"of the project":       {"", "", a},
+		"in another registry":  {"registry.example.com/mine/butler-controller", "", a},
+		"of another version":   {"", "v9.9.9", nil},
+		"with another name":    {"registry.example.com/mine/own-controller", "", nil},
+		"of the version given": {"", "v0.1.0", a},
+	}
+	for reason, c := range cases {
+		t.Run(reason, func(t *testing.T) {
+			spec, f := onPrem(v1alpha1.ProviderHarvester), facts("10.40.0.200")
+			spec.Addons.ButlerController.Image, spec.Addons.ButlerController.Version = c.image, c.version
+			f.Digests = map[string]string{ButlerController: a, ButlerBootstrap: b}
+			for key, want := range map[string]any{ButlerController: c.controller, ButlerBootstrap: b, "butler-provider-harvester": nil} {
+				image, _ := addonOf(t, spec, f, key).Values["image"].(map[string]any)
+				if image["digest"] != want {
+					t.Errorf("%s is pinned to %v, want %v", key, image["digest"], want)
+				}
+			}
+			want := any([]string{"--image-digests=butler-bootstrap=" + b + ",butler-controller=" + a})
+			if diff := cmp.Diff(want, addonOf(t, spec, f, ButlerBootstrap).Values["extraArgs"]); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

@@ -22,6 +22,8 @@ type Facts struct {
 	KubernetesVersion string
 	// Version of this program: that of the charts it carries and of their images.
 	Version string
+	// Digests pin the images of this version, by name; others are found by their tag.
+	Digests map[string]string
 	// Platform is the spec of the cluster's ProviderConfig.
 	Platform v1alpha1.ProviderConfigSpec
 	// Registry that addons come from, such as oci://registry.example.com/charts;

@@ -25,7 +25,7 @@ import (
 // for none: they need what later steps bring about, and those need them.
 func installAddons(ctx context.Context, s *Session) (*Obstacle, error) {
 	addons, err := s.Plan.addons(s.Spec, addon.Facts{
-		Endpoint: s.Status.ControlPlaneEndpoint, Platform: s.provider.Spec, Registry: s.Addons.Registry(),
+		Endpoint: s.Status.ControlPlaneEndpoint, Platform: s.provider.Spec, Registry: s.Addons.Registry(), Digests: s.Digests,
 		Namespace: s.Namespace, ProviderNamespace: s.provider.Namespace,
 	})
 	if err != nil {

@@ -90,7 +90,9 @@ type Session struct {
 	Dial talos.Dialer
 	// Addons puts addons on the new cluster, beside the walk.
 	Addons *install.Installer
-	Clock  func() time.Time
+	// Digests pin the images of this version's controllers, by name; others are found by tag.
+	Digests map[string]string
+	Clock   func() time.Time
 	// NewSecrets generates the keys of a cluster of this Talos version; nil means
 	// talos.NewSecrets.
 	NewSecrets func(talosVersion string) ([]byte, error)

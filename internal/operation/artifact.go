@@ -8,6 +8,7 @@ import (
 
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/manifest"
+	"github.com/butlerdotdev/butler/internal/release"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/registry"
 	"github.com/butlerdotdev/butler/internal/talos"
@@ -21,8 +22,12 @@ func AddonsOf(m *manifest.Manifest) ([]addon.Addon, error) {
 	if err != nil {
 		return nil, err
 	}
+	digests, err := release.Digests()
+	if err != nil {
+		return nil, err
+	}
 	return addon.For(spec, addon.Facts{
-		Endpoint: spec.Network.VIP, KubernetesVersion: kubernetes, Version: version.Version, Platform: m.Provider.Spec,
+		Endpoint: spec.Network.VIP, KubernetesVersion: kubernetes, Version: version.Version, Digests: digests, Platform: m.Provider.Spec,
 	})
 }
 

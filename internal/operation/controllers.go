@@ -14,6 +14,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/controller/clusterbootstrap"
 	"github.com/butlerdotdev/butler/internal/controller/ipallocation"
 	"github.com/butlerdotdev/butler/internal/controller/program"
+	"github.com/butlerdotdev/butler/internal/release"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/serve"
 )
@@ -58,7 +59,11 @@ func (o *Operation) newManager(ctx context.Context, p provider.Provider) (manage
 	if err != nil {
 		return nil, err
 	}
-	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.Dial(), Addons: addons, Clock: o.Hooks.Clock}); err != nil {
+	digests, err := release.Digests()
+	if err != nil {
+		return nil, err
+	}
+	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.Dial(), Addons: addons, Digests: digests, Clock: o.Hooks.Clock}); err != nil {
 		return nil, err
 	}
 	if err := ipallocation.Register(m, ipallocation.Options{Name: "butleradm", Clock: o.Hooks.Clock}); err != nil {

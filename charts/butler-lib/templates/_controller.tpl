@@ -112,7 +112,8 @@ containers:
 {{- end }}
 
 {{- define "butler-lib.container" -}}
-image: {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote }}
+{{- /* With a digest, the tag is only for people: nodes pull by the digest. */}}
+image: {{ printf "%s:%s%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) (empty .Values.image.digest | ternary "" (printf "@%s" .Values.image.digest)) | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 args:
   - --leader-elect

@@ -36,6 +36,7 @@ type Reconciler struct {
 	Live     client.Reader
 	Dial     talos.Dialer
 	Addons   *install.Installer
+	Digests  map[string]string // that pin images of this project, by name
 	Recorder events.EventRecorder
 	Clock    func() time.Time
 	// NewSecrets is that of bootstrap.Session.
@@ -166,7 +167,7 @@ func (r *Reconciler) changed(ctx context.Context, cb *v1alpha1.ClusterBootstrap)
 }
 
 func (r *Reconciler) session(cb *v1alpha1.ClusterBootstrap) *bootstrap.Session {
-	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial, Addons: r.Addons, Clock: r.Clock, NewSecrets: r.NewSecrets}
+	return &bootstrap.Session{ClusterBootstrap: cb, Client: r.Client, Live: r.Live, Dial: r.Dial, Addons: r.Addons, Digests: r.Digests, Clock: r.Clock, NewSecrets: r.NewSecrets}
 }
 
 // pollAfter is when to ask again where no change is reported.

@@ -50,6 +50,8 @@ type Options struct {
 	Dial talos.Dialer
 	// Addons is where addons come from.
 	Addons *source.Source
+	// Digests pin the images of this version's controllers, by name; others are found by tag.
+	Digests map[string]string
 	// Clock returns the time; nil is time.Now.
 	Clock func() time.Time
 }
@@ -62,6 +64,7 @@ func Register(m manager.Manager, o Options) error {
 		Live:     m.GetAPIReader(),
 		Dial:     o.Dial,
 		Addons:   installer(m, o.Addons, woken),
+		Digests:  o.Digests,
 		Recorder: m.GetEventRecorder("butler-bootstrap"),
 		Clock:    o.Clock,
 	}
