@@ -105,6 +105,13 @@ type ClusterBootstrapSpec struct {
 	Network NetworkSpec `json:"network"`
 	// Talos is the operating system of the nodes.
 	Talos TalosSpec `json:"talos"`
+	// Registries are those container registries that nodes need credentials or an authority
+	// for. A node gets them with its configuration; a later change reaches new nodes only.
+	// +listType=map
+	// +listMapKey=host
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Registries []RegistrySpec `json:"registries,omitempty"`
 	// Addons are installed once Kubernetes runs.
 	// +kubebuilder:default={}
 	// +optional
@@ -124,6 +131,17 @@ type ClusterBootstrapSpec struct {
 	// +kubebuilder:default=None
 	// +optional
 	Remediation Remediation `json:"remediation,omitempty"`
+}
+
+// RegistrySpec is how nodes log in to a container registry.
+type RegistrySpec struct {
+	// Host of the registry as in the names of images, with the port unless it is 443.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]{1,5})?$`
+	Host string `json:"host"`
+	// SecretRef names a Secret in the namespace of the ClusterBootstrap. Of its keys, username
+	// and password log in, and caBundle is the authority of the registry's certificate in PEM.
+	SecretRef LocalReference `json:"secretRef"`
 }
 
 // ClusterBootstrapPhase is a phase of a ClusterBootstrap.

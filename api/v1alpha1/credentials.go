@@ -4,7 +4,8 @@
 package v1alpha1
 
 // Keys of the Secret that spec.credentialsRef of a ProviderConfig names. A provider
-// reads those of its own list only.
+// reads those of its own list only. The Secret of a container registry has KeyUsername,
+// KeyPassword and KeyCABundle.
 const (
 	// KeyEndpoint confirms the endpoint that credentials are sent to.
 	KeyEndpoint = "endpoint"

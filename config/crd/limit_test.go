@@ -113,6 +113,8 @@ func limits() []limit {
 		{allFields, []string{"spec.talos.configPatches[].path"}, []string{"/machine"}, []string{"machine"}},
 		{allFields, []string{"spec.talos.configPatches[].target", "spec.talos.strategicPatches[].target"}, []string{"all", "control-plane", "worker"}, []string{"workers"}},
 		{allFields, []string{"spec.talos.strategicPatches[].patch"}, []string{"a"}, none},
+		{allFields, []string{"spec.registries[].host"}, []string{"registry.example.com", "10.40.0.5:5000", "localhost"}, []string{`""`, "https://registry.example.com", "registry.example.com/path", "registry.example.com:port"}},
+		{allFields, []string{"spec.registries[].secretRef.name"}, some, none},
 		{allFields, []string{"spec.addons.cni.type"}, []string{"cilium", "none"}, []string{"flannel"}},
 		{allFields, []string{"spec.addons.storage.type"}, []string{"longhorn", "none"}, []string{"rook"}},
 		{allFields, []string{"spec.addons.storage.replicaCount"}, []string{"1"}, []string{"0"}},

@@ -20,7 +20,7 @@ func TestWhatIsRequiredCannotBeLeftOut(t *testing.T) {
 			"provider", "providerRef", "providerRef.name", "cluster", "network", "talos", "cluster.name", "cluster.controlPlane",
 			"network.podCIDR", "network.serviceCIDR", "network.loadBalancerPool.start", "network.loadBalancerPool.end",
 			"talos.version", "talos.schematic", "talos.configPatches[].op", "talos.configPatches[].path", "talos.configPatches[].value",
-			"talos.strategicPatches[].patch", "controlPlaneExposure.hostname",
+			"talos.strategicPatches[].patch", "controlPlaneExposure.hostname", "registries[].host", "registries[].secretRef", "registries[].secretRef.name",
 			"addons.capi.infrastructureProviders[].name", "addons.capi.infrastructureProviders[].credentialsSecretRef.name",
 		}, below("cluster.controlPlane", pool)...), below("cluster.workers", pool)...),
 		"machinerequest":      {"providerRef", "providerRef.name", "machineName", "role", "cpu", "memoryMB", "diskGB", "extraDisks[].sizeGB"},

@@ -16,7 +16,12 @@ import (
 
 // config is the configuration of a machine for the endpoint that is settled by now.
 func (s *Session) config(m Machine, loopback bool, known v1alpha1.MachineRequestStatus) ([]byte, error) {
-	config, err := s.Plan.config(s.access.secrets, m, settled{s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, loopback, known, s.networkOf(m), s.timeServers()})
+	if s.registries.unknown != nil {
+		return nil, s.registries.unknown
+	}
+	config, err := s.Plan.config(s.access.secrets, m, settled{
+		s.Status.ControlPlaneEndpoint, s.endpoint.loadBalancer, loopback, known, s.networkOf(m), s.timeServers(), s.registries.all,
+	})
 	if err != nil {
 		return nil, &Failure{Reason: "InvalidTalosConfig", Message: err.Error()}
 	}

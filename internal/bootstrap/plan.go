@@ -280,12 +280,13 @@ type settled struct {
 	known              v1alpha1.MachineRequestStatus
 	network            *v1alpha1.MachineNetwork // nil: DHCP, or the platform
 	timeServers        []string                 // of a machine with such a network
+	registries         []talos.Registry         // that nodes log in to
 }
 
 // config is the machine configuration of one machine of the plan.
 func (p Plan) config(secrets []byte, m Machine, s settled) ([]byte, error) {
 	cluster := p.Talos
-	cluster.Endpoint = s.endpoint
+	cluster.Endpoint, cluster.Registries = s.endpoint, s.registries
 	if s.balancer != "" {
 		cluster.TalosSANs = []string{s.endpoint}
 	}
@@ -318,7 +319,7 @@ func (p Plan) check(secrets []byte) error {
 		balancer = "192.0.2.1"
 	}
 	return p.forEachRole(func(m Machine) error {
-		if _, err := p.config(secrets, m, settled{cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, true, placeholder(m), nil, nil}); err != nil {
+		if _, err := p.config(secrets, m, settled{cmp.Or(p.Endpoint, "endpoint.invalid"), balancer, true, placeholder(m), nil, nil, nil}); err != nil {
 			return &Failure{Reason: "InvalidTalosConfig", Message: err.Error()}
 		}
 		return nil

@@ -185,7 +185,7 @@ func TestLoadBalancerGetsIntoTheConfigurationOfControlPlanes(t *testing.T) {
 		"without a load balancer there is nothing": {"", plan.Machines[0], false},
 	} {
 		known := v1alpha1.MachineRequestStatus{NodeProviderID: "gce://project/zone/name"}
-		config, err := plan.config(secrets, tc.machine, settled{"api.example.com", tc.balancer, true, known, nil, nil})
+		config, err := plan.config(secrets, tc.machine, settled{"api.example.com", tc.balancer, true, known, nil, nil, nil})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,6 +47,7 @@ func Steps() []Step {
 	return []Step{
 		{v1alpha1.BootstrapPending, renewCredentials},
 		{v1alpha1.BootstrapPending, checkProvider},
+		{v1alpha1.BootstrapPending, readRegistries},
 		{v1alpha1.BootstrapPending, reserveAddresses},
 		{v1alpha1.BootstrapProvisioningMachines, checkSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, requestLoadBalancer},
@@ -103,6 +104,7 @@ type Session struct {
 
 	// What steps leave to later ones, by the steps that set it.
 	provider   *v1alpha1.ProviderConfig // set by checkProvider
+	registries registryResults          // set by readRegistries
 	machines   machineResults           // set by requestMachines
 	endpoint   endpointResults          // set by requestLoadBalancer and addLoopback
 	access     accessResults            // set by prepareUserData, makeSecrets and issueTalosconfig

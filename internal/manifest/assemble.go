@@ -79,19 +79,22 @@ func (m *Manifest) placeSecrets() (problems []Problem) {
 		case !referred:
 			problems = append(problems, m.At(s, "metadata.name", fmt.Sprintf("nothing refers to Secret %s; name it in spec.credentialsRef of the ProviderConfig", s.Name)))
 		default:
-			problems = append(problems, m.At(s, "metadata.name", fmt.Sprintf("secret %s is not the one that spec.credentialsRef of the ProviderConfig names: %s; nor does spec.addons.capi.infrastructureProviders name it", key, credentials)))
+			problems = append(problems, m.At(s, "metadata.name", fmt.Sprintf("secret %s is not the one that spec.credentialsRef of the ProviderConfig names: %s; nor does spec.addons.capi.infrastructureProviders or spec.registries name it", key, credentials)))
 		}
 		seen[key] = true
 	}
 	return problems
 }
 
-// addonKeys are the Secrets that addons of the cluster refer to.
+// addonKeys are the Secrets that addons and registries of the cluster refer to.
 func (m *Manifest) addonKeys() (out []types.NamespacedName) {
 	for _, p := range m.Cluster.Spec.Addons.CAPI.InfrastructureProviders {
 		if ref := p.CredentialsSecretRef; ref != nil {
 			out = append(out, ref.In(m.Cluster.Namespace))
 		}
+	}
+	for _, r := range m.Cluster.Spec.Registries {
+		out = append(out, types.NamespacedName{Namespace: m.Cluster.Namespace, Name: r.SecretRef.Name})
 	}
 	return out
 }

@@ -26,7 +26,7 @@ type Manifest struct {
 	Provider *v1alpha1.ProviderConfig
 	// Secret with the provider's credentials, if the file has it.
 	Secret *corev1.Secret
-	// Others are the Secrets of the file that addons refer to.
+	// Others are the Secrets of the file that addons and registries refer to.
 	Others []*corev1.Secret
 	// Pools are the NetworkPools that the ProviderConfig refers to, as far as the file has
 	// them.

@@ -56,8 +56,21 @@ type Cluster struct {
 	// TalosSANs are further names of the Talos API server alone.
 	TalosSANs []string
 
+	// Registries are those that nodes need credentials or an authority for.
+	Registries []Registry
+
 	JSONPatches  []JSONPatch
 	MergePatches []MergePatch
+}
+
+// Registry is how nodes log in to a container registry.
+type Registry struct {
+	// Host with the port unless it is 443.
+	Host string
+	// Username and Password; empty: no login.
+	Username, Password string
+	// CA is the authority of the certificate in PEM; empty: one that Talos trusts.
+	CA []byte
 }
 
 // SharedIP is a virtual address on the control planes. It answers only while

@@ -49,6 +49,7 @@ func nodeConfig(secrets []byte, c Cluster, n Node) (config.Provider, error) {
 			return withStatic(p, contract, n.Static, c.SharedIP, n.Role)
 		},
 		func(p config.Provider) (config.Provider, error) { return withLoopback(p, c.LoopbackAddress, n) },
+		func(p config.Provider) (config.Provider, error) { return withRegistries(p, c.Registries) },
 		func(p config.Provider) (config.Provider, error) { return withDisks(p, contract, n.ExtraDisks) },
 		func(p config.Provider) (config.Provider, error) { return withJSONPatches(p, c.JSONPatches, n.Role) },
 		func(p config.Provider) (config.Provider, error) { return withMergePatches(p, c.MergePatches, n.Role) },
