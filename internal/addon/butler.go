@@ -141,3 +141,27 @@ func own(c cluster, a *Addon, repository, tag string) {
 	a.Values = map[string]any{"image": image, "replicaCount": c.pair()}
 	a.Ready.Workloads = deployments(butlerSystem, a.Key)
 }
+
+// Image is the image of a controller of this project.
+type Image struct{ Repository, Tag, Digest string }
+
+func (i Image) String() string {
+	text := i.Repository + ":" + i.Tag
+	if i.Digest != "" {
+		text += "@" + i.Digest
+	}
+	return text
+}
+
+// Image returns the image of an addon of this project; other addons, and those without pods,
+// have none.
+func (a Addon) Image() (out Image) {
+	if a.Source.Kind != ChartCarried {
+		return out
+	}
+	image, _ := a.Values["image"].(map[string]any)
+	out.Repository, _ = image["repository"].(string)
+	out.Tag, _ = image["tag"].(string)
+	out.Digest, _ = image["digest"].(string)
+	return out
+}

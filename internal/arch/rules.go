@@ -279,7 +279,7 @@ var rules = []Rule{
 			"api/v1alpha1", "charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/image/...", "internal/manifest", "internal/plane", "internal/sim/datacenter",
 			"internal/ui", "internal/version",
 		},
-		InTests: []string{"internal/arch"},
+		InTests: []string{"internal/arch", "internal/image/imagetest"},
 	},
 }
 
@@ -295,7 +295,7 @@ var guards = []Guard{
 	{Prefix: "github.com/nutanix-cloud-native", Importers: []string{"provider/nutanix", "internal/sim/nutanix/...", "cmd/butler-provider-nutanix", "internal/cli/matrix"}},
 	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/hosted", "internal/sim/talos"}},
 	{Prefix: "github.com/cosi-project", Importers: []string{"internal/talos", "internal/sim/talos"}},
-	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts", "hack/render"}},
+	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts", "hack/render", "hack/release"}},
 	{Prefix: "github.com/google/go-containerregistry", Importers: []string{"internal/image/...", "internal/registry", "internal/cli", "hack/..."}},
 	{Prefix: "sigs.k8s.io/cluster-api", Importers: []string{"internal/addon/source", "internal/sim/clusterapi"}},
 	{Prefix: "github.com/stretchr/testify", Importers: nil},

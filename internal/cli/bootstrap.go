@@ -103,10 +103,18 @@ func (f bootstrapFlags) setup(a App, m *manifest.Manifest) (sim.Setup, error) {
 		return sim.Setup{}, err
 	}
 	setup, err := f.simulator.setup(seed)
-	if err != nil || f.charts != "" {
+	if err != nil {
 		return setup, err
 	}
 	addons, err := operation.AddonsOf(m)
-	setup.Seed.Artifacts = operation.Artifacts(addons)
-	return setup, err
+	if err != nil {
+		return setup, err
+	}
+	if setup.Seed.Artifacts, err = operation.ImageArtifacts(addons); err != nil {
+		return setup, failure.New(failure.Usage, err)
+	}
+	if f.charts == "" {
+		setup.Seed.Artifacts = append(setup.Seed.Artifacts, operation.Artifacts(addons)...)
+	}
+	return setup, nil
 }

@@ -64,7 +64,11 @@ func New(p Program, r Release) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mutate.ConfigFile(image, config(image, p, r))
+	file, err := config(image, p, r)
+	if err != nil {
+		return nil, err
+	}
+	return mutate.ConfigFile(image, file)
 }
 
 func history(r Release, what string) v1.History {
@@ -79,10 +83,10 @@ func (r Release) created() time.Time {
 }
 
 // config returns the configuration of an image that has all its layers.
-func config(image v1.Image, p Program, r Release) *v1.ConfigFile {
+func config(image v1.Image, p Program, r Release) (*v1.ConfigFile, error) {
 	file, err := image.ConfigFile()
 	if err != nil {
-		file = &v1.ConfigFile{} // an image in memory always has one
+		return nil, err
 	}
 	file = file.DeepCopy()
 	file.OS, file.Architecture, file.Variant = p.Platform.OS, p.Platform.Architecture, p.Platform.Variant
@@ -94,7 +98,7 @@ func config(image v1.Image, p Program, r Release) *v1.ConfigFile {
 		Env:        []string{"PATH=/", "HOME=/home/nonroot", "SSL_CERT_FILE=/" + certificatesPath},
 		Labels:     Labels(p.Name, r),
 	}
-	return file
+	return file, nil
 }
 
 // Labels returns the labels of an image, which are the annotations of its index too.

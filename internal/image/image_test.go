@@ -90,7 +90,11 @@ func TestTheDockerfileHasTheSettingsOfImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := config(empty.Image, Program{}, Release{}).Config
+	file, err := config(empty.Image, Program{}, Release{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := file.Config
 	for _, line := range []string{
 		"USER " + c.User, fmt.Sprintf("ENTRYPOINT [%q]", c.Entrypoint[0]), "ENV " + strings.Join(c.Env, " "), "WORKDIR " + c.WorkingDir,
 	} {

@@ -5,6 +5,7 @@ package image
 
 import (
 	"encoding/json"
+	"errors"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -45,9 +46,11 @@ func NewSet(name string, programs []Program, r Release) (Set, error) {
 		s.Index = mutate.AppendManifests(s.Index, mutate.IndexAddendum{Add: image, Descriptor: *subject})
 		s.Attached = append(s.Attached, bill)
 	}
-	if index, ok := mutate.Annotations(s.Index, Labels(name, r)).(v1.ImageIndex); ok {
-		s.Index = index
+	annotated, ok := mutate.Annotations(s.Index, Labels(name, r)).(v1.ImageIndex)
+	if !ok {
+		return s, errors.New("the library returned no index for an index")
 	}
+	s.Index = annotated
 	return s, nil
 }
 

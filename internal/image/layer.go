@@ -7,7 +7,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -55,12 +55,12 @@ func Tar(files []File) ([]byte, error) {
 		if f.IsDir() {
 			header.Typeflag = tar.TypeDir
 		}
-		_, err := 0, w.WriteHeader(header)
+		err := w.WriteHeader(header)
 		if err == nil {
 			_, err = w.Write(f.Content)
 		}
 		if err != nil {
-			return nil, errors.Join(errors.New("write "+f.Name+" into a layer"), err)
+			return nil, fmt.Errorf("write %s into a layer: %w", f.Name, err)
 		}
 	}
 	return out.Bytes(), w.Close()

@@ -123,7 +123,7 @@ func (l *Launch) startSimulator(ctx context.Context, o *operation.Operation) (er
 		return err
 	}
 	l.Progress.Step(fmt.Sprintf("simulated %s: %s", l.Provider.Type, o.Simulator.Admin))
-	if len(l.Setup.Seed.Artifacts) > 0 {
+	if operation.HasStandIns(l.Setup) {
 		l.Progress.Step("addons: stand-ins for the charts; --charts upstream uses the real ones")
 	}
 	return nil

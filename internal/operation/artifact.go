@@ -4,6 +4,7 @@
 package operation
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/butlerdotdev/butler/internal/addon"
@@ -49,6 +50,11 @@ func Artifacts(addons []addon.Addon) (out []registry.Artifact) {
 		}
 	}
 	return out
+}
+
+// HasStandIns reports whether charts or manifests of a rehearsal are stand-ins.
+func HasStandIns(s sim.Setup) bool {
+	return slices.ContainsFunc(s.Seed.Artifacts, func(a registry.Artifact) bool { return a.Kind != registry.Image })
 }
 
 // IdleFaults reports faults of addons that will not happen: no stand-in has what would

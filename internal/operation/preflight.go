@@ -35,6 +35,8 @@ func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret 
 	}
 	network := make(chan []provider.Finding, 1)
 	go func() { network <- o.checkAddresses(m) }()
+	images := make(chan []provider.Finding, 1)
+	go func() { images <- o.checkImages(m) }()
 	findings, err := o.askPlatform(p, m, secret, plan, progress)
 	if o.ctx.Err() != nil {
 		return o.Ended()
@@ -43,7 +45,7 @@ func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret 
 		why := strings.TrimSuffix(err.Error(), "; it is tried again")
 		return failure.Refusedf("preflight: %s; nothing was created", why)
 	}
-	findings = slices.Concat(findings, pools, <-network, checkAddons(m, secret))
+	findings = slices.Concat(findings, pools, <-network, <-images, checkAddons(m, secret))
 	count := map[provider.Verdict]int{}
 	for _, f := range findings {
 		count[f.Verdict]++

@@ -25,8 +25,10 @@ type Options struct {
 	Username, Password string
 	// Anonymous does not log in at all.
 	Anonymous bool
-	// CA is a PEM file with an authority to trust besides those of the system.
-	CA string
+	// CA is a PEM file with an authority to trust besides those of the system; CAData is its
+	// content, instead.
+	CA     string
+	CAData []byte
 	// Insecure speaks HTTP without TLS.
 	Insecure bool
 	// Transport carries every request; nil is the ordinary network. CA does not apply to it.
@@ -68,19 +70,21 @@ func (o Options) transport() (http.RoundTripper, error) {
 	if !ok {
 		return nil, errors.New("the transport of the registry library has changed")
 	}
-	if o.CA == "" {
+	if o.CA == "" && len(o.CAData) == 0 {
 		return base, nil
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	data, err := os.ReadFile(o.CA)
-	if err != nil {
-		return nil, fmt.Errorf("read the authority of the registry: %w", err)
+	data := o.CAData
+	if len(data) == 0 {
+		if data, err = os.ReadFile(o.CA); err != nil {
+			return nil, fmt.Errorf("read the authority of the registry: %w", err)
+		}
 	}
 	if !pool.AppendCertsFromPEM(data) {
-		return nil, fmt.Errorf("the authority of the registry: %s has no certificate", o.CA)
+		return nil, errors.New("the authority of the registry has no certificate in PEM")
 	}
 	transport := base.Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}

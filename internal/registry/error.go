@@ -28,6 +28,8 @@ func reason(err error) error {
 		request   *url.Error
 	)
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.As(err, &dns):

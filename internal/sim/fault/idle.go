@@ -33,7 +33,7 @@ func (p Plan) Idle(addons map[Kind][]string) (out []string) {
 
 func (f Fault) affectsAddons() bool {
 	switch f.Kind {
-	case ChartUnavailable, AddonNotReady, WebhookRefuses, HookFails:
+	case ChartUnavailable, ImageMissing, AddonNotReady, WebhookRefuses, HookFails:
 		return true
 	default:
 		return false

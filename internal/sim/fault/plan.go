@@ -41,6 +41,7 @@ const (
 	APIServerDies Kind = "apiServerDies" // the API server of a control plane ends
 
 	ChartUnavailable Kind = "chartUnavailable" // an addon's chart or manifest cannot be fetched
+	ImageMissing     Kind = "imageMissing"     // the registry lacks the image of an addon of this project
 	AddonNotReady    Kind = "addonNotReady"    // an addon's pods do not get ready
 	WebhookRefuses   Kind = "webhookRefuses"   // an addon's webhook refuses what it is asked
 	HookFails        Kind = "hookFails"        // the pods of an addon's hooks fail

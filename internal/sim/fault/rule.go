@@ -49,6 +49,7 @@ func rules() map[Kind]rule {
 		APIServerDies: {takes: []string{"machine", "after", "for"}, needs: []string{"for"}},
 
 		ChartUnavailable: {takes: append(slices.Clone(addon), "times")},
+		ImageMissing:     {takes: addon},
 		AddonNotReady:    {takes: addon},
 		WebhookRefuses:   {takes: addon},
 		HookFails:        {takes: addon},

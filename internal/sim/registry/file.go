@@ -27,13 +27,13 @@ func (s *shelf) putFile(a Artifact, u *url.URL) error {
 		return err
 	}
 	dir := path.Join(u.Host, repository, "releases/download", a.Version)
-	s.items[dir+"/"+file] = &item{[]string{a.Addon}, yamlType, once(m.YAML)}
+	s.items[dir+"/"+file] = &item{addons: []string{a.Addon}, mediaType: yamlType, content: once(m.YAML)}
 	if a.Kind == Provider {
 		metadata := func() ([]byte, error) { return standin.Metadata(repository, a.Version) }
 		if _, err := metadata(); err != nil {
 			return err
 		}
-		s.items[dir+"/metadata.yaml"] = &item{[]string{a.Addon}, yamlType, once(metadata)}
+		s.items[dir+"/metadata.yaml"] = &item{addons: []string{a.Addon}, mediaType: yamlType, content: once(metadata)}
 	}
 	s.note(a.Addon, m.Traits)
 	return nil

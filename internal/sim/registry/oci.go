@@ -112,7 +112,7 @@ func (i *image) find(rest string) (*item, error) {
 }
 
 func (t *tagged) item(b blob, mediaType string) *item {
-	return &item{[]string{t.addon}, mediaType, func() ([]byte, error) { return b.content, nil }}
+	return &item{addons: []string{t.addon}, mediaType: mediaType, content: func() ([]byte, error) { return b.content, nil }}
 }
 
 func (i *image) tags() (*item, error) {
@@ -121,5 +121,5 @@ func (i *image) tags() (*item, error) {
 		tags, addons = append(tags, t.tag()), append(addons, t.addon)
 	}
 	content, err := json.Marshal(map[string]any{"name": i.name, "tags": tags})
-	return &item{addons, "application/json", func() ([]byte, error) { return content, nil }}, err
+	return &item{addons: addons, mediaType: "application/json", content: func() ([]byte, error) { return content, nil }}, err
 }

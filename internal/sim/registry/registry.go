@@ -29,6 +29,7 @@ const (
 	Chart    Kind = "chart"    // from an HTTP repository, or with oci:// from a registry
 	Manifest Kind = "manifest" // one file
 	Provider Kind = "provider" // components of a Cluster API provider, and the metadata beside them
+	Image    Kind = "image"    // an image of this project, of which a registry knows the manifest only
 )
 
 // Artifact is something that clusters will ask for.
@@ -41,6 +42,7 @@ type Artifact struct {
 	URL     string `json:"url"`
 	Name    string `json:"name,omitempty"` // of the chart
 	Version string `json:"version"`
+	Digest  string `json:"digest,omitempty"` // of an image that is asked for by its digest
 }
 
 // Options say what to serve, and where.
@@ -105,6 +107,9 @@ func Idle(p fault.Plan, artifacts []Artifact) ([]string, error) {
 func (r *Registry) route(target string) {
 	for _, host := range r.shelf.hosts() {
 		r.options.Network.Route(net.JoinHostPort(host, "443"), target)
+	}
+	for address := range r.shelf.ports {
+		r.options.Network.Route(address, target)
 	}
 }
 

@@ -304,3 +304,39 @@ func TestTraefikCarriesTheStandardChannel(t *testing.T) {
 	}
 	t.Errorf("it has nothing of %v", a.Source.WithoutCRDs)
 }
+
+// TestImagesAreAskedFor by tag and by digest, also at a port of their own.
+func TestImagesAreAskedFor(t *testing.T) {
+	pinned := "sha256:" + strings.Repeat("a", 64)
+	w := start(t, registry.Options{
+		Faults: injector(t, "{kind: imageMissing, addon: gone}"),
+		Artifacts: []registry.Artifact{
+			{Addon: "one", Kind: registry.Image, URL: "oci://ghcr.io/mine/one", Version: "v1.2.3", Digest: pinned},
+			{Addon: "two", Kind: registry.Image, URL: "oci://registry.example.com:5000/mine/two", Version: "v1.2.3"},
+			{Addon: "gone", Kind: registry.Image, URL: "oci://ghcr.io/mine/gone", Version: "v1.2.3"},
+		},
+	})
+	for reason, c := range map[string]struct {
+		url    string
+		status int
+	}{
+		"by tag":               {"https://ghcr.io/v2/mine/one/manifests/v1.2.3", http.StatusOK},
+		"by digest":            {"https://ghcr.io/v2/mine/one/manifests/" + pinned, http.StatusOK},
+		"by another digest":    {"https://ghcr.io/v2/mine/one/manifests/sha256:" + strings.Repeat("b", 64), http.StatusNotFound},
+		"of another version":   {"https://ghcr.io/v2/mine/one/manifests/v9.9.9", http.StatusNotFound},
+		"at a port":            {"https://registry.example.com:5000/v2/mine/two/manifests/v1.2.3", http.StatusOK},
+		"that a fault removes": {"https://ghcr.io/v2/mine/gone/manifests/v1.2.3", http.StatusNotFound},
+		"of a registry":        {"https://registry.example.com:5000/v2/", http.StatusOK},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			answer, err := w.Head(c.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != c.status {
+				t.Errorf("%s answers %s", c.url, answer.Status)
+			}
+		})
+	}
+}

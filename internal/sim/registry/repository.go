@@ -38,7 +38,7 @@ func (r *repository) item() *item {
 			addons = append(addons, e.addon)
 		}
 	}
-	return &item{addons, "text/yaml", once(r.index)}
+	return &item{addons: addons, mediaType: "text/yaml", content: once(r.index)}
 }
 
 func (r *repository) index() ([]byte, error) {

@@ -5,6 +5,7 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (r *Registry) serve(w http.ResponseWriter, q *http.Request) {
 	}
 	w.Header().Set("Content-Type", i.mediaType)
 	if ofRegistry(q) {
-		w.Header().Set("Docker-Content-Digest", "sha256:"+sum(content))
+		w.Header().Set("Docker-Content-Digest", cmp.Or(i.digest, "sha256:"+sum(content)))
 	}
 	http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(content))
 }
@@ -47,6 +48,13 @@ func (r *Registry) answer(q *http.Request) ([]byte, *item, error) {
 	}
 	if i == nil {
 		return nil, nil, &refusal{http.StatusNotFound, "NAME_UNKNOWN", "the rehearsal has no stand-in for this address"}
+	}
+	if i.image {
+		if err := r.refuseImage(q, i); err != nil {
+			return nil, nil, err
+		}
+		content, err := i.content()
+		return content, i, err
 	}
 	for _, addon := range i.addons {
 		if r.options.Faults.ArtifactUnavailable(addon) {

@@ -22,6 +22,7 @@ type shelf struct {
 	items  map[string]*item        // by host and path
 	images map[string]*image       // by host and path
 	addons map[fault.Kind][]string // that each kind of fault can happen to
+	ports  map[string]bool         // hosts of images with a port of their own
 }
 
 // item is what one address answers with.
@@ -29,10 +30,12 @@ type item struct {
 	addons    []string // whose faults it shares
 	mediaType string
 	content   func() ([]byte, error)
+	image     bool   // of a controller: it can be missing
+	digest    string // by which it is known; empty: that of the content
 }
 
 func newShelf(artifacts []Artifact) (*shelf, error) {
-	s := &shelf{items: map[string]*item{}, images: map[string]*image{}, addons: map[fault.Kind][]string{}}
+	s := &shelf{items: map[string]*item{}, images: map[string]*image{}, addons: map[fault.Kind][]string{}, ports: map[string]bool{}}
 	repositories := map[string]*repository{}
 	var wrong []error
 	for _, a := range artifacts {
@@ -50,6 +53,10 @@ func (s *shelf) put(a Artifact, repositories map[string]*repository) error {
 	u, err := url.Parse(strings.ReplaceAll(a.URL, "%s", a.Version))
 	if err != nil {
 		return err
+	}
+	if a.Kind == Image && u.Scheme == "oci" && u.Host != "" {
+		s.putImage(a, u)
+		return nil
 	}
 	if u.Host == "" || u.Port() != "" {
 		return errors.New("its address has no host, or a port of its own")
@@ -80,7 +87,7 @@ func (s *shelf) putChart(a Artifact, at string, repositories map[string]*reposit
 	archive := once(c.Archive)
 	file := a.Name + "-" + a.Version + ".tgz"
 	r.add(entry{chart: c, file: file, archive: archive, addon: a.Addon})
-	s.items[at+"/"+file] = &item{[]string{a.Addon}, "application/gzip", archive}
+	s.items[at+"/"+file] = &item{addons: []string{a.Addon}, mediaType: "application/gzip", content: archive}
 	s.note(a.Addon, c.Traits)
 	return nil
 }
@@ -122,8 +129,8 @@ func (s *shelf) find(host, at string) (*item, error) {
 }
 
 func (s *shelf) hasImages(host string) bool {
-	for address := range s.images {
-		if strings.HasPrefix(address, host+"/") {
+	for _, address := range slices.AppendSeq(slices.Collect(maps.Keys(s.images)), maps.Keys(s.items)) {
+		if strings.HasPrefix(address, host+"/v2/") {
 			return true
 		}
 	}
