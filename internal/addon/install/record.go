@@ -18,6 +18,7 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/butlerdotdev/butler/internal/addon"
+	"github.com/butlerdotdev/butler/internal/addon/source"
 )
 
 const (
@@ -148,4 +149,18 @@ func (c *connection) hashKey(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("keep Secret %s/%s: %w", metav1.NamespaceSystem, keySecret, err)
 	}
 	return s.Data[keyField], nil
+}
+
+// checkUnchanged refuses content that the same place hands out for a version with another
+// checksum than at first: a version that was published does not change. Charts of this project are
+// carried, and those of development builds do change.
+func (r record) checkUnchanged(a addon.Addon, content source.Content) error {
+	if a.Source.Kind == addon.ChartCarried || r.Digest == "" || content.Digest == "" {
+		return nil
+	}
+	if r.Version != a.Version || r.Origin != content.Origin || r.Digest == content.Digest {
+		return nil
+	}
+	return fmt.Errorf("%s %s from %s has changed since it was first used: its checksum was %s and is %s; find out why, and if the change is wanted, delete ConfigMap %s/%s%s",
+		a.Key, a.Version, content.Origin, r.Digest, content.Digest, metav1.NamespaceSystem, recordPrefix, a.Key)
 }

@@ -213,3 +213,29 @@ func TestTextIsTheSameFromOneTimeToTheNext(t *testing.T) {
 		}
 	}
 }
+
+func TestAPublishedVersionDoesNotChange(t *testing.T) {
+	first := record{Version: "1.0.0", Origin: "https://charts.example.com", Digest: "sha256:1"}
+	cases := map[string]struct {
+		kind                    addon.SourceKind
+		version, origin, digest string
+		refused                 bool
+	}{
+		"the same":               {addon.ChartRepository, "1.0.0", first.Origin, "sha256:1", false},
+		"other content":          {addon.ChartRepository, "1.0.0", first.Origin, "sha256:2", true},
+		"other components":       {addon.Components, "1.0.0", first.Origin, "sha256:2", true},
+		"another version":        {addon.ChartRepository, "1.0.1", first.Origin, "sha256:2", false},
+		"another place":          {addon.ChartRepository, "1.0.0", "/srv/charts", "sha256:2", false},
+		"carried in a new build": {addon.ChartCarried, "1.0.0", first.Origin, "sha256:2", false},
+		"nothing was fetched":    {addon.Objects, "1.0.0", first.Origin, "", false},
+	}
+	for reason, c := range cases {
+		t.Run(reason, func(t *testing.T) {
+			a := addon.Addon{Key: "tea", Version: c.version, Source: addon.Source{Kind: c.kind}}
+			err := first.checkUnchanged(a, source.Content{Origin: c.origin, Digest: c.digest})
+			if (err != nil) != c.refused {
+				t.Errorf("checkUnchanged = %v", err)
+			}
+		})
+	}
+}

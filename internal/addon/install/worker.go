@@ -177,6 +177,9 @@ func (w *worker) pass(ctx context.Context, t task) error {
 	}
 	if r.Mark != mark || w.again {
 		content, err := w.bring(ctx, t)
+		if err == nil {
+			err = w.at(fetching, r.checkUnchanged(t.Addon, content))
+		}
 		if err != nil {
 			return err
 		}
