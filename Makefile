@@ -101,8 +101,9 @@ test-faults: ## Run the labs, the whole fault matrix (docs/contributing/faults.m
 	BUTLER_TEST_FAULTS=all go test -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 4h -v -run 'Test./($(PLATFORM))' ./internal/cli/matrix
 
 .PHONY: lint
-lint: ## Run the linters of .golangci.yml.
+lint: ## Run the linters of .golangci.yml, and that of the workflows.
 	$(TOOL) golangci-lint run ./...
+	$(TOOL) actionlint -shellcheck= -pyflakes= .github/workflows/*.yaml
 
 .PHONY: format
 format: ## Format all Go files.
@@ -132,9 +133,20 @@ verify: generate manifests ## Check go.mod, generated files, formatting, import 
 	@go run ./hack/size
 	@test -z "$$(git status --porcelain)" || { git status --short; git --no-pager diff; echo 'verify: the files above are not committed, or differ from what `make generate manifests` writes'; exit 1; }
 
+.PHONY: licences
+licences: ## List the linked modules with their licences; fail on one that is unknown or not allowed.
+	@go run ./hack/licences
+
+# A copy of the database: VULNDB=file:///DIR.
+VULNDB ?=
+
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities in what the programs call.
+	@go run ./hack/vulncheck $(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./cmd/...
+
 .PHONY: clean
-clean: ## Remove bin/.
-	rm -rf $(BIN)
+clean: ## Remove bin/ and dist/.
+	rm -rf $(BIN) $(DIST)
 
 ##@ Release
 
@@ -152,13 +164,41 @@ rootfs: build-one # Write the files of the image of BINARY=… into ROOTFS=….
 release-info: # Print version, commit and date of the commit.
 	@echo '$(VERSION) $(COMMIT) $(DATE)'
 
+DIST ?= dist
+# The platforms of butleradm. Images are for those of Linux among them.
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+IMAGE_ARCH = $(subst $() ,$(COMMA),$(patsubst linux/%,%,$(filter linux/%,$(PLATFORMS))))
+COMMA     := ,
+
 # IMAGES is a directory, or a file whose name ends with .tar.
-IMAGES ?= dist/images.tar
+IMAGES ?= $(DIST)/images.tar
 
 .PHONY: images
 images: ## Build the images of all controllers, amd64 and arm64, into IMAGES=dist/images.tar; no Docker.
 	@$(MAKE) --no-print-directory build-one BINARY=butleradm
-	@$(BIN)/butleradm images build --to $(IMAGES)
+	@$(BIN)/butleradm images build --to $(IMAGES) --arch $(IMAGE_ARCH)
+
+# Images first: butleradm carries their digests. Nothing is published.
+.PHONY: release-dry-run
+release-dry-run: export VERSION := $(VERSION)
+release-dry-run: export COMMIT := $(COMMIT)
+release-dry-run: export DATE := $(DATE)
+release-dry-run: ## Build a whole release into dist/: PLATFORMS='linux/amd64 …' selects. Cold, each platform takes 8 to 12 minutes.
+	@rm -rf $(DIST) $(BIN)/release
+	@$(MAKE) --no-print-directory images IMAGES=$(DIST)/butler-images-$(VERSION).tar
+	@set -e; digests=$$($(BIN)/butleradm images list --from $(DIST)/butler-images-$(VERSION).tar | sed 's/:[^ ]* /=/' | paste -s -d , -); \
+	for platform in $(PLATFORMS); do \
+		echo "butleradm for $$platform"; \
+		$(MAKE) --no-print-directory build-one BINARY=butleradm DIGESTS="$$digests" GOOS=$${platform%/*} GOARCH=$${platform#*/} BIN=$(BIN)/release/$${platform%/*}-$${platform#*/}; \
+	done; \
+	DIGESTS="$$digests" $(BIN)/butleradm images build --only butleradm --to $(DIST)/butleradm-image-$(VERSION).tar --arch $(IMAGE_ARCH); \
+	go run ./hack/licences -texts $(DIST)/licences.txt >/dev/null; \
+	go run ./hack/release -dist $(DIST) -build $(BIN)/release -version $(VERSION) -commit $(COMMIT) -date $(DATE) -digests "$$digests"
+	@ls -l $(DIST) $(DIST)/charts
+
+.PHONY: test-dist
+test-dist: ## Install from dist/ into an empty home, and run version and the demo there.
+	@go run ./hack/trydist -dist $(DIST)
 
 .PHONY: docker-build
 docker-build: BINARY ?= $(firstword $(subst :, ,$(notdir $(IMG))))
