@@ -35,12 +35,13 @@ func (c cluster) cloudNodes() map[string]any {
 	return map[string]any{controlPlaneLabel: ""}
 }
 
-// throughKubePrism leads a pod on the node's network to the API server while
-// there is no service network.
-func throughKubePrism() []any {
+// toAPIServer leads a pod on the node's network to the API server while there is no service
+// network.
+func (c cluster) toAPIServer() []any {
+	host, port := c.apiServer("127.0.0.1")
 	return []any{
-		map[string]any{"name": "KUBERNETES_SERVICE_HOST", "value": "127.0.0.1"},
-		map[string]any{"name": "KUBERNETES_SERVICE_PORT", "value": strconv.Itoa(kubePrismPort)},
+		map[string]any{"name": "KUBERNETES_SERVICE_HOST", "value": host},
+		map[string]any{"name": "KUBERNETES_SERVICE_PORT", "value": strconv.Itoa(port)},
 	}
 }
 
@@ -82,7 +83,7 @@ func (c cluster) awsRegion() string {
 // awsEnv names the profile with the credentials. Without any, the manager acts under the
 // identity of its machine.
 func awsEnv(c cluster) []any {
-	env := throughKubePrism()
+	env := c.toAPIServer()
 	add := func(name, value string) { env = append(env, map[string]any{"name": name, "value": value}) }
 	if region := c.awsRegion(); region != "" {
 		add("AWS_REGION", region)

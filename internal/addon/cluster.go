@@ -34,6 +34,9 @@ type Facts struct {
 	Namespace, ProviderNamespace string
 	// Hosted clusters have workers only: their control plane runs elsewhere.
 	Hosted bool
+	// APIServer is where pods on the node's network reach the API server: host and port; empty
+	// means KubePrism of their node.
+	APIServer string
 	// WithoutCloud leaves out the cloud controller manager.
 	WithoutCloud bool
 	// Ranges are the addresses of load balancers, such as 10.40.0.20-10.40.0.27, where there

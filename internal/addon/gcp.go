@@ -118,7 +118,7 @@ func gcpDaemonSet(c cluster, version string) map[string]any {
 // gcpContainer goes without the controller that hands out pod addresses: it
 // fails to start where it has none to hand out.
 func gcpContainer(c cluster, version string) map[string]any {
-	env, mounts := throughKubePrism(), []any{map[string]any{"name": "config", "mountPath": gcpConfig, "readOnly": true}}
+	env, mounts := c.toAPIServer(), []any{map[string]any{"name": "config", "mountPath": gcpConfig, "readOnly": true}}
 	if c.credentials() {
 		env = append(env, map[string]any{"name": "GOOGLE_APPLICATION_CREDENTIALS", "value": gcpLogin + "/" + googleFile})
 		mounts = append(mounts, map[string]any{"name": "credentials", "mountPath": gcpLogin, "readOnly": true})

@@ -3,7 +3,12 @@
 
 package addon
 
-import "github.com/butlerdotdev/butler/api/v1alpha1"
+import (
+	"net"
+	"strconv"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+)
 
 const (
 	// gatewayManifest has the experimental channel: tenant control planes are
@@ -31,15 +36,26 @@ func gatewayAPI(_ cluster, a *Addon) {
 	}
 }
 
+// apiServer is where pods on the node's network reach the API server while there is no service
+// network; loopback is how they name their own node.
+func (c cluster) apiServer(loopback string) (host string, port int) {
+	host, text, err := net.SplitHostPort(c.facts.APIServer)
+	if port, _ = strconv.Atoi(text); err != nil || port == 0 {
+		return loopback, kubePrismPort
+	}
+	return host, port
+}
+
 // cilium replaces kube-proxy, which Talos leaves out, and therefore reaches the
 // API server by KubePrism. Talos mounts the cgroups itself and lets no container
 // load kernel modules.
 func cilium(c cluster, a *Addon) {
+	host, port := c.apiServer(kubePrismHost)
 	a.Values = map[string]any{
 		"ipam":                 map[string]any{"mode": "kubernetes"},
 		"kubeProxyReplacement": true,
-		"k8sServiceHost":       kubePrismHost,
-		"k8sServicePort":       kubePrismPort,
+		"k8sServiceHost":       host,
+		"k8sServicePort":       port,
 		"cgroup": map[string]any{
 			"autoMount": map[string]any{"enabled": false},
 			"hostRoot":  "/sys/fs/cgroup",

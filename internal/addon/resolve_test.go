@@ -336,3 +336,28 @@ func TestLatestIsNeverATag(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestPodsOfAHostedClusterReachItsAPIServerByNameWithoutKubePrism(t *testing.T) {
+	spec := v1alpha1.ClusterBootstrapSpec{Provider: v1alpha1.ProviderAWS}
+	spec.Cluster.Name, spec.Network.PodCIDR, spec.Network.ServiceCIDR = "web", "10.244.0.0/16", "10.96.0.0/12"
+	facts := Facts{KubernetesVersion: "v1.32.0", Version: "v0.1.0", Hosted: true, Platform: v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderAWS}}
+	for at, want := range map[string][2]any{"": {"localhost", 7445}, "web.shop.k8s.example.com:443": {"web.shop.k8s.example.com", 443}} {
+		facts.APIServer = at
+		all, err := For(spec, facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range all {
+			switch a.Key {
+			case Cilium:
+				if got := [2]any{a.Values["k8sServiceHost"], a.Values["k8sServicePort"]}; got != want {
+					t.Errorf("%q: Cilium looks at %v", at, got)
+				}
+			case "aws-cloud-controller-manager":
+				if at != "" && !strings.Contains(fmt.Sprint(a.Values["env"]), want[0].(string)) {
+					t.Errorf("%q: the cloud controller manager has %v", at, a.Values["env"])
+				}
+			}
+		}
+	}
+}

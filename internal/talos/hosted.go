@@ -42,10 +42,21 @@ type Hosted struct {
 	// KubeletMounts are directories of the nodes that the kubelet sees, shared in
 	// both directions.
 	KubeletMounts []string
+	// HostEntries are names that a worker resolves without DNS.
+	HostEntries []HostEntry
+	// WithoutKubePrism has kubelets use Endpoint itself. KubePrism passes on connections that
+	// name no host, by which a proxy for several API servers could not tell them apart.
+	WithoutKubePrism bool
 	// ExternalCloudProvider leaves the nodes to a cloud controller manager.
 	ExternalCloudProvider bool
 
 	Keys HostedKeys
+}
+
+// HostEntry is a line of a hosts file.
+type HostEntry struct {
+	Address string
+	Names   []string
 }
 
 // HostedKeys are what a worker needs to join.
@@ -112,12 +123,16 @@ func (h Hosted) generated(contract *machineconfig.VersionContract) (machineconfi
 	if h.Endpoint == "" {
 		return nil, errors.New("the cluster has no endpoint")
 	}
+	prism := constants.DefaultKubePrismPort
+	if h.WithoutKubePrism {
+		prism = 0
+	}
 	input, err := generate.NewInput(h.Name, "https://"+h.Endpoint, kubernetes,
 		generate.WithVersionContract(contract),
 		generate.WithSecretsBundle(h.Keys.bundle()),
 		generate.WithInstallImage(image),
 		generate.WithInstallDisk(disk),
-		generate.WithKubePrismPort(constants.DefaultKubePrismPort),
+		generate.WithKubePrismPort(prism),
 		generate.WithClusterDiscovery(false),
 		generate.WithClusterCNIConfig(&v1alpha1.CNIConfig{CNIName: constants.NoneCNI}),
 	)
@@ -156,7 +171,18 @@ func (h Hosted) set(doc *v1alpha1.Config, n HostedWorker) error {
 	if len(h.TimeServers) > 0 {
 		doc.MachineConfig.MachineTime = &v1alpha1.TimeConfig{TimeServers: h.TimeServers} //nolint:staticcheck // every version takes it, in one document
 	}
+	h.setHosts(doc)
 	return nil
+}
+
+func (h Hosted) setHosts(doc *v1alpha1.Config) {
+	for _, e := range h.HostEntries {
+		if doc.MachineConfig.MachineNetwork == nil {
+			doc.MachineConfig.MachineNetwork = &v1alpha1.NetworkConfig{} //nolint:staticcheck // every version takes it, in one document
+		}
+		network := doc.MachineConfig.MachineNetwork //nolint:staticcheck // as above
+		network.ExtraHostEntries = append(network.ExtraHostEntries, &v1alpha1.ExtraHost{HostIP: e.Address, HostAliases: e.Names})
+	}
 }
 
 // ClusterDNS is the address of the DNS service: the tenth of the service range.

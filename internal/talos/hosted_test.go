@@ -83,3 +83,31 @@ func TestATalosconfigIsSignedForAWhile(t *testing.T) {
 		t.Errorf("%v left, nodes %v, roles %v", left, is.Nodes, is.Certificate.Subject.Organization)
 	}
 }
+
+func TestAWorkerBehindAHostnameResolvesItItself(t *testing.T) {
+	for _, version := range []string{"v1.9.3", "v1.12.0"} {
+		h, _ := hostedFixture(t)
+		h.TalosVersion, h.KubernetesVersion = version, "v1.32.0"
+		h.Endpoint, h.WithoutKubePrism = "web.payments.k8s.example.com:443", true
+		h.HostEntries = []HostEntry{{"10.40.0.200", []string{"web.payments.k8s.example.com", "web.payments.konnectivity.example.com"}}}
+		data, err := WorkerConfig(h, HostedWorker{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := configloader.NewFromBytes(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg.Machine().Features().KubePrism().Enabled() {
+			t.Errorf("%s: KubePrism is on", version)
+		}
+		if got := cfg.Cluster().Endpoint().Host; got != h.Endpoint {
+			t.Errorf("%s: endpoint %s", version, got)
+		}
+		for _, want := range []string{"ip: 10.40.0.200", "- web.payments.k8s.example.com", "- web.payments.konnectivity.example.com"} {
+			if !strings.Contains(string(data), want) {
+				t.Errorf("%s: no %q in\n%s", version, want, data)
+			}
+		}
+	}
+}
