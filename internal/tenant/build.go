@@ -14,6 +14,8 @@ import (
 // Objects are those of a tenant cluster. What cannot be built yet is nil.
 type Objects struct {
 	Cluster, ControlPlane *unstructured.Unstructured
+	// Konnectivity is an Ingress; nil where the host of the control plane creates a route itself.
+	Konnectivity *unstructured.Unstructured
 	// Credentials are Secrets and identities for the infrastructure provider.
 	Credentials []*unstructured.Unstructured
 	// Infrastructure is the infrastructure cluster.
@@ -25,14 +27,15 @@ type Objects struct {
 	Template *unstructured.Unstructured
 	// Workers is their MachineDeployment.
 	Workers *unstructured.Unstructured
-	// Warnings are fields of the ProviderConfig that have no effect on tenant clusters.
+	// Warnings are fields of the ProviderConfig that have no effect on tenant clusters, and an
+	// exposure that this one does not take any more.
 	Warnings []string
 }
 
 // InOrder returns the objects that exist, in the order in which they are applied. Status is not
 // among them.
 func (o Objects) InOrder() []*unstructured.Unstructured {
-	all := append([]*unstructured.Unstructured{o.Cluster, o.ControlPlane}, o.Credentials...)
+	all := append([]*unstructured.Unstructured{o.Cluster, o.ControlPlane, o.Konnectivity}, o.Credentials...)
 	all = append(all, o.Infrastructure, o.Template, o.Workers)
 	return slices.DeleteFunc(all, func(u *unstructured.Unstructured) bool { return u == nil })
 }
@@ -51,7 +54,10 @@ func Build(in Input) (Objects, error) {
 	if err := errors.Join(credentialsErr, infrastructureErr, templateErr, controlPlaneErr); err != nil {
 		return Objects{}, err
 	}
-	out := Objects{Cluster: in.cluster(p.names()), ControlPlane: controlPlane, Credentials: credentials, Warnings: p.warnings()}
+	out := Objects{
+		Cluster: in.cluster(p.names()), ControlPlane: controlPlane, Konnectivity: in.konnectivityIngress(), Credentials: credentials,
+		Warnings: append(p.warnings(), in.exposureWarnings()...),
+	}
 	if in.Endpoint == nil {
 		return out, nil
 	}

@@ -5,6 +5,7 @@ package tenant_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,7 +116,8 @@ func TestReplicasOfAutoscaledWorkersAreWrittenOnce(t *testing.T) {
 func TestTheEndpointIsKnownBeforehandBehindAHostname(t *testing.T) {
 	for name, want := range map[string]*tenant.Endpoint{
 		"steward-gateway": {Host: "shop.payments.k8s.example.com", Port: 6443},
-		"kamaji-ingress":  {Host: "shop.payments.k8s.example.com", Port: 443},
+		"steward-ingress": {Host: "shop.payments.k8s.example.com", Port: 443},
+		"steward-traefik": {Host: "shop.payments.k8s.example.com", Port: 443},
 		"aws":             nil,
 	} {
 		if diff := cmp.Diff(want, tenant.KnownEndpoint(load(t, name))); diff != "" {
@@ -130,7 +132,7 @@ func TestTheEndpointIsKnownBeforehandBehindAHostname(t *testing.T) {
 }
 
 func TestTheTalosAPIIsServedByStewardBehindALoadBalancer(t *testing.T) {
-	for name, want := range map[string]bool{"aws": true, "steward-gateway": false, "kamaji-ingress": false} {
+	for name, want := range map[string]bool{"aws": true, "steward-gateway": false, "steward-ingress": false, "kamaji": false} {
 		in := load(t, name)
 		ok, why := tenant.TalosAPI(in)
 		if ok != want || (why == "") != want {
@@ -189,5 +191,63 @@ func TestAPinnedAddressIsThatOfTheControlPlane(t *testing.T) {
 	in.ServiceAddress = "198.51.100.4"
 	if got := at(t, build(t, in).ControlPlane, "spec.network.serviceAddress"); got != in.ServiceAddress {
 		t.Errorf("it is %v", got)
+	}
+}
+
+func TestAnEndpointDoesNotMove(t *testing.T) {
+	for reason, tc := range map[string]struct {
+		created, now string // inputs whose ButlerConfig counts
+		service      string // type of the TenantCluster's Service now
+		want         v1alpha1.ExposureMode
+		warned       bool
+	}{
+		"nothing changes":                    {created: "steward-gateway", now: "steward-gateway", want: v1alpha1.ExposureGateway},
+		"the mode becomes Ingress":           {created: "steward-gateway", now: "steward-ingress", want: v1alpha1.ExposureGateway, warned: true},
+		"there is no ButlerConfig any more":  {created: "steward-ingress", now: "aws", want: v1alpha1.ExposureIngress, warned: true},
+		"a load balancer is wanted":          {created: "steward-gateway", now: "steward-gateway", service: "LoadBalancer", want: v1alpha1.ExposureGateway, warned: true},
+		"a load balancer is not the default": {created: "aws", now: "steward-gateway", want: v1alpha1.ExposureLoadBalancer, warned: true},
+	} {
+		before := build(t, load(t, tc.created))
+		in := load(t, tc.created)
+		in.Config, in.Cluster.Spec.ControlPlane.ServiceType = load(t, tc.now).Config, tc.service
+		in.Exposed = tenant.Exposed(in.Cluster, before.ControlPlane)
+		o := build(t, in)
+		if in.Mode() != tc.want {
+			t.Errorf("%s: %s", reason, in.Mode())
+		}
+		for _, field := range []string{"ingress", "gateway", "serviceType"} {
+			if diff := cmp.Diff(at(t, before.ControlPlane, "spec.network."+field), at(t, o.ControlPlane, "spec.network."+field)); diff != "" {
+				t.Errorf("%s: %s", reason, diff)
+			}
+		}
+		warned := slices.ContainsFunc(o.Warnings, func(w string) bool { return strings.Contains(w, "create a cluster anew") })
+		if warned != tc.warned {
+			t.Errorf("%s: warnings %q", reason, o.Warnings)
+		}
+	}
+}
+
+func TestAnotherGatewayOfTheSameDomainIsTaken(t *testing.T) {
+	in := load(t, "steward-gateway")
+	in.Exposed = tenant.Exposed(in.Cluster, build(t, in).ControlPlane)
+	in.Config.Spec.ControlPlaneExposure.GatewayRef = "edge/other"
+	o := build(t, in)
+	want := []any{map[string]any{"name": "other", "namespace": "edge"}}
+	if diff := cmp.Diff(want, at(t, o.ControlPlane, "spec.network.gateway.parentRefs")); diff != "" || len(o.Warnings) > 0 {
+		t.Error(diff, o.Warnings)
+	}
+}
+
+func TestWorkersResolveTheNamesOfTheAPIServerAndOfKonnectivity(t *testing.T) {
+	api, agents := "shop.payments.k8s.example.com", "shop.payments.konnectivity.example.com"
+	for name, want := range map[string][]string{"steward-gateway": {api, agents}, "steward-ingress": {api, agents}, "aws": nil} {
+		if diff := cmp.Diff(want, tenant.Hostnames(load(t, name))); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	in := load(t, "steward-gateway")
+	in.Config.Spec.ControlPlaneExposure.Hostname = "*.Tenants.example.com"
+	if diff := cmp.Diff([]string{"shop.payments.tenants.example.com"}, tenant.Hostnames(in)); diff != "" {
+		t.Error(diff)
 	}
 }

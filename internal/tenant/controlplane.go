@@ -53,7 +53,11 @@ func (in Input) controlPlane() (*unstructured.Unstructured, error) {
 			spec[name] = object{"resources": r}
 		}
 	}
-	return in.new(controlPlaneGroup+"/"+controlPlaneVersion, in.controlPlaneKind(), in.name(), spec), nil
+	u := in.new(controlPlaneGroup+"/"+controlPlaneVersion, in.controlPlaneKind(), in.name(), spec)
+	if in.Mode() != v1alpha1.ExposureLoadBalancer {
+		u.SetAnnotations(map[string]string{kubeconfigKey: "admin.svc"})
+	}
+	return u, nil
 }
 
 type pick func(v1alpha1.ControlPlaneResources) *v1alpha1.ComponentResources
@@ -113,8 +117,8 @@ func (in Input) controlPlaneAddons() (object, error) {
 	if ok, _ := TalosAPI(in); ok {
 		out["workerBootstrap"] = in.workerBootstrap()
 	}
-	if in.Host == Steward && in.Mode() != v1alpha1.ExposureLoadBalancer {
-		out["tcpProxy"] = object{}
+	if in.Mode() != v1alpha1.ExposureLoadBalancer {
+		out["tcpProxy"] = in.tcpProxy()
 	}
 	return out, nil
 }

@@ -14,7 +14,7 @@ var ErrUnresolved = errors.New("not resolved")
 
 // FieldError is a field that cannot be served.
 type FieldError struct {
-	// Object is TenantCluster, ProviderConfig or Secret.
+	// Object is TenantCluster, ProviderConfig, ButlerConfig or Secret.
 	Object string
 	// Field is its path, such as spec.workers.machineTemplate.cpu.
 	Field string
@@ -36,6 +36,10 @@ func ofTenant(field, problem string, args ...any) error {
 
 func ofProvider(field, problem string, args ...any) error {
 	return &FieldError{Object: "ProviderConfig", Field: field, Problem: fmt.Sprintf(problem, args...)}
+}
+
+func ofConfig(field, problem string, args ...any) error {
+	return &FieldError{Object: "ButlerConfig", Field: field, Problem: fmt.Sprintf(problem, args...)}
 }
 
 func ofSecret(field, problem string, args ...any) error {

@@ -7,35 +7,114 @@ import (
 	"cmp"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// The ports of API servers behind an ingress controller and behind a Gateway.
 const (
+	// The ports of API servers behind an ingress controller and behind a Gateway.
 	ingressPort int32 = 443
 	gatewayPort int32 = 6443
+	// longestName is the longest DNS name.
+	longestName = 253
+	// kubeconfigKey has Steward and its provider use the kubeconfig with the name of the Service:
+	// neither they nor Cluster API, all on the management cluster, have to resolve the hostname.
+	kubeconfigKey = "steward.butlerlabs.dev/kubeconfig-secret-key"
 )
 
-// exposure returns that of the ButlerConfig; without one it is LoadBalancer.
-func (in Input) exposure() v1alpha1.ControlPlaneExposureSpec {
-	if in.Config == nil || in.Config.Spec.ControlPlaneExposure == nil {
-		return v1alpha1.ControlPlaneExposureSpec{Mode: v1alpha1.ExposureLoadBalancer}
+// wanted returns the exposure that the ButlerConfig and the cluster ask for; without either it
+// is LoadBalancer.
+func (in Input) wanted() v1alpha1.ControlPlaneExposureSpec {
+	out := v1alpha1.ControlPlaneExposureSpec{}
+	if in.Config != nil && in.Config.Spec.ControlPlaneExposure != nil {
+		out = *in.Config.Spec.ControlPlaneExposure
 	}
-	return *in.Config.Spec.ControlPlaneExposure
+	out.Mode = cmp.Or(out.Mode, v1alpha1.ExposureLoadBalancer)
+	if in.Cluster.Spec.ControlPlane.ServiceType == "LoadBalancer" {
+		out.Mode = v1alpha1.ExposureLoadBalancer
+	}
+	return out
+}
+
+// exposure returns how the control plane is exposed. An endpoint does not move: of a control
+// plane that exists, mode and domain stay.
+func (in Input) exposure() v1alpha1.ControlPlaneExposureSpec {
+	wanted := in.wanted()
+	if is := in.Exposed; is != nil && (is.Mode != wanted.Mode || is.Mode != v1alpha1.ExposureLoadBalancer && is.Hostname != domain(wanted)) {
+		return *is
+	}
+	return wanted
 }
 
 // Mode returns how the control plane of the cluster is exposed.
-func (in Input) Mode() v1alpha1.ExposureMode {
-	if in.Cluster.Spec.ControlPlane.ServiceType == "LoadBalancer" {
-		return v1alpha1.ExposureLoadBalancer
+func (in Input) Mode() v1alpha1.ExposureMode { return in.exposure().Mode }
+
+// Exposed returns how a control plane that exists is exposed.
+func Exposed(cluster *v1alpha1.TenantCluster, controlPlane *unstructured.Unstructured) *v1alpha1.ControlPlaneExposureSpec {
+	text := func(path ...string) string {
+		value, _, _ := unstructured.NestedString(controlPlane.Object, append([]string{"spec", "network"}, path...)...)
+		return value
 	}
-	return cmp.Or(in.exposure().Mode, v1alpha1.ExposureLoadBalancer)
+	below := func(host string) string {
+		return strings.TrimPrefix(host, cluster.Name+"."+cluster.Namespace+".")
+	}
+	if host := text("ingress", "hostname"); host != "" {
+		return &v1alpha1.ControlPlaneExposureSpec{
+			Mode: v1alpha1.ExposureIngress, Hostname: below(host), IngressClassName: text("ingress", "className"), ControllerType: text("ingress", "controllerType"),
+		}
+	}
+	host := text("gateway", "hostname")
+	if host == "" {
+		return &v1alpha1.ControlPlaneExposureSpec{Mode: v1alpha1.ExposureLoadBalancer}
+	}
+	out := &v1alpha1.ControlPlaneExposureSpec{Mode: v1alpha1.ExposureGateway, Hostname: below(host)}
+	parents, _, _ := unstructured.NestedSlice(controlPlane.Object, "spec", "network", "gateway", "parentRefs")
+	for _, each := range parents {
+		parent, _ := each.(object)
+		namespace, _ := parent["namespace"].(string)
+		name, _ := parent["name"].(string)
+		out.GatewayRef = namespace + "/" + name
+	}
+	return out
+}
+
+// domain is that of an exposure's hostnames.
+func domain(e v1alpha1.ControlPlaneExposureSpec) string {
+	return strings.ToLower(strings.TrimPrefix(e.Hostname, "*."))
 }
 
 // hostname of the API server behind an ingress controller or a Gateway.
 func (in Input) hostname() string {
-	domain := strings.TrimPrefix(in.exposure().Hostname, "*.")
-	return strings.Join([]string{in.name(), in.Cluster.Namespace, domain}, ".")
+	return strings.Join([]string{in.name(), in.Cluster.Namespace, domain(in.exposure())}, ".")
+}
+
+// konnectivityHostname is that of konnectivity, as Steward makes it of the API server's.
+func (in Input) konnectivityHostname() string {
+	return strings.Replace(in.hostname(), ".k8s.", ".konnectivity.", 1)
+}
+
+// Hostnames returns the names that workers resolve without DNS; none if the control plane has an
+// address of its own.
+func Hostnames(in Input) []string {
+	if in.Mode() == v1alpha1.ExposureLoadBalancer {
+		return nil
+	}
+	if in.konnectivityHostname() == in.hostname() {
+		return []string{in.hostname()}
+	}
+	return []string{in.hostname(), in.konnectivityHostname()}
+}
+
+// Gateway returns the namespace and name of the Gateway in mode Gateway.
+func Gateway(in Input) (namespace, name string) {
+	namespace, name, _ = strings.Cut(in.exposure().GatewayRef, "/")
+	return namespace, name
+}
+
+// IngressController returns the type of the ingress controller, and its class.
+func IngressController(in Input) (kind, class string) {
+	return in.exposure().ControllerType, in.exposure().IngressClassName
 }
 
 // KnownEndpoint returns the endpoint that is known before the control plane exists; nil if the
@@ -62,46 +141,15 @@ func TalosAPI(in Input) (bool, string) {
 	return true, ""
 }
 
-// network is the part of the control plane object that exposes it.
-func (in Input) network() (object, error) {
-	out := object{"serviceType": "LoadBalancer"}
-	if sans := in.Cluster.Spec.ControlPlane.CertSANs; len(sans) > 0 {
-		out["certSANs"] = list(sans)
+// exposureWarnings is about a mode that the control plane does not take any more.
+func (in Input) exposureWarnings() []string {
+	is, wanted := in.exposure(), in.wanted()
+	if is.Mode == wanted.Mode && domain(is) == domain(wanted) || is.Mode == wanted.Mode && is.Mode == v1alpha1.ExposureLoadBalancer {
+		return nil
 	}
-	mode := in.Mode()
-	if mode == v1alpha1.ExposureLoadBalancer {
-		if in.Cluster.Spec.ControlPlane.ServiceType == "ClusterIP" {
-			return nil, ofTenant("spec.controlPlane.serviceType", "ClusterIP is for exposure by Ingress or Gateway, and the ButlerConfig says LoadBalancer; leave it out")
-		}
-		withText(out, "serviceAddress", in.ServiceAddress)
-		if in.Provider.Spec.AWS != nil {
-			out["serviceAnnotations"] = awsBalancer()
-		}
-		return out, nil
+	where := "an address of its own"
+	if is.Mode != v1alpha1.ExposureLoadBalancer {
+		where = in.hostname()
 	}
-	out["serviceType"] = "ClusterIP"
-	if mode == v1alpha1.ExposureIngress {
-		out["ingress"] = in.ingress()
-		return out, nil
-	}
-	if in.Host == Kamaji {
-		return nil, ofTenant("spec.controlPlane.serviceType", "Kamaji's provider does not serve exposure by Gateway; set LoadBalancer")
-	}
-	out["gateway"] = in.gateway()
-	return out, nil
-}
-
-func (in Input) ingress() object {
-	e := in.exposure()
-	out := object{"hostname": in.hostname()}
-	withText(out, "className", e.IngressClassName)
-	if in.Host == Steward {
-		withText(out, "controllerType", e.ControllerType)
-	}
-	return out
-}
-
-func (in Input) gateway() object {
-	namespace, name, _ := strings.Cut(in.exposure().GatewayRef, "/")
-	return object{"hostname": in.hostname(), "parentRefs": []any{object{"name": name, "namespace": namespace}}}
+	return []string{"the control plane keeps " + where + " (" + string(is.Mode) + "), though mode " + string(wanted.Mode) + " is configured now: workers and kubeconfigs have its endpoint; create a cluster anew to change that"}
 }

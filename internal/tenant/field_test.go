@@ -5,6 +5,7 @@ package tenant_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -54,6 +55,11 @@ func TestAFieldThatCannotBeServedIsNamed(t *testing.T) {
 		}, "spec.infrastructureOverride.gcp"},
 		"ClusterIP without an ingress": {"aws", func(in *tenant.Input) { in.Cluster.Spec.ControlPlane.ServiceType = "ClusterIP" }, "spec.controlPlane.serviceType"},
 		"Kamaji behind a Gateway":      {"steward-gateway", func(in *tenant.Input) { in.Host = tenant.Kamaji }, "spec.controlPlane.serviceType"},
+		"Kamaji behind an Ingress":     {"steward-ingress", func(in *tenant.Input) { in.Host = tenant.Kamaji }, "spec.controlPlane.serviceType"},
+		"a name that is too long":      {"steward-gateway", func(in *tenant.Input) { in.Cluster.Namespace = strings.Repeat("a", 230) }, "metadata.name"},
+		"an Ingress without k8s": {"steward-ingress", func(in *tenant.Input) {
+			in.Config.Spec.ControlPlaneExposure.Hostname = "*.example.com"
+		}, "spec.controlPlaneExposure.hostname"},
 		"an image without a namespace": {"harvester-kubevirt", func(in *tenant.Input) { in.Cluster.Spec.Workers.MachineTemplate.OS.ImageRef = "talos" }, image},
 		"a pool that is none":          {"aws", func(in *tenant.Input) { in.Cluster.Spec.Networking.LoadBalancerPool = pool("fd00::9", "fd00::1") }, "spec.networking.loadBalancerPool"},
 		"a pool of pods":               {"aws", func(in *tenant.Input) { in.Cluster.Spec.Networking.LoadBalancerPool = pool("10.244.9.1", "10.244.9.2") }, "spec.networking.loadBalancerPool"},

@@ -26,6 +26,8 @@ func load(t *testing.T, name string) tenant.Input {
 		Resolved    tenant.Resolved
 		Addresses   tenant.Addresses
 		Host        tenant.Host
+		// ExposureAddress is that of the Gateway or of the ingress controller.
+		ExposureAddress string
 	}
 	read(t, filepath.Join("testdata", "inputs", "cluster.yaml"), &f)
 	read(t, filepath.Join("testdata", "inputs", name+".yaml"), &f)
@@ -34,6 +36,10 @@ func load(t *testing.T, name string) tenant.Input {
 		Namespace: "shop-0a1b2c3d", ClusterID: "0a1b2c3d-0000-4000-8000-000000000001",
 		Endpoint:        &tenant.Endpoint{Host: "10.40.0.210", Port: 6443},
 		BootstrapSecret: "shop-workers-1234abcd", TrustdTag: "v0.4.0", Resolved: f.Resolved, Addresses: f.Addresses,
+		ExposureAddress: f.ExposureAddress,
+	}
+	if known := tenant.KnownEndpoint(in); known != nil {
+		in.Endpoint = known
 	}
 	for key, value := range f.Credentials {
 		if in.Credentials == nil {

@@ -5,6 +5,8 @@ package tenant
 
 import (
 	"cmp"
+	"net"
+	"strconv"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -23,6 +25,9 @@ type Endpoint struct {
 	Host string
 	Port int32
 }
+
+// String returns host and port.
+func (e Endpoint) String() string { return net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port))) }
 
 // Addresses are those of the workers, on a platform that has no DHCP for them.
 type Addresses struct {
@@ -68,6 +73,10 @@ type Input struct {
 	// ServiceAddress is the address of the control plane where its load balancer has a name
 	// instead of one; empty elsewhere.
 	ServiceAddress string
+	// Exposed is how the control plane is exposed, if it exists: see the function Exposed.
+	Exposed *v1alpha1.ControlPlaneExposureSpec
+	// ExposureAddress is the address of the ingress controller or of the Gateway, if it is known.
+	ExposureAddress string
 	// BootstrapSecret is the name of the Secret with the machine configuration of the workers,
 	// if there is one.
 	BootstrapSecret string

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/butlerdotdev/butler/config/clusterapi"
@@ -132,7 +134,13 @@ func (k kinds) add(t *testing.T, name, version string) {
 
 func (k kinds) check(t *testing.T, u *unstructured.Unstructured) {
 	t.Helper()
-	if u.GetKind() == "Secret" {
+	switch u.GetKind() {
+	case "Secret":
+		return
+	case "Ingress":
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(u.Object, &networkingv1.Ingress{}, true); err != nil {
+			t.Error(err)
+		}
 		return
 	}
 	for _, p := range k.problems(u) {
