@@ -126,10 +126,14 @@ func merge(base, over map[string]any) map[string]any {
 
 // wanted are the addons of the cluster.
 func (s *session) wanted() ([]addon.Addon, error) {
-	all, err := addon.For(s.addonSpec(), addon.Facts{
+	facts := addon.Facts{
 		Endpoint: s.input.Endpoint.Host, KubernetesVersion: s.Spec.KubernetesVersion, Platform: s.provider.Spec, Registry: s.Addons.Registry(),
 		Hosted: true, WithoutCloud: !s.cloudController(), Ranges: s.balancerRanges(),
-	})
+	}
+	if s.byHostname() {
+		facts.APIServer = s.input.Endpoint.String() // there is no KubePrism
+	}
+	all, err := addon.For(s.addonSpec(), facts)
 	if err != nil {
 		return nil, err
 	}

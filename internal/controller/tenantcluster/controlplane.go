@@ -6,7 +6,6 @@ package tenantcluster
 import (
 	"context"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 
@@ -43,13 +42,19 @@ func applyControlPlane(ctx context.Context, s *session) (*step.Obstacle, error) 
 			return o, err
 		}
 	}
+	if err := s.locate(ctx, found); err != nil {
+		return nil, err
+	}
 	if o, err := s.build(); o != nil || err != nil {
 		return o, err
 	}
 	if err := s.applyObject(ctx, s.built.Cluster); err != nil {
 		return nil, err
 	}
-	return nil, s.applyObject(ctx, s.built.ControlPlane)
+	if err := s.applyObject(ctx, s.built.ControlPlane); err != nil || s.built.Konnectivity == nil {
+		return nil, err
+	}
+	return nil, s.applyKept(ctx, s.input.Namespace, s.built.Konnectivity.GetName(), s.built.Konnectivity.Object, applyConfiguration(s.built.Konnectivity))
 }
 
 // checkSkew keeps the version of a control plane that cannot become the requested one.
@@ -106,7 +111,7 @@ func awaitEndpoint(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if s.input.Endpoint == nil {
 		return polled("WaitingForEndpoint", "the control plane has no address yet%s", s.whyNoAddress(found)), nil
 	}
-	s.Status.ControlPlaneEndpoint = net.JoinHostPort(s.input.Endpoint.Host, fmt.Sprint(s.input.Endpoint.Port))
+	s.Status.ControlPlaneEndpoint = s.input.Endpoint.String()
 	return nil, nil
 }
 
@@ -173,9 +178,25 @@ func connect(ctx context.Context, s *session) (*step.Obstacle, error) {
 		return o, err
 	}
 	if err := s.remote.Answers(ctx); err != nil {
-		return polled("WaitingForKubernetes", "the API server at %s does not answer%s", s.Status.ControlPlaneEndpoint, step.Because(err)), nil
+		if s.unexposed != nil {
+			return s.unexposed, nil
+		}
+		return polled("WaitingForKubernetes", "the API server at %s does not answer%s", s.whereTo(ctx), step.Because(err)), nil
 	}
 	return nil, nil
+}
+
+// whereTo is the endpoint, with the address that it was looked for at.
+func (s *session) whereTo(ctx context.Context) string {
+	if via, err := s.route(ctx); err == nil && via.endpoint != "" {
+		return via.String()
+	}
+	return s.Status.ControlPlaneEndpoint
+}
+
+// tenantKey names an object in the tenant namespace.
+func tenantKey(tc *v1alpha1.TenantCluster, name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: tenantNamespace(tc), Name: name}
 }
 
 // kubeconfigOf is the name of the Secret with the administrator's kubeconfig, as Cluster API
@@ -191,15 +212,19 @@ func (s *session) dial(ctx context.Context) (*step.Obstacle, error) {
 	if len(data["value"]) == 0 {
 		return polled("WaitingForKubeconfig", "Secret %s has no kubeconfig yet", name), nil
 	}
-	s.Status.KubeconfigSecretRef = &v1alpha1.LocalReference{Name: name}
-	s.remote, err = s.Tenants.Connect(client.ObjectKeyFromObject(s.TenantCluster).String(), data["value"])
+	via, err := s.route(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Status.KubeconfigSecretRef = &v1alpha1.LocalReference{Name: userKubeconfigOf(s.Name, via)}
+	s.remote, err = s.Tenants.Connect(client.ObjectKeyFromObject(s.TenantCluster).String(), data["value"], via)
 	return nil, err
 }
 
 // secret reads a Secret of the tenant namespace; nil if there is none.
 func (s *session) secret(ctx context.Context, name string) (map[string][]byte, error) {
 	found := &corev1.Secret{}
-	err := s.Live.Get(ctx, client.ObjectKey{Namespace: tenantNamespace(s.TenantCluster), Name: name}, found)
+	err := s.Live.Get(ctx, tenantKey(s.TenantCluster, name), found)
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("read Secret %s: %w", name, err)
 	}

@@ -35,6 +35,13 @@ func (s *session) prepareInput(ctx context.Context) (*step.Obstacle, error) {
 		Host: s.kinds.host, Core: s.kinds.cluster.Version, Namespace: tenantNamespace(s.TenantCluster),
 		ClusterID: s.Annotations[v1alpha1.AnnotationClusterID], TrustdTag: s.TrustdTag, Addresses: s.nodeAddresses(),
 	}
+	found, err := s.read(ctx, s.kinds.controlPlane, s.key(s.Name))
+	if err != nil {
+		return nil, err
+	}
+	if found != nil {
+		s.input.Exposed = tenant.Exposed(s.TenantCluster, found)
+	}
 	if o := s.resolve(ctx); o != nil {
 		return o, nil
 	}

@@ -23,8 +23,12 @@ func grantAccess(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if s.team == nil {
 		return nil, nil
 	}
+	names := []string{kubeconfigOf(s.Name), talosconfigOf(s.Name)}
+	if s.byHostname() {
+		names = append(names, adminKubeconfigOf(s.Name))
+	}
 	role := rbacv1ac.Role(memberRole, s.input.Namespace).WithLabels(s.labels()).WithRules(
-		rbacv1ac.PolicyRule().WithAPIGroups("").WithResources("secrets").WithResourceNames(kubeconfigOf(s.Name), talosconfigOf(s.Name)).WithVerbs("get"))
+		rbacv1ac.PolicyRule().WithAPIGroups("").WithResources("secrets").WithResourceNames(names...).WithVerbs("get"))
 	if err := s.apply(ctx, role); err != nil {
 		return nil, err
 	}

@@ -61,15 +61,15 @@ type Tenant struct {
 }
 
 // Connect returns the connection to a cluster, with its administrator's kubeconfig. Another
-// kubeconfig is another connection.
-func (t *Tenants) Connect(id string, kubeconfig []byte) (*Tenant, error) {
+// kubeconfig or another route is another connection.
+func (t *Tenants) Connect(id string, kubeconfig []byte, via route) (*Tenant, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	hash := sha256.Sum256(kubeconfig)
+	hash := sha256.Sum256(append([]byte(via.String()+"\n"), kubeconfig...))
 	if known := t.all[id]; known != nil && known.hash == hash {
 		return known, nil
 	}
-	fresh, err := t.dial(id, kubeconfig)
+	fresh, err := t.dial(id, kubeconfig, via)
 	if err != nil {
 		return nil, err
 	}
@@ -109,19 +109,22 @@ func (t *Tenant) end() {
 	t.close()
 }
 
-func (t *Tenants) dial(id string, kubeconfig []byte) (*Tenant, error) {
+func (t *Tenants) dial(id string, kubeconfig []byte, via route) (*Tenant, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
 		return nil, errors.New("the kubeconfig of the tenant cannot be read")
 	}
 	config.QPS = -1
-	config.Dial = t.Dial
+	config.Dial = via.dialer(t.Dial)
+	if via.address != "" {
+		config.Host = "https://" + via.endpoint
+	}
 	tls, err := rest.TLSConfigFor(config)
 	if err != nil {
 		return nil, errors.New("the certificates in the kubeconfig of the tenant cannot be read")
 	}
 	transport := &http.Transport{
-		TLSClientConfig: tls, DialContext: t.Dial, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
+		TLSClientConfig: tls, DialContext: config.Dial, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
 		HTTP2: &http.HTTP2Config{SendPingTimeout: silence, PingTimeout: exchange}, // a watch of a silent server ends
 	}
 	wrapped, err := rest.HTTPWrappersForConfig(config, transport)

@@ -54,6 +54,7 @@ func steps() []listedStep {
 		{v1alpha1.TenantProvisioning, infrastructure, applyInfrastructure},
 		{v1alpha1.TenantProvisioning, infrastructure, awaitInfrastructure},
 		{v1alpha1.TenantProvisioning, controlPlane, awaitControlPlane},
+		{v1alpha1.TenantProvisioning, controlPlane, awaitExposure},
 		{v1alpha1.TenantProvisioning, controlPlane, connect},
 		{v1alpha1.TenantProvisioning, workers, readKeys},
 		{v1alpha1.TenantProvisioning, workers, renewToken},
@@ -87,6 +88,7 @@ type session struct {
 	skew         *step.Obstacle              // set by applyControlPlane
 	upgrading    *step.Obstacle              // set by awaitControlPlane
 	unassigned   bool                        // set by applyControlPlane: no address for too long
+	unexposed    *step.Obstacle              // set by applyControlPlane: why the hostname leads nowhere
 	controlPlane *unstructured.Unstructured  // set by awaitEndpoint
 	remote       *Tenant                     // set by connect
 	keys         keys                        // set by readKeys and renewToken

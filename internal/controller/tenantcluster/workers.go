@@ -132,6 +132,7 @@ func (s *session) hosted() talos.Hosted {
 		Name: s.Name, Endpoint: s.Status.ControlPlaneEndpoint, TalosVersion: os.Talos.Version, KubernetesVersion: s.Spec.KubernetesVersion,
 		Schematic: cmp.Or(os.SchematicID, vanilla), InstallerImage: os.Talos.InstallerImage, InstallDisk: os.Talos.InstallDisk,
 		PodCIDR: s.Spec.Networking.PodCIDR, ServiceCIDR: s.Spec.Networking.ServiceCIDR, TimeServers: s.timeServers(),
+		HostEntries: s.hostEntries(), WithoutKubePrism: s.byHostname(),
 		ExternalCloudProvider: s.cloudController(), KubeletMounts: addon.KubeletMounts(s.addonSpec()),
 		Keys: talos.HostedKeys{TalosCA: s.keys.talosCA, TalosToken: s.keys.talosToken, ClusterCA: s.keys.clusterCA, BootstrapToken: s.keys.token},
 	}
