@@ -33,6 +33,8 @@ type Join struct {
 	CA       []byte
 	Token    string
 	Node     string
+	// Server is the name that the API server is asked for; empty: that of the endpoint.
+	Server string
 	// File keeps certificate and key: a node that has joined does so without a token.
 	File string
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -58,7 +60,7 @@ func (j Join) Run(ctx context.Context) (*rest.Config, error) {
 }
 
 func (j Join) config() *rest.Config {
-	return &rest.Config{Host: j.Endpoint, TLSClientConfig: rest.TLSClientConfig{CAData: j.CA}, Dial: j.Dial, QPS: 50, Burst: 100}
+	return &rest.Config{Host: j.Endpoint, TLSClientConfig: rest.TLSClientConfig{CAData: j.CA, ServerName: j.Server}, Dial: j.Dial, QPS: 50, Burst: 100}
 }
 
 // ask returns certificate and key.

@@ -60,7 +60,10 @@ type Options struct {
 	// Containers, if set, is what the containers of a running pod do. Its context
 	// ends with the pod, or with Stop.
 	Containers func(ctx context.Context, pod *corev1.Pod)
-	Log        *slog.Logger
+	// Broken, if set, returns why the containers of a pod end as soon as they start; empty if they
+	// do not.
+	Broken func(pod *corev1.Pod) string
+	Log    *slog.Logger
 }
 
 // NewKubelet returns the kubelet of a node.

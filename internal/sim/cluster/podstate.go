@@ -24,6 +24,9 @@ type podState struct {
 // runs says whether the pod's containers do.
 func (s podState) runs() bool { return s.phase == corev1.PodRunning && s.reason != crashLoop }
 
+// brokenPeriod is how often a pod is started again whose containers end.
+const brokenPeriod = time.Second
+
 // Reasons of containers that do not run.
 const (
 	crashLoop = "CrashLoopBackOff"
@@ -61,6 +64,11 @@ func (k *Kubelet) judgeAddon(pod *corev1.Pod) (podState, time.Duration) {
 	addon, ok := pod.Annotations[standin.Addon]
 	if !ok {
 		return podState{phase: corev1.PodRunning, ready: true}, 0
+	}
+	if k.Broken != nil {
+		if why := k.Broken(pod); why != "" {
+			return crashed(why), brokenPeriod
+		}
 	}
 	if left, ails := k.Faults.AddonFails(fault.AddonNotReady, addon); ails {
 		return crashed(fmt.Sprintf("the fault plan keeps %s from getting ready", addon)), left

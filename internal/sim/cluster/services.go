@@ -61,6 +61,18 @@ func (s *Services) Join(k *Kubelet) (leave func()) {
 	}
 }
 
+// HasNode reports whether an address is that of a node whose machine is on.
+func (s *Services) HasNode(address netip.Addr) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k := range s.kubelets {
+		if k.Node.Address == address {
+			return true
+		}
+	}
+	return false
+}
+
 // follow knows the services of an API server, and has their webhooks trusted, until
 // ctx ends.
 func (s *Services) follow(ctx context.Context, config *rest.Config) error {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/pem"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -29,7 +30,10 @@ type Options struct {
 	Executable string // see plane.Options
 	Network    *network.Network
 	Faults     *fault.Injector
-	Log        *slog.Logger
+	// Inside reports whether an address is that of a node of the management cluster, whose pods
+	// reach the addresses of its Services.
+	Inside func(netip.Addr) bool
+	Log    *slog.Logger
 }
 
 // Host has the tenants of one management cluster.

@@ -36,7 +36,7 @@ func (o *operator) ensureService(ctx context.Context, c client.Client, tcp *unst
 	}
 	s.Spec = corev1.ServiceSpec{
 		Type: kind, Selector: map[string]string{labelName: tcp.GetName()},
-		Ports: []corev1.ServicePort{port("kube-apiserver", apiServerPort), port("konnectivity-server", 8132)},
+		Ports: []corev1.ServicePort{port("kube-apiserver", apiServerPort), port("konnectivity-server", konnectivityPort)},
 	}
 	if o.hasTrustd(tcp) {
 		s.Spec.Ports = append(s.Spec.Ports, port("trustd", trustdPort))

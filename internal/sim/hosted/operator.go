@@ -5,8 +5,10 @@ package hosted
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"net"
 	"net/netip"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,10 +49,11 @@ func (o *operator) pass(ctx context.Context, c client.Client, tcp *unstructured.
 	if err != nil {
 		return true, err
 	}
+	late := o.ensureRoutes(ctx, c, tcp, status)
 	if err := unstructured.SetNestedMap(tcp.Object, status, "status"); err != nil {
 		return true, err
 	}
-	return !ready, c.Status().Patch(ctx, tcp, client.MergeFrom(before))
+	return !ready, errors.Join(c.Status().Patch(ctx, tcp, client.MergeFrom(before)), late)
 }
 
 func (o *operator) converge(ctx context.Context, c client.Client, tcp *unstructured.Unstructured) (status map[string]any, ready bool, err error) {
@@ -65,10 +68,15 @@ func (o *operator) converge(ctx context.Context, c client.Client, tcp *unstructu
 	if !ok {
 		return status, false, nil
 	}
-	d, err := o.ensureSecrets(ctx, c, tcp, address)
+	endpoint := net.JoinHostPort(address.String(), strconv.Itoa(apiServerPort))
+	if host, port := hostnameOf(tcp, "spec", "controlPlane"); host != "" {
+		endpoint = net.JoinHostPort(host, strconv.FormatInt(port, 10))
+	}
+	d, err := o.ensureSecrets(ctx, c, tcp, address, endpoint)
 	if err != nil {
 		return status, false, err
 	}
+	d.inside = service.Spec.Type == corev1.ServiceTypeClusterIP
 	t.set(d)
 	if err := o.ensureDeployment(ctx, c, tcp); err != nil {
 		return status, false, err
@@ -90,7 +98,7 @@ func (o *operator) converge(ctx context.Context, c client.Client, tcp *unstructu
 		version["version"] = last
 	}
 	status = map[string]any{
-		"controlPlaneEndpoint": fmt.Sprintf("%s:%d", address, apiServerPort),
+		"controlPlaneEndpoint": endpoint,
 		"kubernetesResources": map[string]any{
 			"version":    version,
 			"deployment": map[string]any{"name": tcp.GetName(), "namespace": tcp.GetNamespace(), "replicas": int64(pods), "readyReplicas": int64(pods)},

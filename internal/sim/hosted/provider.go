@@ -117,7 +117,7 @@ func (p *provider) converge(ctx context.Context, c client.Client, cluster, cp *u
 	if note(cp, "TenantControlPlaneCreated", err) != nil {
 		return true, err
 	}
-	host, port, err := endpointOf(tcp)
+	host, port, err := endpointOf(cp, tcp)
 	if note(cp, "TenantControlPlaneAddressReady", err) != nil {
 		return true, nil //nolint:nilerr // the condition has the error, and the Service changes by itself
 	}
@@ -180,10 +180,14 @@ func unless(ok bool, message string) error {
 	return fmt.Errorf("%s", message)
 }
 
-func endpointOf(tcp *unstructured.Unstructured) (host string, port int64, err error) {
+// endpointOf is that of the TenantControlPlane, or the hostname of the control plane.
+func endpointOf(cp, tcp *unstructured.Unstructured) (host string, port int64, err error) {
 	h, text, err := net.SplitHostPort(textOf(tcp, "status", "controlPlaneEndpoint"))
 	if err != nil {
 		return "", 0, fmt.Errorf("the Service of the control plane has no address yet")
+	}
+	if name, port := hostnameOf(cp, "spec", "network"); name != "" {
+		return name, port, nil
 	}
 	port, err = strconv.ParseInt(text, 10, 64)
 	return h, port, err

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"net"
 	"net/netip"
 	"strconv"
 
@@ -37,13 +38,13 @@ func keep(ctx context.Context, c client.Client, tcp *unstructured.Unstructured, 
 }
 
 // ensureSecrets has the certificates and kubeconfigs of the control plane.
-func (o *operator) ensureSecrets(ctx context.Context, c client.Client, tcp *unstructured.Unstructured, address netip.Addr) (*design, error) {
-	d := &design{address: address, names: o.names(tcp, address), serviceCIDR: textOf(tcp, "spec", "networkProfile", "serviceCidr")}
+func (o *operator) ensureSecrets(ctx context.Context, c client.Client, tcp *unstructured.Unstructured, address netip.Addr, endpoint string) (*design, error) {
+	d := &design{address: address, service: serviceName(tcp), names: o.names(tcp, address), serviceCIDR: textOf(tcp, "spec", "networkProfile", "serviceCidr")}
 	var err error
 	if d.pki, err = o.authorities(ctx, c, tcp); err != nil {
 		return nil, err
 	}
-	if _, err := keep(ctx, c, tcp, "admin-kubeconfig", func() (map[string][]byte, error) { return kubeconfigs(d.pki.CA, tcp, address) }); err != nil {
+	if _, err := keep(ctx, c, tcp, "admin-kubeconfig", func() (map[string][]byte, error) { return kubeconfigs(d.pki.CA, tcp, endpoint) }); err != nil {
 		return nil, err
 	}
 	if o.hasTrustd(tcp) {
@@ -60,7 +61,7 @@ func (o *operator) ensureSecrets(ctx context.Context, c client.Client, tcp *unst
 }
 
 func (o *operator) names(tcp *unstructured.Unstructured, address netip.Addr) []string {
-	names := []string{address.String(), tcp.GetName(), tcp.GetName() + "." + tcp.GetNamespace() + ".svc"}
+	names := []string{address.String(), tcp.GetName(), serviceName(tcp)}
 	sans, _, _ := unstructured.NestedStringSlice(tcp.Object, "spec", "networkProfile", "certSANs")
 	return sortedCompact(append(names, sans...))
 }
@@ -88,18 +89,18 @@ func (o *operator) authorities(ctx context.Context, c client.Client, tcp *unstru
 	return p, err
 }
 
-// kubeconfigs are the administrator's: by the address of the control plane, and by its name in
+// kubeconfigs are the administrator's: by the endpoint of the control plane, and by its name in
 // the management cluster.
-func kubeconfigs(ca pki.CA, tcp *unstructured.Unstructured, address netip.Addr) (map[string][]byte, error) {
+func kubeconfigs(ca pki.CA, tcp *unstructured.Unstructured, endpoint string) (map[string][]byte, error) {
 	pair, err := ca.Issue(pki.Request{CommonName: "kubernetes-admin", Organizations: []string{"system:masters"}, Client: true})
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]byte{}
-	for key, host := range map[string]string{"admin.conf": address.String(), "admin.svc": tcp.GetName() + "." + tcp.GetNamespace() + ".svc"} {
+	for key, at := range map[string]string{"admin.conf": endpoint, "admin.svc": net.JoinHostPort(serviceName(tcp), strconv.Itoa(apiServerPort))} {
 		out[key], err = clientcmd.Write(clientcmdapi.Config{
 			Clusters: map[string]*clientcmdapi.Cluster{tcp.GetName(): {
-				Server: "https://" + netJoin(host), CertificateAuthorityData: ca.Cert,
+				Server: "https://" + at, CertificateAuthorityData: ca.Cert,
 			}},
 			AuthInfos:      map[string]*clientcmdapi.AuthInfo{"kubernetes-admin": {ClientCertificateData: pair.Cert, ClientKeyData: pair.Key}},
 			Contexts:       map[string]*clientcmdapi.Context{"kubernetes-admin@" + tcp.GetName(): {Cluster: tcp.GetName(), AuthInfo: "kubernetes-admin"}},
@@ -112,7 +113,10 @@ func kubeconfigs(ca pki.CA, tcp *unstructured.Unstructured, address netip.Addr) 
 	return out, nil
 }
 
-func netJoin(host string) string { return host + ":" + strconv.Itoa(apiServerPort) }
+// serviceName is that of the control plane in the management cluster.
+func serviceName(tcp *unstructured.Unstructured) string {
+	return tcp.GetName() + "." + tcp.GetNamespace() + ".svc"
+}
 
 // trustCredentials are those of steward-trustd, with the organization of its administrator
 // that Talos does not accept.

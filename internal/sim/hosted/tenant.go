@@ -24,8 +24,9 @@ import (
 )
 
 const (
-	apiServerPort = 6443
-	retry         = time.Second
+	apiServerPort    = 6443
+	konnectivityPort = 8132
+	retry            = time.Second
 )
 
 // Tenant is a hosted control plane.
@@ -51,6 +52,8 @@ type Tenant struct {
 type design struct {
 	pki         plane.PKI
 	address     netip.Addr
+	service     string // its name in the management cluster
+	inside      bool   // the address is one of the management cluster alone
 	names       []string
 	serviceCIDR string
 	trust       *trust // nil: no trustd
@@ -208,6 +211,10 @@ func (t *Tenant) serve(ctx context.Context, p *plane.Plane, d design) {
 		return
 	}
 	defer host.Detach()
+	if d.inside {
+		host.Admit(func(from network.Source) bool { return !from.Address.IsValid() || t.host.options.Inside(from.Address) })
+		defer t.host.options.Network.Name(d.service, func() []netip.Addr { return []netip.Addr{d.address} })()
+	}
 	host.Forward(apiServerPort, p.Address())
 	if d.trust != nil {
 		go t.serveTrust(ctx, host, *d.trust)

@@ -4,7 +4,9 @@
 package hosted
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,6 +29,9 @@ func (p *provider) ensureTenant(ctx context.Context, c client.Client, cluster, c
 	}
 	wanted, present := textOf(cp, "spec", "version"), textOf(tcp, "spec", "kubernetes", "version")
 	if err := p.admit(cp.GetName(), present, wanted); err != nil {
+		return tcp, err
+	}
+	if err := admitGateway(c, cp); err != nil {
 		return tcp, err
 	}
 	before := tcp.DeepCopy()
@@ -65,15 +70,50 @@ func fill(tcp, cluster, cp *unstructured.Unstructured) {
 			_ = unstructured.SetNestedMap(tcp.Object, m, to...)
 		}
 	}
-	if names, found, _ := unstructured.NestedStringSlice(cp.Object, "spec", "network", "certSANs"); found {
+	names, _, _ := unstructured.NestedStringSlice(cp.Object, "spec", "network", "certSANs")
+	if host, _ := hostnameOf(cp, "spec", "network"); host != "" {
+		names = append(names, host)
+	}
+	if len(names) > 0 {
 		_ = unstructured.SetNestedStringSlice(tcp.Object, names, "spec", "networkProfile", "certSANs")
 	}
+	fillExposure(tcp, cp)
 	services, _, _ := unstructured.NestedStringSlice(cluster.Object, "spec", "clusterNetwork", "services", "cidrBlocks")
 	cidr := "10.96.0.0/16" // the operator's own default
 	if len(services) > 0 {
 		cidr = services[0]
 	}
 	set(cidr, "spec", "networkProfile", "serviceCidr")
+}
+
+// fillExposure copies how the control plane is exposed, and which kubeconfig is used inside.
+func fillExposure(tcp, cp *unstructured.Unstructured) {
+	if annotations := cp.GetAnnotations(); annotations != nil {
+		tcp.SetAnnotations(annotations)
+	}
+	for kind, fields := range map[string]map[string]string{
+		"ingress": {"hostname": "hostname", "className": "ingressClassName", "controllerType": "controllerType"},
+		"gateway": {"hostname": "hostname", "parentRefs": "parentRefs"},
+	} {
+		block, found, _ := unstructured.NestedMap(cp.Object, "spec", "network", kind)
+		unstructured.RemoveNestedField(tcp.Object, "spec", "controlPlane", kind)
+		for from, to := range fields {
+			if value := block[from]; found && value != nil {
+				_ = unstructured.SetNestedField(tcp.Object, value, "spec", "controlPlane", kind, to)
+			}
+		}
+	}
+}
+
+// admitGateway is what the admission of the operator says to exposure by a Gateway.
+func admitGateway(c client.Client, cp *unstructured.Unstructured) error {
+	if textOf(cp, "spec", "network", "gateway", "hostname") == "" {
+		return nil
+	}
+	if _, err := c.RESTMapper().RESTMapping(tlsRoute.GroupKind(), tlsRoute.Version); err != nil {
+		return errors.New("TLSRoute resource is not available in this cluster")
+	}
+	return nil
 }
 
 // admit is what the admission of the operator says to a version.
@@ -103,10 +143,15 @@ func (p *provider) admit(name, present, wanted string) error {
 	return nil
 }
 
+// kubeconfigKey is which of the operator's kubeconfigs Cluster API gets.
+func (p *provider) kubeconfigKey(cp *unstructured.Unstructured) string {
+	return cmp.Or(cp.GetAnnotations()[p.flavour.group+"/kubeconfig-secret-key"], "admin.conf")
+}
+
 // ensureSecrets writes the Secrets that Cluster API reads, named after the Cluster.
 func (p *provider) ensureSecrets(ctx context.Context, c client.Client, cluster, cp *unstructured.Unstructured) error {
 	for to, from := range map[string]struct{ secret, key string }{
-		cluster.GetName() + "-kubeconfig": {cp.GetName() + "-admin-kubeconfig", "admin.conf"},
+		cluster.GetName() + "-kubeconfig": {cp.GetName() + "-admin-kubeconfig", p.kubeconfigKey(cp)},
 		cluster.GetName() + "-ca":         {cp.GetName() + "-ca", ""},
 	} {
 		source := &corev1.Secret{}

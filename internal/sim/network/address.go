@@ -154,8 +154,21 @@ func (n *Network) isStranded(from Source, to netip.Addr) bool {
 	})
 }
 
+// Admit has the host answer those sources alone for which admits returns true; what others send
+// is lost. It must not call the network.
+func (h *Host) Admit(admits func(Source) bool) {
+	n := h.network
+	defer n.changed.send()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h.admits = admits
+}
+
 // strands reports whether the host's answers to a source do not arrive. It is called with the
 // lock of the network held.
 func (h *Host) strands(from Source) bool {
+	if h.admits != nil && !h.admits(from) {
+		return true
+	}
 	return h.confined.IsValid() && from.Address.IsValid() && !h.confined.Contains(from.Address.Unmap())
 }

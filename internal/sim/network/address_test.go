@@ -151,3 +151,25 @@ func TestConfinedHostReachesItsOwnPrefixOnly(t *testing.T) {
 	confined.Confine(netip.Prefix{})
 	greeted(t, n, network.Workstation(), "10.40.0.5:50000")
 }
+
+func TestAHostAnswersThoseThatItAdmits(t *testing.T) {
+	n := network.New()
+	h, err := n.Attach(netip.MustParseAddr("10.96.0.50"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Listen(6443); err != nil {
+		t.Fatal(err)
+	}
+	inside := netip.MustParseAddr("10.0.0.5")
+	h.Admit(func(from network.Source) bool { return from.Address == inside })
+	for source, want := range map[network.Source]error{{Address: inside}: nil, {Address: netip.MustParseAddr("10.0.0.6")}: syscall.ETIMEDOUT, {}: syscall.ETIMEDOUT} {
+		conn, err := n.DialFrom(t.Context(), source, "tcp", "10.96.0.50:6443")
+		if !errors.Is(err, want) {
+			t.Errorf("from %v: %v", source, err)
+		}
+		if err == nil {
+			_ = conn.Close()
+		}
+	}
+}

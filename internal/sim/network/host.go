@@ -16,9 +16,10 @@ import (
 // It is safe for concurrent use.
 type Host struct {
 	network *Network
-	// own and confined are guarded by the lock of the network.
+	// own, confined and admits are guarded by the lock of the network.
 	own      []netip.Addr
 	confined netip.Prefix
+	admits   func(Source) bool // nil: all
 
 	mu        sync.Mutex
 	addr      netip.Addr // the first of its own

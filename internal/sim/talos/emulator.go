@@ -193,7 +193,7 @@ func (e *Emulator) cluster(id, name string) (*formation, error) {
 		f.faults, f.services.Faults = e.options.Faults, e.options.Faults
 		f.tenants = hosted.New(hosted.Options{
 			Dir: filepath.Join(f.dir, "tenants"), Executable: e.options.Executable, Network: e.options.Network,
-			Faults: e.options.Faults, Log: e.options.Log,
+			Faults: e.options.Faults, Inside: f.services.HasNode, Log: e.options.Log,
 		})
 		e.clusters[id] = f
 	}

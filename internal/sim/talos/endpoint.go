@@ -27,7 +27,7 @@ func (n *node) awaitEndpoint(ctx context.Context) error {
 	if port == "" {
 		port = "443"
 	}
-	hostport := net.JoinHostPort(endpoint.Hostname(), port)
+	hostport := n.resolve(net.JoinHostPort(endpoint.Hostname(), port))
 	var last string
 	for {
 		if err := n.emulator.options.Network.AwaitFrom(ctx, n.source(), hostport); err != nil {

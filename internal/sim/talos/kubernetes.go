@@ -18,6 +18,8 @@ import (
 	"github.com/butlerdotdev/butler/internal/pki"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/cluster"
+	"github.com/butlerdotdev/butler/internal/sim/hosted"
+	"github.com/butlerdotdev/butler/internal/sim/passthrough"
 )
 
 // runKubelet brings the node into Kubernetes and keeps it there. A node joins by the
@@ -154,7 +156,18 @@ func (n *node) runPod(ctx context.Context, pod *corev1.Pod) {
 	if program := n.cluster.tenants.ProgramOf(pod); program != nil {
 		n.runProgram(ctx, pod, program)
 	}
+	if passthrough.Plays(pod) {
+		n.runProgram(ctx, pod, n.passthrough(pod))
+	}
 	n.cluster.tenants.RunPod(ctx, pod)
+}
+
+// passthrough is the program of a pod that passes TLS on.
+func (n *node) passthrough(pod *corev1.Pod) hosted.Program {
+	return func(ctx context.Context, config *rest.Config) error {
+		_, err := passthrough.Options{Network: n.emulator.options.Network, Log: n.log}.Run(ctx, pod, config)
+		return err
+	}
 }
 
 // isMetalLB knows the pod of MetalLB's controller by its image.

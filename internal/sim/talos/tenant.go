@@ -48,6 +48,7 @@ func (n *node) runTenantKubelet(ctx context.Context, t *hosted.Tenant) error {
 		AddonAfter: n.emulator.options.Profile.Chart,
 		Faults:     n.emulator.options.Faults,
 		Containers: func(ctx context.Context, pod *corev1.Pod) { n.runTenantPod(ctx, t, pod) },
+		Broken:     n.missesAPI,
 		Log:        n.log,
 	})
 	defer t.Services.Join(kubelet)()
@@ -82,6 +83,9 @@ func (n *node) joinTenant(ctx context.Context) (*rest.Config, error) {
 		Token: n.config.Cluster().Token().ID() + "." + n.config.Cluster().Token().Secret(),
 		Node:  n.hostname(), File: n.disk.kubeletPath(),
 		Dial: n.dial,
+	}
+	if n.config.Machine().Features().KubePrism().Enabled() {
+		join.Server = "127.0.0.1" // a kubelet asks KubePrism, which passes on what it says
 	}
 	for last := ""; ; {
 		config, err := join.Run(ctx)

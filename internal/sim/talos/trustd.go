@@ -97,5 +97,5 @@ func (n *node) sign(ctx context.Context, request []byte) ([]byte, error) {
 
 // dial connects as the node does.
 func (n *node) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	return n.emulator.options.Network.DialFrom(ctx, n.source(), network, addr)
+	return n.emulator.options.Network.DialFrom(ctx, n.source(), network, n.resolve(addr))
 }
