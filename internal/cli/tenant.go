@@ -241,34 +241,60 @@ func (a App) printTenant(tc *v1alpha1.TenantCluster) error {
 }
 
 func (a App) tenantKubeconfigCommand() *cobra.Command {
-	return a.tenantCredentialCommand("kubeconfig", "value", "Print the kubeconfig of a tenant cluster",
+	var byAddress bool
+	cmd := a.tenantCredentialCommand("kubeconfig", "Print the kubeconfig of a tenant cluster",
 		`Print the kubeconfig of a tenant cluster's administrator. The control plane
-provider renews it; a copy is not renewed. That of a rehearsed cluster uses the
-proxy of the simulated network.`)
+provider renews it; a copy is not renewed. With exposure by Ingress or Gateway it
+has a hostname, which this machine has to resolve. That of a rehearsed cluster
+uses the proxy of the simulated network.`,
+		func(ctx context.Context, w workspace.Workspace, c client.Client, tc *v1alpha1.TenantCluster) ([]byte, error) {
+			return a.tenantKubeconfig(ctx, w, c, tc, byAddress)
+		})
+	cmd.Flags().BoolVar(&byAddress, "by-address", false, "name the address that the hostname of the API server leads to, so that no DNS is needed")
+	return cmd
+}
+
+func (a App) tenantKubeconfig(ctx context.Context, w workspace.Workspace, c client.Client, tc *v1alpha1.TenantCluster, byAddress bool) ([]byte, error) {
+	secret, key := tenants.Kubeconfig(tc)
+	data, err := tenants.Credential(ctx, c, tc, secret, key)
+	note := tenants.NameNote(tc)
+	if err == nil && byAddress {
+		data, err = tenants.ByAddress(ctx, c, tc, data)
+	}
+	if err == nil && w.Rehearsal {
+		data, err = throughProxy(w, data, a)
+	}
+	if err == nil && note != "" && !byAddress {
+		fmt.Fprintln(a.Err, "note: "+note)
+	}
+	return data, err
 }
 
 func (a App) tenantTalosconfigCommand() *cobra.Command {
-	return a.tenantCredentialCommand("talosconfig", "talosconfig", "Print the talosconfig of a tenant cluster's workers",
+	return a.tenantCredentialCommand("talosconfig", "Print the talosconfig of a tenant cluster's workers",
 		`Print credentials for the Talos API of a tenant cluster's workers. They are
 valid for a month, and renewed at half of that. Only control planes that
 Steward hosts and that have an address of their own issue certificates for that
-API.`)
+API.`,
+		func(ctx context.Context, _ workspace.Workspace, c client.Client, tc *v1alpha1.TenantCluster) ([]byte, error) {
+			if why := tenants.TalosRefusal(ctx, c, tc); why != "" {
+				return nil, failure.New(failure.Usage, fmt.Errorf("tenant cluster %s has no talosconfig: %s", tc.Name, why))
+			}
+			return tenants.Credential(ctx, c, tc, tc.Name+"-talosconfig", "talosconfig")
+		})
 }
 
-func (a App) tenantCredentialCommand(name, key, short, long string) *cobra.Command {
+// readTenant returns a credential of a tenant cluster.
+type readTenant func(context.Context, workspace.Workspace, client.Client, *v1alpha1.TenantCluster) ([]byte, error)
+
+func (a App) tenantCredentialCommand(name, short, long string, read readTenant) *cobra.Command {
 	var f tenantFlags
 	cmd := &cobra.Command{
 		Use: name + " CLUSTER TENANT", Short: short, Long: long, Args: tenantArguments(2),
 		Example: fmt.Sprintf("  butleradm tenant %s prod web > web.%s", name, name),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onTenant(cmd.Context(), f, args, func(ctx context.Context, w workspace.Workspace, c client.Client, tc *v1alpha1.TenantCluster) error {
-				if why := tenants.TalosRefusal(ctx, c, tc); name == "talosconfig" && why != "" {
-					return failure.New(failure.Usage, fmt.Errorf("tenant cluster %s has no talosconfig: %s", tc.Name, why))
-				}
-				data, err := tenants.Credential(ctx, c, tc, tc.Name+"-"+name, key)
-				if err == nil && name == "kubeconfig" && w.Rehearsal {
-					data, err = throughProxy(w, data, a)
-				}
+				data, err := read(ctx, w, c, tc)
 				if err != nil {
 					return err
 				}

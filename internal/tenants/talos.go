@@ -29,7 +29,7 @@ func TalosRefusal(ctx context.Context, c client.Client, tc *v1alpha1.TenantClust
 		return ""
 	}
 	if kind, _, _ := unstructured.NestedString(steward.Object, "spec", "network", "serviceType"); kind == "ClusterIP" {
-		return "its control plane has no address of its own, at which certificates for the Talos API are issued; set spec.controlPlane.serviceType to LoadBalancer"
+		return "its control plane is reached by a hostname and has no address of its own, at which certificates for the Talos API are issued; create the cluster with spec.controlPlane.serviceType LoadBalancer"
 	}
 	return ""
 }
