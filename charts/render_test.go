@@ -413,7 +413,7 @@ func TestEveryRightIsOnThePageOfItsChart(t *testing.T) {
 		"clusterbootstraps": "ClusterBootstrap", "butlerconfigs": "ButlerConfig", "ingressclasses": "IngressClass", "gateways": "Gateway",
 		"networkpools": "NetworkPool", "ipallocations": "IPAllocation", "addressclaims": "AddressClaim",
 		"tenantclusters": "TenantCluster", "teams": "Team", "namespaces": "Namespace", "roles": "Role", "rolebindings": "RoleBinding", "clusterroles": "ClusterRole", "clusters": "Cluster", "machinedeployments": "MachineDeployment", "machines": "Machine", "machinesets": "MachineSet", "stewardcontrolplanes": "StewardControlPlane", "kamajicontrolplanes": "KamajiControlPlane",
-		"secrets": "Secret", "events": "Event", "leases": "Lease",
+		"secrets": "Secret", "services": "Service", "events": "Event", "leases": "Lease",
 	}
 	for _, name := range controllers {
 		page, err := os.ReadFile(filepath.Join(name, "README.md"))

@@ -173,6 +173,16 @@ func tenantUpdateRules() map[string]rule {
 			file: tenantCluster, accepted: fields{"spec.workers.replicas": "4"}, refused: fields{"spec.providerConfigRef.name": "x"},
 			message: "providerConfigRef is immutable: machines do not move between platforms",
 		},
+		"endpoint of a tenant cluster": {
+			file: tenantCluster, status: "{controlPlaneEndpoint: '10.0.0.1:6443'}", accepted: fields{"spec.workers.replicas": "4"},
+			refused: fields{"spec.controlPlane.serviceType": "ClusterIP"},
+			message: "controlPlane.serviceType cannot be changed once the cluster has an endpoint, which workers and kubeconfigs have: create another cluster",
+		},
+		"endpoint that is not there yet": {
+			file: tenantCluster, status: "{phase: Failed}", accepted: fields{"spec.controlPlane.serviceType": "ClusterIP"},
+			refused: fields{"spec.controlPlane.serviceType": "NodePort"},
+			message: "serviceType NodePort is not served: its endpoint would be the address of one node; use LoadBalancer, or leave it out",
+		},
 		"networks of a tenant cluster": {
 			file: tenantCluster, accepted: fields{"spec.networking.loadBalancerPool.end": "10.40.0.220"}, refused: fields{"spec.networking.podCIDR": "10.0.0.0/16"},
 			message: "podCIDR and serviceCIDR are immutable",

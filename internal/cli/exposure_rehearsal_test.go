@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
@@ -61,7 +63,26 @@ func TestTenantsShareTheAddressOfAGateway(t *testing.T) {
 	a.ok("tenant", "delete", "butler-mgmt", "shop", "--yes")
 	die(t, a)
 	expectRoutes(t, a, "TLSRoute", "gateway.networking.k8s.io/v1alpha2", 0)
+	removeGateway(t, a)
 	a.ok("destroy", "butler-mgmt", "--yes")
+}
+
+// removeGateway deletes the Gateway, with whose Service the cluster is not destroyed.
+func removeGateway(t *testing.T, a adm) {
+	t.Helper()
+	c := a.within("butler-mgmt")
+	gateway := &unstructured.Unstructured{}
+	gateway.SetAPIVersion("gateway.networking.k8s.io/v1")
+	gateway.SetKind("Gateway")
+	gateway.SetNamespace("butler-system")
+	gateway.SetName("tenant-gateway")
+	if err := c.Delete(t.Context(), gateway); err != nil {
+		t.Fatal(err)
+	}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "cilium-gateway-tenant-gateway"}}
+	waitFor(t, func() bool {
+		return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(service), service))
+	})
 }
 
 // TestTenantsShareTheAddressOfAnIngressController does so behind both controllers that a bootstrap

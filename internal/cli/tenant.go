@@ -250,7 +250,7 @@ uses the proxy of the simulated network.`,
 		func(ctx context.Context, w workspace.Workspace, c client.Client, tc *v1alpha1.TenantCluster) ([]byte, error) {
 			return a.tenantKubeconfig(ctx, w, c, tc, byAddress)
 		})
-	cmd.Flags().BoolVar(&byAddress, "by-address", false, "name the address that the hostname of the API server leads to, so that no DNS is needed")
+	cmd.Flags().BoolVar(&byAddress, "by-address", false, "name the address that the hostname of the API server points to, so that no DNS is needed")
 	return cmd
 }
 

@@ -45,7 +45,7 @@ type Hosted struct {
 	// HostEntries are names that a worker resolves without DNS.
 	HostEntries []HostEntry
 	// WithoutKubePrism has kubelets use Endpoint itself. KubePrism passes on connections that
-	// name no host, by which a proxy for several API servers could not tell them apart.
+	// name no host, by which a proxy chooses among API servers.
 	WithoutKubePrism bool
 	// ExternalCloudProvider leaves the nodes to a cloud controller manager.
 	ExternalCloudProvider bool

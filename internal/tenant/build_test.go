@@ -220,7 +220,7 @@ func TestAnEndpointDoesNotMove(t *testing.T) {
 				t.Errorf("%s: %s", reason, diff)
 			}
 		}
-		warned := slices.ContainsFunc(o.Warnings, func(w string) bool { return strings.Contains(w, "create a cluster anew") })
+		warned := slices.ContainsFunc(o.Warnings, func(w string) bool { return strings.Contains(w, "create another cluster") })
 		if warned != tc.warned {
 			t.Errorf("%s: warnings %q", reason, o.Warnings)
 		}

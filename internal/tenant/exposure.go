@@ -151,5 +151,5 @@ func (in Input) exposureWarnings() []string {
 	if is.Mode != v1alpha1.ExposureLoadBalancer {
 		where = in.hostname()
 	}
-	return []string{"the control plane keeps " + where + " (" + string(is.Mode) + "), though mode " + string(wanted.Mode) + " is configured now: workers and kubeconfigs have its endpoint; create a cluster anew to change that"}
+	return []string{"the control plane keeps " + where + " (" + string(is.Mode) + "), though mode " + string(wanted.Mode) + " is configured now: workers and kubeconfigs have its endpoint; create another cluster to change that"}
 }

@@ -65,7 +65,7 @@ func (in Input) gateway() object {
 }
 
 // tcpProxy is the part of the control plane object for the proxy that the Service kubernetes of
-// the tenant leads to. It finds the hostname without DNS.
+// the tenant points to. It finds the hostname without DNS.
 func (in Input) tcpProxy() object {
 	if in.ExposureAddress == "" {
 		return object{}

@@ -38,7 +38,7 @@ func NameNote(tc *v1alpha1.TenantCluster) string {
 	return fmt.Sprintf("the API server is reached by the name %s, port %s: have your DNS lead it to the address of the Gateway or of the ingress controller, or use --by-address", host, port)
 }
 
-// ByAddress replaces the hostname in a kubeconfig by the address that it leads to, and keeps it as
+// ByAddress replaces the hostname in a kubeconfig by the address that it points to, and keeps it as
 // the name that the server is asked for. One without a hostname stays as it is.
 func ByAddress(ctx context.Context, c client.Client, tc *v1alpha1.TenantCluster, kubeconfig []byte) ([]byte, error) {
 	if NameNote(tc) == "" {
@@ -64,7 +64,7 @@ func ByAddress(ctx context.Context, c client.Client, tc *v1alpha1.TenantCluster,
 	return clientcmd.Write(*config)
 }
 
-// exposureAddress is where the hostname of a control plane leads to; empty if it is not known.
+// exposureAddress is where the hostname of a control plane points to; empty if it is not known.
 func exposureAddress(controlPlane *unstructured.Unstructured) string {
 	if controlPlane == nil {
 		return ""

@@ -23,7 +23,7 @@ import (
 
 const reasonExposure = "WaitingForExposure"
 
-// locate finds the address that the hostname of the control plane leads to: workers get it as a
+// locate finds the address that the hostname of the control plane points to: workers get it as a
 // host entry, and this controller connects to it. One that was set is kept while it is among
 // those that are found now, or while none is.
 func (s *session) locate(ctx context.Context, found *unstructured.Unstructured) error {
@@ -208,7 +208,7 @@ func (s *session) live(ctx context.Context, kind schema.GroupVersionKind, key cl
 	return o, s.Live.Get(ctx, key, o)
 }
 
-// awaitExposure waits until it is known where the hostname leads to.
+// awaitExposure waits until it is known where the hostname points to.
 func awaitExposure(_ context.Context, s *session) (*step.Obstacle, error) {
 	if s.input.ExposureAddress == "" {
 		return s.unexposed, nil

@@ -154,7 +154,7 @@ func TestTheRouteOfAClusterThatIsDeletedIsThatOfItsControlPlane(t *testing.T) {
 		"an address of its own": {`serviceType: LoadBalancer`, ""},
 	} {
 		u := &unstructured.Unstructured{}
-		err := yaml.Unmarshal([]byte(`{spec: {network: {`+tc.network+`}, controlPlaneEndpoint: {host: `+hostname+`, port: 6443}, addons: {tcpProxy: {hostAliases: [{ip: 10.0.0.210}]}}}}`), u)
+		err := yaml.Unmarshal([]byte(`{kind: StewardControlPlane, spec: {network: {`+tc.network+`}, controlPlaneEndpoint: {host: `+hostname+`, port: 6443}, addons: {tcpProxy: {hostAliases: [{ip: 10.0.0.210}]}}}}`), u)
 		if err != nil {
 			t.Fatal(err)
 		}

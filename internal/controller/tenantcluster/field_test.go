@@ -29,6 +29,7 @@ func plainSession(provider v1alpha1.ProviderType) *session {
 	tc.Status.ControlPlaneEndpoint = "10.0.0.1:6443"
 	s := &session{TenantCluster: tc, Reconciler: &Reconciler{Addons: install.New(install.Options{})}}
 	s.provider = &v1alpha1.ProviderConfig{Spec: v1alpha1.ProviderConfigSpec{Provider: provider, CredentialsRef: &v1alpha1.SecretReference{Name: "a"}}}
+	s.input.Cluster = tc
 	s.config, s.input.Endpoint = &v1alpha1.ButlerConfig{}, &tenant.Endpoint{Host: "10.0.0.1", Port: 6443}
 	return s
 }

@@ -28,6 +28,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -76,7 +77,7 @@ func run(m *testing.M, definitions []*apiextensionsv1.CustomResourceDefinition) 
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	o := plane.Options{AdmissionOff: []string{"ServiceAccount"}, Controllers: []string{"namespace-controller"}, Definitions: definitions, Args: args}
+	o := plane.Options{AdmissionOff: []string{"ServiceAccount"}, Controllers: []string{"namespace-controller"}, Definitions: definitions, Args: args, Names: []string{"*." + v1alpha1.DefaultTenantsNamespace + ".k8s.example.com"}}
 	return planetest.Run(m, o, func(p *plane.Plane) {
 		api = p.Config()
 		api.QPS = -1
@@ -98,7 +99,23 @@ func allDefinitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 			}
 		}
 	}
-	return out, err
+	return append(out, loose(gateways, "gateways"), loose(tlsRoutes, "tlsroutes")), err
+}
+
+// loose defines a kind whose objects may say anything.
+func loose(kind schema.GroupVersionKind, plural string) *apiextensionsv1.CustomResourceDefinition {
+	d := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
+		Name: plural + "." + kind.Group, Annotations: map[string]string{"api-approved.kubernetes.io": "unapproved, for tests"},
+	}}
+	d.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
+		Group: kind.Group, Scope: apiextensionsv1.NamespaceScoped,
+		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Singular: strings.ToLower(kind.Kind), Kind: kind.Kind, ListKind: kind.Kind + "List"},
+		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+			Name: kind.Version, Served: true, Storage: true,
+			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}},
+		}},
+	}
+	return d
 }
 
 // unrepeat removes rules that a release has twice, which cannot be applied on the server.
@@ -205,8 +222,14 @@ func dialOnlyServers(ctx context.Context, network, address string) (net.Conn, er
 	if strings.HasSuffix(address, ":50000") {
 		return nil, errors.New("connection refused")
 	}
+	if host, port, err := net.SplitHostPort(address); err == nil && host == proxyAddress && (port == "443" || port == "6443") {
+		address = strings.TrimPrefix(api.Host, "https://")
+	}
 	return (&net.Dialer{}).DialContext(ctx, network, address)
 }
+
+// proxyAddress is where a proxy for the API servers of tenants is.
+const proxyAddress = "192.0.2.77"
 
 // provider creates a ProviderConfig whose Harvester has one image.
 func (f *fixture) provider() {

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/butlerdotdev/butler/internal/talos"
+	"github.com/butlerdotdev/butler/internal/tenant"
 )
 
 var (
@@ -198,7 +199,14 @@ func (p *player) controlPlane(ctx context.Context, c *unstructured.Unstructured)
 		if err != nil {
 			return err
 		}
-		_ = unstructured.SetNestedMap(cp.Object, map[string]any{"host": u.Hostname(), "port": int64(port)}, "spec", "controlPlaneEndpoint")
+		endpoint := tenant.Endpoint{Host: u.Hostname(), Port: int32(port)}
+		if host := text(cp, "spec", "network", "ingress", "hostname"); host != "" {
+			endpoint = tenant.Endpoint{Host: host, Port: 443}
+		}
+		if host := text(cp, "spec", "network", "gateway", "hostname"); host != "" {
+			endpoint = tenant.Endpoint{Host: host, Port: 6443}
+		}
+		_ = unstructured.SetNestedMap(cp.Object, map[string]any{"host": endpoint.Host, "port": int64(endpoint.Port)}, "spec", "controlPlaneEndpoint")
 		return p.Patch(ctx, cp, client.MergeFrom(before))
 	}
 	if !flag(c, "status", "infrastructureReady") || text(cp, "status", "version") == text(cp, "spec", "version") && flag(cp, "status", "ready") {

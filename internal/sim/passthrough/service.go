@@ -53,7 +53,7 @@ func external(s *corev1.Service) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// front is the address of the Service that leads to a pod from outside; false while it has none.
+// front is the address of the Service that points to a pod from outside; false while it has none.
 func front(ctx context.Context, c client.Client, pod *corev1.Pod) (netip.Addr, bool, error) {
 	all := &corev1.ServiceList{}
 	if err := c.List(ctx, all, client.InNamespace(pod.Namespace)); err != nil {

@@ -72,7 +72,7 @@ func newSwitchboard(ctx context.Context, o Options, terminates bool) *switchboar
 	return s
 }
 
-// set changes the table. An address whose ports change is opened anew.
+// set changes the table. An address whose ports change is opened again.
 func (s *switchboard) set(t table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -103,13 +103,13 @@ func hostnames(route *unstructured.Unstructured) []string {
 	return out
 }
 
-// fits reports whether a name is one of a pattern, in which a star stands for one or more labels.
+// fits reports whether a name is one of a pattern, in which a star matches one or more labels.
 func fits(pattern, name string) bool {
 	suffix, wildcard := strings.CutPrefix(pattern, "*")
 	return pattern == "" || pattern == name || wildcard && strings.HasSuffix(name, suffix) && len(name) > len(suffix)
 }
 
-// targetsOf are the Services that a route leads to, and which is missing.
+// targetsOf are the Services that a route points to, and which is missing.
 func targetsOf(ctx context.Context, c client.Client, route *unstructured.Unstructured) (out []netip.AddrPort, missing string) {
 	for _, rule := range mapsOf(route.Object, "spec", "rules") {
 		for _, ref := range mapsOf(rule, "backendRefs") {
