@@ -194,12 +194,13 @@ func (f *balancer) targetGroup(port int32) *targetGroup {
 
 // targetGroups lists those of the account: AWS selects them by neither tag nor prefix.
 func (b balancers) targetGroups(ctx context.Context) (all []types.TargetGroup, err error) {
-	pages := elb.NewDescribeTargetGroupsPaginator(b.elb, &elb.DescribeTargetGroupsInput{PageSize: new(int32(400))})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	in := &elb.DescribeTargetGroupsInput{PageSize: new(int32(400))}
+	for more := true; more; more = value(in.Marker) != "" {
+		page, err := b.elb.DescribeTargetGroups(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.Marker = page.NextMarker
 		all = append(all, page.TargetGroups...)
 	}
 	return all, nil

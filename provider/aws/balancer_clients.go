@@ -30,12 +30,13 @@ func (b balancers) withMachines(ctx context.Context, allowed []string, vpc strin
 	for _, s := range subnets {
 		all = append(all, value(s.CidrBlock))
 	}
-	gateways := ec2.NewDescribeNatGatewaysPaginator(b.ec2, &ec2.DescribeNatGatewaysInput{Filter: []types.Filter{filter("vpc-id", vpc)}})
-	for gateways.HasMorePages() {
-		page, err := gateways.NextPage(ctx)
+	in := &ec2.DescribeNatGatewaysInput{Filter: []types.Filter{filter("vpc-id", vpc)}}
+	for more := true; more; more = value(in.NextToken) != "" {
+		page, err := b.ec2.DescribeNatGateways(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.NextToken = page.NextToken
 		for _, g := range page.NatGateways {
 			all = append(all, addressesOf(g)...)
 		}

@@ -17,12 +17,13 @@ import (
 func (b balancers) objects(ctx context.Context, owner provider.Owner) (all []provider.Object[string], err error) {
 	names := map[string]provider.Part{}
 	var arns []string
-	pages := elb.NewDescribeLoadBalancersPaginator(b.elb, &elb.DescribeLoadBalancersInput{PageSize: new(int32(400))})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	in := &elb.DescribeLoadBalancersInput{PageSize: new(int32(400))}
+	for more := true; more; more = value(in.Marker) != "" {
+		page, err := b.elb.DescribeLoadBalancers(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.Marker = page.NextMarker
 		for _, l := range page.LoadBalancers {
 			arns = append(arns, value(l.LoadBalancerArn))
 			names[value(l.LoadBalancerArn)] = provider.Part{Kind: provider.PartLoadBalancer, Name: value(l.LoadBalancerName)}
@@ -51,12 +52,13 @@ func (b balancers) objects(ctx context.Context, owner provider.Owner) (all []pro
 
 // withGroups adds the security groups of load balancers.
 func (b balancers) withGroups(ctx context.Context, all []provider.Object[string], owner provider.Owner) ([]provider.Object[string], error) {
-	pages := ec2.NewDescribeSecurityGroupsPaginator(b.ec2, &ec2.DescribeSecurityGroupsInput{Filters: ownedBy(owner), MaxResults: new(int32(500))})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	in := &ec2.DescribeSecurityGroupsInput{Filters: ownedBy(owner), MaxResults: new(int32(500))}
+	for more := true; more; more = value(in.NextToken) != "" {
+		page, err := b.ec2.DescribeSecurityGroups(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.NextToken = page.NextToken
 		for _, g := range page.SecurityGroups {
 			part := provider.Part{Kind: partGroup, Name: label(value(g.GroupId), g.Tags)}
 			all = append(all, provider.Object[string]{Part: part, Tags: tagsOf(g.Tags), Of: value(g.GroupId)})

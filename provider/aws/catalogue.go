@@ -20,12 +20,12 @@ const fresh = 5 * time.Minute
 
 // catalogue reads which instance types the region has, and which of them its zones offer.
 type catalogue struct {
-	ec2    *ec2.Client
+	ec2    ec2Calls
 	sizes  *cloud.Recent[[]cloud.Size]
 	offers *cloud.Recent[map[string]map[string]bool] // by zone
 }
 
-func newCatalogue(api *ec2.Client) *catalogue {
+func newCatalogue(api ec2Calls) *catalogue {
 	return &catalogue{api, cloud.NewRecent[[]cloud.Size](fresh), cloud.NewRecent[map[string]map[string]bool](fresh)}
 }
 
@@ -40,14 +40,15 @@ func (c *catalogue) in(ctx context.Context, zone string) ([]cloud.Size, error) {
 }
 
 func (c *catalogue) readSizes(ctx context.Context) (all []cloud.Size, err error) {
-	pages := ec2.NewDescribeInstanceTypesPaginator(c.ec2, &ec2.DescribeInstanceTypesInput{MaxResults: new(int32(100)), Filters: []types.Filter{
+	in := &ec2.DescribeInstanceTypesInput{MaxResults: new(int32(100)), Filters: []types.Filter{
 		filter("current-generation", "true"), filter("bare-metal", "false"), filter("burstable-performance-supported", "false"),
-	}})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}}
+	for more := true; more; more = value(in.NextToken) != "" {
+		page, err := c.ec2.DescribeInstanceTypes(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.NextToken = page.NextToken
 		for _, t := range page.InstanceTypes {
 			all = append(all, sizeOf(t))
 		}
@@ -57,14 +58,15 @@ func (c *catalogue) readSizes(ctx context.Context) (all []cloud.Size, err error)
 
 func (c *catalogue) readOffers(ctx context.Context) (map[string]map[string]bool, error) {
 	all := map[string]map[string]bool{}
-	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(c.ec2, &ec2.DescribeInstanceTypeOfferingsInput{
+	in := &ec2.DescribeInstanceTypeOfferingsInput{
 		LocationType: types.LocationTypeAvailabilityZone, MaxResults: new(int32(1000)),
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}
+	for more := true; more; more = value(in.NextToken) != "" {
+		page, err := c.ec2.DescribeInstanceTypeOfferings(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.NextToken = page.NextToken
 		for _, o := range page.InstanceTypeOfferings {
 			zone := value(o.Location)
 			if all[zone] == nil {

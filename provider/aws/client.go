@@ -26,11 +26,11 @@ import (
 
 // clients are the services that the driver uses.
 type clients struct {
-	ec2     *ec2.Client
-	elb     *elb.Client
+	ec2     ec2Calls
+	elb     elbCalls
 	sts     *sts.Client
 	quotas  *servicequotas.Client
-	iam     *iam.Client
+	iam     iamCalls
 	release func()
 }
 
@@ -56,8 +56,8 @@ func newClients(ctx context.Context, op string, c provider.Config) (clients, err
 		return clients{}, err
 	}
 	return clients{
-		ec2: ec2.NewFromConfig(config), elb: elb.NewFromConfig(config), sts: sts.NewFromConfig(config),
-		quotas: servicequotas.NewFromConfig(config), iam: iam.NewFromConfig(config), release: h.CloseIdleConnections,
+		ec2: ec2CallsOf(ec2.NewFromConfig(config)), elb: elbCallsOf(elb.NewFromConfig(config)), sts: sts.NewFromConfig(config),
+		quotas: servicequotas.NewFromConfig(config), iam: iamCallsOf(iam.NewFromConfig(config)), release: h.CloseIdleConnections,
 	}, nil
 }
 

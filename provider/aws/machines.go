@@ -38,12 +38,13 @@ func (p *platform) instancesBy(name string) func(context.Context, []string) (map
 
 // instances lists all instances that the filters select, terminated ones included.
 func (p *platform) instances(ctx context.Context, filters ...types.Filter) (all []types.Instance, err error) {
-	pages := ec2.NewDescribeInstancesPaginator(p.ec2, &ec2.DescribeInstancesInput{Filters: filters, MaxResults: new(int32(pageSize))})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	in := &ec2.DescribeInstancesInput{Filters: filters, MaxResults: new(int32(pageSize))}
+	for more := true; more; more = value(in.NextToken) != "" {
+		page, err := p.ec2.DescribeInstances(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.NextToken = page.NextToken
 		for _, r := range page.Reservations {
 			all = append(all, r.Instances...)
 		}

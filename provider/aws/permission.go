@@ -136,12 +136,13 @@ func (p preflight) simulated(ctx context.Context) (provider.Finding, error) {
 
 // denied returns the actions that the policies of a principal do not allow.
 func (p preflight) denied(ctx context.Context, arn string) (all []string, err error) {
-	pages := iam.NewSimulatePrincipalPolicyPaginator(p.iam, &iam.SimulatePrincipalPolicyInput{PolicySourceArn: &arn, ActionNames: actions()})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	in := &iam.SimulatePrincipalPolicyInput{PolicySourceArn: &arn, ActionNames: actions()}
+	for more := true; more; more = value(in.Marker) != "" {
+		page, err := p.iam.SimulatePrincipalPolicy(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.Marker = page.Marker
 		for _, r := range page.EvaluationResults {
 			if r.EvalDecision != types.PolicyEvaluationDecisionTypeAllowed {
 				all = append(all, value(r.EvalActionName))

@@ -26,23 +26,38 @@ type part struct {
 }
 
 // parts lists disks and interfaces that the filters select.
-func (p *platform) parts(ctx context.Context, filters ...types.Filter) (all []part, err error) {
-	disks := ec2.NewDescribeVolumesPaginator(p.ec2, &ec2.DescribeVolumesInput{Filters: filters, MaxResults: new(int32(500))})
-	for disks.HasMorePages() {
-		page, err := disks.NextPage(ctx)
+func (p *platform) parts(ctx context.Context, filters ...types.Filter) ([]part, error) {
+	disks, err := p.disks(ctx, filters)
+	if err != nil {
+		return nil, err
+	}
+	nics, err := p.networkInterfaces(ctx, filters)
+	return append(disks, nics...), err
+}
+
+func (p *platform) disks(ctx context.Context, filters []types.Filter) (all []part, err error) {
+	in := &ec2.DescribeVolumesInput{Filters: filters, MaxResults: new(int32(500))}
+	for more := true; more; more = value(in.NextToken) != "" {
+		page, err := p.ec2.DescribeVolumes(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.NextToken = page.NextToken
 		for _, v := range page.Volumes {
 			all = append(all, p.volume(v))
 		}
 	}
-	nics := ec2.NewDescribeNetworkInterfacesPaginator(p.ec2, &ec2.DescribeNetworkInterfacesInput{Filters: filters, MaxResults: new(int32(500))})
-	for nics.HasMorePages() {
-		page, err := nics.NextPage(ctx)
+	return all, nil
+}
+
+func (p *platform) networkInterfaces(ctx context.Context, filters []types.Filter) (all []part, err error) {
+	in := &ec2.DescribeNetworkInterfacesInput{Filters: filters, MaxResults: new(int32(500))}
+	for more := true; more; more = value(in.NextToken) != "" {
+		page, err := p.ec2.DescribeNetworkInterfaces(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.NextToken = page.NextToken
 		for _, n := range page.NetworkInterfaces {
 			all = append(all, p.networkInterface(n))
 		}

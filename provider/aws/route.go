@@ -20,12 +20,13 @@ const tagPublic = "kubernetes.io/role/elb"
 // else by the main one.
 func (p *platform) routes(ctx context.Context, vpc string) (func(subnet string) cloud.Way, error) {
 	own, main := map[string]cloud.Way{}, cloud.WayNone
-	pages := ec2.NewDescribeRouteTablesPaginator(p.ec2, &ec2.DescribeRouteTablesInput{Filters: []types.Filter{filter("vpc-id", vpc)}})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	in := &ec2.DescribeRouteTablesInput{Filters: []types.Filter{filter("vpc-id", vpc)}}
+	for more := true; more; more = value(in.NextToken) != "" {
+		page, err := p.ec2.DescribeRouteTables(ctx, in)
 		if err != nil {
 			return nil, err
 		}
+		in.NextToken = page.NextToken
 		for _, t := range page.RouteTables {
 			w := wayOf(t)
 			for _, a := range t.Associations {

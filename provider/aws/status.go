@@ -42,14 +42,15 @@ func (p *platform) readFailing(ctx context.Context) (map[string]string, error) {
 		{"instance-status.status", "it fails the instance status check: its guest does not answer"},
 		{"system-status.status", "its host fails the system status check: stop and start it, or wait for AWS"},
 	} {
-		pages := ec2.NewDescribeInstanceStatusPaginator(p.ec2, &ec2.DescribeInstanceStatusInput{
+		in := &ec2.DescribeInstanceStatusInput{
 			Filters: []types.Filter{filter(c.name, string(types.SummaryStatusImpaired))}, MaxResults: new(int32(pageSize)),
-		})
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(ctx)
+		}
+		for more := true; more; more = value(in.NextToken) != "" {
+			page, err := p.ec2.DescribeInstanceStatus(ctx, in)
 			if err != nil {
 				return failing, nil //nolint:nilerr // what cannot be read fails nothing
 			}
+			in.NextToken = page.NextToken
 			for _, s := range page.InstanceStatuses {
 				failing[value(s.InstanceId)] = c.why
 			}
