@@ -73,6 +73,7 @@ type Reconciler struct {
 	logins  logins
 	images  images
 	missing missing
+	written written
 	// admission is held while a cluster is counted against limits that have no other lock.
 	admission sync.Mutex
 	account   atomic.Pointer[string] // who this controller is to the API server

@@ -134,6 +134,7 @@ func (r *Reconciler) byName(ctx context.Context, request reconcile.Request) (rec
 	if apierrors.IsNotFound(err) {
 		r.Addons.Forget(request.String())
 		r.Tenants.Forget(request.String())
+		r.written.forget(request.NamespacedName)
 		return reconcile.Result{}, nil
 	}
 	if err != nil {

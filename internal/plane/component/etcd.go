@@ -80,7 +80,7 @@ func etcdConfig(dir string, tls transport.TLSInfo) *embed.Config {
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	// The value that etcd uses for 0, so that errors can name it.
 	c.QuotaBackendBytes = storage.DefaultQuotaBytes
-	// Writes are flushed to disk before they are acknowledged, as etcd does unless told otherwise.
+	// Writes are flushed to disk before they are acknowledged, as is the default of etcd.
 	// There is no other member for an election.
 	c.TickMs, c.ElectionMs = 10, 50
 	return c
