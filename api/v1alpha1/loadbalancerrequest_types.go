@@ -56,7 +56,8 @@ type LoadBalancerTarget struct {
 // +kubebuilder:validation:XValidation:rule="self.scheme == oldSelf.scheme",message="scheme is immutable: another one has another endpoint"
 // +kubebuilder:validation:XValidation:rule="!has(self.additionalPorts) || !(self.port in self.additionalPorts)",message="additionalPorts must not repeat port"
 type LoadBalancerRequestSpec struct {
-	// ClusterName is the cluster that the load balancer serves.
+	// ClusterName is the cluster that the load balancer serves. It is for people, who see it as a
+	// column: nothing else depends on it, and whose the load balancer is follows from its owner.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`

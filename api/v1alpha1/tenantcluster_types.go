@@ -274,6 +274,10 @@ type TenantClusterStatus struct {
 	// ControlPlaneEndpoint is the host and port of the API server.
 	// +optional
 	ControlPlaneEndpoint string `json:"controlPlaneEndpoint,omitempty"`
+	// ControlPlaneHost is the program that hosts the control plane, steward or kamaji. It does not
+	// change: a control plane cannot move to another host.
+	// +optional
+	ControlPlaneHost string `json:"controlPlaneHost,omitempty"`
 	// KubeconfigSecretRef names the Secret with the kubeconfig, in the tenant namespace.
 	// +optional
 	KubeconfigSecretRef *LocalReference `json:"kubeconfigSecretRef,omitempty"`

@@ -33,14 +33,14 @@ type kinds struct {
 // checkClusterAPI finds out which kinds and versions the management cluster serves, and
 // watches them from then on.
 func checkClusterAPI(ctx context.Context, s *session) (*step.Obstacle, error) {
-	found, missing, err := s.discover()
+	found, missing, err := s.discover(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if missing != "" {
 		return polled("ClusterAPIMissing", "the management cluster does not serve %s; install Cluster API with the provider of this platform (spec.addons.capi of its ClusterBootstrap)", missing), nil
 	}
-	s.kinds = found
+	s.kinds, s.Status.ControlPlaneHost = found, string(found.host)
 	for _, kind := range []schema.GroupVersionKind{found.cluster, found.deployment, found.machine, found.controlPlane, found.infrastructure} {
 		if err := s.watch(kind); err != nil {
 			return nil, err
@@ -60,7 +60,7 @@ func (r *Reconciler) watch(kind schema.GroupVersionKind) error {
 }
 
 // discover returns the kinds, or the first that is not served.
-func (s *session) discover() (k kinds, missing string, err error) {
+func (s *session) discover(ctx context.Context) (k kinds, missing string, err error) {
 	if k.infrastructure, k.template, err = tenant.Kinds(s.provider); err != nil {
 		return k, "", &step.Failure{Reason: "NotServed", Message: err.Error()}
 	}
@@ -72,17 +72,8 @@ func (s *session) discover() (k kinds, missing string, err error) {
 			return k, coreGroup + " " + want.kind, err
 		}
 	}
-	for host, kind := range map[tenant.Host]string{tenant.Steward: "StewardControlPlane", tenant.Kamaji: "KamajiControlPlane"} {
-		found, err := s.served(schema.GroupKind{Group: controlPlaneGroup, Kind: kind})
-		if err != nil {
-			return k, "", err
-		}
-		if !found.Empty() && (k.host == "" || host == tenant.Steward) {
-			k.controlPlane, k.host = found, host
-		}
-	}
-	if k.host == "" {
-		return k, "StewardControlPlane or KamajiControlPlane", nil
+	if k.controlPlane, k.host, missing, err = s.findHost(ctx); err != nil || missing != "" {
+		return k, missing, err
 	}
 	for _, kind := range []schema.GroupVersionKind{k.infrastructure, k.template} {
 		if found, err := s.served(kind.GroupKind(), kind.Version); err != nil || found.Empty() {
