@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -117,4 +118,27 @@ func TestALimitOfAProviderConfigCountsTheMachinesOfATeam(t *testing.T) {
 		}
 	}
 	count(2, 1)
+}
+
+// TestWorkersOfTenantClustersCountAgainstTheLimitOfATeam has a team with one worker, which leaves
+// room for one machine.
+func TestWorkersOfTenantClustersCountAgainstTheLimitOfATeam(t *testing.T) {
+	w := newFixture(t, inmemory.Options{})
+	w.Must(w.Create(w.Context(), w.Secret()))
+	c := w.Config(v1alpha1.ProviderHarvester)
+	c.Spec.Limits = &v1alpha1.ProviderLimits{MaxNodesPerTeam: new(int32(2))}
+	w.Must(w.Create(w.Context(), c))
+	tc := &v1alpha1.TenantCluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "web"}}
+	tc.Spec.KubernetesVersion, tc.Spec.TeamRef = "v1.32.0", &v1alpha1.LocalReference{Name: "blue"}
+	tc.Spec.Workers.Replicas = 1
+	tc.Spec.Workers.MachineTemplate = v1alpha1.TenantMachineTemplateSpec{CPU: 2, Memory: resource.MustParse("4Gi"), DiskSize: resource.MustParse("40Gi")}
+	w.Must(w.Create(w.Context(), tc))
+	tc.Status.Reservation = &v1alpha1.QuotaReservation{Cluster: w.Namespace + "/web", UID: string(tc.UID), ProviderConfig: client.ObjectKeyFromObject(c).String(), Nodes: 1}
+	w.Must(w.Status().Update(w.Context(), tc))
+	blue := func(m *v1alpha1.MachineRequest) { m.Labels = map[string]string{v1alpha1.LabelTeam: "blue"} }
+	w.phase(w.request("a", blue), v1alpha1.MachineRunning)
+	second := w.request("b", blue)
+	w.reason(second, "QuotaExceeded")
+	w.Must(w.Delete(w.Context(), tc))
+	w.phase(second, v1alpha1.MachineRunning)
 }

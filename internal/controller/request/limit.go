@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -31,8 +32,8 @@ func (p *Pass[O, P, S]) admit(ctx context.Context, config *v1alpha1.ProviderConf
 	if is >= *most {
 		return false, false, &provider.Error{
 			Kind: provider.Exhausted, Reason: provider.ReasonQuotaExceeded, Op: "create " + p.Claim.What,
-			Err:  fmt.Errorf("limits.maxNodesPerTeam of ProviderConfig %s is %d, and %s has %d", p.Request.ProviderConfig(), *most, p.team(p.Request), is),
-			Hint: "delete a request, or raise the limit",
+			Err:  fmt.Errorf("limits.maxNodesPerTeam of ProviderConfig %s is %d, and %s has %d, with workers of tenant clusters", p.Request.ProviderConfig(), *most, p.team(p.Request), is),
+			Hint: "delete a request, have fewer workers, or raise the limit",
 		}
 	}
 	return p.take(ctx, record)
@@ -51,7 +52,9 @@ func (p *Pass[O, P, S]) limit(config *v1alpha1.ProviderConfig) *int32 {
 	return limited(*config.Spec.Limits)
 }
 
-// sameTeam counts the claimed requests of the team on the platform, as the API server has them.
+// sameTeam counts the claimed requests of the team on the platform and the workers of its tenant
+// clusters, as the API server has them. Tenant clusters are admitted by another process: of a
+// request and a cluster that come at the same moment, both may get the last place.
 func (p *Pass[O, P, S]) sameTeam(ctx context.Context) (n int32, err error) {
 	all := p.r.Kind.NewList()
 	if err := p.r.Fence.Live.List(ctx, all); err != nil {
@@ -66,7 +69,27 @@ func (p *Pass[O, P, S]) sameTeam(ctx context.Context) (n int32, err error) {
 		}
 		return nil
 	})
-	return n, err
+	if err != nil {
+		return n, err
+	}
+	workers, err := p.workers(ctx)
+	return n + workers, err
+}
+
+// workers counts those of the team's tenant clusters on the platform. A plane that does not know
+// the kind has none.
+func (p *Pass[O, P, S]) workers(ctx context.Context) (n int32, err error) {
+	var all v1alpha1.TenantClusterList
+	if err := p.r.Fence.Live.List(ctx, &all); err != nil {
+		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+			return 0, nil
+		}
+		return 0, err
+	}
+	for i := range all.Items {
+		n += all.Items[i].NodesFor(p.Request.ProviderConfig(), p.Request.GetLabels()[v1alpha1.LabelTeam])
+	}
+	return n, nil
 }
 
 // team names the team of a request: those without one are those of one team.

@@ -52,7 +52,7 @@ func TestMembersMayWhatTheirRoleSays(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: team.Name, Name: "credentials"}}
 	f.Must(f.Create(t.Context(), secret))
 	for member, may := range map[string]struct{ create, change, read bool }{
-		"ada": {true, true, true}, "ops": {false, true, true}, "vera": {false, false, true}, "stranger": {},
+		"ada": {true, true, true}, "ops": {false, true, true}, "vera": {false, false, true}, "outsider": {},
 	} {
 		config := rest.CopyConfig(api)
 		config.Impersonate = rest.ImpersonationConfig{UserName: member, Groups: []string{"system:authenticated", member}}

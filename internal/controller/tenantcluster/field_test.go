@@ -221,7 +221,7 @@ func TestEveryLimitCounts(t *testing.T) {
 		"maxMemory is 19Gi, and this would be 20Gi":    {MaxMemory: new(q("19Gi"))},
 		"maxStorage is 199Gi, and this would be 200Gi": {MaxStorage: new(q("199Gi"))},
 	} {
-		if got := exceeded([]v1alpha1.QuotaReservation{one, other, two}, limits, &v1alpha1.ProviderConfig{}, two); got != want {
+		if got := exceeded([]v1alpha1.QuotaReservation{one, other, two}, limits, &v1alpha1.ProviderConfig{}, two, 0); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -231,7 +231,7 @@ func TestEveryLimitCounts(t *testing.T) {
 		"limits.maxNodesPerTeam of ProviderConfig p is 4, and this would be 5":    {MaxNodesPerTeam: new(int32(4))},
 	} {
 		p := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: v1alpha1.ProviderConfigSpec{Limits: &limits}}
-		if got := exceeded([]v1alpha1.QuotaReservation{one, other, two}, v1alpha1.TeamResourceLimits{}, p, two); got != want {
+		if got := exceeded([]v1alpha1.QuotaReservation{one, other, two}, v1alpha1.TeamResourceLimits{}, p, two, 0); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -39,9 +39,9 @@ func checkQuota(ctx context.Context, s *session) (*step.Obstacle, error) {
 	before := team.DeepCopy()
 	others := slices.DeleteFunc(team.Status.Reservations, func(r v1alpha1.QuotaReservation) bool { return r.Cluster == s.clusterKey() })
 	held := heldBefore(before.Status.Reservations, string(s.UID))
-	granted, o := s.reserve(held, others, "team "+team.Name, Limits(team, s.config))
-	if o != nil {
-		return o, nil
+	granted, o, err := s.reserve(ctx, held, others, "team "+team.Name, Limits(team, s.config))
+	if o != nil || err != nil {
+		return o, err
 	}
 	if held != nil && equality.Semantic.DeepEqual(*held, granted) {
 		return nil, nil
@@ -60,20 +60,24 @@ func heldBefore(all []v1alpha1.QuotaReservation, uid string) *v1alpha1.QuotaRese
 
 // reserve returns what the cluster may have beside others. A cluster that exists keeps what it
 // held if more is refused, and the walk continues with that.
-func (s *session) reserve(held *v1alpha1.QuotaReservation, others []v1alpha1.QuotaReservation, whose string, limits v1alpha1.TeamResourceLimits) (v1alpha1.QuotaReservation, *step.Obstacle) {
+func (s *session) reserve(ctx context.Context, held *v1alpha1.QuotaReservation, others []v1alpha1.QuotaReservation, whose string, limits v1alpha1.TeamResourceLimits) (v1alpha1.QuotaReservation, *step.Obstacle, error) {
 	want := s.reservation()
 	if held == nil || grows(*held, want) {
-		if why := exceeded(append(slices.Clone(others), want), limits, s.provider, want); why != "" {
+		requested, err := s.requested(ctx)
+		if err != nil {
+			return want, nil, err
+		}
+		if why := exceeded(append(slices.Clone(others), want), limits, s.provider, want, requested); why != "" {
 			o := polled("QuotaExceeded", "%s: %s", whose, why)
 			if held == nil || !s.admitted() {
-				return want, o
+				return want, o, nil
 			}
 			s.withhold(v1alpha1.ConditionQuotaSatisfied, o, held)
 			want = s.reservation()
 		}
 	}
 	s.Status.Reservation = &want
-	return want, nil
+	return want, nil, nil
 }
 
 // clusterKey is the namespace/name of the cluster.
@@ -98,8 +102,30 @@ func grows(from, to v1alpha1.QuotaReservation) bool {
 	return to.UID != from.UID || to.Nodes > from.Nodes || to.CPU.Cmp(from.CPU) > 0 || to.Memory.Cmp(from.Memory) > 0 || to.Storage.Cmp(from.Storage) > 0
 }
 
-// exceeded is which limit the reservations of a team break; empty if none.
-func exceeded(all []v1alpha1.QuotaReservation, limits v1alpha1.TeamResourceLimits, provider *v1alpha1.ProviderConfig, want v1alpha1.QuotaReservation) string {
+// requested is how many machines the team has by MachineRequests on the platform.
+func (s *session) requested(ctx context.Context) (n int32, err error) {
+	team := ""
+	if s.team != nil {
+		team = s.team.Name
+	}
+	if l := s.provider.Spec.Limits; l == nil || l.MaxNodesPerTeam == nil {
+		return 0, nil
+	}
+	var all v1alpha1.MachineRequestList
+	if err := s.Live.List(ctx, &all); err != nil {
+		return 0, fmt.Errorf("count the MachineRequests of the team: %w", err)
+	}
+	for i := range all.Items {
+		if all.Items[i].CountsFor(client.ObjectKeyFromObject(s.provider), team) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// exceeded is which limit the reservations of a team break, beside the machines that it has by
+// MachineRequests on the platform; empty if none.
+func exceeded(all []v1alpha1.QuotaReservation, limits v1alpha1.TeamResourceLimits, provider *v1alpha1.ProviderConfig, want v1alpha1.QuotaReservation, requested int32) string {
 	sum := Sum(all)
 	count := func(name string, is int32, most *int32) string {
 		if most == nil || is <= *most {
@@ -126,7 +152,7 @@ func exceeded(all []v1alpha1.QuotaReservation, limits v1alpha1.TeamResourceLimit
 		amount("maxMemory", *sum.TotalMemory, limits.MaxMemory),
 		amount("maxStorage", *sum.TotalStorage, limits.MaxStorage),
 		count("limits.maxClustersPerTeam of ProviderConfig "+provider.Name, on.Clusters, platform.MaxClustersPerTeam),
-		count("limits.maxNodesPerTeam of ProviderConfig "+provider.Name, on.TotalNodes, platform.MaxNodesPerTeam),
+		count("limits.maxNodesPerTeam of ProviderConfig "+provider.Name, on.TotalNodes+requested, platform.MaxNodesPerTeam),
 	)
 }
 
@@ -180,7 +206,10 @@ func (s *session) checkPlatformLimits(ctx context.Context) (*step.Obstacle, erro
 		return nil, err
 	}
 	held = ownReservation(all.Items, s.UID)
-	granted, o := s.reserve(held, s.withoutTeam(all.Items), "clusters without a team", v1alpha1.TeamResourceLimits{})
+	granted, o, err := s.reserve(ctx, held, s.withoutTeam(all.Items), "clusters without a team", v1alpha1.TeamResourceLimits{})
+	if err != nil {
+		return nil, err
+	}
 	if o != nil || held != nil && equality.Semantic.DeepEqual(*held, granted) {
 		return o, nil
 	}

@@ -95,7 +95,7 @@ func TestMembersOfATeamReadTheKubeconfigAndNoOtherSecret(t *testing.T) {
 	team := f.team(v1alpha1.TeamResourceLimits{MaxMemory: new(resource.MustParse("8Gi"))})
 	tc := f.ready(f.inTeam("one"))
 	data := text(f.deployment(tc), "spec", "template", "spec", "bootstrap", "dataSecretName")
-	for user, may := range map[string][]string{"olga": {kubeconfigOf(tc.Name), talosconfigOf(tc.Name)}, "vera": nil, "stranger": nil} {
+	for user, may := range map[string][]string{"olga": {kubeconfigOf(tc.Name), talosconfigOf(tc.Name)}, "vera": nil, "outsider": nil} {
 		member := f.as(user)
 		for _, secret := range []string{kubeconfigOf(tc.Name), talosconfigOf(tc.Name), authorityOf(tc.Name), trustdOf(tc.Name), tc.Name + "-credentials", tokenOf(tc.Name), data} {
 			err := member.Get(t.Context(), client.ObjectKey{Namespace: tc.Status.TenantNamespace, Name: secret}, &corev1.Secret{})
@@ -267,16 +267,34 @@ func TestATeamIsRefusedWithTheReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			blocked := f.inTeam(name)
 			tc.change(blocked)
-			f.Must(f.Create(t.Context(), blocked))
-			now := f.until(blocked, func(now *v1alpha1.TenantCluster) bool {
-				return strings.Contains(condition(now, tc.condition).Message, tc.says)
-			})
-			if now.Status.Phase != v1alpha1.TenantPending || now.Status.TenantNamespace != "" {
-				t.Errorf("phase %s, namespace %q", now.Status.Phase, now.Status.TenantNamespace)
-			}
-			f.gone(blocked)
+			f.expectRefused(t, blocked, tc.condition, tc.says, v1alpha1.TenantPending)
 		})
 	}
+}
+
+// TestMachineRequestsCountAgainstTheLimitOfAPlatform has a cluster that would fit if its team had
+// no other machine.
+func TestMachineRequestsCountAgainstTheLimitOfAPlatform(t *testing.T) {
+	f := newFixture(t)
+	f.player.set(func(p *player) { p.noControlPlane = true })
+	provider := &v1alpha1.ProviderConfig{}
+	f.Must(f.Get(t.Context(), client.ObjectKey{Namespace: platformNamespace, Name: f.Namespace}, provider))
+	provider.Spec.Limits = &v1alpha1.ProviderLimits{MaxNodesPerTeam: new(int32(2))}
+	f.Must(f.Update(t.Context(), provider))
+	m := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "other"}}
+	m.Spec.ProviderRef = v1alpha1.ProviderReference{Name: f.Namespace, Namespace: platformNamespace}
+	m.Spec.MachineName, m.Spec.Role, m.Spec.CPU, m.Spec.MemoryMB, m.Spec.DiskGB = "other", v1alpha1.RoleWorker, 2, 4096, 40
+	f.Must(f.Create(t.Context(), m))
+	m.Annotations = map[string]string{v1alpha1.AnnotationClaimedBy: string(m.UID)}
+	f.Must(f.Update(t.Context(), m))
+	tc := f.tenant()
+	f.Must(f.Create(t.Context(), tc))
+	f.until(tc, func(tc *v1alpha1.TenantCluster) bool {
+		return strings.Contains(condition(tc, v1alpha1.ConditionQuotaSatisfied).Message, "maxNodesPerTeam of ProviderConfig "+f.Namespace+" is 2, and this would be 3")
+	})
+	f.Must(f.Delete(t.Context(), m))
+	f.until(tc, func(tc *v1alpha1.TenantCluster) bool { return isTrue(tc, v1alpha1.ConditionQuotaSatisfied) })
+	f.gone(tc)
 }
 
 // TestLimitsOfAPlatformCountClustersWithoutATeam has one cluster more than the ProviderConfig

@@ -53,16 +53,20 @@ func TestWhatBlocksATenantIsSaid(t *testing.T) {
 			blocked := f.tenant()
 			blocked.Name += "-" + strings.ToLower(tc.condition[:1]) + string(rune('a'+len(reason)%26))
 			tc.change(blocked)
-			f.Must(f.Create(t.Context(), blocked))
-			now := f.until(blocked, func(now *v1alpha1.TenantCluster) bool {
-				return strings.Contains(condition(now, tc.condition).Message, tc.says)
-			})
-			if now.Status.Phase != tc.phase || now.Status.TenantNamespace != "" {
-				t.Errorf("phase %s, namespace %q", now.Status.Phase, now.Status.TenantNamespace)
-			}
-			f.gone(blocked)
+			f.expectRefused(t, blocked, tc.condition, tc.says, tc.phase)
 		})
 	}
+}
+
+// expectRefused creates a cluster of which nothing is created, for a reason that a condition has.
+func (f *fixture) expectRefused(t *testing.T, blocked *v1alpha1.TenantCluster, kind, says string, phase v1alpha1.TenantClusterPhase) {
+	t.Helper()
+	f.Must(f.Create(t.Context(), blocked))
+	now := f.until(blocked, func(now *v1alpha1.TenantCluster) bool { return strings.Contains(condition(now, kind).Message, says) })
+	if now.Status.Phase != phase || now.Status.TenantNamespace != "" {
+		t.Errorf("phase %s, namespace %q", now.Status.Phase, now.Status.TenantNamespace)
+	}
+	f.gone(blocked)
 }
 
 // TestDeletionWorksWithoutAnAPIServer deletes a cluster whose control plane never came up.

@@ -37,6 +37,10 @@ rules:
   - apiGroups: [butler.butlerlabs.dev]
     resources: [machinerequests, loadbalancerrequests, providerconfigs]
     verbs: [get, list, watch, patch]
+  # Workers of tenant clusters count against limits.maxNodesPerTeam.
+  - apiGroups: [butler.butlerlabs.dev]
+    resources: [tenantclusters]
+    verbs: [list]
   - apiGroups: [butler.butlerlabs.dev]
     resources: [machinerequests/status, loadbalancerrequests/status, providerconfigs/status]
     verbs: [patch]
