@@ -5,22 +5,15 @@ package providerbinary
 
 import (
 	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
@@ -50,22 +43,7 @@ func (c *counter) before(b *testing.B, kubeconfig string) string {
 	b.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	Must(b, err)
-	server, err := url.Parse(config.Host)
-	Must(b, err)
-	transport, err := rest.TransportFor(config)
-	Must(b, err)
-	proxy := &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(server) },
-		Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // watches end when the binary does
-	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.countRequest(r)
-		proxy.ServeHTTP(w, r)
-	}))
-	b.Cleanup(s.CloseClientConnections)
-	path := filepath.Join(b.TempDir(), "kubeconfig")
-	Must(b, plane.WriteKubeconfig(path, &rest.Config{Host: s.URL}))
-	return path
+	return planetest.Observe(b, config, c.countRequest)
 }
 
 func (c *counter) countRequest(r *http.Request) {

@@ -6,6 +6,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -138,9 +139,9 @@ func (r *Reporter) advance(next State) {
 	r.state = next
 }
 
-// WithObstacle adds to an error what blocked the command when it came.
+// WithObstacle adds to an error what blocked the command when it came, unless the error is that.
 func (r *Reporter) WithObstacle(err error) error {
-	if r.state.Obstacle == "" {
+	if r.state.Obstacle == "" || strings.Contains(err.Error(), r.state.Obstacle) {
 		return err
 	}
 	return fmt.Errorf("%w; last seen: %s", err, r.state.Obstacle)

@@ -5,21 +5,15 @@ package tenantcluster
 
 import (
 	"fmt"
-	"io"
-	"log"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"k8s.io/client-go/rest"
 
-	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
 )
 
 // playerAgent is the name of clients that are not counted.
@@ -88,20 +82,5 @@ func table(of map[string]int, n int) string {
 // before puts the counter in front of an API server and returns a kubeconfig for it.
 func (c *calls) before(f *fixture, config *rest.Config) string {
 	f.Helper()
-	server, err := url.Parse(config.Host)
-	f.Must(err)
-	transport, err := rest.TransportFor(config)
-	f.Must(err)
-	proxy := &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(server) },
-		Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // watches end when the program does
-	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.add(r)
-		proxy.ServeHTTP(w, r)
-	}))
-	f.Cleanup(s.CloseClientConnections)
-	path := filepath.Join(f.TempDir(), "kubeconfig")
-	f.Must(plane.WriteKubeconfig(path, &rest.Config{Host: s.URL}))
-	return path
+	return planetest.Observe(f.TB, config, c.add)
 }
