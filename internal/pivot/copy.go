@@ -143,11 +143,11 @@ func (r *run) putContent(ctx context.Context, from, live *unstructured.Unstructu
 	return want, err
 }
 
-// create creates an object that To lacks. The claim of an owner id needs the UID,
-// so it follows in a second write.
+// create creates an object that To lacks. The claim of an owner id needs the UID, so it
+// follows in a second write: that of the field managers, if one of them has claimed.
 func (r *run) create(ctx context.Context, from *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	created := r.wanted(from, nil)
-	if err := r.to.Client.Create(ctx, created, fieldOwner); err != nil || !claims(from) {
+	if err := r.to.Client.Create(ctx, created, fieldOwner); err != nil || !claims(from) || claimer(r.managers(from)) != "" {
 		return created, err
 	}
 	patch, err := annotate(created, map[string]any{v1alpha1.AnnotationClaimedBy: string(created.GetUID())})
@@ -184,16 +184,28 @@ func (r *run) putStatus(ctx context.Context, from, live *unstructured.Unstructur
 	return r.to.Client.Status().Update(ctx, live, fieldOwner)
 }
 
+// putManagers writes the field managers, and with them a claim that is missing, in the name
+// of the manager that has claimed on From: another one would take the field from it.
 func (r *run) putManagers(ctx context.Context, from, live *unstructured.Unstructured, appliedOnly bool) error {
-	want := r.managers(from)
-	have, _, _ := unstructured.NestedSlice(live.Object, "metadata", "managedFields")
-	if len(want) == 0 || reflect.DeepEqual(timeless(want, appliedOnly), timeless(have, appliedOnly)) {
+	want, owner := r.managers(from), fieldOwner
+	if claims(from) && !claims(live) {
+		owner = client.FieldOwner(claimer(want))
+		claim(live)
+	} else if len(want) == 0 || sameManagers(want, live, appliedOnly) {
 		return nil
 	}
 	if err := unstructured.SetNestedSlice(live.Object, want, "metadata", "managedFields"); err != nil {
 		return err
 	}
-	return r.to.Client.Update(ctx, live, fieldOwner)
+	if err := r.to.Client.Update(ctx, live, owner); err != nil || owner == fieldOwner || sameManagers(want, live, appliedOnly) {
+		return err
+	}
+	return r.putManagers(ctx, from, live, appliedOnly) // another manager has claimed as well
+}
+
+func sameManagers(want []any, live *unstructured.Unstructured, appliedOnly bool) bool {
+	have, _, _ := unstructured.NestedSlice(live.Object, "metadata", "managedFields")
+	return reflect.DeepEqual(timeless(want, appliedOnly), timeless(have, appliedOnly))
 }
 
 // createNamespaces creates the namespaces that To lacks, as From has them.

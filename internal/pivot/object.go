@@ -64,6 +64,9 @@ func claims(o *unstructured.Unstructured) bool {
 // claim claims the owner id on To, where the request has another UID.
 func claim(out *unstructured.Unstructured) {
 	annotations := out.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
 	annotations[v1alpha1.AnnotationClaimedBy] = string(out.GetUID())
 	out.SetAnnotations(annotations)
 }
@@ -163,6 +166,21 @@ func (t transfer) managers(from *unstructured.Unstructured) []any {
 	return all
 }
 
+// claimer returns the manager that has written the claim by an update, empty if none has.
+func claimer(managers []any) string {
+	for _, entry := range managers {
+		m, ok := entry.(map[string]any)
+		if !ok || m["operation"] != string(metav1.ManagedFieldsOperationUpdate) || m["subresource"] != nil {
+			continue
+		}
+		if _, claimed, _ := unstructured.NestedFieldNoCopy(m, "fieldsV1", "f:metadata", "f:annotations", "f:"+v1alpha1.AnnotationClaimedBy); claimed {
+			name, _ := m["manager"].(string)
+			return name
+		}
+	}
+	return ""
+}
+
 // renamed has the fields of owner references, which are known by UID, follow.
 func (t transfer) renamed(fields any) any {
 	m, ok := fields.(map[string]any)
@@ -171,9 +189,10 @@ func (t transfer) renamed(fields any) any {
 	}
 	out := make(map[string]any, len(m))
 	for key, v := range m {
-		if strings.HasPrefix(key, "k:{\"uid\":") {
-			for from, to := range t.uids {
-				key = strings.ReplaceAll(key, string(from), string(to))
+		if uid, ok := strings.CutPrefix(key, `k:{"uid":"`); ok {
+			uid = strings.TrimSuffix(uid, `"}`)
+			if to, moved := t.uids[types.UID(uid)]; moved {
+				key = strings.Replace(key, uid, string(to), 1)
 			}
 		}
 		out[key] = t.renamed(v)

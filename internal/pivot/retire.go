@@ -37,20 +37,26 @@ func (r *run) retire(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxConcurrent)
 	for _, o := range all {
-		group.Go(func() error { return r.retry(ctx, func() error { return r.retireOne(ctx, o) }) })
+		group.Go(func() error { return r.retireOne(ctx, o) })
 	}
 	return group.Wait()
 }
 
+// retireOne removes an object as it was listed. After an error it reads it again.
 func (r *run) retireOne(ctx context.Context, o *unstructured.Unstructured) error {
-	now, err := get(ctx, r.from, o.GroupVersionKind(), client.ObjectKeyFromObject(o))
-	if err != nil || now == nil {
-		return err
-	}
-	if err := r.forwardDeletions(ctx, now); err != nil {
-		return err
-	}
-	return r.refused("retire", r.from, now, r.remove(ctx, r.from, now))
+	known := true
+	return r.retry(ctx, func() (err error) {
+		if !known {
+			if o, err = get(ctx, r.from, o.GroupVersionKind(), client.ObjectKeyFromObject(o)); err != nil || o == nil {
+				return err
+			}
+		}
+		known = false
+		if err := r.forwardDeletions(ctx, o); err != nil {
+			return err
+		}
+		return r.refused("retire", r.from, o, r.remove(ctx, r.from, o))
+	})
 }
 
 // forwardDeletions deletes on To what was deleted on From after it was copied, unless To

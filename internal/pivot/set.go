@@ -187,16 +187,21 @@ func (r *run) addSecrets(ctx context.Context, s set) error {
 	for _, o := range own {
 		s.add(o)
 	}
+	absent := map[ref]bool{}
 	for _, o := range objects {
 		for _, key := range references(o, isSecretReference) {
-			secret, err := get(ctx, r.from, core(secretKind), key)
-			if err != nil {
-				return err
+			name := ref{secretKind, key.Namespace, key.Name}
+			if s[name] == nil && !absent[name] {
+				secret, err := get(ctx, r.from, core(secretKind), key)
+				if err != nil {
+					return err
+				}
+				if absent[name] = secret == nil; secret != nil {
+					s.add(secret)
+				}
 			}
-			if secret != nil {
-				s.add(secret)
-			} else if o.GetKind() == providerKind {
-				return finalf("%s refers to %s, which does not exist; create it, or name another in spec.credentialsRef", refOf(o), ref{secretKind, key.Namespace, key.Name})
+			if absent[name] && o.GetKind() == providerKind {
+				return finalf("%s refers to %s, which does not exist; create it, or name another in spec.credentialsRef", refOf(o), name)
 			}
 		}
 	}
