@@ -175,12 +175,13 @@ func (h Hosted) set(doc *v1alpha1.Config, n HostedWorker) error {
 	return nil
 }
 
-func (h Hosted) setHosts(doc *v1alpha1.Config) {
+// setHosts writes the host entries where every version takes them, in one document.
+func (h Hosted) setHosts(doc *v1alpha1.Config) { //nolint:staticcheck // newer versions have a document for it, too
 	for _, e := range h.HostEntries {
 		if doc.MachineConfig.MachineNetwork == nil {
-			doc.MachineConfig.MachineNetwork = &v1alpha1.NetworkConfig{} //nolint:staticcheck // every version takes it, in one document
+			doc.MachineConfig.MachineNetwork = &v1alpha1.NetworkConfig{}
 		}
-		network := doc.MachineConfig.MachineNetwork //nolint:staticcheck // as above
+		network := doc.MachineConfig.MachineNetwork
 		network.ExtraHostEntries = append(network.ExtraHostEntries, &v1alpha1.ExtraHost{HostIP: e.Address, HostAliases: e.Names})
 	}
 }

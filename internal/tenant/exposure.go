@@ -144,7 +144,7 @@ func TalosAPI(in Input) (bool, string) {
 // exposureWarnings is about a mode that the control plane does not take any more.
 func (in Input) exposureWarnings() []string {
 	is, wanted := in.exposure(), in.wanted()
-	if is.Mode == wanted.Mode && domain(is) == domain(wanted) || is.Mode == wanted.Mode && is.Mode == v1alpha1.ExposureLoadBalancer {
+	if is.Mode == wanted.Mode && (is.Mode == v1alpha1.ExposureLoadBalancer || domain(is) == domain(wanted)) {
 		return nil
 	}
 	where := "an address of its own"

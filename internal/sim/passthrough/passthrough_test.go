@@ -34,7 +34,7 @@ status: {loadBalancer: {ingress: [{ip: 10.0.0.210}]}}
 
 func read(t *testing.T, documents string) (out []client.Object) {
 	t.Helper()
-	for _, text := range strings.Split(documents, "\n---\n") {
+	for text := range strings.SplitSeq(documents, "\n---\n") {
 		u := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(text), u); err != nil {
 			t.Fatal(err)
