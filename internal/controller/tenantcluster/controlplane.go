@@ -238,28 +238,3 @@ func (s *session) observed() *v1alpha1.TenantObservedState {
 	}
 	return s.Status.ObservedState
 }
-
-// trouble is what an object of Cluster API itself says about why it is not ready: a terminal
-// failure, or the first condition that is not true, Ready last: it sums up others, where there
-// are others. It is empty if it says nothing.
-func trouble(o *unstructured.Unstructured) string {
-	if message := text(o, "status", "failureMessage"); message != "" {
-		return ": " + message
-	}
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	summary := ""
-	for _, each := range conditions {
-		c, ok := each.(map[string]any)
-		message, _ := c["message"].(string)
-		message = strings.Join(strings.Fields(message), " ")
-		switch {
-		case !ok || c["status"] == "True" || message == "":
-			continue // without a message it explains nothing; some are false when all is well
-		case c["type"] == "Ready":
-			summary = ": " + message
-		default:
-			return fmt.Sprintf(": %v is %v (%s)", c["type"], c["status"], message)
-		}
-	}
-	return summary
-}

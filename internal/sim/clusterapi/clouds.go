@@ -39,7 +39,7 @@ func tagged(style tag.Style, o map[string]any, path ...string) string {
 
 func awsKind(p Platforms) kind {
 	return kind{
-		name: "aws", prefix: "AWS", version: "v1beta2", connect: p.connect(awsRequest),
+		name: "aws", prefix: "AWS", version: "v1beta2", shows: awsShows, connect: p.connect(awsRequest),
 		cluster: func(ctx context.Context, s *scope) error {
 			if s.text("spec", "controlPlaneLoadBalancer", "loadBalancerType") != "disabled" {
 				return errors.New("the rehearsal does not play the load balancer of the provider: set spec.controlPlaneLoadBalancer.loadBalancerType to disabled")
@@ -83,7 +83,7 @@ func allows(identity *unstructured.Unstructured, namespace string) error {
 	if slices.Contains(list, namespace) {
 		return nil
 	}
-	return fmt.Errorf("%s %s is not permitted to be used in namespace %s", identity.GetKind(), identity.GetName(), namespace)
+	return fmt.Errorf("%s %s %w in namespace %s", identity.GetKind(), identity.GetName(), errNotAllowed, namespace)
 }
 
 func awsRequest(ctx context.Context, s *scope, o order) (request, error) {
@@ -166,7 +166,7 @@ func projectIn(image string) string {
 
 func azureKind(p Platforms) kind {
 	return kind{
-		name: "azure", prefix: "Azure", version: "v1beta1", connect: p.connect(azureRequest),
+		name: "azure", prefix: "Azure", version: "v1beta1", shows: azureShows, connect: p.connect(azureRequest),
 		cluster: func(ctx context.Context, s *scope) error {
 			if enabled, found, _ := unstructured.NestedBool(s.infra.Object, "spec", "controlPlaneEnabled"); enabled || !found {
 				return errors.New("the rehearsal does not play the load balancer of the provider: set spec.controlPlaneEnabled to false")

@@ -23,6 +23,9 @@ type clusters struct {
 // errWait is about what another program has to do first; the message says what.
 var errWait = errors.New("waiting")
 
+// errNotAllowed is about an identity that a namespace may not use.
+var errNotAllowed = errors.New("is not permitted to be used")
+
 func waitFor(what string) error { return fmt.Errorf("%w for %s", errWait, what) }
 
 // Reconcile brings an infrastructure cluster to ready, or away.
@@ -63,14 +66,10 @@ func (r *clusters) converge(ctx context.Context, s *scope) (ctrl.Result, error) 
 	err := r.kind.cluster(ctx, s)
 	if err == nil {
 		_ = unstructured.SetNestedField(s.infra.Object, true, "status", "ready")
-		condition(s.infra, true, "", "")
+		r.kind.show(s.infra, ofCluster, nil)
 		return ctrl.Result{RequeueAfter: watchAfter}, r.Status().Patch(ctx, s.infra, client.MergeFrom(before))
 	}
-	reason := "ClusterReconciliationFailed"
-	if errors.Is(err, errWait) {
-		reason = "WaitingForControlPlaneEndpoint"
-	}
-	condition(s.infra, false, reason, err.Error())
+	r.kind.show(s.infra, ofCluster, err)
 	return ctrl.Result{RequeueAfter: again}, r.Status().Patch(ctx, s.infra, client.MergeFrom(before))
 }
 

@@ -5,6 +5,7 @@ package clusterapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -87,6 +88,8 @@ type kind struct {
 	terminal bool
 	// silent says that it has no conditions: what fails is an event.
 	silent bool
+	// shows returns its own condition of a moment; nil: it has the summary alone.
+	shows func(moment, error) shown
 	// setsNode says that it sets the provider ID of nodes itself.
 	setsNode bool
 	// cluster checks and completes an infrastructure cluster.
@@ -120,6 +123,14 @@ type instance struct {
 	addresses  []string
 	running    bool
 	message    string // what it waits for
+}
+
+// waits is what a machine that does not run waits for; nil if it runs.
+func (m instance) waits() error {
+	if m.running {
+		return nil
+	}
+	return errors.New(m.message)
 }
 
 func (k kind) object(what string) *unstructured.Unstructured {

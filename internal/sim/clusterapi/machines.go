@@ -119,11 +119,7 @@ func (r *machines) explain(ctx context.Context, object, before *unstructured.Uns
 	if r.kind.silent {
 		return r.complain(object, err)
 	}
-	reason := "ProvisioningFailed"
-	if errors.Is(err, errWait) {
-		reason = "WaitingForInfrastructure"
-	}
-	condition(object, false, reason, err.Error())
+	r.kind.show(object, creating, err)
 	if r.kind.terminal && !errors.Is(err, errWait) {
 		_ = unstructured.SetNestedField(object.Object, "CreateError", "status", "failureReason")
 		_ = unstructured.SetNestedField(object.Object, err.Error(), "status", "failureMessage")
@@ -155,7 +151,7 @@ func (r *machines) show(ctx context.Context, s *scope, object, before *unstructu
 	_ = unstructured.SetNestedSlice(object.Object, addresses, "status", "addresses")
 	_ = unstructured.SetNestedField(object.Object, m.running, "status", "ready")
 	if !r.kind.silent {
-		condition(object, m.running, "InstanceNotReady", m.message)
+		r.kind.show(object, starting, m.waits())
 	}
 	if err := r.Status().Patch(ctx, object, client.MergeFrom(before)); err != nil {
 		return ctrl.Result{}, err
@@ -184,7 +180,7 @@ func (r *machines) remove(ctx context.Context, s *scope, object *unstructured.Un
 		return r.complain(object, err)
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
-		condition(object, false, "DeletionFailed", err.Error())
+		r.kind.show(object, deleting, err)
 		return ctrl.Result{RequeueAfter: again}, r.Status().Patch(ctx, object, client.MergeFrom(before))
 	}
 	if !controllerutil.RemoveFinalizer(object, r.finalizer()) {

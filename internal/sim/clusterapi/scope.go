@@ -89,21 +89,22 @@ func isPaused(cluster, object *unstructured.Unstructured) bool {
 	return paused || annotated
 }
 
-// condition sets the condition Ready of contract v1beta1.
-func condition(o *unstructured.Unstructured, ok bool, reason, message string) {
-	const kind = "Ready"
+// setCondition sets a condition of contract v1beta1.
+func setCondition(o *unstructured.Unstructured, s shown) {
 	status := string(metav1.ConditionTrue)
-	if !ok {
+	if !s.ok {
 		status = string(metav1.ConditionFalse)
 	}
 	all, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	next := map[string]any{"type": kind, "status": status, "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}
-	if !ok {
-		next["severity"], next["reason"], next["message"] = "Error", reason, message
+	next := map[string]any{"type": s.kind, "status": status, "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}
+	for key, value := range map[string]string{"severity": s.severity, "reason": s.reason, "message": s.message} {
+		if value != "" {
+			next[key] = value
+		}
 	}
 	for i, c := range all {
 		old, _ := c.(map[string]any)
-		if old["type"] != kind {
+		if old["type"] != s.kind {
 			continue
 		}
 		if old["status"] == status {
