@@ -211,41 +211,44 @@ func removeCluster(ctx context.Context, s *session) (*step.Obstacle, error) {
 			return nil, err
 		}
 	}
-	holder, err := s.holder(ctx)
+	holder, why, err := s.holder(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if holder == "" {
 		holder = "Cluster " + cluster.GetName() + heldBy(cluster.GetFinalizers())
 	}
-	return reported("DeletingCluster", "%s is being deleted", holder), nil
+	return reported("DeletingCluster", "%s is being deleted%s", holder, why), nil
 }
 
 // holder names the first object, in the order of deletion, that still exists, with its
-// finalizers.
-func (s *session) holder(ctx context.Context) (string, error) {
+// finalizers, and why a machine is kept.
+func (s *session) holder(ctx context.Context) (name, why string, err error) {
 	for _, kind := range s.remaining() {
 		served, err := s.served(kind)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		if served.Empty() {
 			continue
 		}
 		if err := s.watch(served); err != nil {
-			return "", err
+			return "", "", err
 		}
 		all, err := s.list(ctx, served, tenantNamespace(s.TenantCluster))
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		for i := range all {
 			if all[i].GetDeletionTimestamp() != nil {
-				return all[i].GetKind() + " " + all[i].GetName() + heldBy(all[i].GetFinalizers()), nil
+				if kind.Kind == "Machine" {
+					why, err = s.whyKept(ctx, &all[i])
+				}
+				return all[i].GetKind() + " " + all[i].GetName() + heldBy(all[i].GetFinalizers()), why, err
 			}
 		}
 	}
-	return "", nil
+	return "", "", nil
 }
 
 // remaining are the kinds of a cluster, in the order in which they are deleted.

@@ -26,17 +26,40 @@ func (s *session) readWarnings(ctx context.Context) error {
 	if s.provider.Spec.GCP == nil || !slices.ContainsFunc(s.machines, waits) {
 		return nil
 	}
+	var err error
+	s.warnings, err = s.lastWarnings(ctx)
+	return err
+}
+
+// lastWarnings returns the last warning of each machine of the provider, by its name.
+func (s *session) lastWarnings(ctx context.Context) (map[string]string, error) {
 	list := &corev1.EventList{}
-	err := s.Live.List(ctx, list, client.InNamespace(s.input.Namespace), client.MatchingFields{"type": corev1.EventTypeWarning, "involvedObject.kind": gcpMachine})
+	err := s.Live.List(ctx, list, client.InNamespace(tenantNamespace(s.TenantCluster)), client.MatchingFields{"type": corev1.EventTypeWarning, "involvedObject.kind": gcpMachine})
 	if err != nil {
-		return fmt.Errorf("read the events of machines: %w", err)
+		return nil, fmt.Errorf("read the events of machines: %w", err)
 	}
 	slices.SortFunc(list.Items, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
-	s.warnings = map[string]string{}
+	out := map[string]string{}
 	for _, e := range list.Items {
-		s.warnings[e.InvolvedObject.Name] = step.Stable(errors.New(e.Message))
+		out[e.InvolvedObject.Name] = step.Stable(errors.New(e.Message))
 	}
-	return nil
+	return out, nil
+}
+
+// whyKept is why the platform does not delete a machine, as its provider says; empty if it says
+// nothing.
+func (s *session) whyKept(ctx context.Context, m *unstructured.Unstructured) (string, error) {
+	if message := falseMessage(m, "InfrastructureReady"); message != "" {
+		return ": " + message, nil
+	}
+	if text(m, "spec", "infrastructureRef", "kind") != gcpMachine {
+		return "", nil
+	}
+	warnings, err := s.lastWarnings(ctx)
+	if w := warnings[text(m, "spec", "infrastructureRef", "name")]; w != "" {
+		return ": " + w, nil
+	}
+	return "", err
 }
 
 // troubleOf is what a machine waits for.
