@@ -39,9 +39,8 @@ func (r release) writeFormula(platforms []v1.Platform) error {
 
   test do
     assert_match version.to_s, shell_output("#{bin}/butleradm version")
-  end
-end
 `)
+	out.WriteString("  end\nend\n")
 	return r.write(program+".rb", []byte(out.String()))
 }
 

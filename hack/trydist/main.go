@@ -85,7 +85,7 @@ func unpack(path, to string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // only a directory was opened
 	for r := tar.NewReader(plain); ; {
 		header, err := r.Next()
 		if errors.Is(err, io.EOF) {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
@@ -53,12 +54,9 @@ func answered(e *transport.Error) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fmt.Errorf("the registry answered %d %s; log in with --username and --password-stdin, or with docker login", e.StatusCode, http.StatusText(e.StatusCode))
 	}
-	text := http.StatusText(e.StatusCode)
+	said := []string{http.StatusText(e.StatusCode)}
 	for _, d := range e.Errors {
-		text += ", " + string(d.Code)
-		if d.Message != "" {
-			text += ": " + d.Message
-		}
+		said = append(said, strings.TrimSuffix(string(d.Code)+": "+d.Message, ": "))
 	}
-	return fmt.Errorf("the registry answered %d %s", e.StatusCode, text)
+	return fmt.Errorf("the registry answered %d %s", e.StatusCode, strings.Join(said, ", "))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // withRegistries has nodes log in to registries. It is in the v1alpha1 document, which all
-// versions of Talos read.
+// versions of Talos read; those before 1.12 know no documents of registries.
 func withRegistries(cfg config.Provider, registries []Registry) (config.Provider, error) {
 	if len(registries) == 0 {
 		return cfg, nil
@@ -19,7 +19,7 @@ func withRegistries(cfg config.Provider, registries []Registry) (config.Provider
 		for _, r := range registries {
 			all[r.Host] = registryConfig(r)
 		}
-		doc.MachineConfig.MachineRegistries.RegistryConfig = all
+		doc.MachineConfig.MachineRegistries.RegistryConfig = all //nolint:staticcheck // deprecated, and all that older versions of Talos know
 		return nil
 	})
 }

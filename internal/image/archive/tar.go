@@ -38,7 +38,7 @@ func packFile(w *tar.Writer, root fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	info, err := file.Stat()
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func unpack(path, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // only a directory was opened
 	r := tar.NewReader(in)
 	for {
 		header, err := r.Next()
