@@ -40,7 +40,8 @@ func (r release) writeFormula(platforms []v1.Platform) error {
   test do
     assert_match version.to_s, shell_output("#{bin}/butleradm version")
 `)
-	out.WriteString("  end\nend\n")
+	out.WriteString("  end\n")
+	out.WriteString("end\n")
 	return r.write(program+".rb", []byte(out.String()))
 }
 
