@@ -191,19 +191,28 @@ func (r *run) addSecrets(ctx context.Context, s set) error {
 	for _, o := range objects {
 		for _, key := range references(o, isSecretReference) {
 			name := ref{secretKind, key.Namespace, key.Name}
-			if s[name] == nil && !absent[name] {
-				secret, err := get(ctx, r.from, core(secretKind), key)
-				if err != nil {
-					return err
-				}
-				if absent[name] = secret == nil; secret != nil {
-					s.add(secret)
-				}
+			if err := r.addSecret(ctx, s, name, absent); err != nil {
+				return err
 			}
 			if absent[name] && o.GetKind() == providerKind {
 				return finalf("%s refers to %s, which does not exist; create it, or name another in spec.credentialsRef", refOf(o), name)
 			}
 		}
+	}
+	return nil
+}
+
+// addSecret takes along one Secret, or notes that it is absent: many objects may refer to it.
+func (r *run) addSecret(ctx context.Context, s set, name ref, absent map[ref]bool) error {
+	if s[name] != nil || absent[name] {
+		return nil
+	}
+	secret, err := get(ctx, r.from, core(secretKind), client.ObjectKey{Namespace: name.Namespace, Name: name.Name})
+	if err != nil {
+		return err
+	}
+	if absent[name] = secret == nil; secret != nil {
+		s.add(secret)
 	}
 	return nil
 }

@@ -176,13 +176,14 @@ func (h Hosted) set(doc *v1alpha1.Config, n HostedWorker) error {
 }
 
 // setHosts writes the host entries where every version takes them, in one document.
-func (h Hosted) setHosts(doc *v1alpha1.Config) { //nolint:staticcheck // newer versions have a document for it, too
+func (h Hosted) setHosts(doc *v1alpha1.Config) {
 	for _, e := range h.HostEntries {
-		if doc.MachineConfig.MachineNetwork == nil {
-			doc.MachineConfig.MachineNetwork = &v1alpha1.NetworkConfig{}
+		if doc.MachineConfig.MachineNetwork == nil { //nolint:staticcheck // newer versions have a document for it, too
+			doc.MachineConfig.MachineNetwork = &v1alpha1.NetworkConfig{} //nolint:staticcheck // as above
 		}
-		network := doc.MachineConfig.MachineNetwork
-		network.ExtraHostEntries = append(network.ExtraHostEntries, &v1alpha1.ExtraHost{HostIP: e.Address, HostAliases: e.Names})
+		network := doc.MachineConfig.MachineNetwork //nolint:staticcheck // as above
+		host := &v1alpha1.ExtraHost{HostIP: e.Address, HostAliases: e.Names}
+		network.ExtraHostEntries = append(network.ExtraHostEntries, host) //nolint:staticcheck // as above
 	}
 }
 
