@@ -23,7 +23,7 @@ func driverRules(name string) []Rule {
 	return []Rule{
 		{
 			Packages: "provider/" + name, May: []string{"api/v1alpha1", "provider", "provider/check", "provider/cloud", "provider/errtext", "provider/nocloud", "provider/tag"},
-			InTests: []string{"provider/providertest", "internal/providerbinary", "internal/sim/" + name + "/...", "internal/sim/simtest"},
+			InTests: []string{"provider/providertest", "internal/providerbinary", "internal/sim/" + name + "/...", "internal/sim/simtest", "internal/sim/fault"},
 		},
 		{
 			Packages: "internal/sim/" + name + "/...",
