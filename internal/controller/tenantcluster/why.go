@@ -47,7 +47,7 @@ func trouble(o *unstructured.Unstructured) string {
 func reasonOf(c map[string]any) string {
 	reason, _ := c["reason"].(string)
 	kind, _ := c["type"].(string)
-	if reason == "" || c["status"] != "False" || slices.Contains([]string{"Paused", "Deleting", "ScalingUp", "ScalingDown", "RollingOut", "Remediating"}, kind) {
+	if reason == "" || c["status"] != "False" || slices.Contains([]string{"Paused", "Deleting", "ScalingUp", "ScalingDown", "RollingOut", "Remediating", "Updating"}, kind) {
 		return ""
 	}
 	return fmt.Sprintf(": %v is False (%s)", c["type"], reason)

@@ -23,7 +23,7 @@ func TestTroubleIsWhatAnObjectSaysOfItself(t *testing.T) {
 		"the summary alone":         {conditions: []any{is("Ready", "False", "Failed", "summary")}, want: ": summary"},
 		"a wait without a message":  {conditions: []any{is("InstanceReady", "False", "WaitingForBootstrapData", ""), is("Ready", "False", "WaitingForBootstrapData", "")}, want: ": InstanceReady is False (WaitingForBootstrapData)"},
 		"a message comes first":     {conditions: []any{is("InstanceReady", "False", "Waiting", ""), is("Ready", "False", "Failed", "summary")}, want: ": summary"},
-		"false when all is well":    {conditions: []any{is("Paused", "False", "NotPaused", ""), is("Ready", "Unknown", "NotObserved", "")}, want: ""},
+		"false when all is well":    {conditions: []any{is("Paused", "False", "NotPaused", ""), is("Updating", "False", "NotUpdating", ""), is("Ready", "Unknown", "NotObserved", "")}, want: ""},
 		"nothing was looked at yet": {want: ""},
 	} {
 		o := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": c.conditions}}}
