@@ -26,7 +26,7 @@ import (
 func (a App) imagesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "images",
-		Short: "Build the images of the controllers, list them, push them to a registry",
+		Short: "Build, list and push the images of the controllers",
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -46,9 +46,9 @@ func (a App) imagesBuildCommand() *cobra.Command {
 		Use:   "build --to DIR|FILE.tar",
 		Short: "Compile the controllers and write their images as an OCI layout",
 		Long: `Compile the controllers of this repository and write their images, for Linux on
-amd64 and arm64, as an OCI layout: a directory, or one file if the name ends with
-.tar. Needs the repository, Go and make; needs no Docker. The same commit gives the
-same digests. Each image has a bill of materials attached (SPDX).`,
+amd64 and arm64, as an OCI layout: a directory, or one file if the name ends
+with .tar. Needs the repository, Go and make; needs no Docker. The same commit
+gives the same digests. Each image has a bill of materials attached (SPDX).`,
 		Example: "  butleradm images build --to images.tar\n  butleradm images push --from images.tar --to registry.example.com/butler",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -27,12 +27,13 @@ func (a App) imagesPushCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "push --from DIR|FILE.tar --to REGISTRY/PATH",
 		Short: "Push images of an OCI layout to a registry",
-		Long: `Push the images of an OCI layout, which images build writes and a release has, to
-REGISTRY/PATH/NAME:VERSION, with their bills of materials. Every byte is compared with
-its digest first. What the registry has already is not sent, so that the same command
-continues after an interruption.
+		Long: `Push the images of an OCI layout, which images build writes and a release has,
+to REGISTRY/PATH/NAME:VERSION, with their bills of materials. Every byte is
+compared with its digest first. What the registry has already is not sent, so
+that the same command continues after an interruption.
 
-Credentials are those of --username and --password-stdin, else those of docker login.`,
+Credentials are those of --username and --password-stdin, else those of
+docker login.`,
 		Example: "  butleradm images push --from images.tar --to registry.example.com/butler",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

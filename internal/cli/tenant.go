@@ -244,9 +244,9 @@ func (a App) tenantKubeconfigCommand() *cobra.Command {
 	var byAddress bool
 	cmd := a.tenantCredentialCommand("kubeconfig", "Print the kubeconfig of a tenant cluster",
 		`Print the kubeconfig of a tenant cluster's administrator. The control plane
-provider renews it; a copy is not renewed. With exposure by Ingress or Gateway it
-has a hostname, which this machine has to resolve. That of a rehearsed cluster
-uses the proxy of the simulated network.`,
+provider renews it; a copy is not renewed. With exposure by Ingress or Gateway
+it has a hostname, which this machine has to resolve. That of a rehearsed
+cluster uses the proxy of the simulated network.`,
 		func(ctx context.Context, w workspace.Workspace, c client.Client, tc *v1alpha1.TenantCluster) ([]byte, error) {
 			return a.tenantKubeconfig(ctx, w, c, tc, byAddress)
 		})
