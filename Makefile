@@ -70,12 +70,13 @@ bench: build ## Run the benchmarks; print the time of a plane, of rehearsals and
 
 ##@ Develop
 
-# Tests wait for the API servers that they start: one package more than processors keeps
+# Tests wait for the API servers that they start: two packages more than processors keep
 # those busy, and more make tests with a time limit fail.
-PACKAGES_AT_ONCE ?= $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN))))
+PACKAGES_AT_ONCE ?= $(shell echo $$((2 + $$(getconf _NPROCESSORS_ONLN))))
 
 # The packages that take longest begin first, so that none of them is alone at the end.
-LONGEST = ./internal/cli ./internal/cli/matrix ./internal/controller/clusterbootstrap ./internal/pivot
+LONGEST = ./internal/cli ./internal/cli/matrix ./internal/controller/tenantcluster ./internal/pivot ./charts \
+	./internal/controller/clusterbootstrap ./provider/proxmox ./internal/sim/talos ./internal/sim/harvester
 
 # Test programs and the API servers that they start are small and short-lived: fewer garbage
 # collections save a fifth of the work.
