@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/url"
 	"strconv"
 	"sync"
@@ -326,10 +327,19 @@ func (p *player) newMachine(ctx context.Context, d *unstructured.Unstructured, t
 	return nil
 }
 
+// machineAddress is a loopback address that no other machine has: two machines with one address
+// would wait for ever, as neither is certain to be the node.
+func machineAddress(name string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	sum := h.Sum(nil)
+	return fmt.Sprintf("127.%d.%d.%d", 1+sum[0]%250, sum[1], 1+sum[2]%250)
+}
+
 // join gives a machine an address, an ID and a node. Its node knows no provider ID.
 func (p *player) join(ctx context.Context, m *unstructured.Unstructured) error {
 	tenant := p.tenant(text(m, "spec", "clusterName"))
-	address := fmt.Sprintf("127.1.%d.%d", m.GetName()[len(m.GetName())-1], m.GetName()[len(m.GetName())-2])
+	address := machineAddress(m.GetName())
 	if text(m, "spec", "providerID") == "" {
 		before := m.DeepCopy()
 		_ = unstructured.SetNestedField(m.Object, "kubevirt://"+m.GetName(), "spec", "providerID")
