@@ -26,7 +26,7 @@ import (
 )
 
 // server is a registry that counts uploads, wants a password if it has one, and breaks off
-// after a number of uploads if told to.
+// after a number of uploads if a test says so.
 type server struct {
 	*httptest.Server
 
