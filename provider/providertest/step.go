@@ -46,12 +46,17 @@ func (t *trial) finish(m provider.Machine) (err error) {
 }
 
 // proceed takes the next step of a machine that is Partial, on a platform that needs several.
+// A step that meets another writer, such as a task of the platform, is taken again.
 func (t *trial) proceed(m provider.Machine) (provider.Machine, error) {
 	s, asked := t.heard.last(m.Ref)
 	if !t.suite.Steps || !asked || m.State != provider.StatePartial {
 		return m, nil
 	}
-	return t.machines.Create(t.ctx, s)
+	next, err := t.machines.Create(t.ctx, s)
+	if err != nil && provider.ReasonOf(err) == provider.ReasonPlatformConflict {
+		return m, nil
+	}
+	return next, err
 }
 
 // observe reports a machine, which must succeed.
