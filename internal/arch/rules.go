@@ -264,6 +264,8 @@ var rules = []Rule{
 	// A butleradm with defects, for tests.
 	{Packages: "internal/cli/matrix/faulty", May: []string{"api/v1alpha1", "internal/cli", "internal/plane/component", "internal/sim/...", "internal/talos", "provider", "provider/aws", "provider/azure", "provider/gcp", "provider/harvester", "provider/nutanix", "provider/proxmox"}},
 	{Packages: "internal/version"},
+	// Cause and remedy of each reason; the test compares them with the code.
+	{Packages: "internal/reason", InTests: []string{"internal/arch"}},
 	{Packages: "internal/release", May: []string{"internal/version"}},
 	{Packages: "cmd/...", May: []string{"api/v1alpha1", "charts", "provider/...", "internal/...", "config/crd"}},
 
@@ -278,10 +280,10 @@ var rules = []Rule{
 	{
 		Packages: "hack/...",
 		May: []string{
-			"api/v1alpha1", "charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/image/...", "internal/manifest", "internal/plane", "internal/sim/datacenter",
-			"internal/ui", "internal/version",
+			"api/v1alpha1", "charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/arch", "internal/image/...", "internal/manifest", "internal/plane",
+			"internal/reason", "internal/sim/datacenter", "internal/ui", "internal/version",
 		},
-		InTests: []string{"internal/arch", "internal/image/imagetest"},
+		InTests: []string{"internal/image/imagetest"},
 	},
 }
 
