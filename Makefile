@@ -120,11 +120,12 @@ clusterapi: ## Write config/clusterapi/definitions from the modules of Cluster A
 	go run ./hack/clusterapi
 
 .PHONY: manifests
-manifests: ## Write the CRDs, what charts have copies of, and the charts as plain objects.
+manifests: ## Write the CRDs, what charts have copies of, the charts as plain objects, and the reference pages.
 	$(TOOL) controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	charts/butler-crds/hack/sync-crds.sh
 	charts/butler-lib/hack/sync-lib.sh
 	go run ./hack/render
+	go run ./hack/reference
 
 .PHONY: verify
 verify: generate manifests ## Check go.mod, generated files, formatting, import rules; needs a committed tree.
