@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reference writes the parts of docs/reference that come from code: the page of reasons, and
-// the fields of each kind.
+// Reference writes the parts of docs/reference that come from code: the pages of reasons and
+// metrics, and the fields of each kind.
 package main
 
 import (
@@ -43,6 +43,6 @@ func pages(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all["reasons.md"] = reasons
+	all["reasons.md"], all["metrics.md"] = reasons, metricsPage()
 	return all, nil
 }

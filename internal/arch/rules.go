@@ -30,7 +30,7 @@ var rules = []Rule{
 		Packages: "provider/serve",
 		May: []string{
 			"provider",
-			"internal/controller/loadbalancerrequest", "internal/controller/machinerequest", "internal/controller/program",
+			"internal/controller/loadbalancerrequest", "internal/controller/machinerequest", "internal/controller/metric", "internal/controller/program",
 			"internal/controller/orphan", "internal/controller/providerconfig", "internal/controller/request", "internal/controller/session",
 			"internal/version",
 		},
@@ -38,11 +38,12 @@ var rules = []Rule{
 	},
 
 	// Controllers know the contract, never a driver.
+	{Packages: "internal/controller/metric", May: []string{"api/v1alpha1", "provider"}},
 	{
-		Packages: "internal/controller/session", May: []string{"api/v1alpha1", "provider"},
+		Packages: "internal/controller/session", May: []string{"api/v1alpha1", "provider", "internal/controller/metric"},
 		InTests: []string{"provider/inmemory"},
 	},
-	{Packages: "internal/controller/request", May: []string{"api/v1alpha1", "provider", "internal/controller/session"}},
+	{Packages: "internal/controller/request", May: []string{"api/v1alpha1", "provider", "internal/controller/metric", "internal/controller/session"}},
 	{
 		Packages: "internal/controller/machinerequest",
 		May:      []string{"api/v1alpha1", "provider", "internal/controller/request"},
@@ -60,7 +61,7 @@ var rules = []Rule{
 		InTests: []string{"provider/inmemory"},
 	},
 	{
-		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/program", "internal/step", "internal/talos", "internal/version"},
+		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/metric", "internal/controller/program", "internal/step", "internal/talos", "internal/version"},
 		InTests: []string{
 			"charts", "provider", "provider/inmemory", "provider/serve", "internal/controller/ipallocation", "internal/controller/machinerequest",
 			"internal/controller/providerconfig", "internal/sim/...", "internal/pki",
@@ -69,14 +70,14 @@ var rules = []Rule{
 
 	{
 		Packages: "internal/controller/orphan", May: []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/controller/session"},
-		InTests: []string{"provider/inmemory"},
+		InTests: []string{"provider/inmemory", "internal/controller/metric"},
 	},
 
 	{Packages: "internal/controller/butlerconfig", May: []string{"api/v1alpha1"}},
 	{
 		Packages: "internal/controller/tenantcluster",
 		May: []string{
-			"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap", "internal/ipam", "internal/step", "internal/talos", "internal/tenant",
+			"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap", "internal/controller/metric", "internal/ipam", "internal/step", "internal/talos", "internal/tenant",
 		},
 		InTests: []string{"config/clusterapi", "internal/pki", "internal/controller/crashtest", "internal/controller/ipallocation", "internal/controller/program", "internal/plane"},
 	},
@@ -86,8 +87,8 @@ var rules = []Rule{
 	{Packages: "internal/ipam", May: []string{"api/v1alpha1"}},
 	// Addresses: the claims decide, pools and allocations build on them.
 	{Packages: "internal/controller/addressclaim", May: []string{"api/v1alpha1", "internal/ipam"}},
-	{Packages: "internal/controller/networkpool", May: []string{"api/v1alpha1", "internal/controller/addressclaim", "internal/ipam"}},
-	{Packages: "internal/controller/ipallocation", May: []string{"api/v1alpha1", "internal/controller/addressclaim", "internal/controller/networkpool", "internal/ipam"}},
+	{Packages: "internal/controller/networkpool", May: []string{"api/v1alpha1", "internal/controller/addressclaim", "internal/controller/metric", "internal/ipam"}},
+	{Packages: "internal/controller/ipallocation", May: []string{"api/v1alpha1", "internal/controller/addressclaim", "internal/controller/metric", "internal/controller/networkpool", "internal/ipam"}},
 
 	{Packages: "internal/controller/program", May: []string{"api/v1alpha1", "internal/version"}},
 
@@ -280,7 +281,7 @@ var rules = []Rule{
 	{
 		Packages: "hack/...",
 		May: []string{
-			"api/v1alpha1", "charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/arch", "internal/image/...", "internal/manifest", "internal/plane",
+			"api/v1alpha1", "charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/arch", "internal/controller/metric", "internal/image/...", "internal/manifest", "internal/plane",
 			"internal/reason", "internal/sim/datacenter", "internal/ui", "internal/version",
 		},
 		InTests: []string{"internal/image/imagetest"},

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/butlerdotdev/butler/internal/controller/loadbalancerrequest"
 	"github.com/butlerdotdev/butler/internal/controller/machinerequest"
+	"github.com/butlerdotdev/butler/internal/controller/metric"
 	"github.com/butlerdotdev/butler/internal/controller/orphan"
 	"github.com/butlerdotdev/butler/internal/controller/program"
 	"github.com/butlerdotdev/butler/internal/controller/providerconfig"
@@ -76,14 +78,18 @@ func Register(m manager.Manager, p provider.Provider, o Options) error {
 	if o.Transport.Agent == "" {
 		o.Transport.Agent = version.Agent(name(p))
 	}
+	recorded, err := metric.In(metrics.Registry)
+	if err != nil {
+		return err
+	}
 	s := session.New(session.Options{
 		Provider: p, Transport: o.Transport, NoAmbient: o.NoAmbient, Cache: m.GetClient(), Live: m.GetAPIReader(),
-		Readable: o.Credentials,
+		Readable: o.Credentials, Metrics: recorded,
 	})
 	if err := m.Add(s); err != nil {
 		return err
 	}
-	shared := request.Options{Type: p.Type, Sessions: s, Clock: o.Clock}
+	shared := request.Options{Type: p.Type, Sessions: s, Clock: o.Clock, Metrics: recorded}
 	for _, register := range []func(manager.Manager, request.Options) error{
 		machinerequest.Register, loadbalancerrequest.Register, providerconfig.Register,
 	} {

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
@@ -26,6 +27,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon/install"
 	"github.com/butlerdotdev/butler/internal/addon/source"
+	"github.com/butlerdotdev/butler/internal/controller/metric"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -81,6 +83,9 @@ func Register(m manager.Manager, o Options) error {
 	if err := (&unserved{Client: m.GetClient(), clock: r.Clock}).register(m); err != nil {
 		return err
 	}
+	if err := follow(m); err != nil {
+		return err
+	}
 	own := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return builder.ControllerManagedBy(m).
 		Named("clusterbootstrap").
@@ -96,6 +101,21 @@ func Register(m manager.Manager, o Options) error {
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
 		}).
 		Complete(reconcile.Func(r.byName))
+}
+
+// follow counts the clusters that this plane is in charge of, by phase.
+func follow(m manager.Manager) error {
+	recorded, err := metric.In(metrics.Registry)
+	if err != nil {
+		return err
+	}
+	return recorded.Follow(m, metric.Phases{Object: &v1alpha1.ClusterBootstrap{}, Of: func(o client.Object) (string, string, bool) {
+		cb, ours := o.(*v1alpha1.ClusterBootstrap)
+		if !ours {
+			return "", "", false
+		}
+		return string(cb.Spec.Provider), string(cb.Status.Phase), !v1alpha1.Fenced(cb)
+	}})
 }
 
 // byName reconciles the object of a name. There is none if its finalizer was removed:

@@ -16,11 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
+	"github.com/butlerdotdev/butler/internal/controller/metric"
 	"github.com/butlerdotdev/butler/internal/controller/networkpool"
 )
 
@@ -43,7 +45,11 @@ type Options struct {
 func Register(m manager.Manager, o Options) error {
 	registry := addressclaim.Registry{Client: m.GetClient(), Live: m.GetAPIReader(), Clock: o.Clock}
 	fence := addressclaim.Fence{Cache: m.GetClient(), Live: m.GetAPIReader()}
-	pools := &networkpool.Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Fence: fence, Recorder: m.GetEventRecorder(o.Name)}
+	recorded, err := metric.In(metrics.Registry)
+	if err != nil {
+		return err
+	}
+	pools := &networkpool.Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Fence: fence, Recorder: m.GetEventRecorder(o.Name), Metrics: recorded}
 	if err := networkpool.Register(m, pools); err != nil {
 		return err
 	}

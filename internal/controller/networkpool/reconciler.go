@@ -17,6 +17,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
+	"github.com/butlerdotdev/butler/internal/controller/metric"
 )
 
 // cacheLag is how soon to look again when the cache has not caught up with what this
@@ -29,6 +30,8 @@ type Reconciler struct {
 	Live     client.Reader
 	Fence    addressclaim.Fence
 	Recorder events.EventRecorder
+	// Metrics record the addresses; nil records none.
+	Metrics *metric.Metrics
 }
 
 // Reconcile makes one pass over a NetworkPool.
@@ -76,6 +79,7 @@ func (r *Reconciler) end(ctx context.Context, pool *v1alpha1.NetworkPool) error 
 			message: "addresses are allocated to " + named(holders(found.allocated())) + "; the pool is deleted when these IPAllocations are",
 		})
 	}
+	r.Metrics.ForgetPool(pool.Namespace, pool.Name)
 	return r.patch(ctx, pool, func() { controllerutil.RemoveFinalizer(pool, v1alpha1.FinalizerNetworkPool) })
 }
 

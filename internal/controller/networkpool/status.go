@@ -28,6 +28,7 @@ func (r *Reconciler) report(ctx context.Context, pool *v1alpha1.NetworkPool, v v
 	if v.reason == reasonReady {
 		c.Status = metav1.ConditionTrue
 	}
+	r.Metrics.Pool(pool)
 	meta.SetStatusCondition(&s.Conditions, c)
 	if equality.Semantic.DeepEqual(before.Status, *s) {
 		return nil

@@ -5,10 +5,8 @@ package orphan
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/util/retry"
@@ -28,28 +26,13 @@ const (
 	reasonCopied   = "Copied"
 )
 
-// gaugeIn returns the gauge of orphans of a registry. Several providers in one
-// process share it.
-func gaugeIn(r prometheus.Registerer) (*prometheus.GaugeVec, error) {
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "butler_orphans", Help: "Things on a platform that carry the id of a cluster but belong to no request.",
-	}, []string{"provider", "provider_config"})
-	err := r.Register(g)
-	if there, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
-		if g, ok := there.ExistingCollector.(*prometheus.GaugeVec); ok {
-			return g, nil
-		}
-	}
-	return g, err
-}
-
 // report writes the status if the decision changes it, and records what has changed.
 func (s *Sweeper) report(ctx context.Context, config *v1alpha1.ProviderConfig, charges map[string]*v1alpha1.ClusterBootstrap, d decision, m *memory) error {
 	if err := s.write(ctx, config, d.orphans); err != nil {
 		return err
 	}
 	m.seen = d.seen
-	s.gauge.WithLabelValues(string(s.Type), client.ObjectKeyFromObject(config).String()).Set(float64(d.total))
+	s.Metrics.Orphans(s.Type, client.ObjectKeyFromObject(config).String(), d.total)
 	for _, o := range d.appeared {
 		if o.Kind == v1alpha1.OrphanCopy {
 			s.record(ctx, charges[o.ClusterID], o, reasonCopied, "%s %q is on the platform with the tags of a machine of this cluster since %s; Butler did not create it and does not delete it")

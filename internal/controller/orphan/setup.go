@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -54,10 +53,6 @@ func (o Options) withDefaults() Options {
 
 // Register adds the sweeper of a provider to a manager.
 func Register(m manager.Manager, o Options) error {
-	gauge, err := gaugeIn(metrics.Registry)
-	if err != nil {
-		return err
-	}
 	api, err := discovery.NewDiscoveryClientForConfigAndClient(m.GetConfig(), m.GetHTTPClient())
 	if err != nil {
 		return err
@@ -66,7 +61,7 @@ func Register(m manager.Manager, o Options) error {
 		Options: o.withDefaults(), Client: m.GetClient(), Live: m.GetAPIReader(),
 		Events:  m.GetEventRecorder("butler-provider-" + string(o.Type)),
 		Healthy: func(ctx context.Context) error { return api.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error() },
-		gauge:   gauge, own: time.Now,
+		own:     time.Now,
 	}
 	return builder.ControllerManagedBy(m).
 		Named("orphan-"+string(o.Type)).

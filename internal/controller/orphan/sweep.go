@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,7 +30,6 @@ type Sweeper struct {
 	// Healthy asks whether the API server is: nothing is deleted while it is not.
 	Healthy func(context.Context) error
 
-	gauge *prometheus.GaugeVec
 	// own is the machine's clock. It counts where one that was put forward must not
 	// make two sightings of one, nor end a grace.
 	own func() time.Time
@@ -182,5 +180,5 @@ func (s *Sweeper) forget(config client.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.memory, config.GetUID())
-	s.gauge.DeleteLabelValues(string(s.Type), client.ObjectKeyFromObject(config).String())
+	s.Metrics.ForgetOrphans(s.Type, client.ObjectKeyFromObject(config).String())
 }

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/metric"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 )
 
@@ -20,6 +21,8 @@ type Options struct {
 	Sessions *session.Sessions
 	// Clock returns the time; nil is the machine's own.
 	Clock func() time.Time
+	// Metrics record retries, phases and orphans; nil records none.
+	Metrics *metric.Metrics
 }
 
 // Now is the time by the clock of the options.

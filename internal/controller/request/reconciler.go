@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/metric"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 )
 
@@ -27,6 +28,8 @@ type Reconciler[O Object, P ~string, S any] struct {
 	Fence    Fence
 	// Clock returns the time; nil is the machine's own.
 	Clock func() time.Time
+	// Metrics record retries; nil records none.
+	Metrics *metric.Metrics
 
 	turns  *Turns
 	memory Memory
@@ -53,7 +56,10 @@ func (r *Reconciler[O, P, S]) Reconcile(ctx context.Context, o O) (reconcile.Res
 		return Parked(), nil
 	}
 	began := time.Now()
-	defer func() { r.turns.End(o.ProviderConfig(), time.Since(began), p.Facts.Err) }()
+	defer func() {
+		r.turns.End(o.ProviderConfig(), time.Since(began), p.Facts.Err)
+		r.Metrics.Retried(o, r.Type, p.Facts.Err)
+	}()
 	p.note = r.memory.Of(o.GetUID())
 	p.Claim.Note = p.note
 	if !p.note.Begin(o.GetResourceVersion()) {

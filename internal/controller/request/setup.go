@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/metric"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
 )
@@ -27,7 +29,7 @@ import (
 // Register adds the reconciler of a kind and a provider to a manager.
 func Register[O Object, P ~string, S any](m manager.Manager, o Options, kind Kind[O, P, S]) error {
 	r := &Reconciler[O, P, S]{
-		Kind: kind, Client: m.GetClient(), Type: o.Type, Sessions: o.Sessions, Clock: o.Clock,
+		Kind: kind, Client: m.GetClient(), Type: o.Type, Sessions: o.Sessions, Clock: o.Clock, Metrics: o.Metrics,
 		Events: m.GetEventRecorder("butler-provider-" + string(o.Type)),
 		Fence:  Fence{Cache: m.GetClient(), Live: m.GetAPIReader()},
 		turns:  NewTurns(kind.PerPlatform, kind.WhileSilent),
@@ -35,7 +37,21 @@ func Register[O Object, P ~string, S any](m manager.Manager, o Options, kind Kin
 	if err := r.index(m.GetFieldIndexer()); err != nil {
 		return err
 	}
+	if err := r.follow(m); err != nil {
+		return err
+	}
 	return r.controller(m).Complete(reconcile.AsReconciler(m.GetClient(), r))
+}
+
+// follow counts the requests that this provider has taken, by phase.
+func (r *Reconciler[O, P, S]) follow(m manager.Manager) error {
+	return r.Metrics.Follow(m, metric.Phases{Object: r.Kind.New(), Of: func(o client.Object) (string, string, bool) {
+		request, ours := o.(O)
+		if !ours || !controllerutil.ContainsFinalizer(o, r.Kind.Finalizer(r.Type)) {
+			return "", "", false
+		}
+		return string(r.Type), string(*r.Kind.Status(request).Phase), true
+	}})
 }
 
 func (r *Reconciler[O, P, S]) controller(m manager.Manager) *builder.Builder {

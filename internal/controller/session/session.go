@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/metric"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -37,6 +38,7 @@ type Sessions struct {
 	cache     client.Reader
 	live      client.Reader
 	readable  Readable
+	metrics   *metric.Metrics
 	changes   chan event.TypedGenericEvent[Change]
 
 	base context.Context
@@ -79,13 +81,15 @@ type Options struct {
 	Live client.Reader
 	// Readable are the Secrets that may be read; nil is all of them.
 	Readable Readable
+	// Metrics record the calls to platforms; nil records none.
+	Metrics *metric.Metrics
 }
 
 // New returns an empty set of connections.
 func New(o Options) *Sessions {
 	base, stop := context.WithCancel(context.Background())
 	return &Sessions{
-		provider: o.Provider, transport: o.Transport, ambient: !o.NoAmbient, cache: o.Cache, live: o.Live, readable: o.Readable,
+		provider: o.Provider, transport: o.Transport, ambient: !o.NoAmbient, cache: o.Cache, live: o.Live, readable: o.Readable, metrics: o.Metrics,
 		changes: make(chan event.TypedGenericEvent[Change]),
 		base:    base, stop: stop,
 		held: map[types.NamespacedName]*session{},
@@ -227,12 +231,15 @@ func (s *Sessions) of(name types.NamespacedName) *session {
 func (s *Sessions) connect(ctx context.Context, config *v1alpha1.ProviderConfig, c provider.Credentials) (*provider.Platform, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	p, err := s.provider.Open(ctx, provider.Config{
-		ProviderConfig: config.DeepCopy(), Credentials: c, Ambient: s.ambient, Transport: s.transport,
+	p, err := timed(s.called, "connect", func() (provider.Platform, error) {
+		return s.provider.Open(ctx, provider.Config{
+			ProviderConfig: config.DeepCopy(), Credentials: c, Ambient: s.ambient, Transport: s.transport,
+		})
 	})
 	if err != nil {
 		return nil, err
 	}
+	measure(&p, s.called)
 	coalesce(&p)
 	return &p, nil
 }

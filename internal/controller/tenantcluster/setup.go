@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
@@ -32,6 +33,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon/install"
 	"github.com/butlerdotdev/butler/internal/addon/source"
+	"github.com/butlerdotdev/butler/internal/controller/metric"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -96,6 +98,9 @@ func Register(m manager.Manager, o Options) error {
 	if err := errors.Join(m.Add(manager.RunnableFunc(r.closeWith)), m.Add(manager.RunnableFunc(r.followLogins(changed)))); err != nil {
 		return err
 	}
+	if err := follow(m); err != nil {
+		return err
+	}
 	own := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	c, err := builder.ControllerManagedBy(m).
 		Named("tenantcluster").
@@ -117,6 +122,21 @@ func Register(m manager.Manager, o Options) error {
 	}
 	r.Watch = (&watches{controller: c, manager: m, reconciler: r}).add
 	return nil
+}
+
+// follow counts tenant clusters by phase.
+func follow(m manager.Manager) error {
+	recorded, err := metric.In(metrics.Registry)
+	if err != nil {
+		return err
+	}
+	return recorded.Follow(m, metric.Phases{Object: &v1alpha1.TenantCluster{}, Of: func(o client.Object) (string, string, bool) {
+		tc, ours := o.(*v1alpha1.TenantCluster)
+		if !ours {
+			return "", "", false
+		}
+		return "", string(tc.Status.Phase), true
+	}})
 }
 
 func (r *Reconciler) closeWith(ctx context.Context) error {
