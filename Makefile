@@ -68,6 +68,10 @@ bench: build ## Run the benchmarks; print the time of a plane, of rehearsals and
 	go test -ldflags '$(BUTLER_LDFLAGS)' -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./...
 	@go run ./hack/bench -butleradm $(BIN)/butleradm -manifest $(EXAMPLE)
 
+.PHONY: site
+site: ## Build the documentation as a static site into dist/site.
+	@go run ./hack/site -to $(DIST)/site -version $(VERSION)
+
 ##@ Develop
 
 # Tests wait for the API servers that they start: two packages more than processors keep

@@ -71,6 +71,7 @@ require (
 	github.com/gobuffalo/flect v1.0.3 // indirect
 	github.com/klauspost/compress v1.19.1 // indirect
 	github.com/onsi/gomega v1.42.1 // indirect
+	github.com/yuin/goldmark v1.8.7 // indirect
 	gotest.tools/v3 v3.5.2 // indirect
 )
 

@@ -14,10 +14,12 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -139,4 +141,52 @@ func TestFlagsOfAProvider(t *testing.T) {
 	if err := p.Register(nil); err == nil || !strings.Contains(err.Error(), "--orphan-grace") {
 		t.Errorf("no grace at all: %v", err)
 	}
+}
+
+// A provider that runs exports what docs/reference/metrics.md lists for it.
+func TestPhasesAndCallsOfARunningProviderAreExported(t *testing.T) {
+	p := inmemory.New(inmemory.Options{})
+	c := served(t, p, Options{})
+	config := furnish(t, "measured")
+	r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: config.Namespace, Name: "measured"}, Spec: v1alpha1.MachineRequestSpec{
+		ProviderRef: v1alpha1.ProviderReference{Name: config.Name}, MachineName: "measured", Role: v1alpha1.RoleWorker, CPU: 1, MemoryMB: 1024, DiskGB: 10,
+	}}
+	must(t, c.Create(t.Context(), r))
+	awaitSeries(t,
+		`butler_objects{kind="MachineRequest" phase="Running" provider="harvester"}`,
+		`butler_platform_calls_total{operation="create_machine" outcome="ok" provider="harvester"}`,
+		`butler_platform_call_duration_seconds{operation="connect" provider="harvester"}`,
+	)
+	must(t, c.Delete(t.Context(), r))
+	awaitSeries(t, `butler_phase_duration_seconds{kind="MachineRequest" phase="Running" provider="harvester"}`)
+}
+
+func awaitSeries(t *testing.T, wanted ...string) {
+	t.Helper()
+	await(t, func() error {
+		is := exported(t)
+		for _, want := range wanted {
+			if !slices.Contains(is, want) {
+				return fmt.Errorf("%s is not exported", want)
+			}
+		}
+		return nil
+	})
+}
+
+// exported names the series of this project.
+func exported(t *testing.T) (series []string) {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	must(t, err)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
+			}
+			series = append(series, f.GetName()+"{"+strings.Join(labels, " ")+"}")
+		}
+	}
+	return series
 }
