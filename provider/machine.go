@@ -86,6 +86,9 @@ type Machine struct {
 	// It has no request ids and no times. With StateAbsent it says why the machine is
 	// gone, if the platform reports that.
 	Message string
+	// Reason is one word for the obstacle, such as ReasonNoAddress; empty where the
+	// machine only takes its time.
+	Reason string
 	// Certain says, with StateAbsent, that nothing can appear any more, for example as the
 	// platform still lists the machine as terminated: no Settle has to pass.
 	Certain bool

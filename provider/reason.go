@@ -6,8 +6,10 @@ package provider
 // Reasons of an Error that mean the same on every platform. A driver adds reasons of
 // its own only for what its platform alone has; none contains the name of a platform.
 const (
-	// ReasonPlatformUnavailable: the platform did not answer, or asked to try later.
+	// ReasonPlatformUnavailable: the platform did not answer, or is out of order.
 	ReasonPlatformUnavailable = "PlatformUnavailable"
+	// ReasonPlatformThrottled: the platform refuses calls because there are too many.
+	ReasonPlatformThrottled = "PlatformThrottled"
 	// ReasonPlatformUnreachable: no connection was established.
 	ReasonPlatformUnreachable = "PlatformUnreachable"
 	// ReasonPlatformConflict: another writer changed or uses the object; it is retried.
@@ -39,6 +41,8 @@ const (
 	ReasonQuotaExceeded = "QuotaExceeded"
 	// ReasonCapacityExhausted: the platform has no room for the machine at present.
 	ReasonCapacityExhausted = "CapacityExhausted"
+	// ReasonNoAddress: the machine runs, and the platform reports no address of it.
+	ReasonNoAddress = "NoAddress"
 	// ReasonAttemptInvalid: the record of an attempt cannot be used.
 	ReasonAttemptInvalid = "AttemptInvalid"
 	// ReasonAttemptSpent: what an attempt created is gone, and its call creates nothing more.

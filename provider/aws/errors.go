@@ -31,9 +31,9 @@ func meanings() cloud.Meanings {
 		"IDPRejectedClaim")
 	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonCredentialsRefused, "enable the region or the service for the account"), "OptInRequired", "Blocked", "PendingVerification")
 	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission), "UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
-	all.Add(cloud.TryAgain(),
-		"RequestLimitExceeded", "Throttling", "ThrottlingException", "ThrottledException", "TooManyRequestsException", "SlowDown", "EC2ThrottledException", "BandwidthLimitExceeded",
-		"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable", "IDPCommunicationError")
+	all.Add(cloud.Throttled(),
+		"RequestLimitExceeded", "Throttling", "ThrottlingException", "ThrottledException", "TooManyRequestsException", "SlowDown", "EC2ThrottledException", "BandwidthLimitExceeded")
+	all.Add(cloud.TryAgain(), "InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable", "IDPCommunicationError")
 	all.Add(cloud.NoCapacity(),
 		"InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity")
 	all.Add(cloud.Means(provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the account in Service Quotas, or remove something"),

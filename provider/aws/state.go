@@ -41,7 +41,7 @@ func report(i types.Instance, ref provider.MachineRef) provider.Machine {
 		m.NodeProviderID = fmt.Sprintf("aws:///%s/%s", zone, id)
 		m.State = provider.StateRunning
 		if len(m.Addresses) == 0 {
-			m.State, m.Message = provider.StatePending, "instance "+id+" runs without an address"
+			m.State, m.Reason, m.Message = provider.StatePending, provider.ReasonNoAddress, "instance "+id+" runs without an address"
 		}
 	default:
 		m.Message = fmt.Sprintf("instance %s (%s in %s) is starting", id, i.InstanceType, zone)

@@ -37,8 +37,8 @@ func meanings() cloud.Meanings {
 	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPlatformRefused, "remove the lock, or ask its administrator"), "ScopeLocked")
 	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPlatformRefused, "accept the terms of the image for the subscription: az vm image terms accept --urn URN"),
 		"ResourcePurchaseValidationFailed", "MarketplacePurchaseEligibilityFailed")
-	all.Add(cloud.TryAgain(),
-		"TooManyRequests", "OperationNotAllowedOnThrottledSubscription", "SubscriptionRequestsThrottled", "ServerTimeout", "InternalServerError", "ServiceUnavailable", "GatewayTimeout", "NetworkingInternalOperationError", "InternalExecutionError", "InternalOperationError")
+	all.Add(cloud.Throttled(), "TooManyRequests", "OperationNotAllowedOnThrottledSubscription", "SubscriptionRequestsThrottled")
+	all.Add(cloud.TryAgain(), "ServerTimeout", "InternalServerError", "ServiceUnavailable", "GatewayTimeout", "NetworkingInternalOperationError", "InternalExecutionError", "InternalOperationError")
 	all.Add(cloud.NoCapacity(), "SkuNotAvailable", "AllocationFailed", "ZonalAllocationFailed", "OverconstrainedAllocationRequest", "OverconstrainedZonalAllocationRequest")
 	all.Add(cloud.Means(provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the subscription in this location, or remove something"),
 		"QuotaExceeded", "PublicIPCountLimitReached", "StandardSkuPublicIPCountLimitReached", "LoadBalancerCountLimitReached", "MaxSecurityRulesPerNSGExceeded", "ResourceQuotaExceeded")
@@ -118,7 +118,9 @@ func meaningOf(said *azcore.ResponseError, text string) cloud.Meaning {
 		return m
 	case ok:
 		return m
-	case said.StatusCode >= 500, said.StatusCode == http.StatusTooManyRequests:
+	case said.StatusCode == http.StatusTooManyRequests:
+		return cloud.Throttled()
+	case said.StatusCode >= 500:
 		return cloud.TryAgain()
 	case said.StatusCode == http.StatusPreconditionFailed, said.StatusCode == http.StatusConflict:
 		return cloud.Busy()
@@ -148,7 +150,9 @@ func loginMeaning(r *http.Response) cloud.Meaning {
 	switch {
 	case r == nil:
 		return cloud.Means(provider.Unavailable, provider.ReasonPlatformUnavailable, "check that the issuer of tokens, spec.azure.authorityHost, can be reached from here; it is tried again")
-	case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests:
+	case r.StatusCode == http.StatusTooManyRequests:
+		return cloud.Throttled()
+	case r.StatusCode >= 500:
 		return cloud.TryAgain()
 	case bodyOf(r).Code == "":
 		return cloud.Means(provider.Invalid, provider.ReasonEndpointForeign, "correct spec.azure.authorityHost: what answers there does not issue tokens")

@@ -59,7 +59,7 @@ func (p *platform) reported(vm armcompute.VirtualMachine, ref provider.MachineRe
 	case provisioning == "Creating":
 		m.ID, m.Message = "", fmt.Sprintf("%s (%s) is being created", name, sizeNameOf(vm))
 	case unplaced(vm):
-		m.ID, m.State, m.Message = "", provider.StatePartial, fmt.Sprintf("%s (%s): %s: %s", name, sizeNameOf(vm), code, text)
+		m.ID, m.State, m.Reason, m.Message = "", provider.StatePartial, meanings()[code].Reason, fmt.Sprintf("%s (%s): %s: %s", name, sizeNameOf(vm), code, text)
 	case full(vm) && (power == "stopped" || power == "deallocated"):
 		m.State, m.Message = provider.StateStopped, fmt.Sprintf("%s is %s, and its start has failed: %s: %s", name, power, code, text)
 	case provisioning == "Failed" && power != "running":
@@ -109,7 +109,7 @@ func addressed(m provider.Machine, nic *armnetwork.Interface, address *armnetwor
 	}
 	m.Addresses = provider.Addresses(texts...)
 	if m.NodeProviderID = nodeID(m.ID); len(m.Addresses) == 0 {
-		m.State, m.NodeProviderID, m.Message = provider.StatePending, "", "virtual machine "+m.Ref.Name+" runs without an address"
+		m.State, m.NodeProviderID, m.Reason, m.Message = provider.StatePending, "", provider.ReasonNoAddress, "virtual machine "+m.Ref.Name+" runs without an address"
 	}
 	return m
 }

@@ -41,6 +41,11 @@ func CredentialsRefused() Meaning {
 	return Meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, HintCredentials}
 }
 
+// Throttled is the meaning of a platform that gets too many calls.
+func Throttled() Meaning {
+	return Meaning{provider.Unavailable, provider.ReasonPlatformThrottled, HintAgain}
+}
+
 // TryAgain is the meaning of a platform that is overloaded or out of order.
 func TryAgain() Meaning {
 	return Meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, HintAgain}

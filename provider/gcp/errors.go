@@ -32,8 +32,9 @@ func meanings() cloud.Meanings {
 	all.Add(cloud.CredentialsRefused(), "autherror", "required", "accountdisabled", "invalidgrant", "invalidclient", "unauthorizedclient", "unauthenticated")
 	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPermissionDenied, "enable the Compute Engine API of the project"), "accessnotconfigured", "servicedisabled")
 	all.Add(cloud.Means(provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission), "forbidden", "insufficientpermissions", "permissionserror", "permissiondenied", "serviceaccountaccessdenied")
-	all.Add(cloud.TryAgain(),
-		"ratelimitexceeded", "userratelimitexceeded", "dailylimitexceeded", "concurrentlimitexceeded", "resourceexhausted", "internalerror", "backenderror", "resourceoperationrateexceeded")
+	all.Add(cloud.Throttled(),
+		"ratelimitexceeded", "userratelimitexceeded", "dailylimitexceeded", "concurrentlimitexceeded", "resourceexhausted", "resourceoperationrateexceeded")
+	all.Add(cloud.TryAgain(), "internalerror", "backenderror")
 	all.Add(cloud.NoCapacity(),
 		"zoneresourcepoolexhausted", "zoneresourcepoolexhaustedwithdetails", "regionresourcepoolexhausted", "resourcepoolexhausted", "stockout")
 	all.Add(cloud.Means(provider.Exhausted, provider.ReasonQuotaExceeded, "raise the quota of the project, or remove something"), "quotaexceeded", "limitexceeded")
@@ -83,7 +84,9 @@ func answered(said *googleapi.Error) cloud.Meaning {
 		return m
 	}
 	switch {
-	case said.Code >= http.StatusInternalServerError, said.Code == http.StatusTooManyRequests, said.Code == http.StatusRequestTimeout:
+	case said.Code == http.StatusTooManyRequests:
+		return cloud.Throttled()
+	case said.Code >= http.StatusInternalServerError, said.Code == http.StatusRequestTimeout:
 		return cloud.TryAgain()
 	case said.Message == "" && len(said.Errors) == 0:
 		return foreign()
@@ -117,7 +120,9 @@ func codesOf(said *googleapi.Error) (all []string) {
 // untrusted is what the refusal of a token endpoint means.
 func untrusted(said *tokenError) cloud.Meaning {
 	switch {
-	case said.status >= http.StatusInternalServerError, said.status == http.StatusTooManyRequests:
+	case said.status == http.StatusTooManyRequests:
+		return cloud.Throttled()
+	case said.status >= http.StatusInternalServerError:
 		return cloud.TryAgain()
 	case said.status == http.StatusForbidden:
 		return cloud.Means(provider.Unauthorized, provider.ReasonPermissionDenied, "let the federated identity impersonate the service account (roles/iam.workloadIdentityUser)")

@@ -27,7 +27,7 @@ func (p *platform) report(i *computepb.Instance, ref provider.MachineRef) provid
 		m.NodeProviderID = fmt.Sprintf("gce://%s/%s/%s", p.spec.ProjectID, zone, i.GetName())
 		m.State = provider.StateRunning
 		if len(m.Addresses) == 0 {
-			m.State, m.Message = provider.StatePending, name+" runs without an address"
+			m.State, m.Reason, m.Message = provider.StatePending, provider.ReasonNoAddress, name+" runs without an address"
 		}
 	case "STOPPING", "PENDING_STOP", "SUSPENDING", "DEPROVISIONING":
 		m.Message = name + " is being stopped or deleted" + because(i)

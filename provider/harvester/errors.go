@@ -32,7 +32,7 @@ func apiError(op string, err error) error {
 	e := &provider.Error{Kind: provider.Unavailable, Reason: provider.ReasonPlatformUnavailable, Op: op, Err: errtext.Stable(err), Hint: hintUnavailable}
 	switch {
 	case apierrors.IsTooManyRequests(err):
-		e.Hint = "it is tried again"
+		e.Reason, e.Hint = provider.ReasonPlatformThrottled, "it is tried again"
 	case apierrors.IsUnauthorized(err):
 		e.Kind, e.Reason, e.Hint = provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials
 	case overQuota(err):
@@ -74,7 +74,7 @@ func overQuota(err error) bool {
 // connectError adds what to check when the first request fails.
 func connectError(op string, err error) error {
 	mapped := apiError(op, err)
-	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Reason == provider.ReasonPlatformUnavailable && !apierrors.IsTooManyRequests(err) {
+	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Reason == provider.ReasonPlatformUnavailable {
 		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check the endpoint in spec.harvester.endpoint or the kubeconfig, and that Harvester is up; it is tried again"
 	}
 	return mapped

@@ -38,9 +38,9 @@ func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevir
 	case running(vmi) && len(m.Addresses) > 0:
 		m.State = provider.StateRunning
 	case running(vmi):
-		m.Message = unaddressed(vm, vmi)
+		m.Reason, m.Message = provider.ReasonNoAddress, unaddressed(vm, vmi)
 	default:
-		m.Message = obstacle(vm, vmi)
+		m.Reason, m.Message = shortage(vmi), obstacle(vm, vmi)
 	}
 	return m
 }
@@ -150,6 +150,19 @@ func obstacle(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineInsta
 		}
 	}
 	return fmt.Sprintf("the virtual machine is %s", phase(string(vm.Status.PrintableStatus)))
+}
+
+// shortage is the reason of an instance that no host has room for; empty for others.
+func shortage(vmi *kubevirtv1.VirtualMachineInstance) string {
+	if vmi == nil {
+		return ""
+	}
+	for _, c := range vmi.Status.Conditions {
+		if c.Type == kubevirtv1.VirtualMachineInstanceConditionType(corev1.PodScheduled) && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+			return provider.ReasonCapacityExhausted
+		}
+	}
+	return ""
 }
 
 // complaint is the message of the first condition that is not met. That of Ready has

@@ -66,7 +66,9 @@ func answered(said *refusal) meaning {
 		return meaning{provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials}
 	case code == http.StatusForbidden:
 		return meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission}
-	case code >= http.StatusInternalServerError, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout:
+	case code == http.StatusTooManyRequests:
+		return meaning{provider.Unavailable, provider.ReasonPlatformThrottled, hintAgain}
+	case code >= http.StatusInternalServerError, code == http.StatusRequestTimeout:
 		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, hintAgain}
 	case len(said.said) == 0:
 		return meaning{provider.Invalid, provider.ReasonEndpointForeign, hintEndpoint}

@@ -29,7 +29,7 @@ func (p *platform) report(v vm, ref provider.MachineRef) provider.Machine {
 	case v.state != stateComplete:
 		m.State, m.Message = provider.StatePending, name+" is being created or changed"
 	case v.power == powerOn:
-		m.State, m.Message = provider.StatePending, name+" runs without an address"
+		m.State, m.Reason, m.Message = provider.StatePending, provider.ReasonNoAddress, name+" runs without an address"
 	default:
 		m.State, m.Message = provider.StateStopped, fmt.Sprintf("%s is off (%s)", name, v.power)
 	}

@@ -155,7 +155,9 @@ func answered(said *answerError) meaning {
 		return meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission}
 	case unknownNode.MatchString(said.text):
 		return known
-	case said.status >= 502 || said.status == http.StatusTooManyRequests: // 595 and 596: another node does not answer
+	case said.status == http.StatusTooManyRequests:
+		return meaning{provider.Unavailable, provider.ReasonPlatformThrottled, hintAgain}
+	case said.status >= 502: // 595 and 596: another node does not answer
 		return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, hintAgain}
 	case found:
 		return known

@@ -107,7 +107,8 @@ func (m machines) unstarted(ctx context.Context, v *vm, is provider.Machine) (pr
 	err := m.readTasksOf(ctx, v)
 	is.Message = v.String() + " is not started yet"
 	if t, found := last(v.tasks, taskStart); found && t.failed() {
-		is.Message = fmt.Sprintf("%s could not be started: %s", v, stable(t.Status))
+		known, _ := meant(t.Status)
+		is.Reason, is.Message = known.reason, fmt.Sprintf("%s could not be started: %s", v, stable(t.Status))
 	}
 	return is, err
 }
@@ -135,6 +136,7 @@ func (m machines) running(ctx context.Context, v *vm, is provider.Machine) (prov
 		is.State = provider.StateRunning
 		return is, nil
 	}
+	is.Reason = provider.ReasonNoAddress
 	is.Message = v.String() + " runs without an address; its guest agent reports it: the template needs the extension qemu-guest-agent, and the network a DHCP server"
 	return is, nil
 }

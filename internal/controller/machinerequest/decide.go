@@ -4,6 +4,8 @@
 package machinerequest
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -58,7 +60,7 @@ func decidePending(f facts) decision {
 			Reason: reasonNotRunning, Message: obstacle(f, "Virtual machine is not running"), Pace: request.Young, Identify: true,
 		}
 	}
-	return creating(obstacle(f, "Virtual machine is starting"))
+	return creating(f, "Virtual machine is starting")
 }
 
 // decideStopped reports a machine as lost that is off and that the platform does not
@@ -79,7 +81,7 @@ func decidePartial(f facts) decision {
 		// Creating the part again would give a used machine an empty disk.
 		return f.Failed(reasonIncomplete, obstacle(f, "a part of the virtual machine is missing"), request.Steady)
 	case f.Asked == request.Create:
-		return creating(obstacle(f, "Virtual machine is being created"))
+		return creating(f, "Virtual machine is being created")
 	default:
 		return decision{Act: request.Create}
 	}
@@ -90,7 +92,7 @@ func decideAbsent(f facts) decision {
 	case f.Known:
 		return decideLost(f, obstacle(f, "Virtual machine is gone"))
 	case f.Asked == request.Create:
-		return creating("Virtual machine is being created")
+		return creating(f, "Virtual machine is being created")
 	case f.Fresh, f.Settled, !f.Attempted:
 		return decision{Act: request.Create}
 	default:
@@ -132,10 +134,10 @@ func decideDeletion(f facts) decision {
 	return d
 }
 
-func creating(message string) decision {
+func creating(f facts, otherwise string) decision {
 	return decision{
 		Phase: v1alpha1.MachineCreating, Ready: metav1.ConditionFalse,
-		Reason: reasonCreating, Message: message, Pace: request.Young,
+		Reason: cmp.Or(f.Seen.Reason, reasonCreating), Message: obstacle(f, otherwise), Pace: request.Young,
 	}
 }
 
