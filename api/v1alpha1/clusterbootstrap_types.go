@@ -224,6 +224,14 @@ const (
 	AddonFailing    AddonPhase = "Failing"    // could not be fetched or applied, and is retried
 )
 
+// Reasons of an addon that fails.
+const (
+	AddonFetchFailed    = "FetchFailed"    // its chart or manifest could not be fetched
+	AddonWebhookRefused = "WebhookRefused" // an admission webhook refuses its objects
+	AddonHookFailed     = "HookFailed"     // a hook of its chart fails
+	AddonApplyFailed    = "ApplyFailed"    // its objects could not be applied for another reason
+)
+
 // BootstrapAddonStatus is the observed state of an addon of the cluster.
 type BootstrapAddonStatus struct {
 	// Name of the addon, as in addonsInstalled.
@@ -233,6 +241,11 @@ type BootstrapAddonStatus struct {
 	Version string `json:"version,omitempty"`
 	// Phase is the installation state of the addon.
 	Phase AddonPhase `json:"phase"`
+	// Reason is the machine-readable cause of phase Failing: FetchFailed, WebhookRefused,
+	// HookFailed or ApplyFailed.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Reason string `json:"reason,omitempty"`
 	// Message is what the addon waits for, or why it could not be installed.
 	// +optional
 	Message string `json:"message,omitempty"`

@@ -77,7 +77,7 @@ func (s *Session) addonStatus(state install.State) v1alpha1.BootstrapAddonStatus
 		return s.Status.Addons[i]
 	}
 	return v1alpha1.BootstrapAddonStatus{
-		Name: state.Key, Version: state.Version, Phase: cmp.Or(state.Phase, v1alpha1.AddonPending), Message: state.Message, Digest: state.Digest,
+		Name: state.Key, Version: state.Version, Phase: cmp.Or(state.Phase, v1alpha1.AddonPending), Reason: state.Reason, Message: state.Message, Digest: state.Digest,
 	}
 }
 

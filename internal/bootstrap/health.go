@@ -98,9 +98,11 @@ func ailing(ctx context.Context, client *talos.Client, m v1alpha1.BootstrapMachi
 	return unwell(services)
 }
 
+func isEssential(service talos.Service) bool { return slices.Contains(essential, service.ID) }
+
 func unwell(services []talos.Service) string {
 	for _, service := range services {
-		if slices.Contains(essential, service.ID) && !service.Up() {
+		if isEssential(service) && !service.Up() {
 			return fmt.Sprintf("has service %s %s: %s", service.ID, service.State, service.Message)
 		}
 	}

@@ -159,7 +159,7 @@ func OnCluster(ctx context.Context, w workspace.Workspace, f func(client.Client)
 		if cb == nil {
 			return w.AbsentError()
 		}
-		c, err := connectAsAdministrator(ctx, w, local, cb)
+		c, err := ConnectAsAdministrator(ctx, w, local, cb)
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,9 @@ func OnCluster(ctx context.Context, w workspace.Workspace, f func(client.Client)
 	})
 }
 
-func connectAsAdministrator(ctx context.Context, w workspace.Workspace, local client.Client, cb *v1alpha1.ClusterBootstrap) (client.Client, error) {
+// ConnectAsAdministrator returns a client of the cluster itself, whichever plane is in charge
+// of it; local is that of this machine. The calls of the client have a timeout.
+func ConnectAsAdministrator(ctx context.Context, w workspace.Workspace, local client.Client, cb *v1alpha1.ClusterBootstrap) (client.Client, error) {
 	if MovedAway(cb) {
 		c, _, err := Connect(ctx, w, local, cb)
 		return c, err

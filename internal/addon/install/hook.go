@@ -67,7 +67,7 @@ func (h hookWaiter) await(ctx context.Context, i *resource.Info, timeout time.Du
 		s, err := h.look(ctx, ref)
 		switch {
 		case ctx.Err() != nil && h.ctx.Err() == nil:
-			return fmt.Errorf("hook %s has not ended within %s%s", refName(ref), timeout, because(s.obstacle))
+			return hookError{fmt.Errorf("hook %s has not ended within %s%s", refName(ref), timeout, because(s.obstacle))}
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case h.worker.outdated(h.task):
@@ -77,7 +77,7 @@ func (h hookWaiter) await(ctx context.Context, i *resource.Info, timeout time.Du
 		case s.done:
 			return nil
 		case s.failed:
-			return fmt.Errorf("hook %s has failed%s", refName(ref), because(s.obstacle))
+			return hookError{fmt.Errorf("hook %s has failed%s", refName(ref), because(s.obstacle))}
 		}
 		h.report(ref, s)
 		probe.after(s.obstacle)
@@ -95,7 +95,7 @@ func (h hookWaiter) report(ref addon.Ref, s hookState) {
 	message := tidy("hook " + refName(ref) + how + because(s.obstacle))
 	if s.failing {
 		h.worker.failedAt = applying
-		h.worker.set(v1alpha1.AddonFailing, message)
+		h.worker.setFailing(v1alpha1.AddonHookFailed, message)
 		return
 	}
 	h.worker.reach(applying, message)

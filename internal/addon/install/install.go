@@ -52,6 +52,8 @@ type State struct {
 	Version string
 	// Phase is empty as long as the cluster was not looked at.
 	Phase v1alpha1.AddonPhase
+	// Reason is that of phase Failing.
+	Reason string
 	// Message is the present obstacle: what it waits for, or why it was not taken.
 	// It has no times and no request ids.
 	Message string

@@ -149,7 +149,7 @@ func (w *worker) fail(err error) {
 		w.set(v1alpha1.AddonWaiting, err.Error())
 		return
 	}
-	w.set(v1alpha1.AddonFailing, tidy(err.Error()))
+	w.setFailing(failureReason(w.failedAt, err), tidy(err.Error()))
 }
 
 // pause returns earlier when the addon is wanted differently.
@@ -296,19 +296,28 @@ func (w *worker) note(r record) {
 
 // set reports the state of the addon, if it has changed.
 func (w *worker) set(phase v1alpha1.AddonPhase, message string) {
-	if w.update(phase, message) {
+	w.report(phase, "", message)
+}
+
+// setFailing reports why the addon could not be installed.
+func (w *worker) setFailing(reason, message string) {
+	w.report(v1alpha1.AddonFailing, reason, message)
+}
+
+func (w *worker) report(phase v1alpha1.AddonPhase, reason, message string) {
+	if w.update(phase, reason, message) {
 		w.cluster.installer.wake(w.cluster.id)
 	}
 }
 
-func (w *worker) update(phase v1alpha1.AddonPhase, message string) bool {
+func (w *worker) update(phase v1alpha1.AddonPhase, reason, message string) bool {
 	w.cluster.mu.Lock()
 	defer w.cluster.mu.Unlock()
 	before := w.state
 	if before.Phase == phase && before.Message == message || w.taken != w.generation {
 		return false // no news, or none about what is wanted by now
 	}
-	w.state.Phase, w.state.Message = phase, message
+	w.state.Phase, w.state.Reason, w.state.Message = phase, reason, message
 	if before.Phase != phase || phase == v1alpha1.AddonFailing {
 		w.log.Info("addon is "+strings.ToLower(string(phase)), "version", w.wanted.Version, "message", message)
 	}

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package diagnosis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/butlerdotdev/butler/internal/talos"
+)
+
+// atNodes explains what the machines themselves say: Talos first, then Kubernetes.
+func (w *walk) atNodes() bool {
+	return w.conflictingAddress() || w.unreachable() || w.badService() || w.silentAPI() || w.notReadyNode()
+}
+
+// unreachable explains machines that run and whose Talos API does not answer.
+func (w *walk) unreachable() bool {
+	var silent []Node
+	asked := 0
+	for _, n := range w.Nodes {
+		if n.Talos == "" {
+			continue
+		}
+		asked++
+		switch n.Talos {
+		case string(talos.StateForeign):
+			w.linkNode(n)
+			return w.end(ForeignNode, fmt.Sprintf("%s (%s) does not belong to this cluster", n.Name, n.Address), remedy(ForeignNode, ""))
+		case string(talos.StateUnreachable):
+			silent = append(silent, n)
+		}
+	}
+	switch {
+	case len(silent) == 0:
+		return false
+	case len(silent) == asked && strings.Contains(silent[0].Error, "no answer in time"):
+		w.linkNode(silent[0])
+		return w.end(NoRoute, fmt.Sprintf("the platform reports %d running machine(s), and none answers from here", asked), remedy(NoRoute, ""))
+	}
+	w.linkNode(silent[0])
+	return w.end(NodeUnreachable, fmt.Sprintf("%s (%s) runs on the platform, and its Talos API does not answer", silent[0].Name, silent[0].Address), remedy(NodeUnreachable, ""))
+}
+
+// badService explains a service of Talos that does not run. Those that others wait for
+// come first.
+func (w *walk) badService() bool {
+	for _, id := range []string{"containerd", "cri", "etcd", "kubelet", "trustd", "apid", "machined", ""} {
+		for _, n := range w.Nodes {
+			for _, s := range n.Services {
+				if id != "" && s.ID != id {
+					continue
+				}
+				w.linkNode(n)
+				w.link(Link{Object: "Service/" + s.ID, State: s.State, Says: s.Message})
+				return w.end(ServiceDown, fmt.Sprintf("service %s of %s is %s: %s", s.ID, n.Name, s.State, s.Message),
+					Remedy{remedies()[ServiceDown], fmt.Sprintf("talosctl --nodes %s logs %s", n.Address, s.ID)})
+			}
+		}
+	}
+	return false
+}
+
+// silentAPI explains an API server that does not answer on nodes that do.
+func (w *walk) silentAPI() bool {
+	if !w.API.Asked || w.API.Error == "" {
+		return false
+	}
+	w.link(Link{Object: "Kubernetes/" + w.Cluster, State: "no answer", Says: w.API.Error})
+	return w.end(APIServerDown, "the nodes answer, and the API server of "+w.Cluster+" does not: "+w.API.Error, remedy(APIServerDown, ""))
+}
+
+// notReadyNode explains a node whose kubelet reports a problem. Without a pod network that is
+// the addon of the network.
+func (w *walk) notReadyNode() bool {
+	for _, n := range w.Nodes {
+		if n.NotReady == "" {
+			continue
+		}
+		if strings.Contains(n.NotReady, "network") && w.atAddons() {
+			return true
+		}
+		w.linkNode(n)
+		return w.end(NodeNotReady, "node "+n.Name+" "+n.NotReady, Remedy{remedies()[NodeNotReady], "talosctl --nodes " + n.Address + " logs kubelet"})
+	}
+	return false
+}
+
+func (w *walk) linkNode(n Node) {
+	says := n.Error
+	if says == "" {
+		says = n.NotReady
+	}
+	w.link(Link{Object: "Node/" + n.Name, State: n.Talos, Says: says})
+}
+
+// conflictingAddress explains an address that two hosts have.
+func (w *walk) conflictingAddress() bool {
+	c := w.Bootstrap
+	if c == nil || c.Ready().Reason != string(AddressInUse) {
+		return false
+	}
+	return w.end(AddressInUse, c.Ready().Message, remedy(AddressInUse, ""))
+}
