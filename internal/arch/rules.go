@@ -204,7 +204,7 @@ var rules = []Rule{
 	// its main package.
 	{Packages: "internal/failure"},
 	{Packages: "internal/manifest", May: []string{"api/v1alpha1", "config/crd"}},
-	{Packages: "internal/ui", May: []string{"api/v1alpha1"}},
+	{Packages: "internal/ui", May: []string{"api/v1alpha1", "internal/diagnosis"}},
 	{
 		Packages: "internal/workspace",
 		May: []string{
@@ -235,6 +235,15 @@ var rules = []Rule{
 		},
 		InTests: []string{"internal/pki"},
 	},
+	// Why a cluster is not Ready: a pure function, and its facts.
+	{Packages: "internal/diagnosis", May: []string{"api/v1alpha1"}, InTests: []string{"internal/sim/fault"}},
+	{
+		Packages: "internal/diagnosis/gather",
+		May: []string{
+			"api/v1alpha1", "internal/addon/install", "internal/bootstrap", "internal/diagnosis", "internal/lock", "internal/selfhosted", "internal/sim",
+			"internal/step", "internal/talos", "internal/tenants", "internal/workspace",
+		},
+	},
 	// What commands do with tenant clusters.
 	{Packages: "internal/tenants", May: []string{"api/v1alpha1", "internal/failure"}},
 	{
@@ -256,7 +265,7 @@ var rules = []Rule{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
-			"internal/failure", "internal/image/...", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane", "internal/registry", "internal/release",
+			"internal/diagnosis/...", "internal/failure", "internal/image/...", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane", "internal/registry", "internal/release",
 			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/tenants", "internal/ui",
 			"internal/version", "internal/workspace",
 		},

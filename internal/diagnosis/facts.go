@@ -101,6 +101,9 @@ type Node struct {
 	Address string `json:"address,omitempty"`
 	// Talos is the state of the Talos API; empty if it was not asked.
 	Talos string `json:"talos,omitempty"`
+	// Silent says that it does not answer, Foreign that it is one of another cluster.
+	Silent  bool `json:"silent,omitempty"`
+	Foreign bool `json:"foreign,omitempty"`
 	// Error is why the Talos API does not answer as expected.
 	Error string `json:"error,omitempty"`
 	// Services are those that are not up.

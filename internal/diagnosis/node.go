@@ -6,8 +6,6 @@ package diagnosis
 import (
 	"fmt"
 	"strings"
-
-	"github.com/butlerdotdev/butler/internal/talos"
 )
 
 // atNodes explains what the machines themselves say: Talos first, then Kubernetes.
@@ -24,11 +22,11 @@ func (w *walk) unreachable() bool {
 			continue
 		}
 		asked++
-		switch n.Talos {
-		case string(talos.StateForeign):
+		if n.Foreign {
 			w.linkNode(n)
 			return w.end(ForeignNode, fmt.Sprintf("%s (%s) does not belong to this cluster", n.Name, n.Address), remedy(ForeignNode, ""))
-		case string(talos.StateUnreachable):
+		}
+		if n.Silent {
 			silent = append(silent, n)
 		}
 	}

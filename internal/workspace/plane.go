@@ -28,6 +28,9 @@ import (
 // reading marks holders of a plane that release it in a moment.
 const reading = "butleradm (reading)"
 
+// OnlyReads reports whether the holder of a plane releases it in a moment.
+func OnlyReads(h lock.Holder) bool { return strings.HasPrefix(h.Name, reading) }
+
 // OpenPlane starts a plane with the kinds of this project. It waits for
 // a process that only reads.
 func OpenPlane(ctx context.Context, o plane.Options) (_ *plane.Plane, err error) {
@@ -51,7 +54,7 @@ func startPlane(ctx context.Context, o plane.Options) (*plane.Plane, error) {
 	defer tick.Stop()
 	for {
 		p, err := plane.Start(ctx, o)
-		if h, held := lock.Held(o.Dir); !errors.Is(err, lock.ErrHeld) || held && !strings.HasPrefix(h.Name, reading) {
+		if h, held := lock.Held(o.Dir); !errors.Is(err, lock.ErrHeld) || held && !OnlyReads(h) {
 			return p, err
 		}
 		select {

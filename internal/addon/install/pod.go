@@ -26,6 +26,30 @@ const (
 	broken             // something is wrong with it
 )
 
+// PodProblem returns one word for why a pod is not ready, and the cause as text; both are
+// empty for a pod that is ready, has ended well, or leaves.
+func PodProblem(p *corev1.Pod) (reason, message string) {
+	c := podCause(p)
+	if p.DeletionTimestamp != nil || c.weight == 0 {
+		return "", ""
+	}
+	return podReason(p, c), c.text
+}
+
+func podReason(p *corev1.Pod, c cause) string {
+	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		switch w := s.State.Waiting; {
+		case w != nil && isPull(w.Reason):
+			return "ErrImagePull"
+		case containerCause("", s).weight == broken && w != nil && w.Reason != "":
+			return w.Reason
+		case containerCause("", s).weight == broken:
+			return "CrashLoopBackOff"
+		}
+	}
+	return map[int]string{light: "Starting", idle: "NotReady", waiting: "Unschedulable", broken: "Failed"}[c.weight]
+}
+
 // podsObstacle returns the heaviest cause why pods are not ready, without their
 // names.
 func podsObstacle(pods []corev1.Pod) string {

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Butler Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gather collects the facts about a cluster: from the plane in charge, the Talos API
+// of its nodes, and its Kubernetes API. It changes nothing.
+package gather
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/diagnosis"
+	"github.com/butlerdotdev/butler/internal/lock"
+	"github.com/butlerdotdev/butler/internal/selfhosted"
+	"github.com/butlerdotdev/butler/internal/sim"
+	"github.com/butlerdotdev/butler/internal/workspace"
+)
+
+// patience bounds all questions to nodes and to the cluster.
+const patience = 15 * time.Second
+
+// gatherer collects the facts about one cluster.
+type gatherer struct {
+	workspace.Workspace
+	plane   client.Client // in charge, or that of this machine if the one in charge is silent
+	cluster *v1alpha1.ClusterBootstrap
+	config  *v1alpha1.ProviderConfig
+	facts   diagnosis.Facts
+}
+
+// Facts returns the facts about the cluster of a workspace. What does not answer is a fact
+// itself; an error is one of this machine.
+func Facts(ctx context.Context, w workspace.Workspace) (diagnosis.Facts, error) {
+	g := &gatherer{Workspace: w, facts: diagnosis.Facts{Cluster: w.Name, Rehearsal: w.Rehearsal, Time: time.Now()}}
+	if h, held := lock.Held(w.PlaneDir()); held && !workspace.OnlyReads(h) {
+		g.facts.Plane.Holder = h.Name
+	}
+	if w.Rehearsal {
+		_, _, running := sim.Running(w.SimDir())
+		g.facts.Plane.SimulatorStopped = !running
+	}
+	err := selfhosted.ReadInCharge(ctx, w, func(c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
+		return g.read(ctx, c, cb, silent)
+	})
+	return g.facts, err
+}
+
+func (g *gatherer) read(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
+	g.plane, g.cluster = c, cb
+	g.commands()
+	if cb == nil {
+		return nil
+	}
+	if silent != nil {
+		g.facts.Plane.Silent = silent.Error()
+	}
+	for _, part := range []func(context.Context) error{g.bootstrap, g.platform, g.requests, g.events} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	g.nodes(ctx)
+	g.kubernetes(ctx)
+	return nil
+}
+
+// commands are what the remedies name.
+func (g *gatherer) commands() {
+	command := g.Command("bootstrap")
+	if g.cluster != nil {
+		command = strings.Replace(command, "bootstrap "+g.Name, fmt.Sprintf("bootstrap %s -c FILE", g.cluster.Spec.Provider), 1)
+	}
+	if g.Rehearsal && !strings.Contains(command, "--rehearse") {
+		command += " --rehearse"
+	}
+	g.facts.Commands = diagnosis.Commands{Bootstrap: command, Status: g.Command("status"), Destroy: g.Command("destroy")}
+}
+
+func (g *gatherer) bootstrap(ctx context.Context) error {
+	cb := g.cluster
+	o := diagnosis.Object{
+		Kind: "ClusterBootstrap", Name: cb.Name, Phase: string(cb.Status.Phase), Address: cb.Status.ControlPlaneEndpoint,
+		Paused: cb.Spec.Paused, Deleting: cb.DeletionTimestamp != nil, Changed: cb.Status.LastUpdated, Conditions: cb.Status.Conditions,
+	}
+	g.facts.Bootstrap, g.facts.Machines, g.facts.Addons = &o, cb.Status.Machines, cb.Status.Addons
+	p := &g.facts.Plane
+	p.SelfHosted = bootstrap.SelfHosted(cb)
+	if p.Silent != "" {
+		p.SelfHosted = true
+		return nil
+	}
+	p.Fenced = cb.Annotations[v1alpha1.AnnotationFenced]
+	if !p.SelfHosted {
+		return nil
+	}
+	stopped, err := selfhosted.AnyStopped(ctx, g.plane)
+	p.Stopped = stopped
+	return err
+}
