@@ -43,7 +43,9 @@ var rules = []Rule{
 		Packages: "internal/controller/session", May: []string{"api/v1alpha1", "provider", "internal/controller/metric"},
 		InTests: []string{"provider/inmemory"},
 	},
-	{Packages: "internal/controller/request", May: []string{"api/v1alpha1", "provider", "internal/controller/metric", "internal/controller/session"}},
+	// Caches show a write a moment later.
+	{Packages: "internal/controller/lag"},
+	{Packages: "internal/controller/request", May: []string{"api/v1alpha1", "provider", "internal/controller/lag", "internal/controller/metric", "internal/controller/session"}},
 	{
 		Packages: "internal/controller/machinerequest",
 		May:      []string{"api/v1alpha1", "provider", "internal/controller/request"},
@@ -57,11 +59,11 @@ var rules = []Rule{
 	{Packages: "internal/controller/controllertest", May: []string{"api/v1alpha1", "internal/controller/program", "internal/plane", "internal/plane/planetest"}},
 	{Packages: "internal/controller/crashtest", May: []string{"api/v1alpha1", "provider", "internal/controller/session"}},
 	{
-		Packages: "internal/controller/providerconfig", May: []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/controller/session"},
+		Packages: "internal/controller/providerconfig", May: []string{"api/v1alpha1", "provider", "internal/controller/lag", "internal/controller/request", "internal/controller/session"},
 		InTests: []string{"provider/inmemory"},
 	},
 	{
-		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/metric", "internal/controller/program", "internal/step", "internal/talos", "internal/version"},
+		Packages: "internal/controller/clusterbootstrap", May: []string{"api/v1alpha1", "internal/addon/...", "internal/bootstrap", "internal/controller/lag", "internal/controller/metric", "internal/controller/program", "internal/step", "internal/talos", "internal/version"},
 		InTests: []string{
 			"charts", "provider", "provider/inmemory", "provider/serve", "internal/controller/ipallocation", "internal/controller/machinerequest",
 			"internal/controller/providerconfig", "internal/sim/...", "internal/pki",
@@ -73,22 +75,22 @@ var rules = []Rule{
 		InTests: []string{"provider/inmemory", "internal/controller/metric"},
 	},
 
-	{Packages: "internal/controller/butlerconfig", May: []string{"api/v1alpha1"}},
+	{Packages: "internal/controller/butlerconfig", May: []string{"api/v1alpha1", "internal/controller/lag"}},
 	{
 		Packages: "internal/controller/tenantcluster",
 		May: []string{
-			"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap", "internal/controller/metric", "internal/ipam", "internal/step", "internal/talos", "internal/tenant",
+			"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap", "internal/controller/lag", "internal/controller/metric", "internal/ipam", "internal/step", "internal/talos", "internal/tenant",
 		},
 		InTests: []string{"config/clusterapi", "internal/pki", "internal/controller/crashtest", "internal/controller/ipallocation", "internal/controller/program", "internal/plane"},
 	},
 	{Packages: "internal/controller/butlercontroller", May: []string{"internal/addon/source", "internal/controller/butlerconfig", "internal/controller/ipallocation", "internal/controller/program", "internal/controller/team", "internal/controller/tenantcluster", "internal/talos"}},
-	{Packages: "internal/controller/team", May: []string{"api/v1alpha1", "internal/controller/tenantcluster"}, InTests: []string{"internal/controller/program"}},
+	{Packages: "internal/controller/team", May: []string{"api/v1alpha1", "internal/controller/lag", "internal/controller/tenantcluster"}, InTests: []string{"internal/controller/program"}},
 
 	{Packages: "internal/ipam", May: []string{"api/v1alpha1"}},
 	// Addresses: the claims decide, pools and allocations build on them.
-	{Packages: "internal/controller/addressclaim", May: []string{"api/v1alpha1", "internal/ipam"}},
-	{Packages: "internal/controller/networkpool", May: []string{"api/v1alpha1", "internal/controller/addressclaim", "internal/controller/metric", "internal/ipam"}},
-	{Packages: "internal/controller/ipallocation", May: []string{"api/v1alpha1", "internal/controller/addressclaim", "internal/controller/metric", "internal/controller/networkpool", "internal/ipam"}},
+	{Packages: "internal/controller/addressclaim", May: []string{"api/v1alpha1", "internal/controller/lag", "internal/ipam"}},
+	{Packages: "internal/controller/networkpool", May: []string{"api/v1alpha1", "internal/controller/addressclaim", "internal/controller/lag", "internal/controller/metric", "internal/ipam"}},
+	{Packages: "internal/controller/ipallocation", May: []string{"api/v1alpha1", "internal/controller/addressclaim", "internal/controller/lag", "internal/controller/metric", "internal/controller/networkpool", "internal/ipam"}},
 
 	{Packages: "internal/controller/program", May: []string{"api/v1alpha1", "internal/version"}},
 

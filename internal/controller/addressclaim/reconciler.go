@@ -20,12 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
 const (
-	// cacheLag is how soon to look again when the cache has not caught up with a write.
-	cacheLag = 25 * time.Millisecond
 	// orphanAfter is how old a claim without an IPAllocation is before it is released: an operator who
 	// restores objects from a backup may restore the claims first.
 	orphanAfter = 10 * time.Minute
@@ -51,7 +50,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, c *v1alpha1.AddressClaim) (r
 		result.RequeueAfter, err = r.allocated(ctx, c)
 	}
 	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
 	}
 	return result, client.IgnoreNotFound(err)
 }
@@ -68,7 +67,7 @@ func (r *Reconciler) resting(ctx context.Context, c *v1alpha1.AddressClaim) (tim
 // clock that was wrong, rests from now on.
 func (r *Reconciler) left(ctx context.Context, c *v1alpha1.AddressClaim) (time.Duration, error) {
 	if c.Spec.ReleasedAt.Sub(r.now()) > clockSkew {
-		return cacheLag, r.rest(ctx, c)
+		return lag.Again, r.rest(ctx, c)
 	}
 	after, err := r.reuseAfter(ctx, c)
 	return c.Spec.ReleasedAt.Add(after).Sub(r.now()), err
@@ -92,7 +91,7 @@ func (r *Reconciler) orphan(ctx context.Context, c *v1alpha1.AddressClaim) (time
 		return min(young, orphanAfter), nil
 	}
 	if a, err := r.allocation(ctx, AllocationOf(c)); a != nil || err != nil {
-		return cacheLag, err
+		return lag.Again, err
 	}
 	return r.unused(ctx, c)
 }

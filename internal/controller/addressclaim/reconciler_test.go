@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 )
 
 const namespace = "ns"
@@ -104,7 +105,7 @@ func TestAReleasedAddressRests(t *testing.T) {
 		"has rested as it said":       {past: time.Minute, recorded: time.Minute, gone: true},
 		"as the pool says by now":     {past: time.Hour, pool: true, recorded: 2 * time.Hour, gone: true},
 		"a clock that is ahead":       {released: 30 * time.Second, pool: true, again: time.Hour + 30*time.Second},
-		"a clock that was wrong":      {released: 20 * time.Hour, pool: true, again: cacheLag},
+		"a clock that was wrong":      {released: 20 * time.Hour, pool: true, again: lag.Again},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects := []client.Object{claim(func(s *v1alpha1.AddressClaimSpec) {
@@ -217,7 +218,7 @@ func TestAReleaseFailsIfTheAllocationCountsOnTheClaimMeanwhile(t *testing.T) {
 		}
 	}}
 	got, again := after(t, r)
-	if got == nil || got.Spec.ReleasedAt != nil || again != cacheLag {
+	if got == nil || got.Spec.ReleasedAt != nil || again != lag.Again {
 		t.Errorf("%+v, again after %s", got, again)
 	}
 }

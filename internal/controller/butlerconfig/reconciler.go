@@ -15,14 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 )
 
 // namespace is where the ProviderConfigs of the platform are.
 const namespace = "butler-system"
-
-// cacheLag is how soon to look again when the cache has not caught up with what
-// this reconciler itself wrote.
-const cacheLag = 25 * time.Millisecond
 
 // Reconciler takes up the ButlerConfig.
 type Reconciler struct {
@@ -31,12 +28,17 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	// GatewayPoll is how often a Gateway is looked for.
 	GatewayPoll time.Duration
+
+	writes lag.Writes[*v1alpha1.ButlerConfig]
 }
 
 // Reconcile makes one pass over the ButlerConfig.
 func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ButlerConfig) (reconcile.Result, error) {
 	if !config.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
+	}
+	if r.writes.Behind(config) {
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
 	}
 	found, err := r.look(ctx, config.Spec)
 	if err != nil {
@@ -46,7 +48,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ButlerConfi
 	err = r.report(ctx, config, v)
 	switch {
 	case apierrors.IsConflict(err):
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
 	case err == nil && v.mode == v1alpha1.ExposureGateway:
 		return reconcile.Result{RequeueAfter: r.GatewayPoll}, nil
 	}

@@ -34,6 +34,7 @@ func Register(m manager.Manager) error {
 }
 
 func register(m manager.Manager, r *Reconciler) error {
+	r.Client = r.writes.Client(r.Client)
 	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	return builder.ControllerManagedBy(m).
 		Named("butlerconfig").

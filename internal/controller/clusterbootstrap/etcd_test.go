@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
 
@@ -70,7 +71,7 @@ func TestEtcdIsNotAskedAgainForAnOutdatedStatus(t *testing.T) {
 	s.reconcile("dev")
 	asked.Store(0)
 	result, err := s.Reconcile(t.Context(), outdated)
-	if err != nil || result.RequeueAfter != cacheLag {
+	if err != nil || result.RequeueAfter != lag.Again {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	if got := asked.Load(); got != asksWhetherItRuns {

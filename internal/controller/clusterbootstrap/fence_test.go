@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 )
 
 // annotate sets an annotation of a ClusterBootstrap, or takes it off.
@@ -66,7 +67,7 @@ func TestFenceInTheMiddleOfAWalkEndsIt(t *testing.T) {
 	w.create(clusterBootstrap())
 	w.Reconciler.Client = meddling{w.Client, func() { w.annotate("dev", v1alpha1.AnnotationFenced, "it moves") }}
 	result, err := w.Reconcile(t.Context(), w.get("dev"))
-	if err != nil || result.RequeueAfter != cacheLag {
+	if err != nil || result.RequeueAfter != lag.Again {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	if made, cb := w.made(), w.get("dev"); len(made) != 0 || cb.Status.Phase != "" {

@@ -94,9 +94,8 @@ func TestClusterThatHasMovedContinuesAsItWas(t *testing.T) {
 
 	counted := &counting{Client: there}
 	moved := *s.fixture
-	reconciler := *s.Reconciler
-	reconciler.Client, reconciler.Live = counted, there
-	moved.Client, moved.Reconciler = there, &reconciler
+	moved.Client, moved.Reconciler = there, withoutMemory(s.Reconciler)
+	moved.Reconciler.Client, moved.Live = counted, there
 	before := moved.get("dev")
 	if after := moved.reconcile("dev"); after.ResourceVersion != before.ResourceVersion {
 		t.Error("the new plane acts behind its fence")

@@ -22,6 +22,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/addon/install"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 )
 
 // change updates the spec of a ClusterBootstrap.
@@ -113,7 +114,7 @@ func TestPausedInTheMiddleOfAWalkEndsIt(t *testing.T) {
 	w.create(clusterBootstrap())
 	w.Reconciler.Client = meddling{w.Client, func() { w.change("dev", pause) }}
 	result, err := w.Reconcile(t.Context(), w.get("dev"))
-	if err != nil || result.RequeueAfter != cacheLag {
+	if err != nil || result.RequeueAfter != lag.Again {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	if made := w.made(); len(made) != 0 {

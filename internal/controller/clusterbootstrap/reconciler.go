@@ -22,6 +22,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon/install"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
@@ -41,17 +42,18 @@ type Reconciler struct {
 	Clock    func() time.Time
 	// NewSecrets is that of bootstrap.Session.
 	NewSecrets func(talosVersion string) ([]byte, error)
-}
 
-// cacheLag is how soon to look again when the cache has not caught up with what
-// this reconciler itself wrote.
-const cacheLag = 25 * time.Millisecond
+	writes lag.Writes[*v1alpha1.ClusterBootstrap]
+}
 
 // Reconcile takes one ClusterBootstrap as far as it gets.
 func (r *Reconciler) Reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
+	if r.writes.Behind(cb) {
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
+	}
 	result, err := r.reconcile(ctx, cb)
 	if apierrors.IsConflict(err) || errors.Is(err, bootstrap.ErrChanged) {
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
 	}
 	return result, err
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon/install"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/talos/talostest"
@@ -71,10 +72,14 @@ func newFixture(t *testing.T) *fixture {
 
 // restart replaces the reconciler by one without memory.
 func (w *fixture) restart() {
-	r := *w.Reconciler
-	r.Addons = install.New(install.Options{})
-	w.Cleanup(r.Addons.Close)
-	w.Reconciler = &r
+	w.Reconciler = withoutMemory(w.Reconciler)
+	w.Addons = install.New(install.Options{})
+	w.Cleanup(w.Addons.Close)
+}
+
+// withoutMemory is a reconciler like another, without its memory.
+func withoutMemory(r *Reconciler) *Reconciler {
+	return &Reconciler{Client: r.Client, Live: r.Live, Dial: r.Dial, Addons: r.Addons, Digests: r.Digests, Recorder: r.Recorder, Clock: r.Clock, NewSecrets: r.NewSecrets}
 }
 
 func (w *fixture) create(o client.Object) {
@@ -216,7 +221,7 @@ func TestOutdatedReadIsNoFailure(t *testing.T) {
 	old := w.get("dev")
 	w.reconcile("dev")
 	result, err := w.Reconcile(t.Context(), old)
-	if err != nil || result.RequeueAfter != cacheLag {
+	if err != nil || result.RequeueAfter != lag.Again {
 		t.Errorf("got %v, %v", result, err)
 	}
 }

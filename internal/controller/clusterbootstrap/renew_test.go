@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 )
 
 const day = 24 * time.Hour
@@ -144,7 +145,7 @@ func TestCredentialsAreThereWheneverTheirRenewalIsCutShort(t *testing.T) {
 		metav1.SetMetaDataAnnotation(&other.ObjectMeta, "example.com/mine", o.GetName())
 		return whole.Update(t.Context(), other)
 	}}
-	if result, err := s.Reconcile(t.Context(), s.get("dev")); err != nil || result.RequeueAfter != cacheLag {
+	if result, err := s.Reconcile(t.Context(), s.get("dev")); err != nil || result.RequeueAfter != lag.Again {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	s.Reconciler.Client = whole

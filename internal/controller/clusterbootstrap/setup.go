@@ -62,7 +62,6 @@ type Options struct {
 func Register(m manager.Manager, o Options) error {
 	woken := make(chan event.TypedGenericEvent[types.NamespacedName], 64)
 	r := &Reconciler{
-		Client:   m.GetClient(),
 		Live:     m.GetAPIReader(),
 		Dial:     o.Dial,
 		Addons:   installer(m, o.Addons, woken),
@@ -70,6 +69,7 @@ func Register(m manager.Manager, o Options) error {
 		Recorder: m.GetEventRecorder("butler-bootstrap"),
 		Clock:    o.Clock,
 	}
+	r.Client = r.writes.Client(m.GetClient())
 	if r.Clock == nil {
 		r.Clock = time.Now
 	}

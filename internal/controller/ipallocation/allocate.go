@@ -16,6 +16,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
@@ -26,7 +27,7 @@ func (r *Reconciler) allocate(ctx context.Context, a *v1alpha1.IPAllocation) (ve
 		return v, nil
 	}
 	if rest, ok := addressclaim.Releasing(a); ok {
-		return verdict{again: cacheLag}, r.letGo(ctx, a, rest, r.Registry.Release)
+		return verdict{again: lag.Again}, r.letGo(ctx, a, rest, r.Registry.Release)
 	}
 	if has, ok := addressclaim.HandedOut(a); ok {
 		return r.keep(ctx, a, has, size)
@@ -43,7 +44,7 @@ func (r *Reconciler) allocate(ctx context.Context, a *v1alpha1.IPAllocation) (ve
 	case err != nil:
 		return verdict{}, err
 	case !valid:
-		return verdict{again: cacheLag}, r.giveUp(ctx, a, planned)
+		return verdict{again: lag.Again}, r.giveUp(ctx, a, planned)
 	}
 	return r.claim(ctx, a, pool, planned)
 }
@@ -94,7 +95,7 @@ func (r *Reconciler) claim(ctx context.Context, a *v1alpha1.IPAllocation, pool *
 	err := r.Registry.Claim(ctx, a, planned)
 	if taken, ok := errors.AsType[*addressclaim.TakenError](err); ok {
 		r.free.notice(taken.Address, r.now())
-		return verdict{again: cacheLag}, r.giveUp(ctx, a, planned)
+		return verdict{again: lag.Again}, r.giveUp(ctx, a, planned)
 	}
 	v := allocated(a, planned)
 	v.network = pool.Spec.CIDR

@@ -21,6 +21,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 )
 
 // fixture is an API server in memory with a pool; the test calls the reconciler itself.
@@ -129,7 +130,7 @@ func (f *fixture) settle(r *Reconciler, name string) *v1alpha1.IPAllocation {
 		before := a.ResourceVersion
 		result, err := r.pass(f.Context(), a)
 		f.Must(err)
-		if after := f.read(name); after != nil && after.ResourceVersion == before && result.RequeueAfter != cacheLag {
+		if after := f.read(name); after != nil && after.ResourceVersion == before && result.RequeueAfter != lag.Again {
 			return after
 		}
 	}

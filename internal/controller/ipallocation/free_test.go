@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 )
 
 // ending is a reader that runs a function once, after the first read of a claim.
@@ -57,7 +58,7 @@ func TestAnAddressWhoseRestEndsWhileItIsRefusedIsFreeAgain(t *testing.T) {
 		f.Must(err)
 		return result.RequeueAfter
 	}
-	if again := pass(); again != cacheLag {
+	if again := pass(); again != lag.Again {
 		t.Fatalf("again after %s", again)
 	}
 	again := pass()

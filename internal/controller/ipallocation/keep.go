@@ -12,6 +12,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/ipam"
 )
 
@@ -23,12 +24,12 @@ func (r *Reconciler) keep(ctx context.Context, a *v1alpha1.IPAllocation, has ipa
 	planned, ok := addressclaim.Planned(a)
 	switch beyond := ok && planned.First == has.First && planned.Size() > has.Size(); {
 	case beyond && planned.Size() > size:
-		return verdict{again: cacheLag}, r.trim(ctx, a, has, planned, r.Registry.Release)
+		return verdict{again: lag.Again}, r.trim(ctx, a, has, planned, r.Registry.Release)
 	case !beyond && (!ok || planned != has):
-		return verdict{again: cacheLag}, r.plan(ctx, a, has)
+		return verdict{again: lag.Again}, r.plan(ctx, a, has)
 	case beyond:
 		v, err := r.extend(ctx, a, has, planned)
-		v.again = cacheLag // the count may ask for more than the plan has
+		v.again = lag.Again // the count may ask for more than the plan has
 		return v, err
 	}
 	if v, err := r.hold(ctx, a, has); v.phase != v1alpha1.IPAllocationAllocated || size == has.Size() {
@@ -59,7 +60,7 @@ func (r *Reconciler) shrink(ctx context.Context, a *v1alpha1.IPAllocation, has i
 	}
 	if user == nil {
 		v := allocated(a, has.Head(size))
-		v.again = cacheLag
+		v.again = lag.Again
 		return v, nil
 	}
 	v, err := r.keep(ctx, a, has, has.Size())

@@ -17,11 +17,8 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 )
-
-// cacheLag is how soon to look again when the cache has not caught up with what this
-// reconciler itself wrote.
-const cacheLag = 25 * time.Millisecond
 
 // lookAgain is how soon to ask again whether addresses are in use: not all that ends their
 // use is watched.
@@ -36,7 +33,8 @@ type Reconciler struct {
 	// Name of the controller, for status.allocatedBy.
 	Name string
 
-	free *free
+	free   *free
+	writes lag.Writes[*v1alpha1.IPAllocation]
 }
 
 func (r *Reconciler) now() time.Time {
@@ -48,6 +46,9 @@ func (r *Reconciler) now() time.Time {
 
 // Reconcile makes one pass over an IPAllocation.
 func (r *Reconciler) Reconcile(ctx context.Context, a *v1alpha1.IPAllocation) (reconcile.Result, error) {
+	if r.writes.Behind(a) {
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
+	}
 	if held, err := r.Fence.Holds(ctx, a.Namespace); held || err != nil {
 		return reconcile.Result{}, err
 	}
@@ -59,7 +60,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, a *v1alpha1.IPAllocation) (r
 		err = v.after(ctx, a)
 	}
 	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
 	}
 	return reconcile.Result{RequeueAfter: v.again}, client.IgnoreNotFound(err)
 }

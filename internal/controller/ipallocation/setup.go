@@ -62,6 +62,7 @@ func Register(m manager.Manager, o Options) error {
 }
 
 func register(m manager.Manager, r *Reconciler) error {
+	r.Client = r.writes.Client(r.Client)
 	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	return builder.ControllerManagedBy(m).
 		Named("ipallocation").

@@ -7,7 +7,6 @@ package networkpool
 
 import (
 	"context"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
@@ -17,12 +16,9 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/controller/addressclaim"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/controller/metric"
 )
-
-// cacheLag is how soon to look again when the cache has not caught up with what this
-// reconciler itself wrote.
-const cacheLag = 25 * time.Millisecond
 
 // Reconciler looks after NetworkPools.
 type Reconciler struct {
@@ -32,10 +28,15 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	// Metrics record the addresses; nil records none.
 	Metrics *metric.Metrics
+
+	writes lag.Writes[*v1alpha1.NetworkPool]
 }
 
 // Reconcile makes one pass over a NetworkPool.
 func (r *Reconciler) Reconcile(ctx context.Context, pool *v1alpha1.NetworkPool) (reconcile.Result, error) {
+	if r.writes.Behind(pool) {
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
+	}
 	held, err := r.Fence.Holds(ctx, pool.Namespace)
 	switch {
 	case held || err != nil:
@@ -50,7 +51,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, pool *v1alpha1.NetworkPool) 
 		err = r.look(ctx, pool)
 	}
 	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
 	}
 	return reconcile.Result{}, client.IgnoreNotFound(err)
 }

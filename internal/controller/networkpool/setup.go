@@ -29,6 +29,7 @@ const countAfter = 500 * time.Millisecond
 
 // Register adds the reconciler to a manager.
 func Register(m manager.Manager, r *Reconciler) error {
+	r.Client = r.writes.Client(r.Client)
 	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	return builder.ControllerManagedBy(m).
 		Named("networkpool").

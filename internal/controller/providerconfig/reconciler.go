@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/controller/request"
 	"github.com/butlerdotdev/butler/internal/controller/session"
 	"github.com/butlerdotdev/butler/provider"
@@ -40,6 +41,7 @@ type Reconciler struct {
 	Sessions *session.Sessions
 
 	now    func() time.Time
+	writes lag.Writes[*v1alpha1.ProviderConfig]
 	mu     sync.Mutex
 	checks map[types.UID]check
 }
@@ -58,6 +60,9 @@ type check struct {
 func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ProviderConfig) (reconcile.Result, error) {
 	if config.Spec.Provider != r.Type {
 		return reconcile.Result{}, nil
+	}
+	if r.writes.Behind(config) {
+		return request.Behind(), nil
 	}
 	used, err := r.use(ctx, config)
 	if err != nil {

@@ -26,7 +26,8 @@ const workers = 32
 
 // Register adds the reconciler of a provider to a manager.
 func Register(m manager.Manager, o request.Options) error {
-	r := &Reconciler{Client: m.GetClient(), Type: o.Type, Sessions: o.Sessions, now: o.Now}
+	r := &Reconciler{Type: o.Type, Sessions: o.Sessions, now: o.Now}
+	r.Client = r.writes.Client(m.GetClient())
 	if err := r.index(m.GetFieldIndexer()); err != nil {
 		return err
 	}

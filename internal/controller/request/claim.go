@@ -115,7 +115,7 @@ func (c *Claim) Report(ctx context.Context, base client.Object) error {
 	if err := c.Client.Status().Patch(ctx, c.Object, locked(base)); err != nil {
 		return err
 	}
-	c.Note.replaced(base.GetResourceVersion(), c.Object.GetResourceVersion())
+	c.Note.replaced.Replace(base.GetResourceVersion(), c.Object.GetResourceVersion())
 	return nil
 }
 
@@ -190,7 +190,7 @@ func (c *Claim) patch(ctx context.Context, change func()) error {
 	if err := c.Client.Patch(ctx, c.Object, locked(base)); err != nil {
 		return err
 	}
-	c.Note.replaced(base.GetResourceVersion(), c.Object.GetResourceVersion())
+	c.Note.replaced.Replace(base.GetResourceVersion(), c.Object.GetResourceVersion())
 	return nil
 }
 

@@ -7,12 +7,12 @@
 package request
 
 import (
-	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/provider"
 )
 
@@ -41,17 +41,15 @@ type Note struct {
 	// in line with.
 	Applied int64
 
-	// superseded are the resource versions that the last pass has replaced; to
-	// read one of them again means that the cache is behind.
-	superseded []string
-	answered   bool      // the last call that creates had an answer
-	refused    error     // that answer, if the platform has definitely refused
-	missing    time.Time // since when nothing is to be seen on the platform
-	failing    time.Time // since when the platform cannot be asked
-	failures   int       // passes in a row that ended with an error
-	since      time.Time // since when something is expected
-	expecting  Pace
-	deleting   bool
+	replaced  lag.Versions
+	answered  bool      // the last call that creates had an answer
+	refused   error     // that answer, if the platform has definitely refused
+	missing   time.Time // since when nothing is to be seen on the platform
+	failing   time.Time // since when the platform cannot be asked
+	failures  int       // passes in a row that ended with an error
+	since     time.Time // since when something is expected
+	expecting Pace
+	deleting  bool
 }
 
 // Of returns the note about a request, an empty one at first.
@@ -78,20 +76,7 @@ func (m *Memory) Forget(uid types.UID) {
 
 // Begin starts a pass over a request of that resource version. It reports false
 // if the last pass has replaced that version: the cache is behind.
-func (n *Note) Begin(version string) bool {
-	if slices.Contains(n.superseded, version) {
-		return false
-	}
-	n.superseded = nil
-	return true
-}
-
-// replaced notes that a write has replaced the resource version old.
-func (n *Note) replaced(old, now string) {
-	if old != now {
-		n.superseded = append(n.superseded, old)
-	}
-}
+func (n *Note) Begin(version string) bool { return n.replaced.Begin(version) }
 
 // Saw notes what the platform answered: an error, or whether it showed anything.
 // Failures are counted until a whole pass ends without one: a platform that

@@ -163,8 +163,8 @@ func TestSettledNeedsTheWholeWindowSinceAttemptAndSinceMissing(t *testing.T) {
 
 func TestOwnWritesAreRecognisedInAStaleCache(t *testing.T) {
 	n := &Note{}
-	n.replaced("1", "2")
-	n.replaced("2", "2")
+	n.replaced.Replace("1", "2")
+	n.replaced.Replace("2", "2")
 	if n.Begin("1") {
 		t.Error("a pass began with a version that was replaced")
 	}

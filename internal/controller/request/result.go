@@ -15,12 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/provider"
 )
-
-// cacheLag is how soon to look again when the cache has not caught up with what
-// a reconciler itself wrote.
-const cacheLag = 25 * time.Millisecond
 
 // Patience is how long something that was up may be out of sight before its
 // request says so.
@@ -30,7 +27,7 @@ const Patience = time.Minute
 const CallTimeout = 30 * time.Second
 
 // Behind is the result of a pass that has read a version it replaced itself.
-func Behind() reconcile.Result { return reconcile.Result{RequeueAfter: cacheLag} }
+func Behind() reconcile.Result { return reconcile.Result{RequeueAfter: lag.Again} }
 
 // Outdated turns the refusal of a write on an outdated request into another pass;
 // a request that is gone needs none.

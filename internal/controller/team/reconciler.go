@@ -25,14 +25,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/controller/tenantcluster"
 )
 
 const (
 	// owner is the name under which the fields of objects are owned.
 	owner = tenantcluster.Owner
-	// cacheLag is how soon to look again when the cache has not caught up.
-	cacheLag = 25 * time.Millisecond
 	// deletionPoll is how often a namespace is looked at that is being deleted.
 	deletionPoll = time.Second
 	// Annotations of the namespace of a team.
@@ -50,7 +49,7 @@ type Reconciler struct {
 func (r *Reconciler) Reconcile(ctx context.Context, team *v1alpha1.Team) (reconcile.Result, error) {
 	result, err := r.reconcile(ctx, team)
 	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
 	}
 	return result, err
 }
