@@ -127,7 +127,7 @@ func (t task) makeNamespace(ctx context.Context, n addon.Namespace) error {
 	}
 	space := applycorev1.Namespace(n.Name).WithLabels(levels(n.PodSecurity))
 	options := metav1.ApplyOptions{FieldManager: levelManager, Force: true}
-	if _, err := t.kubernetes.CoreV1().Namespaces().Apply(ctx, space, options); err != nil {
+	if _, err := t.kubernetes.core.Namespaces().Apply(ctx, space, options); err != nil {
 		return fmt.Errorf("create namespace %s: %w", n.Name, err)
 	}
 	return nil
@@ -135,12 +135,12 @@ func (t task) makeNamespace(ctx context.Context, n addon.Namespace) error {
 
 // makeMissing leaves a namespace as it is, if it is there.
 func (t task) makeMissing(ctx context.Context, name string) error {
-	_, err := t.kubernetes.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+	_, err := t.kubernetes.core.Namespaces().Get(ctx, name, metav1.GetOptions{})
 	if !apierrors.IsNotFound(err) {
 		return err
 	}
 	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	_, err = t.kubernetes.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{FieldManager: manager})
+	_, err = t.kubernetes.core.Namespaces().Create(ctx, space, metav1.CreateOptions{FieldManager: manager})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create namespace %s: %w", name, err)
 	}

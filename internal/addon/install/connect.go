@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
@@ -39,7 +38,8 @@ type connection struct {
 	transport http.RoundTripper
 	dial      atomic.Pointer[dialer]
 
-	kubernetes kubernetes.Interface
+	kubernetes typed
+	raw        rest.Interface // for paths
 	dynamic    dynamic.Interface
 	metadata   metadata.Interface
 	mapper     *restmapper.DeferredDiscoveryRESTMapper
@@ -96,7 +96,7 @@ func (c *connection) share(config *rest.Config) error {
 
 func (c *connection) clients() (err error) {
 	config := c.config(c.ctx)
-	if c.kubernetes, err = kubernetes.NewForConfig(config); err != nil {
+	if c.kubernetes, err = newTyped(config); err != nil {
 		return err
 	}
 	if c.dynamic, err = dynamic.NewForConfig(config); err != nil {
@@ -109,6 +109,7 @@ func (c *connection) clients() (err error) {
 	if err != nil {
 		return err
 	}
+	c.raw = asked.RESTClient()
 	c.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asked))
 	return nil
 }

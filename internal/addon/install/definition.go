@@ -109,7 +109,7 @@ func (c *connection) definition(ctx context.Context, name string) (obstacle stri
 	if c.isEstablished(name) {
 		return "", nil
 	}
-	data, err := c.kubernetes.Discovery().RESTClient().Get().
+	data, err := c.raw.Get().
 		AbsPath("/apis", definitions.Group, definitions.Version, definitions.Resource, name).Do(ctx).Raw()
 	switch {
 	case apierrors.IsNotFound(err):

@@ -103,13 +103,13 @@ func (h hookWaiter) report(ref addon.Ref, s hookState) {
 
 func (h hookWaiter) look(ctx context.Context, ref addon.Ref) (hookState, error) {
 	if ref.Kind == podKind {
-		p, err := h.task.kubernetes.CoreV1().Pods(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+		p, err := h.task.kubernetes.core.Pods(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 		if err != nil {
 			return hookState{failed: apierrors.IsNotFound(err), obstacle: absent}, notFoundIsNews(err)
 		}
 		return podHook(p), nil
 	}
-	j, err := h.task.kubernetes.BatchV1().Jobs(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	j, err := h.task.kubernetes.batch.Jobs(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
 		return hookState{failed: apierrors.IsNotFound(err), obstacle: absent}, notFoundIsNews(err)
 	}

@@ -207,25 +207,25 @@ func (l *looker) workload(r addon.Ref, must bool) (string, error) {
 func (l *looker) standing(r addon.Ref, must bool) (standing, error) {
 	switch r.Kind {
 	case deploymentKind:
-		d, err := l.kubernetes.AppsV1().Deployments(r.Namespace).Get(l.ctx, r.Name, metav1.GetOptions{})
+		d, err := l.kubernetes.apps.Deployments(r.Namespace).Get(l.ctx, r.Name, metav1.GetOptions{})
 		if err != nil {
 			return standing{}, err
 		}
 		return ofDeployment(d), nil
 	case daemonSetKind:
-		d, err := l.kubernetes.AppsV1().DaemonSets(r.Namespace).Get(l.ctx, r.Name, metav1.GetOptions{})
+		d, err := l.kubernetes.apps.DaemonSets(r.Namespace).Get(l.ctx, r.Name, metav1.GetOptions{})
 		if err != nil {
 			return standing{}, err
 		}
 		return ofDaemonSet(d, must), nil
 	case statefulSetKind:
-		s, err := l.kubernetes.AppsV1().StatefulSets(r.Namespace).Get(l.ctx, r.Name, metav1.GetOptions{})
+		s, err := l.kubernetes.apps.StatefulSets(r.Namespace).Get(l.ctx, r.Name, metav1.GetOptions{})
 		if err != nil {
 			return standing{}, err
 		}
 		return ofStatefulSet(s), nil
 	case jobKind:
-		j, err := l.kubernetes.BatchV1().Jobs(r.Namespace).Get(l.ctx, r.Name, metav1.GetOptions{})
+		j, err := l.kubernetes.batch.Jobs(r.Namespace).Get(l.ctx, r.Name, metav1.GetOptions{})
 		if err != nil {
 			return standing{}, err
 		}
@@ -236,7 +236,7 @@ func (l *looker) standing(r addon.Ref, must bool) (standing, error) {
 
 // pods are those that a workload selects.
 func (c *connection) pods(ctx context.Context, namespace string, s *metav1.LabelSelector) ([]corev1.Pod, error) {
-	list, err := c.kubernetes.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(s)})
+	list, err := c.kubernetes.core.Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(s)})
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +247,7 @@ func (c *connection) pods(ctx context.Context, namespace string, s *metav1.Label
 // that it may be unknown.
 func (c *connection) refused(ctx context.Context, r addon.Ref) string {
 	about := fields.Set{"involvedObject.kind": r.Kind, "involvedObject.name": r.Name, "reason": "FailedCreate"}
-	list, err := c.kubernetes.CoreV1().Events(r.Namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String()})
+	list, err := c.kubernetes.core.Events(r.Namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String()})
 	if err != nil || len(list.Items) == 0 {
 		return ""
 	}

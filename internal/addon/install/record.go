@@ -51,7 +51,7 @@ func labels() map[string]string {
 
 // recorded reads the record of an addon; the zero one means that there is none.
 func (c *connection) recorded(ctx context.Context, key string) (record, error) {
-	m, err := c.kubernetes.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, recordPrefix+key, metav1.GetOptions{})
+	m, err := c.kubernetes.core.ConfigMaps(metav1.NamespaceSystem).Get(ctx, recordPrefix+key, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return record{}, nil
@@ -77,7 +77,7 @@ func (c *connection) keepRecord(ctx context.Context, key string, r record) error
 	m := applycorev1.ConfigMap(recordPrefix+key, metav1.NamespaceSystem).WithLabels(labels()).WithData(map[string]string{
 		"version": r.Version, "origin": r.Origin, "digest": r.Digest, "mark": r.Mark, "objects": r.Objects, "listed": string(listed),
 	})
-	_, err = c.kubernetes.CoreV1().ConfigMaps(metav1.NamespaceSystem).Apply(ctx, m, force())
+	_, err = c.kubernetes.core.ConfigMaps(metav1.NamespaceSystem).Apply(ctx, m, force())
 	if err != nil {
 		return fmt.Errorf("write ConfigMap %s/%s%s: %w", metav1.NamespaceSystem, recordPrefix, key, err)
 	}
@@ -132,7 +132,7 @@ func (c *connection) keyed(ctx context.Context, values map[string]map[string]str
 }
 
 func (c *connection) hashKey(ctx context.Context) ([]byte, error) {
-	secrets := c.kubernetes.CoreV1().Secrets(metav1.NamespaceSystem)
+	secrets := c.kubernetes.core.Secrets(metav1.NamespaceSystem)
 	s, err := secrets.Get(ctx, keySecret, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		key := make([]byte, sha256.Size)

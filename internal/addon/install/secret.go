@@ -28,7 +28,7 @@ func (t task) provide(ctx context.Context) error {
 		return err
 	}
 	s := applycorev1.Secret(t.Secret.Name, t.Secret.Namespace).WithLabels(labels()).WithType(corev1.SecretTypeOpaque).WithData(data)
-	if _, err := t.kubernetes.CoreV1().Secrets(t.Secret.Namespace).Apply(ctx, s, force()); err != nil {
+	if _, err := t.kubernetes.core.Secrets(t.Secret.Namespace).Apply(ctx, s, force()); err != nil {
 		return fmt.Errorf("write Secret %s/%s: %w", t.Secret.Namespace, t.Secret.Name, err)
 	}
 	return nil

@@ -71,7 +71,7 @@ func (l *looker) webhook(v *view, ref addon.Ref, h webhook, answered map[string]
 }
 
 func (l *looker) webhooksOf(r addon.Ref) (out []webhook, err error) {
-	api := l.kubernetes.AdmissionregistrationV1()
+	api := l.kubernetes.admission
 	switch r.Kind {
 	case "ValidatingWebhookConfiguration":
 		c, err := api.ValidatingWebhookConfigurations().Get(l.ctx, r.Name, metav1.GetOptions{})
@@ -111,7 +111,7 @@ func servicePath(s *admissionv1.ServiceReference) string {
 // silent is why the API server gets no answer from a service. Any answer of the
 // far side will do; what the API server itself says is a Status.
 func (c *connection) silent(ctx context.Context, s *admissionv1.ServiceReference) (string, error) {
-	data, err := c.kubernetes.Discovery().RESTClient().Get().AbsPath(servicePath(s)).Do(ctx).Raw()
+	data, err := c.raw.Get().AbsPath(servicePath(s)).Do(ctx).Raw()
 	if err == nil {
 		return "", nil
 	}
