@@ -410,7 +410,7 @@ func quantities(all map[string]any) string {
 func TestEveryRightIsOnThePageOfItsChart(t *testing.T) {
 	kinds := map[string]string{
 		"machinerequests": "MachineRequest", "loadbalancerrequests": "LoadBalancerRequest", "providerconfigs": "ProviderConfig",
-		"clusterbootstraps": "ClusterBootstrap", "butlerconfigs": "ButlerConfig", "ingressclasses": "IngressClass", "gateways": "Gateway",
+		"clusterbootstraps": "ClusterBootstrap", "butlerconfigs": "ButlerConfig", "ingressclasses": "IngressClass", "gateways": "Gateway", "tlsroutes": "TLSRoute", "ingresses": "Ingress",
 		"networkpools": "NetworkPool", "ipallocations": "IPAllocation", "addressclaims": "AddressClaim",
 		"tenantclusters": "TenantCluster", "teams": "Team", "namespaces": "Namespace", "roles": "Role", "rolebindings": "RoleBinding", "clusterroles": "ClusterRole", "clusters": "Cluster", "machinedeployments": "MachineDeployment", "machines": "Machine", "machinesets": "MachineSet", "stewardcontrolplanes": "StewardControlPlane", "kamajicontrolplanes": "KamajiControlPlane",
 		"secrets": "Secret", "services": "Service", "events": "Event", "leases": "Lease",

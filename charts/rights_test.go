@@ -98,8 +98,10 @@ func ofTenants(g grant) bool {
 		return true // their names: TestGrantsForClusterAPIAreThoseOfWhatIsBuilt
 	case g.Resource == "clusterroles":
 		return g.Name == "butler-controller-tenant" || g.Name == "butler-controller-outside"
-	case g.Resource == "services":
-		return g.Name == "traefik" // TestATenantLivesBehindAHostname of that package
+	case g.Resource == "gateways":
+		return g.Verb == "list" || g.Verb == "watch" // TestATenantLivesBehindAHostname of that package
+	case slices.Contains([]string{"services", "tlsroutes", "ingresses"}, g.Resource):
+		return true // the same
 	case g.Resource == "ipallocations":
 		return g.Verb == "create" || g.Verb == "delete"
 	}

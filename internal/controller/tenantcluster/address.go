@@ -12,9 +12,7 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/step"
@@ -45,16 +43,22 @@ func (s *session) pinAddress(ctx context.Context, found *unstructured.Unstructur
 	if s.input.ServiceAddress != "" || s.input.Endpoint != nil || s.input.Mode() != v1alpha1.ExposureLoadBalancer {
 		return nil, nil
 	}
-	service := &corev1.Service{}
-	if err := s.Live.Get(ctx, s.key(s.Name), service); err != nil {
-		return nil, client.IgnoreNotFound(err)
+	service, err := s.follow(ctx, services, s.key(s.Name))
+	if err != nil || service == nil {
+		return nil, err
 	}
-	for _, i := range service.Status.LoadBalancer.Ingress {
-		if i.IP == "" && i.Hostname != "" {
-			return s.resolveName(ctx, i.Hostname), nil
+	all, _, _ := unstructured.NestedSlice(service.Object, "status", "loadBalancer", "ingress")
+	for _, each := range all {
+		i, _ := each.(map[string]any)
+		if name, _ := i["hostname"].(string); name != "" && i["ip"] == nil {
+			return s.resolveName(ctx, name), nil
 		}
 	}
-	s.unassigned = len(service.Status.LoadBalancer.Ingress) == 0 && s.Clock().Sub(service.CreationTimestamp.Time) > addressPatience
+	if left := addressPatience - s.Clock().Sub(service.GetCreationTimestamp().Time); len(all) == 0 && left > 0 {
+		s.lookWithin(left)
+	} else {
+		s.unassigned = len(all) == 0
+	}
 	return nil, nil
 }
 

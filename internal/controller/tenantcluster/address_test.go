@@ -67,8 +67,9 @@ func pinFixture(ingress []corev1.LoadBalancerIngress, age time.Duration, names m
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "web-1", Name: "web", CreationTimestamp: metav1.NewTime(now.Add(-age))}}
 	service.Status.LoadBalancer.Ingress = ingress
 	tc := &v1alpha1.TenantCluster{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	api := fake.NewClientBuilder().WithRESTMapper(exposureKinds()).WithObjects(service).Build()
 	r := &Reconciler{
-		Live: fake.NewClientBuilder().WithObjects(service).Build(), Clock: func() time.Time { return now },
+		Client: api, Objects: api, Watch: func(client.Object) error { return nil }, Clock: func() time.Time { return now },
 		Lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
 			if names[name] == nil {
 				return nil, errors.New("no such name")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/ipam"
 	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/tenant"
@@ -135,7 +136,7 @@ func (s *session) record(a *v1alpha1.IPAllocation) *step.Obstacle {
 		Name: a.Name, Type: a.Spec.Type, Pool: a.Spec.PoolRef.Name, CIDR: a.Status.CIDR,
 		StartAddress: a.Status.StartAddress, EndAddress: a.Status.EndAddress,
 	})
-	s.again = cacheLag
+	s.lookWithin(lag.Again)
 	return nil
 }
 

@@ -72,26 +72,36 @@ func (r *Reconciler) apply(ctx context.Context, o runtime.ApplyConfiguration) er
 	return r.Client.Apply(ctx, o, client.FieldOwner(Owner), client.ForceOwnership)
 }
 
-// applyKept applies a Secret, which is not watched, unless it is as it was applied a while
-// ago: by then another client may have changed or deleted it. A change of the cluster applies it at once.
-func (s *session) applyKept(ctx context.Context, namespace, name string, content any, o runtime.ApplyConfiguration) error {
+// keptKey names an object that is not watched.
+type keptKey struct{ kind, namespace, name string }
+
+func (k keptKey) String() string { return k.namespace + "/" + k.kind + "/" + k.name }
+
+// applyKept applies an object that is not watched, unless it is as it was applied a while ago: by
+// then another client may have changed or deleted it.
+func (s *session) applyKept(ctx context.Context, key keptKey, content any, o runtime.ApplyConfiguration) error {
 	data, err := json.Marshal(content)
-	if err != nil {
+	if err != nil || s.kept(key, string(data)) {
 		return err
-	}
-	key, hash, now := secretKey(namespace, name), sha256.Sum256(data), s.Clock()
-	known, changed := s.applied.get(key), s.Generation != s.Status.ObservedGeneration
-	if known.hash == hash && !changed && now.Sub(time.Unix(known.at, 0)) < atRest/2 {
-		return nil
 	}
 	if err := s.apply(ctx, o); err != nil {
 		return err
 	}
-	s.applied.put(key, mark{hash: hash, at: now.Unix()})
+	s.unchanged(key, string(data))
 	return nil
 }
 
-func secretKey(namespace, name string) string { return namespace + "/Secret/" + name }
+// kept reports whether an object that is not watched had this content a while ago. A change of
+// the cluster ends that.
+func (s *session) kept(key keptKey, content string) bool {
+	known := s.applied.get(key.String())
+	return known.hash == sha256.Sum256([]byte(content)) && !s.respecified() && s.Clock().Sub(time.Unix(known.at, 0)) < keptFor
+}
+
+// unchanged records that an object that is not watched has this content.
+func (s *session) unchanged(key keptKey, content string) {
+	s.applied.put(key.String(), mark{hash: sha256.Sum256([]byte(content)), at: s.Clock().Unix()})
+}
 
 // applyObject applies an object of Cluster API, unless it is as it was applied.
 func (r *Reconciler) applyObject(ctx context.Context, o *unstructured.Unstructured) error {

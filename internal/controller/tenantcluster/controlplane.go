@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,7 +53,8 @@ func applyControlPlane(ctx context.Context, s *session) (*step.Obstacle, error) 
 	if err := s.applyObject(ctx, s.built.ControlPlane); err != nil || s.built.Konnectivity == nil {
 		return nil, err
 	}
-	return nil, s.applyKept(ctx, s.input.Namespace, s.built.Konnectivity.GetName(), s.built.Konnectivity.Object, applyConfiguration(s.built.Konnectivity))
+	k := s.built.Konnectivity
+	return nil, s.applyKept(ctx, keptKey{k.GetKind(), s.input.Namespace, k.GetName()}, k.Object, applyConfiguration(k))
 }
 
 // checkSkew keeps the version of a control plane that cannot become the requested one.
@@ -104,12 +104,12 @@ func awaitEndpoint(ctx context.Context, s *session) (*step.Obstacle, error) {
 		return nil, err
 	}
 	if found == nil {
-		return polled("WaitingForControlPlane", "%s %s is being created", s.kinds.controlPlane.Kind, s.Name), nil
+		return reported("WaitingForControlPlane", "%s %s is being created", s.kinds.controlPlane.Kind, s.Name), nil
 	}
 	s.controlPlane = found
 	s.Status.ControlPlaneEndpoint = ""
 	if s.input.Endpoint == nil {
-		return polled("WaitingForEndpoint", "the control plane has no address yet%s", s.whyNoAddress(found)), nil
+		return reported("WaitingForEndpoint", "the control plane has no address yet%s", s.whyNoAddress(found)), nil
 	}
 	s.Status.ControlPlaneEndpoint = s.input.Endpoint.String()
 	return nil, nil
@@ -146,7 +146,7 @@ func awaitInfrastructure(ctx context.Context, s *session) (*step.Obstacle, error
 	}
 	found, err := s.read(ctx, s.kinds.infrastructure, s.key(s.Name))
 	if err != nil || found == nil {
-		return polled("WaitingForInfrastructure", "%s %s is being created", s.kinds.infrastructure.Kind, s.Name), err
+		return reported("WaitingForInfrastructure", "%s %s is being created", s.kinds.infrastructure.Kind, s.Name), err
 	}
 	return reported("WaitingForInfrastructure", "%s %s is not ready%s", s.kinds.infrastructure.Kind, s.Name, trouble(found)), nil
 }
@@ -178,6 +178,7 @@ func connect(ctx context.Context, s *session) (*step.Obstacle, error) {
 		return o, err
 	}
 	if err := s.remote.Answers(ctx); err != nil {
+		s.secrets.forget(s.input.Namespace) // the kubeconfig may be another one by now
 		if s.unexposed != nil {
 			return s.unexposed, nil
 		}
@@ -192,11 +193,6 @@ func (s *session) whereTo(ctx context.Context) string {
 		return via.String()
 	}
 	return s.Status.ControlPlaneEndpoint
-}
-
-// tenantKey names an object in the tenant namespace.
-func tenantKey(tc *v1alpha1.TenantCluster, name string) client.ObjectKey {
-	return client.ObjectKey{Namespace: tenantNamespace(tc), Name: name}
 }
 
 // kubeconfigOf is the name of the Secret with the administrator's kubeconfig, as Cluster API
@@ -219,16 +215,6 @@ func (s *session) dial(ctx context.Context) (*step.Obstacle, error) {
 	s.Status.KubeconfigSecretRef = &v1alpha1.LocalReference{Name: userKubeconfigOf(s.Name, via)}
 	s.remote, err = s.Tenants.Connect(client.ObjectKeyFromObject(s.TenantCluster).String(), data["value"], via)
 	return nil, err
-}
-
-// secret reads a Secret of the tenant namespace; nil if there is none.
-func (s *session) secret(ctx context.Context, name string) (map[string][]byte, error) {
-	found := &corev1.Secret{}
-	err := s.Live.Get(ctx, tenantKey(s.TenantCluster, name), found)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("read Secret %s: %w", name, err)
-	}
-	return found.Data, nil
 }
 
 // observed is the part of the status that says what the cluster is.

@@ -85,7 +85,7 @@ func (s *session) applySecret(ctx context.Context, o *unstructured.Unstructured)
 	if o.GetKind() != "Secret" {
 		return s.applyObject(ctx, o)
 	}
-	if err := s.applyKept(ctx, o.GetNamespace(), o.GetName(), o.Object, applyConfiguration(o)); err != nil {
+	if err := s.applyKept(ctx, keptKey{o.GetKind(), o.GetNamespace(), o.GetName()}, o.Object, applyConfiguration(o)); err != nil {
 		return fmt.Errorf("apply Secret %s/%s: %w", o.GetNamespace(), o.GetName(), err)
 	}
 	return nil

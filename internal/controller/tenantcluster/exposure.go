@@ -9,10 +9,8 @@ import (
 	"net/netip"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -66,27 +64,25 @@ func (s *session) exposureAddresses(ctx context.Context) ([]string, *step.Obstac
 	return s.ingressAddresses(ctx)
 }
 
-var gateways = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "Gateway"}
-
 func (s *session) gatewayAddresses(ctx context.Context) ([]string, *step.Obstacle, error) {
 	namespace, name := tenant.Gateway(s.input)
-	gateway, err := s.live(ctx, gateways, client.ObjectKey{Namespace: namespace, Name: name})
+	gateway, err := s.follow(ctx, gateways, client.ObjectKey{Namespace: namespace, Name: name})
 	switch {
 	case meta.IsNoMatchError(err):
 		return nil, polled(reasonExposure, "Gateway %s/%s cannot exist: the management cluster does not serve %s; install the Gateway API and a controller for it", namespace, name, gateways.GroupVersion()), nil
-	case apierrors.IsNotFound(err):
-		return nil, polled(reasonExposure, "Gateway %s/%s of the ButlerConfig does not exist; create it, with the listeners kube-apiserver and konnectivity-server", namespace, name), nil
 	case err != nil:
-		return nil, nil, fmt.Errorf("read Gateway %s/%s: %w", namespace, name, err)
+		return nil, nil, err
+	case gateway == nil:
+		return nil, reported(reasonExposure, "Gateway %s/%s of the ButlerConfig does not exist; create it, with the listeners kube-apiserver and konnectivity-server", namespace, name), nil
 	}
 	all, o := s.resolveAll(ctx, gateway, "value", "status", "addresses")
 	switch why := listenerProblem(gateway); {
 	case why != "":
-		return all, polled(reasonExposure, "Gateway %s/%s %s", namespace, name, why), nil
+		return all, reported(reasonExposure, "Gateway %s/%s %s", namespace, name, why), nil
 	case o != nil:
 		return all, o, nil
 	case len(all) == 0:
-		return nil, polled(reasonExposure, "Gateway %s/%s has no address yet%s", namespace, name, trouble(gateway)), nil
+		return nil, reported(reasonExposure, "Gateway %s/%s has no address yet%s", namespace, name, trouble(gateway)), nil
 	}
 	o, err = s.routeProblem(ctx, namespace+"/"+name)
 	return all, o, err
@@ -113,27 +109,25 @@ func listenerProblem(gateway *unstructured.Unstructured) string {
 	return ""
 }
 
-var tlsRoutes = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1alpha2", Kind: "TLSRoute"}
-
 // routeProblem is why the Gateway does not take the route of the control plane; nil if it does.
 func (s *session) routeProblem(ctx context.Context, gateway string) (*step.Obstacle, error) {
-	route, err := s.live(ctx, tlsRoutes, s.key(s.Name))
+	route, err := s.follow(ctx, tlsRoutes, s.key(s.Name))
 	switch {
 	case meta.IsNoMatchError(err):
 		return polled(reasonExposure, "the management cluster does not serve TLSRoutes of %s; install the experimental channel of the Gateway API", tlsRoutes.GroupVersion()), nil
-	case apierrors.IsNotFound(err):
-		return polled(reasonExposure, "the control plane has no TLSRoute yet"), nil
 	case err != nil:
-		return nil, fmt.Errorf("read TLSRoute %s: %w", s.key(s.Name), err)
+		return nil, err
+	case route == nil:
+		return reported(reasonExposure, "the control plane has no TLSRoute yet"), nil
 	}
 	parents, _, _ := unstructured.NestedSlice(route.Object, "status", "parents")
 	if len(parents) == 0 {
-		return polled(reasonExposure, "Gateway %s has not taken TLSRoute %s; its controller may not run, or not serve TLSRoutes", gateway, s.key(s.Name)), nil
+		return reported(reasonExposure, "Gateway %s has not taken TLSRoute %s; its controller may not run, or not serve TLSRoutes", gateway, s.key(s.Name)), nil
 	}
 	for _, each := range parents {
 		parent, _ := each.(map[string]any)
 		if why := trouble(&unstructured.Unstructured{Object: map[string]any{"status": parent}}); why != "" {
-			return polled(reasonExposure, "Gateway %s does not take TLSRoute %s%s", gateway, s.key(s.Name), why), nil
+			return reported(reasonExposure, "Gateway %s does not take TLSRoute %s%s", gateway, s.key(s.Name), why), nil
 		}
 	}
 	return nil, nil
@@ -143,16 +137,16 @@ func (s *session) routeProblem(ctx context.Context, gateway string) (*step.Obsta
 // no Ingress, so its Service is asked; where that is another than the one that a bootstrap
 // installs, DNS is.
 func (s *session) ingressAddresses(ctx context.Context) ([]string, *step.Obstacle, error) {
-	kind, key := schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"}, s.key(s.Name)
+	kind, key := ingresses, s.key(s.Name)
 	if controller, _ := tenant.IngressController(s.input); controller == addon.Traefik {
-		kind, key = schema.GroupVersionKind{Version: "v1", Kind: "Service"}, client.ObjectKey{Namespace: addon.Traefik, Name: addon.Traefik}
+		kind, key = services, traefikService()
 	}
-	found, err := s.live(ctx, kind, key)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return nil, nil, fmt.Errorf("read %s %s: %w", kind.Kind, key, err)
+	found, err := s.follow(ctx, kind, key)
+	if err != nil {
+		return nil, nil, err
 	}
 	what := fmt.Sprintf("%s %s does not exist", kind.Kind, key)
-	if err == nil {
+	if found != nil {
 		all, o := s.resolveAll(ctx, found, "ip", "status", "loadBalancer", "ingress")
 		if o != nil || len(all) > 0 {
 			return all, o, nil
@@ -199,13 +193,6 @@ func (s *session) lookUp(ctx context.Context, name string) (out []string, err er
 		out = append(out, a.Unmap().String())
 	}
 	return out, err
-}
-
-// live reads an object that is not watched.
-func (s *session) live(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
-	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(kind)
-	return o, s.Live.Get(ctx, key, o)
 }
 
 // awaitExposure waits until it is known where the hostname points to.

@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
@@ -90,7 +93,7 @@ func TestTheHostnameLeadsToTheAddressOfTheProxy(t *testing.T) {
 
 func exposureFixture(t *testing.T, e v1alpha1.ControlPlaneExposureSpec, names map[string][]netip.Addr, objects ...string) *session {
 	t.Helper()
-	b := fake.NewClientBuilder()
+	b := fake.NewClientBuilder().WithRESTMapper(exposureKinds())
 	for _, text := range objects {
 		u := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(text), u); err != nil {
@@ -100,8 +103,9 @@ func exposureFixture(t *testing.T, e v1alpha1.ControlPlaneExposureSpec, names ma
 	}
 	tc := &v1alpha1.TenantCluster{}
 	tc.Namespace, tc.Name = "shop", "web"
+	api := b.Build()
 	r := &Reconciler{
-		Live: b.Build(), Clock: time.Now,
+		Client: api, Objects: api, Watch: func(client.Object) error { return nil }, Clock: time.Now,
 		Lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
 			if names[name] == nil {
 				return nil, errors.New("no such name")
@@ -113,6 +117,15 @@ func exposureFixture(t *testing.T, e v1alpha1.ControlPlaneExposureSpec, names ma
 	in.Config.Spec.ControlPlaneExposure = &e
 	in.Endpoint = tenant.KnownEndpoint(in)
 	return &session{TenantCluster: tc, Reconciler: r, input: in}
+}
+
+// exposureKinds are those that say how a control plane is reached.
+func exposureKinds() meta.RESTMapper {
+	m := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range []schema.GroupVersionKind{gateways, tlsRoutes, ingresses, services} {
+		m.Add(kind, meta.RESTScopeNamespace)
+	}
+	return m
 }
 
 func TestWorkersAndThisControllerFindTheHostnameWithoutDNS(t *testing.T) {

@@ -4,7 +4,6 @@
 package tenantcluster
 
 import (
-	"cmp"
 	"context"
 	"net/netip"
 	"time"
@@ -83,7 +82,7 @@ func (s *session) serviceDemand(ctx context.Context) (waiting, used uint64, err 
 		case age >= demandAfter:
 			waiting++
 		default:
-			s.again = min(demandAfter-age, cmp.Or(s.again, demandAfter))
+			s.lookWithin(demandAfter - age)
 		}
 		for _, ingress := range service.Status.LoadBalancer.Ingress {
 			if a, err := netip.ParseAddr(ingress.IP); err == nil && s.isBalancer(a) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,7 +37,7 @@ func TestATenantLivesBehindAHostname(t *testing.T) {
 					`{apiVersion: gateway.networking.k8s.io/v1alpha2, kind: TLSRoute, metadata: {namespace: ` + namespace + `, name: ` + name + `}, status: {parents: [{conditions: []}]}}`,
 				}
 			},
-			rights: []right{{"gateway.networking.k8s.io", "gateways", "get"}, {"gateway.networking.k8s.io", "tlsroutes", "get"}},
+			rights: []right{{"gateway.networking.k8s.io", "gateways", "watch"}, {"gateway.networking.k8s.io", "tlsroutes", "watch"}},
 		},
 		"nginx": {
 			exposure: v1alpha1.ControlPlaneExposureSpec{Mode: v1alpha1.ExposureIngress, Hostname: "*.k8s.example.com", ControllerType: "nginx"},
@@ -44,7 +45,7 @@ func TestATenantLivesBehindAHostname(t *testing.T) {
 			proxy: func(namespace, name string) []string {
 				return []string{`{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {namespace: ` + namespace + `, name: ` + name + `}, spec: {defaultBackend: {service: {name: a, port: {number: 1}}}}, status: {loadBalancer: {ingress: [{ip: ` + proxyAddress + `}]}}}`}
 			},
-			rights: []right{{"networking.k8s.io", "ingresses", "get"}, {"networking.k8s.io", "ingresses", "create"}, {"networking.k8s.io", "ingresses", "patch"}},
+			rights: []right{{"networking.k8s.io", "ingresses", "watch"}, {"networking.k8s.io", "ingresses", "create"}, {"networking.k8s.io", "ingresses", "patch"}},
 		},
 		"Traefik": {
 			exposure: v1alpha1.ControlPlaneExposureSpec{Mode: v1alpha1.ExposureIngress, Hostname: "*.k8s.example.com", ControllerType: "traefik"},
@@ -55,7 +56,7 @@ func TestATenantLivesBehindAHostname(t *testing.T) {
 					`{apiVersion: v1, kind: Service, metadata: {namespace: traefik, name: traefik}, spec: {type: LoadBalancer, ports: [{port: 443}]}, status: {loadBalancer: {ingress: [{ip: ` + proxyAddress + `}]}}}`,
 				}
 			},
-			rights: []right{{"", "services", "get"}},
+			rights: []right{{"", "services", "watch"}},
 		},
 	} {
 		t.Run(mode, func(t *testing.T) {
@@ -70,8 +71,12 @@ func TestATenantLivesBehindAHostname(t *testing.T) {
 			if now.Status.ControlPlaneEndpoint != host+":"+tc.port {
 				t.Errorf("endpoint %s", now.Status.ControlPlaneEndpoint)
 			}
+			appeared := time.Now()
 			f.put(tc.proxy(now.Status.TenantNamespace, cluster.Name))
 			now = f.until(cluster, isReady)
+			if took := time.Since(appeared); took >= upkeep {
+				t.Errorf("no event of the proxy wakes a cluster that waits for it: Ready after %s", took)
+			}
 			if now.Status.KubeconfigSecretRef.Name != cluster.Name+"-admin-kubeconfig" {
 				t.Errorf("kubeconfig %s", now.Status.KubeconfigSecretRef.Name)
 			}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
@@ -122,7 +121,7 @@ func keepTalosconfig(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.apply(ctx, corev1ac.Secret(name, s.input.Namespace).WithLabels(s.labels()).WithData(map[string][]byte{"talosconfig": fresh}))
+	return nil, s.keepSecret(ctx, name, map[string][]byte{"talosconfig": fresh})
 }
 
 // talosconfigFits reports whether a talosconfig is of this authority, for these nodes, and

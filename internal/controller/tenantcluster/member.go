@@ -29,12 +29,12 @@ func grantAccess(ctx context.Context, s *session) (*step.Obstacle, error) {
 	}
 	role := rbacv1ac.Role(memberRole, s.input.Namespace).WithLabels(s.labels()).WithRules(
 		rbacv1ac.PolicyRule().WithAPIGroups("").WithResources("secrets").WithResourceNames(names...).WithVerbs("get"))
-	if err := s.apply(ctx, role); err != nil {
+	if err := s.applyKept(ctx, keptKey{"Role", s.input.Namespace, memberRole}, role, role); err != nil {
 		return nil, err
 	}
 	binding := rbacv1ac.RoleBinding(memberRole, s.input.Namespace).WithLabels(s.labels()).WithSubjects(s.readers()...).
 		WithRoleRef(rbacv1ac.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("Role").WithName(memberRole))
-	return nil, s.apply(ctx, binding)
+	return nil, s.applyKept(ctx, keptKey{"RoleBinding", s.input.Namespace, memberRole}, binding, binding)
 }
 
 // readers are the members of the team that may read credentials.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	rbacv1ac "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,14 +51,15 @@ func (s *session) labels() map[string]string {
 // belongs to another cluster is left alone: the object is a copy.
 func prepareNamespace(ctx context.Context, s *session) (*step.Obstacle, error) {
 	name := tenantNamespace(s.TenantCluster)
-	found := &corev1.Namespace{}
-	err := s.Live.Get(ctx, client.ObjectKey{Name: name}, found)
+	found, err := s.namespace(ctx, name)
 	id := s.Annotations[v1alpha1.AnnotationClusterID]
 	switch {
 	case apierrors.IsNotFound(err):
 		if err := s.checkHome(ctx); err != nil {
 			return nil, err
 		}
+		s.applied.forget(name) // what was in one of this name is gone with it
+		s.secrets.forget(name)
 	case err != nil:
 		return nil, err
 	case found.Annotations[v1alpha1.AnnotationClusterID] != id || found.Labels[v1alpha1.LabelSourceNamespace] != s.Namespace || found.Labels[v1alpha1.LabelSourceName] != s.Name:
@@ -82,6 +83,16 @@ func prepareNamespace(ctx context.Context, s *session) (*step.Obstacle, error) {
 		return nil, err
 	}
 	return nil, s.enter(ctx, name)
+}
+
+// namespace reads the metadata of a namespace. One that is not in the cache may be about to come.
+func (s *session) namespace(ctx context.Context, name string) (*metav1.PartialObjectMetadata, error) {
+	found := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
+	err := s.Client.Get(ctx, client.ObjectKey{Name: name}, found)
+	if apierrors.IsNotFound(err) {
+		err = s.Live.Get(ctx, client.ObjectKey{Name: name}, found)
+	}
+	return found, err
 }
 
 // enter gives this controller its rights in a namespace: that of the tenant, or that of a

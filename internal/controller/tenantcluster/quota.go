@@ -32,6 +32,9 @@ func checkQuota(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if o := s.checkAllowed(); o != nil {
 		return o, nil
 	}
+	if s.reserved() {
+		return nil, nil
+	}
 	team := &v1alpha1.Team{}
 	if err := s.Live.Get(ctx, client.ObjectKeyFromObject(s.team), team); err != nil {
 		return nil, err
@@ -48,6 +51,17 @@ func checkQuota(ctx context.Context, s *session) (*step.Obstacle, error) {
 	}
 	team.Status.Reservations = slices.Concat(others, []v1alpha1.QuotaReservation{granted})
 	return nil, s.Client.Status().Patch(ctx, team, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+// reserved reports whether the team, as the cache has it, holds just what the cluster needs. Only
+// the end of the cluster releases that.
+func (s *session) reserved() bool {
+	held, want := heldBefore(s.team.Status.Reservations, string(s.UID)), s.reservation()
+	if held == nil || !equality.Semantic.DeepEqual(*held, want) {
+		return false
+	}
+	s.Status.Reservation = &want
+	return true
 }
 
 // heldBefore is the reservation of a cluster; nil if it has none.

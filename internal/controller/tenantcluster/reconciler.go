@@ -23,6 +23,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon/install"
+	"github.com/butlerdotdev/butler/internal/controller/lag"
 	"github.com/butlerdotdev/butler/internal/step"
 	"github.com/butlerdotdev/butler/internal/talos"
 	"github.com/butlerdotdev/butler/internal/tenant"
@@ -38,9 +39,6 @@ const (
 	// are renewed then, and what is not watched is put right. The rest is reported, also that
 	// its API server does not answer any more.
 	atRest = 10 * time.Minute
-	// cacheLag is how soon to look again when the cache has not caught up with what this
-	// reconciler itself wrote.
-	cacheLag = 25 * time.Millisecond
 )
 
 // errChanged ends a walk that is about a TenantCluster of the past.
@@ -69,11 +67,12 @@ type Reconciler struct {
 	Clock    func() time.Time
 
 	applied applied
+	secrets secrets
 	pushes  pushes
 	logins  logins
 	images  images
 	missing missing
-	written written
+	writes  lag.Writes[*v1alpha1.TenantCluster]
 	// admission is held while a cluster is counted against limits that have no other lock.
 	admission sync.Mutex
 	account   atomic.Pointer[string] // who this controller is to the API server
@@ -81,9 +80,12 @@ type Reconciler struct {
 
 // Reconcile takes one TenantCluster as far as it gets.
 func (r *Reconciler) Reconcile(ctx context.Context, tc *v1alpha1.TenantCluster) (reconcile.Result, error) {
+	if r.writes.Behind(tc) {
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
+	}
 	result, err := r.reconcile(ctx, tc)
 	if apierrors.IsConflict(err) || errors.Is(err, errChanged) {
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
+		return reconcile.Result{RequeueAfter: lag.Again}, nil
 	}
 	return result, err
 }

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -46,9 +46,9 @@ type Tenants struct {
 
 // Tenant is a connection to the API server of a tenant cluster.
 type Tenant struct {
-	kubernetes.Interface
 	Config *rest.Config
 
+	core    corev1client.CoreV1Interface // clients of all groups would take 100 KiB for each tenant
 	hash    [sha256.Size]byte
 	nodes   corev1listers.NodeLister
 	synced  cache.InformerSynced
@@ -131,15 +131,18 @@ func (t *Tenants) dial(id string, kubeconfig []byte, via route) (*Tenant, error)
 	if err != nil {
 		return nil, err
 	}
-	api, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: wrapped})
+	api, err := corev1client.NewForConfigAndClient(config, &http.Client{Transport: wrapped})
 	if err != nil {
 		return nil, err
 	}
-	out := &Tenant{Interface: api, Config: config, close: transport.CloseIdleConnections, changed: func() { t.Wake(id) }}
+	out := &Tenant{core: api, Config: config, close: transport.CloseIdleConnections, changed: func() { t.Wake(id) }}
 	out.ctx, out.cancel = context.WithCancel(context.Background())
 	out.watch()
 	return out, nil
 }
+
+// CoreV1 is a client of the group of nodes, Services and Secrets.
+func (t *Tenant) CoreV1() corev1client.CoreV1Interface { return t.core }
 
 // watch keeps the nodes of the cluster, without what is not read of them.
 func (t *Tenant) watch() {
@@ -224,7 +227,7 @@ func (t *Tenant) Nodes(ctx context.Context) ([]corev1.Node, error) {
 func (t *Tenant) Answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, exchange)
 	defer cancel()
-	_, err := t.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	_, err := t.core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 	return err
 }
 

@@ -64,6 +64,7 @@ func (r *Reconciler) remove(ctx context.Context, tc *v1alpha1.TenantCluster) (re
 	}
 	r.Tenants.Forget(id)
 	r.applied.forget(tenantNamespace(tc))
+	r.secrets.forget(tenantNamespace(tc))
 	before := tc.DeepCopy()
 	controllerutil.RemoveFinalizer(tc, v1alpha1.FinalizerTenantCluster)
 	return reconcile.Result{}, client.IgnoreNotFound(r.Client.Patch(ctx, tc, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))

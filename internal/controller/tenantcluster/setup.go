@@ -9,14 +9,12 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -79,11 +77,12 @@ func Register(m manager.Manager, o Options) error {
 		}
 	}
 	r := &Reconciler{
-		Client: m.GetClient(), Live: m.GetAPIReader(), Objects: m.GetCache(), Dial: o.Dial, Lookup: o.Lookup,
+		Live: m.GetAPIReader(), Objects: m.GetCache(), Dial: o.Dial, Lookup: o.Lookup,
 		Addons:  install.New(install.Options{Source: o.Addons, Wake: wake, Log: slog.New(logr.ToSlogHandler(m.GetLogger().WithName("addons")))}),
 		Tenants: &Tenants{Dial: o.Dial, Wake: wake}, Recorder: m.GetEventRecorder(Owner), TrustdTag: o.TrustdTag, Clock: o.Clock,
 		LoginTTL: cmp.Or(o.LoginTTL, loginTTL),
 	}
+	r.Client = r.writes.Client(m.GetClient())
 	if r.Clock == nil {
 		r.Clock = time.Now
 	}
@@ -154,7 +153,6 @@ func (r *Reconciler) byName(ctx context.Context, request reconcile.Request) (rec
 	if apierrors.IsNotFound(err) {
 		r.Addons.Forget(request.String())
 		r.Tenants.Forget(request.String())
-		r.written.forget(request.NamespacedName)
 		return reconcile.Result{}, nil
 	}
 	if err != nil {
@@ -170,42 +168,6 @@ func wakeHandler() handler.TypedFuncs[types.NamespacedName, reconcile.Request] {
 			q.AddAfter(reconcile.Request{NamespacedName: e.Object}, wakeLag)
 		},
 	}
-}
-
-// watches adds kinds to what a controller watches, each once.
-type watches struct {
-	controller controller.Controller
-	manager    manager.Manager
-	reconciler *Reconciler
-
-	mu    sync.Mutex
-	known map[string]bool
-}
-
-func (w *watches) add(kind client.Object) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	name := kind.GetObjectKind().GroupVersionKind().String()
-	if w.known[name] {
-		return nil
-	}
-	if err := w.controller.Watch(ctrlsource.Kind(w.manager.GetCache(), kind, handler.EnqueueRequestsFromMapFunc(w.reconciler.byNamespace))); err != nil {
-		return err
-	}
-	if w.known == nil {
-		w.known = map[string]bool{}
-	}
-	w.known[name] = true
-	return nil
-}
-
-// byNamespace maps an object of Cluster API to the TenantCluster of its namespace.
-func (r *Reconciler) byNamespace(ctx context.Context, o client.Object) []reconcile.Request {
-	namespace := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
-	if err := r.Client.Get(ctx, client.ObjectKey{Name: o.GetNamespace()}, namespace); err != nil {
-		return nil
-	}
-	return bySource(ctx, namespace)
 }
 
 // bySource maps the namespace of a tenant to its TenantCluster.

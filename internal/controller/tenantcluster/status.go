@@ -137,13 +137,12 @@ func (r *Reconciler) report(ctx context.Context, before, after *v1alpha1.TenantC
 		after.Status.LastTransitionTime = &metav1.Time{Time: r.Clock()}
 	}
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
-		return r.confirm(ctx, before)
+		return nil
 	}
 	lock := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.Client.Status().Patch(ctx, after, lock); err != nil {
 		return err
 	}
-	r.written.record(after)
 	r.announce(ctx, before, after)
 	r.announceRemarks(before, after)
 	return nil

@@ -4,6 +4,7 @@
 package tenantcluster
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -114,6 +115,9 @@ type postponed struct {
 func (s *session) postpone(condition string, o *step.Obstacle) {
 	s.postponed = append(s.postponed, postponed{condition, o})
 }
+
+// lookWithin has the next walk begin that soon at the latest.
+func (s *session) lookWithin(after time.Duration) { s.again = min(after, cmp.Or(s.again, after)) }
 
 // progress is where a walk ended.
 type progress struct {

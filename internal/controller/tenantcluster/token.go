@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/butlerdotdev/butler/internal/step"
 )
@@ -56,6 +55,9 @@ func (s *session) usable(ctx context.Context, kept map[string][]byte) (string, e
 	if id == "" || secret == "" || expires.Sub(s.Clock()) < tokenTTL/2 {
 		return "", nil
 	}
+	if s.kept(s.tokenKey(), id+"."+secret) {
+		return id + "." + secret, nil
+	}
 	found, err := s.remote.CoreV1().Secrets(kubeSystem).Get(ctx, tokenPrefix+id, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -65,8 +67,12 @@ func (s *session) usable(ctx context.Context, kept map[string][]byte) (string, e
 	case string(found.Data["token-secret"]) != secret:
 		return "", nil
 	}
+	s.unchanged(s.tokenKey(), id+"."+secret)
 	return id + "." + secret, nil
 }
+
+// tokenKey names the token in the tenant.
+func (s *session) tokenKey() keptKey { return keptKey{"token", s.input.Namespace, s.Name} }
 
 // newToken creates a token in the tenant, and then records it: one that is not recorded ends
 // by itself.
@@ -84,12 +90,11 @@ func (s *session) newToken(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	record := corev1ac.Secret(tokenOf(s.Name), s.input.Namespace).WithLabels(s.labels()).WithData(map[string][]byte{
-		"token-id": []byte(id), "token-secret": []byte(secret), "expiration": []byte(expires),
-	})
-	if err := s.apply(ctx, record); err != nil {
+	record := map[string][]byte{"token-id": []byte(id), "token-secret": []byte(secret), "expiration": []byte(expires)}
+	if err := s.keepSecret(ctx, tokenOf(s.Name), record); err != nil {
 		return "", err
 	}
+	s.unchanged(s.tokenKey(), id+"."+secret)
 	return id + "." + secret, s.removeExpired(ctx)
 }
 

@@ -6,6 +6,9 @@ package tenantcluster
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,18 +38,23 @@ func removeUnused(ctx context.Context, s *session) (*step.Obstacle, error) {
 // removeData deletes Secrets with configurations. They are listed live: this controller
 // watches no Secrets.
 func (s *session) removeData(ctx context.Context, used map[string]bool) error {
+	key, names := keptKey{"data", s.input.Namespace, s.Name}, strings.Join(slices.Sorted(maps.Keys(used)), " ")
+	if s.kept(key, names) {
+		return nil // there are no others
+	}
 	var all corev1.SecretList
 	if err := s.Live.List(ctx, &all, client.InNamespace(s.input.Namespace), client.MatchingLabels{labelData: "true"}); err != nil {
 		return err
 	}
 	for i := range all.Items {
 		if !used[all.Items[i].Name] {
-			s.applied.drop(secretKey(s.input.Namespace, all.Items[i].Name))
+			s.applied.drop(keptKey{"Secret", s.input.Namespace, all.Items[i].Name}.String())
 			if err := s.delete(ctx, &all.Items[i]); err != nil {
 				return err
 			}
 		}
 	}
+	s.unchanged(key, names)
 	return nil
 }
 

@@ -114,7 +114,7 @@ func (s *session) applyData(ctx context.Context) (name string, err error) {
 	labels := s.labels()
 	labels[labelData] = "true"
 	secret := corev1ac.Secret(name, s.input.Namespace).WithLabels(labels).WithType("cluster.x-k8s.io/secret").WithData(map[string][]byte{"value": data})
-	return name, s.applyKept(ctx, s.input.Namespace, name, secret, secret)
+	return name, s.applyKept(ctx, keptKey{"Secret", s.input.Namespace, name}, secret, secret)
 }
 
 // mangled reports whether the platform's provider rewrites user data, so that it cannot carry
@@ -163,7 +163,7 @@ func awaitWorkers(ctx context.Context, s *session) (*step.Obstacle, error) {
 		return nil, err
 	}
 	if found == nil {
-		return polled("WaitingForWorkers", "MachineDeployment %s is being created", tenant.Workers(s.Name)), nil
+		return reported("WaitingForWorkers", "MachineDeployment %s is being created", tenant.Workers(s.Name)), nil
 	}
 	desired := s.desired(found)
 	if err := s.readWarnings(ctx); err != nil {
