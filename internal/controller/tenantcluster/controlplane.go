@@ -177,14 +177,23 @@ func connect(ctx context.Context, s *session) (*step.Obstacle, error) {
 	if o, err := s.dial(ctx); o != nil || err != nil {
 		return o, err
 	}
-	if err := s.remote.Answers(ctx); err != nil {
-		s.secrets.forget(s.input.Namespace) // the kubeconfig may be another one by now
+	if err := s.answers(ctx); err != nil {
 		if s.unexposed != nil {
 			return s.unexposed, nil
 		}
 		return polled("WaitingForKubernetes", "the API server at %s does not answer%s", s.whereTo(ctx), step.Because(err)), nil
 	}
 	return nil, nil
+}
+
+// answers asks the tenant's API server whether it is ready. The kubeconfig of one that does not
+// answer may be another one by now.
+func (s *session) answers(ctx context.Context) error {
+	err := s.remote.Answers(ctx)
+	if err != nil {
+		s.secrets.forget(tenantNamespace(s.TenantCluster))
+	}
+	return err
 }
 
 // whereTo is the endpoint, with the address that it was looked for at.

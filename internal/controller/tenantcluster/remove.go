@@ -114,7 +114,7 @@ func removeServices(ctx context.Context, s *session) (*step.Obstacle, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchange)
 	defer cancel()
 	since := s.Clock().Sub(s.DeletionTimestamp.Time)
-	if err := s.remote.Answers(ctx); err != nil {
+	if err := s.answers(ctx); err != nil {
 		if s.Status.WorkerNodesReady > 0 && since < answerPatience {
 			return polled("TenantUnreachable", "the API server does not answer; the deletion continues without it in a while%s", step.Because(err)), nil
 		}
