@@ -89,8 +89,7 @@ func (s *session) takeDown(ctx context.Context) (*step.Obstacle, error) {
 
 // checkOwnNamespace protects the namespace of another cluster from the deletion of a copy.
 func (s *session) checkOwnNamespace(ctx context.Context) (*step.Obstacle, error) {
-	found := &corev1.Namespace{}
-	err := s.Live.Get(ctx, client.ObjectKey{Name: tenantNamespace(s.TenantCluster)}, found)
+	found, err := s.namespace(ctx, tenantNamespace(s.TenantCluster))
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
