@@ -24,7 +24,7 @@ var contents = []section{
 	{"Start", []string{"."}, []string{"README.md", "ARCHITECTURE.md"}},
 	{"Getting started", []string{"docs/getting-started"}, nil},
 	{"Concepts", []string{"docs/concepts"}, []string{"docs/concepts/bootstrap.md", "docs/concepts/rehearsal.md", "docs/concepts/providers.md"}},
-	{"Reference", []string{"docs/reference"}, []string{"docs/reference/cli.md", "docs/reference/reasons.md", "docs/reference/metrics.md"}},
+	{"Reference", []string{"docs/reference"}, []string{"docs/reference/cli.md", "docs/reference/reasons.md", "docs/reference/metrics.md", "docs/reference/traces.md"}},
 	{"Runbooks", []string{"docs/runbooks"}, nil},
 	{"Charts", []string{"charts"}, []string{"charts/README.md"}},
 	{"Contributing", []string{"docs/contributing"}, nil},

@@ -207,6 +207,7 @@ var rules = []Rule{
 	{Packages: "internal/failure"},
 	{Packages: "internal/manifest", May: []string{"api/v1alpha1", "config/crd"}},
 	{Packages: "internal/ui", May: []string{"api/v1alpha1", "internal/diagnosis"}},
+	{Packages: "internal/trace", May: []string{"api/v1alpha1", "internal/ui", "internal/version"}},
 	{
 		Packages: "internal/workspace",
 		May: []string{
@@ -268,7 +269,7 @@ var rules = []Rule{
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
 			"internal/diagnosis/...", "internal/failure", "internal/image/...", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane", "internal/registry", "internal/release",
-			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/tenants", "internal/ui",
+			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/tenants", "internal/trace", "internal/ui",
 			"internal/version", "internal/workspace",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},
@@ -314,6 +315,7 @@ var guards = []Guard{
 	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts", "hack/render", "hack/release"}},
 	{Prefix: "github.com/google/go-containerregistry", Importers: []string{"internal/image/...", "internal/registry", "internal/cli", "hack/..."}},
 	{Prefix: "sigs.k8s.io/cluster-api", Importers: []string{"internal/addon/source", "internal/sim/clusterapi"}},
+	{Prefix: "go.opentelemetry.io", Importers: []string{"internal/trace"}},
 	{Prefix: "github.com/stretchr/testify", Importers: nil},
 	{Prefix: "github.com/onsi", Importers: nil},
 }

@@ -34,6 +34,12 @@ func (a App) runBootstrap(ctx context.Context, p provider.Provider, f bootstrapF
 	if err != nil {
 		return err
 	}
+	return a.traced(ctx, f, l, func() error { return a.runLaunch(ctx, f, l) })
+}
+
+// runLaunch runs a bootstrap in its workspace.
+func (a App) runLaunch(ctx context.Context, f bootstrapFlags, l *launch.Launch) error {
+	progress := l.Progress
 	mine, err := workspace.Create(l.Manifest.Cluster.Spec.Cluster.Name, f.stateDir, f.rehearse)
 	if err == nil && mine.NewPlane {
 		err = mine.Link()

@@ -26,6 +26,18 @@ type Reporter struct {
 	pending bool
 	// moved is the report of a move of the plane, kept until the view has ended.
 	moved fmt.Stringer
+	// observer gets each event, also those that a view shows in place; nil gets none.
+	observer func(Event)
+}
+
+// Observe lets each event be seen, too.
+func (r *Reporter) Observe(see func(Event)) { r.observer = see }
+
+func (r *Reporter) observe(e Event) {
+	if r.observer != nil {
+		e.Time = time.Now()
+		r.observer(e)
+	}
 }
 
 // NewReporter returns a reporter that writes lines and views for people to err, or,
@@ -42,6 +54,7 @@ func (r *Reporter) Report(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.replace()
+	r.observe(e)
 	e.Time = time.Now()
 	e.Elapsed = e.Time.Sub(r.begin).Seconds()
 	if r.json {
@@ -129,12 +142,15 @@ func (r *Reporter) Moved(report fmt.Stringer) {
 }
 
 func (r *Reporter) advance(next State) {
-	if r.live != nil {
-		r.live.change(func(v View) View { return v.Next(next, time.Now()) })
-	} else {
-		for _, e := range Changes(r.state, next) {
+	for _, e := range Changes(r.state, next) {
+		if r.live != nil {
+			r.observe(e)
+		} else {
 			r.Report(e)
 		}
+	}
+	if r.live != nil {
+		r.live.change(func(v View) View { return v.Next(next, time.Now()) })
 	}
 	r.state = next
 }
