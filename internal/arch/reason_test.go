@@ -5,8 +5,6 @@ package arch
 
 import (
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -14,8 +12,7 @@ import (
 )
 
 func TestReasonsAreFoundWhereverTheyAreGiven(t *testing.T) {
-	root := t.TempDir()
-	for name, content := range map[string]string{
+	root := repository(t, map[string]string{
 		"api/v1/a.go": "package v1\n\nconst ReasonShared = \"Constant\"\n",
 		"provider/p.go": `package provider
 type Error struct{ Kind, Reason string }
@@ -38,15 +35,7 @@ func use() {
 		"internal/a/a_test.go":      "package a\n\nconst reasonTest = \"InTest\"\n",
 		"internal/sim/s.go":         "package sim\n\nconst reasonSim = \"Simulated\"\n",
 		"internal/reason/reason.go": "package reason\n\nvar e = Entry{Reason: \"OnlyDescribed\"}\n",
-	} {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	found, err := Reasons(root)
 	if err != nil {
 		t.Fatal(err)

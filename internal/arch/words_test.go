@@ -24,23 +24,14 @@ func TestTextsAvoidWordsThatReadersStopAt(t *testing.T) {
 }
 
 func TestWordingFindsPagesCommentsAndMessages(t *testing.T) {
-	root := t.TempDir()
-	for name, content := range map[string]string{
+	root := repository(t, map[string]string{
 		"docs/page.md":              "It was.\n`told: x`\n```\nnobody\n```\nIt goes on.",
 		"internal/cli/a.go":         "package cli\n\n// a tells all.\nconst a = \"told\" + \"somebody came\"\n",
 		"internal/cli/a_test.go":    "package cli\n\n// nobody\n",
 		"charts/x/README.md":        "a stranger\n",
 		".git/COMMIT_EDITMSG.md":    "nobody\n",
 		"api/v1alpha1/made_type.go": "package v1alpha1\n\n// Phase is made anew.\n",
-	} {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	found, err := Wording(root)
 	if err != nil {
 		t.Fatal(err)
@@ -56,4 +47,20 @@ func TestWordingFindsPagesCommentsAndMessages(t *testing.T) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// repository writes files, by path, into a folder of their own.
+func repository(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
 }
