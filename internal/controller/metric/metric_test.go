@@ -171,8 +171,16 @@ func TestPhasesAreCountedAndTimed(t *testing.T) {
 		t.Error(diff)
 	}
 	now = began.Add(30 * time.Second)
-	tr.OnDelete(toolscache.DeletedFinalStateUnknown{Obj: machine("new", 0, v1alpha1.MachineRunning)})
-	tr.OnDelete(old)
+	released := machine("new", 0, v1alpha1.MachineRunning)
+	released.Finalizers, released.DeletionTimestamp = nil, &metav1.Time{Time: now}
+	tr.OnUpdate(nil, released) // 6 s of Running
+	tr.OnDelete(toolscache.DeletedFinalStateUnknown{Obj: released})
+	moved := machine("old", -time.Hour, v1alpha1.MachineRunning)
+	moved.Finalizers = nil
+	tr.OnUpdate(nil, moved) // to another controller: the phase does not end
+	if got := values(t, r)["butler_phase_duration_seconds MachineRequest Running aws"]; got != 6 {
+		t.Errorf("Running took %v s", got)
+	}
 	if n := len(tr.seen); n != 0 {
 		t.Errorf("%d objects are remembered", n)
 	}

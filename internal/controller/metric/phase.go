@@ -109,24 +109,31 @@ func (t *tracker) OnDelete(o any) {
 	if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
 		o = gone.Obj
 	}
-	object, ok := o.(client.Object)
-	if !ok {
-		return
+	if object, ok := o.(client.Object); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.forget(object)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.left(t.seen[object.GetUID()])
-	delete(t.seen, object.GetUID())
+}
+
+// forget removes an object that is gone, or that another controller looks after from now on:
+// there its phase continues.
+func (t *tracker) forget(o client.Object) {
+	if !o.GetDeletionTimestamp().IsZero() {
+		t.left(t.seen[o.GetUID()])
+	}
+	delete(t.seen, o.GetUID())
 }
 
 // saw records the phase of an object, which is in it since then.
 func (t *tracker) saw(o client.Object, since time.Time) {
 	provider, phase, counts := t.phases.Of(o)
-	if !counts {
-		return
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !counts {
+		t.forget(o)
+		return
+	}
 	is := place{kindOf(o), provider, phase}
 	was, known := t.seen[o.GetUID()]
 	switch {
