@@ -54,7 +54,7 @@ func running() []Entry {
 		{"KubeconfigPending", "no kubeconfig is issued yet", ""},
 		{"Pivoted", "the cluster manages itself; the message has the epoch", ""},
 		{"MoveStopped", "the last attempt to move the management failed and was rolled back", "the message has the stage and the cause; run `butleradm bootstrap` again after that"},
-		{"MachineLost", "a machine must be replaced, and a rule forbids it", "the message names the rule; see [replacement](clusterbootstrap.md)"},
+		{"MachineLost", "a machine must be replaced, and a rule forbids it", "the message names the rule; see [lost machines](clusterbootstrap.md#lost-machines)"},
 		{"ReplacingMachine", "a machine is being replaced; the message has the progress", ""},
 		{"MachineReplaced", "event: a machine was replaced, and its node is Ready", ""},
 		{"ReplacementRefused", "event: a machine is not replaced", "the message has the cause"},

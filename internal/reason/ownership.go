@@ -23,7 +23,7 @@ func ownership() []Entry {
 func orphans() []Entry {
 	return []Entry{
 		{"Orphaned", "an object with the id of a cluster is on the platform, and no request owns it", "look at `status.orphans` of the ProviderConfig; see the [runbook](../runbooks/ButlerOrphans.md)"},
-		{"Copied", "an object that Butler did not create has the tags of a machine: a clone or a restore of the platform", "none; Butler never deletes it. Remove its tags if it is not wanted here"},
+		{"Copied", "an object that Butler did not create has the tags of a machine: a clone or a restore of the platform", "none: Butler never deletes it. To remove it, use the tools of the platform, see [copies](../concepts/ownership.md#copies)"},
 		{"OrphanGone", "an orphan is gone from the platform, or has a request again", ""},
 		{"OrphanDeleting", "an orphan is about to be deleted", ""},
 		{"OrphanKept", "the platform does not delete an orphan; the message has the cause", "do what the message says. The deletion is retried with every sweep"},
