@@ -28,6 +28,7 @@ This page is generated from ` + "`internal/reason`" + `, and a test compares it 
 // kindsOf names the kinds whose conditions and events the reasons of a folder are on.
 var kindsOf = map[string][]string{
 	"internal/bootstrap":                      {"ClusterBootstrap"},
+	"internal/addon/install":                  {"ClusterBootstrap"},
 	"internal/controller/clusterbootstrap":    {"ClusterBootstrap"},
 	"internal/selfhosted":                     {"ClusterBootstrap", "ProviderConfig"},
 	"internal/operation":                      {"ClusterBootstrap", "ProviderConfig"},

@@ -33,6 +33,9 @@ func (r *reasons) words(f source, e ast.Expr) (found []string) {
 // camel is the form of a reason.
 var camel = regexp.MustCompile(`^[A-Z][A-Za-z0-9]+$`)
 
+// ofPods are reasons of Kubernetes: of containers that wait.
+var ofPods = []string{"ErrImagePull", "CrashLoopBackOff"}
+
 // isReason reports whether a name is that of a reason: reason, FailureReason, reasonReady.
 func isReason(name string) bool {
 	return strings.HasPrefix(name, "reason") || strings.HasPrefix(name, "Reason") || strings.HasSuffix(name, "Reason")

@@ -71,7 +71,7 @@ func (r *reasons) load(root, folder string) error {
 }
 
 // supports are folders of what no condition of a cluster comes from.
-var supports = []string{"testdata", "sim", "matrix", "inmemory", "providertest", "providerbinary", "controllertest", "crashtest", "arch", "reason"}
+var supports = []string{"testdata", "sim", "matrix", "inmemory", "providertest", "providerbinary", "controllertest", "crashtest", "arch", "reason", "diagnosis"}
 
 func skipSupport(e fs.DirEntry, err error) error {
 	if err == nil && e.IsDir() && slices.Contains(supports, e.Name()) {
@@ -170,12 +170,15 @@ func (r *reasons) elements(f source, lit *ast.CompositeLit) {
 	r.arguments(f, "struct "+nameOf(lit.Type), lit.Elts)
 }
 
-// results collects from the returns of a function whose result is named reason.
+// results collects from the returns of a function that, or whose result, is named reason.
 func (r *reasons) results(f source, fn *ast.FuncDecl) {
 	if fn.Type.Results == nil || fn.Body == nil {
 		return
 	}
 	r.index("returns of "+fn.Name.Name, fn.Type.Results)
+	if isReason(fn.Name.Name) && fn.Type.Results.NumFields() == 1 {
+		r.indexes["returns of "+fn.Name.Name] = []int{0}
+	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		if back, ok := n.(*ast.ReturnStmt); ok {
 			r.arguments(f, "returns of "+fn.Name.Name, back.Results)
@@ -191,7 +194,7 @@ func (r *reasons) collect(f source, wanted bool, e ast.Expr) {
 		return
 	}
 	for _, w := range r.words(f, e) {
-		if camel.MatchString(w) && !slices.Contains(r.found[w], f.name) {
+		if camel.MatchString(w) && !slices.Contains(ofPods, w) && !slices.Contains(r.found[w], f.name) {
 			r.found[w] = append(r.found[w], f.name)
 		}
 	}

@@ -18,6 +18,7 @@ func TestReasonsAreFoundWhereverTheyAreGiven(t *testing.T) {
 type Error struct{ Kind, Reason string }
 func refuse(op, reason string) {}
 func word() (reason string) { return "Returned" }
+func failureReason() string { return "OfFunction" }
 func use() {
 	refuse("Operation", "Argument")
 	_ = Error{"Kind", "Positional"}
@@ -40,7 +41,7 @@ func use() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"Argument", "Assigned", "Constant", "Fallback", "Keyed", "Listed", "Positional", "Recorded", "Returned", "VMCreated"}
+	want := []string{"Argument", "Assigned", "Constant", "Fallback", "Keyed", "Listed", "OfFunction", "Positional", "Recorded", "Returned", "VMCreated"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(found))); diff != "" {
 		t.Error(diff)
 	}

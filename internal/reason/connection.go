@@ -5,7 +5,8 @@ package reason
 
 func connection() []Entry {
 	return []Entry{
-		{"PlatformUnavailable", "the platform did not answer, or asked to try later", "none, if it passes: the call is retried. Otherwise check the platform's own health"},
+		{"PlatformUnavailable", "the platform did not answer, or is out of order", "none, if it passes: the call is retried. Otherwise check the platform's own health"},
+		{"PlatformThrottled", "the platform refuses calls because there are too many", "none, if it passes: the calls are retried more slowly. Otherwise look for other clients that use the same account"},
 		{"PlatformUnreachable", "no connection to the platform was established", "check the endpoint of the ProviderConfig, routes, firewalls and proxies from where the controller runs"},
 		{"PlatformConnecting", "the first connection to the platform is being established", ""},
 		{"PlatformConflict", "another writer changed or uses the object at the same time", ""},
