@@ -5,13 +5,10 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
@@ -57,8 +54,8 @@ func (a App) simulator(t v1alpha1.ProviderType) (facade.Platform, error) {
 }
 
 func (a App) simRunCommand(p facade.Platform) *cobra.Command {
-	var dir, setupFile, subnet string
-	var w simulatorFlags
+	var dir string
+	var o simRunFlags
 	c := &cobra.Command{
 		Use:   string(p.Type) + " --state-dir DIR",
 		Short: "Run a simulated " + string(p.Type) + " in the foreground",
@@ -69,13 +66,16 @@ state.
 
 Machines get their addresses from 10.40.0.0/24, which holds 253 machines.
 Further machines wait for an address. For more, set a larger network with
---subnet, such as 10.40.0.0/16.`,
+--subnet, such as 10.40.0.0/16.
+
+The API is served on loopback. If pods on machines of --boot-command have to
+reach it, set an address of this machine that they reach with --listen.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
 				return failure.Usagef("--state-dir DIR is required")
 			}
-			setup, err := simSetup(w, setupFile, subnet)
+			setup, err := o.setup()
 			if err != nil {
 				return err
 			}
@@ -83,36 +83,8 @@ Further machines wait for an address. For more, set a larger network with
 		},
 	}
 	c.Flags().StringVar(&dir, "state-dir", "", "`DIR` of the platform's state")
-	c.Flags().StringVar(&subnet, "subnet", "", "`CIDR` that machines get their addresses from (default 10.40.0.0/24)")
-	w.register(c)
-	c.Flags().StringVar(&setupFile, "setup", "", "`FILE` with the initial state of the platform")
-	_ = c.Flags().MarkHidden("setup")
+	o.register(c)
 	return c
-}
-
-// simSetup returns the initial state of a platform: the file of a rehearsal, if any,
-// and the flags.
-func simSetup(w simulatorFlags, file, subnet string) (sim.Setup, error) {
-	setup, err := w.setup(sim.Seed{})
-	if err != nil {
-		return setup, err
-	}
-	if file != "" {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return setup, err
-		}
-		if err := json.Unmarshal(data, &setup); err != nil {
-			return setup, fmt.Errorf("setup %s: %w", file, err)
-		}
-	}
-	if subnet != "" {
-		if _, err := netip.ParsePrefix(subnet); err != nil {
-			return setup, failure.Usagef("--subnet must be a network such as 10.40.0.0/16, not %s", subnet)
-		}
-		setup.Seed.Subnet = subnet
-	}
-	return setup, nil
 }
 
 func (a App) runSim(ctx context.Context, p facade.Platform, dir string, setup sim.Setup) error {

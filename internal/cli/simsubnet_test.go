@@ -18,10 +18,28 @@ func TestSimulatorSaysHowManyMachinesItHoldsAndTakesALargerSubnet(t *testing.T) 
 		t.Errorf("the flag is %+v, the help\n%s", f, c.Long)
 	}
 	w := simulatorFlags{profile: datacenter.Instant}
-	if s, err := simSetup(w, "", "10.40.0.0/16"); err != nil || s.Seed.Subnet != "10.40.0.0/16" {
+	larger := simRunFlags{simulatorFlags: w, subnet: "10.40.0.0/16"}
+	if s, err := larger.setup(); err != nil || s.Seed.Subnet != "10.40.0.0/16" {
 		t.Errorf("%+v, %v", s.Seed, err)
 	}
-	if _, err := simSetup(w, "", "many"); err == nil || !strings.Contains(err.Error(), "10.40.0.0/16") {
+	wrong := simRunFlags{simulatorFlags: w, subnet: "many"}
+	if _, err := wrong.setup(); err == nil || !strings.Contains(err.Error(), "10.40.0.0/16") {
 		t.Errorf("a subnet that is none: %v", err)
+	}
+}
+
+func TestSimulatorListensAtOneAddress(t *testing.T) {
+	w := simulatorFlags{profile: datacenter.Instant}
+	for given, want := range map[string]string{"": "invalid IP", "10.5.0.1": "10.5.0.1", "fd00::1": "fd00::1"} {
+		f := simRunFlags{simulatorFlags: w, listen: given}
+		if s, err := f.setup(); err != nil || s.Listen.String() != want {
+			t.Errorf("%q: %v, %v", given, s.Listen, err)
+		}
+	}
+	for _, given := range []string{"eth0", "10.5.0.1:443", "0.0.0.0", "::"} {
+		f := simRunFlags{simulatorFlags: w, listen: given}
+		if _, err := f.setup(); err == nil || !strings.Contains(err.Error(), "--listen must be an address") {
+			t.Errorf("%q: %v", given, err)
+		}
 	}
 }

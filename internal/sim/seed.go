@@ -27,6 +27,9 @@ type Setup struct {
 	Routed bool `json:"routed,omitempty"`
 	// BootCommand runs each machine in place of an emulated node.
 	BootCommand string `json:"bootCommand,omitempty"`
+	// Listen is the address of this machine at which users reach the platform's API; the zero
+	// value is loopback.
+	Listen netip.Addr `json:"listen,omitzero"`
 }
 
 // Seed is what a simulated platform starts with because a manifest names it.

@@ -141,7 +141,7 @@ func (o Options) run(ctx context.Context, ready func(Info)) (err error) {
 	}
 	defer dc.Close()
 	api, err := o.Platform.Start(ctx, facade.Options{
-		Dir: o.Dir, Executable: o.Executable, Datacenter: dc, Authority: authority, Network: net, Seed: o.Setup.Seed.Platform,
+		Dir: o.Dir, Executable: o.Executable, Datacenter: dc, Authority: authority, Network: net, Listen: o.Setup.Listen, Seed: o.Setup.Seed.Platform,
 		Create: profile.Create, Faults: faults, Auditor: auditor, Log: o.Log,
 	})
 	if err != nil {

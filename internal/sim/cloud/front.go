@@ -20,7 +20,7 @@ func (b *Base) serve() (err error) {
 	o, api := b.Options, b.behaviour.API
 	api.Past, api.Second = b, http.HandlerFunc(b.serveSecond)
 	users := front.Options{
-		AddressFile: b.File("front"), Authority: o.Authority, Hosts: b.behaviour.Hosts, HTTP1: b.behaviour.HTTP1, API: api, Tags: b.behaviour.Tags, Content: b.behaviour.Content,
+		AddressFile: b.File("front"), Listen: o.Listen, Authority: o.Authority, Hosts: b.behaviour.Hosts, HTTP1: b.behaviour.HTTP1, API: api, Tags: b.behaviour.Tags, Content: b.behaviour.Content,
 		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Network: o.Network, Log: o.Log,
 	}
 	if b.front, err = front.Serve(users, b.behaviour.Serve); err != nil {
@@ -39,7 +39,7 @@ func (b *Base) serve() (err error) {
 }
 
 // Address returns where the API is served to its users, and AdminAddress where to the
-// administrator, on loopback; empty: it is not served yet.
+// administrator, which is on loopback; empty: it is not served yet.
 func (b *Base) Address() string { return address(b.front) }
 
 // AdminAddress returns where the API is served to the administrator; see Address.

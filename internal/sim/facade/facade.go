@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
@@ -37,6 +38,9 @@ type Options struct {
 	Datacenter *datacenter.Datacenter
 	Authority  *front.Authority
 	Network    *network.Network
+	// Listen is the address of this machine at which users reach the API; the zero value is
+	// loopback.
+	Listen netip.Addr
 	// Seed is what Platform.Seed returned; empty means nothing.
 	Seed json.RawMessage
 	// Create is how long the platform takes to answer when a machine is created.

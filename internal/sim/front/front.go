@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/butlerdotdev/butler/internal/sim/audit"
@@ -31,7 +32,9 @@ const headerTimeout = 30 * time.Second
 type Options struct {
 	// AddressFile keeps the address; empty means that every start has another one.
 	AddressFile string
-	Authority   *Authority
+	// Listen is the address of this machine to serve at; the zero value is loopback.
+	Listen    netip.Addr
+	Authority *Authority
 	// Hosts are the names, with or without a port, that clients know the API by.
 	Hosts []string
 	// ClientCAs verify the certificates of clients that send one.
@@ -68,7 +71,7 @@ type Server struct {
 // Serve serves the handler behind audit, faults and delays.
 func Serve(o Options, next http.Handler) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	security, err := o.Authority.TLS(Names(o.Hosts)...)
+	security, err := o.Authority.TLS(o.names()...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +105,25 @@ func (s *Server) serve() {
 
 func (o Options) listen() (net.Listener, error) {
 	if o.AddressFile == "" {
-		return net.Listen("tcp4", "127.0.0.1:0")
+		return net.Listen("tcp", netip.AddrPortFrom(o.at(), 0).String())
 	}
-	return Listen(o.AddressFile)
+	return listenAt(o.at(), o.AddressFile)
+}
+
+// names are those in the certificate besides loopback.
+func (o Options) names() []string {
+	names := Names(o.Hosts)
+	if o.Listen.IsValid() {
+		names = append(names, o.Listen.String())
+	}
+	return names
+}
+
+func (o Options) at() netip.Addr {
+	if o.Listen.IsValid() {
+		return o.Listen
+	}
+	return loopback
 }
 
 func (o Options) chain(next http.Handler) http.Handler {
@@ -151,7 +170,7 @@ func (o Options) written(body []byte) []byte {
 	return o.Content(body)
 }
 
-// Address returns where the API is served, on loopback.
+// Address returns where the API is served.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // Route makes the API reachable on the simulated network, under its own address and

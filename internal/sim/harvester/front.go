@@ -28,7 +28,7 @@ func (h *Harvester) openFront() error {
 	clients.AppendCertsFromPEM(h.plane.Config().CAData)
 	o := h.options
 	h.front, err = front.Serve(front.Options{
-		AddressFile: filepath.Join(o.Dir, "front"), Authority: o.Authority, Hosts: o.Seed.Hosts, ClientCAs: clients,
+		AddressFile: filepath.Join(o.Dir, "front"), Listen: o.Listen, Authority: o.Authority, Hosts: o.Seed.Hosts, ClientCAs: clients,
 		API:     fault.API{Classify: classify, Refuse: refuseFault, Pretend: pretend, Past: past, Second: http.HandlerFunc(h.serveSecond)},
 		Tags:    func(body []byte) tag.Set { return tag.Style{}.Read(objectIn(body).labels) },
 		Content: content,

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -38,7 +39,10 @@ type Options struct {
 	// Authority issues the certificate of the API; nil: one in Dir.
 	Authority *front.Authority
 	Network   *network.Network // gets routes to the API server; nil: none
-	Seed      Seed
+	// Listen is the address of this machine at which the limited user reaches the API; the
+	// zero value is loopback.
+	Listen netip.Addr
+	Seed   Seed
 	// Create is how long the platform takes to answer when a machine is created.
 	Create time.Duration
 	// Faults are what goes wrong; nil: nothing.
@@ -106,7 +110,7 @@ func (h *Harvester) Kubeconfig() string { return filepath.Join(h.options.Dir, "k
 // AdminKubeconfig is the file of the administrator.
 func (h *Harvester) AdminKubeconfig() string { return filepath.Join(h.options.Dir, "admin.yaml") }
 
-// Address is where the API is served to the limited user, on loopback.
+// Address is where the API is served to the limited user.
 func (h *Harvester) Address() string { return h.front.Address() }
 
 // Wait returns when the simulation has ended: nil after Stop, else the cause.

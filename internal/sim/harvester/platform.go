@@ -26,7 +26,7 @@ func startFacade(ctx context.Context, o facade.Options) (facade.API, error) {
 		}
 	}
 	h, err := Start(ctx, Options{
-		Dir: o.Dir, Executable: o.Executable, Datacenter: o.Datacenter, Authority: o.Authority, Network: o.Network, Seed: seed,
+		Dir: o.Dir, Executable: o.Executable, Datacenter: o.Datacenter, Authority: o.Authority, Network: o.Network, Listen: o.Listen, Seed: seed,
 		Create: o.Create, Faults: o.Faults, Auditor: o.Auditor, Observe: o.Observe, Log: o.Log,
 	})
 	if err != nil {
