@@ -6,8 +6,10 @@ package plane
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -102,7 +104,11 @@ func applyDefinition(ctx context.Context, client clientset.Interface, d *apiexte
 // awaitServed asks for the resource itself, without client-go, which would
 // answer "not yet" with a pause of a second.
 func awaitServed(ctx context.Context, web *http.Client, host string, d *apiextensionsv1.CustomResourceDefinition) error {
-	url := fmt.Sprintf("%s/apis/%s/%s/%s?limit=1", host, d.Spec.Group, d.Spec.Versions[0].Name, d.Spec.Names.Plural)
+	served := slices.IndexFunc(d.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Served })
+	if served < 0 {
+		return errors.New("none of its versions is to be served")
+	}
+	url := fmt.Sprintf("%s/apis/%s/%s/%s?limit=1", host, d.Spec.Group, d.Spec.Versions[served].Name, d.Spec.Names.Plural)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !answers(ctx, web, url) {
