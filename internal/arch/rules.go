@@ -190,10 +190,11 @@ var rules = []Rule{
 		Packages: "internal/sim/talos",
 		May: []string{
 			"internal/sim/audit", "internal/sim/cloudinit", "internal/sim/cluster", "internal/sim/datacenter", "internal/sim/fault", "internal/sim/hosted",
-			"internal/sim/network", "internal/sim/passthrough", "internal/sim/standin", "internal/plane", "internal/pki",
+			"internal/sim/network", "internal/sim/passthrough", "internal/sim/standin", "internal/sim/upstream", "internal/plane", "internal/pki",
 		},
 		InTests: []string{"internal/talos"},
 	},
+	{Packages: "internal/sim/upstream", May: []string{"internal/sim/standin"}, InTests: []string{"internal/plane"}},
 	{Packages: "internal/sim/passthrough", May: []string{"internal/sim/network", "internal/sim/sni", "internal/pki"}},
 	{Packages: "internal/sim/sni", InTests: []string{"internal/pki"}},
 	{Packages: "internal/sim/hosted", May: []string{"internal/sim/cluster", "internal/sim/fault", "internal/sim/network", "internal/plane", "internal/pki"}},

@@ -15,6 +15,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/butlerdotdev/butler/internal/sim/standin"
 )
 
 // Controllers says how containers with an image of this project are run: for real, as
@@ -69,14 +71,16 @@ func infrastructure() map[string]string {
 	}
 }
 
-// of are the containers of a pod that run for real.
+// of are the containers of a pod that run for real. Those of Cluster API are of one release and
+// need its definitions, which stand-ins bring along, and components of other releases do not.
 func (c Controllers) of(pod *corev1.Pod) (containers []corev1.Container) {
 	if len(c.Command) == 0 {
 		return nil
 	}
+	_, standIn := pod.Annotations[standin.Addon]
 	return slices.DeleteFunc(slices.Clone(pod.Spec.Containers), func(c corev1.Container) bool {
-		_, ok := controllerOf(c.Image)
-		return !ok
+		name, ok := controllerOf(c.Image)
+		return !ok || !standIn && !strings.HasPrefix(name, "butler-")
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/butlerdotdev/butler/internal/sim/standin"
 )
 
 func TestOnlyImagesOfThisProjectRunForReal(t *testing.T) {
@@ -34,6 +36,21 @@ func TestOnlyImagesOfThisProjectRunForReal(t *testing.T) {
 	}
 	if got := (Controllers{}).of(pod); len(got) != 0 {
 		t.Errorf("controllers without a command: %v", got)
+	}
+}
+
+// TestClusterAPIRunsWithItsOwnDefinitions: the program in a rehearsal is of one release.
+func TestClusterAPIRunsWithItsOwnDefinitions(t *testing.T) {
+	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: "registry.k8s.io/cluster-api/cluster-api-controller:v1.9.4"}}}}
+	for reason, want := range map[string]int{"a release's own components": 0, "a stand-in": 1} {
+		if want > 0 {
+			pod.Annotations = map[string]string{standin.Addon: "capi"}
+		} else {
+			pod.Annotations = nil
+		}
+		if got := (Controllers{Command: []string{"run"}}).of(pod); len(got) != want {
+			t.Errorf("%s: %v", reason, got)
+		}
 	}
 }
 

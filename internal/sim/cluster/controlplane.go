@@ -129,8 +129,8 @@ func (c ControlPlane) writeAdmission() (string, error) {
 	return path, plane.WriteFile(path, data)
 }
 
-// controllers are those that an on-premises cluster needs; the ones that serve
-// volumes, cloud providers and autoscaling have nothing to do here.
+// controllers are those that an on-premises cluster needs; the ones that attach
+// volumes, or serve cloud providers and autoscaling, have nothing to do here.
 func controllers() []string {
 	return []string{
 		"certificatesigningrequest-approving-controller",
@@ -147,6 +147,7 @@ func controllers() []string {
 		"job-controller",
 		"namespace-controller",
 		"node-lifecycle-controller",
+		"persistentvolume-binder-controller",
 		"persistentvolume-protection-controller",
 		"persistentvolumeclaim-protection-controller",
 		"pod-garbage-collector-controller",

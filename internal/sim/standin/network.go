@@ -3,6 +3,12 @@
 
 package standin
 
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
 // everyNode tolerates what a node has before its network is there.
 func everyNode(kind, name string, labels map[string]string, priority string, containers ...container) workload {
 	return workload{kind: kind, name: name, labels: labels, containers: containers, node: true, everywhere: true, priority: priority}
@@ -27,6 +33,22 @@ func cilium(r release) chart {
 		object{"spec": object{"controllerName": "io.cilium/gateway-controller"}})
 	parts = append(parts, when(`and .Values.gatewayAPI.enabled (eq .Values.gatewayAPI.gatewayClass.create "true")`, class)...)
 	return chart{app: r.bare(), values: ciliumValues(), parts: parts}
+}
+
+// CiliumDefinitions are the definitions of Cilium's kinds. Whatever their objects say is kept.
+func CiliumDefinitions() (out []*unstructured.Unstructured, err error) {
+	for _, o := range definitions(ciliumDefinitions()) {
+		data, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON(data); err != nil {
+			return nil, err
+		}
+		out = append(out, u)
+	}
+	return out, nil
 }
 
 func ciliumDefinitions() []definition {

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +21,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/cluster"
 	"github.com/butlerdotdev/butler/internal/sim/hosted"
 	"github.com/butlerdotdev/butler/internal/sim/passthrough"
+	"github.com/butlerdotdev/butler/internal/sim/upstream"
 )
 
 // runKubelet brings the node into Kubernetes and keeps it there. A node joins by the
@@ -153,13 +155,31 @@ func (n *node) runPod(ctx context.Context, pod *corev1.Pod) {
 	if platform, ok := cloudManagerOf(pod); ok {
 		n.runCloudManager(ctx, pod, platform)
 	}
-	if program := n.cluster.tenants.ProgramOf(pod); program != nil {
-		n.runProgram(ctx, pod, program)
-	}
+	programs := []hosted.Program{n.cluster.tenants.ProgramOf(pod)}
 	if passthrough.Plays(pod) {
-		n.runProgram(ctx, pod, n.passthrough(pod))
+		programs = append(programs, n.passthrough(pod))
 	}
+	if upstream.Plays(pod) {
+		programs = append(programs, n.upstream(pod))
+	}
+	n.runPrograms(ctx, pod, programs)
 	n.cluster.tenants.RunPod(ctx, pod)
+}
+
+// runPrograms runs programs of a pod side by side; a nil one is none.
+func (n *node) runPrograms(ctx context.Context, pod *corev1.Pod, programs []hosted.Program) {
+	var group sync.WaitGroup
+	for _, p := range programs {
+		if p != nil {
+			group.Go(func() { n.runProgram(ctx, pod, p) })
+		}
+	}
+	group.Wait()
+}
+
+// upstream is the program of a pod that creates objects in its cluster.
+func (n *node) upstream(pod *corev1.Pod) hosted.Program {
+	return func(ctx context.Context, config *rest.Config) error { return upstream.Run(ctx, pod, config, n.log) }
 }
 
 // passthrough is the program of a pod that passes TLS on.
