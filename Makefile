@@ -84,7 +84,7 @@ LONGEST = ./internal/cli ./internal/cli/matrix ./internal/controller/tenantclust
 
 # Test programs and the API servers that they start are small and short-lived: fewer garbage
 # collections save a fifth of the work.
-test test-rehearsals test-faults test-kills: export GOGC ?= 400
+test test-rehearsals test-real-charts test-faults test-kills: export GOGC ?= 400
 
 # Tests build the binaries that they run. The linters include vet.
 .PHONY: test
@@ -94,6 +94,13 @@ test: ## Run the tests; print the ten slowest. TESTFLAGS=-v names each of them.
 .PHONY: test-rehearsals
 test-rehearsals: ## Run all tests of commands and pivot, with what make test leaves out.
 	@go run ./hack/slowest go test -json -vet=off -tags rehearsals -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 40m $(TESTFLAGS) ./internal/cli ./internal/pivot
+
+.PHONY: test-real-charts
+test-real-charts: ## Rehearse EXAMPLE=FILE with the real charts of DIR=…, as butleradm addons pull writes them.
+	@test -d '$(DIR)' || { echo 'test-real-charts: set DIR to a directory with the charts of $(EXAMPLE), as butleradm addons pull writes it' >&2; exit 2; }
+	@$(MAKE) --no-print-directory build-one BINARY=butleradm
+	BUTLER_TEST_CHARTS='$(abspath $(DIR))' go test -tags charts -vet=off -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 20m -v -run Real ./internal/sim/registry
+	@go run ./hack/demo -butleradm $(BIN)/butleradm -manifest $(EXAMPLE) -charts '$(abspath $(DIR))'
 
 .PHONY: test-kills
 test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.

@@ -23,16 +23,17 @@ import (
 func main() {
 	path := flag.String("butleradm", "bin/butleradm", "the executable")
 	file := flag.String("manifest", "", "`FILE` with the cluster")
+	charts := flag.String("charts", "", "source of the addons; empty: stand-ins")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := demo(ctx, *path, *file); err != nil {
+	if err := demo(ctx, *path, *file, *charts); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
-func demo(ctx context.Context, path, file string) (err error) {
+func demo(ctx context.Context, path, file, charts string) (err error) {
 	m, err := manifest.Load(file)
 	if err != nil {
 		return err
@@ -44,7 +45,11 @@ func demo(ctx context.Context, path, file string) (err error) {
 	}
 	defer func() { err = errors.Join(err, cli.Close()) }()
 	fmt.Printf("export BUTLER_HOME=%s   # removed at the end\n", cli.Home())
-	if err := cli.Run(ctx, "bootstrap", string(m.Provider.Spec.Provider), "-c", file, "--rehearse", "--yes"); err != nil {
+	create := []string{"bootstrap", string(m.Provider.Spec.Provider), "-c", file, "--rehearse", "--yes"}
+	if charts != "" {
+		create = append(create, "--charts", charts)
+	}
+	if err := cli.Run(ctx, create...); err != nil {
 		return err
 	}
 	if err := nodes(ctx, cli, cluster); err != nil {

@@ -38,6 +38,9 @@ func render(c *chart.Chart, release, namespace string, values map[string]any) ([
 	}
 	var out []*unstructured.Unstructured
 	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasSuffix(name, ".txt") {
+			continue // for people
+		}
 		objects, err := parse([]byte(files[name]))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w\n%s", name, err, files[name])
