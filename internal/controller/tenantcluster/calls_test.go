@@ -51,6 +51,14 @@ func (c *calls) add(r *http.Request) {
 	c.seen[method+" "+path]++
 }
 
+// of counts what goes through a transport.
+func (c *calls) of(to http.RoundTripper) http.RoundTripper {
+	return throughGate(func(r *http.Request) (*http.Response, error) {
+		c.add(r)
+		return to.RoundTrip(r)
+	})
+}
+
 // reset begins to count again, and returns what was counted.
 func (c *calls) reset() map[string]int {
 	c.mu.Lock()

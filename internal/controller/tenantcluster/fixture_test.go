@@ -138,6 +138,8 @@ type fixture struct {
 	ahead  atomic.Int64 // of the reconciler's clock, in nanoseconds
 	// asked counts the requests to the platform.
 	asked *calls
+	// requests counts those of the controller to the management cluster.
+	requests calls
 	// between, if set, is what all requests and connections of the controller go through.
 	between *gate
 }
@@ -200,6 +202,7 @@ func (f *fixture) start() (stop func()) {
 	f.Must(err)
 	as := rest.CopyConfig(api)
 	as.Impersonate = rest.ImpersonationConfig{UserName: account, Groups: []string{"system:serviceaccounts", "system:authenticated"}}
+	as.Wrap(f.requests.of)
 	dial := dialOnlyServers
 	if g := f.between; g != nil {
 		as.Wrap(g.before)
