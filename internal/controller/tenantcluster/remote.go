@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +31,9 @@ const (
 	exchange = 10 * time.Second
 	// silence is after which time without a word an API server is asked whether it is there.
 	silence = 20 * time.Second
+	// answerFor is for how long an answer counts: a cluster whose machines are asked again and again
+	// is walked along that often.
+	answerFor = 5 * time.Second
 )
 
 // Tenants are the connections to the API servers of tenant clusters. Each watches the nodes
@@ -58,6 +62,7 @@ type Tenant struct {
 	changed func()
 
 	balancers balancers
+	answered  atomic.Pointer[time.Time] // the last time; nil if the connection has failed since
 }
 
 // Connect returns the connection to a cluster, with its administrator's kubeconfig. Another
@@ -150,6 +155,7 @@ func (t *Tenant) watch() {
 	informer := cache.NewSharedIndexInformer(source, &corev1.Node{}, 0, cache.Indexers{})
 	_ = informer.SetTransform(slim)
 	_ = informer.SetWatchErrorHandler(func(*cache.Reflector, error) { // an API server may not be there yet
+		t.answered.Store(nil)
 		if informer.HasSynced() {
 			t.changed() // it was: it may not answer any more
 		}
@@ -223,11 +229,17 @@ func (t *Tenant) Nodes(ctx context.Context) ([]corev1.Node, error) {
 	return out, err
 }
 
-// Answers asks the API server whether it is ready.
+// Answers asks the API server whether it is ready, unless it has just said so.
 func (t *Tenant) Answers(ctx context.Context) error {
+	if last := t.answered.Load(); last != nil && time.Since(*last) < answerFor {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, exchange)
 	defer cancel()
 	_, err := t.core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	if err == nil {
+		t.answered.Store(new(time.Now()))
+	}
 	return err
 }
 
