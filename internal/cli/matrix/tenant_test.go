@@ -28,8 +28,12 @@ const (
 	tenantDelete  operation = "t delete"
 )
 
-// tenantName is that of the only tenant cluster.
-const tenantName = "web"
+const (
+	// tenantName is that of the only tenant cluster.
+	tenantName = "web"
+	// upgraded is the version of Kubernetes that it is upgraded to.
+	upgraded = "v1.32.0"
+)
 
 // host is a management cluster, on which tenant clusters come and go.
 type host struct {
@@ -117,7 +121,7 @@ func (h *host) lead(t *testing.T, tr trouble) {
 		then func()
 	}{
 		{tenantCreate, []string{"create", cluster, "-f", h.manifest}, h.expectTenant},
-		{tenantUpgrade, []string{"upgrade", cluster, tenantName, "--kubernetes-version", "v1.32.0"}, h.expectTenant},
+		{tenantUpgrade, []string{"upgrade", cluster, tenantName, "--kubernetes-version", upgraded}, h.expectTenant},
 		{tenantDelete, []string{"delete", cluster, tenantName, "--yes"}, h.expectNoTenant},
 	} {
 		if t.Failed() {

@@ -26,6 +26,9 @@ type trouble struct {
 	says map[operation][]string
 	// late begins a creation's trouble once the control plane has its address: workers are next.
 	late bool
+	// begun begins the trouble of an upgrade or a deletion once the command has asked for it: one that
+	// cannot reach the management cluster says so and stops.
+	begun bool
 	// turn is that of a trial.
 	turn int
 }
@@ -34,12 +37,17 @@ func (tr trouble) meets(index int) bool { return trial{turn: tr.turn}.meets(inde
 
 // due reports whether a trouble is to begin.
 func (tr trouble) due(h *host, o operation) bool {
-	if o != tenantCreate || !tr.late {
-		return true
-	}
 	tc := &v1alpha1.TenantCluster{}
 	err := h.api.Get(h.Context(), client.ObjectKey{Namespace: v1alpha1.DefaultTenantsNamespace, Name: tenantName}, tc)
-	return err == nil && tc.Status.ControlPlaneEndpoint != ""
+	switch {
+	case o == tenantCreate:
+		return !tr.late || err == nil && tc.Status.ControlPlaneEndpoint != ""
+	case o == tenantUpgrade && tr.begun:
+		return err == nil && tc.Spec.KubernetesVersion == upgraded
+	case o == tenantDelete && tr.begun:
+		return err != nil || tc.DeletionTimestamp != nil
+	}
+	return true
 }
 
 // begin brings the trouble about, and returns what ends it.
@@ -83,7 +91,7 @@ func troubles() []trouble {
 		{name: "lost response", turn: 2, plans: map[operation]string{tenantCreate: lost, tenantUpgrade: lost, tenantDelete: undone}},
 		{name: "infrastructure provider down", turn: 3, down: "infrastructure-", says: in([]string{"not ready", "Machine", "machine"})},
 		{name: "control plane provider down", turn: 1, down: "control-plane-", says: in([]string{"control plane", "ControlPlane"})},
-		{name: "management API server killed", turn: 2, late: true, plans: in(gone)},
+		{name: "management API server killed", turn: 2, late: true, begun: true, plans: in(gone)},
 	}
 }
 
