@@ -43,6 +43,8 @@ const (
 	ReasonCapacityExhausted = "CapacityExhausted"
 	// ReasonNoAddress: the machine runs, and the platform reports no address of it.
 	ReasonNoAddress = "NoAddress"
+	// ReasonStartFailed: the machine exists, and the platform could not start it.
+	ReasonStartFailed = "StartFailed"
 	// ReasonAttemptInvalid: the record of an attempt cannot be used.
 	ReasonAttemptInvalid = "AttemptInvalid"
 	// ReasonAttemptSpent: what an attempt created is gone, and its call creates nothing more.

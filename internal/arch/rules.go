@@ -240,7 +240,14 @@ var rules = []Rule{
 		InTests: []string{"internal/pki"},
 	},
 	// Why a cluster is not Ready: a pure function, and its facts.
-	{Packages: "internal/diagnosis", May: []string{"api/v1alpha1"}, InTests: []string{"internal/sim/fault"}},
+	{
+		Packages: "internal/diagnosis", May: []string{"api/v1alpha1"},
+		InTests: []string{
+			"provider", "provider/aws", "provider/azure", "provider/gcp", "provider/harvester", "provider/nutanix", "provider/proxmox", "provider/serve",
+			"internal/addon/source", "internal/controller/clusterbootstrap", "internal/diagnosis/...", "internal/sim/...",
+		},
+	},
+	{Packages: "internal/diagnosis/diagnosistest", May: []string{"api/v1alpha1", "provider", "internal/diagnosis", "internal/sim/fault"}},
 	{
 		Packages: "internal/diagnosis/gather",
 		May: []string{

@@ -35,6 +35,8 @@ const (
 	MachineLost Cause = "MachineLost"
 	// MachineFailed: the platform cannot run a machine.
 	MachineFailed Cause = "MachineFailed"
+	// MachineGone: the platform accepted a machine and does not have it any more, before it ran.
+	MachineGone Cause = "MachineGone"
 	// DeletionPending: the platform has not deleted what it was asked to.
 	DeletionPending Cause = "DeletionPending"
 	// OtherPlatform: another installation answers at the endpoint.
@@ -76,9 +78,9 @@ const (
 // renamed are the reasons of requests that mean one of the causes above.
 func renamed() map[string]Cause {
 	return map[string]Cause{
-		"PlatformUnavailable": PlatformSilent, "PlatformUnreachable": PlatformSilent,
+		"PlatformUnavailable": PlatformSilent, "PlatformUnreachable": PlatformSilent, "PlatformConnecting": PlatformSilent,
 		"VMNotVisible": PlatformLags, v1alpha1.ReasonVMLost: MachineLost, "VMNotRunning": MachineLost,
-		"VMBroken": MachineFailed, "VMIncomplete": MachineFailed,
+		"VMBroken": MachineFailed, "VMIncomplete": MachineFailed, "AttemptSpent": MachineFailed, "StartFailed": MachineFailed, "LoadBalancerNotVisible": PlatformLags,
 		"PlatformChanged": OtherPlatform, "PlatformUnknown": OtherPlatform,
 		"AddressInUse": AddressInUse,
 		"VMCreating":   InProgress, "LoadBalancerCreating": InProgress,
@@ -107,6 +109,7 @@ func remedies() map[Cause]string {
 		"NoAddress":          "check DHCP in the network of the machines, and that the image has the guest agent that the platform needs",
 		"NameTaken":          "remove or rename the object that the message names, or choose another name; it is tried again within five minutes",
 		MachineFailed:        "look at the machine on the platform: its task log or console says more; start it, or delete it there and its MachineRequest here",
+		MachineGone:          "look on the platform: its log says why the machine could not be created; if it is there after all, what the platform reports lags behind. Then delete the MachineRequest: see docs/concepts/machine-phases.md",
 		DeletionPending:      "look at the task log of the platform, and delete the object there if it is stuck; the deletion is confirmed as soon as it is gone",
 		OtherPlatform:        "correct the endpoint or the name service: what answers there is another installation of the platform; nothing is created or deleted until the right one answers",
 		CopyOnPlatform:       "delete the copy on the platform if it is not wanted: it has the tags of a machine, and Butler never touches it",

@@ -39,9 +39,9 @@ func (w *walk) behind(obstacle metav1.Condition) bool {
 	case "WaitingForAddresses", "AddressInUse":
 		return w.atKind("IPAllocation", obstacle.Message) || w.atKind("NetworkPool", obstacle.Message)
 	case "WaitingForNodes":
-		return w.atTrouble() || w.atNodes() || w.atAddons()
+		return w.atTrouble() || w.atPlatform() || w.atNodes() || w.atAddons()
 	}
-	return w.atTrouble() || w.atNodes()
+	return w.atTrouble() || w.atPlatform() || w.atNodes()
 }
 
 // itself ends the chain with the obstacle of the ClusterBootstrap.

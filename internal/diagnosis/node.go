@@ -6,6 +6,9 @@ package diagnosis
 import (
 	"fmt"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // atNodes explains what the machines themselves say: Talos first, then Kubernetes.
@@ -18,7 +21,7 @@ func (w *walk) unreachable() bool {
 	var silent []Node
 	asked := 0
 	for _, n := range w.Nodes {
-		if n.Talos == "" {
+		if n.Talos == "" || w.boots(n) {
 			continue
 		}
 		asked++
@@ -39,6 +42,19 @@ func (w *walk) unreachable() bool {
 	}
 	w.linkNode(silent[0])
 	return w.end(NodeUnreachable, fmt.Sprintf("%s (%s) runs on the platform, and its Talos API does not answer", silent[0].Name, silent[0].Address), remedy(NodeUnreachable, ""))
+}
+
+// bootTime is how long a machine may take until its Talos API answers.
+const bootTime = time.Minute
+
+// boots reports whether a machine has run too briefly to answer.
+func (w *walk) boots(n Node) bool {
+	for _, o := range w.Requests {
+		if c := o.Ready(); o.Kind == kindMachine && o.Name == n.Name {
+			return c.Status == metav1.ConditionTrue && w.Time.Sub(c.LastTransitionTime.Time) < bootTime
+		}
+	}
+	return false
 }
 
 // badService explains a service of Talos that does not run. Those that others wait for

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -43,15 +46,34 @@ func (w *walk) atKind(kind, named string) bool {
 	worst := found[0]
 	w.linkTo(worst)
 	c := causeOf(worst.Ready().Reason)
+	if e, found := w.lastFailure(worst); found && (c == InProgress || c == PlatformLags) && !worst.Deleting {
+		return w.byReason(metav1.Condition{Reason: e.Reason, Message: e.Note})
+	}
 	switch {
 	case c == InProgress && !worst.Deleting:
 		return w.atControllers() || w.end(c, "nothing reports an error; it takes its time: "+worst.Ready().Message, Remedy{"watch it", w.Commands.Status + " --watch"})
 	case worst.Deleting && (c == "VMDeleting" || c == InProgress):
 		return w.end(DeletionPending, fmt.Sprintf("%s was to be deleted, and the platform still has it", worst.Name), remedy(DeletionPending, ""))
+	case c == MachineLost && worst.Address == "":
+		return w.end(MachineGone, worst.Ready().Message, remedy(MachineGone, ""))
 	case c == MachineLost:
 		return w.end(c, worst.Ready().Message, w.replacement(worst))
 	}
 	return w.byReason(worst.Ready())
+}
+
+// recent is how long a failed attempt explains what follows it.
+const recent = 5 * time.Minute
+
+// lastFailure returns the last warning about an object: between two attempts its condition
+// only says that it waits.
+func (w *walk) lastFailure(o Object) (found Event, is bool) {
+	for _, e := range w.Events {
+		if e.Object == o.ID() && w.Time.Sub(e.Time.Time) < recent && causeOf(e.Reason) != PlatformLags {
+			found, is = e, true
+		}
+	}
+	return found, is
 }
 
 // troubled reports whether an object is not as it should be. One without a condition is new.

@@ -83,6 +83,9 @@ func (m machines) resume(ctx context.Context, op string, v vm, ref provider.Mach
 		return provider.Machine{}, within(op, err)
 	}
 	one.State, one.Message = provider.StatePending, "VM "+v.name+" is being powered on"
+	if one.Reason != "" {
+		one.Message += "; the last try failed" + saying(v)
+	}
 	return one, nil
 }
 

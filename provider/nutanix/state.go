@@ -23,7 +23,7 @@ func (p *platform) report(v vm, ref provider.MachineRef) provider.Machine {
 	case v.power == powerOn && len(m.Addresses) > 0:
 		m.State, m.NodeProviderID = provider.StateRunning, "nutanix://"+v.uuid
 	case v.state == stateError && unpowered(v):
-		m.State, m.Message = provider.StatePartial, name+" could not be powered on"+saying(v)
+		m.State, m.Reason, m.Message = provider.StatePartial, unpoweredReason(v), name+" could not be powered on"+saying(v)
 	case v.state == stateError:
 		m.State, m.Message = provider.StateBroken, name+" is in an error state"+saying(v)
 	case v.state != stateComplete:
@@ -38,6 +38,14 @@ func (p *platform) report(v vm, ref provider.MachineRef) provider.Machine {
 
 // unpowered reports whether a VM exists that was to be powered on and is off.
 func unpowered(v vm) bool { return v.wanted == powerOn && v.power == powerOff && len(v.disks) > 0 }
+
+// unpoweredReason is why a VM could not be powered on.
+func unpoweredReason(v vm) string {
+	if shortage.MatchString(saying(v)) {
+		return provider.ReasonCapacityExhausted
+	}
+	return provider.ReasonStartFailed
+}
 
 // primary returns the interface on the subnet of the ProviderConfig, else the first one.
 func (p *platform) primary(v vm) nic {

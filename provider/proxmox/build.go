@@ -59,6 +59,7 @@ func (b *build) take(ctx context.Context, kind, doing string, begin func(upid *s
 func (b *build) describe(kind, doing string) {
 	b.is.Message = b.vm.String() + ": " + doing
 	if t, found := last(b.vm.tasks, kind); found && t.failed() {
+		b.is.Reason = failureReason(t)
 		b.is.Message += "; the last try failed: " + stable(t.Status)
 	}
 }

@@ -4,6 +4,7 @@
 package proxmox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -107,10 +108,15 @@ func (m machines) unstarted(ctx context.Context, v *vm, is provider.Machine) (pr
 	err := m.readTasksOf(ctx, v)
 	is.Message = v.String() + " is not started yet"
 	if t, found := last(v.tasks, taskStart); found && t.failed() {
-		known, _ := meant(t.Status)
-		is.Reason, is.Message = known.reason, fmt.Sprintf("%s could not be started: %s", v, stable(t.Status))
+		is.Reason, is.Message = failureReason(t), fmt.Sprintf("%s could not be started: %s", v, stable(t.Status))
 	}
 	return is, err
+}
+
+// failureReason is why a task of a new VM has failed, by its last words.
+func failureReason(t task) string {
+	known, _ := meant(t.Status)
+	return cmp.Or(known.reason, provider.ReasonStartFailed)
 }
 
 // off reports a VM that has run.

@@ -51,6 +51,31 @@ func Facts(ctx context.Context, w workspace.Workspace) (diagnosis.Facts, error) 
 	return g.facts, err
 }
 
+// OfPlane returns the facts of a plane whose controllers the caller runs, and of the nodes
+// that a dialer reaches. The Kubernetes API of the cluster is not asked.
+func OfPlane(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, dial workspace.Dialer) (diagnosis.Facts, error) {
+	g := &gatherer{Workspace: workspace.Workspace{Name: cb.Spec.Cluster.Name}, plane: c, cluster: &v1alpha1.ClusterBootstrap{}}
+	g.facts = diagnosis.Facts{Cluster: g.Name, Time: time.Now(), Plane: diagnosis.Plane{Holder: "the caller"}}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(cb), g.cluster); err != nil {
+		return g.facts, err
+	}
+	g.facts.Commands = diagnosis.Commands{Bootstrap: "butleradm bootstrap", Status: "butleradm status", Destroy: "butleradm destroy"}
+	if err := g.readPlane(ctx); err != nil {
+		return g.facts, err
+	}
+	g.askNodes(ctx, dial)
+	return g.facts, nil
+}
+
+func (g *gatherer) readPlane(ctx context.Context) error {
+	for _, part := range []func(context.Context) error{g.bootstrap, g.platform, g.requests, g.events} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (g *gatherer) read(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
 	g.plane, g.cluster = c, cb
 	g.commands()
@@ -60,10 +85,8 @@ func (g *gatherer) read(ctx context.Context, c client.Client, cb *v1alpha1.Clust
 	if silent != nil {
 		g.facts.Plane.Silent = silent.Error()
 	}
-	for _, part := range []func(context.Context) error{g.bootstrap, g.platform, g.requests, g.events} {
-		if err := part(ctx); err != nil {
-			return err
-		}
+	if err := g.readPlane(ctx); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

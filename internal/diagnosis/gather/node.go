@@ -13,19 +13,25 @@ import (
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/diagnosis"
 	"github.com/butlerdotdev/butler/internal/talos"
+	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
 // nodes asks the Talos API of the machines. Before there are credentials for it, nothing
 // waits for it.
 func (g *gatherer) nodes(ctx context.Context) {
-	if g.config == nil || g.facts.Plane.SimulatorStopped {
+	if g.facts.Plane.SimulatorStopped {
 		return
 	}
-	dial, err := g.NewDialer()
-	if err != nil {
-		return
+	if dial, err := g.NewDialer(); err == nil {
+		g.askNodes(ctx, dial)
 	}
+}
+
+func (g *gatherer) askNodes(ctx context.Context, dial workspace.Dialer) {
 	s := &bootstrap.Session{ClusterBootstrap: g.cluster, Client: g.plane, Live: g.plane, Dial: dial, Clock: time.Now}
+	if g.config == nil {
+		return
+	}
 	views, err := s.ViewNodes(ctx, g.config, g.machineRequests(ctx))
 	if err != nil {
 		return

@@ -55,13 +55,21 @@ func (s *Simulator) RefuseUpdates(ctx context.Context) (lift func(), err error) 
 	return s.cause(ctx, fault.Fault{Kind: fault.Throttle, Verb: fault.Update, Resource: fault.Machine})
 }
 
-// cause has the simulator cause a fault until it is lifted.
-func (s *Simulator) cause(ctx context.Context, one fault.Fault) (lift func(), err error) {
-	plan := fault.Plan{Faults: []fault.Fault{one}}
+// Plan replaces the faults of the simulator.
+func (s *Simulator) Plan(ctx context.Context, faults ...fault.Fault) error {
+	plan := fault.Plan{Faults: faults}
 	if err := s.API.Prepare(ctx, plan); err != nil {
-		return nil, err
+		return err
 	}
 	s.faults.Replace(plan)
+	return nil
+}
+
+// cause has the simulator cause a fault until it is lifted.
+func (s *Simulator) cause(ctx context.Context, one fault.Fault) (lift func(), err error) {
+	if err := s.Plan(ctx, one); err != nil {
+		return nil, err
+	}
 	return func() { s.faults.Replace(fault.Plan{}) }, nil
 }
 
