@@ -45,6 +45,8 @@ const (
 	ReasonNoAddress = "NoAddress"
 	// ReasonStartFailed: the machine exists, and the platform could not start it.
 	ReasonStartFailed = "StartFailed"
+	// ReasonNotVisible: the platform says that an object exists, and does not show it.
+	ReasonNotVisible = "NotVisible"
 	// ReasonAttemptInvalid: the record of an attempt cannot be used.
 	ReasonAttemptInvalid = "AttemptInvalid"
 	// ReasonAttemptSpent: what an attempt created is gone, and its call creates nothing more.

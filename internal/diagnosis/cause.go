@@ -79,7 +79,7 @@ const (
 func renamed() map[string]Cause {
 	return map[string]Cause{
 		"PlatformUnavailable": PlatformSilent, "PlatformUnreachable": PlatformSilent, "PlatformConnecting": PlatformSilent,
-		"VMNotVisible": PlatformLags, v1alpha1.ReasonVMLost: MachineLost, "VMNotRunning": MachineLost,
+		"VMNotVisible": PlatformLags, "NotVisible": PlatformLags, v1alpha1.ReasonVMLost: MachineLost, "VMNotRunning": MachineLost,
 		"VMBroken": MachineFailed, "VMIncomplete": MachineFailed, "AttemptSpent": MachineFailed, "StartFailed": MachineFailed, "LoadBalancerNotVisible": PlatformLags,
 		"PlatformChanged": OtherPlatform, "PlatformUnknown": OtherPlatform,
 		"AddressInUse": AddressInUse,

@@ -74,7 +74,7 @@ func TestEveryFaultHasARow(t *testing.T) {
 		}
 	}
 	for _, r := range diagnosistest.Rows() {
-		f := r.On("m-0")
+		f := r.On("", "m-0")
 		if f.Kind == fault.ConflictingHost {
 			f.Address = "10.40.0.200"
 		}
@@ -174,7 +174,7 @@ func (s *site) meet(t *testing.T, row diagnosistest.Row) {
 		c.run()
 		c.await(c.runs)
 	}
-	must(t, s.sim.Plan(t.Context(), row.On(c.boot.Name+"-cp-0")))
+	must(t, s.sim.Plan(t.Context(), row.On(s.Type, c.boot.Name+"-cp-0")))
 	switch row.Stage {
 	case diagnosistest.Create:
 		c.run()
@@ -206,7 +206,7 @@ func (c *cluster) run() {
 	m := c.Manager()
 	now := func() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 	transport := provider.Transport{DialContext: c.site.sim.Network.Dial, RootCAs: c.site.sim.Roots}
-	c.Must(serve.Register(m, c.site.Provider, serve.Options{Transport: transport, NoAmbient: true, Clock: now}))
+	c.Must(serve.Register(m, c.site.Provider, serve.Options{Transport: transport, NoAmbient: true, Clock: now, OrphanEvery: time.Second}))
 	addons, err := source.New(source.Options{HTTP: http.DefaultClient})
 	c.Must(err)
 	c.Must(clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: c.site.sim.Network.Dial, Addons: addons}))

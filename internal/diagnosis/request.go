@@ -69,7 +69,7 @@ const recent = 5 * time.Minute
 // only says that it waits.
 func (w *walk) lastFailure(o Object) (found Event, is bool) {
 	for _, e := range w.Events {
-		if e.Object == o.ID() && w.Time.Sub(e.Time.Time) < recent && causeOf(e.Reason) != PlatformLags {
+		if e.Object == o.ID() && w.Time.Sub(e.Time.Time) < recent && causeOf(e.Reason) != PlatformLags && e.Reason != "PlatformConnecting" {
 			found, is = e, true
 		}
 	}

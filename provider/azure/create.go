@@ -103,6 +103,9 @@ func (m machines) lost(ctx context.Context, op string, ref provider.MachineRef) 
 	if vm != nil {
 		return m.report(ctx, op, *vm, ref)
 	}
+	if _, err := m.vms.Get(ctx, m.spec.ResourceGroup, ref.Name, nil); gone(err) {
+		return provider.Machine{}, provider.Unavailable.New(op, provider.ReasonNotVisible, fmt.Errorf("virtual machine %q exists, and is not shown yet", ref.Name), cloud.HintAgain)
+	}
 	if _, err := m.sweep(ctx, op, ref); err != nil {
 		return provider.Machine{}, err
 	}

@@ -38,6 +38,8 @@ type Row struct {
 	// itself and leaves nothing to explain.
 	Cause diagnosis.Cause
 	But   map[v1alpha1.ProviderType]diagnosis.Cause
+	// Other has another fault of the kind for platforms that the first one does not fit.
+	Other map[v1alpha1.ProviderType]fault.Fault
 	// Ahead says that time has to pass before the platform is believed.
 	Ahead time.Duration
 }
@@ -58,9 +60,12 @@ func (r Row) Name() string {
 	return string(r.Fault.Kind)
 }
 
-// On is the fault for the machine of a cluster; a pattern names all of them.
-func (r Row) On(machine string) fault.Fault {
+// On is the fault on a platform, for the machine of a cluster.
+func (r Row) On(p v1alpha1.ProviderType, machine string) fault.Fault {
 	f := r.Fault
+	if other, has := r.Other[p]; has {
+		f = other
+	}
 	if f.Machine != "" {
 		f.Machine = machine
 	}
@@ -88,18 +93,19 @@ func Rows() []Row {
 		{Fault: fault.Fault{Kind: fault.SlowList, Delay: long}, Stage: Create, Cause: diagnosis.PlatformSilent},
 		{Fault: fault.Fault{Kind: fault.LostResponse, Verb: fault.List}, Stage: Create, Cause: diagnosis.PlatformSilent},
 		// Where creation returns an id, a machine that does not show is soon taken for gone.
-		{Fault: fault.Fault{Kind: fault.StaleList, Resource: fault.Machine, For: metav1.Duration{Duration: 4 * time.Minute}}, Stage: Create, Cause: diagnosis.PlatformLags, But: but{harvester: diagnosis.MachineGone, nutanix: diagnosis.MachineGone}},
+		{Fault: fault.Fault{Kind: fault.StaleList, Resource: fault.Machine, For: metav1.Duration{Duration: 4 * time.Minute}}, Stage: Create, Cause: diagnosis.PlatformLags, But: but{harvester: diagnosis.MachineGone, nutanix: diagnosis.MachineGone, aws: diagnosis.MachineGone},
+			Other: map[v1alpha1.ProviderType]fault.Fault{gcp: {Kind: fault.StaleList, For: metav1.Duration{Duration: 4 * time.Minute}}}},
 		{Fault: fault.Fault{Kind: fault.FailedTask, Verb: fault.Create}, Stage: Create, Cause: diagnosis.MachineFailed, But: but{aws: diagnosis.MachineGone}},
 		// QEMU does not say why it could not start a VM.
 		{Fault: fault.Fault{Kind: fault.NoCapacity}, Stage: Create, Cause: full, But: but{proxmox: diagnosis.MachineFailed}},
 		// Clouds and AHV assign addresses themselves, whether the guest has them or not.
 		{Fault: fault.Fault{Kind: fault.NoAddress}, Stage: Create, Cause: provider.ReasonNoAddress, But: but{nutanix: diagnosis.NoRoute, aws: diagnosis.NodeUnreachable, azure: diagnosis.NoRoute, gcp: diagnosis.NoRoute}},
-		// Names are not unique on these platforms: a conflicting machine has no effect.
-		{Fault: fault.Fault{Kind: fault.ConflictingMachine, Machine: each}, Stage: Create, Cause: provider.ReasonNameTaken, But: but{aws: "", nutanix: ""}},
+		{Fault: fault.Fault{Kind: fault.ConflictingMachine, Machine: each}, Stage: Create, Cause: provider.ReasonNameTaken},
 		{Fault: fault.Fault{Kind: fault.SecondPlatform}, Stage: Run, Cause: diagnosis.OtherPlatform, Ahead: 5 * time.Minute},
 		{Fault: fault.Fault{Kind: fault.Hang}, Stage: Create, Cause: diagnosis.PlatformSilent},
 
-		{Fault: fault.Fault{Kind: fault.MachineDies, Machine: each}, Stage: Run, Cause: diagnosis.MachineLost, But: but{harvester: "", azure: diagnosis.MachineFailed}, Ahead: 10 * time.Minute},
+		// Harvester, AHV and Google Cloud start such a machine again.
+		{Fault: fault.Fault{Kind: fault.MachineDies, Machine: each}, Stage: Run, Cause: diagnosis.MachineLost, But: but{harvester: "", nutanix: "", gcp: "", azure: diagnosis.MachineFailed}, Ahead: 10 * time.Minute},
 		{Fault: fault.Fault{Kind: fault.Drain, Machine: each}, Stage: Run, Cause: ""},
 		{Fault: fault.Fault{Kind: fault.Clone, Machine: each}, Stage: Run, Cause: diagnosis.CopyOnPlatform},
 		{Fault: fault.Fault{Kind: fault.FailedTask, Verb: fault.Delete}, Stage: Delete, Cause: diagnosis.DeletionPending},
