@@ -181,14 +181,8 @@ func (h *host) deleteFailed(p *process) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for deadline := time.After(hanging); !p.over(); {
-		var all unstructured.UnstructuredList
-		all.SetAPIVersion("cluster.x-k8s.io/v1beta1")
-		all.SetKind("MachineList")
-		_ = h.api.List(h.Context(), &all) // the next round asks again
-		for i := range all.Items {
-			if phase, _, _ := unstructured.NestedString(all.Items[i].Object, "status", "phase"); phase == "Failed" {
-				_ = h.api.Delete(h.Context(), &all.Items[i])
-			}
+		for _, m := range h.failed() {
+			_ = h.api.Delete(h.Context(), &m) // the next round tries again
 		}
 		select {
 		case <-p.ended:
@@ -197,6 +191,28 @@ func (h *host) deleteFailed(p *process) {
 		case <-tick.C:
 		}
 	}
+}
+
+// failed are the Machines whose NutanixMachine has failed for good.
+func (h *host) failed() (out []unstructured.Unstructured) {
+	var all unstructured.UnstructuredList
+	all.SetAPIVersion("infrastructure.cluster.x-k8s.io/v1beta1")
+	all.SetKind("NutanixMachineList")
+	_ = h.api.List(h.Context(), &all) // the next round asks again
+	for _, n := range all.Items {
+		if reason, _, _ := unstructured.NestedString(n.Object, "status", "failureReason"); reason == "" {
+			continue
+		}
+		for _, owner := range n.GetOwnerReferences() {
+			m := unstructured.Unstructured{}
+			m.SetAPIVersion(owner.APIVersion)
+			m.SetKind(owner.Kind)
+			m.SetNamespace(n.GetNamespace())
+			m.SetName(owner.Name)
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 func says(text string, words []string) bool {
