@@ -239,6 +239,8 @@ var rules = []Rule{
 		},
 		InTests: []string{"internal/pki"},
 	},
+	{Packages: "internal/timeline", May: []string{"api/v1alpha1"}},
+	{Packages: "internal/bundle"},
 	// Why a cluster is not Ready: a pure function, and its facts.
 	{
 		Packages: "internal/diagnosis", May: []string{"api/v1alpha1"},
@@ -269,15 +271,15 @@ var rules = []Rule{
 		Packages: "internal/launch",
 		May: []string{
 			"api/v1alpha1", "provider", "internal/bootstrap", "internal/failure", "internal/manifest", "internal/operation", "internal/selfhosted",
-			"internal/sim", "internal/teardown", "internal/ui", "internal/workspace",
+			"internal/sim", "internal/teardown", "internal/timeline", "internal/ui", "internal/workspace",
 		},
 	},
 	{
 		Packages: "internal/cli/...",
 		May: []string{
-			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/controller/...",
+			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/bundle", "internal/controller/...",
 			"internal/diagnosis/...", "internal/failure", "internal/image/...", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane", "internal/registry", "internal/release",
-			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/tenants", "internal/trace", "internal/ui",
+			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/tenants", "internal/timeline", "internal/trace", "internal/ui",
 			"internal/version", "internal/workspace",
 		},
 		InTests: []string{"provider/harvester", "provider/inmemory"},

@@ -110,6 +110,16 @@ func (s *Session) isDue(c *x509.Certificate) bool {
 	return c != nil && c.NotAfter.Sub(s.Clock()) < min(renewal, c.NotAfter.Sub(c.NotBefore)/3)
 }
 
+// Expiry returns when what SecretTalosconfig or SecretKubeconfig holds ends; false if it
+// cannot be read.
+func Expiry(suffix string, data []byte) (time.Time, bool) {
+	c := certificateOf(suffix, data)
+	if c == nil {
+		return time.Time{}, false
+	}
+	return c.NotAfter, true
+}
+
 // certificateOf is what a credential shows of its user; nil is none that can be read.
 func certificateOf(suffix string, data []byte) *x509.Certificate {
 	if suffix == SecretTalosconfig {

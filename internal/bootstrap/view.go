@@ -23,6 +23,32 @@ type NodeView struct {
 	Services []talos.Service
 }
 
+// NodeLog is the end of the log of a service of a node, or why it could not be read.
+type NodeLog struct {
+	Node, Service string
+	Text          []byte
+	Err           error
+}
+
+// logLines is how many lines of a log are read.
+const logLines = 500
+
+// Logs reads the logs of the essential services of the nodes. ViewNodes comes before.
+func (s *Session) Logs(ctx context.Context, views []NodeView) (out []NodeLog) {
+	for _, v := range views {
+		for _, id := range essential {
+			if v.State != talos.StateConfigured {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+			text, err := s.access.client.Logs(ctx, v.Address, id, logLines)
+			cancel()
+			out = append(out, NodeLog{v.Name, id, text, err})
+		}
+	}
+	return out
+}
+
 // ViewNodes asks the Talos API of all machines that have an address, and changes nothing.
 // Requests are those of the machines, by name.
 func (s *Session) ViewNodes(ctx context.Context, config *v1alpha1.ProviderConfig, requests map[string]*v1alpha1.MachineRequest) ([]NodeView, error) {

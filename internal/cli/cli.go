@@ -139,7 +139,7 @@ created. After the others everything is left in place.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", ui.Columns)))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		a.bootstrapCommand(), a.statusCommand(), a.whyCommand(), a.kubeconfigCommand(), a.talosconfigCommand(), a.destroyCommand(), a.forgetCommand(), a.tenantCommand(),
+		a.bootstrapCommand(), a.statusCommand(), a.whyCommand(), a.timelineCommand(), a.bundleCommand(), a.kubeconfigCommand(), a.talosconfigCommand(), a.destroyCommand(), a.forgetCommand(), a.tenantCommand(),
 		a.addonsCommand(), a.imagesCommand(), a.planeCommand(), a.simCommand(), a.controllerCommand(), a.versionCommand(),
 	)
 	return root

@@ -49,6 +49,6 @@ func (a App) suggest(progress *ui.Reporter, w workspace.Workspace, again string)
 	if progress.JSON() {
 		return
 	}
-	fmt.Fprintf(a.Err, "\nEverything is left in place.\n\n  continue:   %s\n  look at it: %s\n  remove it:  %s\n\n",
-		again, w.Command("status"), w.Command("destroy"))
+	fmt.Fprintf(a.Err, "\nEverything is left in place.\n\n  continue:   %s\n  explain it: %s\n  look at it: %s\n  remove it:  %s\n\n",
+		again, w.Command("why"), w.Command("status"), w.Command("destroy"))
 }

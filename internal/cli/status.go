@@ -4,10 +4,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -28,11 +30,15 @@ import (
 func (a App) statusCommand() *cobra.Command {
 	var c workspace.Choice
 	var output string
+	var watch bool
 	cmd := &cobra.Command{
 		Use:   "status [CLUSTER]",
 		Short: "Show the state of clusters",
-		Long: `Show the state of a cluster, or of all clusters of $BUTLER_HOME. It also works
-while no bootstrap runs.`,
+		Long: `Show the state of a cluster, or of all clusters of $BUTLER_HOME: its phase and how
+long each phase took, machines, addons, addresses, the plane in charge, when
+credentials end, and orphans. It also works while no bootstrap runs.
+
+--watch shows it again whenever it changes, until Ctrl-C.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return failure.Usagef("%s takes the name of one cluster, or none", cmd.CommandPath())
@@ -40,8 +46,11 @@ while no bootstrap runs.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output != "" && output != "json" {
-				return failure.Usagef("-o must be json or absent, not %q", output)
+			if output != "" && output != "json" && output != "wide" {
+				return failure.Usagef("-o must be json, wide or absent, not %q", output)
+			}
+			if watch && (len(args) == 0 || output == "json") {
+				return failure.Usagef("--watch takes the name of a cluster, and no -o json")
 			}
 			if len(args) == 0 && c != (workspace.Choice{}) {
 				return failure.Usagef("these flags require the name of a cluster")
@@ -53,15 +62,40 @@ while no bootstrap runs.`,
 			if err != nil {
 				return err
 			}
-			return interrupted(cmd.Context(), a.status(cmd.Context(), w, output))
+			if watch {
+				return interrupted(cmd.Context(), a.watchStatus(cmd.Context(), w, output))
+			}
+			return interrupted(cmd.Context(), a.status(cmd.Context(), w, output, a.Out))
 		},
 	}
 	registerChoice(&c, cmd)
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json: the ClusterBootstrap without its credentials")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json: the ClusterBootstrap without its credentials; wide: all addresses and IDs of machines")
+	cmd.Flags().BoolVar(&watch, "watch", false, "show the state again whenever it changes")
 	return cmd
 }
 
-func (a App) status(ctx context.Context, w workspace.Workspace, output string) error {
+// watchInterval is how often a state that is watched is read.
+const watchInterval = 2 * time.Second
+
+// watchStatus shows the state of a cluster whenever it changes, on a terminal in the place of
+// the one before.
+func (a App) watchStatus(ctx context.Context, w workspace.Workspace, output string) error {
+	pages := ui.NewPages(a.Out)
+	for {
+		var page bytes.Buffer
+		if err := a.status(ctx, w, output, &page); err != nil {
+			return err
+		}
+		pages.Show(page.String())
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(watchInterval):
+		}
+	}
+}
+
+func (a App) status(ctx context.Context, w workspace.Workspace, output string, out io.Writer) error {
 	return selfhosted.ReadInCharge(ctx, w, func(c client.Client, cb *v1alpha1.ClusterBootstrap, silent error) error {
 		if cb == nil {
 			return teardown.ExplainAbsence(ctx, w, c)
@@ -73,8 +107,14 @@ func (a App) status(ctx context.Context, w workspace.Workspace, output string) e
 		config, err := providerConfigOf(ctx, c, cb)
 		orphans := orphansOf(config, cb)
 		plane, failed := planeOf(ctx, w, c, cb)
-		page := ui.Status{Cluster: cb, Plane: plane, Message: messageOf(cb), Orphans: orphans.names, Copies: orphans.copies, Warnings: append(warningsOf(cb), expiryOf(config)...)}
-		return errors.Join(page.Print(a.Out), err, failed)
+		page := ui.Status{
+			Cluster: cb, Plane: plane, Message: messageOf(cb), Orphans: orphans.names, Copies: orphans.copies, Warnings: append(warningsOf(cb), expiryOf(config)...),
+			Phases: phasesOf(w), Credentials: a.credentialsOf(ctx, c, cb),
+		}
+		if output == "wide" {
+			page.Requests = requestsOf(ctx, c, cb)
+		}
+		return errors.Join(page.Print(out), err, failed)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,6 +16,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/teardown"
+	"github.com/butlerdotdev/butler/internal/timeline"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
@@ -67,6 +69,10 @@ func (l *Launch) carryThrough(o *operation.Operation) error {
 // the pivot is left.
 func (l *Launch) follow(o *operation.Operation, books *teardown.Bookkeeper) (cb *v1alpha1.ClusterBootstrap, err error) {
 	phase := v1alpha1.ClusterBootstrapPhase("")
+	record, err := timeline.NewRecorder(o.TimelineFile())
+	if err != nil {
+		return nil, err
+	}
 	o.OnSilence = func(error) { l.Progress.Waiting(o.Name + " manages itself, and does not answer") }
 	err = o.Watch(client.ObjectKeyFromObject(l.Manifest.Cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
 		cb = object.(*v1alpha1.ClusterBootstrap)
@@ -76,6 +82,9 @@ func (l *Launch) follow(o *operation.Operation, books *teardown.Bookkeeper) (cb 
 		}
 		books.See(cb)
 		l.Progress.Show(cb)
+		if err := record.See(cb, time.Now()); err != nil {
+			l.Progress.Waiting(err.Error()) // the bootstrap itself is not held up
+		}
 		return object.GetDeletionTimestamp() == nil && (settled(cb) || operation.ReadyToPivot(cb))
 	})
 	return cb, err

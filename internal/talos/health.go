@@ -5,12 +5,15 @@ package talos
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/url"
 
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/client"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
 	"github.com/siderolabs/talos/pkg/machinery/resources/k8s"
 )
 
@@ -80,6 +83,27 @@ func (c *Client) Services(ctx context.Context, address string) ([]Service, error
 		return err
 	})
 	return services, failed("list services", address, err)
+}
+
+// Logs returns the last lines of the log of a service of a configured node.
+func (c *Client) Logs(ctx context.Context, address, id string, lines int32) (out []byte, err error) {
+	err = c.call(address, c.mutual(), func(api *client.Client) error {
+		stream, err := api.MachineClient.Logs(ctx, &machine.LogsRequest{Namespace: constants.SystemContainerdNamespace, Id: id, TailLines: lines})
+		if err != nil {
+			return err
+		}
+		for {
+			data, err := stream.Recv()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			out = append(out, data.GetBytes()...)
+		}
+	})
+	return out, failed("read the log of "+id, address, err)
 }
 
 func service(info *machine.ServiceInfo) Service {

@@ -22,7 +22,11 @@ type Status struct {
 	// Orphans and Copies are the objects of the cluster on the platform that no request
 	// owns.
 	Orphans, Copies string
-	Warnings        []string
+	// Phases is how long each phase took, Credentials when those of the cluster end.
+	Phases, Credentials string
+	Warnings            []string
+	// Requests of machines, by name, whose addresses and IDs are shown.
+	Requests map[string]v1alpha1.MachineRequest
 }
 
 // statusIndent is the width of the row names.
@@ -39,6 +43,7 @@ func (s Status) Print(w io.Writer) error {
 		fmt.Fprintf(out, "%-*s%s\n", statusIndent, row[0]+":", strings.Join(lines, "\n"+strings.Repeat(" ", statusIndent)))
 	}
 	printMachines(out, s.Cluster.Status.Machines)
+	printRequests(out, s.Cluster.Status.Machines, s.Requests)
 	printAddons(out, s.Cluster.Status.Addons)
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -49,12 +54,14 @@ func (s Status) rows() [][2]string {
 	rows := [][2]string{
 		{"cluster", cb.Spec.Cluster.Name},
 		{"phase", string(StateOf(cb).Phase)},
+		{"phases", s.Phases},
 		{"endpoint", cb.Status.ControlPlaneEndpoint},
 		{"addresses", pooled(cb)},
 		{"console", cb.Status.ConsoleURL},
 		{"plane", s.Plane},
 		{"addons", addonsReady(cb.Status.Addons)},
 		{"message", s.Message},
+		{"valid", s.Credentials},
 		{"orphans", s.Orphans},
 		{"copies", s.Copies},
 	}
@@ -74,6 +81,21 @@ func printMachines(w io.Writer, machines []v1alpha1.BootstrapMachineStatus) {
 	for _, m := range machines {
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Role, m.Phase, m.IPAddress,
 			word(m.TalosConfigured, "configured"), word(m.Ready, "Ready"))
+	}
+	_ = out.Flush() // to a text
+}
+
+// printRequests prints what the platform reports of machines: all addresses, and IDs.
+func printRequests(w io.Writer, machines []v1alpha1.BootstrapMachineStatus, requests map[string]v1alpha1.MachineRequest) {
+	if len(requests) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	out := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(out, "MACHINE\tADDRESSES\tID ON THE PLATFORM")
+	for _, m := range machines {
+		r := requests[m.Name].Status
+		fmt.Fprintf(out, "%s\t%s\t%s\n", m.Name, strings.Join(r.IPAddresses, " "), r.ProviderID)
 	}
 	_ = out.Flush() // to a text
 }

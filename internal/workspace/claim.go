@@ -66,7 +66,7 @@ func (c Created) Discard(ctx context.Context) error {
 		err = errors.Join(err, c.unlink(), remove(c.PlaneDir(), IsPlane))
 	}
 	if c.newLog {
-		err = errors.Join(err, ignoreMissing(os.Remove(c.LogFile())))
+		err = errors.Join(err, c.removeRecords())
 	}
 	if c.newDir {
 		err = errors.Join(err, mark{Created: true}.removeFrom(c.Dir))
@@ -80,12 +80,17 @@ func (w Workspace) discard(ctx context.Context) error {
 	if w.Rehearsal && IsSim(w.SimDir()) {
 		err = errors.Join(err, sim.Stop(ctx, w.SimDir()), remove(w.SimDir(), IsSim))
 	}
-	err = errors.Join(err, ignoreMissing(os.Remove(w.LogFile())))
+	err = errors.Join(err, w.removeRecords())
 	m, marked := readMark(w.Dir)
 	if usual, e := w.usual(); e == nil && usual == w.Dir && !marked {
 		m.Created = true // below $BUTLER_HOME everything is ours
 	}
 	return errors.Join(err, m.removeFrom(w.Dir))
+}
+
+// removeRecords removes the log and the record of the bootstrap.
+func (w Workspace) removeRecords() error {
+	return errors.Join(ignoreMissing(os.Remove(w.LogFile())), ignoreMissing(os.Remove(w.TimelineFile())))
 }
 
 // Remove removes the state, unless another command has begun to use it.

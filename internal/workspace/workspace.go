@@ -31,6 +31,9 @@ func (w Workspace) SimDir() string { return filepath.Join(w.Dir, "sim") }
 // LogFile is the log of the controllers on the local plane.
 func (w Workspace) LogFile() string { return filepath.Join(w.Dir, "butleradm.log") }
 
+// TimelineFile is the record of what happened in the bootstrap.
+func (w Workspace) TimelineFile() string { return filepath.Join(w.Dir, "timeline.jsonl") }
+
 // Kind is "rehearsal" or "real", for people.
 func (w Workspace) Kind() string {
 	if w.Rehearsal {

@@ -105,7 +105,7 @@ func Rows() []Row {
 		{Fault: fault.Fault{Kind: fault.Hang}, Stage: Create, Cause: diagnosis.PlatformSilent},
 
 		// Harvester, AHV and Google Cloud start such a machine again.
-		{Fault: fault.Fault{Kind: fault.MachineDies, Machine: each}, Stage: Run, Cause: diagnosis.MachineLost, But: but{harvester: "", nutanix: "", gcp: "", azure: diagnosis.MachineFailed}, Ahead: 10 * time.Minute},
+		{Fault: fault.Fault{Kind: fault.MachineDies, Machine: each, After: metav1.Duration{Duration: 2 * time.Second}}, Stage: Run, Cause: diagnosis.MachineLost, But: but{harvester: "", nutanix: "", gcp: "", azure: diagnosis.MachineFailed}, Ahead: 10 * time.Minute},
 		{Fault: fault.Fault{Kind: fault.Drain, Machine: each}, Stage: Run, Cause: ""},
 		{Fault: fault.Fault{Kind: fault.Clone, Machine: each}, Stage: Run, Cause: diagnosis.CopyOnPlatform},
 		{Fault: fault.Fault{Kind: fault.FailedTask, Verb: fault.Delete}, Stage: Delete, Cause: diagnosis.DeletionPending},

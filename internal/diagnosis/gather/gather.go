@@ -51,6 +51,29 @@ func Facts(ctx context.Context, w workspace.Workspace) (diagnosis.Facts, error) 
 	return g.facts, err
 }
 
+// Logs returns the ends of the logs of the services of Talos, by node and service. What could
+// not be read is its text.
+func Logs(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1alpha1.ClusterBootstrap) map[string][]byte {
+	g := &gatherer{Workspace: w, plane: c, cluster: cb}
+	dial, err := g.NewDialer()
+	if err != nil || g.platform(ctx) != nil || g.config == nil {
+		return nil
+	}
+	s := &bootstrap.Session{ClusterBootstrap: cb, Client: c, Live: c, Dial: dial, Clock: time.Now}
+	views, err := s.ViewNodes(ctx, g.config, g.machineRequests(ctx))
+	if err != nil {
+		return nil
+	}
+	out := map[string][]byte{}
+	for _, l := range s.Logs(ctx, views) {
+		if l.Err != nil {
+			l.Text = []byte(l.Err.Error() + "\n")
+		}
+		out[l.Node+"/"+l.Service] = l.Text
+	}
+	return out
+}
+
 // OfPlane returns the facts of a plane whose controllers the caller runs, and of the nodes
 // that a dialer reaches. The Kubernetes API of the cluster is not asked.
 func OfPlane(ctx context.Context, c client.Client, cb *v1alpha1.ClusterBootstrap, dial workspace.Dialer) (diagnosis.Facts, error) {
