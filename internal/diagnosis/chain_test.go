@@ -27,8 +27,10 @@ func ready(status metav1.ConditionStatus, reason, message string) []metav1.Condi
 	return []metav1.Condition{{Type: "Ready", Status: status, Reason: reason, Message: message}}
 }
 
-// with adds facts.
+// with adds facts to a copy.
 func with(f diagnosis.Facts, add ...func(*diagnosis.Facts)) diagnosis.Facts {
+	cluster := *f.Bootstrap
+	f.Bootstrap = &cluster
 	for _, a := range add {
 		a(&f)
 	}
