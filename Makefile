@@ -64,9 +64,8 @@ run: build ## Run the controllers against the current cluster of KUBECONFIG unti
 	@go run ./hack/run $(addprefix $(BIN)/,$(filter-out butleradm,$(BINARIES)))
 
 .PHONY: bench
-bench: build ## Run the benchmarks; print the time of a plane, of rehearsals and of a destroy.
-	go test -ldflags '$(BUTLER_LDFLAGS)' -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./...
-	@go run ./hack/bench -butleradm $(BIN)/butleradm -manifest $(EXAMPLE)
+bench: build ## Measure, and compare with docs/performance.json; an hour. BENCHFLAGS='-only REGEXP' takes a part.
+	@go run ./hack/bench -bin $(BIN) -manifest $(EXAMPLE) -commit $(COMMIT) -json $(BIN)/bench.json $(BENCHFLAGS)
 
 .PHONY: site
 site: ## Build the documentation as a static site into dist/site.

@@ -35,11 +35,12 @@ func TestVersionAndWrongArguments(t *testing.T)           { suite().VersionAndWr
 func TestARequestRunsAndIsGoneAgain(t *testing.T)         { suite().RequestRunsAndIsGoneAgain(t) }
 func TestTheManifestsOfTheGuidesAreAccepted(t *testing.T) { suite().ManifestsAreAccepted(t) }
 
-func BenchmarkPendingToRunning(b *testing.B)   { suite().PendingToRunning(b) }
-func BenchmarkRequestsPerMachine(b *testing.B) { suite().RequestsPerMachine(b) }
-func BenchmarkAtRest(b *testing.B)             { suite().AtRest(b) }
-func BenchmarkLag(b *testing.B)                { suite().Lag(b) }
-func BenchmarkRealistic(b *testing.B)          { suite().Realistic(b) }
+func BenchmarkPendingToRunning(b *testing.B) { suite().PendingToRunning(b) }
+func BenchmarkBaseline(b *testing.B)         { suite().Baseline(b) }
+func BenchmarkDeletionCalls(b *testing.B)    { suite().DeletionCalls(b) }
+func BenchmarkAtRest(b *testing.B)           { suite().AtRest(b) }
+func BenchmarkLag(b *testing.B)              { suite().Lag(b) }
+func BenchmarkRealistic(b *testing.B)        { suite().Realistic(b) }
 
 // reach points the ProviderConfig at the simulator, whose authority the driver trusts.
 func reach(t testing.TB, api facade.API, c *v1alpha1.ProviderConfig, credentials map[string][]byte) {

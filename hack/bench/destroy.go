@@ -15,58 +15,63 @@ import (
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/hack/butleradm"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
-// controlPlanes is the number of control planes in the manifest.
-const controlPlanes = 3
+const (
+	// destroyed is how many machines a cluster has that is destroyed: a manifest has
+	// ten workers at most. BenchmarkDestroy has more of them, without a plane.
+	destroyed = 10
+	// controlPlanes is the number of control planes in the manifest.
+	controlPlanes = 3
+)
 
 // destruction measures the destroy of a cluster whose bootstrap is stopped as soon as
 // all its machines run.
-func destruction(ctx context.Context, cli *butleradm.CLI, file string) (time.Duration, error) {
-	dir := filepath.Join(cli.Home(), "destroyed")
-	path, err := grown(cli, file)
+func destruction(ctx context.Context, l *lab) (values, error) {
+	dir := filepath.Join(l.cli.Home(), "destroyed")
+	path, err := grown(l)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	m, err := manifest.Load(path)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	if err := machines(ctx, cli, "bootstrap", string(m.Provider.Spec.Provider), "-c", path, "--rehearse", "--state-dir", dir, "--output", "json"); err != nil {
-		return 0, err
+	if err := startMachines(ctx, l, "bootstrap", string(m.Provider.Spec.Provider), "-c", path, "--rehearse", "--state-dir", dir, "--output", "json"); err != nil {
+		return nil, err
 	}
 	start := time.Now()
-	err = cli.Run(ctx, "destroy", m.Cluster.Name, "--yes", "--state-dir", dir)
+	_, err = l.cli.Output(ctx, "destroy", m.Cluster.Name, "--yes", "--state-dir", dir, "--output", "json")
 	took := time.Since(start)
-	return took, errors.Join(err, cli.Run(ctx, "sim", "stop", "--state-dir", dir))
+	_, stopped := l.cli.Output(ctx, "sim", "stop", "--state-dir", dir)
+	return values{"took": took.Seconds()}, errors.Join(err, stopped)
 }
 
 // grown is the manifest with as many machines as are destroyed.
-func grown(cli *butleradm.CLI, file string) (path string, err error) {
+func grown(l *lab) (path string, err error) {
 	const workers = "    workers:\n      replicas: "
-	data, err := os.ReadFile(file)
+	data, err := os.ReadFile(l.manifest)
 	if err != nil {
 		return "", err
 	}
 	before, after, ok := strings.Cut(string(data), workers)
 	if !ok {
-		return "", fmt.Errorf("%s has no workers", file)
+		return "", fmt.Errorf("%s has no workers", l.manifest)
 	}
 	_, after, _ = strings.Cut(after, "\n")
-	path = filepath.Join(cli.Home(), "destroyed.yaml")
+	path = filepath.Join(l.cli.Home(), "destroyed.yaml")
 	text := fmt.Sprintf("%s%s%d\n%s", before, workers, destroyed-controlPlanes, after)
 	return path, os.WriteFile(path, []byte(text), 0o600)
 }
 
-// machines interrupts a bootstrap as soon as they run.
-func machines(ctx context.Context, cli *butleradm.CLI, args ...string) error {
+// startMachines interrupts a bootstrap as soon as its machines run.
+func startMachines(ctx context.Context, l *lab, args ...string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	cmd := cli.Command(ctx, args...)
-	cmd.Stdout = nil
+	cmd := l.cli.Command(ctx, args...)
+	cmd.Stdout, cmd.Stderr = nil, nil
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err

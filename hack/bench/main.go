@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures what a user waits for: the local plane, the rehearsal
-// of a cluster, how far that is from the critical path when every part takes as
-// long as a real one, and the end of a cluster.
+// Command bench measures what a user waits and pays for, prints it as a table, and
+// compares it with the committed run: the plane, rehearsals, many machines, their
+// end, and the size of it all. docs/performance.md explains the rows.
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -16,159 +15,186 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
+	"regexp"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/butlerdotdev/butler/hack/butleradm"
-	"github.com/butlerdotdev/butler/internal/addon"
-	"github.com/butlerdotdev/butler/internal/manifest"
-	"github.com/butlerdotdev/butler/internal/sim/datacenter"
-	"github.com/butlerdotdev/butler/internal/version"
 )
 
-const (
-	planeGoal     = 3 * time.Second
-	rehearsalGoal = 60 * time.Second
-	destroyGoal   = 60 * time.Second
-	planeRuns     = 3
-	// destroyed is how many machines a cluster has that is destroyed: a manifest has
-	// ten workers at most. BenchmarkDestroy has more of them, without a plane.
-	destroyed = 10
-	// overhead is how much longer than its critical path a rehearsal may take.
-	overhead = 1.10
-)
+// settings are the flags.
+type settings struct {
+	bin, manifest, committed, json, commit string
+	only                                   *regexp.Regexp
+	update, list                           bool
+}
 
 func main() {
-	path := flag.String("butleradm", "bin/butleradm", "the executable")
-	file := flag.String("manifest", "", "`FILE` with the cluster to rehearse")
-	flag.Parse()
+	s, err := parse(os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := bench(ctx, *path, *file); err != nil {
+	if err := run(ctx, s, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(ctx context.Context, path, file string) (err error) {
-	cli, err := butleradm.New(path)
+func parse(args []string) (s settings, err error) {
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.StringVar(&s.bin, "bin", "bin", "`DIR` with the executables")
+	f.StringVar(&s.manifest, "manifest", "configs/examples/harvester-ha.yaml", "`FILE` with the cluster to rehearse")
+	f.StringVar(&s.committed, "committed", "docs/performance.json", "`FILE` with the run to compare with")
+	f.StringVar(&s.json, "json", "bin/bench.json", "`FILE` to write")
+	f.StringVar(&s.commit, "commit", "unknown", "commit that is measured")
+	f.BoolVar(&s.update, "update", false, "write what was measured to the committed run as well")
+	f.BoolVar(&s.list, "list", false, "list the measures and run nothing")
+	only := f.String("only", "", "`REGEXP` of the measures to take; all if it is empty")
+	if err := f.Parse(args); err != nil {
+		return s, err
+	}
+	if f.NArg() > 0 {
+		return s, fmt.Errorf("unknown argument %q", f.Arg(0))
+	}
+	s.only, err = regexp.Compile(*only)
+	return s, err
+}
+
+func run(ctx context.Context, s settings, out io.Writer) error {
+	chosen, err := choose(measures(), s.only)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, cli.Close()) }()
-	for i := range planeRuns {
-		took, err := plane(ctx, cli, filepath.Join(cli.Home(), fmt.Sprintf("plane-%d", i)))
-		if err != nil {
-			return err
+	if s.list {
+		for _, m := range chosen {
+			fmt.Fprintln(out, m.name)
 		}
-		row("plane ready", took, planeGoal)
+		return nil
 	}
-	took, err := rehearsal(ctx, cli, file, datacenter.Instant)
+	before, err := readRecord(s.committed)
 	if err != nil {
 		return err
 	}
-	row("rehearsal ready", took, rehearsalGoal)
-	if took, err = destruction(ctx, cli, file); err != nil {
-		return err
-	}
-	row(fmt.Sprintf("destroy %d", destroyed), took, destroyGoal)
-	return realistic(ctx, cli, file)
-}
-
-// realistic compares a rehearsal in which everything takes its time with the
-// longest chain of what has to wait for each other.
-func realistic(ctx context.Context, cli *butleradm.CLI, file string) error {
-	profile, err := datacenter.ProfileNamed(datacenter.Realistic)
+	now, failed, err := take(ctx, s, chosen, before, printer{out})
 	if err != nil {
 		return err
 	}
-	took, err := rehearsal(ctx, cli, file, datacenter.Realistic)
-	if err != nil {
+	if err := now.write(s.json); err != nil {
 		return err
 	}
-	path, err := criticalPath(profile, file)
-	if err != nil {
-		return err
+	if s.update {
+		return errors.Join(verdict(0, failed), before.merged(now).write(s.committed))
 	}
-	row("critical path", path, path)
-	row("realistic ready", took, time.Duration(float64(path)*overhead))
-	fmt.Printf("wall time is %.2f times the critical path, goal %.2f\n", took.Seconds()/path.Seconds(), overhead)
-	return nil
+	return verdict(worse(chosen, now), failed)
 }
 
-// criticalPath of a cluster without a load balancer: machines are made side by
-// side, the first control plane brings up etcd and its API server, and all nodes
-// become Ready from there on, with the network, which is the first of the addons.
-// The others follow level by level.
-func criticalPath(p datacenter.Profile, file string) (time.Duration, error) {
-	m, err := manifest.Load(file)
-	if err != nil {
-		return 0, err
+// choose returns the measures whose names match.
+func choose(all []measure, only *regexp.Regexp) ([]measure, error) {
+	chosen := slices.DeleteFunc(all, func(m measure) bool { return !only.MatchString(m.name) })
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("no measure matches %q; -list lists them", only)
 	}
-	addons, err := addon.For(m.Cluster.Spec, addon.Facts{Version: version.Version})
-	if err != nil {
-		return 0, err
-	}
-	levels, err := addon.Levels(addons)
-	if err != nil {
-		return 0, err
-	}
-	nodes := p.Create + p.Boot + p.Etcd + p.APIServer + p.NodeReady
-	return nodes + time.Duration(len(levels)-1)*p.Chart, nil
+	return chosen, nil
 }
 
-func row(what string, took, goal time.Duration) {
-	verdict := "ok"
-	if took > goal {
-		verdict = "too slow"
-	}
-	fmt.Printf("%-16s %6.2fs   goal %3.0fs   %s\n", what, took.Seconds(), goal.Seconds(), verdict)
-}
-
-// plane starts a plane in an empty folder and stops it as soon as it is ready.
-func plane(ctx context.Context, cli *butleradm.CLI, dir string) (time.Duration, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	cmd := cli.Command(ctx, "plane", "--state-dir", dir)
-	cmd.Stdout = nil
-	out, err := cmd.StdoutPipe()
+// take runs the experiments of the chosen measures.
+func take(ctx context.Context, s settings, chosen []measure, before record, p printer) (now record, failed int, err error) {
+	l, err := s.lab()
 	if err != nil {
-		return 0, err
+		return now, 0, err
 	}
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		return 0, err
+	defer func() { err = errors.Join(err, l.cli.Close()) }()
+	speed := calibrate()
+	now = record{Time: time.Now().UTC().Truncate(time.Second), Commit: s.commit, Values: map[string]taken{}}
+	if now.Machine, err = describe(speed); err != nil {
+		return now, 0, err
 	}
-	ready := sawKubeconfig(out)
-	took := time.Since(start)
-	stop()
-	_, _ = io.Copy(io.Discard, out)
-	err = cmd.Wait()
-	if !ready {
-		return 0, fmt.Errorf("butleradm plane ended before it was ready: %w", err)
-	}
-	return took, nil
-}
-
-func sawKubeconfig(out io.Reader) bool {
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if strings.HasPrefix(lines.Text(), "kubeconfig: ") {
-			return true
+	p.head()
+	for _, e := range experiments() {
+		wanted := slices.DeleteFunc(slices.Clone(chosen), func(m measure) bool { return m.experiment != e.name })
+		if len(wanted) == 0 {
+			continue
+		}
+		if err := now.observe(ctx, l, e, wanted, before, p); err != nil {
+			failed++
+			p.failed(e.name, err)
+		}
+		if ctx.Err() != nil {
+			return now, failed, ctx.Err()
 		}
 	}
-	return false
+	now.divide(chosen, before, p)
+	return now, failed, nil
 }
 
-// rehearsal measures the bootstrap of the manifest's cluster to Ready, and stops its simulator.
-func rehearsal(ctx context.Context, cli *butleradm.CLI, file, profile string) (time.Duration, error) {
-	m, err := manifest.Load(file)
+func (s settings) lab() (*lab, error) {
+	cli, err := butleradm.New(filepath.Join(s.bin, "butleradm"))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	dir := filepath.Join(cli.Home(), profile)
-	start := time.Now()
-	err = cli.Run(ctx, "bootstrap", string(m.Provider.Spec.Provider), "-c", file, "--rehearse", "--profile", profile, "--state-dir", dir)
-	took := time.Since(start)
-	return took, errors.Join(err, cli.Run(ctx, "sim", "stop", "--state-dir", dir))
+	return &lab{cli: cli, bin: s.bin, manifest: s.manifest}, nil
+}
+
+// observe runs an experiment and records its measures. The speed of the machine is that
+// before and after it.
+func (r record) observe(ctx context.Context, l *lab, e experiment, wanted []measure, before record, p printer) error {
+	speed := calibrate()
+	found, err := e.run(ctx, l)
+	if err != nil {
+		return err
+	}
+	speed = (speed + calibrate()) / 2
+	for _, m := range wanted {
+		value, ok := found[m.key]
+		if !ok {
+			err = errors.Join(err, fmt.Errorf("it did not measure %q", m.key))
+			continue
+		}
+		r.add(m, taken{Value: value, Unit: m.unit, Speed: speed}, before, p)
+	}
+	return err
+}
+
+// divide records the measures that are quotients of others.
+func (r record) divide(chosen []measure, before record, p printer) {
+	for _, m := range chosen {
+		over, ok := r.Values[m.over[0]]
+		under, known := r.Values[m.over[1]]
+		if m.experiment == "" && ok && known {
+			r.add(m, taken{Value: over.Value * over.Speed / (under.Value * under.Speed), Speed: over.Speed}, before, p)
+		}
+	}
+}
+
+func (r record) add(m measure, t taken, before record, p printer) {
+	t.Target = m.target
+	if old, ok := before.Values[m.name]; ok {
+		t.Ratio = m.ratio(t, old)
+	}
+	r.Values[m.name] = t
+	p.row(m, t)
+}
+
+// worse counts the measures that are worse than they may be.
+func worse(chosen []measure, now record) (n int) {
+	for _, m := range chosen {
+		if t := now.Values[m.name]; t.Ratio != 0 && m.worse(t.Ratio) {
+			n++
+		}
+	}
+	return n
+}
+
+func verdict(worse, failed int) error {
+	if worse == 0 && failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d measures are worse than the committed run by more than their margin (!), %d experiments failed", worse, failed)
 }

@@ -49,13 +49,16 @@ var rules = []Rule{
 	{
 		Packages: "internal/controller/machinerequest",
 		May:      []string{"api/v1alpha1", "provider", "internal/controller/request"},
-		InTests:  []string{"provider/inmemory", "internal/controller/crashtest", "internal/controller/session"},
+		InTests:  []string{"provider/inmemory", "internal/controller/baseline", "internal/controller/crashtest", "internal/controller/session", "internal/procstat"},
 	},
 	{
 		Packages: "internal/controller/loadbalancerrequest",
 		May:      []string{"api/v1alpha1", "provider", "internal/controller/request"},
 		InTests:  []string{"provider/inmemory", "internal/controller/crashtest", "internal/controller/session"},
 	},
+	// Benchmarks compare with it.
+	{Packages: "internal/controller/baseline", May: []string{"api/v1alpha1", "provider", "internal/controller/session"}},
+	{Packages: "internal/procstat"},
 	{Packages: "internal/controller/controllertest", May: []string{"api/v1alpha1", "internal/controller/program", "internal/plane", "internal/plane/planetest"}},
 	{Packages: "internal/controller/crashtest", May: []string{"api/v1alpha1", "provider", "internal/controller/session"}},
 	{
@@ -81,7 +84,7 @@ var rules = []Rule{
 		May: []string{
 			"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap", "internal/controller/lag", "internal/controller/metric", "internal/ipam", "internal/step", "internal/talos", "internal/tenant",
 		},
-		InTests: []string{"config/clusterapi", "internal/pki", "internal/controller/crashtest", "internal/controller/ipallocation", "internal/controller/program", "internal/plane"},
+		InTests: []string{"config/clusterapi", "internal/pki", "internal/controller/crashtest", "internal/controller/ipallocation", "internal/controller/program", "internal/plane", "internal/procstat"},
 	},
 	{Packages: "internal/controller/butlercontroller", May: []string{"internal/addon/source", "internal/controller/butlerconfig", "internal/controller/ipallocation", "internal/controller/program", "internal/controller/team", "internal/controller/tenantcluster", "internal/talos"}},
 	{Packages: "internal/controller/team", May: []string{"api/v1alpha1", "internal/controller/lag", "internal/controller/tenantcluster"}, InTests: []string{"internal/controller/program"}},
@@ -171,7 +174,14 @@ var rules = []Rule{
 		Packages: "internal/providerbinary",
 		May: []string{
 			"api/v1alpha1", "internal/pki", "internal/plane", "internal/plane/planetest",
-			"internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/simtest",
+			"internal/procstat", "internal/sim/datacenter", "internal/sim/facade", "internal/sim/fault", "internal/sim/simtest",
+		},
+	},
+	{
+		Packages: "internal/providerbinary/baseline",
+		May: []string{
+			"api/v1alpha1", "internal/controller/baseline", "internal/controller/program", "internal/controller/session", "internal/version",
+			"provider", "provider/aws", "provider/azure", "provider/gcp", "provider/harvester", "provider/nutanix", "provider/proxmox",
 		},
 	},
 	{Packages: "internal/sim/front", May: []string{"internal/pki", "internal/plane", "internal/sim/audit", "internal/sim/fault", "internal/sim/network", "provider/tag"}},
@@ -303,8 +313,9 @@ var rules = []Rule{
 	{
 		Packages: "hack/...",
 		May: []string{
-			"api/v1alpha1", "charts", "hack/butleradm", "config/admission", "config/crd", "internal/addon", "internal/arch", "internal/controller/metric", "internal/image/...", "internal/manifest", "internal/plane",
+			"api/v1alpha1", "charts", "config/admission", "config/crd", "hack/butleradm", "internal/addon", "internal/arch", "internal/controller/metric", "internal/image/...", "internal/manifest", "internal/plane", "internal/procstat", "internal/sim/datacenter",
 			"internal/reason", "internal/sim/datacenter", "internal/ui", "internal/version",
+			"internal/ui", "internal/version",
 		},
 		InTests: []string{"internal/image/imagetest"},
 	},

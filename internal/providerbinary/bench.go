@@ -11,49 +11,83 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/procstat"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 )
 
-// PendingToRunning measures how fast requests that wait already become running machines.
+// PendingToRunning measures how fast requests that wait already become running machines, and
+// what each of them costs: writes to the cluster, calls to the platform, time of the binary and
+// its memory.
 func (s Suite) PendingToRunning(b *testing.B) {
-	for _, n := range []int{100, 1000} {
+	s.each(b, []int{100, 1000, 10000}, func(f *fixture, t testing.TB) *process { return f.startBinary(t) })
+}
+
+// Baseline is PendingToRunning with another binary: the same driver, and a controller that
+// polls every ten seconds with one worker.
+func (s Suite) Baseline(b *testing.B) {
+	binary, err := planetest.Build(b.Context(), "github.com/butlerdotdev/butler/internal/providerbinary/baseline")
+	Must(b, err)
+	s.each(b, []int{100, 1000}, func(f *fixture, t testing.TB) *process {
+		f.binary = binary
+		return f.startBinary(t, "--provider", string(s.Platform.Type))
+	})
+}
+
+func (s Suite) each(b *testing.B, sizes []int, start func(*fixture, testing.TB) *process) {
+	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				f := s.waiting(b, n, nil)
+				s.crowd(b, n, start)
 				b.StartTimer()
-				began := time.Now()
-				f.startBinary(b)
-				allRunning(b, f.client, n)
-				b.ReportMetric(float64(n)/time.Since(began).Seconds(), "machines/s")
 			}
 		})
 	}
 }
 
-// RequestsPerMachine counts the requests of the binary to the cluster and to the platform,
-// first until machines run and then until they are gone. Those to the cluster go through a
-// proxy, so that the time says nothing.
-func (s Suite) RequestsPerMachine(b *testing.B) {
+// crowd has a binary work on n requests.
+func (s Suite) crowd(b *testing.B, n int, start func(*fixture, testing.TB) *process) {
+	platform := &counter{}
+	f := s.waiting(b, n, platform)
+	before := f.writes(b)
+	b.StartTimer()
+	began := time.Now()
+	p := start(f, b)
+	allRunning(b, f.client, n)
+	took := time.Since(began)
+	b.StopTimer()
+	each := func(total float64, unit string) { b.ReportMetric(total/float64(n), unit+"/machine") }
+	b.ReportMetric(float64(n)/took.Seconds(), "machines/s")
+	each(f.writes(b)-before, "writes")
+	each(float64(platform.reads()+platform.writes()), "calls")
+	b.Logf("platform, per machine:\n%s", platform.table(n))
+	used, err := procstat.Of(p.Process.Pid)
+	if err != nil {
+		b.Logf("CPU and memory are not known: %v", err)
+		return
+	}
+	each(float64(used.CPU.Milliseconds()), "ms-cpu")
+	b.ReportMetric(used.Peak, "MiB-peak")
+}
+
+// DeletionCalls counts the calls of the binary to the platform until machines are gone.
+func (s Suite) DeletionCalls(b *testing.B) {
 	const n = 100
 	for b.Loop() {
-		requests, platform := &counter{}, &counter{}
+		platform := &counter{}
 		f := s.waiting(b, n, platform)
-		f.kubeconfig = requests.before(b, f.kubeconfig)
 		f.startBinary(b)
 		allRunning(b, f.client, n)
-		b.ReportMetric(float64(requests.writes())/n, "writes/machine")
-		b.ReportMetric(float64(platform.reads())/n, "platform-reads/machine")
-		b.ReportMetric(float64(platform.writes())/n, "platform-writes/machine")
-		b.Logf("platform, per machine:\n%s", platform.table(n))
 		platform.reset()
 		Must(b, f.client.DeleteAllOf(b.Context(), &v1alpha1.MachineRequest{}, client.InNamespace(namespace)))
 		allGone(b, f.client, n)
-		b.ReportMetric(float64(platform.reads())/n, "platform-reads/deletion")
+		b.ReportMetric(float64(platform.reads()+platform.writes())/n, "calls/deletion")
 		b.Logf("platform, per deletion:\n%s", platform.table(n))
 	}
 }
@@ -105,18 +139,25 @@ func (s Suite) waiting(b *testing.B, n int, calls *counter) *fixture {
 	return f
 }
 
-// create creates n requests.
+// create creates n requests, eight at a time.
 func (f *fixture) create(b *testing.B, n int) {
 	b.Helper()
+	group, ctx := errgroup.WithContext(b.Context())
+	group.SetLimit(8)
 	for i := range n {
-		name := fmt.Sprintf("m-%04d", i)
-		r := &v1alpha1.MachineRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-		r.Spec = v1alpha1.MachineRequestSpec{
+		group.Go(func() error { return f.client.Create(ctx, f.request(fmt.Sprintf("m-%05d", i))) })
+	}
+	Must(b, group.Wait())
+}
+
+func (f *fixture) request(name string) *v1alpha1.MachineRequest {
+	return &v1alpha1.MachineRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1alpha1.MachineRequestSpec{
 			ProviderRef: v1alpha1.ProviderReference{Name: f.config.Name}, MachineName: name,
-			Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 1024, DiskGB: 20, // 1,000 fit into the simulated nodes
+			Role: v1alpha1.RoleWorker, CPU: 2, MemoryMB: 1024, DiskGB: 20,
 			TalosVersion: "v1.9.2", // that of the guides, for platforms that look their image up
-		}
-		Must(b, f.client.Create(b.Context(), r))
+		},
 	}
 }
 
@@ -125,7 +166,7 @@ func (f *fixture) create(b *testing.B, n int) {
 // API server ends watches of a kind whose CRD has just been accepted, so a watch that
 // ends is opened again; it begins with every request that exists.
 func allRunning(b *testing.B, c client.WithWatch, n int) map[string]time.Time {
-	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
 	defer cancel()
 	up := map[string]time.Time{}
 	for len(up) < n && ctx.Err() == nil {

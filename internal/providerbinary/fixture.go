@@ -36,6 +36,7 @@ const namespace = "butler-system"
 // fixture is a cluster with a ProviderConfig, a simulated platform, and the binary that is
 // to be started between them.
 type fixture struct {
+	plane       *plane.Plane
 	client      client.WithWatch
 	kubeconfig  string // of the binary, with the permissions of the chart alone
 	binary      string
@@ -49,7 +50,7 @@ func (s Suite) start(t testing.TB, profile datacenter.Profile, calls *counter) *
 	t.Helper()
 	log.SetLogger(logr.Discard())
 	p := planetest.Start(t, plane.Options{AdmissionOff: []string{"ServiceAccount"}})
-	f := &fixture{client: newClient(t, p), binary: s.binary(t), config: &v1alpha1.ProviderConfig{}}
+	f := &fixture{plane: p, client: newClient(t, p), binary: s.binary(t), config: &v1alpha1.ProviderConfig{}}
 	Documented(t, s.page(), f.config)
 	o := simtest.Options{Dir: t.TempDir(), Platform: s.Platform, Profile: profile, Seed: s.seed(t, f.config)}
 	if calls != nil {
@@ -131,12 +132,18 @@ func (s Suite) limited(t testing.TB, p *plane.Plane, c client.Client, secret str
 	return path
 }
 
+// process is the binary as it runs.
+type process struct {
+	*exec.Cmd
+	*planetest.Output
+}
+
 // startBinary runs the binary until the test ends.
-func (f *fixture) startBinary(t testing.TB) *planetest.Output {
+func (f *fixture) startBinary(t testing.TB, args ...string) *process {
 	t.Helper()
 	out := &planetest.Output{}
 	secret := namespace + "/" + f.config.Spec.CredentialsRef.Name
-	cmd := exec.Command(f.binary, "--kubeconfig", f.kubeconfig, "--leader-elect", "--credentials-secrets", secret)
+	cmd := exec.Command(f.binary, append([]string{"--kubeconfig", f.kubeconfig, "--leader-elect", "--credentials-secrets", secret}, args...)...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Dir = filepath.Dir(f.kubeconfig)
 	Must(t, cmd.Start())
@@ -148,7 +155,7 @@ func (f *fixture) startBinary(t testing.TB) *planetest.Output {
 			t.Errorf("the binary ended with %v:\n%s", err, out)
 		}
 	})
-	return out
+	return &process{cmd, out}
 }
 
 func (f *fixture) hasEvents(t testing.TB, reasons ...string) {

@@ -31,6 +31,7 @@ func (s Suite) lag(b *testing.B, n int) {
 	f.create(b, n)
 	lags := running.until(allRunning(b, f.client, n))
 	b.ReportMetric(lags[len(lags)/2].Seconds(), "s-lag-p50")
+	b.ReportMetric(lags[len(lags)*99/100].Seconds(), "s-lag-p99")
 	b.ReportMetric(lags[len(lags)-1].Seconds(), "s-lag-max")
 }
 

@@ -92,7 +92,7 @@ func (s Suite) ManifestsAreAccepted(t *testing.T) {
 // again.
 func (s Suite) RequestRunsAndIsGoneAgain(t *testing.T) {
 	f := s.start(t, datacenter.Profile{}, nil)
-	logs := f.startBinary(t)
+	logs := f.startBinary(t).Output
 	r := &v1alpha1.MachineRequest{}
 	Documented(t, s.page(), r)
 	r.Spec.UserData += "# canary " + strings.Repeat("x", 3000)

@@ -5,66 +5,89 @@ package machinerequest
 
 import (
 	"fmt"
-	"net/http"
+	"os"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/controller/baseline"
+	"github.com/butlerdotdev/butler/internal/controller/controllertest"
+	"github.com/butlerdotdev/butler/internal/controller/request"
+	"github.com/butlerdotdev/butler/internal/controller/session"
+	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/procstat"
+	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/inmemory"
 )
 
-// writes counts the requests of the reconciler that change something.
-type writes struct {
-	http.RoundTripper
-	n *atomic.Int64
-}
-
-func (w writes) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet {
-		w.n.Add(1)
-	}
-	return w.RoundTripper.RoundTrip(r)
-}
-
-// BenchmarkPendingToRunning measures how fast requests that wait already become
-// running machines on a platform that costs nothing.
+// BenchmarkPendingToRunning measures how fast requests that wait already become running
+// machines on a platform that costs nothing, and what each of them costs in this process.
 func BenchmarkPendingToRunning(b *testing.B) {
-	for _, n := range []int{100, 1000} {
+	crowds(b, inmemory.Options{Push: true}, func(m manager.Manager, s *session.Sessions) error {
+		return Register(m, request.Options{Type: v1alpha1.ProviderHarvester, Sessions: s})
+	})
+}
+
+// BenchmarkBaseline is the same with a controller that polls every ten seconds with one worker.
+func BenchmarkBaseline(b *testing.B) { crowds(b, inmemory.Options{}, baseline.Register) }
+
+func crowds(b *testing.B, o inmemory.Options, register func(manager.Manager, *session.Sessions) error) {
+	for _, n := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				benchmark(b, n)
+				crowd(b, n, o, register)
+				b.StartTimer()
 			}
 		})
 	}
 }
 
-func benchmark(b *testing.B, n int) {
-	w := newFixture(b, inmemory.Options{Push: true})
-	w.stop()
-	w.Must(w.Create(w.Context(), w.Secret()))
-	w.Must(w.Create(w.Context(), w.Config(v1alpha1.ProviderHarvester)))
+func crowd(b *testing.B, n int, o inmemory.Options, register func(manager.Manager, *session.Sessions) error) {
+	w := idleFixture(b, api, inmemory.New(o))
+	w.Configure()
 	fill(w, n)
-	var count atomic.Int64
-	counted := *api
-	counted.Wrap(func(rt http.RoundTripper) http.RoundTripper { return writes{rt, &count} })
-	w.API = &counted
+	m := w.Manager()
+	s := session.New(session.Options{
+		Provider: provider.Provider{Type: v1alpha1.ProviderHarvester, Connect: w.connect}, Cache: m.GetClient(), Live: m.GetAPIReader(),
+	})
+	w.Must(m.Add(s))
+	w.Must(register(m, s))
+	written, err := planetest.Writes(b.Context(), api)
+	w.Must(err)
+	used := cpu(b)
 	b.StartTimer()
 	began := time.Now()
-	stop := w.start()
+	stop := controllertest.Run(w, m)
 	running(w, n)
 	took := time.Since(began)
 	b.StopTimer()
-	b.ReportMetric(float64(n)/took.Seconds(), "machines/s")
-	b.ReportMetric(float64(count.Load())/float64(n), "writes/machine")
+	used = cpu(b) - used
+	now, err := planetest.Writes(b.Context(), api)
+	w.Must(err)
 	stop()
-	b.StartTimer()
+	each := func(total float64, unit string) { b.ReportMetric(total/float64(n), unit+"/machine") }
+	b.ReportMetric(float64(n)/took.Seconds(), "machines/s")
+	each(now-written, "writes")
+	each(float64(calls(w.platform)), "calls")
+	each(float64(used.Milliseconds()), "ms-cpu")
+	if s, err := procstat.Of(os.Getpid()); err == nil {
+		b.ReportMetric(s.Peak, "MiB-peak")
+	}
+}
+
+// calls are those that a platform has had about machines.
+func calls(p *inmemory.Platform) (n int) {
+	for _, op := range []inmemory.Op{inmemory.Create, inmemory.Observe, inmemory.List, inmemory.Delete} {
+		n += p.Calls(op)
+	}
+	return n
 }
 
 // BenchmarkAtRest measures what machines cost at which nothing happens, on a platform
@@ -128,19 +151,22 @@ func fill(w *fixture, n int) {
 	done.Wait()
 }
 
+// running waits until n machines run. It watches: to list all of them again and again would
+// take a good part of the processors.
 func running(w *fixture, n int) {
-	for {
-		var list v1alpha1.MachineRequestList
-		w.Must(w.List(w.Context(), &list, client.InNamespace(w.Namespace)))
-		up := 0
-		for i := range list.Items {
-			if list.Items[i].Status.Phase == v1alpha1.MachineRunning {
-				up++
+	up := map[string]bool{}
+	for len(up) < n {
+		watch, err := w.Watch(w.Context(), &v1alpha1.MachineRequestList{}, client.InNamespace(w.Namespace))
+		w.Must(err)
+		for e := range watch.ResultChan() {
+			r, ok := e.Object.(*v1alpha1.MachineRequest)
+			if ok && r.Status.Phase == v1alpha1.MachineRunning {
+				up[r.Name] = true
+			}
+			if len(up) == n {
+				break
 			}
 		}
-		if up == n {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
+		watch.Stop()
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/procstat"
 )
 
 // BenchmarkTenants measures what butler-controller, as a process of its own, costs for each
@@ -197,22 +198,9 @@ func (p *process) usage(t *trial) (u usage) {
 	var err error
 	u.passes, err = p.passes(t.Context())
 	t.Must(err)
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
+	s, err := procstat.Of(p.Process.Pid)
 	t.Must(err)
-	_, after, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(after)
-	const perSecond = 100 // of the ticks, on every platform that Go runs on
-	for _, field := range fields[11:13] {
-		ticks, err := strconv.Atoi(field)
-		t.Must(err)
-		u.cpu += time.Duration(ticks) * time.Second / perSecond
-	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	t.Must(err)
-	_, after, _ = strings.Cut(string(status), "VmRSS:")
-	kib, err := strconv.Atoi(strings.Fields(after)[0])
-	t.Must(err)
-	u.resident = float64(kib) / 1024
+	u.cpu, u.resident = s.CPU, s.Resident
 	return u
 }
 
