@@ -12,26 +12,21 @@ import (
 // reports instead of its own. Nothing else changes with it.
 const ReportVersion = "--report-version="
 
-func (p *Plane) etcdArgs(f certFiles) []string {
+func (p *Plane) etcdArgs() []string {
 	return []string{
 		"--data-dir=" + dataDir(p.options.Dir),
-		"--cert-file=" + f.cert("etcd"),
-		"--key-file=" + f.key("etcd"),
-		"--trusted-ca-file=" + f.cert("etcd-ca"),
 		"--quota-backend-bytes=" + strconv.FormatInt(p.options.Quota, 10),
 	}
 }
 
-func (p *Plane) apiServerArgs(f certFiles, etcd string) []string {
+func (p *Plane) apiServerArgs(f certFiles) []string {
 	host, port := hostPort(p.listener)
 	args := []string{
 		"--bind-address=" + host,
 		"--secure-port=" + strconv.Itoa(port),
 		"--advertise-address=" + host,
-		"--etcd-servers=https://" + etcd,
-		"--etcd-cafile=" + f.cert("etcd-ca"),
-		"--etcd-certfile=" + f.cert("etcd-client"),
-		"--etcd-keyfile=" + f.key("etcd-client"),
+		// The address follows on standard input, once etcd listens.
+		"--etcd-servers=http://127.0.0.1:0",
 		"--tls-cert-file=" + f.cert("apiserver"),
 		"--tls-private-key-file=" + f.key("apiserver"),
 		"--client-ca-file=" + f.cert("ca"),

@@ -26,7 +26,7 @@ type child struct {
 	name   string
 	log    string
 	cmd    *exec.Cmd
-	stdin  io.Closer
+	stdin  io.WriteCloser
 	first  chan string   // the first report: "ready …" or "error …"
 	ended  chan struct{} // closed when the process is gone
 	report string        // the last report, valid once ended
@@ -48,9 +48,6 @@ func (p *Plane) launch(ctx context.Context, name string, args []string) (*child,
 	cmd := exec.Command(p.options.Executable, append([]string{"component", name}, args...)...)
 	cmd.Dir = filepath.Join(p.options.Dir, "etcd")
 	cmd.Stderr = log
-	// A component is small, and allocates most while it starts: with half of the
-	// collections it starts with a third less work. A value of the environment overrides it.
-	cmd.Env = append([]string{"GOGC=200"}, os.Environ()...)
 	cmd.ExtraFiles = []*os.File{p.lock.File(), listener}
 	c := &child{name: name, log: log.Name(), cmd: cmd, first: make(chan string, 1), ended: make(chan struct{})}
 	if err := c.start(); err != nil {
@@ -125,6 +122,14 @@ func (c *child) failure() error {
 		cause = LastLine(c.log)
 	}
 	return fmt.Errorf("%s ended: %s; its log is %s", c.name, cause, c.log)
+}
+
+// send writes a line to the child's standard input.
+func (c *child) send(line string) error {
+	if _, err := fmt.Fprintln(c.stdin, line); err != nil {
+		return fmt.Errorf("report to %s: %w", c.name, err)
+	}
+	return nil
 }
 
 func (c *child) stop() {

@@ -21,8 +21,8 @@ import (
 
 // PKI is what all certificates and tokens of a control plane derive from.
 type PKI struct {
-	CA, FrontProxyCA, EtcdCA pki.CA
-	ServiceAccountKey        []byte
+	CA, FrontProxyCA  pki.CA
+	ServiceAccountKey []byte
 }
 
 // certFiles are the files that the components are started with.
@@ -42,7 +42,7 @@ func (p *Plane) preparePKI() error {
 	authorities := []struct {
 		name string
 		ca   *pki.CA
-	}{{"ca", &p.pki.CA}, {"front-proxy-ca", &p.pki.FrontProxyCA}, {"etcd-ca", &p.pki.EtcdCA}}
+	}{{"ca", &p.pki.CA}, {"front-proxy-ca", &p.pki.FrontProxyCA}}
 	files := certFiles{filepath.Join(p.options.Dir, "pki")}
 	for _, a := range authorities {
 		var err error
@@ -87,12 +87,9 @@ func (p *Plane) issueFiles() (certFiles, error) {
 	err = errors.Join(
 		WriteFile(files.cert("ca"), certificates(p.pki.CA)),
 		WriteFile(files.key("ca"), p.pki.CA.Key),
-		WriteFile(files.cert("etcd-ca"), certificates(p.pki.EtcdCA)),
 		WriteFile(files.cert("front-proxy-ca"), certificates(p.pki.FrontProxyCA)),
 		WriteFile(files.key("sa"), p.pki.ServiceAccountKey),
 		files.issue("apiserver", p.pki.CA, pki.Request{CommonName: "kube-apiserver", Names: names, Server: true}),
-		files.issue("etcd", p.pki.EtcdCA, pki.Request{CommonName: "etcd", Names: []string{"127.0.0.1"}, Server: true, Client: true}),
-		files.issue("etcd-client", p.pki.EtcdCA, pki.Request{CommonName: "kube-apiserver", Client: true}),
 		files.issue("front-proxy-client", p.pki.FrontProxyCA, pki.Request{CommonName: "front-proxy-client", Client: true}),
 	)
 	return files, errors.Join(err, p.issueClients(files))

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	clientv1 "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/typed/apiextensions/v1"
@@ -34,12 +35,27 @@ func (p *Plane) define(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return forEach(ctx, all, func(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition) error {
+		return backdate(ctx, client.ApiextensionsV1().CustomResourceDefinitions(), d.Name)
+	})
+}
+
+// definedAtOnce is how many definitions are written at the same time.
+const definedAtOnce = 4
+
+// forEach calls do for several definitions at a time.
+func forEach(ctx context.Context, all []*apiextensionsv1.CustomResourceDefinition, do func(context.Context, *apiextensionsv1.CustomResourceDefinition) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(definedAtOnce)
 	for _, d := range all {
-		if err := backdate(ctx, client.ApiextensionsV1().CustomResourceDefinitions(), d.Name); err != nil {
-			return fmt.Errorf("define %s: %w", d.Name, err)
-		}
+		group.Go(func() error {
+			if err := do(ctx, d); err != nil {
+				return fmt.Errorf("define %s: %w", d.Name, err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 // backdate makes a definition look older than it is. For two seconds after a
@@ -70,22 +86,20 @@ func Define(ctx context.Context, config *rest.Config, all []*apiextensionsv1.Cus
 	if err != nil {
 		return err
 	}
-	for _, d := range all {
-		if err := applyDefinition(ctx, client, d); err != nil {
-			return fmt.Errorf("define %s: %w", d.Name, err)
-		}
-	}
 	web, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return err
 	}
 	defer web.CloseIdleConnections()
-	for _, d := range all {
-		if err := awaitServed(ctx, web, config.Host, d); err != nil {
-			return fmt.Errorf("%s is not served: %w", d.Name, err)
+	return forEach(ctx, all, func(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition) error {
+		if err := applyDefinition(ctx, client, d); err != nil {
+			return err
 		}
-	}
-	return nil
+		if err := awaitServed(ctx, web, config.Host, d); err != nil {
+			return fmt.Errorf("it is not served: %w", err)
+		}
+		return nil
+	})
 }
 
 func applyDefinition(ctx context.Context, client clientset.Interface, d *apiextensionsv1.CustomResourceDefinition) error {

@@ -19,6 +19,9 @@ func initialMark(dir string) string { return filepath.Join(dir, "etcd", "initial
 
 // beginStore marks the first start of a store, and removes what one that was interrupted has left.
 func beginStore(dir string) error {
+	if err := removeSockets(dir); err != nil {
+		return err
+	}
 	_, err := os.Stat(initialMark(dir))
 	if err == nil {
 		return removeStore(dir)
@@ -30,6 +33,15 @@ func beginStore(dir string) error {
 		return nil // it serves, or did
 	}
 	return WriteFile(initialMark(dir), nil)
+}
+
+// removeSockets removes those of stores that were killed.
+func removeSockets(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, "etcd", "client-*"))
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }
 
 func removeStore(dir string) error {

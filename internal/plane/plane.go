@@ -140,11 +140,7 @@ func (p *Plane) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	address, err := p.startStore(ctx, files)
-	if err != nil {
-		return err
-	}
-	api, err := p.launch(ctx, "kube-apiserver", p.apiServerArgs(files, address))
+	api, err := p.startServers(ctx, files)
 	if err != nil {
 		return err
 	}
@@ -160,26 +156,31 @@ func (p *Plane) start(ctx context.Context) error {
 	return p.startRest(ctx, files)
 }
 
-// startStore starts etcd and returns its address.
-func (p *Plane) startStore(ctx context.Context, files certFiles) (string, error) {
+// startServers starts etcd and the API server, which loads while etcd starts.
+func (p *Plane) startServers(ctx context.Context, files certFiles) (api *child, err error) {
 	if err := beginStore(p.options.Dir); err != nil {
-		return "", err
+		return nil, err
 	}
-	etcd, err := p.launch(ctx, "etcd", p.etcdArgs(files))
+	etcd, err := p.launch(ctx, "etcd", p.etcdArgs())
 	if err != nil {
-		return "", err
+		return nil, err
+	}
+	if api, err = p.launch(ctx, "kube-apiserver", p.apiServerArgs(files)); err != nil {
+		return nil, err
 	}
 	address, err := etcd.ready(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return address, storeBegun(p.options.Dir)
+	if err := storeBegun(p.options.Dir); err != nil {
+		return nil, err
+	}
+	return api, api.send(address)
 }
 
-// serving is the question whether the API server does everything but the two
-// things that it begins a second later: roles and priority classes. An
-// administrator needs neither.
-const serving = "/readyz?exclude=poststarthook/rbac/bootstrap-roles&exclude=poststarthook/scheduling/bootstrap-system-priority-classes"
+// serving is the question whether the API server does everything but create default
+// roles and priority classes. An administrator needs neither.
+const serving = "/readyz?exclude=poststarthook/butler-defaults"
 
 func (p *Plane) startRest(ctx context.Context, files certFiles) error {
 	if len(p.options.Controllers) > 0 {

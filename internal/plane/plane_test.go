@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -32,10 +33,21 @@ func TestPlaneKeepsObjectsAndPortAcrossStarts(t *testing.T) {
 	if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), kept, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	// A role that has lost its rules, and one that is gone, as after an interrupted first start.
+	roles := client.RbacV1().ClusterRoles()
+	discovery := expectDefaults(t, client)
+	discovery.Rules = nil
+	if _, err := roles.Update(t.Context(), discovery, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := roles.Delete(t.Context(), "edit", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	stop(t, first)
 
 	second := start(t, o)
 	defer stop(t, second)
+	expectDefaults(t, kubernetes.NewForConfigOrDie(second.Config()))
 	if second.Address() != address {
 		t.Errorf("address changed from %s to %s", address, second.Address())
 	}
@@ -47,6 +59,24 @@ func TestPlaneKeepsObjectsAndPortAcrossStarts(t *testing.T) {
 	if err != nil || !strings.HasPrefix(version.GitVersion, "v1.") {
 		t.Errorf("version %v, %v: the build must set the component version", version, err)
 	}
+}
+
+// expectDefaults checks a few of the roles, bindings and classes that every cluster has, and returns
+// one of them.
+func expectDefaults(t *testing.T, client kubernetes.Interface) *rbacv1.ClusterRole {
+	t.Helper()
+	discovery, err := client.RbacV1().ClusterRoles().Get(t.Context(), "system:discovery", metav1.GetOptions{})
+	if err != nil || len(discovery.Rules) == 0 {
+		t.Errorf("system:discovery has %d rules, %v", len(discovery.Rules), err)
+	}
+	_, edit := client.RbacV1().ClusterRoles().Get(t.Context(), "edit", metav1.GetOptions{})
+	_, binding := client.RbacV1().ClusterRoleBindings().Get(t.Context(), "system:controller:namespace-controller", metav1.GetOptions{})
+	_, role := client.RbacV1().Roles("kube-public").Get(t.Context(), "system:controller:bootstrap-signer", metav1.GetOptions{})
+	_, class := client.SchedulingV1().PriorityClasses().Get(t.Context(), "system-node-critical", metav1.GetOptions{})
+	if err := errors.Join(edit, binding, role, class); err != nil {
+		t.Error(err)
+	}
+	return discovery
 }
 
 func TestSecondStartIsRefusedAndNamesTheHolder(t *testing.T) {

@@ -6,8 +6,6 @@ package plane_test
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -22,7 +20,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/butlerdotdev/butler/internal/pki"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 )
@@ -31,7 +28,6 @@ import (
 type store struct {
 	*testing.T
 	dir, executable string
-	client          *tls.Config
 
 	mu           sync.Mutex
 	acknowledged []string
@@ -49,50 +45,19 @@ type life struct {
 func newStore(t *testing.T) *store {
 	t.Helper()
 	s := &store{T: t, dir: t.TempDir(), executable: planetest.Executable(t)}
-	ca, err := pki.NewCA("etcd-ca")
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := os.Mkdir(s.path("etcd"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, r := range map[string]pki.Request{
-		"etcd":   {CommonName: "etcd", Names: []string{"127.0.0.1"}, Server: true, Client: true},
-		"client": {CommonName: "client", Client: true},
-	} {
-		pair, err := ca.Issue(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.write(name+".crt", pair.Cert)
-		s.write(name+".key", pair.Key)
-	}
-	s.write("ca.crt", ca.Cert)
-	pair, err := tls.LoadX509KeyPair(s.path("client.crt"), s.path("client.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(ca.Cert)
-	s.client = &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS12}
 	return s
 }
 
 func (s *store) path(name string) string { return filepath.Join(s.dir, name) }
 
-func (s *store) write(name string, data []byte) {
-	s.Helper()
-	if err := os.WriteFile(s.path(name), data, 0o600); err != nil {
-		s.Fatal(err)
-	}
-}
-
 // begin starts a process with the flags that a plane starts it with.
 func (s *store) begin(n int) *life {
 	s.Helper()
 	l := &life{reports: make(chan string, 2), log: s.path(fmt.Sprintf("%d.log", n))}
-	l.cmd = exec.Command(s.executable, "component", "etcd", "--data-dir="+s.path("etcd/data"), "--cert-file="+s.path("etcd.crt"),
-		"--key-file="+s.path("etcd.key"), "--trusted-ca-file="+s.path("ca.crt"), "--quota-backend-bytes=0")
+	l.cmd = exec.Command(s.executable, "component", "etcd", "--data-dir="+s.path("etcd/data"), "--quota-backend-bytes=0")
 	log, err := os.Create(l.log)
 	if err != nil {
 		s.Fatal(err)
@@ -121,7 +86,7 @@ func (s *store) begin(n int) *life {
 }
 
 func (s *store) access(address string) clientv3.Config {
-	return clientv3.Config{Endpoints: []string{"https://" + address}, TLS: s.client, DialTimeout: 10 * time.Second, Logger: zap.NewNop()}
+	return clientv3.Config{Endpoints: []string{"unix://" + s.path(address)}, DialTimeout: 10 * time.Second, Logger: zap.NewNop()}
 }
 
 // load writes until the store is gone: many small values, so that there are snapshots, and large

@@ -5,12 +5,14 @@
 // child process. It is the only package that links Kubernetes and etcd.
 //
 // A child's standard input is a pipe that its parent holds open: when it ends,
-// the child ends, so no child outlives its parent on any operating system. A
-// child reports on its standard output, one line each: "ready ADDRESS" or
-// "error MESSAGE"; its log goes to standard error.
+// the child ends, so no child outlives its parent on any operating system. The
+// API server reads one line from it: the address of the store. A child reports on
+// its standard output, one line each: "ready ADDRESS" or "error MESSAGE"; its log
+// goes to standard error.
 package component
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -27,9 +29,10 @@ func Main(args []string) int {
 	if len(args) == 0 {
 		return fail(fmt.Errorf("which component?"))
 	}
+	store := newStore()
 	components := map[string]run{
 		"etcd":                    runEtcd,
-		"kube-apiserver":          runAPIServer,
+		"kube-apiserver":          func(ctx context.Context, args []string) error { return runAPIServer(ctx, store, args) },
 		"kube-controller-manager": runControllerManager,
 		"kube-scheduler":          runScheduler,
 	}
@@ -37,20 +40,25 @@ func Main(args []string) int {
 	if !ok {
 		return fail(fmt.Errorf("no component is called %q", args[0]))
 	}
+	startFast()
 	// A terminal sends Ctrl-C to the whole group; the parent decides what it means.
 	signal.Ignore(os.Interrupt, syscall.SIGHUP)
-	if err := r(untilParentGone(), args[1:]); err != nil {
+	if err := r(untilParentGone(store), args[1:]); err != nil {
 		return fail(err)
 	}
 	return 0
 }
 
-// untilParentGone ends when standard input does.
-func untilParentGone() context.Context {
+// untilParentGone ends when standard input does. Its first line is the address of the store.
+func untilParentGone(s *store) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer cancel()
-		_, _ = io.Copy(io.Discard, os.Stdin)
+		in := bufio.NewReader(os.Stdin)
+		if line, err := in.ReadString('\n'); err == nil {
+			s.found(line)
+		}
+		_, _ = io.Copy(io.Discard, in)
 	}()
 	return ctx
 }

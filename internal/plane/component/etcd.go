@@ -8,26 +8,24 @@ import (
 	"flag"
 	"fmt"
 	"net/url"
+	"os"
 	"time"
 
-	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/storage"
 )
 
-// runEtcd serves a single member on a loopback port of its own choice.
+// runEtcd serves a single member on a socket in its working directory. Whoever may open the socket
+// may read the data beside it, so that encryption would protect nothing: it took a seventh of the work
+// of the start of a plane.
 func runEtcd(ctx context.Context, args []string) error {
-	var tls transport.TLSInfo
 	flags := flag.NewFlagSet("etcd", flag.ContinueOnError)
 	dir := flags.String("data-dir", "", "")
-	flags.StringVar(&tls.CertFile, "cert-file", "", "")
-	flags.StringVar(&tls.KeyFile, "key-file", "", "")
-	flags.StringVar(&tls.TrustedCAFile, "trusted-ca-file", "", "")
 	quota := flags.Int64("quota-backend-bytes", 0, "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	config := etcdConfig(*dir, tls)
+	config := etcdConfig(*dir)
 	if *quota > 0 {
 		config.QuotaBackendBytes = *quota
 	}
@@ -64,19 +62,19 @@ func serve(ctx context.Context, e *embed.Etcd) error {
 	}
 }
 
-func etcdConfig(dir string, tls transport.TLSInfo) *embed.Config {
+func etcdConfig(dir string) *embed.Config {
 	c := embed.NewConfig()
 	c.Name, c.Dir = "plane", dir
 	c.LogLevel, c.LogOutputs = "warn", []string{"stderr"}
 	c.WarningUnaryRequestDuration = time.Second
 	c.EnableGRPCGateway = false
-	tls.ClientCertAuth = true
-	c.ClientTLSInfo = tls
-	c.ListenClientUrls = []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}
-	c.AdvertiseClientUrls = c.ListenClientUrls
-	// A member without peers still needs a peer listener: a socket beside the data.
+	// With a name of its own, so that a second process does not take the socket of the first.
+	c.ListenClientUrls = []url.URL{{Scheme: "unix", Host: fmt.Sprintf("client-%d:0", os.Getpid())}}
+	// A member without peers still needs a peer listener.
 	c.ListenPeerUrls = []url.URL{{Scheme: "unix", Host: "peer:0"}}
-	c.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:1"}}
+	// Nothing uses what is advertised, but it has to be an address.
+	nowhere := []url.URL{{Scheme: "http", Host: "127.0.0.1:1"}}
+	c.AdvertiseClientUrls, c.AdvertisePeerUrls = nowhere, nowhere
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	// The value that etcd uses for 0, so that errors can name it.
 	c.QuotaBackendBytes = storage.DefaultQuotaBytes

@@ -31,7 +31,7 @@ const ListenerFD = 4
 
 // runAPIServer serves on the listener that the parent has opened, so that a
 // port that is in use shows before anything is started.
-func runAPIServer(ctx context.Context, args []string) error {
+func runAPIServer(ctx context.Context, s *store, args []string) error {
 	o := options.NewServerRunOptions()
 	flags := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
 	for _, f := range o.Flags().FlagSets {
@@ -53,6 +53,7 @@ func runAPIServer(ctx context.Context, args []string) error {
 		return fmt.Errorf("inherited listener: %w", err)
 	}
 	o.SecureServing.Listener = listener
+	o.Etcd.StorageConfig.Transport.EgressLookup = s.dialer
 	completed, err := o.Complete(ctx)
 	if err != nil {
 		return err
@@ -61,18 +62,21 @@ func runAPIServer(ctx context.Context, args []string) error {
 		return utilerrors.NewAggregate(errs)
 	}
 	exitWith(ctx)
-	return serveAPI(ctx, completed, *reported)
+	return serveAPI(ctx, s, completed, *reported)
 }
 
-// serveAPI is apiserver.Run, with another version at /version unless it is empty, and with
-// schemas at request.
-func serveAPI(ctx context.Context, o options.CompletedOptions, reported string) error {
+// serveAPI is apiserver.Run, with another version at /version unless it is empty, with
+// schemas at request, and with default roles at once. It awaits the store when all else is loaded.
+func serveAPI(ctx context.Context, s *store, o options.CompletedOptions, reported string) error {
 	config, err := apiserver.NewConfig(o)
 	if err != nil {
 		return err
 	}
 	published, err := takeOver(ctx, config)
 	if err != nil {
+		return err
+	}
+	if err := createDefaultsAtOnce(config); err != nil {
 		return err
 	}
 	generic := config.Aggregator.GenericConfig
@@ -82,6 +86,9 @@ func serveAPI(ctx context.Context, o options.CompletedOptions, reported string) 
 	}
 	completed, err := config.Complete()
 	if err != nil {
+		return err
+	}
+	if err := s.await(ctx); err != nil {
 		return err
 	}
 	chain, err := apiserver.CreateServerChain(completed)

@@ -68,10 +68,11 @@ func (o *operator) names(tcp *unstructured.Unstructured, address netip.Addr) []s
 
 // authorities are those of the control plane: in Secrets, so that they outlive its data.
 func (o *operator) authorities(ctx context.Context, c client.Client, tcp *unstructured.Unstructured) (p plane.PKI, err error) {
+	var datastore pki.CA // a local store needs none
 	for _, a := range []struct {
 		name string
 		into *pki.CA
-	}{{"ca", &p.CA}, {"front-proxy-ca-certificate", &p.FrontProxyCA}, {"datastore-ca", &p.EtcdCA}} {
+	}{{"ca", &p.CA}, {"front-proxy-ca-certificate", &p.FrontProxyCA}, {"datastore-ca", &datastore}} {
 		data, err := keep(ctx, c, tcp, a.name, func() (map[string][]byte, error) {
 			ca, err := pki.NewCA("kubernetes-" + a.name)
 			return map[string][]byte{"ca.crt": ca.Cert, "ca.key": ca.Key, "tls.crt": ca.Cert, "tls.key": ca.Key}, err

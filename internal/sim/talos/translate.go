@@ -26,7 +26,6 @@ func (n *node) controlPlane(dir string) cluster.ControlPlane {
 		PKI: plane.PKI{
 			CA:                authority(cfg.IssuingCA()),
 			FrontProxyCA:      authority(cfg.AggregatorCA()),
-			EtcdCA:            authority(cfg.Etcd().CA()),
 			ServiceAccountKey: cfg.ServiceAccount().Key,
 		},
 	}
