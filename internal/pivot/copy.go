@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -290,22 +291,19 @@ func (r *run) left(ctx context.Context, s set) (set, error) {
 // followers are the objects that a fence of the ClusterBootstrap holds for.
 func (r *run) followers(ctx context.Context, side Plane) (set, error) {
 	out := set{}
-	for _, k := range r.kinds {
-		if k.Kind == bootstrapKind || k.Kind == providerKind || k.Kind == butlerKind {
-			continue
-		}
-		all, err := r.list(ctx, side, k, client.InNamespace(r.Bootstrap.Namespace),
+	following := slices.DeleteFunc(slices.Clone(r.kinds), func(k kind) bool {
+		return k.Kind == bootstrapKind || k.Kind == providerKind || k.Kind == butlerKind
+	})
+	all, err := listAll(following, func(k kind) ([]*unstructured.Unstructured, error) {
+		return r.list(ctx, side, k, client.InNamespace(r.Bootstrap.Namespace),
 			client.MatchingLabels{v1alpha1.LabelClusterBootstrap: r.Bootstrap.Name})
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range all {
-			if r.belongs(o) {
-				out.add(o)
-			}
+	})
+	for _, o := range all {
+		if r.belongs(o) {
+			out.add(o)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 func (r *run) removeFollowers(ctx context.Context) error {

@@ -140,14 +140,12 @@ func (r *run) there(ctx context.Context, s set) (set, error) {
 
 func (r *run) thereOnce(ctx context.Context, s set) (set, error) {
 	all := set{}
-	for _, k := range r.kinds {
-		items, err := list(ctx, r.to, k.GroupVersionKind)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range items {
-			all.add(o)
-		}
+	items, err := listAll(r.kinds, func(k kind) ([]*unstructured.Unstructured, error) { return list(ctx, r.to, k.GroupVersionKind) })
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range items {
+		all.add(o)
 	}
 	out := set{}
 	for key, from := range s {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -121,17 +122,15 @@ func (r *run) read(ctx context.Context) (set, error) {
 
 func (r *run) readOnce(ctx context.Context) (set, error) {
 	out, rest := set{}, set{}
-	for _, k := range r.kinds {
-		all, err := r.list(ctx, r.from, k)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range all {
-			if r.moves(o) {
-				out.add(o)
-			} else {
-				rest.add(o)
-			}
+	all, err := listAll(r.kinds, func(k kind) ([]*unstructured.Unstructured, error) { return r.list(ctx, r.from, k) })
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range all {
+		if r.moves(o) {
+			out.add(o)
+		} else {
+			rest.add(o)
 		}
 	}
 	for _, o := range slices.Collect(maps.Values(out)) {
@@ -257,6 +256,21 @@ func references(o *unstructured.Unstructured, is func(field string) bool) (out [
 	}
 	walk(o.Object["spec"])
 	return slices.DeleteFunc(out, func(key types.NamespacedName) bool { return key.Name == "" })
+}
+
+// listAll lists several kinds at the same time, and returns them in order.
+func listAll(of []kind, list func(kind) ([]*unstructured.Unstructured, error)) ([]*unstructured.Unstructured, error) {
+	var group errgroup.Group
+	group.SetLimit(maxConcurrent)
+	found := make([][]*unstructured.Unstructured, len(of))
+	for i, k := range of {
+		group.Go(func() (err error) {
+			found[i], err = list(k)
+			return err
+		})
+	}
+	err := group.Wait()
+	return slices.Concat(found...), err
 }
 
 // list is empty where a plane does not know the kind; that it does not is seen from
