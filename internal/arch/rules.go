@@ -313,9 +313,8 @@ var rules = []Rule{
 	{
 		Packages: "hack/...",
 		May: []string{
-			"api/v1alpha1", "charts", "config/admission", "config/crd", "hack/butleradm", "internal/addon", "internal/arch", "internal/controller/metric", "internal/image/...", "internal/manifest", "internal/plane", "internal/procstat", "internal/sim/datacenter",
+			"api/v1alpha1", "charts", "config/admission", "config/crd", "hack/butleradm", "internal/addon", "internal/arch", "internal/controller/metric", "internal/image/...", "internal/manifest", "internal/plane", "internal/procstat",
 			"internal/reason", "internal/sim/datacenter", "internal/ui", "internal/version",
-			"internal/ui", "internal/version",
 		},
 		InTests: []string{"internal/image/imagetest"},
 	},
