@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim/registry"
 )
@@ -35,14 +34,7 @@ func TestClusterTakesEveryObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := start(t, registry.Options{Artifacts: catalogue(t)})
-	checkTaken(t, c, deliveries(t, c, w.content))
-}
-
-// checkTaken asks an API server for all objects without creating them, except those that
-// others need.
-func checkTaken(t *testing.T, c client.Client, all []delivery) {
-	t.Helper()
+	all := deliveries(t, c)
 	var defined []*apiextensionsv1.CustomResourceDefinition
 	for _, d := range all {
 		for _, one := range definitionsOf(t, d.objects) {
@@ -77,9 +69,10 @@ func checkTaken(t *testing.T, c client.Client, all []delivery) {
 }
 
 // deliveries are those of all scenarios, with the namespaces that the catalogue
-// makes for them. An addon without content is left out.
-func deliveries(t *testing.T, c client.Client, content func(*testing.T, addon.Addon) []*unstructured.Unstructured) (out []delivery) {
+// makes for them.
+func deliveries(t *testing.T, c client.Client) (out []delivery) {
 	t.Helper()
+	w := start(t, registry.Options{Artifacts: catalogue(t)})
 	for _, s := range append(values(scenarios()), newer()) {
 		for _, a := range addons(t, s) {
 			if level := a.Namespace.PodSecurity; level != "" {
@@ -90,7 +83,7 @@ func deliveries(t *testing.T, c client.Client, content func(*testing.T, addon.Ad
 				ns.SetLabels(map[string]string{"pod-security.kubernetes.io/enforce": string(level)})
 				keep(t, c, ns)
 			}
-			out = append(out, delivery{a.Key, values(located(content(t, a), a.Namespace.Name))})
+			out = append(out, delivery{a.Key, values(located(w.content(t, a), a.Namespace.Name))})
 		}
 	}
 	return out

@@ -16,7 +16,6 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/util"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/internal/addon"
 	"github.com/butlerdotdev/butler/internal/addon/source"
@@ -203,14 +202,4 @@ func madeByPrograms() []string {
 		key("ValidatingWebhookConfiguration", "", "longhorn-webhook-validator"), key("MutatingWebhookConfiguration", "", "longhorn-webhook-mutator"),
 		key("StorageClass", "", "longhorn"), key("CSIDriver", "", "driver.longhorn.io"),
 	}
-}
-
-// TestClusterTakesEveryRealObject: a real API server takes all objects of the real charts, and
-// the pods of workloads under the security level of their namespace.
-func TestClusterTakesEveryRealObject(t *testing.T) {
-	c, err := client.New(api.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkTaken(t, c, deliveries(t, c, openShelf(t).content))
 }
