@@ -39,7 +39,6 @@ require (
 	github.com/spf13/pflag v1.0.10
 	github.com/yuin/goldmark v1.8.7
 	go.etcd.io/etcd/api/v3 v3.6.14
-	go.etcd.io/etcd/client/pkg/v3 v3.6.14
 	go.etcd.io/etcd/server/v3 v3.6.14
 	go.yaml.in/yaml/v4 v4.0.0-rc.4
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261020153306-9f2b28d4331a
@@ -72,6 +71,7 @@ require (
 	github.com/gobuffalo/flect v1.0.3 // indirect
 	github.com/klauspost/compress v1.19.1 // indirect
 	github.com/onsi/gomega v1.42.1 // indirect
+	go.etcd.io/etcd/client/pkg/v3 v3.6.14 // indirect
 	gotest.tools/v3 v3.5.2 // indirect
 )
 
@@ -306,7 +306,7 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/cloud-provider v0.36.3 // indirect
 	k8s.io/cluster-bootstrap v0.36.3 // indirect
-	k8s.io/component-helpers v0.36.3 // indirect
+	k8s.io/component-helpers v0.36.3
 	k8s.io/controller-manager v0.36.3 // indirect
 	k8s.io/cri-api v0.36.3 // indirect
 	k8s.io/cri-client v0.0.0 // indirect
