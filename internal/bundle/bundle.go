@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// redacted replaces a secret.
-const redacted = "REDACTED"
+// Redacted replaces a secret.
+const Redacted = "REDACTED"
 
 // How long a secret is at least, and a part of one: shorter ones are words, such as the name
 // of a cluster in its kubeconfig.
@@ -77,7 +77,7 @@ func (s *Secrets) Redact(text []byte) []byte {
 	all := slices.Collect(maps.Keys(s.values))
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
 	for _, value := range all {
-		text = bytes.ReplaceAll(text, []byte(value), []byte(redacted))
+		text = bytes.ReplaceAll(text, []byte(value), []byte(Redacted))
 	}
 	return text
 }

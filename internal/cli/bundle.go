@@ -175,12 +175,26 @@ func (c *collection) withhold(list client.ObjectList) {
 	case *v1alpha1.ClusterBootstrapList:
 		for i := range l.Items {
 			l.Items[i] = *withoutCredentials(&l.Items[i])
+			withholdPatches(&l.Items[i].Spec.Talos)
 		}
 	case *v1alpha1.MachineRequestList:
 		for i := range l.Items {
 			c.secrets.Add([]byte(l.Items[i].Spec.UserData))
 			l.Items[i].Spec.UserData, l.Items[i].ManagedFields = "", nil
 		}
+	}
+}
+
+// withholdPatches removes what patches write into the configuration of machines: it may hold
+// a password.
+func withholdPatches(t *v1alpha1.TalosSpec) {
+	for i := range t.ConfigPatches {
+		if t.ConfigPatches[i].Value != nil {
+			t.ConfigPatches[i].Value = new(string(bundle.Redacted))
+		}
+	}
+	for i := range t.StrategicPatches {
+		t.StrategicPatches[i].Patch = bundle.Redacted
 	}
 }
 

@@ -138,6 +138,7 @@ func TestHARehearsal(t *testing.T) {
 		secrets.expectNoneIn(t, "the status", []byte(a.ok("status", "butler-mgmt", "-o", "json").out))
 		secrets["the patch"] = patch
 		secrets.expectNoneOnDisk(t, a.home)
+		a.expectBundleWithout(secrets, "butler-mgmt")
 	})
 	t.Run("a rehearsal reaches nothing outside", func(t *testing.T) { outside.expectUnreachable(t, dir) })
 
