@@ -59,7 +59,7 @@ func Explain(f Facts) Chain {
 	w := &walk{Facts: f, chain: Chain{Cluster: f.Cluster}}
 	looks := []func(*walk) bool{
 		(*walk).atSilence, (*walk).atAbsence, (*walk).atHold,
-		(*walk).atBootstrap, (*walk).atPlatform, (*walk).atRequests, (*walk).atControllers, (*walk).atTenants, (*walk).atOrphans,
+		(*walk).atBootstrap, (*walk).atReadyNodes, (*walk).atPlatform, (*walk).atRequests, (*walk).atControllers, (*walk).atTenants, (*walk).atOrphans,
 	}
 	for _, look := range looks {
 		if look(w) {

@@ -104,6 +104,12 @@ func TestSymptomsBehindMachinesAreExplained(t *testing.T) {
 		"the API server": {
 			with(nodes, node(diagnosis.Node{Name: "dev-cp-0", Talos: "Configured"}), func(f *diagnosis.Facts) { f.API = diagnosis.API{Asked: true, Error: "refused"} }), diagnosis.APIServerDown, "Kubernetes/dev",
 		},
+		"the API server of a Ready cluster": {
+			with(waits(v1alpha1.BootstrapReady, "", ""), func(f *diagnosis.Facts) {
+				f.Bootstrap.Conditions = ready(metav1.ConditionTrue, "BootstrapComplete", "")
+				f.API = diagnosis.API{Asked: true, Error: "refused"}
+			}), diagnosis.APIServerDown, "Kubernetes/dev",
+		},
 		"an address in use":   {waits(v1alpha1.BootstrapPending, "AddressInUse", "10.0.0.1 is in use"), diagnosis.AddressInUse, "ClusterBootstrap/dev"},
 		"no bootstrap runs":   {with(addons, plane(diagnosis.Plane{})), diagnosis.NotRunning, "ClusterBootstrap/dev"},
 		"a stopped rehearsal": {with(addons, plane(diagnosis.Plane{SimulatorStopped: true})), diagnosis.SimulatorStopped, "Simulator/dev"},

@@ -16,6 +16,17 @@ func (w *walk) atNodes() bool {
 	return w.conflictingAddress() || w.unreachable() || w.badService() || w.silentAPI() || w.notReadyNode()
 }
 
+// atReadyNodes explains nodes of a cluster whose conditions say that it is Ready: they may be
+// older than the trouble, as after the pivot or while no controller runs.
+func (w *walk) atReadyNodes() bool {
+	w.linkTo(*w.Bootstrap)
+	if w.atNodes() {
+		return true
+	}
+	w.chain.Links = nil
+	return false
+}
+
 // unreachable explains machines that run and whose Talos API does not answer.
 func (w *walk) unreachable() bool {
 	var silent []Node
