@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
@@ -40,6 +41,32 @@ func TestMoveCarriesEverything(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"quiesce"}, w.calls); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestOnlyTheNamespaceOfTheClusterMoves is a plane that others use as well.
+func TestOnlyTheNamespaceOfTheClusterMoves(t *testing.T) {
+	w := newFixture(t)
+	spec := v1alpha1.NetworkPoolSpec{CIDR: "10.50.0.0/24"}
+	spare := &v1alpha1.NetworkPool{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "spare"}, Spec: spec}
+	theirs := &v1alpha1.NetworkPool{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "theirs"}, Spec: spec}
+	other := &unstructured.Unstructured{}
+	w.must(yaml.Unmarshal([]byte(strings.ReplaceAll(clusterBootstrap, "mgmt", "other")), &other.Object))
+	other.SetNamespace("elsewhere")
+	for _, o := range []client.Object{spare, theirs, other} {
+		w.must(local.Create(w.ctx, o))
+	}
+	m := w.move()
+	m.Scope = Namespace
+	w.run(m)
+	if err := cluster.Get(w.ctx, client.ObjectKeyFromObject(spare), spare); err != nil {
+		t.Errorf("a pool of the namespace that nothing uses: %v", err)
+	}
+	for _, o := range []client.Object{theirs, other} {
+		if err := cluster.Get(w.ctx, client.ObjectKeyFromObject(o), o.DeepCopyObject().(client.Object)); client.IgnoreNotFound(err) != nil || err == nil {
+			t.Errorf("%s of another namespace: %v", o.GetName(), err)
+		}
+		w.must(local.Get(w.ctx, client.ObjectKeyFromObject(o), o))
 	}
 }
 

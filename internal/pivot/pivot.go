@@ -70,6 +70,9 @@ const (
 	// Everything of this project's kinds that the plane holds, and the Secrets that
 	// belong to it or are referred to.
 	Everything Scope = iota
+	// Namespace is Everything, but in the namespace of the ClusterBootstrap: what else the
+	// plane holds is not this cluster's.
+	Namespace
 	// Cluster is the ClusterBootstrap, what it has created, and what it refers to.
 	Cluster
 )

@@ -70,7 +70,7 @@ func stores(d *unstructured.Unstructured, k kind, on string) error {
 
 // onlyOne refuses a plane with other clusters.
 func (r *run) onlyOne(ctx context.Context) error {
-	if r.Scope != Everything {
+	if r.Scope == Cluster {
 		return nil
 	}
 	return r.retry(ctx, func() error {
@@ -79,7 +79,7 @@ func (r *run) onlyOne(ctx context.Context) error {
 			return err
 		}
 		for _, o := range all {
-			if !r.moves(o) {
+			if !r.moves(o) && (r.Scope == Everything || o.GetNamespace() == r.Bootstrap.Namespace) {
 				return finalf("%s also has %s; a plane moves with one cluster only: destroy that one, or create it on a plane of its own", r.from.Name, refOf(o))
 			}
 		}

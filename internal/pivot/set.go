@@ -166,7 +166,7 @@ func (r *run) moves(o *unstructured.Unstructured) bool {
 	if o.GetKind() == bootstrapKind {
 		return client.ObjectKeyFromObject(o) == r.Bootstrap
 	}
-	return r.Scope == Everything || r.belongs(o)
+	return r.Scope == Everything || r.Scope == Namespace && o.GetNamespace() == r.Bootstrap.Namespace || r.belongs(o)
 }
 
 // belongs reports whether the ClusterBootstrap has created an object, or an object without a
