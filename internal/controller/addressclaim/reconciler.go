@@ -37,10 +37,15 @@ type Reconciler struct {
 	Registry
 
 	Fence Fence
+	// Namespace, if set, is that of the allocations whose claims are reconciled.
+	Namespace string
 }
 
 // Reconcile makes one pass over an AddressClaim.
 func (r *Reconciler) Reconcile(ctx context.Context, c *v1alpha1.AddressClaim) (result reconcile.Result, err error) {
+	if r.Namespace != "" && r.Namespace != c.Spec.AllocationRef.Namespace {
+		return result, nil
+	}
 	if held, err := r.Fence.Holds(ctx, c.Spec.AllocationRef.Namespace); held || err != nil {
 		return reconcile.Result{}, err
 	}

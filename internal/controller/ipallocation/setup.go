@@ -36,6 +36,9 @@ const passesAtOnce = 4
 type Options struct {
 	// Name of the controller, in events and in status.allocatedBy.
 	Name string
+	// Namespace is the only one that is reconciled; empty: all of them. What is free follows
+	// from the claims of all.
+	Namespace string
 	// Clock is the time; nil: the present one.
 	Clock func() time.Time
 }
@@ -53,7 +56,7 @@ func Register(m manager.Manager, o Options) error {
 	if err := networkpool.Register(m, pools); err != nil {
 		return err
 	}
-	if err := addressclaim.Register(m, &addressclaim.Reconciler{Registry: registry, Fence: fence}); err != nil {
+	if err := addressclaim.Register(m, &addressclaim.Reconciler{Registry: registry, Fence: fence, Namespace: o.Namespace}); err != nil {
 		return err
 	}
 	return register(m, &Reconciler{
