@@ -20,6 +20,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/deployed"
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/teardown"
@@ -182,12 +183,12 @@ func planeOf(ctx context.Context, w workspace.Workspace, c client.Client, cb *v1
 	case why != "":
 		return why, nil
 	case cb.Annotations[v1alpha1.AnnotationPlane] == v1alpha1.PlaneLocal:
-		return "this machine", nil
+		return w.Plane().String(), nil
 	case !bootstrap.SelfHosted(cb):
 		return "", nil
 	}
 	text := "the cluster itself, epoch " + cb.Annotations[v1alpha1.AnnotationEpoch]
-	stopped, err := selfhosted.AnyStopped(ctx, c)
+	stopped, err := deployed.AnyStopped(ctx, c)
 	if stopped {
 		text += fmt.Sprintf("; its controllers are stopped, as during %s: if that was interrupted, run it again, or run the bootstrap command to start them", w.Command("destroy"))
 	}

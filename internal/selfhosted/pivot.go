@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/deployed"
 	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/operation"
 	"github.com/butlerdotdev/butler/internal/pivot"
@@ -50,7 +51,7 @@ func (m Mover) ResumeInCharge(cb *v1alpha1.ClusterBootstrap) (*v1alpha1.ClusterB
 	if err != nil || m.InCharge() == operation.LocalPlane {
 		return there, err
 	}
-	return there, startOwnControllers(m.Context(), m.Client())
+	return there, deployed.Start(m.Context(), m.Client())
 }
 
 // UseInCharge is ResumeInCharge without starting controllers. It first completes a move
@@ -104,7 +105,7 @@ func (m Mover) PivotOut(cb *v1alpha1.ClusterBootstrap, tries int) error {
 		slog.Warn("record why the move stopped", "error", err)
 	}
 	if tries >= maxMoves || stopped.Refused {
-		return fmt.Errorf("%w; this machine stays in charge of %s", err, m.Name)
+		return fmt.Errorf("%w; %s stays in charge of %s", err, m.Operation.Plane(), m.Name)
 	}
 	return m.Wait(retryPause)
 }
@@ -167,6 +168,9 @@ func (m Mover) moveOut(cb *v1alpha1.ClusterBootstrap) (*pivot.Report, error) {
 	}
 	move := m.newMove(cb, m.Local)
 	move.From, move.To, move.Scope = m.localSide(cb, m.Local), m.clusterSide(cb, there), pivot.Everything
+	if m.Operation.Plane().OfUser() {
+		move.Scope = pivot.Namespace
+	}
 	return move.Run(m.Context())
 }
 

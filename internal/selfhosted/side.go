@@ -10,12 +10,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/deployed"
 	"github.com/butlerdotdev/butler/internal/inventory"
 	"github.com/butlerdotdev/butler/internal/pivot"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
-// localSide is the plane on this machine, with the controllers that this process runs.
+// localSide is the plane on the operator's side, with the controllers that this process
+// runs.
 type localSide struct {
 	Mover
 	cluster *v1alpha1.ClusterBootstrap
@@ -29,9 +31,9 @@ func (m Mover) localSide(cb *v1alpha1.ClusterBootstrap, credentials client.Reade
 	return &localSide{m, cb, credentials}
 }
 
-// Plane is the plane on this machine.
+// Plane is the plane on the operator's side.
 func (s *localSide) Plane() pivot.Plane {
-	return pivot.Plane{Name: thisMachine(), Kind: v1alpha1.PlaneLocal, Client: s.Local}
+	return pivot.Plane{Name: s.planeName(), Kind: v1alpha1.PlaneLocal, Client: s.Local}
 }
 
 // Quiesce ends the controllers of this process.
@@ -40,8 +42,11 @@ func (s *localSide) Quiesce(ctx context.Context) error { return s.StopController
 // Resume starts the controllers of this process again.
 func (s *localSide) Resume(context.Context) error { return s.ResumeControllers(s.provider) }
 
-// RunningController returns nothing: only this process starts these controllers.
-func (s *localSide) RunningController(context.Context) (string, error) { return "", nil }
+// RunningController returns nothing for controllers of this process: no other starts
+// them.
+func (s *localSide) RunningController(ctx context.Context) (string, error) {
+	return s.Operation.RunningController(ctx, s.Local)
+}
 
 // CheckLogin connects to the platform as the controllers of this process will.
 func (s *localSide) CheckLogin(ctx context.Context) error {
@@ -76,33 +81,36 @@ func (s *clusterSide) Plane() pivot.Plane { return s.plane }
 
 // Quiesce ends the controllers of the cluster.
 func (s *clusterSide) Quiesce(ctx context.Context) error {
-	return stopOwnControllers(ctx, s.plane.Client, s.progress)
+	return deployed.Stop(ctx, s.plane.Client, s.progress.Waiting)
 }
 
 // Resume starts the controllers of the cluster again.
 func (s *clusterSide) Resume(ctx context.Context) error {
-	return startOwnControllers(ctx, s.plane.Client)
+	return deployed.Start(ctx, s.plane.Client)
 }
 
 // RunningController returns the name of a controller of the cluster that is not stopped.
 func (s *clusterSide) RunningController(ctx context.Context) (string, error) {
-	return findRunning(ctx, s.plane.Client)
+	return deployed.FindRunning(ctx, s.plane.Client)
 }
 
 // CheckLogin starts the controllers of the cluster, and checks that they can log in to
 // the platform.
 func (s *clusterSide) CheckLogin(ctx context.Context) error {
-	if err := startOwnControllers(ctx, s.plane.Client); err != nil {
+	if err := deployed.Start(ctx, s.plane.Client); err != nil {
 		return err
 	}
-	if err := checkRunning(ctx, s.plane.Client, s.provider); err != nil {
+	if err := deployed.CheckRunning(ctx, s.plane.Client, s.provider); err != nil {
 		return err
 	}
 	return s.login.check(ctx)
 }
 
-// thisMachine returns the name of this machine for readers on the cluster.
-func thisMachine() string {
+// planeName returns the name of the operator's plane for readers on the cluster.
+func (m Mover) planeName() string {
+	if r := m.Operation.Plane(); r.OfUser() {
+		return "plane " + r.String()
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		return "another machine"

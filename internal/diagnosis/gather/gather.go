@@ -15,6 +15,7 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/deployed"
 	"github.com/butlerdotdev/butler/internal/diagnosis"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/selfhosted"
@@ -147,7 +148,7 @@ func (g *gatherer) bootstrap(ctx context.Context) error {
 	if !p.SelfHosted {
 		return nil
 	}
-	stopped, err := selfhosted.AnyStopped(ctx, g.plane)
+	stopped, err := deployed.AnyStopped(ctx, g.plane)
 	p.Stopped = stopped
 	return err
 }

@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package selfhosted
+package deployed
 
 import (
-	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -26,8 +24,7 @@ func serverWith(t *testing.T, objects ...client.Object) client.WithWatch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithStatusSubresource(&v1alpha1.ProviderConfig{}, &v1alpha1.ClusterBootstrap{}).Build()
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 }
 
 func deployment(name string, replicas, ready int32) *appsv1.Deployment {
@@ -76,7 +73,7 @@ func TestEveryControllerHasToBeAtWork(t *testing.T) {
 		"the cluster's own butler-provider-harvester has no pod that is ready":     {both[0], deployment("butler-provider-harvester", 1, 0)},
 	} {
 		said := ""
-		if err := checkRunning(t.Context(), serverWith(t, objects...), v1alpha1.ProviderHarvester); err != nil {
+		if err := CheckRunning(t.Context(), serverWith(t, objects...), v1alpha1.ProviderHarvester); err != nil {
 			said = err.Error()
 		}
 		if said != want {
@@ -84,40 +81,8 @@ func TestEveryControllerHasToBeAtWork(t *testing.T) {
 		}
 	}
 	for want, d := range map[string]*appsv1.Deployment{"": deployment("butler-bootstrap", 0, 1), "butler-bootstrap": deployment("butler-bootstrap", 1, 0)} {
-		if got, err := findRunning(t.Context(), serverWith(t, d)); got != want || err != nil {
+		if got, err := FindRunning(t.Context(), serverWith(t, d)); got != want || err != nil {
 			t.Errorf("%q is awake, not %q: %v", got, want, err)
-		}
-	}
-}
-
-// What the platform said before a move does not count for it.
-func TestLoginIsRequestedAgain(t *testing.T) {
-	config := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b"}}
-	config.Spec.CredentialsRef = &v1alpha1.SecretReference{Name: "c"}
-	check := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "CredentialsAccepted"}
-	meta.SetStatusCondition(&config.Status.Conditions, check)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "c"}}
-	c := serverWith(t, config, secret)
-	question := &login{client: c, key: client.ObjectKeyFromObject(config)}
-	for range 2 { // and asking twice changes nothing
-		if err := question.check(t.Context()); err == nil || !strings.Contains(err.Error(), "has not connected to the platform yet") {
-			t.Fatalf("said %v", err)
-		}
-	}
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil || secret.Annotations[annotationCheckRequested] == "" {
-		t.Errorf("nobody would try the Secret: %v, %v", secret.Annotations, err)
-	}
-	for _, answer := range []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "Refused", Message: "token expired"}, check} {
-		if err := c.Get(t.Context(), question.key, config); err != nil {
-			t.Fatal(err)
-		}
-		meta.SetStatusCondition(&config.Status.Conditions, answer)
-		if err := c.Status().Update(t.Context(), config); err != nil {
-			t.Fatal(err)
-		}
-		err := question.check(t.Context())
-		if said := answer.Status == metav1.ConditionTrue; said != (err == nil) || err != nil && !strings.Contains(err.Error(), answer.Message) {
-			t.Errorf("after %s: %v", answer.Reason, err)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package selfhosted
+// Package deployed starts and stops controllers of this project that run as Deployments of
+// a cluster, and reports whether they can act.
+package deployed
 
 import (
 	"context"
@@ -19,36 +21,37 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/addon"
-	"github.com/butlerdotdev/butler/internal/operation"
-	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 // annotationReplicas has the replicas of a Deployment before it was stopped.
 const annotationReplicas = v1alpha1.Group + "/replicas"
 
+// retryInterval is how often a cluster is asked whether its controllers have ended.
+const retryInterval = 500 * time.Millisecond
+
 // leaseMargin is added to the duration of a lease before it counts as free, because
 // clocks differ.
 const leaseMargin = 5 * time.Second
 
-// isOwnController reports whether a Deployment acts on the requests and addresses of a
+// isController reports whether a Deployment acts on the requests and addresses of a
 // cluster that manages itself.
-func isOwnController(name string) bool {
+func isController(name string) bool {
 	return name == addon.ButlerBootstrap || name == addon.ButlerController || strings.HasPrefix(name, addon.ButlerProvider)
 }
 
-// listOwnControllers returns the Deployments of a cluster whose controllers act on requests.
-func listOwnControllers(ctx context.Context, c client.Client) ([]appsv1.Deployment, error) {
+// list returns the Deployments of a cluster whose controllers act on requests.
+func list(ctx context.Context, c client.Client) ([]appsv1.Deployment, error) {
 	var all appsv1.DeploymentList
 	if err := c.List(ctx, &all, client.InNamespace(addon.PlatformNamespace)); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all.Items, func(d appsv1.Deployment) bool { return !isOwnController(d.Name) }), nil
+	return slices.DeleteFunc(all.Items, func(d appsv1.Deployment) bool { return !isController(d.Name) }), nil
 }
 
-// stopOwnControllers ends the controllers of a cluster, and returns when none of them can
-// act any more: their pods are gone, and their leases are free.
-func stopOwnControllers(ctx context.Context, c client.Client, progress *ui.Reporter) error {
-	all, err := listOwnControllers(ctx, c)
+// Stop ends the controllers of a cluster, and returns when none of them can act any
+// more: their pods are gone, and their leases are free. It reports what it waits for.
+func Stop(ctx context.Context, c client.Client, report func(string)) error {
+	all, err := list(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -66,11 +69,11 @@ func stopOwnControllers(ctx context.Context, c client.Client, progress *ui.Repor
 		if err != nil {
 			activeController = err.Error()
 		}
-		progress.Waiting(activeController)
+		report(activeController)
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %s", ctx.Err(), activeController)
-		case <-time.After(operation.RetryInterval):
+		case <-time.After(retryInterval):
 		}
 	}
 }
@@ -89,9 +92,9 @@ func scaleToZero(ctx context.Context, c client.Client, d *appsv1.Deployment) err
 	return c.Patch(ctx, d, client.MergeFrom(before))
 }
 
-// startOwnControllers starts the controllers of a cluster that a move has stopped.
-func startOwnControllers(ctx context.Context, c client.Client) error {
-	all, err := listOwnControllers(ctx, c)
+// Start starts the controllers of a cluster that a move has stopped.
+func Start(ctx context.Context, c client.Client) error {
+	all, err := list(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -113,13 +116,13 @@ func startOwnControllers(ctx context.Context, c client.Client) error {
 
 // AnyStopped reports whether a move has stopped controllers of a cluster.
 func AnyStopped(ctx context.Context, c client.Client) (bool, error) {
-	all, err := listOwnControllers(ctx, c)
+	all, err := list(ctx, c)
 	return slices.ContainsFunc(all, func(d appsv1.Deployment) bool { return d.Annotations[annotationReplicas] != "" }), err
 }
 
-// findRunning returns the name of a controller of a cluster that is not stopped; empty if all are.
-func findRunning(ctx context.Context, c client.Client) (string, error) {
-	all, err := listOwnControllers(ctx, c)
+// FindRunning returns the name of a controller of a cluster that is not stopped; empty if all are.
+func FindRunning(ctx context.Context, c client.Client) (string, error) {
+	all, err := list(ctx, c)
 	for _, d := range all {
 		if d.Spec.Replicas == nil || *d.Spec.Replicas != 0 {
 			return d.Name, nil
@@ -128,9 +131,9 @@ func findRunning(ctx context.Context, c client.Client) (string, error) {
 	return "", err
 }
 
-// checkRunning returns an error if a controller that a cluster needs has no ready pod.
-func checkRunning(ctx context.Context, c client.Client, p v1alpha1.ProviderType) error {
-	all, err := listOwnControllers(ctx, c)
+// CheckRunning returns an error if a controller that a cluster needs has no ready pod.
+func CheckRunning(ctx context.Context, c client.Client, p v1alpha1.ProviderType) error {
+	all, err := list(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -144,6 +147,17 @@ func checkRunning(ctx context.Context, c client.Client, p v1alpha1.ProviderType)
 		}
 	}
 	return nil
+}
+
+// Missing reports whether a cluster lacks a controller that CheckRunning needs.
+func Missing(ctx context.Context, c client.Client, p v1alpha1.ProviderType) (bool, error) {
+	all, err := list(ctx, c)
+	for _, name := range []string{addon.ButlerBootstrap, addon.ButlerProvider + string(p)} {
+		if !slices.ContainsFunc(all, func(d appsv1.Deployment) bool { return d.Name == name }) {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // leaseWatch records since when leases are not renewed.
