@@ -30,6 +30,21 @@ func For(spec v1alpha1.ClusterBootstrapSpec, facts Facts) ([]Addon, error) {
 	return inOrder(addons)
 }
 
+// Controllers returns this project's controllers for the plane of a cluster, whatever
+// addons the cluster has: one of each, which need nothing else there.
+func Controllers(spec v1alpha1.ClusterBootstrapSpec, facts Facts) (out []Addon) {
+	c := cluster{spec, facts}
+	for _, r := range catalogue() {
+		switch r.key {
+		case ButlerBootstrap, ButlerController, ButlerProvider + string(spec.Provider):
+			a := r.addon(c, nil)
+			a.Values["replicaCount"] = 1
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 // addon is what a row means for one cluster.
 func (r row) addon(c cluster, installed []row) Addon {
 	a := Addon{Key: r.key, Source: r.source, Release: r.release, Namespace: r.namespace, Version: r.version}

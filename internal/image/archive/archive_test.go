@@ -4,6 +4,8 @@
 package archive_test
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/butlerdotdev/butler/internal/image/archive"
 	"github.com/butlerdotdev/butler/internal/image/imagetest"
@@ -138,5 +141,27 @@ func TestOtherFilesAreNotReplaced(t *testing.T) {
 	}
 	if _, err := archive.NewWriter(dir, "v1.2.3"); err == nil {
 		t.Error("a directory with other files was taken")
+	}
+}
+
+func TestExportedImagesHaveTheirName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "images.tar")
+	write(t, path, "butler-small")
+	a, err := archive.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	const name = "registry.example.com/x/butler-small:v1.2.3"
+	var out bytes.Buffer
+	if err := a.Images[0].Export(&out, name, "amd64"); err != nil {
+		t.Fatal(err)
+	}
+	m, err := tarball.LoadManifest(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out.Bytes())), nil })
+	if err != nil || len(m) != 1 || !slices.Equal(m[0].RepoTags, []string{name}) {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if err := a.Images[0].Export(&out, name, "s390x"); err == nil || !strings.Contains(err.Error(), "is not there for linux/s390x") {
+		t.Error(err)
 	}
 }
