@@ -62,15 +62,18 @@ require (
 	oras.land/oras-go/v2 v2.6.1
 	sigs.k8s.io/cluster-api v1.14.2
 	sigs.k8s.io/controller-runtime v0.24.1
+	sigs.k8s.io/kind v0.33.0
 	sigs.k8s.io/yaml v1.6.0
 )
 
 require (
+	al.essio.dev/pkg/shellescape v1.5.1 // indirect
 	github.com/docker/cli v29.6.2+incompatible // indirect
 	github.com/docker/docker-credential-helpers v0.9.5 // indirect
 	github.com/gobuffalo/flect v1.0.3 // indirect
 	github.com/klauspost/compress v1.19.1 // indirect
 	github.com/onsi/gomega v1.42.1 // indirect
+	github.com/pelletier/go-toml v1.9.5 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.6.14 // indirect
 	gotest.tools/v3 v3.5.2 // indirect
 )
