@@ -93,6 +93,7 @@ test: ## Run the tests; print the ten slowest. TESTFLAGS=-v names each of them.
 .PHONY: test-rehearsals
 test-rehearsals: ## Run all tests of commands and pivot, with what make test leaves out.
 	@go run ./hack/slowest go test -json -vet=off -tags rehearsals -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 40m $(TESTFLAGS) ./internal/cli ./internal/pivot
+	go test -vet=off -tags rehearsals -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 20m $(TESTFLAGS) -run TestAKINDClusterIsThePlane ./internal/cli/matrix
 
 .PHONY: test-real-charts
 test-real-charts: ## Rehearse EXAMPLE=FILE with the real charts of DIR=…, as butleradm addons pull writes them.

@@ -124,6 +124,9 @@ var rules = []Rule{
 	{Packages: "internal/lock"},
 	{Packages: "internal/plane", May: []string{"internal/lock", "internal/pki"}},
 	{Packages: "internal/plane/component"},
+	{Packages: "internal/plane/kind", May: []string{"config/admission", "config/crd", "internal/failure", "internal/lock", "internal/plane"}},
+	// A cluster of the user as a plane: what is there already is the user's.
+	{Packages: "internal/plane/guest", May: []string{"api/v1alpha1", "config/admission", "config/crd", "internal/failure", "internal/lock", "internal/plane"}},
 	{Packages: "internal/plane/planetest", May: []string{"internal/plane", "internal/pki", "config/crd"}},
 	{Packages: "internal/plane/planetest/executable", May: []string{"internal/plane/component"}},
 
@@ -223,15 +226,15 @@ var rules = []Rule{
 		Packages: "internal/workspace",
 		May: []string{
 			"api/v1alpha1", "config/admission", "config/crd", "internal/controller/program", "internal/failure", "internal/lock", "internal/plane",
-			"internal/sim", "internal/sim/network",
+			"internal/plane/kind", "internal/plane/guest", "internal/sim", "internal/sim/network",
 		},
 	},
 	{
 		Packages: "internal/operation",
 		May: []string{
-			"api/v1alpha1", "charts", "provider", "provider/serve", "internal/addon", "internal/addon/source", "internal/bootstrap",
-			"internal/controller/clusterbootstrap", "internal/controller/ipallocation", "internal/controller/program", "internal/failure", "internal/manifest",
-			"internal/plane", "internal/registry", "internal/release", "internal/sim", "internal/sim/network", "internal/sim/registry", "internal/talos", "internal/ui", "internal/version",
+			"api/v1alpha1", "charts", "provider", "provider/serve", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap",
+			"internal/controller/clusterbootstrap", "internal/controller/ipallocation", "internal/controller/program", "internal/deployed", "internal/failure",
+			"internal/image/archive", "internal/manifest", "internal/plane/kind", "internal/registry", "internal/release", "internal/sim", "internal/sim/network", "internal/sim/registry", "internal/talos", "internal/ui", "internal/version",
 			"internal/workspace",
 		},
 		InTests: []string{"internal/pki", "internal/sim/fault"},
@@ -240,11 +243,12 @@ var rules = []Rule{
 		Packages: "internal/inventory", May: []string{"api/v1alpha1", "provider", "internal/controller/request", "internal/operation", "internal/ui"},
 		InTests: []string{"provider/inmemory"},
 	},
+	{Packages: "internal/deployed", May: []string{"api/v1alpha1", "internal/addon"}, InTests: []string{"internal/controller/program"}},
 	// This machine's side of a cluster that manages itself.
 	{
 		Packages: "internal/selfhosted",
 		May: []string{
-			"api/v1alpha1", "provider", "internal/addon", "internal/bootstrap", "internal/controller/program", "internal/inventory", "internal/operation",
+			"api/v1alpha1", "provider", "internal/addon", "internal/bootstrap", "internal/controller/program", "internal/deployed", "internal/inventory", "internal/operation",
 			"internal/pivot", "internal/sim", "internal/ui", "internal/workspace",
 		},
 		InTests: []string{"internal/pki"},
@@ -263,7 +267,7 @@ var rules = []Rule{
 	{
 		Packages: "internal/diagnosis/gather",
 		May: []string{
-			"api/v1alpha1", "internal/addon/install", "internal/bootstrap", "internal/diagnosis", "internal/lock", "internal/selfhosted", "internal/sim",
+			"api/v1alpha1", "internal/addon/install", "internal/bootstrap", "internal/deployed", "internal/diagnosis", "internal/lock", "internal/selfhosted", "internal/sim",
 			"internal/step", "internal/talos", "internal/tenants", "internal/workspace",
 		},
 	},
@@ -288,7 +292,7 @@ var rules = []Rule{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/bundle", "internal/controller/...",
-			"internal/diagnosis/...", "internal/failure", "internal/image/...", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane", "internal/registry", "internal/release",
+			"internal/deployed", "internal/diagnosis/...", "internal/failure", "internal/image/...", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plane", "internal/plane/guest", "internal/registry", "internal/release",
 			"internal/selfhosted", "internal/sim/...", "internal/talos", "internal/teardown", "internal/tenants", "internal/timeline", "internal/trace", "internal/ui",
 			"internal/version", "internal/workspace",
 		},
@@ -333,7 +337,8 @@ var guards = []Guard{
 	{Prefix: "github.com/siderolabs", Importers: []string{"internal/talos", "internal/sim/hosted", "internal/sim/talos"}},
 	{Prefix: "github.com/cosi-project", Importers: []string{"internal/talos", "internal/sim/talos"}},
 	{Prefix: "helm.sh/helm", Importers: []string{"internal/addon/...", "internal/sim/registry", "charts", "hack/render", "hack/release"}},
-	{Prefix: "github.com/google/go-containerregistry", Importers: []string{"internal/image/...", "internal/registry", "internal/cli", "hack/..."}},
+	{Prefix: "github.com/google/go-containerregistry", Importers: []string{"internal/image/...", "internal/registry", "internal/cli/...", "hack/..."}},
+	{Prefix: "sigs.k8s.io/kind", Importers: []string{"internal/plane/kind"}},
 	{Prefix: "sigs.k8s.io/cluster-api", Importers: []string{"internal/addon/source", "internal/sim/clusterapi"}},
 	{Prefix: "go.opentelemetry.io", Importers: []string{"internal/trace"}},
 	{Prefix: "github.com/stretchr/testify", Importers: nil},

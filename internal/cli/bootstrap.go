@@ -40,12 +40,16 @@ func (a App) runBootstrap(ctx context.Context, p provider.Provider, f bootstrapF
 // runLaunch runs a bootstrap in its workspace.
 func (a App) runLaunch(ctx context.Context, f bootstrapFlags, l *launch.Launch) error {
 	progress := l.Progress
-	mine, err := workspace.Create(l.Manifest.Cluster.Spec.Cluster.Name, f.stateDir, f.rehearse)
+	choice, err := f.choosePlane(ctx, a, l.Manifest)
+	if err != nil {
+		return err
+	}
+	mine, err := workspace.Create(l.Manifest.Cluster.Spec.Cluster.Name, f.stateDir, f.rehearse, choice)
 	if err == nil && mine.NewPlane {
 		err = mine.Link()
 	}
 	if err != nil {
-		return errors.Join(err, mine.Discard(ctx))
+		return errors.Join(err, mine.Discard(ctx, a.Hooks.Engine))
 	}
 	l.Workspace, l.NewPlane = mine.Workspace, mine.NewPlane
 	l.Ready = func(changed bool) { a.finish(progress, l.Workspace, changed) }
@@ -55,7 +59,7 @@ func (a App) runLaunch(ctx context.Context, f bootstrapFlags, l *launch.Launch) 
 	switch {
 	case err == nil || errors.Is(err, lock.ErrHeld) || errors.Is(err, operation.ErrDeleted):
 	case isRefusal(err) && l.NewPlane:
-		err = errors.Join(err, mine.Discard(ctx))
+		err = errors.Join(err, mine.Discard(ctx, a.Hooks.Engine))
 	case !isRefusal(err):
 		a.suggest(progress, l.Workspace, f.again)
 	}
@@ -83,7 +87,7 @@ func (a App) newLaunch(ctx context.Context, p provider.Provider, f bootstrapFlag
 		return nil, err
 	}
 	return &launch.Launch{
-		Provider: p, Manifest: m, Setup: setup, Secret: given, Charts: f.charts, AcceptExpiring: f.acceptExpiring,
+		Provider: p, Manifest: m, Setup: setup, Secret: given, Charts: f.charts, Images: f.images, AcceptExpiring: f.acceptExpiring,
 		Progress: progress, Hooks: a.Hooks, Teardown: a.newTeardown(destroyFlags{}),
 		Confirm: func(ctx context.Context, question string) bool { return f.yes || a.confirm(ctx, question) },
 	}, nil

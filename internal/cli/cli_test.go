@@ -193,6 +193,16 @@ func kubeSecret(kubeconfig string) string {
 	return fmt.Sprintf("---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: harvester-kubeconfig\nstringData:\n  kubeconfig: %q\n", kubeconfig)
 }
 
+// TestKINDWithoutAnEngineIsRefused has no container engine, whatever this machine has.
+func TestKINDWithoutAnEngineIsRefused(t *testing.T) {
+	a := newAdm(t)
+	t.Setenv("PATH", t.TempDir())
+	a.run(a.bootstrap("--plane", "kind")...).expect(t, 2, "--plane kind needs Docker or Podman, and this machine has neither; leave out --plane: the embedded plane needs nothing")
+	if left, err := filepath.Glob(filepath.Join(a.home, "*", "*")); err != nil || len(left) != 0 {
+		t.Errorf("state was left: %v, %v", left, err)
+	}
+}
+
 func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 	a := newAdm(t)
 	typo := file(t, "typo.yaml", edited(t, example, "memoryMB", "memoryMb", "cpu: 4", "cpu: 0"))
@@ -251,6 +261,9 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 		"plane in a foreign place":   {[]string{"plane", "--state-dir", foreign}, 2, foreign + " was not created by butleradm"},
 		"sim in a foreign place":     {[]string{"sim", "harvester", "--state-dir", foreign}, 2, foreign + " was not created by butleradm"},
 		"sim stop beside foreign":    {[]string{"sim", "stop", "--state-dir", foreign}, 2, foreign + "/sim was not created by butleradm"},
+		"images without KIND":        {a.bootstrap("--images", words), 2, "--images is for --plane kind"},
+		"no such plane":              {a.bootstrap("--plane", "/no/such"), 2, "read the kubeconfig of the plane: stat /no/such"},
+		"a plane of words":           {a.bootstrap("--plane", words), 2, "read the kubeconfig of the plane: "},
 		"unknown output":             {a.bootstrap("--output", "xml"), 2, "--output must be plain or json"},
 		"unknown flag":               {[]string{"status", "--fast"}, 2, "unknown flag: --fast"},
 		"unknown command":            {[]string{"frobnicate"}, 2, `unknown command "frobnicate"`},

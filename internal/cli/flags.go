@@ -27,6 +27,8 @@ type bootstrapFlags struct {
 	credentials string
 	rehearse    bool
 	stateDir    string
+	plane       string
+	images      string
 	output      string
 	timeout     time.Duration
 	yes         bool
@@ -96,6 +98,10 @@ credentials. Without it the credentials come from the Secret in FILE or from the
 file of --credentials. Ambient credentials are used only for a cluster without
 its own controllers, because they are never copied to a cluster.
 
+The objects of a new cluster are on an embedded plane. --plane selects a KIND
+cluster instead, which needs Docker or Podman, or a cluster of yours. Later
+commands find the plane by themselves.
+
 Addons come from their own repositories, or from the source of --charts;
 butleradm addons lists them. A rehearsal uses stand-ins: small charts with the
 same names and versions.`,
@@ -110,6 +116,8 @@ same names and versions.`,
 	c.Flags().StringVar(&f.credentials, "credentials", "", credentialsUsage(p.Login))
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "run against a simulated platform")
 	c.Flags().StringVar(&f.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
+	c.Flags().StringVar(&f.plane, "plane", "", "`PLANE` of a new cluster: embedded, kind, or the kubeconfig of a cluster (default: embedded)")
+	c.Flags().StringVar(&f.images, "images", "", "`FILE` with the images of the controllers, for a new --plane kind (default: pulled from their registry)")
 	c.Flags().StringVar(&f.output, "output", "plain", "plain: for people, on stderr; json: one event per line, on stdout")
 	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for Ready; afterwards everything is left in place")
 	c.Flags().BoolVar(&f.yes, "yes", false, "create real machines without confirmation; a rehearsal needs none")
@@ -156,6 +164,8 @@ func (f bootstrapFlags) check() error {
 		return failure.Usagef("--timeout must be a positive duration, for example 30m, not %s", f.timeout)
 	case f.rehearse && f.credentials != "":
 		return failure.Usagef("a rehearsal reads no credentials; remove --credentials")
+	case f.images != "" && f.plane != string(workspace.Kind):
+		return failure.Usagef("--images is for --plane kind; other planes run the controllers in this command")
 	case !f.rehearse && f.simulatorFlag != "":
 		return failure.Usagef("--%s applies to a simulated platform only; add --rehearse, or remove it", f.simulatorFlag)
 	}

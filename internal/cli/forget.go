@@ -28,7 +28,8 @@ func (a App) forgetCommand() *cobra.Command {
 		Short: "Remove the state of a cluster from this machine",
 		Long: `Remove the state of a cluster from this machine: the local plane with all its
 objects and the log. For a rehearsal, also stop and remove the simulated
-platform. Nothing is deleted on a real platform.
+platform. On a plane that is a cluster of yours, also remove what is left of the
+cluster there. Nothing is deleted on a real platform.
 
 The command first queries the platform. It refuses while the platform holds
 something of the cluster or cannot be queried, because without the state only
@@ -56,8 +57,12 @@ func (a App) forget(ctx context.Context, w workspace.Workspace, f forgetFlags) e
 	if err := a.agree(ctx, w, f); err != nil {
 		return err
 	}
-	if err := w.Remove(ctx); err != nil {
+	left, err := w.Remove(ctx, a.Hooks.Engine, f.yes && f.left)
+	if err != nil {
 		return fmt.Errorf("remove the state in %s: %w; run the same command again", w.Dir, err)
+	}
+	if left != nil {
+		fmt.Fprintf(a.Err, "note: what %s has on its plane stays there: %v\n", w.Name, left)
 	}
 	fmt.Fprintf(a.Err, "removed the state of %s in %s\n", w.Name, w.Dir)
 	return nil

@@ -49,6 +49,9 @@ func (l *Launch) chooseCredentials(o *operation.Operation) (*corev1.Secret, erro
 	if err != nil {
 		return nil, err
 	}
+	if r := o.Plane(); r.OfUser() {
+		return nil, failure.Usagef("the ambient credentials (%s) are never copied to a cluster, and the plane is %s; pass a file with --credentials, or add the Secret %s to the manifest", source, r, key.Name)
+	}
 	l.Progress.Step("credentials: " + source)
 	return ambientSecret(m, key, values, source)
 }

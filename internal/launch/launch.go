@@ -27,7 +27,8 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Launch is one bootstrap. All fields but Secret, Charts and AcceptExpiring are required.
+// Launch is one bootstrap. All fields but Secret, Charts, Images and AcceptExpiring are
+// required.
 type Launch struct {
 	Workspace workspace.Workspace
 	Provider  provider.Provider
@@ -38,6 +39,8 @@ type Launch struct {
 	Secret *corev1.Secret
 	// Charts is the source of addons that the user has given.
 	Charts string
+	// Images is a file with the images of the controllers, for a KIND cluster.
+	Images string
 	// AcceptExpiring lets the cluster take over credentials that end by themselves.
 	AcceptExpiring bool
 	// NewPlane says that the workspace was created for this bootstrap.
@@ -54,7 +57,7 @@ type Launch struct {
 
 // Run creates the cluster, or continues. It may be repeated at any time.
 func (l *Launch) Run(ctx context.Context) (err error) {
-	l.Progress.Starting("starting the local plane")
+	l.Progress.Starting(l.opening())
 	simulated := l.simulateAhead(ctx)
 	o, err := operation.Open(ctx, l.Workspace, l.Hooks, "butleradm bootstrap "+l.Workspace.Name)
 	if err != nil {
@@ -62,8 +65,8 @@ func (l *Launch) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
-	o.Charts, o.AcceptExpiring = l.Charts, l.AcceptExpiring
-	l.Progress.Step("local plane: " + o.KubeconfigPath())
+	o.Charts, o.AcceptExpiring, o.Images, o.Report = l.Charts, l.AcceptExpiring, l.Images, l.Progress.Waiting
+	l.Progress.Step(l.opened(o))
 	known, err := l.findCluster(ctx, o)
 	if e := simulated.Wait(); err == nil {
 		err = e
@@ -81,6 +84,26 @@ func (l *Launch) Run(ctx context.Context) (err error) {
 		return err
 	}
 	return l.create(o, known)
+}
+
+// opening reports what is being done about the plane.
+func (l *Launch) opening() string {
+	if r := l.Workspace.Plane(); r.Kind != workspace.Embedded {
+		return "preparing the plane, " + r.String()
+	}
+	return "starting the local plane"
+}
+
+// opened reports where the plane is.
+func (l *Launch) opened(o *operation.Operation) string {
+	switch r := o.Plane(); {
+	case r.Kind == workspace.Embedded:
+		return "local plane: " + o.KubeconfigPath()
+	case o.Deploys():
+		return "plane: " + r.String() + "; controllers run on it"
+	default:
+		return "plane: " + r.String() + "; controllers run in this command"
+	}
 }
 
 // findCluster returns the cluster as the local plane knows it, nil if it does not. It
@@ -103,7 +126,7 @@ func (l *Launch) takeCharge(o *operation.Operation, known *v1alpha1.ClusterBoots
 	if err != nil || !selfhosted.MovedAway(known) {
 		return known, err
 	}
-	l.Progress.Step("this machine's plane is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
+	l.Progress.Step("the plane on " + o.Plane().String() + " is fenced: " + known.Annotations[v1alpha1.AnnotationFenced])
 	if known, err = selfhosted.NewMover(o, l.Provider, l.Progress).ResumeInCharge(known); err != nil {
 		return nil, err
 	}
@@ -149,6 +172,9 @@ func (l *Launch) create(o *operation.Operation, known *v1alpha1.ClusterBootstrap
 	if err != nil {
 		return err
 	}
+	if err := o.CheckDeploy(l.Manifest); err != nil {
+		return err
+	}
 	secret, err := l.chooseCredentials(o)
 	if err != nil {
 		return err
@@ -168,7 +194,7 @@ func (l *Launch) create(o *operation.Operation, known *v1alpha1.ClusterBootstrap
 	l.Hooks.Reached("bootstrap/applied")
 	here := o.InCharge() == operation.LocalPlane
 	if here {
-		if err := o.StartControllers(l.Provider); err != nil {
+		if err := l.startControllers(o); err != nil {
 			return err
 		}
 	}
@@ -178,6 +204,15 @@ func (l *Launch) create(o *operation.Operation, known *v1alpha1.ClusterBootstrap
 	moved := here && o.InCharge() == operation.ClusterPlane
 	l.Ready(moved || !wasReady(known, generation))
 	return nil
+}
+
+// startControllers starts the controllers of the local plane, and installs them first
+// where they run on it.
+func (l *Launch) startControllers(o *operation.Operation) error {
+	if err := o.Deploy(); err != nil {
+		return err
+	}
+	return o.StartControllers(l.Provider)
 }
 
 // confirmMachines asks for confirmation before real machines are created.

@@ -36,6 +36,9 @@ func (o *Operation) CheckManifest(ctx context.Context, m *manifest.Manifest, kno
 			return err
 		}
 	}
+	if err := o.refuseForeign(ctx, m); err != nil {
+		return err
+	}
 	var problems []manifest.Problem
 	for _, object := range append(poolsOf(m), m.Provider, m.Cluster) {
 		err := o.Put(ctx, object, client.DryRunAll)
@@ -158,7 +161,7 @@ func (o *Operation) Put(ctx context.Context, object client.Object, options ...cl
 	if err != nil {
 		return err
 	}
-	options = append(options, client.FieldOwner("butleradm"), client.ForceOwnership)
+	options = append(options, client.FieldOwner(fieldOwner), client.ForceOwnership)
 	target := object.DeepCopyObject().(client.Object)
 	err = o.Client().Patch(ctx, target, client.RawPatch(types.ApplyPatchType, data), options...)
 	if err != nil && !apierrors.IsInvalid(err) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -28,6 +29,9 @@ type controllers struct {
 
 // StartControllers sets the controllers of the local plane to work.
 func (o *Operation) StartControllers(p provider.Provider) error {
+	if o.Deploys() {
+		return o.startDeployed(p.Type)
+	}
 	ctx, cancel := context.WithCancel(o.ctx)
 	m, err := o.newManager(ctx, p)
 	if err != nil {
@@ -48,6 +52,7 @@ func (o *Operation) StartControllers(p provider.Provider) error {
 func (o *Operation) newManager(ctx context.Context, p provider.Provider) (manager.Manager, error) {
 	m, err := manager.New(o.plane.Config(), manager.Options{
 		Scheme:     o.Local.Scheme(),
+		Cache:      o.cacheOptions(),
 		NewCache:   program.NewCache(ctx),
 		Metrics:    server.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)},
@@ -66,15 +71,24 @@ func (o *Operation) newManager(ctx context.Context, p provider.Provider) (manage
 	if err := clusterbootstrap.Register(m, clusterbootstrap.Options{Dial: o.Dial(), Addons: addons, Digests: digests, Clock: o.Hooks.Clock}); err != nil {
 		return nil, err
 	}
-	if err := ipallocation.Register(m, ipallocation.Options{Name: "butleradm", Clock: o.Hooks.Clock}); err != nil {
+	if err := ipallocation.Register(m, ipallocation.Options{Name: "butleradm", Namespace: o.Plane().Namespace, Clock: o.Hooks.Clock}); err != nil {
 		return nil, err
 	}
 	return m, serve.Register(m, p, serve.Options{Transport: o.Transport(), NoAmbient: o.Rehearsal, Clock: o.Hooks.Clock})
 }
 
+// cacheOptions limits the controllers to the namespace of the cluster on a plane of the
+// user: what else is there is not theirs.
+func (o *Operation) cacheOptions() (out cache.Options) {
+	if r := o.Plane(); r.OfUser() {
+		out.DefaultNamespaces = map[string]cache.Config{r.Namespace: {}}
+	}
+	return out
+}
+
 // ResumeControllers sets the controllers to work that are not at work already.
 func (o *Operation) ResumeControllers(p provider.Provider) error {
-	if o.running != nil {
+	if o.running != nil || o.deployed {
 		return nil
 	}
 	return o.StartControllers(p)
@@ -83,6 +97,9 @@ func (o *Operation) ResumeControllers(p provider.Provider) error {
 // StopControllers ends the controllers of the local plane, and returns when the last of
 // them has.
 func (o *Operation) StopControllers(ctx context.Context) error {
+	if o.Deploys() {
+		return o.stopDeployed(ctx)
+	}
 	c := o.running
 	if c == nil {
 		return nil

@@ -5,6 +5,8 @@ package operation
 
 import (
 	"time"
+
+	"github.com/butlerdotdev/butler/internal/plane/kind"
 )
 
 // Hooks let a test take hold of a command where nothing outside can.
@@ -16,6 +18,10 @@ type Hooks struct {
 	Clock func() time.Time
 	// Quota is how many bytes the store of the local plane may take; 0 is the usual.
 	Quota int64
+	// Engine runs KIND clusters; nil is KIND's library.
+	Engine kind.Engine
+	// PodsReachSimulator says that pods on the plane have a way to the simulated network.
+	PodsReachSimulator bool
 }
 
 // Reached calls At at a boundary.

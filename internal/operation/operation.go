@@ -15,8 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/butlerdotdev/butler/internal/controller/program"
-	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/sim/network"
 	"github.com/butlerdotdev/butler/internal/version"
@@ -35,21 +33,27 @@ type Operation struct {
 	Charts string
 	// AcceptExpiring lets a cluster take over credentials that end by themselves.
 	AcceptExpiring bool
-	// Local is the client of the plane on this machine; nil without one.
+	// Local is the client of the plane on the operator's side; nil without one.
 	Local client.WithWatch
+	// Images is a file with the images of the controllers, for a KIND cluster.
+	Images string
+	// Report, if set, is called with what the operation waits for.
+	Report func(string)
 	// OnSilence, if set, is called when the plane in charge does not answer.
 	OnSilence func(error)
 
-	plane *plane.Plane
+	plane workspace.Plane
 	// charge is the plane in charge, and ofCluster the client of the cluster if that is.
 	charge    Plane
 	ofCluster client.WithWatch
-	// running are the controllers of the local plane; nil if none run.
-	running *controllers
-	group   *errgroup.Group
-	ctx     context.Context // ends when a part of the operation does
-	cancel  context.CancelFunc
-	logFile *os.File
+	// running are the controllers of the local plane; nil if none run. deployed says that
+	// they run as Deployments there instead.
+	running  *controllers
+	deployed bool
+	group    *errgroup.Group
+	ctx      context.Context // ends when a part of the operation does
+	cancel   context.CancelFunc
+	logFile  *os.File
 }
 
 // Dial returns the dialer of all connections to the platform, the nodes and the new
@@ -68,7 +72,7 @@ func Open(ctx context.Context, w workspace.Workspace, h Hooks, holder string) (*
 	if err != nil {
 		return nil, err
 	}
-	if o.plane, err = workspace.OpenPlane(ctx, plane.Options{Dir: w.PlaneDir(), Holder: holder, Quota: h.Quota}); err == nil {
+	if o.plane, err = w.Open(ctx, workspace.OpenOptions{Holder: holder, Quota: h.Quota, Engine: h.Engine}); err == nil {
 		err = o.connect(ctx)
 	}
 	if err != nil {
@@ -89,11 +93,8 @@ func (o *Operation) Context() context.Context { return o.ctx }
 func (o *Operation) KubeconfigPath() string { return o.plane.KubeconfigPath() }
 
 func (o *Operation) connect(ctx context.Context) error {
-	scheme, err := program.Scheme()
-	if err != nil {
-		return err
-	}
-	if o.Local, err = client.NewWithWatch(o.plane.Config(), client.Options{Scheme: scheme}); err != nil {
+	var err error
+	if o.Local, err = o.NewPlaneClient(o.plane.Config()); err != nil {
 		return err
 	}
 	ctx, o.cancel = context.WithCancel(ctx)
@@ -124,10 +125,10 @@ var agent = version.Agent("butleradm")
 // Close ends controllers and plane, in this order, and leaves everything else
 // as it is.
 func (o *Operation) Close() error {
-	var err error
+	err := o.closeDeployed()
 	if o.cancel != nil {
 		o.cancel()
-		err = o.group.Wait()
+		err = errors.Join(err, o.group.Wait())
 	}
 	if o.plane != nil {
 		err = errors.Join(err, o.plane.Stop())

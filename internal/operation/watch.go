@@ -40,7 +40,7 @@ func (o *Operation) Watch(key types.NamespacedName, list client.ObjectList, see 
 		}
 		switch {
 		case err == nil || apierrors.IsResourceExpired(err):
-		case o.InCharge() == ClusterPlane && IsTransient(err):
+		case (o.InCharge() == ClusterPlane || o.Plane().OfUser()) && IsTransient(err):
 			// The cluster keeps running, and is read again when it answers.
 			if o.OnSilence != nil {
 				o.OnSilence(err)

@@ -21,7 +21,7 @@ func reclaimPlane(m selfhosted.Mover) error {
 	if err := refuseOthersInCharge(m.Operation); err != nil {
 		return err
 	}
-	m.Progress.Step("moving its plane back to this machine")
+	m.Progress.Step("moving its plane back to " + m.Operation.Plane().String())
 	_, err = m.MoveBack(cb)
 	return err
 }

@@ -49,6 +49,7 @@ type destruction struct {
 // connection to its platform.
 func (t *Teardown) prepare(o *operation.Operation, local client.Client, d *target) (*destruction, error) {
 	x := &destruction{Operation: o, target: d, job: t, progress: ui.NewReporter(t.Out, t.Err, "plain")}
+	o.Report = x.progress.Waiting
 	var err error
 	if x.provider, err = t.Provider(d.providerType()); err != nil {
 		return nil, err
@@ -140,6 +141,10 @@ func (x *destruction) describe(found inventory.Inventory) string {
 // their objects on the platform, ProviderConfig, credentials.
 func (x *destruction) run(found inventory.Inventory) error {
 	if err := x.reclaim(); err != nil {
+		return err
+	}
+	// Those on a KIND cluster may run since a command that was killed.
+	if err := x.StopControllers(x.Context()); err != nil {
 		return err
 	}
 	if x.given != nil {

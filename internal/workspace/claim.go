@@ -10,6 +10,8 @@ import (
 	"os"
 
 	"github.com/butlerdotdev/butler/internal/lock"
+	"github.com/butlerdotdev/butler/internal/plane/guest"
+	"github.com/butlerdotdev/butler/internal/plane/kind"
 	"github.com/butlerdotdev/butler/internal/sim"
 )
 
@@ -22,8 +24,9 @@ type Created struct {
 	newDir, newSim, newLog bool
 }
 
-// createDirs creates what is missing of the directories of a workspace.
-func (w Workspace) createDirs() (c Created, err error) {
+// createDirs creates what is missing of the directories of a workspace, whose plane is to
+// be the chosen one.
+func (w Workspace) createDirs(choice PlaneChoice) (c Created, err error) {
 	c = Created{Workspace: w, newLog: !exists(w.LogFile())}
 	if err := w.refuseForeign(); err != nil {
 		return c, err
@@ -31,7 +34,16 @@ func (w Workspace) createDirs() (c Created, err error) {
 	if c.newDir, err = w.claimDir(); err != nil {
 		return c, err
 	}
-	if c.NewPlane, err = claim(w.PlaneDir(), IsPlane, mark{Rehearsal: &w.Rehearsal}); err != nil || !w.Rehearsal {
+	if c.NewPlane, err = claim(w.PlaneDir(), IsPlane, mark{Rehearsal: &w.Rehearsal, Plane: choice.record(w.Name)}); err != nil {
+		return c, err
+	}
+	if !c.NewPlane {
+		err = choice.refuseOther(w)
+	}
+	if err == nil {
+		err = choice.keepKubeconfig(w)
+	}
+	if err != nil || !w.Rehearsal {
 		return c, err
 	}
 	c.newSim, err = claim(w.SimDir(), IsSim, mark{})
@@ -56,14 +68,14 @@ func (w Workspace) refuseForeign() error {
 	return errors.Join(refuseForeign(w.PlaneDir(), IsPlane), refuseForeign(w.SimDir(), IsSim))
 }
 
-// Discard removes what the run has created.
-func (c Created) Discard(ctx context.Context) error {
+// Discard removes what the run has created. The engine is that of Open.
+func (c Created) Discard(ctx context.Context, e kind.Engine) error {
 	var err error
 	if c.newSim {
 		err = errors.Join(sim.Stop(ctx, c.SimDir()), remove(c.SimDir(), IsSim))
 	}
 	if c.NewPlane {
-		err = errors.Join(err, c.unlink(), remove(c.PlaneDir(), IsPlane))
+		err = errors.Join(err, c.releasePlane(ctx, e), c.unlink(), remove(c.PlaneDir(), IsPlane))
 	}
 	if c.newLog {
 		err = errors.Join(err, c.removeRecords())
@@ -93,14 +105,31 @@ func (w Workspace) removeRecords() error {
 	return errors.Join(ignoreMissing(os.Remove(w.LogFile())), ignoreMissing(os.Remove(w.TimelineFile())))
 }
 
-// Remove removes the state, unless another command has begun to use it.
-func (w Workspace) Remove(ctx context.Context) error {
+// Remove removes the state, unless another command has begun to use it. What is left of
+// the cluster on a plane of the user is removed first; with force the state is removed
+// even if that fails, and left is the error. The engine is that of Open.
+func (w Workspace) Remove(ctx context.Context, e kind.Engine, force bool) (left, err error) {
 	if !w.HasPlane() {
-		return w.discard(ctx)
+		return nil, w.discard(ctx)
 	}
 	held, err := lock.Acquire(ctx, w.PlaneDir(), "butleradm forget "+w.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(w.discard(ctx), held.Release())
+	if left = w.releasePlane(ctx, e); left != nil && !force {
+		return nil, errors.Join(left, held.Release())
+	}
+	return left, errors.Join(w.discard(ctx), held.Release())
+}
+
+// releasePlane removes what a cluster has on a plane that outlives the state directory.
+func (w Workspace) releasePlane(ctx context.Context, e kind.Engine) error {
+	switch w.Plane().Kind {
+	case Guest:
+		return guest.Release(context.WithoutCancel(ctx), w.guestOptions("butleradm"))
+	case Kind:
+		return kind.Release(w.kindOptions("butleradm", e))
+	case Embedded:
+	}
+	return nil
 }

@@ -25,6 +25,8 @@ type mark struct {
 	Created bool `json:"created"`
 	// Rehearsal is set on the plane of a cluster, and says of which kind it is.
 	Rehearsal *bool `json:"rehearsal,omitempty"`
+	// Plane is set on the plane of a cluster, unless that is embedded.
+	Plane *Record `json:"plane,omitempty"`
 }
 
 // errForeign is what a directory is refused with that is not butleradm's.

@@ -86,8 +86,8 @@ func folder(rehearsal bool) string {
 }
 
 // Create is the workspace of a cluster that is to be created, with what is missing of
-// its directories.
-func Create(name, stateDir string, rehearsal bool) (Created, error) {
+// its directories. A cluster that exists keeps its plane; another choice is refused.
+func Create(name, stateDir string, rehearsal bool, choice PlaneChoice) (Created, error) {
 	w := Workspace{Name: name, Rehearsal: rehearsal}
 	usual, err := w.usual()
 	if err != nil {
@@ -105,7 +105,7 @@ func Create(name, stateDir string, rehearsal bool) (Created, error) {
 	if err := w.refuseTaken(); err != nil {
 		return Created{}, err
 	}
-	return w.createDirs()
+	return w.createDirs(choice)
 }
 
 // refuseTaken refuses a new cluster in a directory of its own while the name points to

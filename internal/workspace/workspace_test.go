@@ -21,7 +21,7 @@ func TestHomeThatIsAFileIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("BUTLER_HOME", home)
-	if _, err := Create("c", "", true); err == nil || !strings.HasPrefix(err.Error(), "create the state directory: ") {
+	if _, err := Create("c", "", true, PlaneChoice{}); err == nil || !strings.HasPrefix(err.Error(), "create the state directory: ") {
 		t.Error(err)
 	}
 }
@@ -92,7 +92,7 @@ func TestRefusedRunLeavesTheDirectoryAsItWas(t *testing.T) {
 				t.Setenv("BUTLER_HOME", t.TempDir())
 				dir := tree(t, files)
 				before := listing(t, dir)
-				mine, err := Create("dev", dir, rehearsal)
+				mine, err := Create("dev", dir, rehearsal, PlaneChoice{})
 				if err == nil {
 					err = mine.Link()
 				}
@@ -105,7 +105,7 @@ func TestRefusedRunLeavesTheDirectoryAsItWas(t *testing.T) {
 				if !mine.NewPlane {
 					return // it is another run's cluster, and nothing is discarded
 				}
-				if err := mine.Discard(t.Context()); err != nil {
+				if err := mine.Discard(t.Context(), nil); err != nil {
 					t.Fatal(err)
 				}
 				if after := listing(t, dir); !slices.Equal(after, before) {
@@ -132,7 +132,7 @@ func TestForeignFoldersAreRefusedAndStay(t *testing.T) {
 			t.Setenv("BUTLER_HOME", t.TempDir())
 			dir := tree(t, files)
 			before := listing(t, dir)
-			_, created := Create("dev", dir, false)
+			_, created := Create("dev", dir, false, PlaneChoice{})
 			_, found := Choice{StateDir: dir}.Find("dev")
 			_, placed := Choice{StateDir: dir}.Place("dev")
 			_, stopped := Choice{StateDir: dir}.FindRehearsals("stop", nil)
@@ -172,7 +172,7 @@ func TestKindOfAClusterIsKnownFromItsPlane(t *testing.T) {
 		if err != nil || w.Rehearsal != c.want {
 			t.Errorf("%s: a rehearsal is %v, %v", reason, w.Rehearsal, err)
 		}
-		_, err = Create("dev", dir, !c.want)
+		_, err = Create("dev", dir, !c.want, PlaneChoice{})
 		if known := strings.Contains(c.files["plane/.butleradm"], "rehearsal"); known != (err != nil) {
 			t.Errorf("%s: the other kind there: %v", reason, err)
 		}
@@ -197,7 +197,7 @@ func TestNameOfALivingClusterIsNotRedirected(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := tree(t, nil)
-	_, err := Create("mgmt", second, false)
+	_, err := Create("mgmt", second, false, PlaneChoice{})
 	if failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "the cluster mgmt of this machine is in "+first+"; give the new one another name") {
 		t.Errorf("a new one: %v", err)
 	}
@@ -206,7 +206,7 @@ func TestNameOfALivingClusterIsNotRedirected(t *testing.T) {
 	}
 	// A second one that exists already continues, but does not take the name.
 	third := living(t)
-	mine, err := Create("mgmt", third, false)
+	mine, err := Create("mgmt", third, false, PlaneChoice{})
 	if err == nil {
 		err = mine.Link()
 	}
@@ -220,7 +220,7 @@ func TestNameOfALivingClusterIsNotRedirected(t *testing.T) {
 	if err := w.discard(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if mine, err = Create("mgmt", second, false); err == nil {
+	if mine, err = Create("mgmt", second, false, PlaneChoice{}); err == nil {
 		err = mine.Link()
 	}
 	if found, _ := (Choice{}).Find("mgmt"); err != nil || found.Dir != second {
@@ -239,7 +239,7 @@ func TestForgottenStateIsRemovedWithWhatWasCreatedForIt(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Setenv("BUTLER_HOME", t.TempDir())
 			dir := tree(t, c.before)
-			mine, err := Create("dev", dir, true)
+			mine, err := Create("dev", dir, true, PlaneChoice{})
 			if err == nil {
 				err = errors.Join(mine.Link(), os.WriteFile(mine.LogFile(), nil, 0o600), mine.discard(t.Context()))
 			}

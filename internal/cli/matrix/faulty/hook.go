@@ -25,12 +25,16 @@ const (
 	faults = "faults" // the simulated platform gets the fault plan in the file
 	hold   = "hold"   // this process makes the file and waits until it is gone
 	fill   = "fill"   // the store of the local plane has this many bytes, and they are used up
+	played = "kind"   // KIND clusters are played by the cluster in this directory
 )
 
 // hooks carry out what happens at boundaries.
 func (o orders) hooks(m *memory) cli.Hooks {
 	var jump atomic.Int64
 	h := cli.Hooks{Quota: o.number(fill)}
+	if dir := o.value(played); dir != "" {
+		h.Engine, h.PodsReachSimulator = engine{dir}, true
+	}
 	h.Clock = func() time.Time { return time.Now().Add(time.Duration(jump.Load())) }
 	// A boundary may be reached again because of the fault itself: a cluster whose API
 	// server dies falls back a phase.

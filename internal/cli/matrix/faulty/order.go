@@ -30,7 +30,7 @@ func forms() map[string]form {
 	all := map[string]form{
 		kill: {boundary: true}, etcd: {boundary: true},
 		clock: {value: true, boundary: true}, faults: {value: true, boundary: true}, hold: {value: true, boundary: true},
-		fill: {value: true, boundary: true},
+		fill: {value: true, boundary: true}, played: {value: true},
 	}
 	for _, defect := range []string{twin, double, oneAddress, restless, keepPart, leak, expose, credulous, stubborn, bootstrapTwice} {
 		all[defect] = form{}
