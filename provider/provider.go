@@ -90,6 +90,14 @@ type Platform struct {
 	// has definitely refused it, so that a call whose answer was lost can be repeated
 	// as it was. Nil means that a Create has nothing to record.
 	Plan func(ctx context.Context, s MachineSpec, last Attempt) (record string, err error)
+	// Choose returns what the first Create of a machine would ask for, as far as that does
+	// not depend on what else happens on the platform. It creates nothing. Nil means that
+	// the driver chooses nothing.
+	Choose func(context.Context, MachineSpec) (Choice, error)
+	// Offers returns what fields of the ProviderConfig may refer to, by their paths, such as
+	// spec.harvester.imageName. What may not be read is left out. Nil means that the driver
+	// offers nothing.
+	Offers func(context.Context) (map[string][]Offer, error)
 	// Adopt tags a machine that another program created, and its disks, as if Create
 	// had created them for ref. The machine must have ref's name and this ID, else it is
 	// Invalid; one of another owner is a Conflict. To repeat it changes nothing. Nil

@@ -39,6 +39,12 @@ func (m machines) plan(ctx context.Context, s provider.MachineSpec, last provide
 	return cloud.Record(a)
 }
 
+// choose returns what the first attempt asks for.
+func (m machines) choose(ctx context.Context, s provider.MachineSpec) (provider.Choice, error) {
+	a, err := m.resolve(ctx, s, 0)
+	return provider.Choice{Size: a.Type, Zone: a.Zone, Image: a.Image}, within(fmt.Sprintf("plan machine %q on %s", s.Name, m.config), err)
+}
+
 // resolve looks up what the attempt of this number asks for.
 func (m machines) resolve(ctx context.Context, s provider.MachineSpec, number int) (attempt, error) {
 	if err := m.checkGroups(); err != nil {

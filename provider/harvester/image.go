@@ -73,6 +73,15 @@ func (m *machines) image(op string, s provider.MachineSpec) (image, error) {
 	return image{namespace: ns, name: name}, nil
 }
 
+// choose returns the image of a machine.
+func (m *machines) choose(_ context.Context, s provider.MachineSpec) (provider.Choice, error) {
+	i, err := m.image(fmt.Sprintf("plan machine %q", s.Name), s)
+	if err != nil {
+		return provider.Choice{}, err
+	}
+	return provider.Choice{Image: i.id()}, nil
+}
+
 // imageClass returns the storage class for disks from the image. Where the
 // image may not be read, it is the class that is named after it, with the error.
 func (m *machines) imageClass(ctx context.Context, op string, i image) (string, error) {

@@ -5,6 +5,7 @@ package harvester
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,17 @@ func TestPreflightPassesWhatIsInOrder(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, verdicts(t, p)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+	offers, err := p.Offers(t.Context())
+	for field, value := range map[string]string{
+		"spec.harvester.imageName": "default/image-5rs6d", "spec.harvester.networkName": "default/workloads", "spec.harvester.storageClassName": "longhorn",
+	} {
+		if err != nil || !slices.ContainsFunc(offers[field], func(o provider.Offer) bool { return o.Value == value }) {
+			t.Errorf("%s: %v, %v", field, offers[field], err)
+		}
+	}
+	if c, err := p.Choose(t.Context(), wanted("fine")); err != nil || c.Image != "default/image-5rs6d" {
+		t.Errorf("it chooses %+v, %v", c, err)
 	}
 	// The nodes may not be read.
 	want["capacity"], want["name fine"] = provider.Unknown, provider.Passed

@@ -49,7 +49,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 		release()
 		return provider.Platform{}, connectError(op, err)
 	}
-	return provider.Platform{Machines: m, Preflight: preflight{m}, Identity: m.identity, Identify: m.identifyAgain, Changes: m.changes, Adopt: m.adopt, Close: release}, nil
+	return provider.Platform{Machines: m, Preflight: preflight{m}, Choose: m.choose, Offers: m.offers, Identity: m.identity, Identify: m.identifyAgain, Changes: m.changes, Adopt: m.adopt, Close: release}, nil
 }
 
 // refuseSettings refuses what a ProviderConfig can say but Harvester cannot do.

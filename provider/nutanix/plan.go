@@ -41,6 +41,12 @@ func (m machines) plan(ctx context.Context, s provider.MachineSpec, last provide
 	return cloud.Record(a)
 }
 
+// choose returns the image that the first attempt asks for.
+func (m machines) choose(ctx context.Context, s provider.MachineSpec) (provider.Choice, error) {
+	found, err := m.imageFor(ctx, s)
+	return provider.Choice{Image: found.name}, within(fmt.Sprintf("plan machine %q on %s", s.Name, m.config), err)
+}
+
 // attempt returns what the recorded attempt asks for, or looks it up if nothing is recorded.
 func (m machines) attempt(ctx context.Context, op string, s provider.MachineSpec) (a attempt, err error) {
 	if s.Attempt == "" {

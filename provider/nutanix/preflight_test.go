@@ -14,6 +14,7 @@ import (
 	sim "github.com/butlerdotdev/butler/internal/sim/nutanix"
 	"github.com/butlerdotdev/butler/provider"
 	"github.com/butlerdotdev/butler/provider/check"
+	"github.com/butlerdotdev/butler/provider/providertest"
 )
 
 // wantedSpec is a machine that the simulated cluster can run.
@@ -58,6 +59,7 @@ func TestWhatMachinesNeedIsLookedFor(t *testing.T) {
 	if len(all) != 8 {
 		t.Errorf("%d findings: %v", len(all), all)
 	}
+	providertest.ChoosesAndOffers(t, f.connected(t), f.config(), []provider.MachineSpec{wantedSpec()})
 	t.Run("what is missing", func(t *testing.T) { refuseMissing(t, f) })
 	t.Run("by names", func(t *testing.T) {
 		named := f.connected(t, func(c *provider.Config) {

@@ -45,7 +45,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 	}
 	return provider.Platform{
 		Machines: machines{p}, Preflight: preflight{p}, Identity: identity, Identify: p.identifyAgain,
-		ObserveAll: machines{p}.observeAll, Plan: machines{p}.plan, Settle: settle, Unrepeatable: true, Close: p.release,
+		ObserveAll: machines{p}.observeAll, Plan: machines{p}.plan, Choose: machines{p}.choose, Offers: machines{p}.offers, Settle: settle, Unrepeatable: true, Close: p.release,
 	}, nil
 }
 

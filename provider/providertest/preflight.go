@@ -79,6 +79,9 @@ func (c Preflight) check(t *testing.T, p provider.Provider, specs []provider.Mac
 	if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(text, c.Says) {
 		t.Errorf("%s\n%s", diff, text)
 	}
+	if len(want) == 0 {
+		ChoosesAndOffers(t, opened, config, specs)
+	}
 }
 
 // read returns what did not pass, by the beginning that Want has for it, and all findings

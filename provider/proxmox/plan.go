@@ -56,6 +56,12 @@ func (m machines) plan(ctx context.Context, s provider.MachineSpec, last provide
 	return cloud.Record(a)
 }
 
+// choose returns the template that a machine is a clone of. Its node and ID depend on what
+// is there when it is created.
+func (m machines) choose(_ context.Context, s provider.MachineSpec) (provider.Choice, error) {
+	return provider.Choice{Image: m.wanted(s)}, nil
+}
+
 // next is what follows an attempt that was refused: after most refusals its ID again, as a
 // clone of an earlier call may still run; after a lack of capacity another node.
 func (a attempt) next(refused error) attempt {

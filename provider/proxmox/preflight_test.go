@@ -11,6 +11,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	sim "github.com/butlerdotdev/butler/internal/sim/proxmox"
 	"github.com/butlerdotdev/butler/provider"
+	"github.com/butlerdotdev/butler/provider/providertest"
 )
 
 // checked returns the findings that do not pass, by their check.
@@ -35,6 +36,7 @@ func checked(t *testing.T, p provider.Platform, specs ...provider.MachineSpec) m
 // TestPreflightNamesWhatIsMissing: one wrong setting, one finding.
 func TestPreflightNamesWhatIsMissing(t *testing.T) {
 	f := newFixture(t, sim.Seed{})
+	providertest.ChoosesAndOffers(t, f.connected(t), f.config(), []provider.MachineSpec{machine("mgmt-w-0")})
 	for what, c := range map[string]struct {
 		settings func(*v1alpha1.ProxmoxSpec)
 		machine  func(*provider.MachineSpec)

@@ -42,7 +42,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 	m := machines{p}
 	return provider.Platform{
 		Machines: m, Preflight: preflight{p}, Identity: identity, Identify: p.identify, ObserveAll: m.observeAll,
-		Plan: m.plan, Settle: settle, Close: api.release,
+		Plan: m.plan, Choose: m.choose, Offers: m.offers, Settle: settle, Close: api.release,
 	}, nil
 }
 
