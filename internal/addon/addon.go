@@ -5,6 +5,7 @@ package addon
 
 import (
 	"maps"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -87,6 +88,20 @@ type Source struct {
 	// WithoutCRDs are files of the chart's crds folder that are left out: others
 	// own these definitions.
 	WithoutCRDs []string
+}
+
+// Origin returns where an addon comes from unless the user redirects it.
+func (a Addon) Origin() string {
+	switch a.Source.Kind {
+	case ChartCarried, Objects:
+		return "butleradm"
+	case Manifest:
+		return strings.ReplaceAll(a.Source.URL, "%s", a.Version)
+	case Components:
+		return "Cluster API"
+	case ChartRepository, ChartOCI:
+	}
+	return a.Source.URL
 }
 
 // PodSecurity is a level of the Pod Security Standards.

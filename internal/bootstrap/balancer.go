@@ -22,6 +22,9 @@ import (
 // balancerSuffix follows the cluster's name in that of a new LoadBalancerRequest.
 const balancerSuffix = "-cp-lb"
 
+// BalancerName is the name of the LoadBalancerRequest of a new cluster.
+func BalancerName(cluster string) string { return cluster + balancerSuffix }
+
 // Balancer is what a load balancer gets from the spec of its cluster.
 type Balancer struct {
 	Scheme       v1alpha1.LoadBalancerScheme
@@ -111,7 +114,7 @@ func (s *Session) balancerSpec(targets []v1alpha1.LoadBalancerTarget) v1alpha1.L
 	return v1alpha1.LoadBalancerRequestSpec{
 		ClusterName:       s.Spec.Cluster.Name,
 		ProviderConfigRef: v1alpha1.ProviderReference{Namespace: key.Namespace, Name: key.Name},
-		Port:              apiServerPort,
+		Port:              APIServerPort,
 		AdditionalPorts:   b.AdditionalPorts,
 		Scheme:            b.Scheme,
 		AllowedCIDRs:      b.AllowedCIDRs,
@@ -136,7 +139,7 @@ func (s *Session) ensureBalancer(ctx context.Context) (*v1alpha1.LoadBalancerReq
 // another release may have named it differently. Without one it returns the request
 // of another cluster that has its name, or that name with an error of NotFound.
 func (s *Session) findBalancer(ctx context.Context) (*v1alpha1.LoadBalancerRequest, error) {
-	request := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Spec.Cluster.Name + balancerSuffix}}
+	request := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: BalancerName(s.Spec.Cluster.Name)}}
 	err := s.find(ctx, request)
 	if client.IgnoreNotFound(err) != nil || request.Annotations[v1alpha1.AnnotationClusterID] == s.clusterID() {
 		return request, err

@@ -19,7 +19,6 @@ import (
 const (
 	kubeVIPName     = addon.KubeVIP
 	kubeVIPImage    = "ghcr.io/kube-vip/kube-vip"
-	apiServerPort   = 6443
 	kubePrismPort   = 7445
 	systemNamespace = metav1.NamespaceSystem
 	// controlPlaneLabel is set by Talos on control planes, and tainted with.
@@ -118,7 +117,7 @@ func (k KubeVIP) container() corev1.Container {
 func (k KubeVIP) env() []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		{Name: "vip_arp", Value: "true"},
-		{Name: "port", Value: strconv.Itoa(apiServerPort)},
+		{Name: "port", Value: strconv.Itoa(APIServerPort)},
 		{Name: "address", Value: k.Address},
 		{Name: "cp_enable", Value: "true"},
 		{Name: "cp_namespace", Value: systemNamespace},

@@ -16,6 +16,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/version"
 )
 
+// APIServerPort is where the API server of a cluster is reached.
+const APIServerPort = 6443
+
 // maxName is what a machine's name may be long.
 const maxName = 63
 

@@ -94,11 +94,11 @@ func (s *Session) unreachable(i int) string {
 	route := s.route(m.IPAddress)
 	switch {
 	case reach == ReachDirect && !s.selfHosted():
-		return fmt.Sprintf("; check that there is a route to it from here, and that TCP %d and %d are allowed, or leave out spec.network.nodeAccess", talos.APIPort, apiServerPort)
+		return fmt.Sprintf("; check that there is a route to it from here, and that TCP %d and %d are allowed, or leave out spec.network.nodeAccess", talos.APIPort, APIServerPort)
 	case reach == ReachDirect:
 		return fmt.Sprintf("; check that TCP %d is allowed from the control planes to it", talos.APIPort)
 	case !route.Forwarded:
-		return fmt.Sprintf(" at its public address %s; allow TCP %d and %d from here in its firewall or security groups", route.Host, talos.APIPort, apiServerPort)
+		return fmt.Sprintf(" at its public address %s; allow TCP %d and %d from here in its firewall or security groups", route.Host, talos.APIPort, APIServerPort)
 	}
 	hint := fmt.Sprintf(" through the load balancer %s; check that TCP %d is allowed from here to the load balancer, from there to the control planes and from those to the machine, and that the machine has read its user data", route.Host, talos.APIPort)
 	if lb := s.Spec.Network.LoadBalancer; lb != nil && len(lb.AllowedCIDRs) > 0 {

@@ -94,26 +94,12 @@ func (a App) listAddons(addons []addon.Addon) error {
 	out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(out, "ADDON\tVERSION\tSOURCE\tAFTER")
 	for _, x := range addons {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", x.Key, x.Version, origin(x), cmp.Or(strings.Join(x.Needs, ", "), "-"))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", x.Key, x.Version, x.Origin(), cmp.Or(strings.Join(x.Needs, ", "), "-"))
 		for _, p := range x.Providers {
 			fmt.Fprintf(out, "  %s\t%s\t%s\t\n", p.Name, p.Version, "github.com/"+p.Repository)
 		}
 	}
 	return out.Flush()
-}
-
-// origin returns the default source of an addon, without --charts.
-func origin(a addon.Addon) string {
-	switch a.Source.Kind {
-	case addon.ChartCarried, addon.Objects:
-		return "butleradm"
-	case addon.Manifest:
-		return strings.ReplaceAll(a.Source.URL, "%s", a.Version)
-	case addon.Components:
-		return "Cluster API"
-	case addon.ChartRepository, addon.ChartOCI:
-	}
-	return a.Source.URL
 }
 
 // pullAddons fetches addons into a directory, and reads them back from there as a
@@ -141,7 +127,7 @@ func (a App) pullAddons(ctx context.Context, addons []addon.Addon, to, from stri
 		if err != nil {
 			return fmt.Errorf("read back the saved addon: %w", err)
 		}
-		place := origin(x)
+		place := x.Origin()
 		if from != "" && from != source.Upstream {
 			place = from
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/plan"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
@@ -30,7 +31,7 @@ func (a App) bootstrap(ctx context.Context, p provider.Provider, f bootstrapFlag
 }
 
 func (a App) runBootstrap(ctx context.Context, p provider.Provider, f bootstrapFlags, progress *ui.Reporter) error {
-	l, err := a.newLaunch(ctx, p, f, progress)
+	l, err := a.loadLaunch(ctx, p, f, progress)
 	if err != nil {
 		return err
 	}
@@ -66,15 +67,29 @@ func (a App) runLaunch(ctx context.Context, f bootstrapFlags, l *launch.Launch) 
 	return err
 }
 
-// newLaunch reads and checks the user's input. It changes nothing.
-func (a App) newLaunch(ctx context.Context, p provider.Provider, f bootstrapFlags, progress *ui.Reporter) (*launch.Launch, error) {
-	m, err := f.load(a, p)
+// loadLaunch reads and checks the input of a bootstrap. It changes nothing.
+func (a App) loadLaunch(ctx context.Context, p provider.Provider, f bootstrapFlags, progress *ui.Reporter) (*launch.Launch, error) {
+	m, err := f.load(a.fits(p))
 	if err != nil {
 		return nil, err
 	}
 	if err := f.checkTerminal(); err != nil {
 		return nil, err
 	}
+	l, err := a.newLaunch(ctx, p, m, f, progress)
+	if err != nil || f.plan == "" {
+		return l, err
+	}
+	saved, err := plan.Load(f.plan)
+	if err != nil {
+		return nil, failure.New(failure.Usage, err)
+	}
+	l.Saved = &saved
+	return l, nil
+}
+
+// newLaunch checks what goes with a manifest. It changes nothing.
+func (a App) newLaunch(ctx context.Context, p provider.Provider, m *manifest.Manifest, f bootstrapFlags, progress *ui.Reporter) (*launch.Launch, error) {
 	if err := operation.CheckChartDir(ctx, f.charts, m); err != nil {
 		return nil, err
 	}

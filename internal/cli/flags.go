@@ -33,6 +33,8 @@ type bootstrapFlags struct {
 	timeout     time.Duration
 	yes         bool
 	charts      string
+	// plan is the file with a plan that was reviewed.
+	plan string
 	// acceptExpiring lets the cluster take over credentials that end by themselves.
 	acceptExpiring bool
 	simulator      simulatorFlags
@@ -89,7 +91,10 @@ func (a App) bootstrapProviderCommand(p provider.Provider) *cobra.Command {
 		Short: "Create a management cluster on " + string(p.Type),
 		Long: `Create the management cluster that the ClusterBootstrap and the ProviderConfig
 in FILE describe. All errors in FILE are reported at once. Then a preflight
-checks that the platform can take the machines. Only then are they created.
+checks that the platform can take the machines, and the plan is shown, as by
+butleradm plan. Only after a confirmation are machines created. With --plan the
+command refuses if the plan is no longer the one that was saved.
+
 After an interruption the same command continues. Once the cluster is Ready, it
 reports that and changes nothing.
 
@@ -123,6 +128,7 @@ same names and versions.`,
 	c.Flags().BoolVar(&f.yes, "yes", false, "create real machines without confirmation; a rehearsal needs none")
 	c.Flags().BoolVar(&f.acceptExpiring, "accept-expiring", false, "let a cluster that manages itself take over credentials that expire")
 	registerCharts(c, &f.charts, "upstream; in a rehearsal stand-ins")
+	c.Flags().StringVar(&f.plan, "plan", "", "`FILE` of butleradm plan --out; refuse if it no longer matches")
 	f.simulator.register(c)
 	return c
 }
@@ -181,8 +187,8 @@ func (f bootstrapFlags) checkTerminal() error {
 }
 
 // load reads the manifest and applies the checks of this command.
-func (f bootstrapFlags) load(a App, p provider.Provider) (*manifest.Manifest, error) {
-	m, err := manifest.Load(f.config, operation.Plannable, operation.Patchable, a.fits(p))
+func (f bootstrapFlags) load(more ...manifest.Check) (*manifest.Manifest, error) {
+	m, err := manifest.Load(f.config, append([]manifest.Check{operation.Plannable, operation.Patchable}, more...)...)
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}

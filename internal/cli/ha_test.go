@@ -118,6 +118,7 @@ func TestHARehearsal(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a plan shows what changes in place and what is refused", func(t *testing.T) { expectPlannedChange(t, a, manifest, patch) })
 	t.Run("nothing tells a secret", func(t *testing.T) {
 		a := adm{t, a.path, a.home}
 		a.withPlane(filepath.Join(dir, "plane"), func(api client.Client) {

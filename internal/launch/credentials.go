@@ -34,8 +34,7 @@ func (l *Launch) chooseCredentials(o *operation.Operation) (*corev1.Secret, erro
 	if l.Secret != nil {
 		return l.Secret, nil
 	}
-	known := &corev1.Secret{}
-	err := o.Client().Get(o.Context(), key, known)
+	known, err := knownSecret(o, key)
 	if source, ok := known.Annotations[annotationAmbient]; err == nil && ok {
 		return ambientSecret(m, key, known.Data, source)
 	}
@@ -54,6 +53,15 @@ func (l *Launch) chooseCredentials(o *operation.Operation) (*corev1.Secret, erro
 	}
 	l.Progress.Step("credentials: " + source)
 	return ambientSecret(m, key, values, source)
+}
+
+// knownSecret returns the credentials of the plane; without a plane there are none.
+func knownSecret(o *operation.Operation, key client.ObjectKey) (*corev1.Secret, error) {
+	known := &corev1.Secret{}
+	if o.Client() == nil {
+		return known, apierrors.NewNotFound(corev1.Resource("secrets"), key.Name)
+	}
+	return known, o.Client().Get(o.Context(), key, known)
 }
 
 // ambientSecret returns a Secret with the ambient credentials for the local plane. It

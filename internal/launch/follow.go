@@ -22,14 +22,14 @@ import (
 
 // complete shows the bootstrap until the cluster is Ready. The deletion of one that is
 // deleted meanwhile is completed by the plane that is in charge of it.
-func (l *Launch) complete(o *operation.Operation, warnings []string) error {
+func (l *Launch) complete(o *operation.Operation, warnings []string) (*v1alpha1.ClusterBootstrap, error) {
 	l.Progress.Watch(fmt.Sprintf("%s on %s (%s)", o.Name, l.Manifest.Provider.Name, o.Kind()), warnings)
-	err := l.carryThrough(o)
+	cb, err := l.carryThrough(o)
 	l.Progress.Unwatch(outcome(o.Context(), err))
 	if errors.Is(err, operation.ErrDeleted) && o.InCharge() == operation.LocalPlane {
-		return l.Teardown.CompleteDeletion(o, l.Progress)
+		return nil, l.Teardown.CompleteDeletion(o, l.Progress)
 	}
-	return err
+	return cb, err
 }
 
 // outcome returns the outcome of following a bootstrap.
@@ -45,22 +45,22 @@ func outcome(ctx context.Context, err error) ui.Outcome {
 
 // carryThrough follows the bootstrap to its end. Once only the pivot is left, it
 // pivots, and then follows the cluster's own controllers.
-func (l *Launch) carryThrough(o *operation.Operation) error {
+func (l *Launch) carryThrough(o *operation.Operation) (*v1alpha1.ClusterBootstrap, error) {
 	books := &teardown.Bookkeeper{Operation: o, Provider: l.Provider}
 	for tries := 1; ; tries++ {
 		cb, err := l.follow(o, books)
 		switch {
 		case errors.Is(err, operation.ErrDeleted):
-			return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s", o.Name, err, o.Command("destroy"))
+			return nil, fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s", o.Name, err, o.Command("destroy"))
 		case err != nil:
-			return l.Progress.WithObstacle(err)
+			return nil, l.Progress.WithObstacle(err)
 		case meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionFailed):
-			return fmt.Errorf("bootstrap of %s failed: %s: %s", o.Name, cb.Status.FailureReason, cb.Status.FailureMessage)
+			return nil, fmt.Errorf("bootstrap of %s failed: %s: %s", o.Name, cb.Status.FailureReason, cb.Status.FailureMessage)
 		case !operation.ReadyToPivot(cb):
-			return nil
+			return cb, nil
 		}
 		if err := selfhosted.NewMover(o, l.Provider, l.Progress).PivotOut(cb, tries); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
@@ -78,6 +78,7 @@ func (l *Launch) follow(o *operation.Operation, books *teardown.Bookkeeper) (cb 
 		cb = object.(*v1alpha1.ClusterBootstrap)
 		if phase != cb.Status.Phase {
 			phase = cb.Status.Phase
+			l.phases.See(phase, time.Now())
 			o.Hooks.Reached("bootstrap/" + string(phase))
 		}
 		books.See(cb)

@@ -16,9 +16,10 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
-	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/history"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/plan"
 	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/teardown"
@@ -27,7 +28,7 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Launch is one bootstrap. All fields but Secret, Charts, Images and AcceptExpiring are
+// Launch is one bootstrap. All fields but Secret, Charts, Images, AcceptExpiring and Saved are
 // required.
 type Launch struct {
 	Workspace workspace.Workspace
@@ -51,8 +52,12 @@ type Launch struct {
 	Confirm func(ctx context.Context, question string) bool
 	// Teardown completes the deletion of a cluster that is deleted meanwhile.
 	Teardown *teardown.Teardown
+	// Saved is the plan that the user has reviewed; nil without one.
+	Saved *plan.Plan
 	// Ready is called when the cluster is Ready; changed says that it was not before.
 	Ready func(changed bool)
+
+	phases history.Stopwatch
 }
 
 // Run creates the cluster, or continues. It may be repeated at any time.
@@ -111,7 +116,7 @@ func (l *Launch) opened(o *operation.Operation) string {
 func (l *Launch) findCluster(ctx context.Context, o *operation.Operation) (*v1alpha1.ClusterBootstrap, error) {
 	known, err := o.FindCluster(ctx, o.Local)
 	if err == nil && known == nil {
-		err = teardown.RefuseUnfinished(ctx, o)
+		err = teardown.RefuseUnfinished(ctx, o.Workspace, o.Local)
 	}
 	if err == nil && !selfhosted.MovedAway(known) {
 		err = o.CheckManifest(o.Context(), l.Manifest, known)
@@ -168,7 +173,7 @@ func (l *Launch) simulateAhead(ctx context.Context) *errgroup.Group {
 
 // create creates the cluster once plane and platform are ready.
 func (l *Launch) create(o *operation.Operation, known *v1alpha1.ClusterBootstrap) error {
-	plan, err := bootstrap.NewPlan(operation.Effective(l.Manifest))
+	resolved, err := bootstrap.NewPlan(operation.Effective(l.Manifest))
 	if err != nil {
 		return err
 	}
@@ -180,12 +185,12 @@ func (l *Launch) create(o *operation.Operation, known *v1alpha1.ClusterBootstrap
 		return err
 	}
 	if known == nil {
-		if err := o.Preflight(l.Provider, l.Manifest, secret, plan, l.Progress); err != nil {
-			return err
-		}
-		if err := l.confirmMachines(o, plan); err != nil {
-			return err
-		}
+		err = l.confirmCreation(o, secret, resolved)
+	} else {
+		err = l.confirmChange(o, known)
+	}
+	if err != nil {
+		return err
 	}
 	generation, err := o.Apply(o.Context(), l.Manifest, secret)
 	if err != nil {
@@ -198,8 +203,12 @@ func (l *Launch) create(o *operation.Operation, known *v1alpha1.ClusterBootstrap
 			return err
 		}
 	}
-	if err := l.complete(o, l.warnings(plan, here)); err != nil {
+	cb, err := l.complete(o, l.warnings(resolved, here))
+	if err != nil {
 		return err
+	}
+	if known == nil && cb != nil {
+		l.record(cb)
 	}
 	moved := here && o.InCharge() == operation.ClusterPlane
 	l.Ready(moved || !wasReady(known, generation))
@@ -215,25 +224,10 @@ func (l *Launch) startControllers(o *operation.Operation) error {
 	return o.StartControllers(l.Provider)
 }
 
-// confirmMachines asks for confirmation before real machines are created.
-func (l *Launch) confirmMachines(o *operation.Operation, plan bootstrap.Plan) error {
-	if o.Rehearsal {
-		return nil
-	}
-	p := l.Manifest.Provider
-	if l.Confirm(o.Context(), fmt.Sprintf("Create %d machine(s) on %s (%s)?", len(plan.Machines), p.Name, p.Spec.Provider)) {
-		return nil
-	}
-	if o.Context().Err() != nil {
-		return o.Ended()
-	}
-	return failure.New(failure.Usage, errors.New("nothing was created; answer y, or pass --yes"))
-}
-
 // warnings returns the warnings about a plan; those about charts are for the plane that
 // installs them.
-func (l *Launch) warnings(plan bootstrap.Plan, here bool) (out []string) {
-	for _, w := range plan.Warnings {
+func (l *Launch) warnings(resolved bootstrap.Plan, here bool) (out []string) {
+	for _, w := range resolved.Warnings {
 		out = append(out, w.Message)
 	}
 	out = append(out, bootstrap.ImageWarnings(l.Manifest.Cluster.Spec, l.Manifest.Provider.Spec)...)

@@ -147,7 +147,12 @@ func (o *Operation) doubt(ctx context.Context, key client.ObjectKey) (int64, err
 
 // Put applies an object on the server side: it is created, or made equal.
 func (o *Operation) Put(ctx context.Context, object client.Object, options ...client.PatchOption) error {
-	kind, err := o.Client().GroupVersionKindFor(object)
+	return put(ctx, o.Client(), object.DeepCopyObject().(client.Object), options...)
+}
+
+// put applies an object, which is then what the server has.
+func put(ctx context.Context, c client.Client, object client.Object, options ...client.PatchOption) error {
+	kind, err := c.GroupVersionKindFor(object)
 	if err != nil {
 		return err
 	}
@@ -162,8 +167,7 @@ func (o *Operation) Put(ctx context.Context, object client.Object, options ...cl
 		return err
 	}
 	options = append(options, client.FieldOwner(fieldOwner), client.ForceOwnership)
-	target := object.DeepCopyObject().(client.Object)
-	err = o.Client().Patch(ctx, target, client.RawPatch(types.ApplyPatchType, data), options...)
+	err = c.Patch(ctx, object, client.RawPatch(types.ApplyPatchType, data), options...)
 	if err != nil && !apierrors.IsInvalid(err) {
 		return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
 	}

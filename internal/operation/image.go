@@ -110,6 +110,9 @@ func (o *Operation) registryOf(m *manifest.Manifest, host string) (talos.Registr
 				return bootstrap.Registry(host, SecretData(s)), nil
 			}
 		}
+		if o.Client() == nil {
+			return talos.Registry{}, fmt.Errorf("secret %s of spec.registries is neither in the manifest nor on a plane", r.SecretRef.Name)
+		}
 		secret := &corev1.Secret{}
 		err := o.Client().Get(o.ctx, client.ObjectKey{Namespace: m.Cluster.Namespace, Name: r.SecretRef.Name}, secret)
 		return bootstrap.Registry(host, secret.Data), err

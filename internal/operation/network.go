@@ -75,6 +75,9 @@ func (o *Operation) checkPools(m *manifest.Manifest) (*manifest.Manifest, []prov
 // the addresses that are allocated there or rest.
 func (o *Operation) planePools(m *manifest.Manifest) (bootstrap.Pools, error) {
 	pools := filePools(m)
+	if o.Client() == nil {
+		return pools, nil // a cluster that is only planned may have no plane
+	}
 	known, claims := &v1alpha1.NetworkPoolList{}, &v1alpha1.AddressClaimList{}
 	if err := o.Client().List(o.ctx, known, client.InNamespace(m.Provider.Namespace)); err != nil {
 		return pools, err

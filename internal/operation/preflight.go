@@ -24,42 +24,73 @@ import (
 // again if it cannot give one now.
 const Patience = 30 * time.Second
 
-// Preflight asks the platform whether it would take the machines of a plan. A
-// platform that refuses, or cannot be asked, stops the command before anything
-// is made.
-func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) error {
+// Answers are what the preflight has learned. Nothing was created for them.
+type Answers struct {
+	// Findings are the checks with their results.
+	Findings []provider.Finding
+	// Choices are what the driver chooses for machines, by their names.
+	Choices map[string]provider.Choice
+	// Manifest is that of the cluster, with the addresses that it would get of NetworkPools.
+	Manifest *manifest.Manifest
+	// Unasked is why the platform could not be asked; then its checks are missing.
+	Unasked error
+}
+
+// Refusal is the error for answers with which nothing may be created; nil for others.
+func (a Answers) Refusal() error {
+	if a.Unasked != nil {
+		why := strings.TrimSuffix(a.Unasked.Error(), "; it is tried again")
+		return failure.Refusedf("preflight: %s; nothing was created", why)
+	}
+	refused := 0
+	for _, f := range a.Findings {
+		if f.Verdict == provider.Refused {
+			refused++
+		}
+	}
+	if refused == 0 {
+		return nil
+	}
+	return failure.Refusedf("preflight: %d of %d checks for %s refused; nothing was created", refused, len(a.Findings), a.Manifest.Provider.Name)
+}
+
+// Preflight asks the platform whether it would take the machines of a plan, and what they
+// would be. The error is for a command that has ended meanwhile.
+func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) (Answers, error) {
 	progress.Starting("running the preflight")
 	m, pools, err := o.checkPools(m)
 	if err != nil {
-		return err
+		return Answers{}, err
 	}
 	network := make(chan []provider.Finding, 1)
 	go func() { network <- o.checkAddresses(m) }()
 	images := make(chan []provider.Finding, 1)
 	go func() { images <- o.checkImages(m) }()
-	findings, err := o.askPlatform(p, m, secret, plan, progress)
+	out := Answers{Manifest: m}
+	out.Findings, out.Choices, out.Unasked = o.askPlatform(p, m, secret, plan, progress)
 	if o.ctx.Err() != nil {
-		return o.Ended()
+		return out, o.Ended()
 	}
-	if err != nil {
-		why := strings.TrimSuffix(err.Error(), "; it is tried again")
-		return failure.Refusedf("preflight: %s; nothing was created", why)
-	}
-	findings = slices.Concat(findings, pools, <-network, <-images, checkAddons(m, secret))
+	out.Findings = slices.Concat(out.Findings, pools, <-network, <-images, checkAddons(m, secret))
+	return out, nil
+}
+
+// Report reports how many findings there are of each result, and each of them to programs:
+// people have them in the plan.
+func (a Answers) Report(progress *ui.Reporter) {
 	count := map[provider.Verdict]int{}
-	for _, f := range findings {
+	for _, f := range a.Findings {
 		count[f.Verdict]++
 		reportFinding(progress, f)
 	}
-	if n := count[provider.Refused]; n > 0 {
-		return failure.Refusedf("preflight: %d of %d checks for %s refused; nothing was created", n, len(findings), m.Provider.Name)
+	if a.Refusal() != nil {
+		return
 	}
 	summary := fmt.Sprintf("preflight: %d passed", count[provider.Passed])
 	if n := count[provider.Unknown]; n > 0 {
 		summary += fmt.Sprintf(", %d unknown", n)
 	}
 	progress.Step(summary)
-	return nil
 }
 
 // checkAddons refuses credentials that are sufficient for the driver, but not for addons
@@ -76,45 +107,63 @@ func checkAddons(m *manifest.Manifest, secret *corev1.Secret) []provider.Finding
 }
 
 // askPlatform asks until the platform answers, or patience is at its end.
-func (o *Operation) askPlatform(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) ([]provider.Finding, error) {
+func (o *Operation) askPlatform(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) ([]provider.Finding, map[string]provider.Choice, error) {
 	config := provider.Config{ProviderConfig: m.Provider, Credentials: provider.NewCredentials(SecretData(secret)), Ambient: !o.Rehearsal, Transport: o.Transport()}
 	specs, err := machineSpecs(m, plan)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	deadline := time.Now().Add(Patience)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		findings, err := o.ask(p, config, specs, plan.Moves)
+		findings, choices, err := o.ask(p, config, specs, plan.Moves)
 		if err == nil || provider.KindOf(err) != provider.Unavailable || time.Now().After(deadline) {
-			return findings, err
+			return findings, choices, err
 		}
 		progress.Waiting(err.Error())
 		select {
 		case <-o.ctx.Done():
-			return nil, o.ctx.Err()
+			return nil, nil, o.ctx.Err()
 		case <-tick.C:
 		}
 	}
 }
 
-func (o *Operation) ask(p provider.Provider, c provider.Config, specs []provider.MachineSpec, moves bool) ([]provider.Finding, error) {
+func (o *Operation) ask(p provider.Provider, c provider.Config, specs []provider.MachineSpec, moves bool) ([]provider.Finding, map[string]provider.Choice, error) {
 	ctx, cancel := context.WithTimeout(o.ctx, Patience)
 	defer cancel()
 	platform, err := p.Open(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if platform.Close != nil {
 		defer platform.Close()
 	}
 	expiring := o.checkLifetime(platform.Lifetime, moves)
 	if platform.Preflight == nil {
-		return expiring, nil
+		return expiring, nil, nil
 	}
 	findings, err := platform.Preflight.Check(ctx, specs)
-	return append(expiring, findings...), err
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(expiring, findings...), choices(ctx, platform, specs), nil
+}
+
+// choices are what the driver chooses for machines. Why it has none for a machine is among
+// the findings.
+func choices(ctx context.Context, platform provider.Platform, specs []provider.MachineSpec) map[string]provider.Choice {
+	out := map[string]provider.Choice{}
+	for _, s := range specs {
+		if platform.Choose == nil {
+			break
+		}
+		if c, err := platform.Choose(ctx, s); err == nil {
+			out[s.Name] = c
+		}
+	}
+	return out
 }
 
 // checkLifetime refuses credentials that end by themselves for a cluster that takes them
@@ -161,8 +210,11 @@ func machineSpecs(of *manifest.Manifest, plan bootstrap.Plan) (out []provider.Ma
 	return out, nil
 }
 
-// reportFinding reports a finding. What has passed is for programs alone.
+// reportFinding reports a finding to programs.
 func reportFinding(progress *ui.Reporter, f provider.Finding) {
+	if !progress.JSON() {
+		return
+	}
 	text := fmt.Sprintf("%s is %s", f.Check, strings.ToLower(string(f.Verdict)))
 	if f.Message != "" {
 		text += ": " + f.Message
@@ -170,7 +222,5 @@ func reportFinding(progress *ui.Reporter, f provider.Finding) {
 	if f.Hint != "" {
 		text += "; " + f.Hint
 	}
-	if f.Verdict != provider.Passed || progress.JSON() {
-		progress.Report(ui.Event{Type: ui.EventCheck, Check: &ui.Check{Name: f.Check, Verdict: string(f.Verdict), Hint: f.Hint}, Message: text})
-	}
+	progress.Report(ui.Event{Type: ui.EventCheck, Check: &ui.Check{Name: f.Check, Verdict: string(f.Verdict), Hint: f.Hint}, Message: text})
 }

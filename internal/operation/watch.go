@@ -97,6 +97,9 @@ func ByName(name string) client.ListOption {
 
 // Ended returns why the operation came to its end.
 func (o *Operation) Ended() error {
+	if o.cancel == nil { // it has no plane
+		return context.Cause(o.ctx)
+	}
 	o.cancel()
 	if err := o.group.Wait(); err != nil {
 		return err

@@ -135,12 +135,12 @@ func idOf(ctx context.Context, w workspace.Workspace, c client.Reader, d *target
 
 // RefuseUnfinished refuses to start while an earlier cluster of the name is not
 // destroyed completely: the new one would overwrite the records of what is left of it.
-func RefuseUnfinished(ctx context.Context, o *operation.Operation) error {
-	d, err := readTarget(ctx, o.Workspace, o.Local)
+func RefuseUnfinished(ctx context.Context, w workspace.Workspace, c client.Reader) error {
+	d, err := readTarget(ctx, w, c)
 	if err != nil || d.cluster != nil || d.id == "" {
 		return err
 	}
-	return failure.New(failure.Usage, unfinishedError(o.Workspace))
+	return failure.New(failure.Usage, unfinishedError(w))
 }
 
 func unfinishedError(w workspace.Workspace) error {

@@ -21,6 +21,8 @@ const (
 	EventStep EventType = "step"
 	// EventCheck: the preflight has looked at something.
 	EventCheck EventType = "check"
+	// EventPlan: what the command is going to do.
+	EventPlan EventType = "plan"
 	// EventProblem: something is wrong with the manifest.
 	EventProblem EventType = "problem"
 	// EventPhase: the ClusterBootstrap has entered a phase.
@@ -41,7 +43,7 @@ const (
 
 // EventTypes are all of them.
 func EventTypes() []EventType {
-	return []EventType{EventStep, EventCheck, EventProblem, EventPhase, EventMachine, EventAddon, EventWaiting, EventWarning, EventReady, EventFailed}
+	return []EventType{EventStep, EventCheck, EventPlan, EventProblem, EventPhase, EventMachine, EventAddon, EventWaiting, EventWarning, EventReady, EventFailed}
 }
 
 // Event is one reported change. It is a line of `--output json`.
@@ -58,6 +60,8 @@ type Event struct {
 	Addon *v1alpha1.BootstrapAddonStatus `json:"addon,omitempty"`
 	// Check of the preflight.
 	Check *Check `json:"check,omitempty"`
+	// Plan is that of the command.
+	Plan json.RawMessage `json:"plan,omitempty"`
 	// Problem of the manifest.
 	Problem *Problem `json:"problem,omitempty"`
 	// Code is the exit code of a command that failed.
@@ -169,6 +173,9 @@ const refused = "Refused"
 
 // Plain is an event as text of one or more lines.
 func Plain(e Event) string {
+	if e.Type == EventPlan {
+		return "\n" + e.Message
+	}
 	mark := map[EventType]string{
 		EventPhase: "•", EventWaiting: "  …", EventReady: "✓", EventStep: "✓", EventWarning: "!", EventFailed: "✗", EventCheck: "  ?", EventProblem: "✗",
 	}[e.Type]

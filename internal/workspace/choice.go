@@ -30,7 +30,7 @@ func (c Choice) Find(name string) (Workspace, error) {
 	if c.StateDir != "" {
 		return c.findIn(name)
 	}
-	h, err := home()
+	h, err := Home()
 	if err != nil {
 		return Workspace{}, err
 	}

@@ -42,7 +42,7 @@ func Rehearsals() (out []Workspace, err error) {
 
 // All returns all clusters below $BUTLER_HOME.
 func All() (out []Workspace, err error) {
-	h, err := home()
+	h, err := Home()
 	if err != nil {
 		return nil, err
 	}

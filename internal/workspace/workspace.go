@@ -66,8 +66,8 @@ func Quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// home is where all clusters are kept that have no directory of their own.
-func home() (string, error) {
+// Home is where all clusters are kept that have no directory of their own.
+func Home() (string, error) {
 	if h := os.Getenv("BUTLER_HOME"); h != "" {
 		return filepath.Abs(h)
 	}
@@ -143,7 +143,7 @@ func (w Workspace) namesake() (dir string, lives bool) {
 
 // usual is the directory of a cluster that has none of its own.
 func (w Workspace) usual() (string, error) {
-	h, err := home()
+	h, err := Home()
 	return filepath.Join(h, folder(w.Rehearsal), w.Name), err
 }
 
