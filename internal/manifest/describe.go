@@ -85,7 +85,7 @@ func unsupported(e *field.Error) string {
 		}
 	}
 	given, _ := e.BadValue.(string)
-	if n := nearest(given, values); n != "" {
+	if n := Nearest(given, values); n != "" {
 		text += "; did you mean " + n + "?"
 	}
 	return text

@@ -258,7 +258,7 @@ func TestSummaryCounts(t *testing.T) {
 func TestNearestFindsWhatWasMeant(t *testing.T) {
 	candidates := []string{"memoryMB", "cpu", "diskGB", "replicas"}
 	for word, want := range map[string]string{"memorymb": "memoryMB", "memory": "memoryMB", "pcu": "cpu", "replica": "replicas", "disk": "diskGB", "ram": "", "x": ""} {
-		if got := nearest(word, candidates); got != want {
+		if got := Nearest(word, candidates); got != want {
 			t.Errorf("%s is taken for %q, want %q", word, got, want)
 		}
 	}

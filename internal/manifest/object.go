@@ -123,7 +123,7 @@ func unknownFields(content map[string]any, of reflect.Type, path string) (out []
 			continue
 		}
 		message := "unknown field; remove it"
-		if n := nearest(name, known); n != "" {
+		if n := Nearest(name, known); n != "" {
 			message = "unknown field; did you mean " + n + "?"
 		}
 		out = append(out, finding{child(path, name), message})
@@ -208,7 +208,7 @@ func (d *document) newObject() (client.Object, *Problem) {
 		switch {
 		case given.Kind == known.Kind:
 			field, message = "apiVersion", fmt.Sprintf("is %q, but a %s is of %s", given.APIVersion, known.Kind, known.APIVersion)
-		case nearest(given.Kind, []string{known.Kind}) != "":
+		case Nearest(given.Kind, []string{known.Kind}) != "":
 			message = fmt.Sprintf("there is no %q; did you mean %s?", given.Kind, known.Kind)
 		}
 	}

@@ -129,7 +129,7 @@ func (d *definition) unknownField(name string, value any, at *schema.Structural,
 // meant suggests what an unknown field was meant to be: one of the same object,
 // or one of that very name elsewhere.
 func (d *definition) meant(name string, at *schema.Structural) string {
-	if n := nearest(name, slices.Sorted(maps.Keys(at.Properties))); n != "" {
+	if n := Nearest(name, slices.Sorted(maps.Keys(at.Properties))); n != "" {
 		return "; did you mean " + n + "?"
 	}
 	if elsewhere := d.fieldsNamed(name, d.fields, ""); len(elsewhere) == 1 {

@@ -5,9 +5,9 @@ package manifest
 
 import "strings"
 
-// nearest is the candidate that a word was probably meant to be, or nothing. One
+// Nearest is the candidate that a word was probably meant to be, or nothing. One
 // that holds the whole word counts as one letter away.
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	best, least := "", len(word)/3+2
 	lower := strings.ToLower(word)
 	for _, c := range candidates {
