@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -88,8 +89,10 @@ func callOnce(ctx context.Context, l *lab, kubeconfig string) (float64, error) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	cmd := l.cli.Command(ctx, "bootstrap", string(m.Provider.Spec.Provider), "-c", l.manifest, "--credentials", credentials, "--yes", "--state-dir", dir)
-	cmd.Stdout, cmd.Stderr = nil, nil
+	cmd := l.cli.Command(ctx, "bootstrap", string(m.Provider.Spec.Provider), "-c", l.manifest, "--credentials", credentials, "--yes")
+	cmd.Env = append(cmd.Env, "BUTLER_HOME="+dir) // each has its own: a home has one cluster of a name
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return 0, err
@@ -102,7 +105,7 @@ func callOnce(ctx context.Context, l *lab, kubeconfig string) (float64, error) {
 	_, err = listener.Accept()
 	took := time.Since(start).Seconds()
 	if err != nil {
-		return 0, fmt.Errorf("butleradm bootstrap ended before it called the platform: %w", <-ended)
+		return 0, fmt.Errorf("butleradm bootstrap ended before it called the platform: %w\n%s", <-ended, &said)
 	}
 	stop()
 	<-ended

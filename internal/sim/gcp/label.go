@@ -5,14 +5,27 @@ package gcp
 
 import (
 	"regexp"
+	"unicode/utf8"
 
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
+// The letters of labels. An expression that also bounds their number would take 8 MB in every process.
 var (
-	labelKey   = regexp.MustCompile(`^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$`)
-	labelValue = regexp.MustCompile(`^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$`)
+	labelKey   = regexp.MustCompile(`^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]*$`)
+	labelValue = regexp.MustCompile(`^[\p{Ll}\p{Lo}\p{N}_-]*$`)
 )
+
+// labelMost is how many letters a key or a value has at most.
+const labelMost = 63
+
+func isLabelKey(s string) bool {
+	return utf8.RuneCountInString(s) <= labelMost && labelKey.MatchString(s)
+}
+
+func isLabelValue(s string) bool {
+	return utf8.RuneCountInString(s) <= labelMost && labelValue.MatchString(s)
+}
 
 // labelMethods are setLabels of all kinds that have it.
 func labelMethods() map[string]method {

@@ -56,10 +56,10 @@ func checkLabels(o object) error {
 		return invalid("resource.labels", fmt.Sprint(len(labels)), "At most 64 labels are allowed.")
 	}
 	for key, value := range labels {
-		if !labelKey.MatchString(key) {
+		if !isLabelKey(key) {
 			return invalid("resource.labels", key, "Label key '%s' violates format constraints. The key must start with a lowercase character, can only contain lowercase letters, numeric characters, underscores and dashes. The key can be at most 63 characters long. International characters are allowed.", key)
 		}
-		if !labelValue.MatchString(value) {
+		if !isLabelValue(value) {
 			return invalid("resource.labels", value, "Label value '%s' violates format constraints. The value can only contain lowercase letters, numeric characters, underscores and dashes. The value can be at most 63 characters long. International characters are allowed.", value)
 		}
 	}
