@@ -17,7 +17,7 @@ import (
 // usage is what the processes of a home use: CPU in seconds, memory in MiB. Memory that several
 // share, such as the code of one executable, counts once.
 type usage struct {
-	cpu, memory, controllers float64
+	cpu, memory, anonymous, controllers float64
 }
 
 // usageOf looks at all processes that have a home, as their environment says. It is 0 where the
@@ -42,11 +42,11 @@ func (u *usage) add(dir string) {
 	if s, err := procstat.Of(pid); err == nil {
 		u.cpu += s.CPU.Seconds()
 	}
-	mib, err := procstat.Proportional(pid)
+	mib, anonymous, err := procstat.Proportional(pid)
 	if err != nil {
 		return
 	}
-	u.memory += mib
+	u.memory, u.anonymous = u.memory+mib, u.anonymous+anonymous
 	if arguments, err := os.ReadFile(filepath.Join(dir, "cmdline")); err == nil && bytes.Contains(arguments, []byte("\x00controller\x00")) {
 		u.controllers += mib
 	}

@@ -22,15 +22,21 @@ const (
 
 // planes starts planes in empty directories, one after the other.
 func planes(ctx context.Context, l *lab) (values, error) {
-	var ready, cpu, memory []float64
+	taken := map[string][]float64{}
 	for i := range planeRuns {
 		one, err := plane(ctx, l, filepath.Join(l.cli.Home(), fmt.Sprintf("plane-%d", i)))
 		if err != nil {
 			return nil, err
 		}
-		ready, cpu, memory = append(ready, one["ready"]), append(cpu, one["cpu"]), append(memory, one["memory"])
+		for key, value := range one {
+			taken[key] = append(taken[key], value)
+		}
 	}
-	return values{"ready": median(ready), "cpu": median(cpu), "memory": median(memory)}, nil
+	out := values{}
+	for key, all := range taken {
+		out[key] = median(all)
+	}
+	return out, nil
 }
 
 // plane starts a plane and stops it when it is at rest.
@@ -51,7 +57,8 @@ func plane(ctx context.Context, l *lab, dir string) (values, error) {
 	v := values{"ready": time.Since(start).Seconds(), "cpu": usageOf(l.cli.Home()).cpu}
 	if ready {
 		pause(ctx, planeRest)
-		v["memory"] = usageOf(l.cli.Home()).memory
+		u := usageOf(l.cli.Home())
+		v["memory"], v["anonymous"] = u.memory, u.anonymous
 	}
 	stop()
 	_, _ = io.Copy(io.Discard, out)

@@ -39,9 +39,15 @@ func Of(pid int) (s Stat, err error) {
 }
 
 // Proportional returns the memory of a process in MiB, of which it counts only a share of what
-// it shares with others, such as the code of one executable.
-func Proportional(pid int) (float64, error) {
-	return memory(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"), "Pss")
+// it shares with others, such as the code of one executable; anonymous is what is in no file, so
+// that the system cannot drop it.
+func Proportional(pid int) (all, anonymous float64, err error) {
+	path := filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup")
+	if all, err = memory(path, "Pss"); err != nil {
+		return 0, 0, err
+	}
+	anonymous, err = memory(path, "Pss_Anon")
+	return all, anonymous, err
 }
 
 func cpu(dir string) (used time.Duration, err error) {

@@ -24,8 +24,8 @@ func TestThisProcess(t *testing.T) {
 	if err != nil || s.CPU <= 0 || s.Resident < 1 || s.Peak < s.Resident-1 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if mib, err := Proportional(os.Getpid()); err != nil || mib <= 0 || mib > s.Peak+1 {
-		t.Errorf("%v MiB, %v", mib, err)
+	if all, anonymous, err := Proportional(os.Getpid()); err != nil || anonymous <= 0 || all < anonymous || all > s.Peak+1 {
+		t.Errorf("%v MiB, %v of them anonymous, %v", all, anonymous, err)
 	}
 }
 
