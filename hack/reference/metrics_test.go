@@ -9,9 +9,8 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	_ "sigs.k8s.io/controller-runtime/pkg/controller" // it registers the metrics of controllers and their queues
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	// It registers the metrics of controllers and their queues.
-	_ "sigs.k8s.io/controller-runtime/pkg/controller"
 )
 
 func TestMetricsOfLibrariesExist(t *testing.T) {

@@ -94,11 +94,11 @@ func TestBootstrapIsOneTrace(t *testing.T) {
 	ids := map[string]bool{}
 	for _, s := range r.spans {
 		ids[string(s.GetTraceId())] = true
-		seconds := time.Duration(s.GetEndTimeUnixNano()-s.GetStartTimeUnixNano()) / time.Second
+		took := time.Duration(s.GetEndTimeUnixNano() - s.GetStartTimeUnixNano())
 		if len(s.GetParentSpanId()) == 0 || s.GetName() == "InstallingAddons" {
-			seconds = 0 // it ends with the command
+			took = 0 // it ends with the command
 		}
-		got = append(got, strings.Join([]string{s.GetName(), (seconds * time.Second).String(), s.GetStatus().GetCode().String()}, " "))
+		got = append(got, strings.Join([]string{s.GetName(), took.String(), s.GetStatus().GetCode().String()}, " "))
 	}
 	slices.Sort(got)
 	want := []string{
