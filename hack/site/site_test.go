@@ -44,6 +44,20 @@ func TestEveryPageOfDocsIsInTheNavigation(t *testing.T) {
 	}
 }
 
+func TestNoPageHasMarksOfAMerge(t *testing.T) {
+	s, err := load("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range s.pages {
+		for line := range strings.SplitSeq(string(p.source), "\n") {
+			if strings.HasPrefix(line, "<<<<<<< ") || strings.HasPrefix(line, ">>>>>>> ") {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+	}
+}
+
 // write puts files into a repository of their own.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
