@@ -46,7 +46,7 @@ func TestHelpFitsIntoEightyColumns(t *testing.T) {
 			visit(child)
 		}
 	}
-	visit(App{Providers: []provider.Provider{{Type: v1alpha1.ProviderHarvester}}}.command())
+	visit(App{Providers: []provider.Provider{{Type: v1alpha1.ProviderHarvester}}}.Command())
 	if seen < 10 {
 		t.Errorf("%d commands", seen)
 	}

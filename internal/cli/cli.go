@@ -68,7 +68,7 @@ func (a App) Main(args []string) int {
 	defer stop()
 	// The first Ctrl-C ends things in order, a second one at once.
 	context.AfterFunc(ctx, stop)
-	root := a.command()
+	root := a.Command()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -104,7 +104,8 @@ func summary(err error) string {
 	return err.Error()
 }
 
-func (a App) command() *cobra.Command {
+// Command returns the command with all its subcommands.
+func (a App) Command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "butleradm",
 		Short: "Create a Talos Linux management cluster on your infrastructure",
@@ -137,11 +138,12 @@ created. After the others everything is left in place.`,
 		return failure.Usagef("%w; see %s --help", err, c.CommandPath())
 	})
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", ui.Columns)))
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		a.bootstrapCommand(), a.statusCommand(), a.whyCommand(), a.timelineCommand(), a.bundleCommand(), a.kubeconfigCommand(), a.talosconfigCommand(), a.destroyCommand(), a.forgetCommand(), a.tenantCommand(),
+		a.initCommand(), a.explainCommand(), a.doctorCommand(), a.providerCommand(), a.planCommand(), a.bootstrapCommand(), a.statusCommand(), a.whyCommand(), a.timelineCommand(), a.bundleCommand(),
+		a.kubeconfigCommand(), a.talosconfigCommand(), a.destroyCommand(), a.forgetCommand(), a.tenantCommand(),
 		a.addonsCommand(), a.imagesCommand(), a.planeCommand(), a.simCommand(), a.controllerCommand(), a.versionCommand(),
 	)
+	completing(root)
 	return root
 }
 

@@ -75,7 +75,7 @@ func commandsOf(page string) (lines []string) {
 }
 
 func TestPagesNameCommandsAndFlagsThatExist(t *testing.T) {
-	found, root := 0, wholeApp().command()
+	found, root := 0, wholeApp().Command()
 	for name, page := range pages(t) {
 		for _, line := range commandsOf(page) {
 			args, ok := butleradm(line)
@@ -190,7 +190,7 @@ func sourceFlags(t *testing.T) map[string]bool {
 			visit(each)
 		}
 	}
-	visit(wholeApp().command())
+	visit(wholeApp().Command())
 	defined := regexp.MustCompile(`(?:Var|Func|Bool|String|Duration|Int|Uint64)\((?:&[\w.]+, )?"([a-z][a-z-]*)"`)
 	for _, dir := range []string{"internal/controller", "provider/serve", "cmd", "hack", "internal/plane"} {
 		err := filepath.WalkDir(filepath.Join(pageRoot, dir), func(path string, _ fs.DirEntry, err error) error {
@@ -266,7 +266,7 @@ func files(line string) (found []string) {
 }
 
 func TestCommandsOfPagesAreUnderstood(t *testing.T) {
-	root := wholeApp().command()
+	root := wholeApp().Command()
 	for line, want := range map[string]string{
 		"butleradm bootstrap harvester -c FILE --rehearse":     "",
 		"bin/butleradm status > file":                          "",
