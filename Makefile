@@ -122,9 +122,10 @@ format: ## Format all Go files.
 	$(TOOL) golangci-lint fmt ./...
 
 .PHONY: generate
-generate: ## Write deepcopy functions and everything behind go:generate.
+generate: ## Write deepcopy functions, the reference of commands and everything behind go:generate.
 	$(TOOL) controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go generate ./...
+	go run ./hack/commands
 
 .PHONY: clusterapi
 clusterapi: ## Write config/clusterapi/definitions from the modules of Cluster API and its providers; downloads them.

@@ -110,7 +110,7 @@ func gapsOf(root, name string) (gaps []string, err error) {
 		}
 	}
 	for file, text := range map[string]string{
-		"cmd/butleradm/main.go":                  name + ".Provider()",
+		"cmd/butleradm/app/app.go":               name + ".Provider()",
 		"internal/cli/matrix/platform_test.go":   fmt.Sprintf("{%q, ", name),
 		"docs/concepts/providers.md":             "`" + name + "`",
 		"docs/contributing/provider-contract.md": "| " + name + " |",

@@ -23,7 +23,7 @@ func TestEveryProviderHasAllItsParts(t *testing.T) {
 func TestAProviderThatLacksPartsIsNamed(t *testing.T) {
 	root := t.TempDir()
 	for _, file := range []string{
-		"provider/next/next.go", "provider/inmemory/x.go", "cmd/butleradm/main.go", "internal/cli/matrix/platform_test.go",
+		"provider/next/next.go", "provider/inmemory/x.go", "cmd/butleradm/app/app.go", "internal/cli/matrix/platform_test.go",
 		"docs/concepts/providers.md", "docs/contributing/provider-contract.md", "configs/examples/next-ha.yaml",
 	} {
 		path := filepath.Join(root, file)
@@ -43,7 +43,7 @@ func TestAProviderThatLacksPartsIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(gaps, "\n")
-	if len(gaps) != 12 || !strings.Contains(all, `reason "NextUnavailable"`) || !strings.Contains(all, "provider next has no cmd/butler-provider-next/main.go") || !strings.Contains(all, "cmd/butleradm/main.go does not have next.Provider()") {
+	if len(gaps) != 12 || !strings.Contains(all, `reason "NextUnavailable"`) || !strings.Contains(all, "provider next has no cmd/butler-provider-next/main.go") || !strings.Contains(all, "cmd/butleradm/app/app.go does not have next.Provider()") {
 		t.Errorf("%d gaps:\n%s", len(gaps), all)
 	}
 	if strings.Contains(all, "configs/examples") || strings.Contains(all, "inmemory") {
