@@ -35,7 +35,7 @@ func (a App) bundleCommand() *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
 		Use:   "support-bundle CLUSTER",
-		Short: "Collect what is known of a cluster in an archive, without secrets",
+		Short: "Collect what is known of a cluster, without secrets",
 		Long: `Write an archive with the objects of the plane, events, logs of the controllers,
 of the local plane and of the services of Talos, versions, the timeline, and the
 answer of why. Credentials and user data are left out, and every value of a

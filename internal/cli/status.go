@@ -35,8 +35,8 @@ func (a App) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [CLUSTER]",
 		Short: "Show the state of clusters",
-		Long: `Show the state of a cluster, or of all clusters of $BUTLER_HOME: its phase and how
-long each phase took, machines, addons, addresses, the plane in charge, when
+		Long: `Show the state of a cluster, or of all clusters of $BUTLER_HOME: its phase and
+how long each phase took, machines, addons, addresses, the plane in charge, when
 credentials end, and orphans. It also works while no bootstrap runs.
 
 --watch shows it again whenever it changes, until Ctrl-C.`,
