@@ -86,8 +86,7 @@ func TestIDOutlivesTheClusterBootstrap(t *testing.T) {
 			if err != nil || d.id != c.want {
 				t.Errorf("got %q, %v, want %q", d.id, err, c.want)
 			}
-			o := &operation.Operation{Workspace: workspace.Workspace{Name: "dev"}, Local: plane}
-			if err := RefuseUnfinished(t.Context(), o); (err != nil) != (c.want != "" && d.cluster == nil) {
+			if err := RefuseUnfinished(t.Context(), workspace.Workspace{Name: "dev"}, plane); (err != nil) != (c.want != "" && d.cluster == nil) {
 				t.Errorf("a new one is refused: %v", err)
 			}
 		})

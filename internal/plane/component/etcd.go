@@ -15,7 +15,7 @@ import (
 	"go.etcd.io/etcd/server/v3/storage"
 )
 
-// runEtcd serves a single member on a socket in its working directory. Whoever may open the socket
+// runEtcd serves a single member on a socket in its working directory. A process that may open the socket
 // may read the data beside it, so that encryption would protect nothing: it took a seventh of the work
 // of the start of a plane.
 func runEtcd(ctx context.Context, args []string) error {
