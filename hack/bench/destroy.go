@@ -43,7 +43,7 @@ func destruction(ctx context.Context, l *lab) (values, error) {
 		return nil, err
 	}
 	start := time.Now()
-	_, err = l.cli.Output(ctx, "destroy", m.Cluster.Name, "--yes", "--state-dir", dir, "--output", "json")
+	_, err = l.cli.Output(ctx, "destroy", m.Cluster.Name, "--yes", "--state-dir", dir)
 	took := time.Since(start)
 	_, stopped := l.cli.Output(ctx, "sim", "stop", "--state-dir", dir)
 	return values{"took": took.Seconds()}, errors.Join(err, stopped)

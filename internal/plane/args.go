@@ -25,8 +25,6 @@ func (p *Plane) apiServerArgs(f certFiles) []string {
 		"--bind-address=" + host,
 		"--secure-port=" + strconv.Itoa(port),
 		"--advertise-address=" + host,
-		// The address follows on standard input, once etcd listens.
-		"--etcd-servers=http://127.0.0.1:0",
 		"--tls-cert-file=" + f.cert("apiserver"),
 		"--tls-private-key-file=" + f.key("apiserver"),
 		"--client-ca-file=" + f.cert("ca"),

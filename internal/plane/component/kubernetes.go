@@ -53,7 +53,11 @@ func runAPIServer(ctx context.Context, s *store, args []string) error {
 		return fmt.Errorf("inherited listener: %w", err)
 	}
 	o.SecureServing.Listener = listener
-	o.Etcd.StorageConfig.Transport.EgressLookup = s.dialer
+	url, err := s.await(ctx)
+	if err != nil {
+		return err
+	}
+	o.Etcd.StorageConfig.Transport.ServerList = []string{url}
 	completed, err := o.Complete(ctx)
 	if err != nil {
 		return err
@@ -62,12 +66,12 @@ func runAPIServer(ctx context.Context, s *store, args []string) error {
 		return utilerrors.NewAggregate(errs)
 	}
 	exitWith(ctx)
-	return serveAPI(ctx, s, completed, *reported)
+	return serveAPI(ctx, completed, *reported)
 }
 
 // serveAPI is apiserver.Run, with another version at /version unless it is empty, with
-// schemas at request, and with default roles at once. It awaits the store when all else is loaded.
-func serveAPI(ctx context.Context, s *store, o options.CompletedOptions, reported string) error {
+// schemas at request, and with default roles at once.
+func serveAPI(ctx context.Context, o options.CompletedOptions, reported string) error {
 	config, err := apiserver.NewConfig(o)
 	if err != nil {
 		return err
@@ -86,9 +90,6 @@ func serveAPI(ctx context.Context, s *store, o options.CompletedOptions, reporte
 	}
 	completed, err := config.Complete()
 	if err != nil {
-		return err
-	}
-	if err := s.await(ctx); err != nil {
 		return err
 	}
 	chain, err := apiserver.CreateServerChain(completed)
