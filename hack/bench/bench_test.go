@@ -181,7 +181,7 @@ func TestPhasesTakeUntilTheNextOne(t *testing.T) {
 {"type":"phase","phase":"Pivoting","elapsed":5,"message":"Pivoting"}
 {"type":"ready","phase":"Ready","elapsed":9,"message":"Ready"}
 `))
-	if diff := cmp.Diff(values{"Pending": 0.5, "ProvisioningMachines": 1.5, "Pivoting": 4}, got); diff != "" {
+	if diff := cmp.Diff(values{"Pending": 0.5, "ProvisioningMachines": 1.5, "ConfiguringTalos": 0, "BootstrappingCluster": 0, "InstallingAddons": 0, "Pivoting": 4}, got); diff != "" {
 		t.Error(diff)
 	}
 }

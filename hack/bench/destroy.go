@@ -43,10 +43,9 @@ func destruction(ctx context.Context, l *lab) (values, error) {
 		return nil, err
 	}
 	start := time.Now()
-	_, err = l.cli.Output(ctx, "destroy", m.Cluster.Name, "--yes", "--state-dir", dir)
+	err = l.quietly(ctx, "destroy", m.Cluster.Name, "--yes", "--state-dir", dir)
 	took := time.Since(start)
-	_, stopped := l.cli.Output(ctx, "sim", "stop", "--state-dir", dir)
-	return values{"took": took.Seconds()}, errors.Join(err, stopped)
+	return values{"took": took.Seconds()}, errors.Join(err, l.quietly(ctx, "sim", "stop", "--state-dir", dir))
 }
 
 // grown is the manifest with as many machines as are destroyed.

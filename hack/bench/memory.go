@@ -20,15 +20,16 @@ type usage struct {
 	cpu, memory, anonymous, controllers float64
 }
 
-// usageOf looks at all processes that have a home, as their environment says. It is 0 where the
-// system has no /proc.
+// usageOf looks at all processes that have a home, as their environment says, or an argument: pods
+// of a rehearsal have another environment. It is 0 where the system has no /proc.
 func usageOf(home string) (u usage) {
-	environments, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
-	for _, path := range environments {
-		if data, err := os.ReadFile(path); err != nil || !bytes.Contains(data, []byte("BUTLER_HOME="+home)) {
-			continue // it has ended, or belongs to another user
+	all, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
+	for _, dir := range all {
+		environment, _ := os.ReadFile(filepath.Join(dir, "environ")) // it has ended, or belongs to another user
+		arguments, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if bytes.Contains(environment, []byte("BUTLER_HOME="+home)) || bytes.Contains(arguments, []byte(home)) {
+			u.add(dir)
 		}
-		u.add(filepath.Dir(path))
 	}
 	return u
 }

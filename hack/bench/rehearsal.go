@@ -46,16 +46,31 @@ func rehearse(ctx context.Context, l *lab, profile string) (values, error) {
 	start := time.Now()
 	err = cmd.Run()
 	took := time.Since(start).Seconds()
-	_, stopped := l.cli.Output(ctx, "sim", "stop", "--state-dir", dir)
+	stopped := l.quietly(ctx, "sim", "stop", "--state-dir", dir)
 	if err != nil {
 		return values{}, fmt.Errorf("butleradm bootstrap: %w\n%s%s", err, &diagnosis, lastLine(out.Bytes()))
 	}
 	return phaseTimes(&out).with(values{"ready": took}), stopped
 }
 
-// phaseTimes reads events and returns how long each phase took.
+// quietly runs a command, and prints what it wrote if it fails.
+func (l *lab) quietly(ctx context.Context, args ...string) error {
+	cmd := l.cli.Command(ctx, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("butleradm %s: %w\n%s", args[0], err, &out)
+	}
+	return nil
+}
+
+// phaseTimes reads events and returns how long each phase took; one that is over before it is seen
+// took nothing.
 func phaseTimes(events io.Reader) values {
 	out, last, since := values{}, "", 0.0
+	for _, phase := range phases() {
+		out[string(phase)] = 0
+	}
 	for decoder := json.NewDecoder(events); ; {
 		var e ui.Event
 		if decoder.Decode(&e) != nil {
