@@ -75,9 +75,7 @@ func TestQueriesUseMetricsAndLabelsThatExist(t *testing.T) {
 	for _, a := range alerts(t) {
 		queries[a.Alert] = a.Expr
 	}
-	for title, expr := range panels(t) {
-		queries[title] = expr
-	}
+	maps.Copy(queries, panels(t))
 	known := documented(t)
 	known["up"] = true
 	metric := regexp.MustCompile(`\b([a-z_]+?)(_bucket|_sum|_count)?(?:\{|\[|\)| ==|$)`)

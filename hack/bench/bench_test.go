@@ -97,7 +97,7 @@ func TestEveryMeasureHasAnExperimentAndANameOfItsOwn(t *testing.T) {
 		}
 	}
 	for _, m := range all {
-		if m.experiment == "" && !(names[m.over[0]] && names[m.over[1]]) || m.experiment != "" && !known[m.experiment] {
+		if m.experiment == "" && (!names[m.over[0]] || !names[m.over[1]]) || m.experiment != "" && !known[m.experiment] {
 			t.Errorf("nothing takes %q: %+v", m.name, m)
 		}
 	}

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"maps"
 
 	"github.com/butlerdotdev/butler/hack/butleradm"
@@ -25,7 +24,6 @@ type lab struct {
 	cli *butleradm.CLI
 	// bin is the directory with the executables, manifest the file with the cluster to rehearse.
 	bin, manifest string
-	progress      io.Writer
 }
 
 // experiments in the order in which they run: the longest last.

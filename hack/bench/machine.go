@@ -68,7 +68,7 @@ func syncTime() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	f, err := os.Create(filepath.Join(dir, "sync"))
 	if err != nil {
 		return 0, err

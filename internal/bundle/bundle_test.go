@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestFilesAreWrittenWithoutSecrets(t *testing.T) {
 	got := map[string]string{}
 	for archive := tar.NewReader(z); ; {
 		h, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -152,7 +152,7 @@ func hasFlag(c *cobra.Command, arg string) bool {
 	if name == "help" || name == "h" || name == "version" {
 		return true
 	}
-	var known func(*pflag.FlagSet) bool = func(s *pflag.FlagSet) bool {
+	known := func(s *pflag.FlagSet) bool {
 		return s.Lookup(name) != nil || len(name) == 1 && s.ShorthandLookup(name) != nil
 	}
 	return known(c.Flags()) || known(c.InheritedFlags()) || slices.ContainsFunc(c.Commands(), func(each *cobra.Command) bool { return hasFlag(each, arg) })

@@ -121,7 +121,7 @@ func TestCommandsThatNeedNoPlatform(t *testing.T) {
 		want string
 	}{
 		"a field":               {[]string{"explain", "cluster.topology"}, "default:    ha\n"},
-		"the kinds":             {[]string{"explain"}, "ProviderConfig       ProviderConfig describes "},
+		"the kinds":             {[]string{"explain"}, "       ProviderConfig describes "},
 		"the providers":         {[]string{"provider", "list"}, "aws        cloud        yes        "},
 		"a first manifest":      {[]string{"init", "proxmox", "--name", "mine"}, "\n  name: mine\n"},
 		"a single node":         {[]string{"init", "gcp", "--topology", "single-node"}, "topology: single-node\n"},

@@ -20,6 +20,7 @@ func (f bootstrapFlags) choosePlane(ctx context.Context, a App, m *manifest.Mani
 	case workspace.Kind:
 		_, err := workspace.Workspace{}.Engine(a.Hooks.Engine).Exists("butler")
 		return c, err
+	case workspace.Guest: // a file of that name
 	}
 	if c.Kubeconfig, err = guest.ReadKubeconfig(f.plane); err != nil {
 		return c, err

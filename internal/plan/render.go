@@ -134,11 +134,11 @@ func count(n int64, what string) string {
 }
 
 func disks(m Machine) string {
-	text := fmt.Sprint(m.DiskGB)
+	sizes := []string{fmt.Sprint(m.DiskGB)}
 	for _, d := range m.ExtraDisks {
-		text += fmt.Sprintf("+%d", d.SizeGB)
+		sizes = append(sizes, fmt.Sprint(d.SizeGB))
 	}
-	return text + "G"
+	return strings.Join(sizes, "+") + "G"
 }
 
 // memory is short: eight columns have to fit.
@@ -207,13 +207,13 @@ func (w *page) table(rows [][]string) {
 		widths[1] = 0
 	}
 	for _, row := range rows {
-		text := ""
+		text := strings.Builder{}
 		for c, cell := range row {
 			if widths[c] > 0 {
-				text += fmt.Sprintf("%-*s  ", widths[c], cmp.Or(cell, "-"))
+				fmt.Fprintf(&text, "%-*s  ", widths[c], cmp.Or(cell, "-"))
 			}
 		}
-		w.line("%s", ui.Clip(strings.TrimRight(text, " "), ui.Columns))
+		w.line("%s", ui.Clip(strings.TrimRight(text.String(), " "), ui.Columns))
 	}
 }
 

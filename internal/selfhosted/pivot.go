@@ -105,7 +105,7 @@ func (m Mover) PivotOut(cb *v1alpha1.ClusterBootstrap, tries int) error {
 		slog.Warn("record why the move stopped", "error", err)
 	}
 	if tries >= maxMoves || stopped.Refused {
-		return fmt.Errorf("%w; %s stays in charge of %s", err, m.Operation.Plane(), m.Name)
+		return fmt.Errorf("%w; %s stays in charge of %s", err, m.Plane(), m.Name)
 	}
 	return m.Wait(retryPause)
 }

@@ -108,7 +108,7 @@ func (s *clusterSide) CheckLogin(ctx context.Context) error {
 
 // planeName returns the name of the operator's plane for readers on the cluster.
 func (m Mover) planeName() string {
-	if r := m.Operation.Plane(); r.OfUser() {
+	if r := m.Plane(); r.OfUser() {
 		return "plane " + r.String()
 	}
 	host, err := os.Hostname()

@@ -102,8 +102,8 @@ func (t Timeline) x(at time.Time) float64 {
 func (t Timeline) ticks(out *strings.Builder, bottom int) {
 	total := t.End.Sub(t.Begin)
 	step := time.Second
-	for _, s := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600} {
-		if step = s * time.Second; total/step <= 12 {
+	for _, s := range []int{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600} {
+		if step = time.Duration(s) * time.Second; total/step <= 12 {
 			break
 		}
 	}

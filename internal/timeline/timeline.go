@@ -93,6 +93,7 @@ func works(kind Kind, state string) bool {
 		return state != stateReady && state != string(v1alpha1.MachineDeleting)
 	case KindAddon:
 		return state == string(v1alpha1.AddonInstalling) || state == string(v1alpha1.AddonWaiting) || state == string(v1alpha1.AddonFailing)
+	default:
+		return false
 	}
-	return false
 }

@@ -6,6 +6,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,12 +40,8 @@ func printLink(out *strings.Builder, l Link, i int, now time.Time) {
 	if i > 0 {
 		indent, mark = 2*(i-1), "└ "
 	}
-	head := l.Object
-	for _, word := range []string{l.State, l.Reason} {
-		if word != "" {
-			head += "  " + word
-		}
-	}
+	words := slices.DeleteFunc([]string{l.Object, l.State, l.Reason}, func(w string) bool { return w == "" })
+	head := strings.Join(words, "  ")
 	if l.Since != nil && now.Sub(*l.Since) >= time.Second {
 		head += "  (for " + Duration(now.Sub(*l.Since)) + ")"
 	}

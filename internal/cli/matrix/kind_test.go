@@ -48,7 +48,7 @@ func newKindCluster(a *adm) kindCluster {
 	if err != nil {
 		a.Fatal(err)
 	}
-	k := kindCluster{T: a.T, dir: a.T.TempDir()}
+	k := kindCluster{T: a.T, dir: a.TempDir()}
 	k.run(a, p)
 	k.must(plane.WriteKubeconfig(filepath.Join(k.dir, "kubeconfig"), p.Config()))
 	scheme, err := program.Scheme()

@@ -17,8 +17,8 @@ func TestAPassWaitsForTheLastWrite(t *testing.T) {
 	w := newFixture(t)
 	w.Reconciler.Client = w.writes.Client(w.Client)
 	w.create(clusterBootstrap())
+	w.reconcile("dev")
 	past := w.reconcile("dev")
-	past = w.reconcile("dev")
 	config := providerConfig()
 	w.create(config)
 	if _, err := w.Reconcile(t.Context(), past.DeepCopy()); err != nil {

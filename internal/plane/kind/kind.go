@@ -166,7 +166,11 @@ func Reach(ctx context.Context, o Options) (*rest.Config, error) {
 // Release deletes the KIND cluster with everything on it.
 func Release(o Options) error {
 	if _, err := os.Stat(KubeconfigPath(o.Dir)); errors.Is(err, os.ErrNotExist) {
-		if exists, err := o.Engine.Exists(o.Name); err != nil || !exists {
+		exists, err := o.Engine.Exists(o.Name)
+		if err != nil {
+			return fmt.Errorf("look for the KIND cluster %s: %w", o.Name, err)
+		}
+		if !exists {
 			return nil // it was never created
 		}
 	}

@@ -23,10 +23,10 @@ func creates(all ...makes) func(context.Context, program) error {
 	return func(ctx context.Context, p program) error {
 		for last := ""; ; {
 			err := p.createAll(ctx, all)
-			if err == nil || ctx.Err() != nil {
+			if err == nil {
 				return nil
 			}
-			if err.Error() != last {
+			if ctx.Err() == nil && err.Error() != last {
 				p.log.Warn("a program of an addon cannot create its objects", "pod", p.pod.Namespace+"/"+p.pod.Name, "error", err)
 			}
 			last = err.Error()
