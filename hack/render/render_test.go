@@ -130,6 +130,9 @@ func TestTheLayoutHasEverythingOnce(t *testing.T) {
 		t.Fatalf("%d charts, %v", len(charts), err)
 	}
 	for _, path := range charts {
+		if filepath.Base(filepath.Dir(path)) == "butler-monitoring" {
+			continue // for clusters with Prometheus and Grafana, and installed by their owners only
+		}
 		objects, err := objectsOf(filepath.Dir(path), "v0.0.0")
 		if err != nil {
 			t.Fatal(err)
