@@ -108,7 +108,7 @@ test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.
 
 .PHONY: test-faults
 test-faults: ## Run the labs, the whole fault matrix (docs/contributing/faults.md), and builds that are broken on purpose. PLATFORM=aws: the matrix on one alone.
-	BUTLER_TEST_FAULTS=all go test -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 30m ./internal/controller/machinerequest ./internal/controller/loadbalancerrequest ./internal/controller/ipallocation ./internal/controller/tenantcluster ./internal/ipam ./internal/plane
+	BUTLER_TEST_FAULTS=all go test -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 30m ./internal/controller/machinerequest ./internal/controller/loadbalancerrequest ./internal/controller/ipallocation ./internal/controller/tenantcluster ./internal/ipam ./internal/plane ./internal/diagnosis
 	go test -run '^$$' -fuzz FuzzSpace -fuzztime 30s ./internal/ipam
 	BUTLER_TEST_FAULTS=all go test -tags rehearsals -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 4h -v -run 'Test./($(PLATFORM))' ./internal/cli/matrix
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package diagnosistest is the table of all faults of the simulator and of the causes that a
-// diagnosis has to find for them. Tests bring the faults about in two ways: by the drivers
-// and reconcilers against simulated platforms, and in whole rehearsals.
+// diagnosis has to find for them. A test brings those of platforms about, by drivers and
+// reconcilers against simulated platforms. Those of nodes, addons and preflights have no test
+// that brings them about yet; table tests of the diagnosis have their facts.
 package diagnosistest
 
 import (
