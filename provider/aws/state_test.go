@@ -89,7 +89,7 @@ func TestErrorsOfAWS(t *testing.T) {
 		kind   provider.Kind
 		reason string
 	}{
-		"RequestLimitExceeded":         {provider.Unavailable, provider.ReasonPlatformUnavailable},
+		"RequestLimitExceeded":         {provider.Unavailable, provider.ReasonPlatformThrottled},
 		"InsufficientInstanceCapacity": {provider.Exhausted, provider.ReasonCapacityExhausted},
 		"VcpuLimitExceeded":            {provider.Exhausted, provider.ReasonQuotaExceeded},
 		"UnauthorizedOperation":        {provider.Unauthorized, provider.ReasonPermissionDenied},

@@ -46,7 +46,7 @@ func TestWhatAzureRefusesIsMapped(t *testing.T) {
 			provider.Unauthorized, provider.ReasonPermissionDenied, hintRole},
 		"a policy":           {coded(403, "RequestDisallowedByPolicy", "Resource 'vm' was disallowed by policy."), provider.Unauthorized, reasonPolicy, "exemption"},
 		"a lock":             {coded(409, "ScopeLocked", "the scope is locked"), provider.Unauthorized, provider.ReasonPlatformRefused, "lock"},
-		"throttled":          {coded(429, "SubscriptionRequestsThrottled", "slow down"), provider.Unavailable, provider.ReasonPlatformUnavailable, "again"},
+		"throttled":          {coded(429, "SubscriptionRequestsThrottled", "slow down"), provider.Unavailable, provider.ReasonPlatformThrottled, "again"},
 		"an expired token":   {coded(401, "ExpiredAuthenticationToken", "expired"), provider.Unauthorized, provider.ReasonCredentialsRefused, "renew"},
 		"another writer":     {coded(412, "PreconditionFailed", "etag"), provider.Unavailable, provider.ReasonPlatformConflict, "again"},
 		"no resource group":  {coded(404, "ResourceGroupNotFound", "Resource group 'x' could not be found."), provider.Invalid, provider.ReasonNotFound, "spec.azure.resourceGroup"},

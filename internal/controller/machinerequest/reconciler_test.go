@@ -244,9 +244,7 @@ func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
 	w.Configure()
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
-	for range 3 { // the first is asked again at once, over a new connection
-		w.platform.Fail(inmemory.Observe, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "observe"})
-	}
+	w.platform.Refuse(&provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "observe"}, inmemory.Observe)
 	w.Nudge()
 	w.Await(func() error {
 		if w.platform.Calls(inmemory.Observe) < 1 {
@@ -265,6 +263,7 @@ func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
 		t.Errorf("machine %s: %s", r.Status.ProviderID, r.Status.Conditions[0].Message)
 	}
 	w.Event(r, "Refused")
+	w.platform.Lift()
 	w.phase(r, v1alpha1.MachineRunning)
 	w.Event(r, "VMRecovered")
 }
