@@ -64,7 +64,7 @@ run: build ## Run the controllers against the current cluster of KUBECONFIG unti
 	@go run ./hack/run $(addprefix $(BIN)/,$(filter-out butleradm,$(BINARIES)))
 
 .PHONY: bench
-bench: build ## Measure, and compare with docs/performance.json; an hour. BENCHFLAGS='-only REGEXP' takes a part.
+bench: build ## Measure, and compare with docs/performance.json. BENCHFLAGS='-only REGEXP' takes a part.
 	@go run ./hack/bench -bin $(BIN) -manifest $(EXAMPLE) -commit $(COMMIT) -json $(BIN)/bench.json $(BENCHFLAGS)
 
 .PHONY: site

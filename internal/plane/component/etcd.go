@@ -16,7 +16,7 @@ import (
 )
 
 // runEtcd serves a single member on a socket in its working directory. A process that may open the socket
-// may read the data beside it, so that encryption would protect nothing: it took a seventh of the work
+// may read the data beside it, so that encryption would protect nothing: it took about a seventh of the work
 // of the start of a plane.
 func runEtcd(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("etcd", flag.ContinueOnError)
