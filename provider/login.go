@@ -36,6 +36,9 @@ type Login struct {
 	Ambient func() (content []byte, source string, err error)
 	// AmbientUsage says where Ambient looks, for example "that of kubectl".
 	AmbientUsage string
+	// Fields are those of the ProviderConfig without which there is no connection, by their
+	// paths, such as spec.aws.region.
+	Fields []string
 	// Place names where machines are created, for people: the server that the
 	// credentials are sent to, the namespace, the region.
 	Place func(*v1alpha1.ProviderConfig, Credentials) []string

@@ -11,21 +11,12 @@ import (
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
-// diskPath is the path of the disk with a serial number, as a format; empty where the
-// serial numbers of a provider's disks make no paths, or are not known before the
-// configuration is written.
-func diskPath(p v1alpha1.ProviderType) string {
-	if p == v1alpha1.ProviderHarvester {
-		return "/dev/disk/by-id/virtio-%s"
-	}
-	return ""
-}
-
 func diskName(i int) string { return fmt.Sprintf("disk-%d", i+1) }
 
 // extraDisks are those of a machine besides the root disk, with what its platform reports
 // of them.
 func (p Plan) extraDisks(m Machine, reported []v1alpha1.MachineDisk) (out []talos.Disk) {
+	of := traitsOf(p.Provider)
 	for i, spec := range m.Pool.ExtraDisks {
 		disk := talos.Disk{Name: diskName(i), SizeGB: spec.SizeGB}
 		known := v1alpha1.MachineDisk{LUN: new(int32(i))}
@@ -34,34 +25,20 @@ func (p Plan) extraDisks(m Machine, reported []v1alpha1.MachineDisk) (out []talo
 				disk.Serial, known.LUN = d.Serial, cmp.Or(d.LUN, known.LUN)
 			}
 		}
-		if disk.Serial != "" && p.DiskPath != "" {
-			disk.Path = fmt.Sprintf(p.DiskPath, disk.Serial)
+		if disk.Serial != "" && of.diskPath != "" {
+			disk.Path = fmt.Sprintf(of.diskPath, disk.Serial)
 		}
-		disk.Match = p.diskMatch(disk, *known.LUN)
+		if of.diskMatch != nil {
+			disk.Match = of.diskMatch(disk, *known.LUN)
+		}
 		out = append(out, disk)
 	}
 	return out
 }
 
-// diskMatch is the expression that finds a disk on the platforms where its place is known
-// before the machine exists; empty on others.
-func (p Plan) diskMatch(d talos.Disk, lun int32) string {
-	if p.Talos.Installer == installer(v1alpha1.ProviderNutanix) {
-		return talos.NutanixDisk(lun)
-	}
-	switch v1alpha1.ProviderType(p.Talos.Platform) {
-	case v1alpha1.ProviderGCP:
-		return talos.GoogleDisk(d.Name, d.SizeGB)
-	case v1alpha1.ProviderAzure:
-		return talos.AzureDisk(lun)
-	default:
-		return ""
-	}
-}
-
 // refuseDisks refuses disks that Talos of this version cannot find.
 func (p Plan) refuseDisks(spec v1alpha1.ClusterBootstrapSpec) error {
-	if p.DiskPath != "" || talos.FindsDisks(spec.Talos.Version) {
+	if traitsOf(p.Provider).diskPath != "" || talos.FindsDisks(spec.Talos.Version) {
 		return nil
 	}
 	for _, m := range p.Machines {

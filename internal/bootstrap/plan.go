@@ -38,9 +38,8 @@ type Plan struct {
 	// UserDataLimit is how many bytes of user data a machine may have, where machines are
 	// requested with their configuration; 0 means that it is pushed to them.
 	UserDataLimit int
-	// DiskPath is the path of the disk with a serial number, where the provider's disks
-	// have such paths.
-	DiskPath string
+	// Provider is the platform of the machines.
+	Provider v1alpha1.ProviderType
 	// KubeVIP is the configuration of kube-vip, where the endpoint is of that kind.
 	KubeVIP KubeVIP
 	// Talos is what the configurations of all nodes share, but for the endpoint.
@@ -86,7 +85,7 @@ func NewPlan(spec v1alpha1.ClusterBootstrapSpec) (Plan, error) {
 	}
 	plan := Plan{
 		Machines: machines(spec.Cluster), Endpoint: spec.Network.VIP, EndpointKind: endpointKind(spec),
-		UserDataLimit: userDataLimit(spec), DiskPath: diskPath(spec.Provider),
+		UserDataLimit: userDataLimit(spec), Provider: spec.Provider,
 		Talos: cluster, Moves: Moves(spec), Warnings: warnings(spec, cluster.KubernetesVersion),
 	}
 	if err := plan.refuseDisks(spec); err != nil {
@@ -210,7 +209,7 @@ func talosCluster(spec v1alpha1.ClusterBootstrapSpec) (talos.Cluster, error) {
 		ServiceCIDR:             spec.Network.ServiceCIDR,
 		CNI:                     talos.CNI(spec.Addons.CNI.Type),
 		Platform:                platform(spec.Provider),
-		Installer:               installer(spec.Provider),
+		Installer:               traitsOf(spec.Provider).installer,
 		ScheduleOnControlPlanes: spec.Cluster.Topology == v1alpha1.TopologySingleNode || spec.Cluster.Workers == nil,
 		KubeletMounts:           addon.KubeletMounts(spec),
 		ExternalCloudProvider:   !spec.Provider.OnPrem(),
@@ -219,34 +218,13 @@ func talosCluster(spec v1alpha1.ClusterBootstrapSpec) (talos.Cluster, error) {
 	}, nil
 }
 
-const (
-	// defaultInstallDisk is what the API server fills in.
-	defaultInstallDisk = "/dev/vda"
-	// scsiInstallDisk is the root disk of machines whose disks are on a SCSI bus.
-	scsiInstallDisk = "/dev/sda"
-)
-
-// installDisk counts the default as left out in a cloud, whose machines have no such
-// disk: Talos stays on the disk that it booted from. The disks of Nutanix are on a SCSI bus.
+// installDisk is the disk that Talos is installed on. The default of the API is taken for a disk
+// that was left out: other platforms than those with a virtio bus have no such disk.
 func installDisk(spec v1alpha1.ClusterBootstrapSpec) string {
-	switch {
-	case spec.Talos.InstallDisk != defaultInstallDisk:
+	if spec.Talos.InstallDisk != virtioDisk {
 		return spec.Talos.InstallDisk
-	case !spec.Provider.OnPrem():
-		return ""
-	case spec.Provider == v1alpha1.ProviderNutanix:
-		return scsiInstallDisk
 	}
-	return spec.Talos.InstallDisk
-}
-
-// installer is Talos' name for the environment that the image of machines was built for, where
-// that is no cloud: AHV passes user data as the config drive of OpenStack.
-func installer(p v1alpha1.ProviderType) string {
-	if p == v1alpha1.ProviderNutanix {
-		return "openstack"
-	}
-	return ""
+	return traitsOf(spec.Provider).installDisk
 }
 
 // platform is Talos' name for the environment of a provider's machines: clouds

@@ -207,12 +207,12 @@ func TestLoadBalancerGetsIntoTheConfigurationOfControlPlanes(t *testing.T) {
 func TestDisksAreThoseThatThePlatformReports(t *testing.T) {
 	m := Machine{Pool: v1alpha1.NodePool{ExtraDisks: []v1alpha1.DiskSpec{{SizeGB: 10}, {SizeGB: 20}}}}
 	reported := []v1alpha1.MachineDisk{{Name: "root", Serial: "r"}, {Name: "disk-2", Serial: "s"}}
-	for path, want := range map[string][]talos.Disk{
-		"":                          {{Name: "disk-1", SizeGB: 10}, {Name: "disk-2", SizeGB: 20, Serial: "s"}},
-		"/dev/disk/by-id/virtio-%s": {{Name: "disk-1", SizeGB: 10}, {Name: "disk-2", SizeGB: 20, Serial: "s", Path: "/dev/disk/by-id/virtio-s"}},
+	for p, want := range map[v1alpha1.ProviderType][]talos.Disk{
+		v1alpha1.ProviderProxmox:   {{Name: "disk-1", SizeGB: 10}, {Name: "disk-2", SizeGB: 20, Serial: "s"}},
+		v1alpha1.ProviderHarvester: {{Name: "disk-1", SizeGB: 10}, {Name: "disk-2", SizeGB: 20, Serial: "s", Path: "/dev/disk/by-id/virtio-s"}},
 	} {
-		if diff := cmp.Diff(want, Plan{DiskPath: path}.extraDisks(m, reported)); diff != "" {
-			t.Errorf("%q (-want +got)\n%s", path, diff)
+		if diff := cmp.Diff(want, Plan{Provider: p}.extraDisks(m, reported)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", p, diff)
 		}
 	}
 }

@@ -19,16 +19,7 @@ func userDataLimit(spec v1alpha1.ClusterBootstrapSpec) int {
 	if spec.Network.NodeAccess == v1alpha1.NodeAccessDirect {
 		return 0
 	}
-	switch spec.Provider {
-	case v1alpha1.ProviderAWS:
-		return 16 << 10
-	case v1alpha1.ProviderAzure:
-		return 64<<10 - 1 // before base64
-	case v1alpha1.ProviderGCP:
-		return 256 << 10
-	case v1alpha1.ProviderHarvester, v1alpha1.ProviderNutanix, v1alpha1.ProviderProxmox:
-	}
-	return 0
+	return traitsOf(spec.Provider).userData
 }
 
 // carriesUserData reports whether machines get their configuration as user data. Those

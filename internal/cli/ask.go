@@ -33,7 +33,7 @@ func (a App) askForValues(ctx context.Context, p provider.Provider, f initFlags,
 	in, answers := bufio.NewReader(os.Stdin), append([]string(nil), texts...)
 	var offers map[string][]provider.Offer
 	for i, v := range values {
-		if v.Kind == "ProviderConfig" && offers == nil && !connects(v.Field()) {
+		if v.Kind == "ProviderConfig" && offers == nil && !slices.Contains(p.Login.Fields, v.Field()) {
 			offers = a.offers(ctx, p, f, starter.Replace(data, values, answers))
 		}
 		answer, err := a.askForValue(ctx, in, fields, v, answers[i], offers[v.Field()])
@@ -43,14 +43,6 @@ func (a App) askForValues(ctx context.Context, p provider.Provider, f initFlags,
 		answers[i] = answer
 	}
 	return answers, nil
-}
-
-// connects reports whether a field is needed to reach the platform.
-func connects(field string) bool {
-	return slices.Contains([]string{
-		"spec.harvester.endpoint", "spec.nutanix.endpoint", "spec.nutanix.port", "spec.proxmox.endpoint", "spec.aws.region",
-		"spec.gcp.projectID", "spec.gcp.region", "spec.azure.subscriptionID", "spec.azure.resourceGroup", "spec.azure.location",
-	}, field)
 }
 
 func (a App) askForValue(ctx context.Context, in *bufio.Reader, fields explain.Fields, v starter.Value, text string, offers []provider.Offer) (string, error) {

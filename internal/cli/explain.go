@@ -29,7 +29,7 @@ listed.
 FIELD is a whole name, or the end of one if only one field ends with it.`,
 		Example: `  butleradm explain ClusterBootstrap.spec.cluster.topology
   butleradm explain cluster.topology
-  butleradm explain ProviderConfig.spec.harvester`,
+  butleradm explain ProviderConfig.spec.credentialsRef`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return failure.Usagef("%s takes one field, got %q", cmd.CommandPath(), args)

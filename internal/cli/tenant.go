@@ -141,7 +141,7 @@ func (a App) tenantCreateCommand() *cobra.Command {
 control plane, its workers and its addons are ready. After an interruption the
 same command continues. A TenantCluster that exists is changed to what FILE
 says.`,
-		Example: "  butleradm tenant create prod -f configs/examples/tenant-harvester.yaml",
+		Example: "  butleradm tenant create prod -f tenant.yaml",
 		Args:    tenantArguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {

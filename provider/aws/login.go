@@ -16,7 +16,7 @@ import (
 
 // login: the credentials have several keys, in YAML or as AWS' own tools write them.
 func login() provider.Login {
-	return provider.Login{Usage: "YAML with the keys of the Secret, a credentials file of the AWS tools, or what they export as JSON", Read: readFile, Place: place}
+	return provider.Login{Usage: "YAML with the keys of the Secret, a credentials file of the AWS tools, or what they export as JSON", Read: readFile, Fields: []string{"spec.aws.region"}, Place: place}
 }
 
 // place names the region and, where they are set, the endpoint and the role.

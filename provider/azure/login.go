@@ -14,7 +14,7 @@ import (
 
 // login: the credentials have several keys, in YAML or as Azure's own tools write them.
 func login() provider.Login {
-	return provider.Login{Usage: "YAML with the keys of the Secret, or the JSON that az ad sp create-for-rbac prints", Read: readFile, Place: place}
+	return provider.Login{Usage: "YAML with the keys of the Secret, or the JSON that az ad sp create-for-rbac prints", Read: readFile, Fields: []string{"spec.azure.subscriptionID", "spec.azure.resourceGroup", "spec.azure.location"}, Place: place}
 }
 
 // place names the resource group and, where they are set, location and endpoint.

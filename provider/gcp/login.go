@@ -17,7 +17,7 @@ import (
 func login() provider.Login {
 	return provider.Login{
 		Usage: "the JSON key of a service account, the configuration file of a workload identity federation, or YAML with the keys of the Secret",
-		Read:  readFile, Place: place,
+		Read:  readFile, Fields: []string{"spec.gcp.projectID", "spec.gcp.region"}, Place: place,
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 func login() provider.Login {
 	return provider.Login{
 		Usage: "a kubeconfig", Key: v1alpha1.KeyKubeconfig, Parse: parseKubeconfig,
-		Ambient: ambient, AmbientUsage: "that of kubectl", Place: place,
+		Ambient: ambient, AmbientUsage: "that of kubectl", Fields: []string{"spec.harvester.endpoint"}, Place: place,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // login: the credentials are YAML with the keys of the Secret.
 func login() provider.Login {
-	return provider.Login{Usage: "YAML with the keys of the Secret: username and password, or apiKey; caBundle", Read: readFile, Place: place}
+	return provider.Login{Usage: "YAML with the keys of the Secret: username and password, or apiKey; caBundle", Read: readFile, Fields: []string{"spec.nutanix.endpoint", "spec.nutanix.port"}, Place: place}
 }
 
 // place names Prism Central, the cluster, the project and the user.

@@ -12,7 +12,7 @@ import (
 
 // login: the credentials are YAML with the keys of the Secret.
 func login() provider.Login {
-	return provider.Login{Usage: "YAML with token and tokenSecret, or username and password", Read: readYAML, Place: placed}
+	return provider.Login{Usage: "YAML with token and tokenSecret, or username and password", Read: readYAML, Fields: []string{"spec.proxmox.endpoint"}, Place: placed}
 }
 
 func readYAML(content []byte) (map[string][]byte, error) {
