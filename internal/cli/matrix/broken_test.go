@@ -22,39 +22,56 @@ func TestBrokenBuildsAreCaught(t *testing.T) {
 		broken(t, platforms()[0], "twin", audit.WithinDesired, bootstrapViolates(audit.WithinDesired))
 		return
 	}
-	for _, p := range platforms() {
-		for defect, breaks := range map[string]audit.Invariant{
-			"twin": audit.WithinDesired, "double": audit.OneOwner, "oneaddress": audit.OneAddress,
-			"restless": audit.OneWriter, "expose": audit.NoSecret,
-		} {
-			if breaks == audit.OneAddress && p.assigned {
-				continue
-			}
-			broken(t, p, defect, breaks, bootstrapViolates(breaks))
+	for i, p := range platforms() {
+		brokenOnPlatform(t, p)
+		brokenEngine(t, i, p)
+	}
+}
+
+// brokenOnPlatform has builds whose defects only the record of their platform shows.
+func brokenOnPlatform(t *testing.T, p platform) {
+	for defect, breaks := range map[string]audit.Invariant{
+		"twin": audit.WithinDesired, "double": audit.OneOwner, "oneaddress": audit.OneAddress, "expose": audit.NoSecret,
+	} {
+		if breaks == audit.OneAddress && p.assigned {
+			continue
 		}
-		broken(t, p.threeControlPlanes(), "bootstraptwice", audit.OneBootstrap, func(a *adm) bool {
-			a.breaks = audit.OneBootstrap
-			a.run("bootstraptwice", a.bootstrap()...)
-			return a.violates(audit.OneBootstrap)
-		})
-		if p.part != "" && p.part != fault.Category { // a category is removed with the last machine
-			broken(t, p, "keeppart", "no-orphan", func(a *adm) bool {
-				made, unmade := a.run("", a.bootstrap()...), a.run("", a.destroy()...)
-				check := a.run("", "sim", "check", "--empty")
-				return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, string(p.part))
-			})
-		}
-		broken(t, p, "credulous", "no-orphan", func(a *adm) bool {
-			plan := a.file("second.yaml", "faults:\n  - {kind: secondPlatform}\n")
-			made, unmade := a.run("", a.bootstrap()...), a.run("faults="+plan+"@destroy/recorded", a.destroy()...)
+		broken(t, p, defect, breaks, bootstrapViolates(breaks))
+	}
+	if p.part != "" && p.part != fault.Category { // a category is removed with the last machine
+		broken(t, p, "keeppart", "no-orphan", func(a *adm) bool {
+			made, unmade := a.run("", a.bootstrap()...), a.run("", a.destroy()...)
 			check := a.run("", "sim", "check", "--empty")
-			return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, "machine")
+			return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, string(p.part))
 		})
+	}
+	broken(t, p, "credulous", "no-orphan", func(a *adm) bool {
+		plan := a.file("second.yaml", "faults:\n  - {kind: secondPlatform}\n")
+		made, unmade := a.run("", a.bootstrap()...), a.run("faults="+plan+"@destroy/recorded", a.destroy()...)
+		check := a.run("", "sim", "check", "--empty")
+		return made.code == 0 && unmade.code == 0 && check.code == 1 && strings.Contains(check.out, "machine")
+	})
+}
+
+// brokenEngine has builds with defects of the engine, each on one on-prem platform and one cloud.
+func brokenEngine(t *testing.T, index int, p platform) {
+	turn := func(n int) bool { return trial{turn: n}.meets(index) }
+	if turn(1) {
+		broken(t, p, "restless", audit.OneWriter, bootstrapViolates(audit.OneWriter))
 		broken(t, p, "leak", "no-secret", func(a *adm) bool {
 			a.run("kill@bootstrap/ProvisioningMachines", a.bootstrap()...)
 			a.takeInPlatforms()
 			return len(a.leaks()) > 0
 		})
+	}
+	if turn(2) {
+		broken(t, p.threeControlPlanes(), "bootstraptwice", audit.OneBootstrap, func(a *adm) bool {
+			a.breaks = audit.OneBootstrap
+			a.run("bootstraptwice", a.bootstrap()...)
+			return a.violates(audit.OneBootstrap)
+		})
+	}
+	if turn(3) {
 		broken(t, p, "stubborn", "convergence", func(a *adm) bool {
 			plan := a.file("once.yaml", "faults:\n  - {kind: lostResponse, verb: create, resource: machine, times: 1}\n")
 			p := a.start("faults="+plan+"@bootstrap/applied", a.bootstrap()...)

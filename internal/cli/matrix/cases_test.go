@@ -47,10 +47,13 @@ func trials(p platform) []trial {
 	making, unmaking := kills()
 	all := []trial{
 		{name: "killed at every boundary", sample: one, commands: slices.Concat(making, unmaking)},
-		{name: "killed at random", random: 3},
+		{name: "killed at random", random: 3, turn: 1},
 	}
 	all = append(all, platformTrials(p)...)
-	all = append(all, planeTrials()...)
+	for i, tr := range planeTrials() {
+		tr.turn = i + 1 // no platform takes part in them
+		all = append(all, tr)
+	}
 	for i, c := range making {
 		all = append(all, trial{name: "only " + c.blows[0].fault, commands: []command{c}, turn: i + 1})
 	}
