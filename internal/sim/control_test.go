@@ -31,21 +31,21 @@ func TestPlatformThatRunsIsReportedAndAsked(t *testing.T) {
 	}
 	dir := t.TempDir()
 	if err := sim.SetFaults(t.Context(), dir, fault.Plan{}); err == nil || !strings.Contains(err.Error(), "no simulated platform runs") {
-		t.Errorf("nobody is told: %v", err)
+		t.Errorf("no simulator, and no error that says so: %v", err)
 	}
 	p := start(t, dir, sim.Setup{BootCommand: script, Seed: sim.Seed{
 		Subnet: "10.77.0.0/24", Desired: []audit.Desired{{Cluster: "dev", Machines: 1}},
 	}})
-	p.create("mortal")
-	address := p.await("mortal", true)
-	p.shown("boot 1 of mortal at " + address + "/24 by 10.77.0.1")
-	if err := sim.SetFaults(t.Context(), dir, fault.Plan{Faults: []fault.Fault{{Kind: fault.MachineDies, Machine: "mortal"}}}); err != nil {
+	p.create("dying")
+	address := p.await("dying", true)
+	p.shown("boot 1 of dying at " + address + "/24 by 10.77.0.1")
+	if err := sim.SetFaults(t.Context(), dir, fault.Plan{Faults: []fault.Fault{{Kind: fault.MachineDies, Machine: "dying"}}}); err != nil {
 		t.Fatal(err)
 	}
-	p.shown("boot 2 of mortal at " + address + "/24 by 10.77.0.1")
+	p.shown("boot 2 of dying at " + address + "/24 by 10.77.0.1")
 	tallies, err := sim.Tallies(t.Context(), dir)
 	if err != nil || len(tallies) != 1 || len(tallies[0].Idle()) != 0 {
-		t.Errorf("the fault that happened is told as %+v, %v", tallies, err)
+		t.Errorf("the fault that happened is reported as %+v, %v", tallies, err)
 	}
 
 	for i, name := range []string{"owned", "surplus"} {

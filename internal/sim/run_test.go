@@ -34,7 +34,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/registry"
 )
 
-// machineScript counts its boots on its disk and tells who it is.
+// machineScript counts its boots on its disk and prints its name.
 const machineScript = `#!/bin/sh
 echo boot >>"$MACHINE_STATE_DIR/boots"
 echo "boot $(wc -l <"$MACHINE_STATE_DIR/boots" | tr -d ' ') of $MACHINE_NAME at $MACHINE_ADDRESS by $MACHINE_GATEWAY"
@@ -175,7 +175,7 @@ func TestMachinesAreCommandsAndGoWrongAsPlanned(t *testing.T) {
 	plan, err := fault.Parse([]byte(`
 faults:
 - {kind: failedTask, verb: create, machine: stillborn, times: 1}
-- {kind: machineDies, machine: mortal, after: 1s}
+- {kind: machineDies, machine: dying, after: 1s}
 - {kind: noAddress, machine: late, for: 3s}
 - {kind: noAddress, machine: mute}
 `))
@@ -188,7 +188,7 @@ faults:
 	}
 	dir := t.TempDir()
 	p := start(t, dir, setup)
-	for _, name := range []string{"stillborn", "mortal", "late", "mute", "usual"} {
+	for _, name := range []string{"stillborn", "dying", "late", "mute", "usual"} {
 		p.create(name)
 	}
 	p.await("late", false)
@@ -197,7 +197,7 @@ faults:
 	p.await("late", true)
 	p.await("mute", false)
 	// It dies once, and is on again with its disk.
-	p.shown("boot 2 of mortal at " + p.await("mortal", true) + "/24 by 10.77.0.254")
+	p.shown("boot 2 of dying at " + p.await("dying", true) + "/24 by 10.77.0.254")
 	// Its first start never reaches the command.
 	p.shown("boot 1 of stillborn at " + p.await("stillborn", true) + "/24 by 10.77.0.254")
 	p.end()

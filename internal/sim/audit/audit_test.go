@@ -45,10 +45,10 @@ func write(agent string, v fault.Verb, content string) audit.Write {
 
 func address(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-// feed is what an auditor is told, and which invariant that violates, if any.
+// feed is what is reported to an auditor, and which invariant that violates, if any.
 type feed struct {
 	violates audit.Invariant
-	tell     func(*audit.Auditor)
+	report   func(*audit.Auditor)
 }
 
 func feeds() map[string]feed {
@@ -104,7 +104,7 @@ func feeds() map[string]feed {
 			a.Shares(address("10.0.0.9"))()
 			a.PoweredOn("m1", "dev-m1", address("10.0.0.9"))
 		}},
-		"one bootstrap, told twice": {"", func(a *audit.Auditor) {
+		"one bootstrap, reported twice": {"", func(a *audit.Auditor) {
 			a.Bootstrapped("c1", "1", "m1")
 			a.Bootstrapped("c1", "1", "m1")
 			a.Bootstrapped("c2", "2", "m2")
@@ -155,7 +155,7 @@ func TestWrongIsCaughtAndRightIsNot(t *testing.T) {
 	for name, f := range feeds() {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			f.tell(open(t, dir))
+			f.report(open(t, dir))
 			var want []audit.Invariant
 			if f.violates != "" {
 				want = []audit.Invariant{f.violates}
@@ -223,7 +223,7 @@ func TestViolationsAndWritersOutliveARestart(t *testing.T) {
 	first.Seen(machine("m2", "o1"))
 
 	second := open(t, dir)
-	second.Seen(machine("m1", "o1")) // what it knew already is told again after a restart
+	second.Seen(machine("m1", "o1")) // what it knew already is reported again after a restart
 	second.Seen(machine("m2", "o1"))
 	second.Wrote(write("a", fault.Create, ""))
 	second.Bootstrapped("c1", "2", "m2")
@@ -236,8 +236,8 @@ func TestWhatIsLeftIsReported(t *testing.T) {
 	a := open(t, t.TempDir())
 	disk := machine("d1", "o1")
 	disk.Resource = fault.Disk
-	stranger := machine("m2", "")
-	for _, o := range []audit.Object{machine("m1", "o1"), disk, stranger} {
+	untagged := machine("m2", "")
+	for _, o := range []audit.Object{machine("m1", "o1"), disk, untagged} {
 		a.Seen(o)
 	}
 	a.Gone(fault.Machine, "m1")
@@ -249,7 +249,7 @@ func TestWhatIsLeftIsReported(t *testing.T) {
 func TestNothingIsAuditedWithoutAnAuditor(t *testing.T) {
 	var none *audit.Auditor
 	for _, f := range feeds() {
-		f.tell(none)
+		f.report(none)
 	}
 	if left := none.Left(); left != nil {
 		t.Errorf("left: %v", left)

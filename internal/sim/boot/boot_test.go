@@ -100,13 +100,13 @@ func shown(t *testing.T, dir, prefix string) string {
 	return ""
 }
 
-// alive is not true of a process that has ended and that nobody asked after yet.
+// alive is not true of a process that has ended and whose parent has not collected it yet.
 func alive(pid string) bool {
 	state, err := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
 	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(state)), "Z")
 }
 
-// gone waits for the end of a process that is nobody's child any more.
+// gone waits for the end of a process that is no child of the test any more.
 func gone(t *testing.T, pid string) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); alive(pid); time.Sleep(10 * time.Millisecond) {

@@ -68,7 +68,7 @@ func TestContainersRunOnceAndEndWithTheirPod(t *testing.T) {
 		c.cut()
 		expect("end 3")
 		if left := c.keys(); len(left) != 1 {
-			t.Errorf("left: %v, want those that nobody asked to end", left)
+			t.Errorf("left: %v, want those that were not asked to end", left)
 		}
 	})
 }
@@ -98,6 +98,6 @@ func TestStatusOfNotReadyNode(t *testing.T) {
 		}
 	}
 	if _, known := readiness(&corev1.Node{}); known {
-		t.Error("readiness of a node that nobody reported")
+		t.Error("readiness of a node that was not reported")
 	}
 }

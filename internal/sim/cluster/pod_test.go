@@ -125,7 +125,7 @@ func TestRecoveredPodKeepsItsHistory(t *testing.T) {
 		t.Errorf("it ended with %+v before", last)
 	}
 	if !pod.Status.StartTime.Equal(&started) {
-		t.Error("the pod started anew")
+		t.Error("the pod started again")
 	}
 	for _, c := range pod.Status.Conditions {
 		changed := c.Type == corev1.PodReady || c.Type == corev1.ContainersReady

@@ -186,7 +186,7 @@ func TestBootLearnsWhyItEnds(t *testing.T) {
 		powerOn(t, d, spec("a"))
 		d.PowerOff("a")
 		if cause := <-causes; errors.Is(cause, datacenter.ErrPowerLoss) {
-			t.Error("switched off, and told of a power loss")
+			t.Error("switched off, and a power loss is reported")
 		}
 		powerOn(t, d, spec("a"))
 		d.Kill("a")
@@ -198,20 +198,20 @@ func TestBootLearnsWhyItEnds(t *testing.T) {
 }
 
 func TestRemovalIsReported(t *testing.T) {
-	var told []string
+	var removed []string
 	dir := t.TempDir()
 	d := open(t, datacenter.Options{Dir: dir, Removed: func(id string) {
 		if _, err := os.Stat(filepath.Join(dir, "machines", id)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the disk of %s: %v", id, err)
 		}
-		told = append(told, id)
+		removed = append(removed, id)
 	}})
 	powerOn(t, d, spec("a"))
 	if err := d.Remove("a"); err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != 1 || told[0] != "a" {
-		t.Errorf("told %v", told)
+	if len(removed) != 1 || removed[0] != "a" {
+		t.Errorf("reported %v", removed)
 	}
 }
 

@@ -73,7 +73,7 @@ func TestConnectionsHangUntilTheFaultIsOver(t *testing.T) {
 	}
 	c.Replace(fault.Plan{Faults: []fault.Fault{{Kind: fault.Hang}}})
 	if idle := c.Tallies()[0].Idle(); len(idle) != 1 {
-		t.Error("the fault counts before anybody has sent something")
+		t.Error("the fault counts before a client has sent something")
 	}
 	opened := dial(t, l)
 	for name, conn := range map[string]net.Conn{"open": open, "new": opened} {

@@ -145,7 +145,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestPlanIsKept: a simulator that is started anew gets its plan as JSON.
+// TestPlanIsKept: a simulator that is started again gets its plan as JSON.
 func TestPlanIsKept(t *testing.T) {
 	p, err := fault.Parse([]byte("faults: [{kind: throttle, verb: get, after: 1m, for: 90s, times: 3, retryAfter: 2s}, {kind: slowList, delay: 1s}, {kind: chartUnavailable, addon: cilium}]"))
 	if err != nil {

@@ -38,7 +38,7 @@ func TestAnotherPlanTakesThePlaceAtOnce(t *testing.T) {
 		select {
 		case <-before:
 		default:
-			t.Error("nobody is told of the new plan")
+			t.Error("the new plan is not announced")
 		}
 		if strikes() {
 			t.Error("the clock of the new plan began before it")
@@ -154,7 +154,7 @@ func TestSilentWatchIsOpen(t *testing.T) {
 		c.Replace(fault.Plan{})
 		synctest.Wait()
 		if w.Body.String() != "event" {
-			t.Errorf("after it all the watch tells of %q", w.Body)
+			t.Errorf("after it all the watch reports %q", w.Body)
 		}
 	})
 }

@@ -17,7 +17,7 @@ import (
 // the plans before the present one too.
 func TestFaultWithoutAnyHitIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := injector(t, "- {kind: throttle, verb: create, times: 1}\n- {kind: deny, machine: nobody}\n- {kind: apiServerDies, machine: cp-0, for: 5s}")
+		c := injector(t, "- {kind: throttle, verb: create, times: 1}\n- {kind: deny, machine: absent}\n- {kind: apiServerDies, machine: cp-0, for: 5s}")
 		for range 3 {
 			c.Inject(fault.Call{Verb: fault.Create, Resource: fault.Machine, Name: "cp-0"})
 		}
@@ -35,7 +35,7 @@ func TestFaultWithoutAnyHitIsReported(t *testing.T) {
 		c.Inject(fault.Call{Verb: fault.Delete})
 		expectTimes(t, c, []int{1, 0, 1}, []int{1})
 		first, second := c.Tallies()[0], c.Tallies()[1]
-		if idle := first.Idle(); len(idle) != 1 || idle[0].Machine != "nobody" || second.Idle() != nil {
+		if idle := first.Idle(); len(idle) != 1 || idle[0].Machine != "absent" || second.Idle() != nil {
 			t.Errorf("idle are %v and %v", idle, second.Idle())
 		}
 	})

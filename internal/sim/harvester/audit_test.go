@@ -81,7 +81,7 @@ func auditOfUse(t *testing.T, w *fixture) {
 	violated(t, w, audit.NoSecret, 4) // the administrator is no writer
 }
 
-// staleReads: another plan makes the platform tell what was there.
+// staleReads: another plan makes the platform report what was there.
 func staleReads(t *testing.T, w *fixture) {
 	create(t, w.limited, machine("old", "x"))
 	parsed, err := fault.Parse([]byte("faults: [{kind: staleList, for: 4m}]"))
@@ -122,7 +122,7 @@ func staleReads(t *testing.T, w *fixture) {
 	defer watch.Stop()
 	select {
 	case e := <-watch.ResultChan():
-		t.Errorf("the watch tells of %v", e)
+		t.Errorf("the watch reports %v", e)
 	case <-time.After(200 * time.Millisecond):
 	}
 	w.injector.Replace(fault.Plan{})
@@ -132,7 +132,7 @@ func staleReads(t *testing.T, w *fixture) {
 	}
 }
 
-// plansChange: what an earlier plan held back goes on when it is lifted.
+// plansChange: what an earlier plan held back continues when it is lifted.
 func plansChange(t *testing.T, w *fixture) {
 	parsed, err := fault.Parse([]byte("faults: [{kind: noCapacity, machine: held-back}, {kind: conflictingMachine, machine: newcomer}]"))
 	if err != nil {

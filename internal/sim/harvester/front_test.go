@@ -267,19 +267,19 @@ func rightsStay(t *testing.T, w *fixture) {
 	config := limitedConfig(t, w)
 	config.CertData, config.KeyData = nil, nil
 	if err := rawClient(t, config).Get().AbsPath("/api/v1/nodes").Do(t.Context()).Error(); !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
-		t.Errorf("nobody may do anything: %v", err)
+		t.Errorf("a caller without credentials is not refused: %v", err)
 	}
-	stranger, err := clientcmd.BuildConfigFromFlags("", shared.harvester.AdminKubeconfig())
+	other, err := clientcmd.BuildConfigFromFlags("", shared.harvester.AdminKubeconfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.CertData, config.KeyData = stranger.CertData, stranger.KeyData
+	config.CertData, config.KeyData = other.CertData, other.KeyData
 	if err := rawClient(t, config).Get().AbsPath("/api/v1/nodes").Do(t.Context()).Error(); err == nil {
 		t.Error("the certificate of another authority counts")
 	}
 }
 
-// token: whoever has one is who it says.
+// token: its holder is the user it names.
 func token(t *testing.T, w *fixture) {
 	admin, err := clientcmd.BuildConfigFromFlags("", w.harvester.AdminKubeconfig())
 	if err != nil {
@@ -329,7 +329,7 @@ func expectEvent(t *testing.T, w watch.Interface, machine string) {
 	select {
 	case event := <-w.ResultChan():
 		if vm, ok := event.Object.(*kubevirtv1.VirtualMachine); !ok || vm.Name != machine {
-			t.Errorf("the watch tells of %+v", event)
+			t.Errorf("the watch reports %+v", event)
 		}
 	case <-time.After(15 * time.Second):
 		t.Error("the watch is mute")

@@ -82,8 +82,8 @@ func TestClaimOfAMachineIsNotDeleted(t *testing.T) {
 func TestClaimWaitsForClassAndImage(t *testing.T) {
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "late"}, Provisioner: "driver.longhorn.io"}
 	tests := map[string]struct {
-		pvc  *corev1.PersistentVolumeClaim
-		mend client.Object
+		pvc *corev1.PersistentVolumeClaim
+		fix client.Object
 	}{
 		"class": {claim("no-class", "late", ""), class},
 		"image": {claim("no-image", "longhorn", "default/late"), image("late")},
@@ -106,7 +106,7 @@ func TestClaimWaitsForClassAndImage(t *testing.T) {
 			if err := shared.admin.Get(t.Context(), client.ObjectKeyFromObject(tt.pvc), tt.pvc); err != nil || tt.pvc.Status.Phase != corev1.ClaimPending {
 				t.Fatalf("claim is %q, %v", tt.pvc.Status.Phase, err)
 			}
-			create(t, shared.admin, tt.mend)
+			create(t, shared.admin, tt.fix)
 			bound(t, tt.pvc)
 		})
 	}
@@ -138,7 +138,7 @@ func TestInstanceWaitsAndContinuesWhenFixed(t *testing.T) {
 		spoil  func(*kubevirtv1.VirtualMachine)
 		reason string
 		status kubevirtv1.VirtualMachinePrintableStatus
-		mend   []client.Object
+		fix    []client.Object
 	}{
 		"claim missing": {
 			func(vm *kubevirtv1.VirtualMachine) {
@@ -183,8 +183,8 @@ func TestInstanceWaitsAndContinuesWhenFixed(t *testing.T) {
 				t.Errorf("interfaces before it runs: %+v", vmi.Status.Interfaces)
 			}
 			printableStatus(t, vm.Name, tt.status)
-			create(t, shared.admin, tt.mend...)
-			if tt.mend == nil {
+			create(t, shared.admin, tt.fix...)
+			if tt.fix == nil {
 				spoilNetwork(t, vm.Name)
 				return
 			}
@@ -249,18 +249,18 @@ func setStrategy(t *testing.T, vm *kubevirtv1.VirtualMachine, change func()) {
 }
 
 func TestDeadMachineIsStartedAgain(t *testing.T) {
-	_, before := shared.booted("mortal")
-	create(t, shared.limited, rootClaim("mortal-root"), machine("mortal", "mortal-root"))
-	first := instance(t, shared.limited, "mortal", isRunning)
+	_, before := shared.booted("crashed")
+	create(t, shared.limited, rootClaim("crashed-root"), machine("crashed", "crashed-root"))
+	first := instance(t, shared.limited, "crashed", isRunning)
 	time.Sleep(1100 * time.Millisecond) // a death before that counts as a failed start
-	shared.kill("mortal")
-	second := instance(t, shared.limited, "mortal", func(vmi *kubevirtv1.VirtualMachineInstance) bool {
+	shared.kill("crashed")
+	second := instance(t, shared.limited, "crashed", func(vmi *kubevirtv1.VirtualMachineInstance) bool {
 		return vmi.UID != first.UID && vmi.IsRunning()
 	})
 	if first.Status.Interfaces[0].IP != second.Status.Interfaces[0].IP {
 		t.Errorf("address %s, before %s", second.Status.Interfaces[0].IP, first.Status.Interfaces[0].IP)
 	}
-	if _, boots := shared.booted("mortal"); boots-before != 2 {
+	if _, boots := shared.booted("crashed"); boots-before != 2 {
 		t.Errorf("%d boots", boots-before)
 	}
 }

@@ -105,7 +105,7 @@ func expectEnd[T any](t *testing.T, events <-chan T) {
 				return
 			}
 		case <-timeout:
-			t.Fatal("the watch goes on")
+			t.Fatal("the watch continues")
 		}
 	}
 }

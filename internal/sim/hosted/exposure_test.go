@@ -65,7 +65,7 @@ func TestAControlPlaneIsRoutedToAsItsProviderSays(t *testing.T) {
 	}
 }
 
-// created are the objects that lead to a control plane.
+// created are the objects that point to a control plane.
 func created(t *testing.T, c client.Client) (out []string) {
 	t.Helper()
 	for _, kind := range []schema.GroupVersionKind{tlsRoute, {Group: "traefik.io", Version: "v1alpha1", Kind: "IngressRouteTCP"}, {Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"}} {

@@ -67,7 +67,7 @@ func TestBalancerReachesTheTargetThatIsOpen(t *testing.T) {
 	ways := bothWays(t, n)
 	for way, d := range ways {
 		if err := refusal(t, d, "203.0.113.10:6443"); !errors.Is(err, syscall.ECONNREFUSED) {
-			t.Errorf("%s, nobody open: %v", way, err)
+			t.Errorf("%s, no port open: %v", way, err)
 		}
 	}
 	second.Forward(6443, loopbackEcho(t))
@@ -202,7 +202,7 @@ func TestNameResolvesToTheAddressThatAnswers(t *testing.T) {
 	first := n.Name("api.example.com", addrs("10.40.0.11"))
 	second := n.Name("API.example.com.", addrs("10.40.0.12"))
 	if err := refusal(t, n.Dial, "api.example.com:6443"); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("nobody open: %v", err)
+		t.Errorf("no port open: %v", err)
 	}
 	host.Forward(6443, loopbackEcho(t))
 	for way, d := range bothWays(t, n) {
@@ -263,7 +263,7 @@ func TestAwaitSeesEveryWayToAnswer(t *testing.T) {
 				synctest.Wait()
 				select {
 				case err := <-answered:
-					t.Fatalf("answered by nobody: %v", err)
+					t.Fatalf("answered without a host: %v", err)
 				default:
 				}
 				open(t, n)

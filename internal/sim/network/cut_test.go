@@ -11,7 +11,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/network"
 )
 
-// TestCutEndsTheConnectionsOfOnePort: those of others go on.
+// TestCutEndsTheConnectionsOfOnePort: those of others stay open.
 func TestCutEndsTheConnectionsOfOnePort(t *testing.T) {
 	n := network.New()
 	host, err := n.Attach(netip.MustParseAddr("10.0.0.1"))
@@ -35,12 +35,12 @@ func TestCutEndsTheConnectionsOfOnePort(t *testing.T) {
 	kept, far := dial(2, "10.0.0.1:2")
 	host.Cut(1)
 	if n, err := cut.Read(make([]byte, 1)); err == nil {
-		t.Errorf("the connection goes on: %d", n)
+		t.Errorf("the connection stays open: %d", n)
 	}
 	if _, err := kept.Write([]byte("x")); err != nil {
 		t.Error(err)
 	}
 	if n, err := far.Read(make([]byte, 1)); n != 1 || err != nil {
-		t.Errorf("the other connection does not go on: %d, %v", n, err)
+		t.Errorf("the other connection does not stay open: %d, %v", n, err)
 	}
 }

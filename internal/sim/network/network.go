@@ -180,7 +180,7 @@ func (n *Network) findHost(from Source, at endpoint) (path, error) {
 	defer n.mu.Unlock()
 	addr, err := netip.ParseAddr(at.host)
 	if err != nil {
-		return path{}, n.nobodyAt(at, &net.DNSError{Err: "no such host", Name: at.host, IsNotFound: true})
+		return path{}, n.noHostAt(at, &net.DNSError{Err: "no such host", Name: at.host, IsNotFound: true})
 	}
 	h := n.answering(addr)
 	if h != nil {
@@ -195,11 +195,11 @@ func (n *Network) findHost(from Source, at endpoint) (path, error) {
 	if n.isOpen(addr) {
 		return path{host: h, target: netip.AddrPortFrom(addr, at.port).String(), real: true}, nil
 	}
-	return path{}, n.nobodyAt(at, os.NewSyscallError("connect", syscall.EHOSTUNREACH))
+	return path{}, n.noHostAt(at, os.NewSyscallError("connect", syscall.EHOSTUNREACH))
 }
 
-// nobodyAt is unknown, unless another port of the endpoint's host is known.
-func (n *Network) nobodyAt(at endpoint, unknown error) error {
+// noHostAt is unknown, unless another port of the endpoint's host is known.
+func (n *Network) noHostAt(at endpoint, unknown error) error {
 	for known := range n.routes {
 		if known.host == at.host {
 			return os.NewSyscallError("connect", syscall.ECONNREFUSED)

@@ -295,7 +295,7 @@ func TestMemoryConnectionBehavesAsASocket(t *testing.T) {
 			t.Errorf("read past the deadline: %v", err)
 		}
 
-		// A writer that nobody reads waits, and its deadline ends the wait.
+		// A writer without a reader waits, and its deadline ends the wait.
 		_ = client.SetWriteDeadline(time.Now().Add(time.Second))
 		if n, err := client.Write(make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) || n == 0 {
 			t.Errorf("wrote %d, %v", n, err)

@@ -125,7 +125,7 @@ func TestRealMachineThatIsOffIsUnreachable(t *testing.T) {
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: silence}
 		})
 		if _, err := through(t.Context(), "tcp", "10.5.0.7:50000"); !errors.Is(err, syscall.EHOSTUNREACH) {
-			t.Errorf("%v is told as %v", silence, err)
+			t.Errorf("%v is reported as %v", silence, err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestCallersLogIn(t *testing.T) {
 	}{
 		"no credentials":  {nil, `401 AUTHENTICATION_REQUIRED: Authentication required. "Basic realm=\"Intent Gateway Login Required\""`},
 		"wrong password":  {basic(f.user, "x"), "401 <html>"},
-		"unknown user":    {basic("nobody", f.password), "401 <html>"},
+		"unknown user":    {basic("absent", f.password), "401 <html>"},
 		"unknown session": {map[string]string{"Cookie": "NTNX_IGW_SESSION=x"}, "401 <html>"},
 		"unknown key":     {map[string]string{"X-ntnx-api-key": "x"}, "401 <html>"},
 		"password":        {basic(f.user, f.password), "200 "},

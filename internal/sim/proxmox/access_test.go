@@ -62,7 +62,7 @@ func TestUsersLogInForATicketThatEnds(t *testing.T) {
 func TestCallersWithoutValidCredentials(t *testing.T) {
 	f := start(t, proxmox.Seed{})
 	for header, want := range map[string]string{
-		"": "No ticket", "PVEAPIToken=butler@pve!butler=wrong": "Authentication failed!", "PVEAPIToken=nobody@pve!a=b": "Authentication failed!",
+		"": "No ticket", "PVEAPIToken=butler@pve!butler=wrong": "Authentication failed!", "PVEAPIToken=absent@pve!a=b": "Authentication failed!",
 		"PVEAPIToken=butler@pve!butler": "Authentication failed!", "PVEAuthCookie=PVE:root@pam:00000000::x": "Authentication failed!",
 	} {
 		r := f.request(t, "GET", "/version", "")

@@ -275,8 +275,8 @@ func TestMetadataNamesTheContract(t *testing.T) {
 	}
 }
 
-// TestVariablesAreLeftToTheInstallation: those that the catalogue knows stand in
-// the components.
+// TestVariablesAreLeftToTheInstallation: those that the catalogue knows stay
+// in the components.
 func TestVariablesAreLeftToTheInstallation(t *testing.T) {
 	w := start(t, registry.Options{Artifacts: catalogue(t)})
 	for _, s := range scenarios() {

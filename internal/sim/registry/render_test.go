@@ -178,7 +178,7 @@ func wanted(a addon.Addon) (out []string) {
 }
 
 // checkPods makes sure that the pods of an object say whose they are, and that
-// webhooks lead to a Service without a CA of their own.
+// webhooks point to a Service without a CA of their own.
 func checkPods(t *testing.T, addonKey string, o *unstructured.Unstructured) {
 	t.Helper()
 	template, there, _ := unstructured.NestedMap(o.Object, "spec", "template")
@@ -197,9 +197,9 @@ func checkPods(t *testing.T, addonKey string, o *unstructured.Unstructured) {
 	}
 }
 
-// TestWebhooksLeadToPods: the selector of each Service that a webhook names is
+// TestWebhooksPointToPods: the selector of each Service that a webhook names is
 // that of a workload of the same addon.
-func TestWebhooksLeadToPods(t *testing.T) {
+func TestWebhooksPointToPods(t *testing.T) {
 	w := start(t, registry.Options{Artifacts: catalogue(t)})
 	for _, s := range scenarios() {
 		for _, a := range addons(t, s) {
@@ -210,7 +210,7 @@ func TestWebhooksLeadToPods(t *testing.T) {
 					namespace, _, _ := unstructured.NestedString(h.(map[string]any), "clientConfig", "service", "namespace")
 					name, _, _ := unstructured.NestedString(h.(map[string]any), "clientConfig", "service", "name")
 					if !leads(there, namespace, name) {
-						t.Errorf("%s: %s %s leads to no pod by %s/%s", a.Key, o.GetKind(), o.GetName(), namespace, name)
+						t.Errorf("%s: %s %s points to no pod by %s/%s", a.Key, o.GetKind(), o.GetName(), namespace, name)
 					}
 				}
 			}

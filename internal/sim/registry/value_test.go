@@ -159,7 +159,7 @@ func rendered(t *testing.T, w *fixture, a addon.Addon, text string) map[string]*
 	return located(objects, "ns")
 }
 
-// TestContainersHaveTheirArguments looks at what the pods are told.
+// TestContainersHaveTheirArguments looks at the arguments of the pods.
 func TestContainersHaveTheirArguments(t *testing.T) {
 	tests := map[string]struct{ chart, values, object, field, want string }{
 		"excluded nodes":   {"metallb", "speaker: {ignoreExcludeLB: true}", "DaemonSet ns/metallb-speaker", "args", "--ignore-exclude-lb=true"},

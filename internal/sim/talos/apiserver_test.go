@@ -38,7 +38,7 @@ func TestAPIServerDiesAndComesBack(t *testing.T) {
 		default:
 			return false
 		}
-	}, func() any { return "the watch goes on" })
+	}, func() any { return "the watch continues" })
 	if _, err := configMaps.Get(t.Context(), "kept", metav1.GetOptions{}); err == nil {
 		t.Error("a dead API server answers")
 	}

@@ -141,7 +141,7 @@ func TestBootstrapIsForgottenUntilEtcdRuns(t *testing.T) {
 	if already, err := s.client.Bootstrap(t.Context(), address); err != nil || already {
 		t.Errorf("bootstrap that is repeated: already %v, %v", already, err)
 	}
-	started(2) // it began anew
+	started(2) // it began again
 	s.datacenter.Kill("cp-0")
 	s.powerOn(t, "cp-0")
 	s.bootstrap(t, address)

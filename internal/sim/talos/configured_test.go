@@ -30,7 +30,7 @@ import (
 func TestStateIsAsked(t *testing.T) {
 	s := newSite(t, simtalos.Options{})
 	if state, err := s.client.State(t.Context(), "10.40.0.77"); state != talos.StateUnreachable || err == nil {
-		t.Errorf("nobody there: %s, %v", state, err)
+		t.Errorf("no machine there: %s, %v", state, err)
 	}
 	m := s.powerOn(t, "cp-0")
 	s.configure(t, m, talos.ControlPlane)
@@ -39,12 +39,12 @@ func TestStateIsAsked(t *testing.T) {
 
 	others, err := talos.NewSecrets("v1.9.2")
 	check(t, err)
-	stranger := s.newClient(t, others)
-	if state, err := stranger.State(t.Context(), address); state != talos.StateForeign || err == nil {
+	other := s.newClient(t, others)
+	if state, err := other.State(t.Context(), address); state != talos.StateForeign || err == nil {
 		t.Errorf("another cluster's node: %s, %v", state, err)
 	}
-	if _, err := stranger.Bootstrap(t.Context(), address); status.Code(err) != codes.Unavailable {
-		t.Errorf("a stranger's bootstrap: %v, want a failed handshake", err)
+	if _, err := other.Bootstrap(t.Context(), address); status.Code(err) != codes.Unavailable {
+		t.Errorf("a bootstrap by another cluster: %v, want a failed handshake", err)
 	}
 	s.datacenter.PowerOff("cp-0")
 	if state, err := s.client.State(t.Context(), address); state != talos.StateUnreachable || err == nil {

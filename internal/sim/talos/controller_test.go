@@ -81,7 +81,7 @@ func TestControllersRunForReal(t *testing.T) {
 	files(t, s)
 	t.Run("it ends with its pod", func(t *testing.T) {
 		check(t, client.CoreV1().Pods(ownNamespace).Delete(t.Context(), pods[0].Name, metav1.DeleteOptions{}))
-		eventually(t, func(context.Context) bool { return ended(first) }, func() any { return "it goes on" })
+		eventually(t, func(context.Context) bool { return ended(first) }, func() any { return "it continues" })
 		awaitPods(t, client, ownController, 1, podReady)
 		if lastPID(t, command) == first {
 			t.Error("the next pod runs nothing")
@@ -92,7 +92,7 @@ func TestControllersRunForReal(t *testing.T) {
 		before := lastPID(t, command)
 		s.datacenter.Kill("cp-0")
 		if !ended(before) {
-			t.Error("it goes on without its machine")
+			t.Error("it continues without its machine")
 		}
 		s.powerOn(t, "cp-0")
 		awaitPods(t, client, ownController, 1, func(p *corev1.Pod) bool { return podReady(p) && lastPID(t, command) != before })
@@ -101,7 +101,7 @@ func TestControllersRunForReal(t *testing.T) {
 	t.Run("another takes over when its machine dies", func(t *testing.T) { takenOver(t, s, client) })
 }
 
-// scaledDown: whoever sees no pods any more may be sure that nobody works.
+// scaledDown: once there are no pods any more, no controller works.
 func scaledDown(t *testing.T, client *kubernetes.Clientset, command string) {
 	before := lastPID(t, command)
 	none := []byte(`{"spec": {"replicas": 0}}`)
@@ -109,7 +109,7 @@ func scaledDown(t *testing.T, client *kubernetes.Clientset, command string) {
 	check(t, err)
 	awaitPods(t, client, ownController, 0, podReady)
 	if !ended(before) {
-		t.Error("its pod is gone, and it goes on")
+		t.Error("its pod is gone, and it continues")
 	}
 }
 
@@ -130,7 +130,7 @@ func takenOver(t *testing.T, s *site, client *kubernetes.Clientset) {
 	holder(t, client, leader)
 }
 
-// holder waits until somebody leads, another than the one before.
+// holder waits until a pod leads, another than the one before.
 func holder(t *testing.T, client *kubernetes.Clientset, before string) (name string) {
 	t.Helper()
 	eventually(t, func(ctx context.Context) bool {
@@ -140,7 +140,7 @@ func holder(t *testing.T, client *kubernetes.Clientset, before string) (name str
 	return name
 }
 
-// present is who leads now, if anybody does.
+// present is the pod that leads now; empty if none does.
 func present(ctx context.Context, client *kubernetes.Clientset) string {
 	leases, err := client.CoordinationV1().Leases(ownNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil || len(leases.Items) != 1 || leases.Items[0].Spec.HolderIdentity == nil {
@@ -196,7 +196,7 @@ func outputs(t *testing.T, s *site, pattern string) []string {
 	return found
 }
 
-// files are for nobody else to read.
+// files are for no other user to read.
 func files(t *testing.T, s *site) {
 	t.Helper()
 	found := outputs(t, s, "*")

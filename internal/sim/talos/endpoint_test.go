@@ -107,7 +107,7 @@ func changeLoopback(t *testing.T, s *site, address string) {
 	}
 }
 
-// learner finds that nobody checked the first etcd so far, and that the second one
+// learner finds that the first etcd was not checked so far, and that the second one
 // does not vote: both run, and neither is up.
 func learner(t *testing.T, s *site, first, second string) {
 	const refusal = "etcdserver: rpc not supported for learner"

@@ -179,14 +179,14 @@ func TestRepeatedBootstrapStartsOver(t *testing.T) {
 	f.restart()
 	second := next()
 	if !errors.Is(first.Err(), context.Canceled) || second.Err() != nil {
-		t.Errorf("the first start goes on: %v, %v", first.Err(), second.Err())
+		t.Errorf("the first start continues: %v, %v", first.Err(), second.Err())
 	}
 	if f.clean(); len(f.list()) != 1 {
 		t.Error("a member that starts was taken for one that is gone")
 	}
 	f.stopMember(1)
 	if second.Err() == nil {
-		t.Error("the start goes on without a member")
+		t.Error("the start continues without a member")
 	}
 	if _, err := os.Stat(f.dir); !os.IsNotExist(err) || len(f.list()) != 0 {
 		t.Errorf("left of an etcd that never ran: %v, %v", f.list(), err)

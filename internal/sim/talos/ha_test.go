@@ -32,7 +32,7 @@ import (
 )
 
 // ha is a site with three control planes and three workers, configured to share an
-// address that nobody holds so far.
+// address that no node holds so far.
 type ha struct {
 	*site
 	address map[string]string // by name
@@ -163,13 +163,13 @@ func TestHighAvailability(t *testing.T) {
 	t.Parallel()
 	h := newHA(t)
 	h.bootstrap(t, "cp-0")
-	t.Run("nobody joins without the endpoint", func(t *testing.T) { alone(t, h) })
+	t.Run("no node joins without the endpoint", func(t *testing.T) { alone(t, h) })
 	t.Run("kube-vip needs its rights", func(t *testing.T) { kubeVIPWithoutRights(t, h) })
 	start := time.Now()
 	t.Run("all join once kube-vip answers", func(t *testing.T) { formed(t, h) })
 	t.Logf("six nodes Ready %v after kube-vip had its rights", time.Since(start))
 	uid := clusterUID(t, h.through(t, ""))
-	t.Run("another cluster shares nothing", func(t *testing.T) { stranger(t, h, uid) })
+	t.Run("another cluster shares nothing", func(t *testing.T) { otherCluster(t, h, uid) })
 	t.Run("one API server dies, the others answer", func(t *testing.T) { oneSilent(t, h) })
 	t.Run("any quorum answers, whichever it is", func(t *testing.T) { quorum(t, h, uid) })
 	t.Run("a replaced control plane is a new member", func(t *testing.T) { replaced(t, h, uid) })
@@ -270,8 +270,8 @@ func formed(t *testing.T, h *ha) {
 	}
 }
 
-// stranger is a cluster of its own whose configuration names the same endpoint.
-func stranger(t *testing.T, h *ha, uid string) {
+// otherCluster is a cluster of its own whose configuration names the same endpoint.
+func otherCluster(t *testing.T, h *ha, uid string) {
 	secrets, err := talos.NewSecrets("v1.9.2")
 	check(t, err)
 	other := &ha{site: &site{network: h.network, datacenter: h.datacenter, options: h.options, secrets: secrets}, address: map[string]string{}}

@@ -132,5 +132,5 @@ func lostHolder(t *testing.T, s *site, addresses []string) {
 		s.powerOn(t, name)
 		check(t, s.network.Await(t.Context(), addresses[i+1]+":6443"))
 	}
-	t.Error("the shared IP never was silent, whoever lost power")
+	t.Error("the shared IP never was silent, whichever machine lost power")
 }
