@@ -107,8 +107,8 @@ func TestImagesComeFromWhereThatOfTheControllerDoes(t *testing.T) {
 
 func TestTheRegistryOfAddonsIsPassedToTheCluster(t *testing.T) {
 	spec, f := onPrem(v1alpha1.ProviderHarvester), facts("10.40.0.200")
-	if args, told := addonOf(t, spec, f, ButlerBootstrap).Values["extraArgs"]; told {
-		t.Errorf("without one it is told %v", args)
+	if args, set := addonOf(t, spec, f, ButlerBootstrap).Values["extraArgs"]; set {
+		t.Errorf("without one the arguments are %v", args)
 	}
 	f.Registry = "oci://registry.example.com/charts"
 	if diff := cmp.Diff(any([]string{"--charts=oci://registry.example.com/charts"}), addonOf(t, spec, f, ButlerBootstrap).Values["extraArgs"]); diff != "" {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// view is an addon as it stands in a golden file.
+// view is an addon as a golden file has it.
 type view struct {
 	Addon       string           `json:"addon"`
 	Version     string           `json:"version,omitempty"`

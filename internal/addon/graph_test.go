@@ -30,7 +30,7 @@ func TestLevelsRefuseWhatIsNoGraph(t *testing.T) {
 	}{
 		"a circle of three":       {[]Addon{chain("a", "c"), chain("b", "a"), chain("c", "b"), chain("d")}, "in a circle: a, b, c"},
 		"one that needs itself":   {[]Addon{chain("a", "a")}, "in a circle: a"},
-		"a need that nobody is":   {[]Addon{chain("a", "x")}, "a needs x, which is not in the list"},
+		"a need that is no addon": {[]Addon{chain("a", "x")}, "a needs x, which is not in the list"},
 		"the same addon twice":    {[]Addon{chain("a"), chain("a")}, "a is listed twice"},
 		"a circle behind a chain": {[]Addon{chain("a"), chain("b", "a", "c"), chain("c", "b")}, "in a circle: b, c"},
 	} {

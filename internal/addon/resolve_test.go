@@ -232,7 +232,7 @@ func TestVolumesGoToTheExtraDiskWhereAllNodesHaveOne(t *testing.T) {
 		"workers have one":              {workers, extraDisk},
 		"only control planes have one":  {controlPlanes, longhornHome},
 		"no workers, control planes do": {workerless, extraDisk},
-		"nobody has one":                {onPrem(v1alpha1.ProviderHarvester), longhornHome},
+		"no machine has one":            {onPrem(v1alpha1.ProviderHarvester), longhornHome},
 		"a single node does":            {singlePool(), extraDisk},
 		"workers of a single node are no-one": {func() v1alpha1.ClusterBootstrapSpec {
 			s := singleNode()

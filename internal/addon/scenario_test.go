@@ -9,7 +9,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// scenario is a cluster whose addons stand in a golden file.
+// scenario is a cluster whose addons are in a golden file.
 type scenario struct {
 	name  string
 	spec  v1alpha1.ClusterBootstrapSpec

@@ -118,7 +118,7 @@ func TestVariablesOfProviders(t *testing.T) {
 			infrastructureOf(v1alpha1.ProviderAWS, Lines()[0]), v1alpha1.ProviderConfigSpec{Provider: v1alpha1.ProviderAWS}, nil,
 			map[string]string{"AWS_B64ENCODED_CREDENTIALS": "<\n>"},
 		},
-		"aws is told": {
+		"aws has credentials": {
 			abroad(v1alpha1.ProviderAWS, ""), harvester, secretData("AWS_B64ENCODED_CREDENTIALS", "eA=="),
 			map[string]string{"AWS_B64ENCODED_CREDENTIALS": "eA=="},
 		},

@@ -69,7 +69,7 @@ func TestReadyAddonStaysReadyWhileItCannotBeAsked(t *testing.T) {
 	l.clusters[l.namespace].workers[a.Key].nudge()
 	l.await("it was asked for", []addon.Addon{a}, func(s []State) bool {
 		if s[0].Phase != v1alpha1.AddonReady {
-			t.Fatalf("it is told as %+v", s[0])
+			t.Fatalf("it is reported as %+v", s[0])
 		}
 		return g.refused.Load() > 2
 	})
@@ -97,7 +97,7 @@ func (g *gatekeeper) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (g *gatekeeper) WrappedRoundTripper() http.RoundTripper { return g.next }
 
-func TestConnectionIsKeptWhileItLeadsToTheSameServerAndUser(t *testing.T) {
+func TestConnectionIsKeptWhileItPointsToTheSameServerAndUser(t *testing.T) {
 	base := &rest.Config{Host: "https://10.0.0.1:6443", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca"), ServerName: "cluster"}}
 	c := &connection{identity: identity(base)}
 	dialled := rest.CopyConfig(base)
@@ -168,7 +168,7 @@ func TestAttemptThatIsCutOffIsNoFailure(t *testing.T) {
 	select {
 	case <-fetching:
 	case <-time.After(time.Minute):
-		t.Fatal("nobody fetches it")
+		t.Fatal("it is not fetched")
 	}
 	l.config = rest.CopyConfig(l.config)
 	l.config.Impersonate = rest.ImpersonationConfig{UserName: "other", Groups: []string{"system:masters"}}
@@ -244,7 +244,7 @@ func TestOneWorkerOfAnAddonAtATime(t *testing.T) {
 	})
 }
 
-// slow fetches until it is told to end.
+// slow fetches until its end is requested.
 type slow struct {
 	inside atomic.Int32
 	end    chan struct{}

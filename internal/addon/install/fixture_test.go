@@ -259,7 +259,7 @@ func start(p *corev1.Pod) {
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
 }
 
-// crash is what a kubelet tells of a pod that ends with an error.
+// crash is what a kubelet reports of a pod that ends with an error.
 func crash(p *corev1.Pod) {
 	p.Status.Phase = corev1.PodFailed
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{

@@ -41,7 +41,7 @@ func TestFailedHookReportsWhyAndRunsAgain(t *testing.T) {
 			s := l.awaitPhase(v1alpha1.AddonFailing, a)
 			for _, want := range []string{"Job " + l.namespace + "/brew", "exit code 7", "out of tea"} {
 				if !strings.Contains(s.Message, want) {
-					t.Errorf("%q does not tell %q", s.Message, want)
+					t.Errorf("%q does not name %q", s.Message, want)
 				}
 			}
 			healthy.Store(true)
@@ -89,7 +89,7 @@ func TestRefusedPodsOfAHookAreReported(t *testing.T) {
 	hostile := strings.Replace(hookFile("brew", "pre-install", "", 6), "restartPolicy: Never", "restartPolicy: Never, hostNetwork: true", 1)
 	l.stock(l.key("tea"), "1.0.0", map[string]string{"templates/hook.yaml": hostile})
 	a := l.chart("tea", "1.0.0", func(a *addon.Addon) { a.Namespace.PodSecurity = addon.Baseline })
-	s := l.await("the refusal is told", []addon.Addon{a}, func(s []State) bool { return strings.Contains(s[0].Message, "host namespaces") })
+	s := l.await("the refusal is reported", []addon.Addon{a}, func(s []State) bool { return strings.Contains(s[0].Message, "host namespaces") })
 	if strings.Contains(s[0].Message, "brew-") {
 		t.Errorf("%q names one pod of many", s[0].Message)
 	}

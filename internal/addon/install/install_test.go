@@ -38,7 +38,7 @@ func TestAddonWaitsForWhatItNeeds(t *testing.T) {
 	l.kubelet(start)
 	for _, s := range l.awaitReady(addons...) {
 		if s.Message != "" || s.Digest != "sha256:"+s.Key+"1.0.0" || s.Version != "1.0.0" {
-			t.Errorf("a ready addon is told as %+v", s)
+			t.Errorf("a ready addon is reported as %+v", s)
 		}
 	}
 	l.wantReleases("a", 1)

@@ -22,9 +22,9 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon"
 )
 
-// mortal lets so many writes through, and then nothing: to the cluster it is a
+// writeLimit lets so many writes through, and then nothing: to the cluster it is a
 // process that was killed after its last write, before it learned of it.
-type mortal struct {
+type writeLimit struct {
 	next http.RoundTripper
 	left atomic.Int32
 	dead chan struct{}
@@ -32,7 +32,7 @@ type mortal struct {
 
 var errDead = errors.New("this process is dead")
 
-func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
+func (m *writeLimit) RoundTrip(r *http.Request) (*http.Response, error) {
 	left := m.left.Load()
 	if r.Method != http.MethodGet {
 		left = m.left.Add(-1)
@@ -50,7 +50,7 @@ func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // WrappedRoundTripper is what client-go asks for to find the transport.
-func (m *mortal) WrappedRoundTripper() http.RoundTripper { return m.next }
+func (m *writeLimit) WrappedRoundTripper() http.RoundTripper { return m.next }
 
 // teahouse is an addon with all that one can have: a namespace with a level, a
 // Secret, definitions, hooks before and after, a workload, and an object that
@@ -120,11 +120,11 @@ func killedAtEach(t *testing.T, most int32, before func(*lab)) {
 	}
 }
 
-// killedAfter runs an installer that dies after so many writes, and tells
+// killedAfter runs an installer that dies after so many writes, and reports
 // whether it came through. The lab then has another one.
 func (l *lab) killedAfter(writes int32, a addon.Addon) (survived bool) {
 	l.Helper()
-	m := &mortal{dead: make(chan struct{})}
+	m := &writeLimit{dead: make(chan struct{})}
 	m.left.Store(writes)
 	target := l.withToken(l.target())
 	target.Config = rest.CopyConfig(l.config)

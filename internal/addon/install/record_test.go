@@ -84,7 +84,7 @@ func TestCredentialsAreNeverPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(document), password) || !strings.Contains(said.String(), "addon is ready") {
-		t.Errorf("a credential is told, or nothing is: %s", document)
+		t.Errorf("a credential is logged, or nothing is: %s", document)
 	}
 	l.Installer = l.installer()
 	l.awaitStates(a, password)
@@ -99,7 +99,7 @@ func TestCredentialsAreNeverPrinted(t *testing.T) {
 	}
 }
 
-// TestOtherCredentialsAreTakenUp while the installer goes on.
+// TestOtherCredentialsAreTakenUp while the installer continues.
 func TestOtherCredentialsAreTakenUp(t *testing.T) {
 	l := newLab(t)
 	a := addon.Addon{

@@ -22,19 +22,19 @@ func TestHistoryDecidesHowToContinue(t *testing.T) {
 		how     course
 		stuck   []int
 	}{
-		"nothing is there":                       {nil, first, nil},
-		"a release that works is upgraded":       {[]status.Status{status.StatusDeployed}, upgrade, nil},
-		"a failed upgrade is tried again":        {[]status.Status{status.StatusDeployed, status.StatusFailed}, upgrade, nil},
-		"a killed first installation goes on":    {[]status.Status{status.StatusPendingInstall}, replace, []int{1}},
-		"a failed first installation goes on":    {[]status.Status{status.StatusFailed, status.StatusFailed}, replace, nil},
-		"and when it was killed again":           {[]status.Status{status.StatusFailed, status.StatusPendingInstall}, replace, []int{2}},
-		"a killed upgrade":                       {[]status.Status{status.StatusDeployed, status.StatusPendingUpgrade}, upgrade, []int{2}},
-		"a killed upgrade, almost through":       {[]status.Status{status.StatusSuperseded, status.StatusPendingUpgrade}, upgrade, []int{2}},
-		"a killed upgrade without a history":     {[]status.Status{status.StatusPendingUpgrade}, upgrade, []int{1}},
-		"a killed rollback":                      {[]status.Status{status.StatusDeployed, status.StatusFailed, status.StatusPendingRollback}, upgrade, []int{3}},
-		"somebody has uninstalled it":            {[]status.Status{status.StatusSuperseded, status.StatusUninstalled}, replace, nil},
-		"somebody was killed while uninstalling": {[]status.Status{status.StatusSuperseded, status.StatusUninstalling}, replace, []int{2}},
-		"nobody knows":                           {[]status.Status{status.StatusUnknown}, replace, []int{1}},
+		"nothing is there":                      {nil, first, nil},
+		"a release that works is upgraded":      {[]status.Status{status.StatusDeployed}, upgrade, nil},
+		"a failed upgrade is tried again":       {[]status.Status{status.StatusDeployed, status.StatusFailed}, upgrade, nil},
+		"a killed first installation continues": {[]status.Status{status.StatusPendingInstall}, replace, []int{1}},
+		"a failed first installation continues": {[]status.Status{status.StatusFailed, status.StatusFailed}, replace, nil},
+		"and when it was killed again":          {[]status.Status{status.StatusFailed, status.StatusPendingInstall}, replace, []int{2}},
+		"a killed upgrade":                      {[]status.Status{status.StatusDeployed, status.StatusPendingUpgrade}, upgrade, []int{2}},
+		"a killed upgrade, almost through":      {[]status.Status{status.StatusSuperseded, status.StatusPendingUpgrade}, upgrade, []int{2}},
+		"a killed upgrade without a history":    {[]status.Status{status.StatusPendingUpgrade}, upgrade, []int{1}},
+		"a killed rollback":                     {[]status.Status{status.StatusDeployed, status.StatusFailed, status.StatusPendingRollback}, upgrade, []int{3}},
+		"it was uninstalled":                    {[]status.Status{status.StatusSuperseded, status.StatusUninstalled}, replace, nil},
+		"the uninstallation was killed":         {[]status.Status{status.StatusSuperseded, status.StatusUninstalling}, replace, []int{2}},
+		"the status is unknown":                 {[]status.Status{status.StatusUnknown}, replace, []int{1}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var history []*release.Release
@@ -47,7 +47,7 @@ func TestHistoryDecidesHowToContinue(t *testing.T) {
 				versions = append(versions, r.Version)
 			}
 			if how != c.how {
-				t.Errorf("it goes on by %d; want %d", how, c.how)
+				t.Errorf("it continues by %d; want %d", how, c.how)
 			}
 			if d := cmp.Diff(c.stuck, versions); d != "" {
 				t.Errorf("stuck revisions (-want +got):\n%s", d)
@@ -96,7 +96,7 @@ func (l *lab) alter(name string, s status.Status) {
 	}
 }
 
-// helm is what somebody else would work with.
+// helm is what another user would work with.
 func (l *lab) helm() *action.Configuration {
 	l.Helper()
 	getter, err := newGetter(l.config, l.namespace)
@@ -110,7 +110,7 @@ func (l *lab) helm() *action.Configuration {
 	return config
 }
 
-// TestUninstalledReleaseComesBack has somebody take a release away.
+// TestUninstalledReleaseComesBack has another user uninstall a release.
 func TestUninstalledReleaseComesBack(t *testing.T) {
 	l := newLab(t)
 	l.kubelet(start)
@@ -127,8 +127,8 @@ func TestUninstalledReleaseComesBack(t *testing.T) {
 	l.wantReleases("tea", 1)
 }
 
-// TestHelmEndsWithItsContext makes sure that nothing of an action goes on behind
-// the back of who cancelled it.
+// TestHelmEndsWithItsContext makes sure that nothing of an action continues after
+// the caller has cancelled it.
 func TestHelmEndsWithItsContext(t *testing.T) {
 	l := newLab(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -164,7 +164,7 @@ func (l *lab) selfSigned(name string) (tls.Certificate, []byte) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// TestAnswerOfTheFarSideCounts tells answers of a webhook from those that the
+// TestAnswerOfTheFarSideCounts distinguishes answers of a webhook from those that the
 // API server gives in its place.
 func TestAnswerOfTheFarSideCounts(t *testing.T) {
 	for reason, c := range map[string]struct {
@@ -201,7 +201,7 @@ func TestAnswerOfTheFarSideCounts(t *testing.T) {
 }
 
 // TestWebhookDoesNotRefuseWhatComesWithIt has a chart with an object that its own
-// webhook judges, and nobody who answers for that.
+// webhook judges, and no server that answers for the webhook.
 func TestWebhookDoesNotRefuseWhatComesWithIt(t *testing.T) {
 	l := newLab(t)
 	group := l.namespace + ".example.com"

@@ -67,7 +67,7 @@ func TestDaemonSetIsReadyByItsPods(t *testing.T) {
 			status: appsv1.DaemonSetStatus{ObservedGeneration: 2, DesiredNumberScheduled: 3, UpdatedNumberScheduled: 2, NumberAvailable: 3},
 			want:   "2 of 3 pods are of the latest version",
 		},
-		"somebody else replaces its pods": {
+		"another controller replaces its pods": {
 			status: appsv1.DaemonSetStatus{ObservedGeneration: 2, DesiredNumberScheduled: 3, NumberAvailable: 3}, manual: true,
 		},
 	} {
@@ -178,13 +178,13 @@ func TestPodsReportWhatKeepsThem(t *testing.T) {
 		"the same, of an older kubelet":     {[]corev1.Pod{of(waits("ImagePullBackOff", "Back-off pulling image"))}, "ErrImagePull of " + image},
 		"a container that ends":             {[]corev1.Pod{of(died(waits("CrashLoopBackOff", "back-off 10s restarting"), 1))}, "container main ended with exit code 1: out of tea"},
 		"the same, while it runs again":     {[]corev1.Pod{of(running)}, "container main ended with exit code 1: out of tea"},
-		"a reason of somebody else":         {[]corev1.Pod{of(waits("CrashLoopBackOff", "the fault plan says so"))}, "CrashLoopBackOff: the fault plan says so"},
+		"a reason of the fault plan":        {[]corev1.Pod{of(waits("CrashLoopBackOff", "the fault plan says so"))}, "CrashLoopBackOff: the fault plan says so"},
 		"a container that cannot be made":   {[]corev1.Pod{of(waits("CreateContainerConfigError", `secret "x" not found`))}, `CreateContainerConfigError: secret "x" not found`},
 		"no node":                           {[]corev1.Pod{unscheduled}, "no node takes its pod: 0/3 nodes are available"},
 		"an init container that fails":      {[]corev1.Pod{failedInit}, "init container setup ended with exit code 2 (OOMKilled)"},
 		"a pod that was evicted":            {[]corev1.Pod{{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"}}}, "Evicted: low on memory"},
 		"a pod that failed without a word":  {[]corev1.Pod{{Status: corev1.PodStatus{Phase: corev1.PodFailed}}}, "its pod has failed"},
-		"the worst is told":                 {[]corev1.Pod{ready, of(waits("ContainerCreating", "")), unscheduled, failedInit}, "init container setup ended with exit code 2 (OOMKilled)"},
+		"the worst is reported":             {[]corev1.Pod{ready, of(waits("ContainerCreating", "")), unscheduled, failedInit}, "init container setup ended with exit code 2 (OOMKilled)"},
 		"a container that runs and is not ready": {
 			[]corev1.Pod{of(corev1.ContainerStatus{Name: "main", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})}, "container main is not ready",
 		},

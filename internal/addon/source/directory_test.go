@@ -22,8 +22,8 @@ func put(t *testing.T, dir, name string, data []byte) {
 	}
 }
 
-// inDirectory is a source that has nothing but a directory: whoever asks the
-// network fails.
+// inDirectory is a source that has nothing but a directory: a call to the network
+// fails.
 func inDirectory(t *testing.T, dir string) *Source {
 	t.Helper()
 	w := newFixture(t)

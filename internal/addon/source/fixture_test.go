@@ -30,7 +30,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/addon"
 )
 
-// fixture stands for everything that can be reached: one server that has every
+// fixture represents everything that can be reached: one server that has every
 // name, with files and with registries.
 type fixture struct {
 	mu       sync.Mutex
@@ -94,7 +94,7 @@ func certificate(t *testing.T, until time.Time) (tls.Certificate, *x509.CertPool
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots
 }
 
-// vacant is an address at which nobody listens.
+// vacant is an address at which no server listens.
 func vacant(t *testing.T) string {
 	t.Helper()
 	l := listener(t)

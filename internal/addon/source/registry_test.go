@@ -61,8 +61,8 @@ func TestWhatARegistryLacksOrBreaks(t *testing.T) {
 			"chart steward 0.9.0 is not at oci://ghcr.io/butlerdotdev/charts/steward: the nearest that it has: 0.4.0; set one of them",
 		},
 		"no such repository": {
-			func(_ *testing.T, _ *fixture, a *addon.Addon) { a.Source.URL = "oci://ghcr.io/nobody/steward" },
-			"chart steward 0.4.0 is not at oci://ghcr.io/nobody/steward: set another version, or",
+			func(_ *testing.T, _ *fixture, a *addon.Addon) { a.Source.URL = "oci://ghcr.io/absent/steward" },
+			"chart steward 0.4.0 is not at oci://ghcr.io/absent/steward: set another version, or",
 		},
 		"not for everybody": {
 			func(_ *testing.T, w *fixture, _ *addon.Addon) {
@@ -158,7 +158,7 @@ func TestARegistryHasEverything(t *testing.T) {
 }
 
 // TestOnlyARegistryIsThereForOthersToo: a directory is this machine's own, and
-// upstream needs no telling.
+// upstream is the default.
 func TestOnlyARegistryIsThereForOthersToo(t *testing.T) {
 	const registry = "oci://registry.example.com/charts"
 	for where, want := range map[string]string{"": "", Upstream: "", t.TempDir(): "", registry: registry} {
