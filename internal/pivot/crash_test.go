@@ -111,8 +111,8 @@ func TestNextTryMakesEqualWhatTheLastOneLeft(t *testing.T) {
 	w.expectMoved(before)
 }
 
-// A ClusterBootstrap on To that may not be changed into the one of From is made
-// anew.
+// A ClusterBootstrap on To that may not be changed into the one of From is
+// recreated.
 func TestBootstrapThatMayNotChangeIsReplaced(t *testing.T) {
 	w := newFixture(t)
 	w.crash(w.move(), Verify)
@@ -229,7 +229,7 @@ func TestPlaneThatDiesStopsTheMove(t *testing.T) {
 						return nil, false
 					}
 					if s, err := Read(w.ctx, local, w.key); err == nil && s.Fenced != "" {
-						cancel() // from there on a move goes on trying
+						cancel() // from there on a move continues to try
 					}
 					return errLost, false
 				}}
@@ -248,7 +248,7 @@ func TestPlaneThatDiesStopsTheMove(t *testing.T) {
 	}
 }
 
-// expectStopped sees that a move that could not go on has left one plane in charge,
+// expectStopped sees that a move that could not continue has left one plane in charge,
 // or none and the way forward.
 func (w *fixture) expectStopped(err error, before map[string]any) {
 	w.Helper()
@@ -262,7 +262,7 @@ func (w *fixture) expectStopped(err error, before map[string]any) {
 			w.Error("the controllers were not set to work again")
 		}
 	case stopped.Stage == Switch && w.inCharge() == "local":
-		w.expectBack(before) // the fence was not taken, which nobody could know
+		w.expectBack(before) // the fence was not taken, which no plane could know
 	case w.standing(local).Fenced == "" || w.inCharge() == "both":
 		w.Errorf("in charge: %s, after %v", w.inCharge(), err)
 	}
@@ -374,7 +374,7 @@ func TestInterruptLeavesAClusterWithItsControllers(t *testing.T) {
 	}
 }
 
-// A journal names what a try was about to make; somebody else may have made it.
+// A journal names what a try was about to make; another client may have made it.
 func TestRollBackLeavesWhatOthersHaveMadeMeanwhile(t *testing.T) {
 	w := newFixture(t)
 	w.crash(w.move(), Copy)
@@ -385,6 +385,6 @@ func TestRollBackLeavesWhatOthersHaveMadeMeanwhile(t *testing.T) {
 		t.Errorf("stopped: %+v", stopped)
 	}
 	if now := w.everything(cluster)[machineRef(0)]; now == nil || now.GetUID() != refuseForeign.UID {
-		t.Errorf("the stranger's request became %v", now)
+		t.Errorf("the conflicting request became %v", now)
 	}
 }

@@ -114,7 +114,7 @@ type fixture struct {
 
 const (
 	system   = "butler-system"
-	password = "do-not-tell-anybody"
+	password = "must-stay-secret"
 	machines = 2
 )
 
@@ -206,7 +206,7 @@ func (w *fixture) makeCluster() {
 	cb.SetAnnotations(map[string]string{"note": "travels", v1alpha1.AnnotationClusterID: w.clusterID, v1alpha1.AnnotationPlane: v1alpha1.PlaneLocal})
 	w.must(local.Update(w.ctx, cb, client.FieldOwner("butler-bootstrap")))
 	cb.Object["spec"].(map[string]any)["remediation"] = "ReplaceWorkers" // a second generation
-	w.must(local.Update(w.ctx, cb, client.FieldOwner("somebody")))
+	w.must(local.Update(w.ctx, cb, client.FieldOwner("other-client")))
 	w.setStatus(local, cb, "butler-bootstrap", map[string]any{
 		"phase": "Pivoting", "observedGeneration": cb.GetGeneration(), "controlPlaneEndpoint": "10.40.0.200", "kubeconfig": password,
 		"machines": []any{map[string]any{"name": "mgmt-cp-0", "role": "control-plane", "phase": "Running", "talosConfigured": true}},
@@ -292,7 +292,7 @@ func (w *fixture) handOver() {
 	w.must(cluster.Create(w.ctx, w.secret("elsewhere", "harvester", false), client.FieldOwner("butler-bootstrap")))
 	config := w.apply(cluster, providerConfig)
 	config.SetAnnotations(map[string]string{"own": "of the cluster"})
-	w.must(cluster.Update(w.ctx, config, client.FieldOwner("somebody")))
+	w.must(cluster.Update(w.ctx, config, client.FieldOwner("other-client")))
 	w.setStatus(cluster, config, "butler-provider-harvester", map[string]any{"validated": true, "providerVersion": "v1.5"})
 	w.apply(cluster, "{apiVersion: butler.butlerlabs.dev/v1alpha1, kind: ButlerConfig, metadata: {name: butler}, spec: {}}")
 }
@@ -368,7 +368,7 @@ func (w *fixture) stops(m *Move) *Stopped {
 		w.Fatalf("the move did not stop: %v", err)
 	}
 	if strings.Contains(err.Error(), password) {
-		w.Errorf("the error tells a secret: %v", err)
+		w.Errorf("the error reveals a secret: %v", err)
 	}
 	return stopped
 }
@@ -440,7 +440,7 @@ func (w *fixture) change(c client.Client, key ref, edit func(*unstructured.Unstr
 		w.Fatalf("no %s among %v", key, slices.Collect(maps.Keys(w.everything(c))))
 	}
 	edit(o)
-	w.must(c.Update(w.ctx, o, client.FieldOwner("somebody")))
+	w.must(c.Update(w.ctx, o, client.FieldOwner("other-client")))
 }
 
 func (w *fixture) delete(c client.Client, key ref) {

@@ -123,7 +123,7 @@ func TestFieldsHaveTheirManagersOnTheNewPlane(t *testing.T) {
 		t.Errorf("label team is still %q", team)
 	}
 	if got, _, _ := unstructured.NestedString(all[bootstrapRef].Object, "spec", "remediation"); got != "ReplaceWorkers" {
-		t.Errorf("a field of somebody else's is %q", got)
+		t.Errorf("a field of another owner is %q", got)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// A plane that is made anew, for example because the operator's machine was lost,
+// A plane that is recreated, for example because the operator's machine was lost,
 // takes the cluster all the same.
 func TestBackToAnEmptyPlane(t *testing.T) {
 	w := newFixture(t)
@@ -298,7 +298,7 @@ func TestDeletionAfterTheCopyIsPassedOn(t *testing.T) {
 		}
 	}
 	if there[machineRef(0)].GetDeletionTimestamp() != nil {
-		t.Error("what nobody deleted is")
+		t.Error("what was not deleted is")
 	}
 }
 
@@ -384,14 +384,14 @@ func BenchmarkPivot(b *testing.B) {
 func TestReportedInOrder(t *testing.T) {
 	w := newFixture(t)
 	m := w.move()
-	var reached, told []Stage
+	var reached, reported []Stage
 	m.At = func(s Stage) error {
 		reached = append(reached, s)
 		return nil
 	}
 	m.Progress = func(s Stage, text string) {
-		if told = append(told, s); text == "" || strings.Contains(text, password) {
-			t.Errorf("told %q", text)
+		if reported = append(reported, s); text == "" || strings.Contains(text, password) {
+			t.Errorf("reported %q", text)
 		}
 	}
 	w.run(m)
@@ -399,7 +399,7 @@ func TestReportedInOrder(t *testing.T) {
 	if diff := cmp.Diff(append(stages, Done), reached); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(stages, slices.Compact(told)); diff != "" {
+	if diff := cmp.Diff(stages, slices.Compact(reported)); diff != "" {
 		t.Error(diff)
 	}
 }

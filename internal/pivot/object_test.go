@@ -136,7 +136,7 @@ func TestErrorsReportNoContent(t *testing.T) {
 			t.Errorf("%q, not %q", err, want)
 		}
 		if !apierrors.IsInvalid(err) || !isFinal(err) {
-			t.Error("what kind of error it is cannot be told any more")
+			t.Error("the kind of the error is lost")
 		}
 	}
 	if err := (&refused{"copy", ref{secretKind, "ns", "a"}, "there", errors.New("connection refused")}); !strings.Contains(err.Error(), "connection refused") || isFinal(err) {

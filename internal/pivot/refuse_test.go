@@ -42,7 +42,7 @@ func TestRefusals(t *testing.T) {
 			},
 			"MachineRequest butler-system/mgmt-cp-9 does not belong to ClusterBootstrap butler-system/mgmt",
 		},
-		"a stranger's request of the same name": {
+		"a conflicting request of the same name": {
 			func(w *fixture, _ *Move) {
 				r := w.machine(0)
 				r.Annotations[v1alpha1.AnnotationClusterID] = "another"
@@ -50,7 +50,7 @@ func TestRefusals(t *testing.T) {
 			},
 			"MachineRequest butler-system/mgmt-cp-0 on cluster mgmt is not of this cluster and blocks the move",
 		},
-		"a Secret of the same name that nobody manages": {
+		"a Secret of the same name without a manager": {
 			func(w *fixture, _ *Move) {
 				w.must(cluster.Create(w.ctx, w.secret(system, "mgmt-kubeconfig", false)))
 			},
@@ -258,7 +258,7 @@ func TestPlaneThatIsNeverStillDoesNotMove(t *testing.T) {
 }
 
 // Two operators may both have begun to move a cluster, to planes of their own. The
-// one that began last goes on.
+// one that began last continues.
 func TestMoveGivesWayToAnother(t *testing.T) {
 	w := newFixture(t)
 	m := w.move()

@@ -35,7 +35,7 @@ func (w *fixture) inChargeOf() (out []string) {
 }
 
 // expectOneOf sees that exactly one plane is in charge after two moves: the one that a
-// move has led to, or else the one that both started from.
+// move has chosen, or else the one that both started from.
 func (w *fixture) expectOneOf(from string, ended map[string]error) {
 	w.Helper()
 	want := from
@@ -50,7 +50,7 @@ func (w *fixture) expectOneOf(from string, ended map[string]error) {
 }
 
 // Each of two operators may get to any stage before the other continues.
-func TestTwoMovesAtAnyStageLeadToOnePlane(t *testing.T) {
+func TestTwoMovesAtAnyStageResultInOnePlane(t *testing.T) {
 	for i, first := range []Stage{Prepare, Copy, Verify} {
 		for j, second := range []Stage{Prepare, Copy, Verify, Switch} {
 			if (i+j)%stride != 0 {
@@ -108,7 +108,7 @@ func awaitEither(group *sync.WaitGroup, reached <-chan struct{}) {
 // Another operator's move may take place as a whole before anything that is asked of
 // the journal or the ClusterBootstrap that both move from, and before any write there.
 // There is a run for every stride-th, until a move has fewer.
-func TestMoveThatTakesPlaceDuringAnotherLeadsToOnePlane(t *testing.T) {
+func TestMoveThatTakesPlaceDuringAnotherResultsInOnePlane(t *testing.T) {
 	for n, reached := 1, true; reached; n += stride {
 		reached = false
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestMoveThatTakesPlaceDuringAnotherLeadsToOnePlane(t *testing.T) {
 			}
 			w.expectOneOf("cluster", map[string]error{"local": err, "other": failed})
 			if err == nil && failed == nil {
-				t.Error("both moves have led to their plane")
+				t.Error("both moves have reached their plane")
 			}
 			if stopped, ok := errors.AsType[*Stopped](err); ok && !errors.Is(err, errOtherMove) && stopped.RolledBack {
 				t.Errorf("stopped: %v", err)
