@@ -65,7 +65,7 @@ func expectAddons(t *testing.T, a adm, cluster string, want ...string) {
 }
 
 // expectOneReleaseEach asks Helm's own record: of each release one revision is
-// deployed, and none is under way. Revisions that somebody was killed at have
+// deployed, and none is under way. Revisions whose writer was killed have
 // failed.
 func expectOneReleaseEach(t *testing.T, a adm, cluster string, want ...string) {
 	t.Helper()
@@ -108,7 +108,7 @@ func TestAddonsListsWhatWouldBeInstalled(t *testing.T) {
 }
 
 // TestADirectoryThatLacksAddonsIsRefused: all that is missing is named before
-// anything is made, and nobody asks elsewhere.
+// anything is created, and no other source is asked.
 func TestADirectoryThatLacksAddonsIsRefused(t *testing.T) {
 	a := newAdm(t)
 	dir := t.TempDir()

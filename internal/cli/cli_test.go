@@ -80,7 +80,7 @@ const hanging = 6 * time.Minute
 // environment of its commands.
 const ownKubeconfig = "BUTLER_TEST_KUBECONFIG"
 
-// command is butleradm with arguments. If it hangs, it tells where, and is killed.
+// command is butleradm with arguments. If it hangs, it prints where, and is killed.
 func (a adm) command(args ...string) (*exec.Cmd, *planetest.Output, *planetest.Output) {
 	a.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), hanging)
@@ -90,7 +90,7 @@ func (a adm) command(args ...string) (*exec.Cmd, *planetest.Output, *planetest.O
 		return cmd.Process.Signal(syscall.SIGQUIT)
 	}
 	cmd.WaitDelay = 10 * time.Second
-	// The ambient credentials of whoever runs the tests are none of theirs.
+	// The tests do not use the ambient credentials of the user who runs them.
 	kubeconfig := cmp.Or(os.Getenv(ownKubeconfig), filepath.Join(a.home, "no-kubeconfig"))
 	cmd.Env = append(os.Environ(), "BUTLER_HOME="+a.home, "KUBECONFIG="+kubeconfig)
 	var out, err planetest.Output
@@ -245,7 +245,7 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 		"real, no ambient":           {[]string{"bootstrap", "harvester", "-c", bare, "--yes"}, 2, "there are no credentials for harvester: add the Secret harvester-kubeconfig to the manifest"},
 		"rehearsal with credentials": {a.bootstrap("--credentials", words), 2, "a rehearsal reads no credentials"},
 		"no time":                    {a.bootstrap("--timeout", "0"), 2, "--timeout must be a positive duration"},
-		"no time to destroy":         {[]string{"destroy", "nobody", "--yes", "--timeout", "-1s"}, 2, "--timeout must be a positive duration"},
+		"no time to destroy":         {[]string{"destroy", "absent", "--yes", "--timeout", "-1s"}, 2, "--timeout must be a positive duration"},
 		"unknown profile":            {a.bootstrap("--profile", "slow"), 2, "slow"},
 		"no provider":                {[]string{"bootstrap"}, 2, "butleradm: bootstrap takes a provider: harvester, "},
 		"unknown provider":           {[]string{"bootstrap", "vax", "-c", example}, 2, "butleradm: this build has no provider vax; it has: harvester, "},
@@ -286,18 +286,18 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 		"unknown output":             {a.bootstrap("--output", "xml"), 2, "--output must be plain or json"},
 		"unknown flag":               {[]string{"status", "--fast"}, 2, "unknown flag: --fast"},
 		"unknown command":            {[]string{"frobnicate"}, 2, `unknown command "frobnicate"`},
-		"unknown cluster":            {[]string{"status", "nobody"}, 1, `there is no cluster "nobody"`},
+		"unknown cluster":            {[]string{"status", "absent"}, 1, `there is no cluster "absent"`},
 		"why of nothing":             {[]string{"why"}, 2, "there is no cluster in $BUTLER_HOME"},
 		"why of an unknown kind":     {[]string{"why", "house/x"}, 2, `"house" is no kind that can be explained; there are machinerequest, loadbalancerrequest,`},
 		"why of two clusters":        {[]string{"why", "a", "b"}, 2, `"b" is not KIND/NAME`},
 		"why in another form":        {[]string{"why", "a", "-o", "yaml"}, 2, `-o must be json, facts or absent, not "yaml"`},
-		"why of an unknown cluster":  {[]string{"why", "nobody"}, 1, `there is no cluster "nobody"`},
+		"why of an unknown cluster":  {[]string{"why", "absent"}, 1, `there is no cluster "absent"`},
 		"watch of everything":        {[]string{"status", "--watch"}, 2, "--watch takes the name of a cluster, and no -o json"},
 		"status in another form":     {[]string{"status", "-o", "yaml"}, 2, `-o must be json, wide or absent, not "yaml"`},
 		"timeline of nothing":        {[]string{"timeline"}, 2, "takes the name of one cluster"},
 		"timeline in another form":   {[]string{"timeline", "a", "-o", "png"}, 2, `-o must be text, json or svg, not "png"`},
 		"bundle of nothing":          {[]string{"support-bundle"}, 2, "takes the name of one cluster"},
-		"bundle of an unknown one":   {[]string{"support-bundle", "nobody"}, 1, `there is no cluster "nobody"`},
+		"bundle of an unknown one":   {[]string{"support-bundle", "absent"}, 1, `there is no cluster "absent"`},
 		"no cluster":                 {[]string{"destroy"}, 2, "takes the name of one cluster"},
 		"path as a cluster":          {[]string{"destroy", "../x", "--yes"}, 2, "is not the name of a cluster"},
 		"plane without dir":          {[]string{"plane"}, 2, "--state-dir DIR is required"},

@@ -108,7 +108,7 @@ func TestRefusedCredentialsAreReportedAtOnce(t *testing.T) {
 	good := a.kubeconfig(dir, func(*clientcmdapi.Config) {})
 	wrong := a.kubeconfig(dir, func(c *clientcmdapi.Config) {
 		for _, u := range c.AuthInfos {
-			*u = clientcmdapi.AuthInfo{Token: "nobody"}
+			*u = clientcmdapi.AuthInfo{Token: "unknown"}
 		}
 	})
 	manifest := file(t, "real.yaml", edited(t, example)+addonsNone)
@@ -124,7 +124,7 @@ func TestRefusedCredentialsAreReportedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, func() bool { return strings.Contains(problems.String(), "dev-cluster-cp-0 Running at 192.0.2.") })
-	// Nobody else sweeps while somebody works on it.
+	// No other process sweeps while one works on it.
 	a.run("destroy", "-c", manifest, "--orphans", "--yes", "--credentials", good, "--cluster-id", clusterID(t, platform)).expect(t, 1, "is in use by butleradm bootstrap dev-cluster (pid ")
 	_ = cmd.Process.Signal(os.Interrupt)
 	_ = cmd.Wait()
@@ -248,7 +248,7 @@ func TestDestroyIsAccountedFor(t *testing.T) {
 
 	// A user has detached a disk of the cluster from its request, and has one of their own.
 	plant(t, platform, "lost-root", tags(clusterID(t, platform), "lost"))
-	plant(t, platform, "strangers-root", tags(another, "strangers"))
+	plant(t, platform, "second-root", tags(another, "second"))
 	plant(t, platform, "untagged", nil)
 	// The platform's own restore copies the labels of a disk to one of another name.
 	restored := tags(clusterID(t, platform), "dev-cluster-cp-0")
@@ -257,7 +257,7 @@ func TestDestroyIsAccountedFor(t *testing.T) {
 	r.expectLedger(t, "created 3, deleted 3, left 0: 1 machine, 2 disks")
 	r.expect(t, 0, "kept: disk restore-forensic (copied on the platform with our tags, not created by Butler)",
 		"dev-cluster is destroyed; nothing is left on the platform", "stop it with: butleradm sim stop dev-cluster")
-	if left := disks(t, platform); !slices.Equal(left, []string{"restore-forensic", "strangers-root", "untagged"}) {
+	if left := disks(t, platform); !slices.Equal(left, []string{"restore-forensic", "second-root", "untagged"}) {
 		t.Errorf("left: %v", left)
 	}
 	t.Run("the ledger stays", func(t *testing.T) {

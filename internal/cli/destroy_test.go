@@ -121,7 +121,7 @@ func TestDestroyRefusesWhatDoesNotFit(t *testing.T) {
 		t.Run(reason, func(t *testing.T) { a.run(c.args...).expect(t, 2, c.want) })
 	}
 	a.run("destroy", "-c", example, "--orphans", "--rehearse", "--yes").expect(t, 1, "there is no simulated platform in ")
-	a.run("forget", "nobody", "--yes").expect(t, 1, `there is no cluster "nobody"`)
+	a.run("forget", "absent", "--yes").expect(t, 1, `there is no cluster "absent"`)
 	if left, err := filepath.Glob(filepath.Join(a.home, "*", "*")); err != nil || len(left) != 0 {
 		t.Errorf("state was left: %v, %v", left, err)
 	}

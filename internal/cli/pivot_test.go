@@ -172,7 +172,7 @@ func spoilLogin(t *testing.T, a adm, cluster string) {
 	}
 }
 
-// expectFound has a cluster that manages others too be told from them, and its
+// expectFound distinguishes a cluster that manages others too from them, and its
 // controllers that sleep from those that work.
 func expectFound(t *testing.T, a adm, cluster string) {
 	t.Helper()

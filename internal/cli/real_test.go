@@ -21,7 +21,7 @@ import (
 
 // startPlatform runs a simulated Harvester that is no part of a rehearsal, and
 // returns the directory with its kubeconfigs. Its machines get addresses that
-// are nobody's (RFC 5737), because a real run dials them.
+// have no owner (RFC 5737), because a real run dials them.
 func (a adm) startPlatform() string {
 	a.Helper()
 	return a.startPlatformIn("platform")

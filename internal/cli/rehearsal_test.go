@@ -124,10 +124,10 @@ func (a adm) expectGone(api client.Client, o client.Object) {
 
 func TestWhatNoRetryFixesEndsInFailed(t *testing.T) {
 	a := newAdm(t)
-	strangers := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "dev-cluster-talos-secrets"}}
+	conflicting := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "butler-system", Name: "dev-cluster-talos-secrets"}}
 	a.withPlane(filepath.Join(a.home, "rehearsals", "dev-cluster", "plane"), func(api client.Client) {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: strangers.Namespace}}
-		if err := errors.Join(api.Create(t.Context(), namespace), api.Create(t.Context(), strangers)); err != nil {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: conflicting.Namespace}}
+		if err := errors.Join(api.Create(t.Context(), namespace), api.Create(t.Context(), conflicting)); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -154,7 +154,7 @@ func TestTimedOutLeavesEverythingAndSaysSo(t *testing.T) {
 			t.Errorf("exit %d without %q:\n%s", r.code, want, r.err)
 		}
 	}
-	// The name alone leads to a directory that lies elsewhere.
+	// The name alone points to a directory that lies elsewhere.
 	a.ok("sim", "stop", "dev-cluster")
 }
 

@@ -43,11 +43,11 @@ func (a adm) wayTo(c client.Client, cluster string) *corev1.Secret {
 	return secret
 }
 
-// spoilWay puts a stranger's certificate into the kubeconfig of a cluster on this
-// machine, and returns the Secret.
+// spoilWay puts the certificate of another authority into the kubeconfig of a cluster
+// on this machine, and returns the Secret.
 func (a adm) spoilWay(cluster string, lifetime time.Duration) (secret *corev1.Secret) {
 	a.Helper()
-	ca, err := pki.NewCA("stranger")
+	ca, err := pki.NewCA("other")
 	if err != nil {
 		a.Fatal(err)
 	}

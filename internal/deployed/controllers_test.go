@@ -63,7 +63,7 @@ func TestControllersSleepOnceTheirPodsHaveEnded(t *testing.T) {
 	}
 }
 
-// A cluster without its controllers has nobody that could take over.
+// A cluster without its controllers has no process that could take over.
 func TestEveryControllerHasToBeAtWork(t *testing.T) {
 	both := []client.Object{deployment("butler-bootstrap", 2, 1), deployment("butler-provider-harvester", 2, 2)}
 	for want, objects := range map[string][]client.Object{

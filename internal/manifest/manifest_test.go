@@ -146,7 +146,7 @@ func TestWrongManifestIsRefusedWithLineAndSuggestion(t *testing.T) {
 		"second pool of a name":       {text, fromPool + pool("lan", "") + pool("lan", ""), "c.yaml:55: metadata.name: this is a second NetworkPool lan"},
 		"pool elsewhere":              {text, fromPool + pool("lan", "  namespace: prod\n"), "c.yaml:49: metadata.namespace: is prod, but the ClusterBootstrap is in butler-system"},
 		"field of a pool":             {text, fromPool + pool("lan", "") + "  range: x\n", "c.yaml:51: spec.range: unknown field"},
-		"what Go alone can tell":      {"vip: \"10.40.0.100\"", "vip: \"10.40.0.100\"\n    loadBalancerPool: {start: fd00::2, end: fd00::1}", "c.yaml:40: spec.network.loadBalancerPool: start fd00::2 must not lie after end fd00::1"},
+		"what Go alone can check":     {"vip: \"10.40.0.100\"", "vip: \"10.40.0.100\"\n    loadBalancerPool: {start: fd00::2, end: fd00::1}", "c.yaml:40: spec.network.loadBalancerPool: start fd00::2 must not lie after end fd00::1"},
 		"label that no node can have": {"diskGB: 100", "diskGB: 100\n      labels:\n        example.com/zone: a b", "c.yaml:36: spec.cluster.controlPlane.labels: value \"a b\" of example.com/zone: "},
 		"status":                      {"kind: ClusterBootstrap\n", "kind: ClusterBootstrap\nstatus: {phase: Ready}\n", "c.yaml:20: status: is written by the controllers; remove it"},
 		"without name":                {"  name: harvester-dev\n  namespace", "  namespace", "c.yaml:6: metadata.name: is missing, but required"},
@@ -164,7 +164,7 @@ func TestWrongManifestIsRefusedWithLineAndSuggestion(t *testing.T) {
 		"provider config of a team":   {"  credentialsRef:", "  scope: {type: team, teamRef: {name: blue}}\n  credentialsRef:", "c.yaml:11: spec.scope.type: is team, but a management cluster needs a ProviderConfig of scope platform"},
 		"provider config elsewhere":   {"  name: dev-cluster\n  namespace: butler-system", "  name: dev-cluster\n  namespace: prod", "c.yaml:6: metadata.annotations: do not allow namespace prod to refer to it; add butler.butlerlabs.dev/allowed-namespaces: prod"},
 		"two providers":               {"provider: harvester\n  providerRef", "provider: nutanix\n  providerRef", `c.yaml:24: spec.provider: is "nutanix", but the ProviderConfig is for "harvester"`},
-		"secret nobody refers to":     {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n", "c.yaml:47: metadata.name: secret butler-system/x is not the one"},
+		"secret without a reference":  {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n", "c.yaml:47: metadata.name: secret butler-system/x is not the one"},
 		"unknown field of a Secret":   {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: harvester-kubeconfig\nstringdata: {kubeconfig: x}\n", "c.yaml:48: stringdata: unknown field; did you mean stringData?"},
 		"number in a Secret":          {text, text + "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: harvester-kubeconfig\nstringData:\n  kubeconfig: 5\n", "c.yaml:49: stringData.kubeconfig: must be text; put it in quotes"},
 		"tab":                         {"    controlPlane:", "\tcontrolPlane:", "c.yaml:31: this is no YAML: found a tab character that violates indentation; indent with spaces, not tabs"},
@@ -235,7 +235,7 @@ func TestMissingObjectsAreNamed(t *testing.T) {
 	}
 }
 
-func TestAnchorsLeadToTheirLines(t *testing.T) {
+func TestAnchorsPointToTheirLines(t *testing.T) {
 	text := strings.NewReplacer("controlPlane:\n", "controlPlane: &pool\n", "  network:\n", "    workers: *pool\n  network:\n", "cpu: 4", "cpu: 0").Replace(good(t))
 	got := problems(t, text)
 	want := []string{

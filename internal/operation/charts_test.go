@@ -63,7 +63,7 @@ func TestOnlyAPlaceThatTheUserNamesIsReachedForReal(t *testing.T) {
 func TestStandInsAreServedWithAnAuthorityOfTheirOwn(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
-	// Names lead where the simulated network says, whatever the surroundings say.
+	// Names resolve as the simulated network says, whatever the environment says.
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	var dialled []string
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -90,7 +90,7 @@ func TestStandInsAreServedWithAnAuthorityOfTheirOwn(t *testing.T) {
 		t.Errorf("%v, dialled %v", err, dialled)
 	}
 	if err := get(""); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("a stranger's certificate: %v", err)
+		t.Errorf("a certificate of another authority: %v", err)
 	}
 	if err := get(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no authority: %v", err)
@@ -107,11 +107,11 @@ func TestFaultsThatNoStandInHasAreReported(t *testing.T) {
 		{Addon: "flux", Kind: registry.Chart, URL: "https://fluxcd-community.github.io/helm-charts", Name: "flux2", Version: "2.14.1"},
 	}}}
 	if got := IdleFaults(s); len(got) != 2 || !strings.Contains(got[0], `"celium"; there are cilium, flux`) || !strings.Contains(got[1], `there are flux`) {
-		t.Errorf("told %q", got)
+		t.Errorf("reported %q", got)
 	}
 	s.Seed.Artifacts = nil
 	if got := IdleFaults(s); len(got) != 3 {
-		t.Errorf("with the real charts told %q", got)
+		t.Errorf("with the real charts reported %q", got)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestADirectoryThatTheClusterWillNotHaveIsReported(t *testing.T) {
 		}
 		for where, n := range want {
 			if got := ChartWarnings(where, m); len(got) != n || n > 0 && !strings.Contains(got[0], "--charts oci://") {
-				t.Errorf("%s from %q: told %q", path, where, got)
+				t.Errorf("%s from %q: reported %q", path, where, got)
 			}
 		}
 	}

@@ -20,13 +20,13 @@ import (
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// TestWhatAClusterAnswersIsDistinguishedFromItsSilence asks an API server that stands for a
+// TestWhatAClusterAnswersIsDistinguishedFromItsSilence asks an API server that represents a
 // cluster that manages itself.
 func TestWhatAClusterAnswersIsDistinguishedFromItsSilence(t *testing.T) {
 	p := planetest.Start(t, plane.Options{})
-	stranger := rest.AnonymousClientConfig(p.Config())
-	stranger.BearerToken = "nobody's"
-	nobody, err := p.Issue(pki.Request{CommonName: "nobody"})
+	unknown := rest.AnonymousClientConfig(p.Config())
+	unknown.BearerToken = "unknown"
+	powerless, err := p.Issue(pki.Request{CommonName: "powerless"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +46,8 @@ func TestWhatAClusterAnswersIsDistinguishedFromItsSilence(t *testing.T) {
 		answered, lasting bool
 		says              string
 	}{
-		"unknown":           {stranger, false, true, true, "; compare the clocks of its nodes with the one here"},
-		"without rights":    {nobody, false, true, true, "is forbidden: User \"nobody\" cannot list"},
+		"unknown":           {unknown, false, true, true, "; compare the clocks of its nodes with the one here"},
+		"without rights":    {powerless, false, true, true, "is forbidden: User \"powerless\" cannot list"},
 		"without the kinds": {bare.Config(), false, true, false, "install chart butler-crds on it"},
 		"closed":            {nowhere, false, false, false, "dev manages itself, and does not answer: "},
 		"closed, for real":  {nowhere, false, false, false, "; check that it is up and reachable from here"},

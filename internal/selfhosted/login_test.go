@@ -43,7 +43,7 @@ func TestLoginIsRequestedAgain(t *testing.T) {
 		}
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil || secret.Annotations[annotationCheckRequested] == "" {
-		t.Errorf("nobody would try the Secret: %v, %v", secret.Annotations, err)
+		t.Errorf("no controller would try the Secret: %v, %v", secret.Annotations, err)
 	}
 	for _, answer := range []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "Refused", Message: "token expired"}, check} {
 		if err := c.Get(t.Context(), question.key, config); err != nil {

@@ -178,7 +178,7 @@ func TestSweepDoesNotWaitForAnAnswerThatNeverComes(t *testing.T) {
 				cleanup := &sweep{
 					platform: platform, owner: provider.Owner{ClusterID: "x", Cluster: "mgmt"},
 					record: func(inventory.Stock) error { return nil }, gone: func(provider.Holding) {},
-					stuck: func(error) { d.Lift() }, // that it is told at all is what counts
+					stuck: func(error) { d.Lift() }, // that it is reported at all is what counts
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()

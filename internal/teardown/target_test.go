@@ -24,7 +24,7 @@ import (
 )
 
 // metaOf is the metadata of an object of the cluster with an id; the empty one is
-// nobody's.
+// of no cluster.
 func metaOf(name, id string) metav1.ObjectMeta {
 	m := metav1.ObjectMeta{Namespace: "here", Name: name, UID: types.UID(name)}
 	if id != "" {
@@ -101,13 +101,13 @@ func TestAProviderConfigThatIsNotTheClustersIsLeftAlone(t *testing.T) {
 		objects []client.Object
 		want    string // the ProviderConfig that goes with the cluster
 	}{
-		"the cluster's":                       {[]client.Object{bootstrapOf("dev", "x", "local"), config("config", "x"), config("more", "")}, "config"},
-		"no cluster, one that somebody added": {[]client.Object{config("more", "")}, ""},
-		"destroyed, one that somebody added":  {[]client.Object{config("more", ""), ledgerOf("x", map[string]string{completeKey: "true"})}, ""},
-		"destroyed, another cluster's":        {[]client.Object{config("more", "y"), ledgerOf("x", map[string]string{completeKey: "true"})}, ""},
-		"half destroyed":                      {[]client.Object{config("config", "x"), config("more", "y"), ledgerOf("x", map[string]string{})}, "config"},
-		"half destroyed, the id was lost":     {[]client.Object{config("config", ""), ledgerOf("x", map[string]string{})}, "config"},
-		"half destroyed, which is not known":  {[]client.Object{config("config", ""), config("more", ""), ledgerOf("x", map[string]string{})}, ""},
+		"the cluster's":                      {[]client.Object{bootstrapOf("dev", "x", "local"), config("config", "x"), config("more", "")}, "config"},
+		"no cluster, one that a user added":  {[]client.Object{config("more", "")}, ""},
+		"destroyed, one that a user added":   {[]client.Object{config("more", ""), ledgerOf("x", map[string]string{completeKey: "true"})}, ""},
+		"destroyed, another cluster's":       {[]client.Object{config("more", "y"), ledgerOf("x", map[string]string{completeKey: "true"})}, ""},
+		"half destroyed":                     {[]client.Object{config("config", "x"), config("more", "y"), ledgerOf("x", map[string]string{})}, "config"},
+		"half destroyed, the id was lost":    {[]client.Object{config("config", ""), ledgerOf("x", map[string]string{})}, "config"},
+		"half destroyed, which is not known": {[]client.Object{config("config", ""), config("more", ""), ledgerOf("x", map[string]string{})}, ""},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			d, err := readTarget(t.Context(), workspace.Workspace{Name: "dev"}, indexedPlane(t, c.objects...))

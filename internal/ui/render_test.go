@@ -232,11 +232,11 @@ func TestPivotIsAheadOnlyOfClustersThatMove(t *testing.T) {
 		controller *bool
 		want       bool
 	}{
-		"HA":                            {v1alpha1.TopologyHA, v1alpha1.PlaneLocal, nil, true},
-		"HA that has moved":             {v1alpha1.TopologyHA, v1alpha1.PlaneSelf, new(true), true},
-		"HA without its controllers":    {v1alpha1.TopologyHA, v1alpha1.PlaneLocal, new(false), false},
-		"HA on a cluster of somebody's": {v1alpha1.TopologyHA, "", nil, false},
-		"single node":                   {v1alpha1.TopologySingleNode, v1alpha1.PlaneLocal, nil, false},
+		"HA":                          {v1alpha1.TopologyHA, v1alpha1.PlaneLocal, nil, true},
+		"HA that has moved":           {v1alpha1.TopologyHA, v1alpha1.PlaneSelf, new(true), true},
+		"HA without its controllers":  {v1alpha1.TopologyHA, v1alpha1.PlaneLocal, new(false), false},
+		"HA on a cluster of the user": {v1alpha1.TopologyHA, "", nil, false},
+		"single node":                 {v1alpha1.TopologySingleNode, v1alpha1.PlaneLocal, nil, false},
 	} {
 		cb := &v1alpha1.ClusterBootstrap{}
 		cb.Spec.Cluster.Topology, cb.Spec.Addons.ButlerController.Enabled = tc.topology, tc.controller

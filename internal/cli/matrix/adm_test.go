@@ -46,7 +46,7 @@ type adm struct {
 	// breaks is the invariant that this butleradm is expected to break.
 	breaks   audit.Invariant
 	manifest string
-	// canaries are secrets that must not be told.
+	// canaries are secrets that must not be printed.
 	canaries []string
 	// said is everything that its commands have written.
 	said *planetest.Output
@@ -114,7 +114,7 @@ func (a *adm) start(orders string, args ...string) *process {
 		a.Fatal(err)
 	}
 	go func() {
-		_ = p.Wait() // its state tells
+		_ = p.Wait() // its state has the result
 		close(p.ended)
 	}()
 	return p
@@ -139,7 +139,7 @@ func (a *adm) wait(p *process) result {
 			a.Fatalf("%s does not end:\n%s%s", strings.Join(p.Args[1:], " "), p.out.String(), p.err.String())
 		}
 	}
-	if p.Args[1] != "kubeconfig" { // which is there to tell a secret
+	if p.Args[1] != "kubeconfig" { // which is there to print a secret
 		fmt.Fprint(a.said, p.out.String(), p.err.String())
 	}
 	status, _ := p.ProcessState.Sys().(syscall.WaitStatus)
@@ -150,7 +150,7 @@ func (a *adm) wait(p *process) result {
 	return r
 }
 
-// end has a process that hangs tell where, and kills it.
+// end has a process that hangs print where, and kills it.
 func (p *process) end() {
 	_ = p.Process.Signal(syscall.SIGQUIT)
 	select {
@@ -195,7 +195,7 @@ func (r result) lastWords() string {
 	return strings.TrimPrefix(lines[len(lines)-1], "butleradm: ")
 }
 
-// await polls for what nobody announces.
+// await polls for what has no event.
 func await(ctx context.Context, done func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

@@ -55,8 +55,8 @@ type trial struct {
 	calledOff bool
 	// namespace is where the manifest's objects lie; empty is where they do.
 	namespace string
-	// homes says how somebody with a copy of the state directory destroys the cluster
-	// too, if somebody does.
+	// homes says how another operator, with a copy of the state directory, destroys
+	// the cluster too; empty if none does.
 	homes homes
 	// kept are the machines that have to be left on the platform in the end, and that
 	// destroy has to name.

@@ -104,7 +104,7 @@ func broken(t *testing.T, p platform, defect string, breaks audit.Invariant, cau
 		a := newAdm(t, p, defect)
 		r := row{operation: "broken", fault: "build with the defect " + defect, provider: p.name, what: fmt.Sprintf("caught: %s", breaks)}
 		if !caught(a) {
-			t.Errorf("nobody noticed:\n%s", a.said)
+			t.Errorf("no check noticed it:\n%s", a.said)
 			r.what, r.failed = "not caught", true
 		}
 		r.took = time.Since(began)

@@ -11,7 +11,7 @@ import (
 )
 
 // kills are a SIGKILL at each boundary of what the commands write down. Phases that
-// are over before anybody looks come together with one that is seen for certain.
+// are over before a test can look come together with one that is seen for certain.
 func kills() (making, unmaking []command) {
 	const provisioning, configuring, etcd, addons = "bootstrap/ProvisioningMachines", "bootstrap/ConfiguringTalos", "bootstrap/BootstrappingCluster", "bootstrap/InstallingAddons"
 	for _, boundaries := range [][]string{{"bootstrap/applied"}, {provisioning}, {configuring, etcd, addons}, {etcd, addons}, {addons}, {"bootstrap/Pivoting"}} {

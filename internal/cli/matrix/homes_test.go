@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// copied is somebody with a copy of the state directory, on the same platform.
+// copied is another operator with a copy of the state directory, on the same platform.
 func (a *adm) copied() *adm {
 	a.Helper()
 	b := newAdm(a.T, a.platform, "")
@@ -66,7 +66,7 @@ func (a *adm) destroyFromTwoHomes(h homes) []row {
 	return []row{{operation: destroy, fault: "two homes, the first at " + h.held, provider: a.name, what: "reported: " + refused.lastWords(), took: time.Since(began)}}
 }
 
-// expectGone has somebody ask for a cluster that another one has destroyed.
+// expectGone asks for a cluster that another one has destroyed.
 func (a *adm) expectGone() {
 	a.Helper()
 	const advice = "butleradm destroy " + cluster + " --orphans"

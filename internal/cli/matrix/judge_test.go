@@ -13,7 +13,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/sim/fault"
 )
 
-// idle is what is told of a fault that happened to nobody.
+// idle is what is reported of a fault that happened to no machine.
 const idle = "did not happen"
 
 // judge says what came of a fault, and what is wrong with that. The fault has to have
@@ -62,7 +62,7 @@ func met(plans *[]fault.Tally) error {
 	first := (*plans)[0]
 	*plans = (*plans)[1:]
 	if never := first.Idle(); len(never) > 0 {
-		return fmt.Errorf("nobody met %+v", never)
+		return fmt.Errorf("no call met %+v", never)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func TestFaultThatDoesNotHappenIsAFailure(t *testing.T) {
 		"its moment did not come":       {throttled, result{}, nil, idle, true},
 		"its moment may not come":       {fleeting, result{}, nil, "", false},
 		"its plan did not arrive":       {throttled, result{err: "faulty: ORDER\n"}, nil, idle, true},
-		"nobody met its plan":           {throttled, result{err: "faulty: ORDER\n"}, []fault.Tally{{Plan: plan, Times: []int{0}}}, idle, true},
+		"no call met its plan":          {throttled, result{err: "faulty: ORDER\n"}, []fault.Tally{{Plan: plan, Times: []int{0}}}, idle, true},
 		"it could not be brought about": {throttled, result{code: 70, err: "faulty: no such file\n"}, nil, idle, true},
 		"it did not say what it must":   {full(pivot, 8, "pivot/copy"), result{code: 1, err: "faulty: ORDER\nno"}, nil, "said nothing of it", true},
 		"it was to say something":       {throttled.saying("too many requests"), result{err: "faulty: ORDER\n"}, []fault.Tally{{Plan: plan, Times: []int{1}}}, "said nothing of it", true},
@@ -110,8 +110,8 @@ func TestFaultThatDoesNotHappenIsAFailure(t *testing.T) {
 	}
 }
 
-// TestPlanWithoutAnyHitIsCaught has the platform itself tell of a plan that hits
-// nobody.
+// TestPlanWithoutAnyHitIsCaught has the platform itself report a plan that hits
+// no machine.
 func TestPlanWithoutAnyHitIsCaught(t *testing.T) {
 	for i, p := range platforms() {
 		if !one.includes(i) && !wantsAll() {
@@ -122,11 +122,11 @@ func TestPlanWithoutAnyHitIsCaught(t *testing.T) {
 			found().lanes <- struct{}{}
 			defer func() { <-found().lanes }()
 			a := newAdm(t, p, "")
-			b := planned(bootstrap, "throttle storm", "bootstrap/applied", "  - {kind: throttle, machine: nobody}")
+			b := planned(bootstrap, "throttle storm", "bootstrap/applied", "  - {kind: throttle, machine: absent}")
 			order := a.orders(command{blows: []blow{b}})
 			r := a.run(order+",kill@bootstrap/ProvisioningMachines", a.bootstrap()...)
 			plans := a.tallies()
-			if what, err := b.judge(order, r, &plans); !r.killed || what != idle || err == nil || !strings.Contains(err.Error(), "nobody met") {
+			if what, err := b.judge(order, r, &plans); !r.killed || what != idle || err == nil || !strings.Contains(err.Error(), "no call met") {
 				t.Errorf("it is taken for one that %s: %v\n%s", what, err, r.err)
 			}
 		})

@@ -23,7 +23,7 @@ import (
 // cluster's secrets hold what must stay secret.
 var secretKeys = []string{"key", "token", "bootstraptoken", "secret", "secretboxencryptionsecret", "client-key-data", "private_key"}
 
-// takeIn learns what must not be told: the secrets of the cluster.
+// takeIn learns what must not be printed: the secrets of the cluster.
 func (a *adm) takeIn(here client.Client) {
 	a.Helper()
 	for _, name := range []string{"talos-secrets", "kubeconfig", "talosconfig"} {
@@ -111,16 +111,16 @@ func (a *adm) expectNoSecretShown(c client.Client) {
 
 func (a *adm) expectNoneIn(where string, text []byte) {
 	a.Helper()
-	if a.tells(text) {
+	if a.reveals(text) {
 		a.Errorf("no-secret: %s holds one", where)
 	}
 }
 
-func (a *adm) tells(text []byte) bool {
+func (a *adm) reveals(text []byte) bool {
 	return slices.ContainsFunc(a.canaries, func(secret string) bool { return bytes.Contains(text, []byte(secret)) })
 }
 
-// expectNoSecret looks at everything that was said, and at every file that tells.
+// expectNoSecret looks at everything that was printed, and at every file.
 func (a *adm) expectNoSecret() {
 	a.Helper()
 	a.expectNoneIn("the output", []byte(a.said.String()))
@@ -143,7 +143,7 @@ func (a *adm) leaks() (out []string) {
 		}
 		data, err := os.ReadFile(path)
 		seen++
-		if a.tells(data) {
+		if a.reveals(data) {
 			out = append(out, path)
 		}
 		return err
