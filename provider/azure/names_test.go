@@ -28,7 +28,7 @@ func TestNamesOfPartsFitAndCarryTheOwner(t *testing.T) {
 	}
 }
 
-func TestCopiesAreToldByTheirNames(t *testing.T) {
+func TestCopiesAreRecognizedByTheirNames(t *testing.T) {
 	a := provider.Owner{ID: ownerA}
 	for name, c := range map[string]struct {
 		object string

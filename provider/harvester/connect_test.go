@@ -58,13 +58,13 @@ func TestConnectRefuses(t *testing.T) {
 				user(c).ClientCertificateData, user(c).ClientKeyData, user(c).Token = nil, nil, "canary"
 			}),
 			provider.Unauthorized, "CredentialsRefused"},
-		"nobody": {
+		"no credentials": {
 			kubeconfig(func(c *clientcmdapi.Config) { user(c).ClientCertificateData, user(c).ClientKeyData = nil, nil }),
 			provider.Unauthorized, "PermissionDenied"},
 		"another authority": {
 			kubeconfig(func(c *clientcmdapi.Config) { cluster(c).CertificateAuthorityData = user(c).ClientCertificateData }),
 			provider.Invalid, "CertificateRefused"},
-		"an address that nobody has": {
+		"an address without a host": {
 			kubeconfig(func(c *clientcmdapi.Config) { cluster(c).Server = "https://10.255.0.1:6443" }),
 			provider.Unavailable, "PlatformUnreachable"},
 		"an endpoint that is not the kubeconfig's": {
@@ -137,7 +137,7 @@ func cluster(c *clientcmdapi.Config) *clientcmdapi.Cluster {
 	return c.Clusters[c.Contexts[c.CurrentContext].Cluster]
 }
 
-// counted is a connection that tells when it is closed.
+// counted is a connection that counts until it is closed.
 type counted struct {
 	net.Conn
 	open *atomic.Int64

@@ -173,7 +173,7 @@ func TestListFindsMachinesByOwnerAndByCluster(t *testing.T) {
 	for owner, want := range map[provider.Owner][]string{
 		{ID: a.Owner.ID}:               {"listed-a"},
 		{ClusterID: a.Owner.ClusterID}: {"listed-a", "listed-b"},
-		{ID: "nobody"}:                 {},
+		{ID: "absent"}:                 {},
 	} {
 		found, err := m.List(t.Context(), owner)
 		if err != nil {
@@ -188,7 +188,7 @@ func TestListFindsMachinesByOwnerAndByCluster(t *testing.T) {
 		}
 	}
 	if _, err := m.List(t.Context(), provider.Owner{}); provider.KindOf(err) != provider.Invalid {
-		t.Errorf("list of nobody's machines says %v", err)
+		t.Errorf("list without an owner says %v", err)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestAMachineLives(t *testing.T) {
 
 func TestAConflictingNameIsAConflict(t *testing.T) {
 	p := New(Options{})
-	p.CreateConflict(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "stranger"}})
+	p.CreateConflict(provider.MachineRef{Name: "a", Owner: provider.Owner{ID: "other"}})
 	if _, err := p.Create(t.Context(), spec("a", "me")); provider.KindOf(err) != provider.Conflict {
 		t.Errorf("create says %v", err)
 	}

@@ -22,8 +22,8 @@ func secondWays() []breakage {
 		{ruleThrottled, "the call waits", waitWhenThrottled},
 		{ruleDenied, "what may not be listed is empty", deniedListIsEmpty},
 		{ruleMissing, "another network is taken", otherNetwork},
-		{"list by owner", "nobody's machines are none", nobodyHasNone},
-		{"context cancelled", "create goes on", func(b bench) {
+		{"list by owner", "an empty owner has none", emptyOwnerHasNone},
+		{"context cancelled", "create continues", func(b bench) {
 			b.bend(func(m *bent) {
 				m.create = func(ctx context.Context, s provider.MachineSpec) (provider.Machine, error) {
 					return m.Machines.Create(context.WithoutCancel(ctx), s)
@@ -154,7 +154,7 @@ func otherNetwork(b bench) {
 	}
 }
 
-func nobodyHasNone(b bench) {
+func emptyOwnerHasNone(b bench) {
 	b.bend(func(m *bent) {
 		m.list = func(ctx context.Context, o provider.Owner) ([]provider.Machine, error) {
 			if o == (provider.Owner{}) {

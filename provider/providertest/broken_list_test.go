@@ -10,7 +10,7 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// listBreakages break what a list tells, and who is named as the sender.
+// listBreakages break what a list returns, and who is named as the sender.
 func listBreakages() []breakage {
 	return []breakage{
 		{"list by cluster name", "the name is not looked for", nameIgnored},
@@ -20,7 +20,7 @@ func listBreakages() []breakage {
 		{"list reports all parts", "there are none", func(b bench) {
 			b.listing(func(m *provider.Machine) { m.Parts = nil })
 		}},
-		{"list reports all parts", "the disk is not told", func(b bench) {
+		{"list reports all parts", "the disk is not reported", func(b bench) {
 			b.listing(func(m *provider.Machine) { m.Parts = m.Parts[:max(0, min(1, len(m.Parts)-1))] })
 		}},
 		{ruleListing, "it has no addresses", func(b bench) {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	token        = "in-memory-token-that-nobody-may-see"
+	token        = "in-memory-token-that-must-stay-secret"
 	knownImage   = "talos"
 	knownNetwork = "workloads"
 )

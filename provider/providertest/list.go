@@ -90,13 +90,13 @@ func (t *trial) parts(ref provider.MachineRef, machines int) {
 	if err != nil || len(all) != 1 {
 		t.fatalf("list reports %d machines, want 1: %v", len(all), err)
 	}
-	view, told := t.look(ref.Name), all[0].Parts
-	if want := len(view.Machines) + len(view.Parts); len(told) != want {
-		t.errorf("list reports the parts %v; the platform has %d machines and %v", told, len(view.Machines), view.Parts)
+	view, parts := t.look(ref.Name), all[0].Parts
+	if want := len(view.Machines) + len(view.Parts); len(parts) != want {
+		t.errorf("list reports the parts %v; the platform has %d machines and %v", parts, len(view.Machines), view.Parts)
 	}
-	t.named(told)
-	if got := len(slices.DeleteFunc(slices.Clone(told), func(p provider.Part) bool { return p.Kind != "machine" })); got != machines {
-		t.errorf("%d of the parts %v are machines, want %d", got, told, machines)
+	t.named(parts)
+	if got := len(slices.DeleteFunc(slices.Clone(parts), func(p provider.Part) bool { return p.Kind != "machine" })); got != machines {
+		t.errorf("%d of the parts %v are machines, want %d", got, parts, machines)
 	}
 }
 

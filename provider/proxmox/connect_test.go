@@ -109,7 +109,7 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 		"wrong secret":          {[]func(*provider.Config){f.with("tokenSecret", "00000000-0000-0000-0000-000000000000")}, provider.Unauthorized, provider.ReasonCredentialsRefused},
 		"unknown token":         {[]func(*provider.Config){f.with("token", "butler@pve!other")}, provider.Unauthorized, provider.ReasonCredentialsRefused},
 		"wrong password":        {[]func(*provider.Config){f.with("token", "", "tokenSecret", "", "username", name, "password", password+"x")}, provider.Unauthorized, provider.ReasonCredentialsRefused},
-		"unknown user":          {[]func(*provider.Config){f.with("token", "", "tokenSecret", "", "username", "nobody@pve", "password", password)}, provider.Unauthorized, provider.ReasonCredentialsRefused},
+		"unknown user":          {[]func(*provider.Config){f.with("token", "", "tokenSecret", "", "username", "absent@pve", "password", password)}, provider.Unauthorized, provider.ReasonCredentialsRefused},
 		"unknown node":          {[]func(*provider.Config){func(c *provider.Config) { c.Spec.Proxmox.Nodes = []string{"pve9"} }}, provider.Invalid, provider.ReasonNotFound},
 		"no settings":           {[]func(*provider.Config){func(c *provider.Config) { c.Spec.Proxmox = nil }}, provider.Invalid, provider.ReasonSettingsMissing},
 	} {
