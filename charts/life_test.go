@@ -166,7 +166,7 @@ func lifeOfACluster(t *testing.T, c client.Client) {
 	reached("Ready", func() bool { return cb.Status.Phase == v1alpha1.BootstrapReady })
 	awaitFor(t, time.Minute, unserved)
 	age(t, c)
-	mended(t, c)
+	repaired(t, c)
 	renewed(t, c)
 	must(t, c.Delete(t.Context(), cb))
 	awaitFor(t, time.Minute, func() error { return gone(t, c, cb) })
@@ -256,9 +256,9 @@ func bare() (a v1alpha1.AddonsSpec) {
 	return a
 }
 
-// mended sees that the bootstrap gives the load balancer back the targets that
-// somebody takes from it.
-func mended(t *testing.T, c client.Client) {
+// repaired sees that the bootstrap gives the load balancer back the targets that
+// another client takes from it.
+func repaired(t *testing.T, c client.Client) {
 	t.Helper()
 	r := &v1alpha1.LoadBalancerRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "dev-cp-lb"}}
 	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(r), r))

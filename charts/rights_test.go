@@ -146,9 +146,9 @@ func plural(kind string) string {
 	return name + "s"
 }
 
-// used reports whether somebody has made use of a grant. Whoever may list may as
-// well watch, which older API servers need a list for, and get: neither tells more.
-// Whoever may not list gets what it has a grant for alone.
+// used reports whether a grant was used. A program that may list may as well watch,
+// which older API servers need a list for, and get: neither returns more. A program
+// that may not list gets what it has a grant for alone.
 // To bind a role is to write a binding, which has the name of the role.
 func used(g grant, done map[grant]bool) bool {
 	if g.Verb == "bind" {

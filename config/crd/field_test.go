@@ -95,7 +95,7 @@ func fieldRows(t *testing.T) map[string]string {
 func checkRow(where string) string {
 	if capability, ok := strings.CutPrefix(where, "not yet: "); ok {
 		if !slices.Contains(coming, capability) {
-			return "waits for " + capability + ", which nobody plans"
+			return "waits for " + capability + ", which is not planned"
 		}
 		return ""
 	}

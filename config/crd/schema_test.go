@@ -27,7 +27,7 @@ func walk(path string, s schemaProps, visit func(string, schemaProps)) {
 	}
 }
 
-// leaf tells the fields that hold a value: no object, and of a list of values
+// leaf reports whether a field holds a value: no object, and of a list of values
 // the list alone.
 func leaf(path string, s schemaProps) bool {
 	if strings.HasSuffix(path, "[]") || strings.HasSuffix(path, "{}") {

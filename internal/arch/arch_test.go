@@ -94,7 +94,7 @@ func TestState(t *testing.T) {
 	cases := map[string]struct{ source, want string }{
 		"an error value":                {"var ErrGone = errors.New(``)", ""},
 		"an interface assertion":        {"var _ error = (*T)(nil)", ""},
-		"a table that nobody writes":    {"var table = map[string]int{}\nfunc f() int { return table[``] }", ""},
+		"a table that is not written":   {"var table = map[string]int{}\nfunc f() int { return table[``] }", ""},
 		"an embedded file":              {"//go:embed x\nvar Files embed.FS", ""},
 		"an API group":                  {"var GroupVersion = schema.GroupVersion{}", ""},
 		"a local variable":              {"func f() { a := 1; a = 2; _ = a }", ""},

@@ -44,9 +44,9 @@ func TestAmbientCredentialsDoNotMove(t *testing.T) {
 		config *v1alpha1.ProviderConfig
 		want   bool
 	}{
-		"a Secret moves":          {moving, secret, true},
-		"the surroundings do not": {moving, ambient, false},
-		"nothing has to move":     {spec(), ambient, true},
+		"a Secret moves":           {moving, secret, true},
+		"the environment does not": {moving, ambient, false},
+		"nothing has to move":      {spec(), ambient, true},
 	} {
 		err := CheckCredentials(tc.spec, tc.config)
 		var failure *Failure

@@ -138,7 +138,7 @@ func build(t *testing.T, name, dir, rootfs string) {
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", commands[0])
 	cmd.Dir = "../.."
-	// MAKEFLAGS would hand down what an outer make was told.
+	// MAKEFLAGS would hand down the variables of an outer make.
 	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "BINARY="+name, "VERSION="+version, "COMMIT=0123456789ab", "BIN="+dir, "DATE=2026-03-04T05:06:07Z", "ROOTFS="+rootfs)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", commands[0], err, out)

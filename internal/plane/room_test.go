@@ -29,7 +29,7 @@ func ended(t *testing.T, p *plane.Plane) error {
 	case <-p.Done():
 		return p.Err()
 	case <-time.After(time.Minute):
-		t.Fatal("the plane goes on")
+		t.Fatal("the plane continues")
 		return nil
 	}
 }

@@ -52,8 +52,8 @@ func (w *fixture) vip(address string) {
 // and the cluster continues when that is done.
 func TestANetworkThatCannotWorkIsReportedAndHeals(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil, mend  func(*fixture)
-		reason, says string
+		spoil, repair func(*fixture)
+		reason, says  string
 	}{
 		"pools overlap": {
 			func(w *fixture) { w.create(another("10.40.0.20", "10.40.0.30")) },
@@ -91,7 +91,7 @@ func TestANetworkThatCannotWorkIsReportedAndHeals(t *testing.T) {
 			w.fromPool("10.40.0.20")
 			c.spoil(w)
 			w.expect(c.reason, c.says)
-			c.mend(w)
+			c.repair(w)
 			w.expect("WaitingForAddresses", "has no addresses of NetworkPool lan yet")
 		})
 	}

@@ -244,7 +244,7 @@ func (s *site) wipe(name string) {
 	}
 }
 
-// balance makes the platform's load balancer lead to its targets, as clouds do:
+// balance makes the platform's load balancer point to its targets, as clouds do:
 // packets are passed on as they are.
 func (s *site) balance() {
 	s.mu.Lock()

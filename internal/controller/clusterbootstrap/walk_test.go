@@ -238,7 +238,7 @@ func (l lossy) Patch(ctx context.Context, o client.Object, p client.Patch, opts 
 }
 
 // TestEveryLostNoteIsMadeUpFor also has a worker that took its configuration
-// without anybody knowing, and that is silent until the endpoint answers.
+// without a note of it, and that is silent until the endpoint answers.
 func TestEveryLostNoteIsMadeUpFor(t *testing.T) {
 	s := newSite(t, v1alpha1.ProviderHarvester, false)
 	s.create(haBootstrap(v1alpha1.ProviderHarvester, 1))

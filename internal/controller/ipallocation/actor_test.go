@@ -119,7 +119,7 @@ func (a *actor) until(name, call string) {
 	}
 }
 
-// finish works on an object, or goes on with it, to the end of the pass.
+// finish works on an object, or continues with it, to the end of the pass.
 func (a *actor) finish(name string) {
 	a.job = name
 	for a.turn(); a.job != ""; a.turn() {

@@ -145,7 +145,7 @@ func TestDeletionOutlastsStaleAbsence(t *testing.T) {
 func TestARequestThatNeverReachedItsPlatformIsDeletedAtOnce(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
 	for range 50 {
-		w.platform.Fail(inmemory.Connect, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "connect", Hint: "mend it"})
+		w.platform.Fail(inmemory.Connect, &provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "connect", Hint: "correct it"})
 	}
 	w.Configure()
 	r := w.request("a")

@@ -165,7 +165,7 @@ func (f *fixture) releasedLast(tc *v1alpha1.TenantCluster, address string) {
 	}
 }
 
-// TestWorkersOnProxmoxHaveARangeOfTheirOwn mends one by one what keeps a tenant from its
+// TestWorkersOnProxmoxHaveARangeOfTheirOwn fixes one by one what keeps a tenant from its
 // addresses, and scales it beyond what the pool has.
 func TestWorkersOnProxmoxHaveARangeOfTheirOwn(t *testing.T) {
 	f := newFixture(t)

@@ -35,7 +35,7 @@ const (
 	hostname      = "web.shop.k8s.example.com"
 )
 
-func TestTheHostnameLeadsToTheAddressOfTheProxy(t *testing.T) {
+func TestTheHostnamePointsToTheAddressOfTheProxy(t *testing.T) {
 	programmed := strings.Replace(gatewayText, "STATUS", `{addresses: [{type: IPAddress, value: 10.0.0.210}]}`, 1)
 	accepted := strings.Replace(routeText, "CONDITION", `{type: Accepted, status: "True"}`, 1)
 	withAddress := func(text, address string) string { return strings.Replace(text, "ADDRESS", address, 1) }
