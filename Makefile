@@ -47,7 +47,7 @@ help: ## List the targets.
 build: ## Build all binaries into bin/. The first time takes 8 to 12 minutes on two cores.
 	@$(GO_BUILD) $(addprefix ./cmd/,$(BINARIES))
 
-# The manifest of demo and bench.
+# The manifest of demo, bench and pictures.
 EXAMPLE ?= configs/examples/harvester-ha.yaml
 
 .PHONY: demo
@@ -70,6 +70,11 @@ bench: build ## Measure, and compare with docs/performance.json. BENCHFLAGS='-on
 .PHONY: site
 site: ## Build the documentation as a static site into dist/site.
 	@go run ./hack/site -to $(DIST)/site -version $(VERSION)
+
+.PHONY: pictures
+pictures: ## Record a rehearsal of EXAMPLE=FILE, and write docs/images, which README.md shows.
+	@$(MAKE) --no-print-directory build-one BINARY=butleradm
+	@go run ./hack/record -butleradm $(BIN)/butleradm -manifest $(EXAMPLE) -to docs/images
 
 ##@ Develop
 

@@ -39,16 +39,17 @@ func (s *site) check() error {
 // resolve checks one link and replaces its destination.
 func (s *site) resolve(p *page, n ast.Node) error {
 	var to *[]byte
+	where := s.file
 	switch n := n.(type) {
 	case *ast.Link:
 		to = &n.Destination
 	case *ast.Image:
-		to = &n.Destination
+		to, where = &n.Destination, s.picture
 	default:
 		return nil
 	}
 	s.links++
-	is, err := s.destination(p, string(*to))
+	is, err := s.destination(p, string(*to), where)
 	if err != nil {
 		return fmt.Errorf("%s: link to %s: %w", p.name, *to, err)
 	}
@@ -56,8 +57,9 @@ func (s *site) resolve(p *page, n ast.Node) error {
 	return nil
 }
 
-// destination is where a link of a page points to in the site.
-func (s *site) destination(p *page, to string) (string, error) {
+// destination is where a link of a page points to in the site; where is that for a file that is
+// no page.
+func (s *site) destination(p *page, to string, where func(*page, string) (string, error)) (string, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() {
 		return to, err
@@ -75,7 +77,16 @@ func (s *site) destination(p *page, to string) (string, error) {
 	if strings.HasPrefix(name, "../") {
 		return "", errors.New("it is outside of the repository")
 	}
-	return s.file(p, name)
+	return where(p, name)
+}
+
+// picture is a file that a page shows: the site has a copy.
+func (s *site) picture(p *page, name string) (string, error) {
+	if _, err := os.Stat(filepath.Join(s.root, filepath.FromSlash(name))); err != nil {
+		return "", errors.New("there is no such file")
+	}
+	s.pictures[name] = true
+	return relative(p.target(), name, ""), nil
 }
 
 // file is a link to a file or folder that is no page: a folder of pages, or the repository.

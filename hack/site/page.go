@@ -33,12 +33,14 @@ type site struct {
 	root    string
 	version string
 	pages   map[string]*page
-	links   int
+	// pictures are files that pages show, by path.
+	pictures map[string]bool
+	links    int
 }
 
 // load reads the pages of a repository.
 func load(root string) (*site, error) {
-	s := &site{root: root, pages: map[string]*page{}}
+	s := &site{root: root, pages: map[string]*page{}, pictures: map[string]bool{}}
 	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return skip(root, file, e, err)

@@ -97,8 +97,8 @@ func TestBrokenLinksAreNamed(t *testing.T) {
 
 func TestSiteIsReadableByItself(t *testing.T) {
 	root := write(t, map[string]string{
-		"README.md": "# Home\n\nSee [other](docs/concepts/other.md#part) and [licence](LICENSE).\n", "LICENSE": "x",
-		"docs/concepts/other.md": "# Other\n\n## Part\n\n[home](../../README.md)\n\n| a | b |\n|---|---|\n| 1 | `2` |\n",
+		"README.md": "# Home\n\nSee [other](docs/concepts/other.md#part) and [licence](LICENSE).\n", "LICENSE": "x", "docs/images/a.svg": "<svg/>",
+		"docs/concepts/other.md": "# Other\n\n## Part\n\n[home](../../README.md)\n\n![a](../images/a.svg)\n\n| a | b |\n|---|---|\n| 1 | `2` |\n",
 	})
 	to := filepath.Join(root, "dist", "site")
 	if err := run(root, to, "v1.2.3"); err != nil {
@@ -106,7 +106,8 @@ func TestSiteIsReadableByItself(t *testing.T) {
 	}
 	for file, wants := range map[string][]string{
 		"index.html":               {`href="docs/concepts/other.html#part"`, `href="` + repository + `LICENSE"`, "v1.2.3", `<link rel="stylesheet" href="style.css">`},
-		"docs/concepts/other.html": {`<a href="../../index.html">home</a>`, `<h2 id="part">`, "<td><code>2</code></td>", `href="../../style.css"`, `aria-current="page"`, "<title>Other · Butler</title>"},
+		"docs/images/a.svg":        {"<svg/>"},
+		"docs/concepts/other.html": {`<a href="../../index.html">home</a>`, `<h2 id="part">`, `<img src="../images/a.svg"`, "<td><code>2</code></td>", `href="../../style.css"`, `aria-current="page"`, "<title>Other · Butler</title>"},
 	} {
 		data, err := os.ReadFile(filepath.Join(to, filepath.FromSlash(file)))
 		if err != nil {

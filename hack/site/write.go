@@ -35,7 +35,20 @@ func (s *site) write(to string) (int, error) {
 			return 0, err
 		}
 	}
+	for name := range s.pictures {
+		if err := copyFile(filepath.Join(to, filepath.FromSlash(name)), filepath.Join(s.root, filepath.FromSlash(name))); err != nil {
+			return 0, err
+		}
+	}
 	return len(s.pages), put(filepath.Join(to, "style.css"), style)
+}
+
+func copyFile(to, from string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return put(to, content)
 }
 
 func (s *site) writePage(t *template.Template, to string, p *page) error {

@@ -261,7 +261,7 @@ var rules = []Rule{
 		},
 		InTests: []string{"internal/pki"},
 	},
-	{Packages: "internal/timeline", May: []string{"api/v1alpha1"}},
+	{Packages: "internal/timeline", May: []string{"api/v1alpha1", "internal/history"}},
 	{Packages: "internal/bundle"},
 	// Why a cluster is not Ready: a pure function, and its facts.
 	{
@@ -275,7 +275,7 @@ var rules = []Rule{
 	{
 		Packages: "internal/diagnosis/gather",
 		May: []string{
-			"api/v1alpha1", "internal/addon/install", "internal/bootstrap", "internal/deployed", "internal/diagnosis", "internal/lock", "internal/selfhosted", "internal/sim",
+			"api/v1alpha1", "internal/addon/install", "internal/bootstrap", "internal/deployed", "internal/diagnosis", "internal/selfhosted", "internal/sim",
 			"internal/step", "internal/talos", "internal/tenants", "internal/workspace",
 		},
 	},
@@ -300,14 +300,15 @@ var rules = []Rule{
 		Packages: "internal/cli/...",
 		May: []string{
 			"api/v1alpha1", "charts", "config/admission", "config/crd", "configs/examples", "provider", "provider/serve", "internal/addon/...", "internal/bootstrap", "internal/bundle", "internal/controller/...",
-			"internal/deployed", "internal/diagnosis/...", "internal/explain", "internal/failure", "internal/image/...", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plan", "internal/plane", "internal/plane/guest", "internal/registry", "internal/release",
+			"internal/deployed", "internal/diagnosis/...", "internal/explain", "internal/failure", "internal/history", "internal/image/...", "internal/inventory", "internal/launch", "internal/lock", "internal/manifest", "internal/operation", "internal/pki", "internal/plan", "internal/plane", "internal/plane/guest", "internal/registry", "internal/release",
 			"internal/selfhosted", "internal/sim/...", "internal/starter", "internal/talos", "internal/teardown", "internal/tenants", "internal/timeline", "internal/trace", "internal/ui",
 			"internal/version", "internal/workspace", "internal/workstation",
 		},
-		InTests: []string{"provider/harvester", "provider/inmemory"},
+		InTests: []string{"provider/harvester", "provider/inmemory", "internal/pty"},
 	},
 	// A butleradm with defects, for tests.
 	{Packages: "internal/cli/matrix/faulty", May: []string{"api/v1alpha1", "internal/cli", "internal/plane/component", "internal/sim/...", "internal/talos", "provider", "provider/aws", "provider/azure", "provider/gcp", "provider/harvester", "provider/nutanix", "provider/proxmox"}},
+	{Packages: "internal/pty"},
 	{Packages: "internal/version"},
 	// Cause and remedy of each reason; the test compares them with the code.
 	{Packages: "internal/reason", InTests: []string{"internal/arch"}},
@@ -325,7 +326,7 @@ var rules = []Rule{
 	{
 		Packages: "hack/...",
 		May: []string{
-			"api/v1alpha1", "charts", "cmd/butleradm/app", "config/admission", "config/crd", "hack/butleradm", "internal/addon", "internal/arch", "internal/controller/metric", "internal/image/...", "internal/manifest", "internal/plane", "internal/procstat",
+			"api/v1alpha1", "charts", "cmd/butleradm/app", "config/admission", "config/crd", "hack/butleradm", "internal/addon", "internal/arch", "internal/controller/metric", "internal/image/...", "internal/manifest", "internal/plane", "internal/procstat", "internal/pty",
 			"internal/reason", "internal/reference", "internal/sim/datacenter", "internal/ui", "internal/version",
 		},
 		InTests: []string{"internal/image/imagetest"},

@@ -4,20 +4,18 @@
 package cli_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"golang.org/x/sys/unix"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
+	"github.com/butlerdotdev/butler/internal/pty"
 	"github.com/butlerdotdev/butler/internal/ui"
 )
 
@@ -32,34 +30,13 @@ type terminal struct {
 // columns and 24 lines.
 func (a adm) onTerminal(env []string, args ...string) (*exec.Cmd, *terminal) {
 	a.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	cmd, _, _ := a.command(args...)
+	cmd.Env = append(cmd.Env, append([]string{"TERM=xterm"}, env...)...)
+	master, err := pty.Start(cmd, pty.Size{Rows: 24, Columns: 80})
 	if err != nil {
 		a.Fatal(err)
 	}
 	a.Cleanup(func() { _ = master.Close() })
-	fd := int(master.Fd())
-	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
-	}
-	if err != nil {
-		a.Fatal(err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		a.Fatal(err)
-	}
-	defer slave.Close()
-	cmd, _, _ := a.command(args...)
-	cmd.Env = append(cmd.Env, append([]string{"TERM=xterm"}, env...)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		a.Fatal(err)
-	}
 	t := &terminal{File: master, ended: make(chan struct{})}
 	go func() {
 		defer close(t.ended)
