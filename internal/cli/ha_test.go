@@ -94,7 +94,7 @@ func TestHARehearsal(t *testing.T) {
 				t.Errorf("too wide: %q", line)
 			}
 		}
-		for _, want := range []string{"phase:     Ready", "endpoint:  10.40.0.200", "addons:    13 of 13 ready", "cert-manager               v1.16.2 ", "butler-mgmt-w-2   worker "} {
+		for _, want := range []string{"phase:     Ready", "endpoint:  10.40.0.200", "addons:    13 of 13 ready, 100%", "cert-manager               v1.16.2 ", "butler-mgmt-w-2   worker "} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in\n%s", want, out)
 			}

@@ -98,10 +98,17 @@ func Changes(before, after State) (out []Event) {
 			out = append(out, Event{Type: EventMachine, Machine: &after.Machines[i], Message: describe(m)})
 		}
 	}
+	ready := readyAddons(before.Addons)
 	for i, a := range after.Addons {
-		if worthTelling(before.Addons, a) {
-			out = append(out, Event{Type: EventAddon, Addon: &after.Addons[i], Message: describeAddon(a)})
+		if !worthTelling(before.Addons, a) {
+			continue
 		}
+		text := describeAddon(a)
+		if a.Phase == v1alpha1.AddonReady {
+			ready = min(ready+1, len(after.Addons))
+			text += fmt.Sprintf(" (%d of %d, %s)", ready, len(after.Addons), percent(ready, len(after.Addons)))
+		}
+		out = append(out, Event{Type: EventAddon, Addon: &after.Addons[i], Message: text})
 	}
 	if after.Obstacle != "" && after.Obstacle != before.Obstacle {
 		out = append(out, Event{Type: EventWaiting, Message: after.Obstacle})

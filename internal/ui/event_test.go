@@ -70,7 +70,7 @@ func TestChangesOfAddonsAreThoseThatPeopleWaitFor(t *testing.T) {
 		"it begins":                        {pending, addon(v1alpha1.AddonInstalling, "is fetched"), []string{"   1.5s     cilium 1.17.0 Installing"}},
 		"it is applied":                    {installing, waiting, nil},
 		"it waits for something else":      {waiting, addon(v1alpha1.AddonWaiting, "5 of 6 pods"), nil},
-		"it is ready":                      {waiting, ready, []string{"   1.5s     cilium 1.17.0 Ready"}},
+		"it is ready":                      {waiting, ready, []string{"   1.5s     cilium 1.17.0 Ready (1 of 1, 100%)"}},
 		"it was ready":                     {ready, waiting, []string{"   1.5s     cilium 1.17.0 Waiting: 2 of 6 pods"}},
 		"it fails":                         {installing, failing, []string{"   1.5s   ✗ cilium 1.17.0 Failing: connection refused"}},
 		"it fails as before":               {failing, failing, nil},

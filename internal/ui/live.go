@@ -7,21 +7,24 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 )
 
-// live draws a view on a terminal: whenever it changes, and once a second for
-// the times in it. The last frame stays.
+// live draws a view on a terminal: whenever it or the size of the terminal changes, and once
+// a second for the times in it. The last frame stays.
 type live struct {
 	out  *os.File
 	mu   sync.Mutex
 	view View
-	// lines of the frame that is on the screen.
-	lines int
+	// shown is the frame that is on the screen.
+	shown string
 	stop  chan struct{}
 	ended sync.WaitGroup
 }
@@ -44,13 +47,17 @@ func newLive(out *os.File, v View) *live {
 func (l *live) run() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
 	for {
 		select {
 		case <-l.stop:
 			return
+		case <-resized:
 		case <-tick.C:
-			l.change(func(v View) View { return v })
 		}
+		l.change(func(v View) View { return v })
 	}
 }
 
@@ -81,12 +88,27 @@ func (l *live) end(o Outcome) {
 
 func (l *live) draw(s Screen) {
 	frame := Render(l.view, s, time.Now())
-	erase := ""
-	if l.lines > 0 {
-		erase = fmt.Sprintf("\r\x1b[%dA\x1b[J", l.lines)
+	_, _ = io.WriteString(l.out, back(l.shown, s.Width)+over(frame))
+	l.shown = frame
+}
+
+// back moves the cursor to the beginning of a text that ends where it is. A terminal that has
+// become narrower than its lines has broken them.
+func back(text string, width int) string {
+	up := -1
+	for line := range strings.SplitSeq(text, "\n") {
+		up += 1 + max(ansi.StringWidth(line)-1, 0)/max(width, 1)
 	}
-	l.lines = strings.Count(frame, "\n")
-	_, _ = io.WriteString(l.out, erase+frame)
+	if up == 0 {
+		return "\r"
+	}
+	return fmt.Sprintf("\r\x1b[%dA", up)
+}
+
+// over writes a text over another one. What is there is erased line by line: a screen that is
+// erased from its beginning goes into the history of tmux.
+func over(text string) string {
+	return "\x1b[K" + strings.ReplaceAll(text, "\n", "\n\x1b[K") + "\x1b[J"
 }
 
 // screenOf is a terminal as it is now: it may have been resized.

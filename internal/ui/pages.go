@@ -30,13 +30,22 @@ func (p *Pages) Show(page string) {
 		for i, line := range lines {
 			lines[i] = Clip(line, s.Width)
 		}
-		fmt.Fprint(p.out, "\x1b[H\x1b[J"+strings.Join(lines[:min(len(lines), max(s.Height-1, 1))], "\n")+"\n")
+		page := strings.Join(lines[:min(len(lines), max(s.Height-1, 1))], "\n") + "\n"
+		fmt.Fprint(p.out, p.home()+over(page))
 	case p.last == "":
 		fmt.Fprint(p.out, page)
 	case withoutTimes(page) != withoutTimes(p.last):
 		fmt.Fprint(p.out, "\n"+page)
 	}
 	p.last = page
+}
+
+// home moves the cursor to the beginning of the screen, which the first page clears.
+func (p *Pages) home() string {
+	if p.last == "" {
+		return "\x1b[H\x1b[J"
+	}
+	return "\x1b[H"
 }
 
 // times are the durations of a page, which change by themselves.

@@ -158,6 +158,9 @@ func (s Screen) present(v View, span Span, now time.Time) []string {
 	if v.Outcome == Ready && v.Phase == v1alpha1.BootstrapReady {
 		elapsed = ""
 	}
+	if done, all := count(v.State); all > 0 && v.Outcome == Running {
+		elapsed = percent(done, all) + pad("", 7-len(elapsed)) + elapsed
+	}
 	out := []string{s.row(mark, string(v.Phase), elapsed)}
 	if v.Obstacle == "" || v.Outcome == Ready {
 		return out

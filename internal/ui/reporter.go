@@ -23,7 +23,7 @@ type Reporter struct {
 	state    State
 	live     *live
 	// pending is a line on the terminal that the next one replaces.
-	pending bool
+	pending string
 	// moved is the report of a move of the plane, kept until the view has ended.
 	moved fmt.Stringer
 	// observer gets each event, also those that a view shows in place; nil gets none.
@@ -70,9 +70,8 @@ func (r *Reporter) Starting(what string) {
 	defer r.mu.Unlock()
 	if out, ok := terminal(r.err); ok && !r.json {
 		r.replace()
-		// A line that wraps cannot be replaced.
-		fmt.Fprint(out, Clip("          … "+what, screenOf(out).Width-1))
-		r.pending = true
+		r.pending = Clip("          … "+what, screenOf(out).Width-1)
+		fmt.Fprint(out, r.pending)
 	}
 }
 
@@ -84,9 +83,9 @@ func (r *Reporter) Clear() {
 }
 
 func (r *Reporter) replace() {
-	if r.pending {
-		fmt.Fprint(r.err, "\r\x1b[K")
-		r.pending = false
+	if out, ok := terminal(r.err); ok && r.pending != "" {
+		fmt.Fprint(out, back(r.pending, screenOf(out).Width)+over(""))
+		r.pending = ""
 	}
 }
 

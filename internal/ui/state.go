@@ -6,6 +6,8 @@
 package ui
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -43,4 +45,38 @@ func StateOf(cb *v1alpha1.ClusterBootstrap) State {
 		s.Obstacle = c.Message
 	}
 	return s
+}
+
+// percent is a part of a whole.
+func percent(part, whole int) string { return fmt.Sprintf("%d%%", 100*part/whole) }
+
+// count returns how many machines or addons the present phase is done with, of how many.
+func count(s State) (done, all int) {
+	switch s.Phase {
+	case v1alpha1.BootstrapProvisioningMachines:
+		return number(s.Machines, func(m v1alpha1.BootstrapMachineStatus) bool {
+			return m.Phase == v1alpha1.MachineRunning && m.IPAddress != ""
+		})
+	case v1alpha1.BootstrapConfiguringTalos:
+		return number(s.Machines, func(m v1alpha1.BootstrapMachineStatus) bool { return m.TalosConfigured })
+	case v1alpha1.BootstrapBootstrappingCluster:
+		return number(s.Machines, func(m v1alpha1.BootstrapMachineStatus) bool { return m.Ready })
+	case v1alpha1.BootstrapInstallingAddons:
+		return readyAddons(s.Addons), len(s.Addons)
+	}
+	return 0, 0
+}
+
+func readyAddons(all []v1alpha1.BootstrapAddonStatus) int {
+	n, _ := number(all, func(a v1alpha1.BootstrapAddonStatus) bool { return a.Phase == v1alpha1.AddonReady })
+	return n
+}
+
+func number[T any](of []T, done func(T) bool) (n, all int) {
+	for _, each := range of {
+		if done(each) {
+			n++
+		}
+	}
+	return n, len(of)
 }

@@ -22,9 +22,10 @@ type Status struct {
 	// Orphans and Copies are the objects of the cluster on the platform that no request
 	// owns.
 	Orphans, Copies string
-	// Phases is how long each phase took, Credentials when those of the cluster end.
-	Phases, Credentials string
-	Warnings            []string
+	// Phases is how long each phase took, Remaining how long the bootstrap still takes,
+	// Credentials when those of the cluster end.
+	Phases, Remaining, Credentials string
+	Warnings                       []string
 	// Requests of machines, by name, whose addresses and IDs are shown.
 	Requests map[string]v1alpha1.MachineRequest
 }
@@ -55,6 +56,7 @@ func (s Status) rows() [][2]string {
 		{"cluster", cb.Spec.Cluster.Name},
 		{"phase", string(StateOf(cb).Phase)},
 		{"phases", s.Phases},
+		{"remaining", s.Remaining},
 		{"endpoint", cb.Status.ControlPlaneEndpoint},
 		{"addresses", pooled(cb)},
 		{"console", cb.Status.ConsoleURL},
@@ -105,13 +107,8 @@ func addonsReady(addons []v1alpha1.BootstrapAddonStatus) string {
 	if len(addons) == 0 {
 		return ""
 	}
-	ready := 0
-	for _, a := range addons {
-		if a.Phase == v1alpha1.AddonReady {
-			ready++
-		}
-	}
-	return fmt.Sprintf("%d of %d ready", ready, len(addons))
+	ready := readyAddons(addons)
+	return fmt.Sprintf("%d of %d ready, %s", ready, len(addons), percent(ready, len(addons)))
 }
 
 // printAddons prints the addons, each with what it waits for or why it fails.

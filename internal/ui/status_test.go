@@ -53,7 +53,8 @@ func TestStatus(t *testing.T) {
 		Machines: six(v1alpha1.MachineRunning, 6, 6, 5), Addons: fourteen(),
 	}
 	page := Status{
-		Cluster: cb, Plane: "this machine", Message: "addon metallb is Failing: " + unreachable,
+		Cluster: cb, Phases: "ProvisioningMachines 31s, InstallingAddons 8s", Remaining: "about 18s (15s to 22s), as in 3 recorded run(s): InstallingAddons 9s, Pivoting 5s",
+		Plane: "this machine", Message: "addon metallb is Failing: " + unreachable,
 		Orphans: "1 on the platform without a request: lost-root", Warnings: []string{"one control plane is not highly available"},
 	}
 	out := &strings.Builder{}
