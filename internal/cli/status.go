@@ -37,7 +37,9 @@ func (a App) statusCommand() *cobra.Command {
 		Short: "Show the state of clusters",
 		Long: `Show the state of a cluster, or of all clusters of $BUTLER_HOME: its phase and
 how long each phase took, machines, addons, addresses, the plane in charge, when
-credentials end, and orphans. It also works while no bootstrap runs.
+credentials end, and orphans. It also works while no bootstrap runs. While one
+runs, it shows how long earlier runs on this machine still took from there: runs
+on the same provider with the same topology, if any are recorded.
 
 --watch shows it again whenever it changes, until Ctrl-C.`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -70,7 +72,7 @@ credentials end, and orphans. It also works while no bootstrap runs.
 		},
 	}
 	registerChoice(&c, cmd)
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json: the ClusterBootstrap without its credentials; wide: all addresses and IDs of machines")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json: the ClusterBootstrap without its credentials, and its progress; wide: all addresses and IDs of machines")
 	cmd.Flags().BoolVar(&watch, "watch", false, "show the state again whenever it changes")
 	return cmd
 }
@@ -102,21 +104,28 @@ func (a App) status(ctx context.Context, w workspace.Workspace, output string, o
 			return teardown.ExplainAbsence(ctx, w, c)
 		}
 		a.noteSilence(silent)
-		if output == "json" {
-			return a.printJSON(withoutCredentials(cb))
-		}
 		config, err := providerConfigOf(ctx, c, cb)
+		progress := progressOf(w, config.Spec.Provider, cb)
+		if output == "json" {
+			return a.printJSON(state{withoutCredentials(cb), progress})
+		}
 		orphans := orphansOf(config, cb)
 		plane, failed := planeOf(ctx, w, c, cb)
 		page := ui.Status{
 			Cluster: cb, Plane: plane, Message: messageOf(cb), Orphans: orphans.names, Copies: orphans.copies, Warnings: append(warningsOf(cb), expiryOf(config)...),
-			Phases: phasesOf(w), Credentials: a.credentialsOf(ctx, c, cb),
+			Phases: progress.passed(), Remaining: progress.left(), Credentials: a.credentialsOf(ctx, c, cb),
 		}
 		if output == "wide" {
 			page.Requests = requestsOf(ctx, c, cb)
 		}
 		return errors.Join(page.Print(out), err, failed)
 	})
+}
+
+// state is a ClusterBootstrap with its progress, for programs.
+type state struct {
+	*v1alpha1.ClusterBootstrap
+	Progress progress `json:"progress,omitzero"`
 }
 
 // noteSilence prints a note if the state of a cluster that manages itself is not the

@@ -14,27 +14,78 @@ import (
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/bootstrap"
+	"github.com/butlerdotdev/butler/internal/history"
+	"github.com/butlerdotdev/butler/internal/plan"
+	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/timeline"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
-// phasesOf returns how long each phase took, as far as this machine has recorded it.
-func phasesOf(w workspace.Workspace) string {
+// progress is how long a bootstrap has taken and still takes, as far as this machine has
+// recorded it.
+type progress struct {
+	Phases    []history.Phase    `json:"phases,omitempty"`
+	Remaining *history.Remaining `json:"remaining,omitempty"`
+}
+
+// progressOf returns the progress of a cluster. What remains is only known of a bootstrap that
+// a process works on, and from recorded runs of the same kind.
+func progressOf(w workspace.Workspace, p v1alpha1.ProviderType, cb *v1alpha1.ClusterBootstrap) (out progress) {
 	entries, err := timeline.Read(w.TimelineFile())
 	if err != nil {
-		return ""
+		return out
 	}
+	t := timeline.New(w.Name, entries, time.Now())
+	out.Phases = t.Phases()
+	if n := len(out.Phases); n > 0 && !t.Ready && cb.DeletionTimestamp == nil && w.Holder() != "" {
+		out.Remaining = remainingOf(w, p, cb, out.Phases[n-1])
+	}
+	return out
+}
+
+// remainingOf estimates how long a bootstrap still takes that is in a phase.
+func remainingOf(w workspace.Workspace, p v1alpha1.ProviderType, cb *v1alpha1.ClusterBootstrap, now history.Phase) *history.Remaining {
+	home, err := workspace.Home()
+	if err != nil {
+		return nil
+	}
+	runs, err := history.Load(home)
+	if err != nil {
+		return nil
+	}
+	simulated, _, _ := sim.Running(w.SimDir())
+	return history.NewRemaining(runs, history.KindOf(p, cb.Spec.Cluster.Topology, w.Rehearsal, simulated.Setup.Profile), now)
+}
+
+// passed returns how long each phase took, as text.
+func (p progress) passed() string {
 	var out []string
-	for _, r := range timeline.New(w.Name, entries, time.Now()).Rows {
-		if r.Kind != timeline.KindPhase {
-			continue
-		}
-		for _, s := range r.Spans {
-			out = append(out, s.State+" "+ui.Duration(s.End.Sub(s.Begin)))
-		}
+	for _, each := range p.Phases {
+		out = append(out, string(each.Name)+" "+durationOf(each.Seconds))
 	}
 	return strings.Join(out, ", ")
+}
+
+// left returns how long the bootstrap still takes, as text; it is empty if nothing is known.
+func (p progress) left() string {
+	r := p.Remaining
+	if r == nil {
+		return ""
+	}
+	var phases []string
+	for _, e := range r.Phases {
+		phases = append(phases, string(e.Phase)+" "+durationOf(e.Median))
+	}
+	text := fmt.Sprintf("about %s, as in %d recorded run(s): %s", plan.Spread(r.Total), r.Total.Runs, strings.Join(phases, ", "))
+	if r.Overdue {
+		text += fmt.Sprintf("; %s already takes longer than in any of them", r.Phases[0].Phase)
+	}
+	return text
+}
+
+func durationOf(seconds float64) string {
+	return ui.Duration(time.Duration(seconds * float64(time.Second)))
 }
 
 // credentialsOf returns when the certificates of kubeconfig and talosconfig end.

@@ -14,6 +14,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/history"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/pty"
 	"github.com/butlerdotdev/butler/internal/ui"
@@ -51,6 +53,20 @@ func (t *terminal) until(tb *testing.T, text string) {
 	waitFor(tb, func() bool { return strings.Contains(ansi.Strip(t.shown.String()), text) })
 }
 
+// resize changes the size of the terminal, and waits until a text is drawn on it.
+func (t *terminal) resize(tb *testing.T, s pty.Size, text string) (drawn string) {
+	tb.Helper()
+	before := len(t.shown.String())
+	if err := pty.Resize(t.File, s); err != nil {
+		tb.Fatal(err)
+	}
+	waitFor(tb, func() bool {
+		drawn = t.shown.String()[before:]
+		return strings.Contains(drawn, text)
+	})
+	return drawn
+}
+
 // end waits for the command and returns its exit code and all that was shown.
 func (t *terminal) end(cmd *exec.Cmd) (code int, shown string) {
 	_ = cmd.Wait()
@@ -64,8 +80,18 @@ func (t *terminal) end(cmd *exec.Cmd) (code int, shown string) {
 
 func TestTerminalShowsTheBootstrapInPlaceAndCtrlCLeavesIt(t *testing.T) {
 	a := newAdm(t)
+	a.recordRun(history.KindOf(v1alpha1.ProviderHarvester, v1alpha1.TopologySingleNode, true, "realistic"))
 	cmd, term := a.onTerminal([]string{"NO_COLOR=1"}, a.bootstrap("--profile", "realistic")...)
-	term.until(t, "PHASE")                           // of machines; the plan names them, too
+	term.until(t, "PHASE") // of machines; the plan names them, too
+	for line := range strings.SplitSeq(term.resize(t, pty.Size{Rows: 10, Columns: 36}, "…"), "\r\n") {
+		if w := ansi.StringWidth(line); w > 36 && strings.HasSuffix(line, "…") {
+			t.Errorf("%d of 36 columns: %q", w, line)
+		}
+	}
+	term.resize(t, pty.Size{Rows: 24, Columns: 80}, "dev-cluster on harvester-dev (rehearsal)")
+	if out := oneLine(a.ok("status", "dev-cluster").out); !strings.Contains(out, "remaining: about ") || !strings.Contains(out, "as in 1 recorded run(s): ProvisioningMachines ") {
+		t.Errorf("no estimate:\n%s", out)
+	}
 	if _, err := term.Write([]byte{3}); err != nil { // Ctrl-C
 		t.Fatal(err)
 	}
@@ -73,7 +99,7 @@ func TestTerminalShowsTheBootstrapInPlaceAndCtrlCLeavesIt(t *testing.T) {
 	if code != 130 {
 		t.Errorf("exit %d", code)
 	}
-	if !strings.Contains(shown, "A\x1b[J") {
+	if !strings.Contains(shown, "A\x1b[K") {
 		t.Error("nothing was drawn in place")
 	}
 	for line := range strings.SplitSeq(shown, "\r\n") {
@@ -87,7 +113,7 @@ func TestTerminalShowsTheBootstrapInPlaceAndCtrlCLeavesIt(t *testing.T) {
 	if strings.Contains(shown, "\x1b[3") || strings.Contains(shown, "\x1b[0m") {
 		t.Error("there are colours despite NO_COLOR")
 	}
-	last := shown[strings.LastIndex(shown, "\x1b[J"):]
+	last := shown[strings.LastIndex(shown, "A\x1b[K"):]
 	for _, want := range []string{
 		" ■ ProvisioningMachines", "Everything is left in place.", "continue:   butleradm bootstrap harvester -c " + example + " --profile realistic --rehearse",
 		"butleradm: interrupted",
@@ -95,6 +121,18 @@ func TestTerminalShowsTheBootstrapInPlaceAndCtrlCLeavesIt(t *testing.T) {
 		if !strings.Contains(last, want) {
 			t.Errorf("%q is not in the last frame:\n%s", want, last)
 		}
+	}
+	if out := a.ok("status", "dev-cluster").out; strings.Contains(out, "remaining:") {
+		t.Errorf("an estimate without a bootstrap that runs:\n%s", out)
+	}
+}
+
+// recordRun records a run, for estimates.
+func (a adm) recordRun(k history.Kind) {
+	a.Helper()
+	err := history.Append(a.home, history.Run{Kind: k, Phases: []history.Phase{{Name: v1alpha1.BootstrapProvisioningMachines, Seconds: 600}, {Name: v1alpha1.BootstrapInstallingAddons, Seconds: 60}}})
+	if err != nil {
+		a.Fatal(err)
 	}
 }
 

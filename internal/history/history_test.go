@@ -80,6 +80,30 @@ func TestEstimatesAreOfRunsOfTheSameKind(t *testing.T) {
 	}
 }
 
+func TestWhatRemainsIsTheRestOfEarlierRuns(t *testing.T) {
+	rehearsed := KindOf(ha.Provider, ha.Topology, true, "")
+	three := []Run{run(ha, 4, 10), run(rehearsed, 90, 90), run(ha, 6, 12), run(ha, 9, 8)}
+	for reason, c := range map[string]struct {
+		runs []Run
+		now  Phase
+		want *Remaining
+	}{
+		"nothing is recorded":      {nil, Phase{first, 1}, nil},
+		"only others are recorded": {three[1:2], Phase{first, 1}, nil},
+		"no run had the phase":     {three, Phase{v1alpha1.BootstrapPivoting, 1}, nil},
+		"in the first phase":       {three, Phase{first, 3}, &Remaining{Total: Estimate{v1alpha1.BootstrapReady, 14, 11, 15, 3}, Phases: []Estimate{{first, 3, 1, 6, 3}, {second, 10, 8, 12, 3}}}},
+		"longer than most":         {three, Phase{first, 8}, &Remaining{Total: Estimate{v1alpha1.BootstrapReady, 10, 9, 12, 3}, Phases: []Estimate{{first, 0, 0, 1, 3}, {second, 10, 8, 12, 3}}}},
+		"longer than all":          {three, Phase{second, 30}, &Remaining{Total: Estimate{v1alpha1.BootstrapReady, 0, 0, 0, 3}, Phases: []Estimate{{second, 0, 0, 0, 3}}, Overdue: true}},
+	} {
+		if diff := cmp.Diff(c.want, NewRemaining(c.runs, ha, c.now)); diff != "" {
+			t.Errorf("%s: %s", reason, diff)
+		}
+	}
+	if three[0].Phases[0].Seconds != 4 {
+		t.Error("the record was changed")
+	}
+}
+
 func TestOldRunsDoNotCount(t *testing.T) {
 	runs := []Run{run(ha, 1000)}
 	for range most {

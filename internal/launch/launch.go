@@ -23,6 +23,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/teardown"
+	"github.com/butlerdotdev/butler/internal/timeline"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 	"github.com/butlerdotdev/butler/provider"
@@ -185,7 +186,7 @@ func (l *Launch) create(o *operation.Operation, known *v1alpha1.ClusterBootstrap
 		return err
 	}
 	if known == nil {
-		err = l.confirmCreation(o, secret, resolved)
+		err = l.begin(o, secret, resolved)
 	} else {
 		err = l.confirmChange(o, known)
 	}
@@ -213,6 +214,14 @@ func (l *Launch) create(o *operation.Operation, known *v1alpha1.ClusterBootstrap
 	moved := here && o.InCharge() == operation.ClusterPlane
 	l.Ready(moved || !wasReady(known, generation))
 	return nil
+}
+
+// begin begins a new cluster, and its record, once the user has confirmed it.
+func (l *Launch) begin(o *operation.Operation, secret *corev1.Secret, resolved bootstrap.Plan) error {
+	if err := l.confirmCreation(o, secret, resolved); err != nil {
+		return err
+	}
+	return timeline.Remove(o.TimelineFile())
 }
 
 // startControllers starts the controllers of the local plane, and installs them first

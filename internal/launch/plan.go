@@ -4,7 +4,6 @@
 package launch
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,11 +106,7 @@ func sources(addons []addon.Addon) (out []string) {
 
 // kind is what earlier runs have to have in common with this one.
 func (l *Launch) kind() history.Kind {
-	k := history.Kind{Provider: l.Provider.Type, Topology: l.Manifest.Cluster.Spec.Cluster.Topology}
-	if l.Workspace.Rehearsal {
-		k.Profile = cmp.Or(l.Setup.Profile, "simulated")
-	}
-	return k
+	return history.KindOf(l.Provider.Type, l.Manifest.Cluster.Spec.Cluster.Topology, l.Workspace.Rehearsal, l.Setup.Profile)
 }
 
 // estimate fills in how long earlier runs took.

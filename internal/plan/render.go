@@ -287,13 +287,14 @@ func (w *page) times(p Plan) {
 		w.row("time", "no run recorded")
 		return
 	}
-	w.row("time", fmt.Sprintf("%s, of %s", spread(*p.Total), count(int64(p.Total.Runs), "recorded run")))
+	w.row("time", fmt.Sprintf("%s, of %s", Spread(*p.Total), count(int64(p.Total.Runs), "recorded run")))
 	for _, e := range p.Times {
-		w.line("  %-22s %s", e.Phase, spread(e))
+		w.line("  %-22s %s", e.Phase, Spread(e))
 	}
 }
 
-func spread(e history.Estimate) string {
+// Spread returns an estimate as text: the median, and the least and the most if they differ.
+func Spread(e history.Estimate) string {
 	text := seconds(e.Median)
 	if seconds(e.Least) != seconds(e.Most) {
 		text += fmt.Sprintf(" (%s to %s)", seconds(e.Least), seconds(e.Most))

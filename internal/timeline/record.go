@@ -53,6 +53,14 @@ func NewRecorder(path string) (*Recorder, error) {
 	return r, err
 }
 
+// Remove removes the record of a cluster that is to be created again, if there is one.
+func Remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the record of the run before: %w", err)
+	}
+	return nil
+}
+
 // See records what has changed in a ClusterBootstrap since the last call.
 func (r *Recorder) See(cb *v1alpha1.ClusterBootstrap, now time.Time) error {
 	var news []Entry

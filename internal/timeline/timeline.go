@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/history"
 )
 
 // Timeline is one run.
@@ -70,6 +71,21 @@ func namesOf(all []Entry, kind Kind) (out []string) {
 		}
 	}
 	return out
+}
+
+// Phases returns how long the bootstrap was in each phase, the present one last.
+func (t Timeline) Phases() []history.Phase {
+	var s history.Stopwatch
+	for _, r := range t.Rows {
+		if r.Kind != KindPhase {
+			continue
+		}
+		for _, span := range r.Spans {
+			s.See(v1alpha1.ClusterBootstrapPhase(span.State), span.Begin)
+		}
+		s.See(v1alpha1.BootstrapReady, t.End)
+	}
+	return s.Phases()
 }
 
 func (t Timeline) spans(all []Entry, kind Kind, name string) (out []Span) {

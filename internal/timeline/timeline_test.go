@@ -8,14 +8,17 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/history"
 )
 
 var begin = time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
@@ -47,6 +50,23 @@ func TestCriticalPathIsWhatTheRunWaitedFor(t *testing.T) {
 	for name, want := range map[string]bool{"cp-0 Pending": true, "cp-0 Creating": true, "a Installing": true, "b Installing": true, "b Pending": false, "c Installing": false} {
 		if critical[name] != want {
 			t.Errorf("%s: critical %t, want %t", name, critical[name], want)
+		}
+	}
+}
+
+func TestPhasesAreAddedUp(t *testing.T) {
+	const machines, addons = v1alpha1.BootstrapProvisioningMachines, v1alpha1.BootstrapInstallingAddons
+	again := append(run()[:12:12], Entry{at(16), KindPhase, "", string(machines)}, Entry{at(18), KindPhase, "", string(addons)})
+	for reason, c := range map[string]struct {
+		entries []Entry
+		want    []history.Phase
+	}{
+		"nothing is recorded":       {nil, nil},
+		"it is Ready":               {run(), []history.Phase{{Name: machines, Seconds: 10}, {Name: addons, Seconds: 10}}},
+		"a phase was entered again": {again, []history.Phase{{Name: machines, Seconds: 12}, {Name: addons, Seconds: 8}}},
+	} {
+		if diff := cmp.Diff(c.want, New("dev", c.entries, at(20)).Phases()); diff != "" {
+			t.Errorf("%s: %s", reason, diff)
 		}
 	}
 }
@@ -108,7 +128,16 @@ func TestRecordSurvivesARestart(t *testing.T) {
 }
 
 func TestNoRecordIsNoTimeline(t *testing.T) {
-	got, err := Read(filepath.Join(t.TempDir(), "none"))
+	path := filepath.Join(t.TempDir(), "none")
+	if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // also if there is none
+		if err := Remove(path); err != nil {
+			t.Error(err)
+		}
+	}
+	got, err := Read(path)
 	if line := New("dev", got, at(1)); err != nil || len(line.Rows) != 0 {
 		t.Errorf("%+v, %v", line, err)
 	}

@@ -74,8 +74,17 @@ func (w Workspace) Open(ctx context.Context, o OpenOptions) (Plane, error) {
 // reading marks holders of a plane that release it in a moment.
 const reading = "butleradm (reading)"
 
-// OnlyReads reports whether the holder of a plane releases it in a moment.
-func OnlyReads(h lock.Holder) bool { return strings.HasPrefix(h.Name, reading) }
+// onlyReads reports whether the holder of a plane releases it in a moment.
+func onlyReads(h lock.Holder) bool { return strings.HasPrefix(h.Name, reading) }
+
+// Holder names the process that works on the cluster; it is empty if none does.
+func (w Workspace) Holder() string {
+	h, held := lock.Held(w.PlaneDir())
+	if !held || onlyReads(h) {
+		return ""
+	}
+	return h.Name
+}
 
 // OpenPlane starts a plane with the kinds of this project. It waits for
 // a process that only reads.
@@ -100,7 +109,7 @@ func startPlane(ctx context.Context, o plane.Options) (*plane.Plane, error) {
 	defer tick.Stop()
 	for {
 		p, err := plane.Start(ctx, o)
-		if h, held := lock.Held(o.Dir); !errors.Is(err, lock.ErrHeld) || held && !OnlyReads(h) {
+		if h, held := lock.Held(o.Dir); !errors.Is(err, lock.ErrHeld) || held && !onlyReads(h) {
 			return p, err
 		}
 		select {

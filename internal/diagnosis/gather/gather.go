@@ -17,7 +17,6 @@ import (
 	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/deployed"
 	"github.com/butlerdotdev/butler/internal/diagnosis"
-	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/selfhosted"
 	"github.com/butlerdotdev/butler/internal/sim"
 	"github.com/butlerdotdev/butler/internal/workspace"
@@ -39,9 +38,7 @@ type gatherer struct {
 // itself; an error is one of this machine.
 func Facts(ctx context.Context, w workspace.Workspace) (diagnosis.Facts, error) {
 	g := &gatherer{Workspace: w, facts: diagnosis.Facts{Cluster: w.Name, Rehearsal: w.Rehearsal, Time: time.Now()}}
-	if h, held := lock.Held(w.PlaneDir()); held && !workspace.OnlyReads(h) {
-		g.facts.Plane.Holder = h.Name
-	}
+	g.facts.Plane.Holder = w.Holder()
 	if w.Rehearsal {
 		_, _, running := sim.Running(w.SimDir())
 		g.facts.Plane.SimulatorStopped = !running
