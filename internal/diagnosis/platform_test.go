@@ -180,7 +180,9 @@ func (s *site) meet(t *testing.T, row diagnosistest.Row) {
 		c.run()
 		c.await(c.runs)
 	}
-	must(t, s.sim.Plan(t.Context(), row.On(s.Type, c.boot.Name+"-cp-0")))
+	machine := c.boot.Name + "-cp-0"
+	boots := s.sim.Boots(machine)
+	must(t, s.sim.Plan(t.Context(), row.On(s.Type, machine)))
 	switch row.Stage {
 	case diagnosistest.Create:
 		c.run()
@@ -189,7 +191,14 @@ func (s *site) meet(t *testing.T, row diagnosistest.Row) {
 	default: // the plan alone makes the difference
 	}
 	c.ahead.Store(int64(row.Ahead))
-	c.demand(row)
+	if cause := row.CauseOn(s.Type); cause == "" {
+		c.await(func(f diagnosis.Facts) bool {
+			again := row.Fault.Kind == fault.Drain || s.sim.Boots(machine) > boots // a drain may migrate it
+			return s.sim.Happened() && again && c.runs(f)
+		})
+	} else {
+		c.demand(row, cause)
+	}
 	must(t, s.sim.Plan(t.Context()))
 }
 
@@ -255,14 +264,9 @@ func (c *cluster) runs(f diagnosis.Facts) bool {
 		})
 }
 
-// demand waits for the cause. Without one, the machine has to run.
-func (c *cluster) demand(row diagnosistest.Row) {
+// demand waits for the cause.
+func (c *cluster) demand(row diagnosistest.Row, cause diagnosis.Cause) {
 	c.Helper()
-	cause := row.CauseOn(c.site.Type)
-	if cause == "" {
-		c.await(c.runs)
-		return
-	}
 	if row.Stage == diagnosistest.Run {
 		c.as = joined
 	}

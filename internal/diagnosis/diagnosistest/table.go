@@ -35,8 +35,8 @@ const (
 type Row struct {
 	Fault fault.Fault
 	Stage Stage
-	// Cause is that of all platforms but those of But. Empty means that the fault passes by
-	// itself and leaves nothing to explain.
+	// Cause is that of all platforms but those of But. Empty means that the platform starts the
+	// machine again, or moves it, which leaves nothing to explain.
 	Cause diagnosis.Cause
 	But   map[v1alpha1.ProviderType]diagnosis.Cause
 	// Other has another fault of the kind for platforms that the first one does not fit.
@@ -105,8 +105,9 @@ func Rows() []Row {
 		{Fault: fault.Fault{Kind: fault.SecondPlatform}, Stage: Run, Cause: diagnosis.OtherPlatform, Ahead: 5 * time.Minute},
 		{Fault: fault.Fault{Kind: fault.Hang}, Stage: Create, Cause: diagnosis.PlatformSilent},
 
-		// Harvester, AHV and Google Cloud start such a machine again.
-		{Fault: fault.Fault{Kind: fault.MachineDies, Machine: each, After: metav1.Duration{Duration: 2 * time.Second}}, Stage: Run, Cause: diagnosis.MachineLost, But: but{harvester: "", nutanix: "", gcp: "", azure: diagnosis.MachineFailed}, Ahead: 10 * time.Minute},
+		// All but Proxmox VE, where nothing does without HA, start such a machine again. One that
+		// ends within a second of its start would be a start that failed.
+		{Fault: fault.Fault{Kind: fault.MachineDies, Machine: each, After: metav1.Duration{Duration: 2 * time.Second}}, Stage: Run, Cause: diagnosis.MachineLost, But: but{harvester: "", nutanix: "", gcp: "", aws: "", azure: ""}, Ahead: 10 * time.Minute},
 		{Fault: fault.Fault{Kind: fault.Drain, Machine: each}, Stage: Run, Cause: ""},
 		{Fault: fault.Fault{Kind: fault.Clone, Machine: each}, Stage: Run, Cause: diagnosis.CopyOnPlatform},
 		{Fault: fault.Fault{Kind: fault.FailedTask, Verb: fault.Delete}, Stage: Delete, Cause: diagnosis.DeletionPending},

@@ -65,6 +65,12 @@ func (s *Simulator) Plan(ctx context.Context, faults ...fault.Fault) error {
 	return nil
 }
 
+// Happened reports whether all faults that Plan has set have happened.
+func (s *Simulator) Happened() bool {
+	all := s.faults.Tallies()
+	return len(all) > 0 && len(all[len(all)-1].Idle()) == 0
+}
+
 // cause has the simulator cause a fault until it is lifted.
 func (s *Simulator) cause(ctx context.Context, one fault.Fault) (lift func(), err error) {
 	if err := s.Plan(ctx, one); err != nil {

@@ -64,11 +64,12 @@ type Simulator struct {
 	mu       sync.Mutex
 	agents   map[string]bool
 	userData map[string]string // of the machines that have booted, by name
+	boots    map[string]int    // of machines, by name
 }
 
 // Start starts the platform and returns when it serves.
 func Start(ctx context.Context, o Options) (*Simulator, error) {
-	s := &Simulator{Network: network.New(), options: o, faults: fault.NewInjector(fault.Plan{}), agents: map[string]bool{}, userData: map[string]string{}}
+	s := &Simulator{Network: network.New(), options: o, faults: fault.NewInjector(fault.Plan{}), agents: map[string]bool{}, userData: map[string]string{}, boots: map[string]int{}}
 	path, err := built()
 	if err != nil {
 		return nil, err
@@ -106,6 +107,7 @@ func (s *Simulator) openDatacenter(o Options) (*datacenter.Datacenter, error) {
 func (s *Simulator) boot(ctx context.Context, m datacenter.Machine) error {
 	s.mu.Lock()
 	s.userData[m.Name] = string(m.UserData)
+	s.boots[m.Name]++
 	s.mu.Unlock()
 	<-ctx.Done()
 	return nil
@@ -118,6 +120,13 @@ func (s *Simulator) UserData(name string) (string, bool) {
 	defer s.mu.Unlock()
 	text, booted := s.userData[name]
 	return text, booted
+}
+
+// Boots returns how often the machine of a name has booted.
+func (s *Simulator) Boots(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.boots[name]
 }
 
 // Stop ends the platform and its machines.
