@@ -12,10 +12,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
 // shBlock is a block of shell commands on a page.
 var shBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
+
+// exampleFile is the manifest of a command line.
+var exampleFile = regexp.MustCompile(`configs/examples/\S+\.yaml`)
 
 // TestBlocksOfPagesRun runs the blocks that need no platform, as a reader would who copies them:
 // that of the README as it is, and every rehearsal of a guide, with the cluster removed afterwards.
@@ -31,7 +36,7 @@ func TestBlocksOfPagesRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, block := range shBlock.FindAllSubmatch(data, -1) {
-			if script := runnable(string(block[1])); script != "" {
+			if script := runnable(t, string(block[1])); script != "" {
 				ran++
 				t.Run(filepath.Base(page), func(t *testing.T) { runBlock(t, script) })
 			}
@@ -44,14 +49,20 @@ func TestBlocksOfPagesRun(t *testing.T) {
 
 // runnable is the script of a block that begins with a rehearsal, or nothing. A guide's block
 // is followed by what ends it.
-func runnable(block string) string {
+func runnable(t *testing.T, block string) string {
+	t.Helper()
 	block = strings.TrimPrefix(block, "make build\n")
 	first, _, _ := strings.Cut(block, "\n")
 	if !strings.Contains(first, "bootstrap") || !strings.Contains(first, "--rehearse") || !strings.Contains(first, "configs/examples/") {
 		return ""
 	}
 	if !strings.Contains(block, "destroy") {
-		block += "butleradm destroy butler-mgmt --yes\nbutleradm sim stop butler-mgmt\n"
+		m, err := manifest.Load("../../" + exampleFile.FindString(first))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster := m.Cluster.Spec.Cluster.Name
+		block += "butleradm destroy " + cluster + " --yes\nbutleradm sim stop " + cluster + "\n"
 	}
 	return strings.ReplaceAll(block, "bin/butleradm", "butleradm")
 }
