@@ -5,6 +5,7 @@ package bootstrap
 
 import (
 	"context"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,6 +22,8 @@ type NodeView struct {
 	Error string
 	// Services are those that the node does not work without and that are not up.
 	Services []talos.Service
+	// Has are the IDs of all services that the node does not work without.
+	Has []string
 }
 
 // NodeLog is the end of the log of a service of a node, or why it could not be read.
@@ -36,10 +39,7 @@ const logLines = 500
 // Logs reads the logs of the essential services of the nodes. ViewNodes comes before.
 func (s *Session) Logs(ctx context.Context, views []NodeView) (out []NodeLog) {
 	for _, v := range views {
-		for _, id := range essential {
-			if v.State != talos.StateConfigured {
-				continue
-			}
+		for _, id := range v.Has {
 			ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 			text, err := s.access.client.Logs(ctx, v.Address, id, logLines)
 			cancel()
@@ -91,8 +91,9 @@ func (v *NodeView) ask(ctx context.Context, client *talos.Client) {
 	if err != nil {
 		v.State, v.Error = talos.StateUnreachable, step.Stable(err)
 	}
-	for _, service := range all {
-		if isEssential(service) && !service.Up() {
+	for _, service := range slices.DeleteFunc(all, func(s talos.Service) bool { return !isEssential(s) }) {
+		v.Has = append(v.Has, service.ID)
+		if !service.Up() {
 			v.Services = append(v.Services, service)
 		}
 	}

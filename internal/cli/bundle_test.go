@@ -26,6 +26,7 @@ func (a adm) expectBundleWithout(secrets canaries, cluster string) {
 			a.Errorf("the bundle has no %s", name)
 		}
 	}
+	a.expectLogsOfTalos(files)
 	for name, text := range files {
 		secrets.expectNoneIn(a.T, "the bundle's "+name, text)
 	}
@@ -38,6 +39,23 @@ func (a adm) expectBundleWithout(secrets canaries, cluster string) {
 	}
 	if out := a.ok("status", cluster, "-o", "wide").out; !strings.Contains(out, "phases:    ") || !strings.Contains(out, "valid:     kubeconfig until ") || !strings.Contains(out, "ID ON THE PLATFORM") {
 		a.Errorf("status says:\n%s", out)
+	}
+}
+
+// expectLogsOfTalos demands the logs of all services that nodes have, and no failure to read one.
+func (a adm) expectLogsOfTalos(files map[string][]byte) {
+	a.Helper()
+	read := map[string]int{}
+	for name, text := range files {
+		if _, file, is := strings.Cut(name, "/talos/"); is {
+			read[strings.TrimSuffix(file[strings.LastIndex(file, "-")+1:], ".log")]++
+			if strings.Contains(string(text), "read the log of") || len(text) == 0 {
+				a.Errorf("%s: %q", name, text)
+			}
+		}
+	}
+	if read["kubelet"] != 6 || read["machined"] != 6 || read["etcd"] != 3 {
+		a.Errorf("logs of services: %v", read)
 	}
 }
 

@@ -62,6 +62,7 @@ func readable(method string) bool {
 	return slices.Contains([]string{
 		"/machine.MachineService/EtcdMemberList",
 		"/machine.MachineService/Hostname",
+		"/machine.MachineService/Logs",
 		"/machine.MachineService/ServiceList",
 		"/machine.MachineService/Version",
 		"/storage.StorageService/Disks",

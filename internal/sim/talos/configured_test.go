@@ -8,12 +8,14 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	clientconfig "github.com/siderolabs/talos/pkg/machinery/client/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/generate/secrets"
 	"github.com/siderolabs/talos/pkg/machinery/role"
@@ -278,5 +280,41 @@ func TestClientIsBoundedByContext(t *testing.T) {
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %s", took)
+	}
+}
+
+func TestLogsOfServicesAreStreamed(t *testing.T) {
+	s := newSite(t, simtalos.Options{})
+	m := s.powerOn(t, "cp-0")
+	s.configure(t, m, talos.ControlPlane)
+	address := m.Address.Addr().String()
+	var text []byte
+	var err error
+	eventually(t, func(ctx context.Context) bool {
+		text, err = s.client.Logs(ctx, address, "kubelet", 500)
+		return err == nil && string(text) == "Started task kubelet\nHealth check successful\n"
+	}, func() any { return fmt.Sprintf("kubelet: %q, %v", text, err) })
+	if text, err := s.client.Logs(t.Context(), address, "machined", 500); err != nil || !strings.Contains(string(text), "[talos] service[kubelet](Running): Started task kubelet\n") {
+		t.Errorf("machined: %q, %v", text, err)
+	}
+	if text, err := s.client.Logs(t.Context(), address, "kubelet", 1); err != nil || string(text) != "Health check successful\n" {
+		t.Errorf("the last line: %q, %v", text, err)
+	}
+	for _, id := range []string{"etcd", "none"} { // etcd was not bootstrapped
+		if text, err := s.client.Logs(t.Context(), address, id, 500); err == nil || !strings.Contains(err.Error(), "was not registered") {
+			t.Errorf("%s: %q, %v", id, text, err)
+		}
+	}
+	api := machine.NewMachineServiceClient(s.connect(t, address, role.Reader))
+	for request, want := range map[*machine.LogsRequest]codes.Code{
+		{Namespace: "system", Id: "kubelet", TailLines: -1}:              codes.OK,
+		{Namespace: "k8s.io", Id: "kube-system/kube-apiserver-cp-0"}:     codes.Unimplemented,
+		{Namespace: "system", Id: "kubelet", TailLines: 0, Follow: true}: codes.Unimplemented,
+	} {
+		stream, err := api.Logs(t.Context(), request)
+		check(t, err)
+		if _, err := stream.Recv(); status.Code(err) != want {
+			t.Errorf("%v: %v, want %v", request, err, want)
+		}
 	}
 }
