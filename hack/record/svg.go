@@ -92,11 +92,12 @@ func lines(out *strings.Builder, frames []frame) map[string]string {
 func draw(line []cell) string {
 	out := &strings.Builder{}
 	for i := 0; i < len(line); {
-		end := i + 1
-		text := line[i].text
+		end := i
+		run := &strings.Builder{}
 		for ; end < len(line) && line[end].look == line[i].look; end++ {
-			text += line[end].text
+			run.WriteString(line[end].text)
 		}
+		text := run.String()
 		if seen := strings.TrimSpace(text); seen != "" {
 			at := i + strings.Index(text, seen) // what is before it is spaces
 			fmt.Fprintf(out, `<tspan x="%.1f" textLength="%.1f"%s>%s</tspan>`, float64(at)*charWidth, float64(ansi.StringWidth(seen))*charWidth, attributes(line[i].look), escaped(seen))

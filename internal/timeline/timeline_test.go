@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func TestCriticalPathIsWhatTheRunWaitedFor(t *testing.T) {
 
 func TestPhasesAreAddedUp(t *testing.T) {
 	const machines, addons = v1alpha1.BootstrapProvisioningMachines, v1alpha1.BootstrapInstallingAddons
-	again := append(run()[:12:12], Entry{at(16), KindPhase, "", string(machines)}, Entry{at(18), KindPhase, "", string(addons)})
+	again := slices.Concat(run()[:12], []Entry{{at(16), KindPhase, "", string(machines)}, {at(18), KindPhase, "", string(addons)}})
 	for reason, c := range map[string]struct {
 		entries []Entry
 		want    []history.Phase

@@ -63,8 +63,9 @@ func count(s State) (done, all int) {
 		return number(s.Machines, func(m v1alpha1.BootstrapMachineStatus) bool { return m.Ready })
 	case v1alpha1.BootstrapInstallingAddons:
 		return readyAddons(s.Addons), len(s.Addons)
+	default:
+		return 0, 0
 	}
-	return 0, 0
 }
 
 func readyAddons(all []v1alpha1.BootstrapAddonStatus) int {
