@@ -41,6 +41,7 @@ func openControl(faults *fault.Injector, ready prepare, a *audit.Auditor, log *s
 	mux.HandleFunc("GET "+secret+"/faults", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(faults.Tallies()) // the caller may be gone
 	})
+	mux.HandleFunc("PUT "+secret+"/desired", func(w http.ResponseWriter, r *http.Request) { raiseDesired(w, r, a) })
 	mux.HandleFunc("GET "+secret+"/objects", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(a.Left()) // the caller may be gone
 	})
@@ -65,6 +66,15 @@ func replaceFaults(w http.ResponseWriter, r *http.Request, faults *fault.Injecto
 		return
 	}
 	faults.Replace(plan)
+}
+
+func raiseDesired(w http.ResponseWriter, r *http.Request, a *audit.Auditor) {
+	var desired []audit.Desired
+	if err := json.NewDecoder(r.Body).Decode(&desired); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	a.Raise(desired)
 }
 
 // SetFaults has another fault plan hold, from now on, for the platform that runs in

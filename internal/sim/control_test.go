@@ -66,6 +66,38 @@ func TestPlatformThatRunsIsReportedAndAsked(t *testing.T) {
 	p.end()
 }
 
+// TestPlatformThatRunsExpectsMoreMachinesWithoutARestart: to end the platform would end this
+// process.
+func TestPlatformThatRunsExpectsMoreMachinesWithoutARestart(t *testing.T) {
+	ctrl.SetLogger(logr.Discard())
+	dir := t.TempDir()
+	setup := func(machines int) sim.Setup {
+		return sim.Setup{BootCommand: "/bin/true", Seed: sim.Seed{Subnet: "10.78.0.0/24", Desired: []audit.Desired{{Cluster: "dev", Machines: machines}}}}
+	}
+	p := start(t, dir, setup(1))
+	for _, machines := range []int{2, 1} {
+		i, err := sim.Ensure(t.Context(), dir, "/does/not/exist", v1alpha1.ProviderHarvester, setup(machines))
+		if err != nil || i.PID != p.info.PID {
+			t.Fatalf("%d: %+v, %v", machines, i, err)
+		}
+	}
+	for i, name := range []string{"first", "second"} {
+		p.create(name)
+		p.tag(name, fmt.Sprintf("o%d", i))
+	}
+	eventually(t, "what is there", func() error {
+		left, err := sim.Left(t.Context(), dir)
+		if err != nil || len(left) != 2 {
+			return fmt.Errorf("%+v, %w", left, err)
+		}
+		return nil
+	})
+	if violations, err := sim.Violations(dir); err != nil || len(violations) != 0 {
+		t.Errorf("violations: %v, %v", violations, err)
+	}
+	p.end()
+}
+
 // tag gives a machine an owner, as the platform's administrator.
 func (p *platform) tag(name, owner string) {
 	p.t.Helper()

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 	"github.com/butlerdotdev/butler/internal/lock"
 	"github.com/butlerdotdev/butler/internal/plane"
+	"github.com/butlerdotdev/butler/internal/sim/audit"
 )
 
 // Running returns how to reach the simulated platform in dir, and which process
@@ -52,15 +54,23 @@ func settled(ctx context.Context, dir string) (Info, bool, error) {
 
 // Ensure makes the platform in dir run with this setup, as a process that
 // outlives the caller. One that runs with another one is started again; what
-// it holds stays.
+// it holds stays. One that is to expect more machines, and nothing else, is not.
 func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Setup) (Info, error) {
 	i, running, err := settled(ctx, dir)
 	if err != nil {
 		return Info{}, err
 	}
+	known, err := lastSetup(dir)
+	if err != nil {
+		return Info{}, err
+	}
+	s.Seed.Desired = audit.Raised(known.Seed.Desired, s.Seed.Desired)
 	if running {
-		if i.Provider == p && reflect.DeepEqual(i.Setup, s) {
+		if i.Setup.Seed.Desired = known.Seed.Desired; i.Provider == p && reflect.DeepEqual(i.Setup, s) {
 			return i, nil
+		}
+		if i.Provider == p && isLarger(i.Setup, s) {
+			return i, expect(ctx, dir, s)
 		}
 		if err := Stop(ctx, dir); err != nil {
 			return Info{}, err
@@ -76,15 +86,56 @@ func Resume(ctx context.Context, dir, executable string, p v1alpha1.ProviderType
 	if err != nil || running {
 		return i, err
 	}
-	var s Setup
+	if _, err := os.Stat(setupPath(dir)); err != nil {
+		return Info{}, fmt.Errorf("find out what the simulated platform was started with: %w", err)
+	}
+	s, err := lastSetup(dir)
+	if err != nil {
+		return Info{}, err
+	}
+	return launch(ctx, dir, executable, p, s)
+}
+
+// lastSetup is what the platform in dir was last started with; nothing, if it never was.
+func lastSetup(dir string) (s Setup, err error) {
 	data, err := os.ReadFile(setupPath(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return s, nil
+	}
 	if err == nil {
 		err = json.Unmarshal(data, &s)
 	}
 	if err != nil {
-		return Info{}, fmt.Errorf("find out what the simulated platform was started with: %w", err)
+		return s, fmt.Errorf("find out what the simulated platform was started with: %w", err)
 	}
-	return launch(ctx, dir, executable, p, s)
+	return s, nil
+}
+
+// isLarger reports whether two setups differ in the number of machines alone.
+func isLarger(known, s Setup) bool {
+	known.Seed.Desired = s.Seed.Desired
+	return reflect.DeepEqual(known, s)
+}
+
+// expect makes the platform that runs in dir expect as many machines as a setup has, also
+// when it is started again.
+func expect(ctx context.Context, dir string, s Setup) error {
+	desired, err := json.Marshal(s.Seed.Desired)
+	if err != nil {
+		return err
+	}
+	if _, err := ask(ctx, dir, http.MethodPut, "/desired", desired); err != nil {
+		return err
+	}
+	return writeSetup(dir, s)
+}
+
+func writeSetup(dir string, s Setup) error {
+	setup, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return plane.WriteFile(setupPath(dir), setup)
 }
 
 func setupPath(dir string) string { return filepath.Join(dir, "setup.json") }
@@ -93,11 +144,7 @@ func launch(ctx context.Context, dir, executable string, p v1alpha1.ProviderType
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Info{}, err
 	}
-	setup, err := json.Marshal(s)
-	if err != nil {
-		return Info{}, err
-	}
-	if err := plane.WriteFile(setupPath(dir), setup); err != nil {
+	if err := writeSetup(dir, s); err != nil {
 		return Info{}, err
 	}
 	log, err := os.OpenFile(filepath.Join(dir, "sim.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)

@@ -27,7 +27,7 @@ type Invariant string
 
 // The invariants.
 const (
-	WithinDesired Invariant = "machines-within-desired" // no more machines than the manifest has
+	WithinDesired Invariant = "machines-within-desired" // no more machines than the manifest has, or had
 	OneOwner      Invariant = "one-owner"               // no two machines with one owner id
 	OneAddress    Invariant = "one-address"             // no two machines with one address, none with a shared one
 	OneBootstrap  Invariant = "one-etcd-bootstrap"      // etcd of a cluster begins once
@@ -42,7 +42,7 @@ type Violation struct {
 	Message   string    `json:"message"`
 }
 
-// Desired is how many machines a manifest has for a cluster.
+// Desired is how many machines a manifest has for a cluster, or had when it had most.
 type Desired struct {
 	Cluster  string `json:"cluster"`
 	Machines int    `json:"machines"`

@@ -246,6 +246,25 @@ func TestWhatIsLeftIsReported(t *testing.T) {
 	}
 }
 
+// TestMoreMachinesAreAllowedOnceTheManifestHasMore: a manifest with fewer again changes nothing.
+func TestMoreMachinesAreAllowedOnceTheManifestHasMore(t *testing.T) {
+	dir := t.TempDir()
+	a := open(t, dir)
+	for _, machines := range []int{3, 1} {
+		a.Raise([]audit.Desired{{Cluster: "dev", Machines: machines}})
+	}
+	for _, id := range []string{"1", "2", "3"} {
+		a.Seen(machine("m"+id, "o"+id))
+	}
+	if all := found(t, dir); len(all) != 0 {
+		t.Errorf("%v", all)
+	}
+	a.Seen(machine("m4", "o4"))
+	if diff := cmp.Diff([]audit.Invariant{audit.WithinDesired}, found(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestNothingIsAuditedWithoutAnAuditor(t *testing.T) {
 	var none *audit.Auditor
 	for _, f := range feeds() {

@@ -117,6 +117,31 @@ func (a *Auditor) checkNumber(o Object) {
 	}
 }
 
+// Raise lets the clusters have at least as many machines as these: their manifests were changed.
+// A number never falls, since machines that are removed exist for a while.
+func (a *Auditor) Raise(desired []Desired) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.options.Desired = Raised(a.options.Desired, desired)
+}
+
+// Raised returns the larger of both numbers of machines for each cluster.
+func Raised(known, wanted []Desired) []Desired {
+	out := slices.Clone(wanted)
+	for _, k := range known {
+		i := slices.IndexFunc(out, func(d Desired) bool { return d.Cluster == k.Cluster })
+		if i < 0 {
+			out = append(out, k)
+			continue
+		}
+		out[i].Machines = max(out[i].Machines, k.Machines)
+	}
+	return out
+}
+
 // desired is what is known of a cluster; without a name, of the only one.
 func (a *Auditor) desired(cluster string) (Desired, bool) {
 	all := a.options.Desired
