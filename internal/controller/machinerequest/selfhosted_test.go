@@ -60,6 +60,36 @@ func TestAClusterThatManagesItselfDeletesTheMachineAloneThatItReplaces(t *testin
 	}
 }
 
+// TestAClusterThatManagesItselfDeletesWorkersThatItDoesNotHaveAnyMore deletes a control plane and
+// two workers, of which the status has one.
+func TestAClusterThatManagesItselfDeletesWorkersThatItDoesNotHaveAnyMore(t *testing.T) {
+	w := newFixture(t, inmemory.Options{})
+	w.Configure()
+	cb := w.bootstrap(false)
+	w.annotate(cb, v1alpha1.AnnotationPlane, v1alpha1.PlaneSelf)
+	as := func(role v1alpha1.MachineRole) func(*v1alpha1.MachineRequest) {
+		return func(r *v1alpha1.MachineRequest) { r.Spec.Role = role }
+	}
+	first := w.request("mgmt-cp-0", ofBootstrap, as(v1alpha1.RoleControlPlane))
+	stays, goes := w.request("mgmt-w-0", ofBootstrap, as(v1alpha1.RoleWorker)), w.request("mgmt-w-1", ofBootstrap, as(v1alpha1.RoleWorker))
+	for _, r := range []*v1alpha1.MachineRequest{first, stays, goes} {
+		w.phase(r, v1alpha1.MachineRunning)
+		w.Must(w.Delete(w.Context(), r))
+	}
+	for _, r := range []*v1alpha1.MachineRequest{first, stays, goes} {
+		w.reason(r, "SelfHosted")
+	}
+	base := cb.DeepCopy()
+	cb.Status.Machines = []v1alpha1.BootstrapMachineStatus{{Name: "mgmt-w-0", Role: v1alpha1.RoleWorker, Phase: v1alpha1.MachineRunning}}
+	cb.Status.Phase = v1alpha1.BootstrapReady
+	w.Must(w.Status().Patch(w.Context(), cb, client.MergeFrom(base)))
+	w.Gone(goes)
+	w.machines(2)
+	for _, r := range []*v1alpha1.MachineRequest{first, stays} {
+		w.reason(r, "SelfHosted")
+	}
+}
+
 func TestWhatIsGoneIsReleasedOnAClusterThatManagesItself(t *testing.T) {
 	w := newFixture(t, inmemory.Options{})
 	w.Configure()

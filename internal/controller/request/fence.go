@@ -32,7 +32,7 @@ func (f Fence) Holds(ctx context.Context, o client.Object) (bool, error) {
 
 // find returns the ClusterBootstrap of a request from the first reader that has
 // it, nil if none has.
-func find(ctx context.Context, o client.Object, from ...client.Reader) (client.Object, error) {
+func find(ctx context.Context, o client.Object, from ...client.Reader) (*v1alpha1.ClusterBootstrap, error) {
 	name, ok := BootstrapOf(o)
 	if !ok {
 		return nil, nil
@@ -69,12 +69,21 @@ func IndexBootstrap(ctx context.Context, i client.FieldIndexer, kind client.Obje
 }
 
 // FenceMoved lets a ClusterBootstrap pass if it has changed what may be done about
-// its requests: with its fence, with the plane, or with a replacement.
+// its requests: with its fence, with the plane, with a replacement, or with the number of its
+// machines.
 func FenceMoved() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations()
 		return v1alpha1.Fenced(e.ObjectOld) != v1alpha1.Fenced(e.ObjectNew) ||
 			before[v1alpha1.AnnotationPlane] != after[v1alpha1.AnnotationPlane] ||
-			before[v1alpha1.AnnotationReplacing] != after[v1alpha1.AnnotationReplacing]
+			before[v1alpha1.AnnotationReplacing] != after[v1alpha1.AnnotationReplacing] ||
+			machinesOf(e.ObjectOld) != machinesOf(e.ObjectNew)
 	}}
+}
+
+func machinesOf(o client.Object) int {
+	if cb, ok := o.(*v1alpha1.ClusterBootstrap); ok {
+		return len(cb.Status.Machines)
+	}
+	return 0
 }

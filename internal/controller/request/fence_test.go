@@ -22,6 +22,8 @@ func TestAFenceWithoutAReasonIsNone(t *testing.T) {
 	if v1alpha1.Fenced(none) || v1alpha1.Fenced(empty) || !v1alpha1.Fenced(fenced) {
 		t.Errorf("fenced: none %v, empty %v, with a reason %v", v1alpha1.Fenced(none), v1alpha1.Fenced(empty), v1alpha1.Fenced(fenced))
 	}
+	smaller := with(nil)
+	smaller.Status.Machines = []v1alpha1.BootstrapMachineStatus{{Name: "a"}}
 	moved := FenceMoved()
 	for reason, tc := range map[string]struct {
 		from, to *v1alpha1.ClusterBootstrap
@@ -33,6 +35,7 @@ func TestAFenceWithoutAReasonIsNone(t *testing.T) {
 		"it never was one":    {empty, none, false},
 		"the plane changes":   {none, with(map[string]string{v1alpha1.AnnotationPlane: v1alpha1.PlaneSelf}), true},
 		"a machine is to go":  {none, with(map[string]string{v1alpha1.AnnotationReplacing: "a 1"}), true},
+		"a machine is gone":   {smaller, none, true},
 		"a note is added":     {none, with(map[string]string{"example.com/note": "a"}), false},
 	} {
 		if got := moved.Update(event.UpdateEvent{ObjectOld: tc.from, ObjectNew: tc.to}); got != tc.want {
