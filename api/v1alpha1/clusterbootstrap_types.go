@@ -17,7 +17,8 @@ const (
 
 // NodePool is a set of equal machines.
 type NodePool struct {
-	// Replicas is the number of machines; 1 on a single node.
+	// Replicas is the number of machines; 1 on a single node. That of the workers of a cluster
+	// with topology ha can be changed while the cluster is Ready.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
 	Replicas int32 `json:"replicas"`
@@ -280,7 +281,7 @@ type ClusterBootstrapStatus struct {
 	// +optional
 	Machines []BootstrapMachineStatus `json:"machines,omitempty"`
 	// Allocations are the addresses that come from NetworkPools, where the network of the
-	// ProviderConfig is of mode ipam. They do not change.
+	// ProviderConfig is of mode ipam. They do not change; that of a worker goes with it.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=22
@@ -324,7 +325,7 @@ type ClusterBootstrapStatus struct {
 // +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.status.controlPlaneEndpoint`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must have at most 63 characters"
-// +kubebuilder:validation:XValidation:rule="self.spec.cluster == oldSelf.spec.cluster || !has(oldSelf.status) || !has(oldSelf.status.machines) || size(oldSelf.status.machines) == 0",message="spec.cluster is immutable once machines are requested"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.machines) || size(oldSelf.status.machines) == 0 || (self.spec.cluster.controlPlane == oldSelf.spec.cluster.controlPlane && has(self.spec.cluster.kubernetesVersion) == has(oldSelf.spec.cluster.kubernetesVersion) && (!has(self.spec.cluster.kubernetesVersion) || self.spec.cluster.kubernetesVersion == oldSelf.spec.cluster.kubernetesVersion) && has(self.spec.cluster.workers) == has(oldSelf.spec.cluster.workers) && (!has(self.spec.cluster.workers) || self.spec.cluster.workers.cpu == oldSelf.spec.cluster.workers.cpu && self.spec.cluster.workers.memoryMB == oldSelf.spec.cluster.workers.memoryMB && self.spec.cluster.workers.diskGB == oldSelf.spec.cluster.workers.diskGB && has(self.spec.cluster.workers.extraDisks) == has(oldSelf.spec.cluster.workers.extraDisks) && (!has(self.spec.cluster.workers.extraDisks) || self.spec.cluster.workers.extraDisks == oldSelf.spec.cluster.workers.extraDisks) && has(self.spec.cluster.workers.labels) == has(oldSelf.spec.cluster.workers.labels) && (!has(self.spec.cluster.workers.labels) || self.spec.cluster.workers.labels == oldSelf.spec.cluster.workers.labels) && (self.spec.cluster.workers.replicas == oldSelf.spec.cluster.workers.replicas || has(oldSelf.status.phase) && oldSelf.status.phase == 'Ready' && self.spec.cluster.topology == 'ha')))",message="spec.cluster is immutable once machines are requested, but for workers.replicas of a Ready cluster with topology ha"
 // +kubebuilder:validation:XValidation:rule="(self.spec.talos == oldSelf.spec.talos && self.spec.network.podCIDR == oldSelf.spec.network.podCIDR && self.spec.network.serviceCIDR == oldSelf.spec.network.serviceCIDR && has(self.spec.network.vip) == has(oldSelf.spec.network.vip) && (!has(self.spec.network.vip) || self.spec.network.vip == oldSelf.spec.network.vip) && has(self.spec.network.vipInterface) == has(oldSelf.spec.network.vipInterface) && (!has(self.spec.network.vipInterface) || self.spec.network.vipInterface == oldSelf.spec.network.vipInterface)) || !has(oldSelf.status) || !has(oldSelf.status.machines) || !oldSelf.status.machines.exists(m, (has(m.talosConfigured) && m.talosConfigured) || oldSelf.spec.provider in ['gcp', 'aws', 'azure'])",message="spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured, in a cloud once machines are requested"
 // +kubebuilder:validation:XValidation:rule="(self.spec.addons.controlPlaneHA.type == oldSelf.spec.addons.controlPlaneHA.type && self.spec.addons.controlPlaneHA.enabled == oldSelf.spec.addons.controlPlaneHA.enabled) || !has(oldSelf.status) || !has(oldSelf.status.machines) || !oldSelf.status.machines.exists(m, (has(m.talosConfigured) && m.talosConfigured) || oldSelf.spec.provider in ['gcp', 'aws', 'azure'])",message="type and enabled of spec.addons.controlPlaneHA are immutable once a machine is configured, in a cloud once machines are requested"
 // +kubebuilder:validation:XValidation:rule="(self.spec.addons.cni.type == oldSelf.spec.addons.cni.type && (self.spec.addons.storage.type == oldSelf.spec.addons.storage.type || self.spec.addons.storage.type == 'none')) || !has(oldSelf.status) || !has(oldSelf.status.machines) || !oldSelf.status.machines.exists(m, (has(m.talosConfigured) && m.talosConfigured) || oldSelf.spec.provider in ['gcp', 'aws', 'azure'])",message="type of spec.addons.cni and of spec.addons.storage is immutable once a machine is configured, in a cloud once machines are requested"

@@ -5,6 +5,7 @@ package crd_test
 
 const (
 	requested = "{phase: ProvisioningMachines, machines: [{name: a, role: control-plane, phase: Creating}]}"
+	running   = "{phase: Ready, machines: [{name: a, role: control-plane, phase: Running, talosConfigured: true, ready: true}]}"
 	taken     = "{phase: Failed, machines: [{name: a, role: control-plane, phase: Running, talosConfigured: true}]}"
 )
 
@@ -12,7 +13,7 @@ const (
 func updateRules() map[string]rule {
 	const (
 		frozen        = "spec is immutable once the machine is being created; delete the request and create a new one"
-		frozenCluster = "spec.cluster is immutable once machines are requested"
+		frozenCluster = "spec.cluster is immutable once machines are requested, but for workers.replicas of a Ready cluster with topology ha"
 		frozenConfig  = "spec.talos and podCIDR, serviceCIDR, vip and vipInterface of spec.network are immutable once a machine is configured, in a cloud once machines are requested"
 		frozenAddons  = "type of spec.addons.cni and of spec.addons.storage is immutable once a machine is configured, in a cloud once machines are requested"
 		elsewhere     = ": machines created there could no longer be found; create another ProviderConfig"
@@ -104,6 +105,34 @@ func updateRules() map[string]rule {
 		"cluster with machines": {
 			file: bootstrap, status: requested, accepted: fields{"spec.talos.version": "v1.9.3", "spec.network.vip": "10.40.0.201"},
 			refused: fields{"spec.cluster.controlPlane.cpu": "8"}, message: frozenCluster,
+		},
+		"workers of a cluster that is not Ready": {
+			file: bootstrap, status: taken, accepted: fields{"spec.paused": "true"},
+			refused: fields{"spec.cluster.workers.replicas": "5"}, message: frozenCluster,
+		},
+		"workers of a Ready cluster": {
+			file: bootstrap, status: running, accepted: fields{"spec.cluster.workers.replicas": "5"},
+			refused: fields{"spec.cluster.workers.replicas": "4", "spec.cluster.workers.memoryMB": "65536"}, message: frozenCluster,
+		},
+		"labels of the workers of a Ready cluster": {
+			file: bootstrap, status: running, accepted: fields{"spec.cluster.workers.replicas": "1"},
+			refused: fields{"spec.cluster.workers.labels": "{a: b}"}, message: frozenCluster,
+		},
+		"workers of a Ready cluster that go altogether": {
+			file: bootstrap, status: running, accepted: fields{},
+			refused: fields{"spec.cluster.workers": "null"}, message: frozenCluster,
+		},
+		"control planes of a Ready cluster": {
+			file: bootstrap, status: running, accepted: fields{},
+			refused: fields{"spec.cluster.controlPlane.replicas": "5"}, message: frozenCluster,
+		},
+		"Kubernetes of a Ready cluster": {
+			file: bootstrap, status: running, accepted: fields{},
+			refused: fields{"spec.cluster.kubernetesVersion": "v1.33.1"}, message: frozenCluster,
+		},
+		"workers of a Ready single node": {
+			file: singleNode, status: running, accepted: fields{"spec.paused": "true"},
+			refused: fields{"spec.cluster.workers": "{replicas: 2, cpu: 4, memoryMB: 8192, diskGB: 50}"}, message: frozenCluster,
 		},
 		"talos of a configured machine": {
 			file: bootstrap, status: taken, accepted: fields{"spec.network.loadBalancerPool.end": "10.40.0.251"},

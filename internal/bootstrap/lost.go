@@ -104,12 +104,7 @@ func isUnknown(r *v1alpha1.MachineRequest) bool {
 // tooFewNodes wants most of the nodes Ready, and the one that is to go not: the
 // word of the platform alone does not do.
 func (s *Session) tooFewNodes(nodes []corev1.Node, goes string) string {
-	ready := 0
-	for _, m := range s.Plan.Machines {
-		if isReadyNode(nodes, m.Name) {
-			ready++
-		}
-	}
+	ready := s.readyNodes(nodes)
 	switch all := len(s.Plan.Machines); {
 	case isReadyNode(nodes, goes):
 		return "its node is still Ready"
@@ -117,6 +112,16 @@ func (s *Session) tooFewNodes(nodes []corev1.Node, goes string) string {
 		return fmt.Sprintf("only %d of %d nodes are Ready, which may be more than the loss of a machine", ready, all)
 	}
 	return ""
+}
+
+// readyNodes counts the machines of the plan whose nodes are Ready.
+func (s *Session) readyNodes(nodes []corev1.Node) (ready int) {
+	for _, m := range s.Plan.Machines {
+		if isReadyNode(nodes, m.Name) {
+			ready++
+		}
+	}
+	return ready
 }
 
 // misjudged is the first machine whose node is Ready although its platform has lost

@@ -26,6 +26,12 @@ func requestMachines(ctx context.Context, s *Session) (*Obstacle, error) {
 	if err := s.keepNames(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.withholdMachines(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.findSurplus(ctx); err != nil {
+		return nil, err
+	}
 	statuses := make([]v1alpha1.BootstrapMachineStatus, len(s.Plan.Machines))
 	obstacles := make([]*Obstacle, len(s.Plan.Machines))
 	s.machines.before, s.machines.requests = s.Status.Machines, make([]*v1alpha1.MachineRequest, len(s.Plan.Machines))

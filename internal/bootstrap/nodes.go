@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -29,6 +30,12 @@ func awaitNodes(ctx context.Context, s *Session) (*Obstacle, error) {
 	}
 	if err == nil {
 		err = s.setProviderIDs(ctx, s.kubernetes.cluster.CoreV1().Nodes(), nodes)
+	}
+	if err == nil {
+		err = s.settleNodes(ctx, nodes)
+	}
+	if apierrors.IsConflict(err) {
+		return nil, err
 	}
 	if err != nil {
 		return &Obstacle{Reason: "WaitingForKubernetes", Message: "the new API server is not ready" + step.Because(err), Poll: true}, nil

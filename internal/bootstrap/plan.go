@@ -176,6 +176,17 @@ func machines(c v1alpha1.ClusterSpec) []Machine {
 	return all
 }
 
+// WorkerNames are the names that the workers of a new cluster get, by index. A cluster of an
+// earlier release may have others.
+func WorkerNames(c v1alpha1.ClusterSpec) (names []string) {
+	for _, m := range machines(c) {
+		if m.Role == v1alpha1.RoleWorker {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
 func pool(cluster, name string, role v1alpha1.MachineRole, p v1alpha1.NodePool, n int) (out []Machine) {
 	for i := range n {
 		out = append(out, Machine{Name: machineName(cluster, name, i), Role: role, Pool: p})

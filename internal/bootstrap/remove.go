@@ -70,8 +70,13 @@ func (s *Session) removeAll(ctx context.Context, list client.ObjectList) (left [
 }
 
 // own fills the list and picks what this bootstrap made.
-func (s *Session) own(ctx context.Context, list client.ObjectList) (out []client.Object, err error) {
-	err = s.Live.List(ctx, list, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelClusterBootstrap: s.Name})
+func (s *Session) own(ctx context.Context, list client.ObjectList) ([]client.Object, error) {
+	return s.ownBy(ctx, s.Live, list)
+}
+
+// ownBy is own with another reader, such as one of a cache.
+func (s *Session) ownBy(ctx context.Context, reader client.Reader, list client.ObjectList) (out []client.Object, err error) {
+	err = reader.List(ctx, list, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelClusterBootstrap: s.Name})
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,7 @@ func Steps() []Step {
 		{v1alpha1.BootstrapProvisioningMachines, prepareUserData},
 		{v1alpha1.BootstrapProvisioningMachines, requestMachines},
 		{v1alpha1.BootstrapProvisioningMachines, replaceMachine},
+		{v1alpha1.BootstrapProvisioningMachines, removeWorkers},
 		{v1alpha1.BootstrapProvisioningMachines, registerTargets},
 		{v1alpha1.BootstrapProvisioningMachines, makeSecrets},
 		{v1alpha1.BootstrapProvisioningMachines, awaitMachines},
@@ -119,6 +120,8 @@ type machineResults struct {
 	requests        []*v1alpha1.MachineRequest        // nil is one that is gone
 	nodeProviderIDs []string                          // that kubelets get, as far as they are known
 	pending         *Obstacle                         // what those wait for that do not run
+	withheld        []string                          // names of machines that are not requested yet
+	surplus         []*v1alpha1.MachineRequest        // of workers that the plan does not have
 }
 
 // endpointResults are about the load balancer of the control plane.

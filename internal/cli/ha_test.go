@@ -110,7 +110,7 @@ func TestHARehearsal(t *testing.T) {
 		changed := file(t, "changed.yaml", edited(t, manifest, "cpu: 8", "cpu: 9"))
 		r := a.run("bootstrap", "harvester", "-c", changed, "--rehearse")
 		for _, want := range []string{
-			changed + ":32: spec.cluster: is immutable once machines are requested\n",
+			changed + ":32: spec.cluster: is immutable once machines are requested, but for workers.replicas of a Ready cluster with topology ha\n",
 			changed + ": there is a cluster butler-mgmt already, which it would change; ",
 		} {
 			if r.code != 2 || !strings.Contains(r.err, want) {
