@@ -42,7 +42,21 @@ func (l *Launch) planChange(ctx context.Context, c client.Client, known *v1alpha
 }
 
 func objectOf(p operation.Pair) plan.Object {
-	return plan.Object{Kind: p.Kind, Name: p.Name, Now: specOf(p.Now), Then: specOf(p.Then), Refused: p.Refused}
+	return plan.Object{Kind: p.Kind, Name: p.Name, Now: specOf(p.Now), Then: specOf(p.Then), Workers: workersOf(p.Now), Refused: p.Refused}
+}
+
+// workersOf returns the names of the workers of a cluster.
+func workersOf(o client.Object) (names []string) {
+	cb, ok := o.(*v1alpha1.ClusterBootstrap)
+	if !ok {
+		return nil
+	}
+	for _, m := range cb.Status.Machines {
+		if m.Role == v1alpha1.RoleWorker {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 // specOf returns the spec of an object of a manifest; nil if there is none.

@@ -4,9 +4,13 @@
 package plan
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/bootstrap"
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
@@ -15,6 +19,8 @@ type Object struct {
 	Kind, Name string
 	// Now and Then are its specs, before and after the change.
 	Now, Then any
+	// Workers are the names of the workers that the cluster has, by index.
+	Workers []string
 	// Refused is why the plane does not accept the change.
 	Refused []manifest.Problem
 }
@@ -34,7 +40,7 @@ func (o Object) Changes() (out []Change, err error) {
 			}
 		}
 		if c.Refused == "" {
-			c.Effect = effect(o.Kind, d.path)
+			c.Effect = cmp.Or(o.scaling(d), effect(o.Kind, d.path))
 		}
 		out = append(out, c)
 	}
@@ -44,6 +50,24 @@ func (o Object) Changes() (out []Change, err error) {
 		}
 	}
 	return out, nil
+}
+
+// scaling is what another number of workers does, empty if a change is about something else.
+func (o Object) scaling(d difference) string {
+	then, ok := o.Then.(v1alpha1.ClusterBootstrapSpec)
+	if !ok || d.path != "spec.cluster.workers.replicas" || then.Cluster.Workers == nil {
+		return ""
+	}
+	has, wanted := len(o.Workers), int(then.Cluster.Workers.Replicas)
+	if has > wanted {
+		going := slices.Clone(o.Workers[wanted:])
+		slices.Reverse(going)
+		return "drained and removed, one at a time: " + strings.Join(going, ", ")
+	}
+	if wanted > has {
+		return "added: " + strings.Join(bootstrap.WorkerNames(then.Cluster)[has:], ", ")
+	}
+	return ""
 }
 
 func (o Object) name() string { return o.Kind + " " + o.Name }
@@ -85,6 +109,7 @@ func reason(p manifest.Problem, path string) string {
 // effects are what changes of a kind do, by the beginning of the field.
 var effects = []struct{ kind, field, effect string }{
 	{"ClusterBootstrap", "spec.addons", "addons are installed or updated in place; one that is switched off stays installed"},
+	{"ClusterBootstrap", "spec.cluster.workers.replicas", "machines are added, or drained and removed one at a time"},
 	{"ClusterBootstrap", "spec.registries", "machines that are created later get it"},
 	{"ClusterBootstrap", "spec.network.loadBalancer", "the load balancer of the control plane is updated in place"},
 	{"ClusterBootstrap", "spec.network.loadBalancerPool", "the addon that assigns these addresses is updated in place"},

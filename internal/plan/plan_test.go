@@ -182,6 +182,24 @@ func TestChangesSayWhatHappensOrWhyNot(t *testing.T) {
 	}
 }
 
+func TestAnotherNumberOfWorkersNamesTheMachines(t *testing.T) {
+	spec := func(workers int32) (s v1alpha1.ClusterBootstrapSpec) {
+		s.Cluster.Name, s.Cluster.Topology, s.Cluster.ControlPlane.Replicas = "dev", v1alpha1.TopologyHA, 3
+		s.Cluster.Workers = &v1alpha1.NodePool{Replicas: workers}
+		return s
+	}
+	for _, c := range []struct {
+		wanted int32
+		want   string
+	}{{5, "added: dev-w-3, dev-w-4"}, {1, "drained and removed, one at a time: dev-w-2, dev-worker-1"}} {
+		o := Object{Kind: "ClusterBootstrap", Name: "dev", Now: spec(3), Then: spec(c.wanted), Workers: []string{"dev-worker-0", "dev-worker-1", "dev-w-2"}}
+		got, err := o.Changes()
+		if err != nil || len(got) != 1 || got[0].Effect != c.want {
+			t.Errorf("%d: %+v, %v", c.wanted, got, err)
+		}
+	}
+}
+
 func TestPatchesAreNotRepeated(t *testing.T) {
 	patch := func(text string) map[string]any {
 		return map[string]any{"talos": map[string]any{"strategicPatches": []any{map[string]any{"patch": text}}}}
