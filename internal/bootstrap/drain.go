@@ -8,7 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,32 +24,32 @@ import (
 )
 
 const (
-	// annotationRemoving on a node says that its machine is being removed. A node that is left
-	// with it when the machine is gone is deleted.
+	// annotationRemoving on a node says that its machine is being removed, and since when. A node
+	// that is left with it when the machine is gone is deleted.
 	annotationRemoving = v1alpha1.Group + "/removing"
-	// markCordoned is its value if the node was schedulable before, markKept if it was not.
-	markCordoned = "cordoned"
-	markKept     = "kept-cordoned"
+	// markCordoned begins its value if the node was schedulable before, markKept if it was not.
+	markCordoned = "cordoned "
+	markKept     = "kept-cordoned "
 )
 
-// cordon keeps new pods from a node, and marks it.
-func (c *newCluster) cordon(ctx context.Context, n *corev1.Node) error {
+// cordon keeps new pods from a node, marks it, and returns since when it is marked.
+func (c *newCluster) cordon(ctx context.Context, n *corev1.Node, now time.Time) (since time.Time, err error) {
 	mark := n.Annotations[annotationRemoving]
-	if mark != "" && n.Spec.Unschedulable {
-		return nil
+	_, at, _ := strings.Cut(mark, " ")
+	if since, err := time.Parse(time.RFC3339, at); err == nil && n.Spec.Unschedulable {
+		return since, nil
 	}
-	if mark == "" && n.Spec.Unschedulable {
-		mark = markKept
-	} else {
-		mark = markCordoned
+	kind := markCordoned
+	if n.Spec.Unschedulable && !strings.HasPrefix(mark, markCordoned) {
+		kind = markKept
 	}
-	return c.patchNode(ctx, n.Name, mark, map[string]any{"unschedulable": true})
+	return now, c.patchNode(ctx, n.Name, kind+now.UTC().Format(time.RFC3339), map[string]any{"unschedulable": true})
 }
 
 // uncordon takes back what cordon did.
 func (c *newCluster) uncordon(ctx context.Context, n *corev1.Node) error {
 	spec := map[string]any{}
-	if n.Annotations[annotationRemoving] == markCordoned {
+	if strings.HasPrefix(n.Annotations[annotationRemoving], markCordoned) {
 		spec["unschedulable"] = nil
 	}
 	return c.patchNode(ctx, n.Name, nil, spec)
@@ -65,8 +69,9 @@ func (c *newCluster) patchNode(ctx context.Context, name string, mark any, spec 
 // drain evicts the pods of a node. It returns what is left to wait for, empty when nothing is,
 // and whether that may not pass by itself. The pods of a machine that is gone are not asked for:
 // they end with its node.
-func (c *newCluster) drain(ctx context.Context, n *corev1.Node, gone bool) (why string, blocked bool) {
-	if err := c.cordon(ctx, n); err != nil {
+func (c *newCluster) drain(ctx context.Context, n *corev1.Node, now time.Time, gone bool) (why string, blocked bool) {
+	since, err := c.cordon(ctx, n, now)
+	if err != nil {
 		return "its node cannot be cordoned: " + step.Stable(err), true
 	}
 	if gone {
@@ -78,7 +83,16 @@ func (c *newCluster) drain(ctx context.Context, n *corev1.Node, gone bool) (why 
 	if err != nil {
 		return "the pods of its node cannot be listed: " + step.Stable(err), true
 	}
-	return c.evictAll(ctx, pods.Items, notReady(*n) == "")
+	here := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return cameBack(&p, since) })
+	return c.evictAll(ctx, here, notReady(*n) == "")
+}
+
+// cameBack reports whether a pod was put onto a node after it was cordoned, which it tolerates: one
+// that is evicted may be put there again and again.
+func cameBack(p *corev1.Pod, cordoned time.Time) bool {
+	taint := &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	return p.CreationTimestamp.After(cordoned) &&
+		slices.ContainsFunc(p.Spec.Tolerations, func(t corev1.Toleration) bool { return t.ToleratesTaint(logr.Discard(), taint, false) })
 }
 
 func (c *newCluster) evictAll(ctx context.Context, pods []corev1.Pod, ready bool) (why string, blocked bool) {

@@ -178,7 +178,7 @@ func (s *Session) removeWorker(ctx context.Context, r *v1alpha1.MachineRequest) 
 	i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == r.Name })
 	if !r.DeletionTimestamp.IsZero() {
 		if i >= 0 {
-			_ = s.kubernetes.cluster.cordon(ctx, &nodes[i]) // the next walk tries again
+			_, _ = s.kubernetes.cluster.cordon(ctx, &nodes[i], s.Clock()) // the next walk tries again
 		}
 		s.removalWaits(r, "its MachineRequest is being deleted"+whyStill(r), false)
 		return nil
@@ -188,7 +188,7 @@ func (s *Session) removeWorker(ctx context.Context, r *v1alpha1.MachineRequest) 
 		return nil
 	}
 	if i >= 0 {
-		if why, blocked := s.kubernetes.cluster.drain(ctx, &nodes[i], isLost(r)); why != "" {
+		if why, blocked := s.kubernetes.cluster.drain(ctx, &nodes[i], s.Clock(), isLost(r)); why != "" {
 			s.removalWaits(r, why, blocked)
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -134,6 +135,26 @@ func TestOnlyTheNodeOfAWorkerThatWasRemovedIsLeft(t *testing.T) {
 	} {
 		if got := s.isLeft(c.node); got != c.want {
 			t.Errorf("%s: %v", reason, got)
+		}
+	}
+}
+
+func TestAPodThatComesBackToACordonedNodeIsNotWaitedFor(t *testing.T) {
+	cordoned := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	everywhere := []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	elsewhere := []corev1.Toleration{{Key: "node-role.kubernetes.io/control-plane", Operator: corev1.TolerationOpExists}}
+	for reason, c := range map[string]struct {
+		created     time.Time
+		tolerations []corev1.Toleration
+		want        bool
+	}{
+		"it was there before":                 {cordoned.Add(-time.Second), everywhere, false},
+		"it came back":                        {cordoned.Add(time.Second), everywhere, true},
+		"it is new, and was put there before": {cordoned.Add(time.Second), elsewhere, false},
+	} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(c.created)}, Spec: corev1.PodSpec{Tolerations: c.tolerations}}
+		if got := cameBack(p, cordoned); got != c.want {
+			t.Errorf("%s: %t", reason, got)
 		}
 	}
 }
