@@ -30,6 +30,7 @@ export BUTLER_LDFLAGS := -s -w $(call component,k8s.io/component-base/version) $
 LDFLAGS  := $(BUTLER_LDFLAGS) -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/internal/version.Commit=$(COMMIT) -X $(MODULE)/internal/version.Date=$(DATE)
 # Images of a release that butleradm pins, as NAME=sha256:…,…; none in other builds.
 DIGESTS ?=
+digests  = $$($(BIN)/butleradm images list --from $(1) | sed 's/:[^ ]* /=/' | paste -s -d , -)
 ifneq ($(DIGESTS),)
 LDFLAGS += -X $(MODULE)/internal/release.digests=$(DIGESTS)
 endif
@@ -106,6 +107,15 @@ test-real-charts: ## Rehearse EXAMPLE=FILE with the real charts of DIR=…, as b
 	@$(MAKE) --no-print-directory build-one BINARY=butleradm
 	BUTLER_TEST_CHARTS='$(abspath $(DIR))' go test -tags charts -vet=off -ldflags '$(BUTLER_LDFLAGS)' -count 1 -timeout 20m -v -run Real ./internal/sim/registry
 	@go run ./hack/demo -butleradm $(BIN)/butleradm -manifest $(EXAMPLE) -charts '$(abspath $(DIR))'
+
+.PHONY: test-real
+test-real: ## Create, pivot, repair and destroy an HA cluster of real Talos nodes: BOOT=COMMAND REGISTRY=ADDRESS:PORT, as root.
+	@GOOS= GOARCH= go build -ldflags '$(BUTLER_LDFLAGS)' -o $(BIN)/realnodes ./hack/realnodes
+	@$(BIN)/realnodes -boot '$(BOOT)' -registry '$(REGISTRY)'
+	@$(MAKE) --no-print-directory build-one BINARY=butleradm
+	@$(BIN)/butleradm images build --only butler-bootstrap,butler-controller,butler-provider-harvester --arch $$(go env GOARCH) --to $(BIN)/real-images.tar
+	@$(MAKE) --no-print-directory build-one BINARY=butleradm DIGESTS="$(call digests,$(BIN)/real-images.tar)"
+	@$(BIN)/realnodes -boot '$(BOOT)' -registry '$(REGISTRY)' -butleradm $(BIN)/butleradm -images $(BIN)/real-images.tar
 
 .PHONY: test-kills
 test-kills: ## Kill the rehearsal of an HA cluster 20 times on its way to Ready.
@@ -207,7 +217,7 @@ release-dry-run: export DATE := $(DATE)
 release-dry-run: ## Build a whole release into dist/: PLATFORMS='linux/amd64 …' selects. Cold, each platform takes 8 to 12 minutes.
 	@rm -rf $(DIST) $(BIN)/release
 	@$(MAKE) --no-print-directory images IMAGES=$(DIST)/butler-images-$(VERSION).tar
-	@set -e; digests=$$($(BIN)/butleradm images list --from $(DIST)/butler-images-$(VERSION).tar | sed 's/:[^ ]* /=/' | paste -s -d , -); \
+	@set -e; digests="$(call digests,$(DIST)/butler-images-$(VERSION).tar)"; \
 	for platform in $(PLATFORMS); do \
 		echo "butleradm for $$platform"; \
 		$(MAKE) --no-print-directory build-one BINARY=butleradm DIGESTS="$$digests" GOOS=$${platform%/*} GOARCH=$${platform#*/} BIN=$(BIN)/release/$${platform%/*}-$${platform#*/}; \

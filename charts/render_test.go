@@ -220,6 +220,19 @@ func TestAControllerConsistsOfThis(t *testing.T) {
 	}
 }
 
+// TestControllersRunWithoutWorkers: a cluster whose workers are lost has control planes alone,
+// which refuse ordinary pods.
+func TestControllersRunWithoutWorkers(t *testing.T) {
+	want := map[string]any{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}
+	for _, name := range controllers {
+		all, _, err := unstructured.NestedSlice(find(t, objects(t, name, nil), "Deployment").Object, "spec", "template", "spec", "tolerations")
+		must(t, err)
+		if !slices.ContainsFunc(all, func(one any) bool { return cmp.Equal(one, any(want)) }) {
+			t.Errorf("%s tolerates %v", name, all)
+		}
+	}
+}
+
 func TestEveryValueHasItsEffect(t *testing.T) {
 	const own = "example.com/own"
 	cases := map[string]struct {

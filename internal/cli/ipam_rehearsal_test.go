@@ -11,9 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestHAFromNetworkPools creates the HA examples in a network without DHCP: every address of a
@@ -31,7 +28,9 @@ func TestHAFromNetworkPools(t *testing.T) {
 			expectSelfManaged(t, a, "butler-mgmt")
 			expectAllocated(t, a)
 			if provider == "harvester" {
-				expectReplaced(t, a, "butler-mgmt-w-1")
+				if before, after := replaceWorker(t, a, "butler-mgmt-w-1"); after != before {
+					t.Errorf("it had %s, and has %s", before, after)
+				}
 				expectAllocated(t, a)
 			}
 			a.ok("destroy", "butler-mgmt", "--yes").expectLedger(t, ledger)
@@ -63,43 +62,6 @@ func expectAllocated(t *testing.T, a adm) {
 	if len(seen) != 6 || !strings.Contains(strings.Join(strings.Fields(status), " "), "for machines, of pool management") || !strings.Contains(status, "for load balancers, of pool management") || !strings.Contains(status, "for the control plane, of pool management") {
 		t.Errorf("%v:\n%s", seen, status)
 	}
-}
-
-// expectReplaced deletes a worker on the platform, and wants another one at its address. The
-// cluster manages itself by then.
-func expectReplaced(t *testing.T, a adm, name string) {
-	t.Helper()
-	machines := a.platform("butler-mgmt").Resource(virtualMachines).Namespace("default")
-	old, err := machines.Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := addressOf(a, name)
-	if err := machines.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
-		now, err := machines.Get(t.Context(), name, metav1.GetOptions{})
-		if err != nil || now.GetUID() == old.GetUID() {
-			continue
-		}
-		if after := addressOf(a, name); after == before {
-			return
-		} else if after != "" {
-			t.Fatalf("%s had %s, and has %s", name, before, after)
-		}
-	}
-	t.Fatalf("%s is not replaced:\n%s", name, a.ok("status", "butler-mgmt").out)
-}
-
-// addressOf is the address of a node that is Ready; empty for any other.
-func addressOf(a adm, name string) string {
-	for _, n := range a.nodes("butler-mgmt") {
-		if n.Name == name && isReady(n) {
-			return n.Status.Addresses[0].Address
-		}
-	}
-	return ""
 }
 
 // TestAddressInUseHeals puts a host that the platform does not know on an address of the

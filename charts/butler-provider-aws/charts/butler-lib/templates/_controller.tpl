@@ -86,6 +86,10 @@ tolerations:
   {{- with .Values.tolerations }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+  {{- /* Without a worker there still are controllers, which replace it. */}}
+  - key: node-role.kubernetes.io/control-plane
+    operator: Exists
+    effect: NoSchedule
   {{- /* Who looks after lost machines is not to wait for minutes on one. */}}
   - key: node.kubernetes.io/not-ready
     operator: Exists
