@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,15 @@ func (s state) node(name string) *corev1.Node {
 		}
 	}
 	return &corev1.Node{}
+}
+
+// placement lists the pods with their nodes, a line for each.
+func (s state) placement() string {
+	var out strings.Builder
+	for _, p := range s.pods {
+		fmt.Fprintf(&out, "pod %s at %s on %s\n", p.Name, p.Status.PodIP, p.Spec.NodeName)
+	}
+	return out.String()
 }
 
 func ready(n *corev1.Node) bool {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -27,12 +28,19 @@ type platform struct {
 	stop context.CancelFunc
 }
 
+// setup gives the platform the image of the manifest.
+const setup = `{"seed": {"platform": {"images": ["default/talos-v1.12.0"]}}}`
+
 // startPlatform returns when the platform answers, at the address of the gateway: pods on the
 // nodes call it too.
 func startPlatform(ctx context.Context, cli *butleradm.CLI, a addresses, boot string) (*platform, error) {
+	file := filepath.Join(cli.Home(), "setup.json")
+	if err := os.WriteFile(file, []byte(setup), 0o600); err != nil {
+		return nil, err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	p := &platform{dir: filepath.Join(cli.Home(), "platform"), stop: stop}
-	p.cmd = cli.Command(ctx, "sim", "harvester", "--state-dir", p.dir, "--subnet", a.Subnet.String(), "--listen", a.Gateway.String(), "--boot-command", boot)
+	p.cmd = cli.Command(ctx, "sim", "harvester", "--state-dir", p.dir, "--setup", file, "--subnet", a.Subnet.String(), "--listen", a.Gateway.String(), "--boot-command", boot)
 	p.cmd.Stdout = nil
 	out, err := p.cmd.StdoutPipe()
 	if err == nil {

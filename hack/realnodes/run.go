@@ -124,16 +124,22 @@ func (t *trial) replaceWorker(ctx context.Context) error {
 		return err
 	}
 	before := seen.node(worker).UID
-	fmt.Fprintf(os.Stdout, "\n%s is deleted on the platform\n", worker)
+	fmt.Fprintf(os.Stdout, "\n%s%s is deleted on the platform\n", seen.placement(), worker)
 	if err := t.platform.lose(ctx, worker); err != nil {
 		return err
 	}
-	return t.observed.await(ctx, worker+" is another machine, and all is ready", func(s state) error {
+	err = t.observed.await(ctx, worker+" is another machine, and all is ready", func(s state) error {
 		if n := s.node(worker); n.UID == before || !ready(n) {
 			return fmt.Errorf("node %s is the one from before, or not Ready", worker)
 		}
 		return selfManaged(s)
 	})
+	if err != nil {
+		return err
+	}
+	seen, err = t.observed.get()
+	fmt.Fprint(os.Stdout, seen.placement())
+	return err
 }
 
 func (t *trial) destroy(ctx context.Context) error {

@@ -54,6 +54,8 @@ func TestSimulatorIsChecked(t *testing.T) {
 		"nothing was wrong":              {"", "check dev", 0, "dev: 0 violations, not running"},
 		"something was wrong":            {wrong, "check dev", 1, "one-owner: owner o1 has 2 machines"},
 		"all are checked":                {wrong, "check", 1, "dev: 1 violations"},
+		"one that runs alone":            {wrong, "check --state-dir $BUTLER_HOME/rehearsals/dev/sim", 1, "sim: 1 violations"},
+		"one that ran alone":             {"", "check --empty --state-dir $BUTLER_HOME/rehearsals/dev/sim", 1, "no simulated platform runs in"},
 		"what is left is not known":      {"", "check dev --empty", 1, "no simulated platform runs"},
 		"an unreadable file":             {"nonsense", "check dev", 1, "violations.jsonl"},
 		"nobody to tell":                 {"", "fault dev --clear", 1, "no simulated platform runs"},

@@ -52,15 +52,14 @@ func (s *session) settle(ctx context.Context) {
 	}
 }
 
+// noNetwork is what a kubelet says while its container runtime has no network for pods.
+const noNetwork = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized"
+
 // obstacle is what keeps the node from being Ready.
 func (s *session) obstacle() string {
-	switch {
-	case time.Since(s.registered) < s.ReadyAfter:
-		return "the container network is not ready yet"
-	case !s.addresses.known():
-		return "the node has no range of pod addresses"
-	case s.AwaitsCNI && !s.networked.Load():
-		return "the network of the container runtime is not ready: no CNI plugin is initialized"
+	// The range of addresses of its pods is a part of the network.
+	if time.Since(s.registered) < s.ReadyAfter || !s.addresses.known() || s.AwaitsCNI && !s.networked.Load() {
+		return noNetwork
 	}
 	return ""
 }

@@ -168,7 +168,7 @@ func awaitNoNetwork(t *testing.T, client *kubernetes.Clientset, name string) {
 	var c *corev1.NodeCondition
 	eventually(t, func(ctx context.Context) bool {
 		c = readyCondition(ctx, client, name)
-		return c != nil && c.Status == corev1.ConditionFalse && c.Reason == "KubeletNotReady" && strings.Contains(c.Message, "CNI")
+		return c != nil && c.Status == corev1.ConditionFalse && c.Reason == "KubeletNotReady" && strings.Contains(c.Message, "NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized")
 	}, func() any { return fmt.Sprint(name, ": ", c) })
 }
 

@@ -67,7 +67,7 @@ func TestNodeIsNotReadyAtFirst(t *testing.T) {
 		ready = readyCondition(ctx, client, "cp-0")
 		return ready != nil
 	}, func() any { return "cp-0 is not registered" })
-	if ready.Status != corev1.ConditionFalse || ready.Reason != "KubeletNotReady" || ready.Message == "" {
+	if ready.Status != corev1.ConditionFalse || ready.Reason != "KubeletNotReady" || !strings.HasPrefix(ready.Message, "container runtime network not ready: ") {
 		t.Errorf("condition %+v", ready)
 	}
 	t.Run("only pods on the host's network run", func(t *testing.T) { hostPods(t, client) })
