@@ -130,7 +130,8 @@ func (cluster) needs(a *Addon, namespaces ...string) {
 	}
 }
 
-// own fills in a controller of this project. Two of them elect a leader. The image of a release
+// own fills in a controller of this project. Two of them elect a leader; they run on control
+// planes too, so that the loss of all workers does not end them. The image of a release
 // is pinned by its digest, which is the same in every registry that it was pushed to. An image
 // with another name or version is the user's own.
 func own(c cluster, a *Addon, repository, tag string) {
@@ -138,7 +139,7 @@ func own(c cluster, a *Addon, repository, tag string) {
 	if d := c.facts.Digests[a.Key]; d != "" && tag == c.facts.Version && path.Base(repository) == a.Key {
 		image["digest"] = d
 	}
-	a.Values = map[string]any{"image": image, "replicaCount": c.pair()}
+	a.Values = map[string]any{"image": image, "replicaCount": min(2, c.nodes())}
 	a.Ready.Workloads = deployments(butlerSystem, a.Key)
 }
 

@@ -165,3 +165,28 @@ func TestImagesOfAReleaseArePinned(t *testing.T) {
 		})
 	}
 }
+
+// TestTwoOfEachControllerRunOnDifferentNodes, of which some may be control planes.
+func TestTwoOfEachControllerRunOnDifferentNodes(t *testing.T) {
+	pool := func(replicas int32) *v1alpha1.NodePool { return &v1alpha1.NodePool{Replicas: replicas} }
+	for reason, c := range map[string]struct {
+		topology v1alpha1.Topology
+		workers  *v1alpha1.NodePool
+		want     int
+	}{
+		"one node":             {v1alpha1.TopologySingleNode, nil, 1},
+		"control planes alone": {v1alpha1.TopologyHA, nil, 2},
+		"a single worker":      {v1alpha1.TopologyHA, pool(1), 2},
+		"several workers":      {v1alpha1.TopologyHA, pool(3), 2},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			spec := onPrem(v1alpha1.ProviderHarvester)
+			spec.Cluster = v1alpha1.ClusterSpec{Topology: c.topology, ControlPlane: *pool(3), Workers: c.workers}
+			for _, key := range []string{ButlerController, ButlerProvider + "harvester"} {
+				if got := addonOf(t, spec, facts("10.40.0.200"), key).Values["replicaCount"]; got != c.want {
+					t.Errorf("%v of %s, want %d", got, key, c.want)
+				}
+			}
+		})
+	}
+}
