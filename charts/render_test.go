@@ -233,6 +233,26 @@ func TestControllersRunWithoutWorkers(t *testing.T) {
 	}
 }
 
+// TestTwoOfAControllerAreOnDifferentNodes: nodes become Ready one after the other, and a mere
+// preference puts both on the first one. A single one has to be replaceable on a single node.
+func TestTwoOfAControllerAreOnDifferentNodes(t *testing.T) {
+	for _, name := range controllers {
+		for replicas, want := range map[int]string{1: "", 2: "kubernetes.io/hostname 1 2 DoNotSchedule"} {
+			d := find(t, objects(t, name, map[string]any{"replicaCount": replicas}), "Deployment")
+			all, _, err := unstructured.NestedSlice(d.Object, "spec", "template", "spec", "topologySpreadConstraints")
+			must(t, err)
+			got := ""
+			for _, one := range all {
+				c := one.(map[string]any)
+				got += fmt.Sprint(c["topologyKey"], " ", c["maxSkew"], " ", c["minDomains"], " ", c["whenUnsatisfiable"])
+			}
+			if got != want {
+				t.Errorf("%d of %s: %q, want %q", replicas, name, got, want)
+			}
+		}
+	}
+}
+
 func TestEveryValueHasItsEffect(t *testing.T) {
 	const own = "example.com/own"
 	cases := map[string]struct {

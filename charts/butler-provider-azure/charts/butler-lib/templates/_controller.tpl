@@ -99,13 +99,17 @@ tolerations:
     operator: Exists
     effect: NoExecute
     tolerationSeconds: 30
+{{- /* The first node that is Ready does not get all of them: a second one waits for another. */}}
+{{- if gt (int .Values.replicaCount) 1 }}
 topologySpreadConstraints:
   - topologyKey: kubernetes.io/hostname
     maxSkew: 1
-    whenUnsatisfiable: ScheduleAnyway
+    minDomains: 2
+    whenUnsatisfiable: DoNotSchedule
     labelSelector:
       matchLabels:
         {{- include "butler-lib.selector" . | nindent 8 }}
+{{- end }}
 securityContext:
   runAsNonRoot: true
   seccompProfile:
