@@ -22,7 +22,7 @@ import (
 const usage = 2
 
 func main() {
-	here := here{OS: runtime.GOOS, UID: os.Geteuid(), Dial: dial}
+	here := here{OS: runtime.GOOS, UID: os.Geteuid(), Has: isLocal, Dial: dial}
 	var o options
 	flag.StringVar(&o.Boot, "boot", "", "`CMD` that runs one real Talos node")
 	flag.StringVar(&o.Registry, "registry", "", "`HOST:PORT` of the registry that the nodes pull from")

@@ -5,6 +5,7 @@ package main
 
 import (
 	"errors"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -18,20 +19,23 @@ import (
 
 func TestRunIsRefusedInOneSentence(t *testing.T) {
 	answers := func(string) error { return nil }
-	good := here{"linux", 0, answers}
+	local := func(netip.Addr) bool { return true }
+	good := here{"linux", 0, local, answers}
 	for reason, c := range map[string]struct {
 		here here
 		o    options
 		want string
 	}{
 		"possible":          {good, options{Boot: "/bin/sh", Registry: "10.5.0.1:5000"}, ""},
-		"another system":    {here{"darwin", 0, answers}, options{Boot: "/bin/sh", Registry: "10.5.0.1:5000"}, "run it on Linux"},
-		"not root":          {here{"linux", 1000, answers}, options{Boot: "/bin/sh", Registry: "10.5.0.1:5000"}, "run it as root"},
+		"another system":    {here{"darwin", 0, local, answers}, options{Boot: "/bin/sh", Registry: "10.5.0.1:5000"}, "run it on Linux"},
+		"not root":          {here{"linux", 1000, local, answers}, options{Boot: "/bin/sh", Registry: "10.5.0.1:5000"}, "run it as root"},
 		"no boot command":   {good, options{Registry: "10.5.0.1:5000"}, "set BOOT"},
 		"a missing command": {good, options{Boot: "/no/such/boot", Registry: "10.5.0.1:5000"}, "/no/such/boot"},
 		"no registry":       {good, options{Boot: "/bin/sh"}, "set REGISTRY"},
 		"a registry's name": {good, options{Boot: "/bin/sh", Registry: "registry.example.com:5000"}, "REGISTRY must be an IPv4 address"},
-		"a silent registry": {here{"linux", 0, func(string) error { return errors.New("connection refused") }}, options{Boot: "/bin/sh", Registry: "10.5.0.1:5000"}, "start the registry"},
+		"another machine":   {here{"linux", 0, isLocal, answers}, options{Boot: "/bin/sh", Registry: "198.51.100.1:5000"}, "no interface of this machine has the address 198.51.100.1"},
+		"this machine":      {here{"linux", 0, isLocal, answers}, options{Boot: "/bin/sh", Registry: "127.0.0.1:5000"}, ""},
+		"a silent registry": {here{"linux", 0, local, func(string) error { return errors.New("connection refused") }}, options{Boot: "/bin/sh", Registry: "10.5.0.1:5000"}, "start the registry"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			err := c.here.refuse(c.o)
