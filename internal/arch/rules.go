@@ -16,7 +16,7 @@ var rules = []Rule{
 	// along. Nothing below internal/ may appear in them.
 	{Packages: "api/v1alpha1", Only: []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "github.com/google/go-cmp/..."}},
 	{Packages: "config/crd"},
-	{Packages: "config/admission"},
+	{Packages: "config/admission", InTests: []string{"internal/talos"}},
 	{Packages: "config/clusterapi"},
 	{Packages: "provider", May: []string{"api/v1alpha1", "provider/tag"}},
 	{Packages: "provider/check", May: []string{"api/v1alpha1", "provider"}},
