@@ -113,7 +113,7 @@ func live(t *testing.T, a adm, endpoint string) {
 		t.Errorf("endpoint %s", got)
 	}
 	plain := a.ok("tenant", "kubeconfig", "butler-mgmt", "web")
-	if !strings.Contains(plain.out, "https://"+endpoint) || !strings.Contains(plain.err, "have your DNS lead it") {
+	if !strings.Contains(plain.out, "https://"+endpoint) || !strings.Contains(plain.err, "have your DNS point it") {
 		t.Errorf("kubeconfig:\n%s%s", plain.out, plain.err)
 	}
 	if r := a.run("tenant", "talosconfig", "butler-mgmt", "web"); r.code != 2 || !strings.Contains(r.err, "serviceType LoadBalancer") {

@@ -35,7 +35,7 @@ func NameNote(tc *v1alpha1.TenantCluster) string {
 	if _, isName := netip.ParseAddr(host); err != nil || isName == nil {
 		return ""
 	}
-	return fmt.Sprintf("the API server is reached by the name %s, port %s: have your DNS lead it to the address of the Gateway or of the ingress controller, or use --by-address", host, port)
+	return fmt.Sprintf("the API server is reached by the name %s, port %s: have your DNS point it to the address of the Gateway or of the ingress controller, or use --by-address", host, port)
 }
 
 // ByAddress replaces the hostname in a kubeconfig by the address that it points to, and keeps it as

@@ -53,6 +53,7 @@ func TestTenantFaults(t *testing.T) {
 			found().lanes <- struct{}{}
 			defer func() { <-found().lanes }()
 			h := newHost(t, p)
+			h.guard()
 			for _, tr := range troubles() {
 				if (!tr.meets(i) && everything()) || t.Failed() {
 					continue

@@ -89,7 +89,7 @@ type session struct {
 	skew         *step.Obstacle              // set by applyControlPlane
 	upgrading    *step.Obstacle              // set by awaitControlPlane
 	unassigned   bool                        // set by applyControlPlane: no address for too long
-	unexposed    *step.Obstacle              // set by applyControlPlane: why the hostname leads nowhere
+	unexposed    *step.Obstacle              // set by applyControlPlane: why the hostname points nowhere
 	controlPlane *unstructured.Unstructured  // set by awaitEndpoint
 	remote       *Tenant                     // set by connect
 	keys         keys                        // set by readKeys and renewToken
