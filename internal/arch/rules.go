@@ -82,7 +82,7 @@ var rules = []Rule{
 	{
 		Packages: "internal/controller/tenantcluster",
 		May: []string{
-			"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap", "internal/controller/lag", "internal/controller/metric", "internal/ipam", "internal/step", "internal/talos", "internal/tenant",
+			"api/v1alpha1", "internal/addon", "internal/addon/install", "internal/addon/source", "internal/bootstrap", "internal/controller/lag", "internal/controller/metric", "internal/ipam", "internal/mirror", "internal/step", "internal/talos", "internal/tenant",
 		},
 		InTests: []string{"config/clusterapi", "internal/pki", "internal/controller/crashtest", "internal/controller/ipallocation", "internal/controller/program", "internal/plane", "internal/procstat"},
 	},
@@ -104,7 +104,9 @@ var rules = []Rule{
 	// Builders are pure: they know the API and how platforms write tags.
 	{Packages: "internal/tenant", May: []string{"api/v1alpha1", "provider/tag"}, InTests: []string{"config/clusterapi", "config/crd", "internal/addon"}},
 	{Packages: "internal/addon/source", May: []string{"api/v1alpha1", "internal/addon"}, InTests: []string{"charts"}},
-	{Packages: "internal/addon/install", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/source"}, InTests: []string{"charts"}},
+	// Copies of what an API server has, for one user each.
+	{Packages: "internal/mirror"},
+	{Packages: "internal/addon/install", May: []string{"api/v1alpha1", "internal/addon", "internal/addon/source", "internal/mirror"}, InTests: []string{"charts"}},
 	{
 		Packages: "charts",
 		InTests: []string{

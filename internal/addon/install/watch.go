@@ -4,15 +4,19 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/butlerdotdev/butler/internal/mirror"
 )
 
 // watch reports each change of an object of a kind. Only
@@ -23,17 +27,22 @@ func (c *connection) watch(kind schema.GroupVersionResource) cache.Store {
 	if store, watched := c.stores[kind]; watched {
 		return store
 	}
-	informer := metadatainformer.NewFilteredMetadataInformer(c.metadata, kind, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
-	changed := func(o any) { c.changed(kind, o) }
-	// These fail only for an informer that runs.
-	_ = informer.SetTransform(nameOnly)
-	_ = informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
-	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: changed, UpdateFunc: func(_, o any) { changed(o) }, DeleteFunc: changed,
+	m := mirror.New(mirror.Options{
+		Source: c.all(kind), Kind: &metav1.PartialObjectMetadata{}, Transform: nameOnly,
+		Changed: func(before, after any) { c.changed(kind, cmp.Or(after, before)) },
 	})
-	c.stores[kind] = informer.GetStore()
-	c.running.Go(func() { informer.RunWithContext(c.ctx) })
-	return informer.GetStore()
+	c.stores[kind] = m.Store()
+	c.running.Go(func() { m.Run(c.ctx) })
+	return m.Store()
+}
+
+// all lists and watches the metadata of a kind in all namespaces.
+func (c *connection) all(kind schema.GroupVersionResource) cache.ListerWatcher {
+	these := c.metadata.Resource(kind)
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return these.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return these.Watch(ctx, o) },
+	}, c.metadata)
 }
 
 // nameOnly is what is kept of an object.
@@ -47,9 +56,6 @@ func nameOnly(o any) (any, error) {
 }
 
 func (c *connection) changed(kind schema.GroupVersionResource, o any) {
-	if lost, ok := o.(cache.DeletedFinalStateUnknown); ok {
-		o = lost.Obj
-	}
 	m, ok := o.(*metav1.PartialObjectMetadata)
 	if !ok {
 		return

@@ -89,7 +89,7 @@ func troubles() []trouble {
 		{name: "silent platform", turn: 3, late: true, plans: in(silent), says: in(mute)},
 		{name: "throttle storm", turn: 1, late: true, plans: in(storm)},
 		{name: "lost response", turn: 2, plans: map[operation]string{tenantCreate: lost, tenantUpgrade: lost, tenantDelete: undone}},
-		{name: "infrastructure provider down", turn: 3, down: "infrastructure-", says: in([]string{"not ready", "Machine", "machine"})},
+		{name: "infrastructure provider down", turn: 3, down: "infrastructure-", says: in([]string{"not ready", "no pod that is ready", "Machine", "machine"})},
 		{name: "control plane provider down", turn: 1, down: "control-plane-", says: in([]string{"control plane", "ControlPlane"})},
 		{name: "management API server killed", turn: 2, late: true, begun: true, plans: in(gone)},
 	}

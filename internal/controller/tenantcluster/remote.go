@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/butlerdotdev/butler/internal/mirror"
 	"github.com/butlerdotdev/butler/internal/talos"
 )
 
@@ -55,7 +56,7 @@ type Tenant struct {
 	core    corev1client.CoreV1Interface // clients of all groups would take 100 KiB for each tenant
 	hash    [sha256.Size]byte
 	nodes   corev1listers.NodeLister
-	synced  cache.InformerSynced
+	synced  func() bool
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
 	close   func()
@@ -151,26 +152,26 @@ func (t *Tenant) CoreV1() corev1client.CoreV1Interface { return t.core }
 
 // watch keeps the nodes of the cluster, without what is not read of them.
 func (t *Tenant) watch() {
-	source := cache.NewListWatchFromClient(t.CoreV1().RESTClient(), "nodes", metav1.NamespaceAll, fields.Everything())
-	informer := cache.NewSharedIndexInformer(source, &corev1.Node{}, 0, cache.Indexers{})
-	_ = informer.SetTransform(slim)
-	_ = informer.SetWatchErrorHandler(func(*cache.Reflector, error) { // an API server may not be there yet
-		t.answered.Store(nil)
-		if informer.HasSynced() {
-			t.changed() // it was: it may not answer any more
-		}
-	})
-	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { t.changed() },
-		DeleteFunc: func(any) { t.changed() },
-		UpdateFunc: func(before, after any) {
+	nodes := mirror.New(mirror.Options{
+		Source: cache.NewListWatchFromClient(t.CoreV1().RESTClient(), "nodes", metav1.NamespaceAll, fields.Everything()), Kind: &corev1.Node{}, Transform: slim,
+		Changed: func(before, after any) {
 			if differs(before, after) {
 				t.changed()
 			}
 		},
+		Failed: func(error) { t.lost() },
 	})
-	t.nodes, t.synced = corev1listers.NewNodeLister(informer.GetIndexer()), informer.HasSynced
-	go informer.Run(t.ctx.Done())
+	t.nodes, t.synced = corev1listers.NewNodeLister(nodes.Store()), nodes.Complete
+	go nodes.Run(t.ctx)
+}
+
+// lost records that the connection has failed. An API server that was there may not answer any more;
+// one that was not may not be there yet.
+func (t *Tenant) lost() {
+	t.answered.Store(nil)
+	if t.synced() {
+		t.changed()
+	}
 }
 
 // slim keeps of a node what is read of it.
