@@ -39,7 +39,7 @@ func experiments() []experiment {
 		benchmark("internal/teardown", "Destroy", "1x"),
 		benchmark("internal/pivot", "Pivot", "1x"),
 	}
-	return append(all, requestExperiments()...)
+	return append(append(all, requestExperiments()...), tenantExperiments()...)
 }
 
 func (v values) with(more values) values {

@@ -37,7 +37,7 @@ func measures() []measure {
 			experiment: "internal/ipam Allocate", key: "Allocate/" + full + "-percent-of-a-16 allocations/s",
 		})
 	}
-	return append(all, requestMeasures()...)
+	return append(append(all, requestMeasures()...), tenantMeasures()...)
 }
 
 // rehearsalMeasures are of one rehearsal of a highly available cluster, on a platform that takes no time.
