@@ -4,11 +4,14 @@
 package tenantcluster
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 // trouble is what an object of Cluster API itself says about why it is not ready: a terminal
@@ -53,13 +56,26 @@ func reasonOf(c map[string]any) string {
 	return fmt.Sprintf(": %v is False (%s)", c["type"], reason)
 }
 
-// falseMessage is the message of a condition that is false; empty if it is not.
+// falseMessage is the message of a condition that is false; empty if it is not. From v1beta2 on
+// Cluster API has some conditions only among those of v1beta1.
 func falseMessage(o *unstructured.Unstructured, kind string) string {
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, each := range conditions {
-		if c, _ := each.(map[string]any); c["type"] == kind && c["status"] == "False" {
-			message, _ := c["message"].(string)
-			return strings.Join(strings.Fields(message), " ")
+	for _, place := range [][]string{{"status", "conditions"}, {"status", "deprecated", "v1beta1", "conditions"}} {
+		conditions, _, _ := unstructured.NestedSlice(o.Object, place...)
+		for _, each := range conditions {
+			if c, _ := each.(map[string]any); c["type"] == kind && c["status"] == "False" {
+				message, _ := c["message"].(string)
+				return strings.Join(strings.Fields(message), " ")
+			}
+		}
+	}
+	return ""
+}
+
+// setTrouble is why Cluster API creates no machine: there is no other object yet that says so.
+func (s *session) setTrouble() string {
+	for i := range s.sets {
+		if message := falseMessage(&s.sets[i], "MachinesCreated"); message != "" {
+			return "; no machine is created: " + step.Stable(errors.New(message))
 		}
 	}
 	return ""

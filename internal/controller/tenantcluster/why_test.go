@@ -35,3 +35,30 @@ func TestTroubleIsWhatAnObjectSaysOfItself(t *testing.T) {
 		}
 	}
 }
+
+// TestAMachineThatIsNotCreatedIsExplained has MachineSets as the versions of Cluster API show them.
+func TestAMachineThatIsNotCreatedIsExplained(t *testing.T) {
+	refused := []any{map[string]any{"type": "MachinesCreated", "status": "False", "message": "no webhook\n answers"}}
+	created := []any{map[string]any{"type": "MachinesCreated", "status": "True", "message": "no webhook answers"}}
+	member := func(name, node string) unstructured.Unstructured {
+		m := unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"nodeRef": map[string]any{"name": node}}}}
+		m.SetName(name)
+		return m
+	}
+	for reason, c := range map[string]struct {
+		status   map[string]any
+		machines []unstructured.Unstructured
+		want     string
+	}{
+		"v1beta1":                  {status: map[string]any{"conditions": refused}, want: "; no machine is created: no webhook answers"},
+		"v1beta2":                  {status: map[string]any{"conditions": created[:0], "deprecated": map[string]any{"v1beta1": map[string]any{"conditions": refused}}}, want: "; no machine is created: no webhook answers"},
+		"beside one that runs":     {status: map[string]any{"conditions": refused}, machines: []unstructured.Unstructured{member("a", "a")}, want: "; no machine is created: no webhook answers"},
+		"one that waits is nearer": {status: map[string]any{"conditions": refused}, machines: []unstructured.Unstructured{member("a", "")}, want: "; machine a is new"},
+		"all are created":          {status: map[string]any{"conditions": created}},
+	} {
+		s := &session{sets: []unstructured.Unstructured{{Object: map[string]any{"status": c.status}}}, machines: c.machines}
+		if got := s.machineTrouble(); got != c.want {
+			t.Errorf("%s: %q, want %q", reason, got, c.want)
+		}
+	}
+}

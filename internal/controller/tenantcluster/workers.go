@@ -195,7 +195,7 @@ func (s *session) rollout(d *unstructured.Unstructured, desired int64) *step.Obs
 	case number(d, "status", "observedGeneration") < d.GetGeneration():
 		return reported("WaitingForWorkers", "Cluster API has not seen the workers as they are wanted now")
 	case s.outdated() > 0:
-		return reported(reasonRollingOut, "%d workers are to be replaced%s", s.outdated(), s.machineTrouble())
+		return reported(reasonRollingOut, "%d of %d workers are to be replaced%s", s.outdated(), len(s.machines), s.machineTrouble())
 	case current < min(is, desired):
 		return reported(reasonRollingOut, "%d of %d workers are as wanted now%s", current, desired, s.machineTrouble())
 	case is != desired:
@@ -204,7 +204,7 @@ func (s *session) rollout(d *unstructured.Unstructured, desired int64) *step.Obs
 	return nil
 }
 
-// machineTrouble is what the first machine without a node waits for.
+// machineTrouble is what the first machine without a node waits for, or why there is none.
 func (s *session) machineTrouble() string {
 	for i := range s.machines {
 		m := &s.machines[i]
@@ -213,7 +213,7 @@ func (s *session) machineTrouble() string {
 		}
 		return "; machine " + m.GetName() + " is " + cmp.Or(text(m, "status", "phase"), "new") + s.troubleOf(m)
 	}
-	return ""
+	return s.setTrouble()
 }
 
 // waiting names the workers that are not Ready nodes.
