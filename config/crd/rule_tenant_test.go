@@ -170,8 +170,14 @@ func tenantUpdateRules() map[string]rule {
 			file: tenantCluster, accepted: fields{"spec.workers.replicas": "4"}, refused: fields{"spec.teamRef.name": "x"}, message: "teamRef is immutable",
 		},
 		"platform of a tenant cluster": {
-			file: tenantCluster, accepted: fields{"spec.workers.replicas": "4"}, refused: fields{"spec.providerConfigRef.name": "x"},
-			message: "providerConfigRef is immutable: machines do not move between platforms",
+			file: tenantCluster, status: "{providerConfigRef: {name: harvester-prod, namespace: butler-system}}",
+			accepted: fields{"spec.workers.replicas": "4"}, refused: fields{"spec.providerConfigRef.name": "x"},
+			message: "providerConfigRef is immutable once it was found: machines do not move between platforms; create another cluster",
+		},
+		"platform that was not found": {
+			file: tenantCluster, status: "{phase: Pending}", accepted: fields{"spec.providerConfigRef.name": "x"},
+			refused: fields{"spec.controlPlane.serviceType": "NodePort"},
+			message: "serviceType NodePort is not served: its endpoint would be the address of one node; use LoadBalancer, or leave it out",
 		},
 		"endpoint of a tenant cluster": {
 			file: tenantCluster, status: "{controlPlaneEndpoint: '10.0.0.1:6443'}", accepted: fields{"spec.workers.replicas": "4"},

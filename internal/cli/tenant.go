@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -331,6 +332,9 @@ func (a App) tenantScaleCommand() *cobra.Command {
 	return cmd
 }
 
+// kubernetesVersion is how the API has versions.
+var kubernetesVersion = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
+
 func (a App) tenantUpgradeCommand() *cobra.Command {
 	var f tenantFlags
 	var version string
@@ -344,7 +348,9 @@ out, and there is no way back.`,
 			if version == "" {
 				return failure.Usagef("--kubernetes-version is required")
 			}
-			version = "v" + strings.TrimPrefix(version, "v")
+			if version = "v" + strings.TrimPrefix(version, "v"); !kubernetesVersion.MatchString(version) {
+				return failure.Usagef("--kubernetes-version must be a version such as v1.33.0")
+			}
 			return a.changeTenant(cmd.Context(), f, args, "is upgraded to "+version, func(tc *v1alpha1.TenantCluster) error {
 				tc.Spec.KubernetesVersion = version
 				return nil

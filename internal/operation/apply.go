@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -66,24 +64,19 @@ func poolsOf(m *manifest.Manifest) (out []client.Object) {
 
 // refusals are what an API server has against an object.
 func refusals(m *manifest.Manifest, object client.Object, err error) (out []manifest.Problem) {
-	status, ok := errors.AsType[*apierrors.StatusError](err)
-	if !ok || status.ErrStatus.Details == nil {
+	all := failure.Refusals(err)
+	if len(all) == 0 {
 		return m.ProblemsIn(object, err)
 	}
-	for _, cause := range status.ErrStatus.Details.Causes {
-		message := repeated.ReplaceAllString(cause.Message, "")
-		if strings.HasPrefix(cause.Field, "<") { // the object as a whole
-			out = append(out, m.ProblemsIn(object, errors.New(message))...)
+	for _, r := range all {
+		if r.Field == "" {
+			out = append(out, m.ProblemsIn(object, errors.New(r.Message))...)
 		} else {
-			out = append(out, m.At(object, cause.Field, message))
+			out = append(out, m.At(object, r.Field, r.Message))
 		}
 	}
 	return out
 }
-
-// repeated is how an API server begins, with the refused value. That is in the
-// file; it may be long, or a credential.
-var repeated = regexp.MustCompile(`^Invalid value: (?:(?:"(?:[^"\\]|\\.)*"|\{.*\}|-?\d+): )?`)
 
 // Apply brings the objects of a manifest to the plane, and returns the
 // generation of the cluster that is wanted now.

@@ -130,7 +130,7 @@ func Apply(ctx context.Context, c client.Client, tc *v1alpha1.TenantCluster) (*v
 	err = c.Apply(ctx, client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: fields}), client.FieldOwner(owner), client.ForceOwnership)
 	switch {
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return nil, failure.New(failure.Usage, fmt.Errorf("tenant cluster %s: %w", tc.Name, err))
+		return nil, refused(tc, err)
 	case err != nil:
 		return nil, fmt.Errorf("apply tenant cluster %s: %w", tc.Name, err)
 	}
@@ -264,7 +264,19 @@ func Credential(ctx context.Context, c client.Client, tc *v1alpha1.TenantCluster
 func Change(ctx context.Context, c client.Client, before, after *v1alpha1.TenantCluster) error {
 	err := c.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(owner))
 	if apierrors.IsInvalid(err) {
-		return failure.New(failure.Usage, fmt.Errorf("tenant cluster %s: %w", after.Name, err))
+		return refused(after, err)
 	}
 	return err
+}
+
+// refused is an error of the user's, in the words of the rules that refuse a tenant cluster.
+func refused(tc *v1alpha1.TenantCluster, err error) error {
+	var all []string
+	for _, r := range failure.Refusals(err) {
+		all = append(all, r.String())
+	}
+	if len(all) > 0 {
+		err = errors.New(strings.Join(all, "; "))
+	}
+	return failure.New(failure.Usage, fmt.Errorf("tenant cluster %s: %w", tc.Name, err))
 }
