@@ -358,7 +358,7 @@ func TestSecretsAreReachedInTheNamespacesOfTheValuesAlone(t *testing.T) {
 			flag = strings.ReplaceAll(flag, "-secrets=", "-namespaces=")
 		}
 		if got := text(t, all); !strings.Contains(got, flag) {
-			t.Errorf("%s: the program is not told %q", name, flag)
+			t.Errorf("%s: the program does not get %q", name, flag)
 		}
 	}
 }
@@ -406,7 +406,7 @@ func TestEveryValueIsOnThePageOfItsChart(t *testing.T) {
 	}
 }
 
-// values by their paths, as they stand on a page; quantities are together on one
+// values by their paths, as a page has them; quantities are together on one
 // line.
 func values(prefix string, all map[string]any) map[string]string {
 	out := map[string]string{}

@@ -5,11 +5,7 @@ package arch
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -42,9 +38,11 @@ func words() []word {
 	}
 }
 
-// Wording names the texts below root that use a word to avoid: pages, and comments and
-// messages of Go files but tests.
+// Wording names the texts below root that use a word to avoid: pages, and the comments,
+// the messages and the names of functions and types of Go files, tests among them. A
+// string without a space is data: the name of a machine, for example.
 func Wording(root string) (found []string, err error) {
+	avoided := words()
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return skipHidden(path, root, e, err)
@@ -55,7 +53,7 @@ func Wording(root string) (found []string, err error) {
 		}
 		texts, err := textsOf(path, filepath.ToSlash(name))
 		for line, text := range texts {
-			found = append(found, usesIn(name, line, text)...)
+			found = append(found, usesIn(name, line, text, avoided)...)
 		}
 		return err
 	})
@@ -69,58 +67,8 @@ func skipHidden(path, root string, e fs.DirEntry, err error) error {
 	return err
 }
 
-// textsOf returns the texts of a file by line; nil for one that is not checked.
-func textsOf(path, name string) (map[int]string, error) {
-	switch {
-	case strings.HasSuffix(name, ".md") || strings.HasSuffix(name, "NOTES.txt"):
-		content, err := os.ReadFile(path)
-		return pageTexts(string(content)), err
-	case name == "internal/arch/words.go": // the list itself
-		return nil, nil
-	case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
-		return goTexts(path)
-	}
-	return nil, nil
-}
-
-// pageTexts returns the lines of a page without code.
-func pageTexts(page string) map[int]string {
-	code := regexp.MustCompile("`[^`]*`")
-	texts, fenced := map[int]string{}, false
-	for i, line := range strings.Split(page, "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			fenced = !fenced
-		} else if !fenced {
-			texts[i+1] = code.ReplaceAllString(line, "")
-		}
-	}
-	return texts
-}
-
-// goTexts returns the comments and the sentences in strings of a Go file.
-func goTexts(path string) (map[int]string, error) {
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
-	if err != nil {
-		return nil, err
-	}
-	texts := map[int]string{}
-	for _, group := range file.Comments {
-		for _, c := range group.List {
-			texts[files.Position(c.Pos()).Line] += c.Text
-		}
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING && strings.Contains(s.Value, " ") {
-			texts[files.Position(s.Pos()).Line] += s.Value
-		}
-		return true
-	})
-	return texts, nil
-}
-
-func usesIn(name string, line int, text string) (found []string) {
-	for _, w := range words() {
+func usesIn(name string, line int, text string, avoided []word) (found []string) {
+	for _, w := range avoided {
 		if use := w.avoid.FindString(text); use != "" {
 			found = append(found, fmt.Sprintf("%s:%d: %q; instead: %s", name, line, use, w.instead))
 		}

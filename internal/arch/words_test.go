@@ -23,11 +23,11 @@ func TestTextsAvoidWordsThatReadersStopAt(t *testing.T) {
 	}
 }
 
-func TestWordingFindsPagesCommentsAndMessages(t *testing.T) {
+func TestWordingFindsPagesCommentsMessagesAndNames(t *testing.T) {
 	root := repository(t, map[string]string{
 		"docs/page.md":              "It was.\n`told: x`\n```\nnobody\n```\nIt goes on.",
 		"internal/cli/a.go":         "package cli\n\n// a tells all.\nconst a = \"told\" + \"somebody came\"\n",
-		"internal/cli/a_test.go":    "package cli\n\n// nobody\n",
+		"internal/cli/a_test.go":    "package cli\n\n// nobody\nconst a, b = \"anew\", \"made anew\"\n\nfunc TestStandInTellsAll() {}\n\nfunc TestANewOne() {}\n\ntype outsideWorld struct{}\n",
 		"charts/x/README.md":        "a stranger\n",
 		".git/COMMIT_EDITMSG.md":    "nobody\n",
 		"api/v1alpha1/made_type.go": "package v1alpha1\n\n// Phase is made anew.\n",
@@ -43,6 +43,10 @@ func TestWordingFindsPagesCommentsAndMessages(t *testing.T) {
 		`docs/page.md:6: "goes on"; instead: continues`,
 		`internal/cli/a.go:3: "tells"; instead: report, return, record, log`,
 		`internal/cli/a.go:4: "somebody"; instead: the caller, another process, no plane, an operator`,
+		`internal/cli/a_test.go:10: "World"; instead: simulator, fixture`,
+		`internal/cli/a_test.go:3: "nobody"; instead: the caller, another process, no plane, an operator`,
+		`internal/cli/a_test.go:4: "anew"; instead: again, recreate`,
+		`internal/cli/a_test.go:6: "Tells"; instead: report, return, record, log`,
 	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)

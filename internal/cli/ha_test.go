@@ -57,11 +57,11 @@ func TestHARehearsal(t *testing.T) {
 	dir := filepath.Join(a.home, "rehearsals", "butler-mgmt")
 
 	first := a.ok(append(bootstrap, "--output", "json")...)
-	t.Run("events tell the whole way", func(t *testing.T) { expectEvents(t, first.out) })
+	t.Run("events report the whole way", func(t *testing.T) { expectEvents(t, first.out) })
 	t.Run("it passes through the pivot and proves it", func(t *testing.T) {
 		for _, want := range []string{`"phase":"Pivoting"`, "the cluster manages itself: ", " provider IDs"} {
 			if !strings.Contains(first.out, want) {
-				t.Errorf("%q is not told", want)
+				t.Errorf("%q is not reported", want)
 			}
 		}
 		expectSelfManaged(t, a, "butler-mgmt")
@@ -119,7 +119,7 @@ func TestHARehearsal(t *testing.T) {
 		}
 	})
 	t.Run("a plan shows what changes in place and what is refused", func(t *testing.T) { expectPlannedChange(t, a, manifest, patch) })
-	t.Run("nothing tells a secret", func(t *testing.T) {
+	t.Run("nothing reveals a secret", func(t *testing.T) {
 		a := adm{t, a.path, a.home}
 		a.withPlane(filepath.Join(dir, "plane"), func(api client.Client) {
 			for _, name := range []string{"talos-secrets", "kubeconfig", "talosconfig"} {
@@ -143,7 +143,7 @@ func TestHARehearsal(t *testing.T) {
 	})
 	t.Run("a rehearsal reaches nothing outside", func(t *testing.T) { outside.expectUnreachable(t, dir) })
 
-	t.Run("it is told from other clusters that it manages", func(t *testing.T) { expectFound(t, a, "butler-mgmt") })
+	t.Run("it is distinguished from other clusters that it manages", func(t *testing.T) { expectFound(t, a, "butler-mgmt") })
 	t.Run("credentials that ran out are renewed", func(t *testing.T) { expectRenewed(t, a, "butler-mgmt") })
 	t.Run("the cluster serves requests by itself", func(t *testing.T) { expectRequestsServed(t, a, "butler-mgmt") })
 	t.Run("a tenant cluster is created, refuses a destroy, and is gone again", func(t *testing.T) { expectTenant(t, a, "butler-mgmt") })
@@ -152,7 +152,7 @@ func TestHARehearsal(t *testing.T) {
 	// The last word on what is deleted has the plane that is in charge, but for the
 	// login, which may have ended there.
 	spoilLogin(t, a, "butler-mgmt")
-	// A pod that its node has ended stays listed, and holds nobody.
+	// A pod that its node has ended stays listed, and blocks nothing.
 	leaveEndedPod(t, a, "butler-mgmt", addon.ButlerBootstrap)
 	if r := a.ok("destroy", "butler-mgmt", "--yes"); !strings.Contains(r.out, "left 0: 6 machines, 9 disks") {
 		t.Errorf("destroy said\n%s%s", r.out, r.err)
@@ -169,7 +169,7 @@ func leaveEndedPod(t *testing.T, a adm, cluster, controller string) {
 		t.Fatal(err)
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "evicted", Labels: d.Spec.Selector.MatchLabels}, Spec: d.Spec.Template.Spec}
-	pod.Spec.SchedulerName = "nobody"
+	pod.Spec.SchedulerName = "absent"
 	if err := c.Create(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
@@ -208,14 +208,14 @@ func expectSixNodes(t *testing.T, a adm) {
 	}
 }
 
-// outsideWorld is a server that is no part of any simulated network.
-type outsideWorld struct {
+// outsideServer is a server that is no part of any simulated network.
+type outsideServer struct {
 	address string
 	port    int
 	called  atomic.Int32
 }
 
-func listenOutside(t *testing.T) *outsideWorld {
+func listenOutside(t *testing.T) *outsideServer {
 	t.Helper()
 	l, err := net.Listen("tcp4", "0.0.0.0:0")
 	if err != nil {
@@ -223,7 +223,7 @@ func listenOutside(t *testing.T) *outsideWorld {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	port := l.Addr().(*net.TCPAddr).Port
-	w := &outsideWorld{address: fmt.Sprintf("127.0.0.1:%d", port), port: port}
+	w := &outsideServer{address: fmt.Sprintf("127.0.0.1:%d", port), port: port}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -238,8 +238,8 @@ func listenOutside(t *testing.T) *outsideWorld {
 }
 
 // expectUnreachable dials the server as everything in a rehearsal dials. Until
-// then nobody may have called it, although the manifest names it.
-func (w *outsideWorld) expectUnreachable(t *testing.T, dir string) {
+// then it may not have been called, although the manifest names it.
+func (w *outsideServer) expectUnreachable(t *testing.T, dir string) {
 	t.Helper()
 	proxy, err := os.ReadFile(filepath.Join(dir, "sim", "proxy"))
 	if err != nil {
@@ -252,7 +252,7 @@ func (w *outsideWorld) expectUnreachable(t *testing.T, dir string) {
 	}
 	for _, address := range addresses {
 		ip := address.(*net.IPNet).IP.To4()
-		// The loopback address of the manifest leads to the simulated platform.
+		// The loopback address of the manifest points to the simulated platform.
 		if ip == nil || ip.IsLoopback() {
 			continue
 		}

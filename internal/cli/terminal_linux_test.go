@@ -73,7 +73,7 @@ func (t *terminal) end(cmd *exec.Cmd) (code int, shown string) {
 	select {
 	case <-t.ended:
 	case <-time.After(time.Minute):
-		return -1, "somebody keeps the terminal:\n" + t.shown.String()
+		return -1, "a process keeps the terminal:\n" + t.shown.String()
 	}
 	return cmd.ProcessState.ExitCode(), t.shown.String()
 }

@@ -100,7 +100,7 @@ func Changes(before, after State) (out []Event) {
 	}
 	ready := readyAddons(before.Addons)
 	for i, a := range after.Addons {
-		if !worthTelling(before.Addons, a) {
+		if !worthReporting(before.Addons, a) {
 			continue
 		}
 		text := describeAddon(a)
@@ -133,11 +133,11 @@ func describe(m v1alpha1.BootstrapMachineStatus) string {
 	return text
 }
 
-// worthTelling is an addon in a phase that people wait for, one that was ready,
+// worthReporting is an addon in a phase that people wait for, one that was ready,
 // and one that fails for another reason than before. What an addon waits for
 // meanwhile is the obstacle of the bootstrap, and Pending is also one that was
 // not looked at yet.
-func worthTelling(known []v1alpha1.BootstrapAddonStatus, a v1alpha1.BootstrapAddonStatus) bool {
+func worthReporting(known []v1alpha1.BootstrapAddonStatus, a v1alpha1.BootstrapAddonStatus) bool {
 	was := v1alpha1.BootstrapAddonStatus{Phase: v1alpha1.AddonPending}
 	if i := slices.IndexFunc(known, func(k v1alpha1.BootstrapAddonStatus) bool { return k.Name == a.Name }); i >= 0 {
 		was = known[i]

@@ -34,7 +34,7 @@ func TestChangesReportsOnlyWhatChanged(t *testing.T) {
 			"   1.5s     a-cp-0 Creating",
 			"   1.5s   … no address",
 		}},
-		"an obstacle that goes is not told": {provisioning, State{Phase: provisioning.Phase, Machines: []v1alpha1.BootstrapMachineStatus{running}}, []string{
+		"an obstacle that goes is not reported": {provisioning, State{Phase: provisioning.Phase, Machines: []v1alpha1.BootstrapMachineStatus{running}}, []string{
 			"   1.5s     a-cp-0 Running at 10.0.0.1",
 		}},
 		"a node becomes ready": {State{Phase: v1alpha1.BootstrapReady, Machines: []v1alpha1.BootstrapMachineStatus{running}}, State{Phase: v1alpha1.BootstrapReady, Machines: []v1alpha1.BootstrapMachineStatus{ready}}, []string{
@@ -65,7 +65,7 @@ func TestChangesOfAddonsAreThoseThatPeopleWaitFor(t *testing.T) {
 		before, after State
 		want          []string
 	}{
-		"pending is nothing to tell":       {State{Phase: pending.Phase}, pending, nil},
+		"pending is nothing to report":     {State{Phase: pending.Phase}, pending, nil},
 		"it is looked at again":            {ready, pending, nil},
 		"it begins":                        {pending, addon(v1alpha1.AddonInstalling, "is fetched"), []string{"   1.5s     cilium 1.17.0 Installing"}},
 		"it is applied":                    {installing, waiting, nil},
