@@ -79,12 +79,16 @@ func (c *newCluster) drain(ctx context.Context, n *corev1.Node, now time.Time, g
 	}
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
-	pods, err := c.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + n.Name})
+	pods, err := c.CoreV1().Pods(metav1.NamespaceAll).List(ctx, onNode(n.Name))
 	if err != nil {
 		return "the pods of its node cannot be listed: " + step.Stable(err), true
 	}
 	here := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return cameBack(&p, since) })
 	return c.evictAll(ctx, here, notReady(*n) == "")
+}
+
+func onNode(name string) metav1.ListOptions {
+	return metav1.ListOptions{FieldSelector: "spec.nodeName=" + name}
 }
 
 // cameBack reports whether a pod was put onto a node after it was cordoned, which it tolerates: one

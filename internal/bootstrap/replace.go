@@ -266,13 +266,29 @@ func (s *Session) renew(ctx context.Context, i int) error {
 	return err
 }
 
+// removeNode deletes the node of a machine that is gone, and its pods: none of them runs any more,
+// and Kubernetes itself would replace them forty seconds later.
 func (s *Session) removeNode(ctx context.Context, name string) error {
 	if err := s.openCluster(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
-	return client.IgnoreNotFound(s.kubernetes.cluster.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}))
+	api := s.kubernetes.cluster.CoreV1()
+	if err := client.IgnoreNotFound(api.Nodes().Delete(ctx, name, metav1.DeleteOptions{})); err != nil {
+		return err
+	}
+	pods, err := api.Pods(metav1.NamespaceAll).List(ctx, onNode(name))
+	if err != nil {
+		return err
+	}
+	for _, p := range pods.Items {
+		now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(p.UID))}
+		if err := client.IgnoreNotFound(api.Pods(p.Namespace).Delete(ctx, p.Name, now)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // seeReplacement follows the new machine, which the other steps look after like

@@ -6,11 +6,14 @@ package clusterbootstrap
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -87,6 +90,26 @@ func (s *site) guard(node string) {
 	})
 }
 
+// comeBack puts a pod on a node that is cordoned, as a scheduler does with one that tolerates it.
+func (s *site) comeBack(node string) {
+	s.Helper()
+	api := s.kubernetes("dev")
+	n, err := api.CoreV1().Nodes().Get(s.Context(), node, metav1.GetOptions{})
+	s.must(err)
+	_, since, _ := strings.Cut(n.Annotations["butler.butlerlabs.dev/removing"], " ")
+	cordoned, err := time.Parse(time.RFC3339, since)
+	s.must(err)
+	s.eventually("a later second", func() bool { return time.Since(cordoned) > 2*time.Second })
+	_, err = api.CoreV1().Pods("default").Create(s.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "back"},
+		Spec: corev1.PodSpec{
+			NodeName: node, AutomountServiceAccountToken: new(false), Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+			Containers: []corev1.Container{{Name: "c", Image: "example.com/back"}},
+		},
+	}, metav1.CreateOptions{})
+	s.must(err)
+}
+
 // TestWorkersFollowTheirNumber scales a cluster whose addresses come from a pool up and down.
 // Every write is followed by a death.
 func TestWorkersFollowTheirNumber(t *testing.T) {
@@ -136,10 +159,14 @@ func TestWorkersFollowTheirNumber(t *testing.T) {
 	m = writes()
 	s.scale(1)
 	s.walkUntil("the budget", says("pod default/held cannot be evicted"))
+	s.comeBack("dev-w-2")
 	s.must(s.kubernetes("dev").PolicyV1().PodDisruptionBudgets("default").Delete(t.Context(), "guard", metav1.DeleteOptions{}))
 	recorded := s.walkUntil("one worker", scaled)
 	s.Reconciler.Client = s.Client
 	s.consistsOf("dev-cp-0", "dev-w-0")
+	if _, err := s.kubernetes("dev").CoreV1().Pods("default").Get(t.Context(), "back", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("a pod of a node that is gone: %v", err)
+	}
 	if diff := cmp.Diff([]string{"dev-w-1", "dev-w-1", "dev-w-2", "dev-w-2"}, slices.Sorted(slices.Values(m.deleted))); diff != "" || len(m.created) != 0 || m.deleted[0] != "dev-w-2" {
 		t.Errorf("created %v, deleted %v", m.created, m.deleted)
 	}
