@@ -167,6 +167,20 @@ PASS
 	}
 }
 
+func TestQuotientsOfCountsDoNotDependOnTheMachine(t *testing.T) {
+	now := record{Values: map[string]taken{}}
+	for _, n := range tenantSizes() { // the machine was slower while there were few
+		now.Values[tenantLabel(n)+": calls"] = taken{Value: 40, Speed: float64(n)}
+		now.Values[tenantLabel(n)+": CPU"] = taken{Value: 100 / float64(n), Speed: float64(n)}
+	}
+	now.divide(measures(), record{}, printer{&bytes.Buffer{}})
+	for _, what := range []string{"calls", "CPU"} {
+		if got := now.Values["tenants: "+what+" each, 200 over 20"].Value; math.Abs(got-1) > 1e-9 {
+			t.Errorf("%s: %v, want 1", what, got)
+		}
+	}
+}
+
 func TestExactlyOneBenchmarkIsChosen(t *testing.T) {
 	if got, want := exactly("PendingToRunning/100"), "^BenchmarkPendingToRunning$/^100$"; got != want {
 		t.Errorf("%s, want %s", got, want)

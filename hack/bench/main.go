@@ -162,15 +162,21 @@ func (r record) observe(ctx context.Context, l *lab, e experiment, wanted []meas
 	return err
 }
 
-// divide records the measures that are quotients of others.
+// divide records the measures that are quotients of others: how much worse one is than the other.
 func (r record) divide(chosen []measure, before record, p printer) {
 	for _, m := range chosen {
 		over, ok := r.Values[m.over[0]]
 		under, known := r.Values[m.over[1]]
 		if m.experiment == "" && ok && known {
-			r.add(m, taken{Value: over.Value * over.Speed / (under.Value * under.Speed), Speed: over.Speed}, before, p)
+			r.add(m, taken{Value: named(m.over[0]).ratio(over, under), Speed: over.Speed}, before, p)
 		}
 	}
+}
+
+// named returns the measure of a name.
+func named(name string) measure {
+	all := measures()
+	return all[slices.IndexFunc(all, func(m measure) bool { return m.name == name })]
 }
 
 func (r record) add(m measure, t taken, before record, p printer) {
