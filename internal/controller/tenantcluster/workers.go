@@ -117,13 +117,6 @@ func (s *session) applyData(ctx context.Context) (name string, err error) {
 	return name, s.applyKept(ctx, keptKey{"Secret", s.input.Namespace, name}, secret, secret)
 }
 
-// mangled reports whether the platform's provider rewrites user data, so that it cannot carry
-// a configuration.
-func (s *session) mangled() bool {
-	h := s.provider.Spec.Harvester
-	return h != nil && h.ClusterAPIProvider == v1alpha1.ClusterAPIHarvester
-}
-
 // hosted is what the configurations of all workers share.
 func (s *session) hosted() talos.Hosted {
 	os := s.Spec.Workers.MachineTemplate.OS
