@@ -72,6 +72,7 @@ type Reconciler struct {
 	logins  logins
 	images  images
 	missing missing
+	pace    pace
 	writes  lag.Writes[*v1alpha1.TenantCluster]
 	// admission is held while a cluster is counted against limits that have no other lock.
 	admission sync.Mutex
@@ -83,6 +84,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, tc *v1alpha1.TenantCluster) 
 	if r.writes.Behind(tc) {
 		return reconcile.Result{RequeueAfter: lag.Again}, nil
 	}
+	r.pace.record(client.ObjectKeyFromObject(tc), r.Clock())
 	result, err := r.reconcile(ctx, tc)
 	if apierrors.IsConflict(err) || errors.Is(err, errChanged) {
 		return reconcile.Result{RequeueAfter: lag.Again}, nil
@@ -131,7 +133,7 @@ func (r *Reconciler) pollAfter(tc *v1alpha1.TenantCluster, o *step.Obstacle) tim
 	case o == nil || !o.Poll:
 		return upkeep
 	}
-	return step.PollAfter(r.Clock().Sub(lastChange(tc)))
+	return max(step.PollAfter(r.Clock().Sub(lastChange(tc))), r.pace.lag(r.Clock()))
 }
 
 // claim gives the cluster its id and the name of its namespace, records on which management

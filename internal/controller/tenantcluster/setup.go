@@ -36,8 +36,6 @@ import (
 )
 
 const (
-	// wakeLag makes one walk of what happens at about the same time.
-	wakeLag = 100 * time.Millisecond
 	// workers is how many clusters are looked after at once: a silent one keeps a worker for as
 	// long as its questions take.
 	workers = 32
@@ -107,10 +105,10 @@ func Register(m manager.Manager, o Options) error {
 		Watches(&v1alpha1.ProviderConfig{}, handler.EnqueueRequestsFromMapFunc(r.everyOne), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.ButlerConfig{}, handler.EnqueueRequestsFromMapFunc(r.everyOne), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.Team{}, handler.EnqueueRequestsFromMapFunc(r.ofTeam)).
-		Watches(&v1alpha1.IPAllocation{}, handler.EnqueueRequestsFromMapFunc(ofAllocation)).
-		Watches(&v1alpha1.NetworkPool{}, handler.EnqueueRequestsFromMapFunc(r.lacking)).
-		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(bySource)).
-		WatchesRawSource(ctrlsource.TypedChannel(woken, wakeHandler())).
+		Watches(&v1alpha1.IPAllocation{}, r.collect(ofAllocation)).
+		Watches(&v1alpha1.NetworkPool{}, r.collect(r.lacking)).
+		WatchesMetadata(&corev1.Namespace{}, r.collect(bySource)).
+		WatchesRawSource(ctrlsource.TypedChannel(woken, r.wakeHandler())).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
@@ -159,15 +157,6 @@ func (r *Reconciler) byName(ctx context.Context, request reconcile.Request) (rec
 		return reconcile.Result{}, err
 	}
 	return r.Reconcile(ctx, tc)
-}
-
-func wakeHandler() handler.TypedFuncs[types.NamespacedName, reconcile.Request] {
-	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	return handler.TypedFuncs[types.NamespacedName, reconcile.Request]{
-		GenericFunc: func(_ context.Context, e wakeEvent, q queue) {
-			q.AddAfter(reconcile.Request{NamespacedName: e.Object}, wakeLag)
-		},
-	}
 }
 
 // bySource maps the namespace of a tenant to its TenantCluster.

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -69,8 +68,7 @@ func (w *watches) add(o client.Object) error {
 	if w.known[kind] {
 		return nil
 	}
-	concerned := handler.EnqueueRequestsFromMapFunc(w.reconciler.concerned)
-	if err := w.controller.Watch(ctrlsource.Kind(w.manager.GetCache(), o, concerned, relevant(kind))); err != nil {
+	if err := w.controller.Watch(ctrlsource.Kind(w.manager.GetCache(), o, w.reconciler.collect(w.reconciler.concerned), relevant(kind))); err != nil {
 		return err
 	}
 	if w.known == nil {
