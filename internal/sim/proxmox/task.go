@@ -22,10 +22,10 @@ type task struct {
 	Status                     string // of one that has ended: OK, or what went wrong
 	Log                        []string
 	// Kind is the key of the worker, Params what it gets. Begun says that its first part
-	// is done.
-	Kind   string
-	Params map[string]string
-	Begun  bool
+	// is done, Ended that its last one is.
+	Kind         string
+	Params       map[string]string
+	Begun, Ended bool
 }
 
 func (t *task) running() bool { return t.End.IsZero() }
@@ -110,6 +110,9 @@ func (p *PVE) work(t *task) {
 		if t.Begun {
 			w.begin = nil
 		}
+		if t.Ended {
+			w.end = nil
+		}
 		if takes+p.seed.Linger == 0 && !w.locks {
 			p.step(t, w.begin, w.end, succeed)
 			return
@@ -121,11 +124,17 @@ func (p *PVE) work(t *task) {
 		if w.locks && !p.awaitLock(t) {
 			return
 		}
-		p.step(t, w.end)
+		p.step(t, w.end, ended)
 		if p.Sleep(p.seed.Linger) {
 			p.step(t, succeed)
 		}
 	})
+}
+
+// ended records that what a task does is done, though it may be reported as running for a while.
+func ended(_ *PVE, t *task) error {
+	t.Ended = true
+	return nil
 }
 
 func succeed(p *PVE, t *task) error {
