@@ -245,13 +245,7 @@ func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
 	r := w.request("a")
 	w.phase(r, v1alpha1.MachineRunning)
 	w.platform.Refuse(&provider.Error{Kind: provider.Unauthorized, Reason: "Refused", Op: "observe"}, inmemory.Observe)
-	w.Nudge()
-	w.Await(func() error {
-		if w.platform.Calls(inmemory.Observe) < 1 {
-			return errors.New("not asked yet")
-		}
-		return nil
-	})
+	w.refusedTwice()
 	version := r.ResourceVersion
 	w.Must(w.read(r))
 	if r.ResourceVersion != version {
@@ -266,6 +260,21 @@ func TestARunningMachineOutOfSightBecomesUnknownAndRecovers(t *testing.T) {
 	w.platform.Lift()
 	w.phase(r, v1alpha1.MachineRunning)
 	w.Event(r, "VMRecovered")
+}
+
+// refusedTwice waits for two observations: once the second one begins, the first is recorded.
+func (w *fixture) refusedTwice() {
+	w.Helper()
+	for range 2 {
+		before := w.platform.Calls(inmemory.Observe)
+		w.Nudge()
+		w.Await(func() error {
+			if w.platform.Calls(inmemory.Observe) == before {
+				return errors.New("not asked yet")
+			}
+			return nil
+		})
+	}
 }
 
 func TestARequestWaitsForItsSecretWithoutFailing(t *testing.T) {
