@@ -21,16 +21,14 @@ func suite() providerbinary.Suite {
 	return providerbinary.Suite{
 		Platform: harvester.Platform(),
 		Page:     "contributing/try-a-provider.md",
-		Pages:    []string{"getting-started/harvester.md", "concepts/providers.md"},
 		Objects:  5, // VirtualMachine, its instance, two disks, a Secret
 		Count:    count,
 		Running:  running,
 	}
 }
 
-func TestVersionAndWrongArguments(t *testing.T)           { suite().VersionAndWrongArguments(t) }
-func TestARequestRunsAndIsGoneAgain(t *testing.T)         { suite().RequestRunsAndIsGoneAgain(t) }
-func TestTheManifestsOfTheGuidesAreAccepted(t *testing.T) { suite().ManifestsAreAccepted(t) }
+func TestVersionAndWrongArguments(t *testing.T)   { suite().VersionAndWrongArguments(t) }
+func TestARequestRunsAndIsGoneAgain(t *testing.T) { suite().RequestRunsAndIsGoneAgain(t) }
 
 func BenchmarkPendingToRunning(b *testing.B) { suite().PendingToRunning(b) }
 func BenchmarkBaseline(b *testing.B)         { suite().Baseline(b) }

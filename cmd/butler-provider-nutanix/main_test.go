@@ -25,9 +25,8 @@ func suite() providerbinary.Suite {
 	}
 }
 
-func TestVersionAndWrongArguments(t *testing.T)           { suite().VersionAndWrongArguments(t) }
-func TestARequestRunsAndIsGoneAgain(t *testing.T)         { suite().RequestRunsAndIsGoneAgain(t) }
-func TestTheManifestsOfTheGuidesAreAccepted(t *testing.T) { suite().ManifestsAreAccepted(t) }
+func TestVersionAndWrongArguments(t *testing.T)   { suite().VersionAndWrongArguments(t) }
+func TestARequestRunsAndIsGoneAgain(t *testing.T) { suite().RequestRunsAndIsGoneAgain(t) }
 
 func BenchmarkPendingToRunning(b *testing.B) { suite().PendingToRunning(b) }
 func BenchmarkBaseline(b *testing.B)         { suite().Baseline(b) }

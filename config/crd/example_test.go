@@ -4,11 +4,17 @@
 package crd_test
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
 func TestExamplesAreAcceptedAsWritten(t *testing.T) {
@@ -20,6 +26,63 @@ func TestExamplesAreAcceptedAsWritten(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestManifestsOfPagesAreAccepted takes each object of this project in a block of any page.
+func TestManifestsOfPagesAreAccepted(t *testing.T) {
+	w, kinds := newFixture(t), map[string]int{}
+	for _, page := range pages(t) {
+		for i, o := range manifests(t, page) {
+			kinds[o.GetKind()]++
+			if err := w.try(o); err != nil {
+				t.Errorf("%s, manifest %d, %s: %v", page, i+1, o.GetKind(), err)
+			}
+		}
+	}
+	for _, kind := range []string{"ProviderConfig", "MachineRequest", "ClusterBootstrap", "TenantCluster", "NetworkPool", "Team"} {
+		if kinds[kind] == 0 {
+			t.Errorf("no page has a %s", kind)
+		}
+	}
+}
+
+func pages(t *testing.T) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d pages: %v", len(all), err)
+	}
+	return all
+}
+
+// manifests are the whole objects of this project in the YAML blocks of a page.
+func manifests(t *testing.T, page string) (all []*unstructured.Unstructured) {
+	t.Helper()
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range strings.Split(string(data), "```yaml\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		for text := range strings.SplitSeq(block, "---\n") {
+			if !strings.Contains(text, "apiVersion: "+v1alpha1.GroupVersion().String()+"\n") {
+				continue
+			}
+			o := &unstructured.Unstructured{}
+			if err := yaml.UnmarshalStrict([]byte(text), o); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+			if _, whole := o.Object["spec"]; whole {
+				all = append(all, o)
+			}
+		}
+	}
+	return all
 }
 
 func TestUnknownFieldIsRefused(t *testing.T) {

@@ -14,26 +14,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/butlerdotdev/butler/api/v1alpha1"
-	"github.com/butlerdotdev/butler/internal/plane"
 	"github.com/butlerdotdev/butler/internal/plane/planetest"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
 	"github.com/butlerdotdev/butler/internal/sim/facade"
 )
 
-// Suite is a provider's binary and its simulated platform. All fields but Page, Pages and
-// Reach are required.
+// Suite is a provider's binary and its simulated platform. All fields but Page and Reach are
+// required.
 type Suite struct {
 	Platform facade.Platform
 	// Page is the page below docs with the ProviderConfig and the MachineRequest that the
-	// tests apply; empty: the guide. Pages are further pages with a ProviderConfig.
-	Page  string
-	Pages []string
+	// tests apply; empty: the guide.
+	Page string
 	// Objects is how many objects the machine of Page has on the platform, Count counts
 	// those of all machines.
 	Objects int
@@ -70,20 +66,6 @@ func (s Suite) VersionAndWrongArguments(t *testing.T) {
 		out, err := exec.Command(s.binary(t), args...).CombinedOutput()
 		if err == nil || len(out) == 0 {
 			t.Errorf("%v prints %q, %v", args, out, err)
-		}
-	}
-}
-
-// ManifestsAreAccepted asks the API server, which checks every rule of the kinds, about
-// the ProviderConfigs of the documentation.
-func (s Suite) ManifestsAreAccepted(t *testing.T) {
-	log.SetLogger(logr.Discard())
-	c := newClient(t, planetest.Start(t, plane.Options{AdmissionOff: []string{"ServiceAccount"}}))
-	for _, page := range append(s.Pages, s.page()) {
-		config := &v1alpha1.ProviderConfig{}
-		Documented(t, page, config)
-		if err := c.Create(t.Context(), config, client.DryRunAll); err != nil {
-			t.Errorf("%s: %v", page, err)
 		}
 	}
 }
