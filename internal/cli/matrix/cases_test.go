@@ -158,7 +158,7 @@ func platformTrials(p platform) []trial {
 			planned(bootstrap, "drain of two hosts", "bootstrap/InstallingAddons", drain), planned(pivot, "drain of two hosts", "pivot/copy", drain),
 		}}}},
 		{name: "throttle storm", commands: throughout("throttle storm", storm, storm, storm)},
-		{name: "lost response", sample: two, commands: []command{
+		{name: "lost response", sample: aCloud, commands: []command{
 			{false, []blow{
 				planned(bootstrap, "lost response", "bootstrap/applied", lost("create")),
 				planned(pivot, "lost response of a list", "pivot/prepare", lostList),
