@@ -88,6 +88,8 @@ type Source struct {
 	// WithoutCRDs are files of the chart's crds folder that are left out: others
 	// own these definitions.
 	WithoutCRDs []string
+	// Digest is the published checksum of the chart's archive; empty where it is not known.
+	Digest string
 }
 
 // Origin returns where an addon comes from unless the user redirects it.

@@ -15,6 +15,7 @@ type row struct {
 	source    Source
 	release   string
 	version   string // by default
+	digest    string // of the chart of that version, where an index of its repository was read
 	namespace Namespace
 	needs     []need
 	// installed reports whether a cluster has it.
@@ -85,6 +86,7 @@ func network() []row {
 		},
 		{
 			key: Cilium, source: chart("https://helm.cilium.io/", "cilium"), release: "cilium", version: "1.17.0",
+			digest:    "sha256:72a820bf01bb3e02c01856892a0508da92dfc94174f8705c7bcb5dbb15e228fe",
 			namespace: Namespace{Name: kubeSystem}, needs: after(GatewayAPI),
 			installed: cluster.cilium, fill: cilium,
 			override: func(a v1alpha1.AddonsSpec) string { return a.CNI.Version },
@@ -104,13 +106,17 @@ func clouds() []row {
 		{
 			key:    CloudControllerManager,
 			source: chart("https://kubernetes.github.io/cloud-provider-aws", "aws-cloud-controller-manager"), release: "aws-cloud-controller-manager",
-			version: "0.0.11", namespace: Namespace{Name: kubeSystem},
+			version:   "0.0.11",
+			digest:    "sha256:3da2227e83bce236b8278903fb87ad0bc33c5d4da8e5dd521b974ec0c740886f",
+			namespace: Namespace{Name: kubeSystem},
 			installed: cloud(v1alpha1.ProviderAWS), fill: awsCloud, on: "spec.provider to aws",
 		},
 		{
 			key:    CloudControllerManager,
 			source: chart("https://raw.githubusercontent.com/kubernetes-sigs/cloud-provider-azure/master/helm/repo", "cloud-provider-azure"), release: "cloud-provider-azure",
-			version: "1.36.0", namespace: Namespace{Name: kubeSystem},
+			version:   "1.36.0",
+			digest:    "sha256:f332f19ba19a25c9f7825a10679c9b2bb0d2b0a18a34f8109e3aa61931a9b83d",
+			namespace: Namespace{Name: kubeSystem},
 			installed: cloud(v1alpha1.ProviderAzure), fill: azureCloud, on: "spec.provider to azure",
 		},
 		{
@@ -140,6 +146,7 @@ func foundation() []row {
 		},
 		{
 			key: MetalLB, source: chart("https://metallb.github.io/metallb", "metallb"), release: "metallb", version: "0.14.9",
+			digest:    "sha256:e808428c9047d0c218634bc0f7cc92b8545d4c207470b3b563cfcbb46ab31ae9",
 			namespace: Namespace{metalLBSystem, Privileged}, needs: usable(),
 			installed: cluster.metalLB, fill: metalLB,
 			override: func(a v1alpha1.AddonsSpec) string { return a.LoadBalancer.Version },
@@ -154,6 +161,7 @@ func foundation() []row {
 		},
 		{
 			key: IngressNginx, source: chart("https://kubernetes.github.io/ingress-nginx", "ingress-nginx"), release: "ingress-nginx", version: "4.15.1",
+			digest:    "sha256:3eff0bd18151d6e6b1c441463410571443dda1ac78292cb189346628de784f0c",
 			namespace: Namespace{"ingress-nginx", Baseline}, needs: append(after(MetalLB), usable()...),
 			installed: func(c cluster) bool { return c.ingress("nginx") }, fill: ingressNginx,
 			override: func(a v1alpha1.AddonsSpec) string { return a.Ingress.Version },
@@ -174,6 +182,7 @@ func platform() []row {
 		},
 		{
 			key: Kamaji, source: chart("https://clastix.github.io/charts", "kamaji"), release: "kamaji", version: "1.0.0",
+			digest:    "sha256:2e642a485eae8bd964c0a363b4ce01bd8379d05b42960b7919676f96f7c63b36",
 			namespace: Namespace{kamajiSystem, Baseline}, needs: requires(CertManager, append(after(Longhorn), usable()...)...),
 			installed: func(c cluster) bool { return c.controlPlaneProvider(Kamaji) }, fill: kamaji, override: hosted,
 			on: "spec.addons.controlPlaneProvider.type to kamaji", off: "spec.addons.controlPlaneProvider.type to none",
@@ -188,6 +197,7 @@ func platform() []row {
 		},
 		{
 			key: Flux, source: chart("https://fluxcd-community.github.io/helm-charts", "flux2"), release: "flux", version: "2.14.1",
+			digest:    "sha256:1c4a797cfe11370e9f2ea29b1d4834805ce4160d65008198389c91ecd8a3cdb9",
 			namespace: Namespace{fluxSystem, Baseline}, needs: usable(),
 			installed: cluster.flux, fill: flux,
 			override: func(a v1alpha1.AddonsSpec) string { return a.GitOps.Version },

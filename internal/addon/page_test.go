@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +98,30 @@ func TestEveryAddonIsOnThePageWithItsVersionAndItsPlace(t *testing.T) {
 	for _, l := range Lines() {
 		for _, p := range everyProvider(l) {
 			checkProvider(t, rows, p)
+		}
+	}
+}
+
+func TestThePageNamesTheChartsWithAKnownChecksum(t *testing.T) {
+	_, listed, _ := strings.Cut(page(t), "| addon, `--charts upstream` | compared with |\n|---|---|\n")
+	listed, _, _ = strings.Cut(listed, "\n")
+	for _, r := range catalogue() {
+		if known := r.digest != ""; known != strings.Contains(listed, "`"+r.key+"`") && r.key != CloudControllerManager {
+			t.Errorf("%s: its checksum is known: %t, and the page says\n%s", r.key, known, listed)
+		}
+		if r.digest != "" && !regexp.MustCompile(`^sha256:[0-9a-f]{64}$`).MatchString(r.digest) {
+			t.Errorf("%s has the checksum %q", r.key, r.digest)
+		}
+	}
+}
+
+func TestAKnownChecksumIsThatOfTheDefaultVersion(t *testing.T) {
+	for version, known := range map[string]bool{"": true, "1.17.0": true, "1.17.1": false} {
+		spec := v1alpha1.ClusterBootstrapSpec{}
+		spec.Addons.CNI.Version = version
+		i := slices.IndexFunc(catalogue(), func(r row) bool { return r.key == Cilium })
+		if a := catalogue()[i].addon(cluster{spec, Facts{}}, nil); (a.Source.Digest != "") != known {
+			t.Errorf("version %q: %+v", version, a.Source)
 		}
 	}
 }

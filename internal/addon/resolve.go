@@ -57,6 +57,9 @@ func (r row) addon(c cluster, installed []row) Addon {
 	if r.override != nil {
 		a.Version = like(a.Version, cmp.Or(r.override(c.Addons), a.Version))
 	}
+	if a.Version == r.version {
+		a.Source.Digest = r.digest
+	}
 	for _, n := range r.needs {
 		if has(installed, n.key) {
 			a.Needs = append(a.Needs, n.key)

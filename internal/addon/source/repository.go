@@ -35,7 +35,20 @@ func (u upstream) download(ctx context.Context, a addon.Addon) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	return f, intact(a, f, entry.Digest)
+	if err := intact(a, f, entry.Digest); err != nil {
+		return file{}, err
+	}
+	return f, published(a, f)
+}
+
+// published compares with the checksum that the program has of the version, if it has one: a
+// repository whose index was replaced together with the chart does not pass.
+func published(a addon.Addon, f file) error {
+	if a.Source.Digest == "" || a.Source.Digest == f.digest {
+		return nil
+	}
+	return fmt.Errorf("%s from %s has the checksum %s, and was published with %s: it is not installed; find out why it has changed; --charts with a directory or registry of yours takes another archive",
+		chartOf(a), f.origin, f.digest, a.Source.Digest)
 }
 
 // intact compares with the checksum of the index, where that has one.

@@ -45,7 +45,7 @@ func TestAChartComesFromItsRepository(t *testing.T) {
 	s := w.source(t, "")
 	for _, version := range []string{"1.17.0", "v1.17.0"} {
 		a := cilium()
-		a.Version = version
+		a.Version, a.Source.Digest = version, digest(archive)
 		c := fetched(t, s, a, nil)
 		if c.Chart.Name() != "cilium" || c.Chart.Metadata.Version != "1.17.0" {
 			t.Errorf("version %s is chart %s %s", version, c.Chart.Name(), c.Chart.Metadata.Version)
@@ -127,6 +127,12 @@ func TestWhatARepositoryLacksOrBreaks(t *testing.T) {
 				w.files[chartAt] = chartArchive(t, "cilium", "1.17.0", "evil")
 			},
 			"it was changed or cut on its way; it is not installed",
+		},
+		"changed together with the index": {
+			func(t *testing.T, _ *fixture, a *addon.Addon) {
+				a.Source.Digest = digest(chartArchive(t, "cilium", "1.17.0", "published"))
+			},
+			"; find out why it has changed; --charts with a directory or registry of yours takes another archive",
 		},
 		"another chart": {
 			func(t *testing.T, w *fixture, _ *addon.Addon) { w.offer(chartArchive(t, "calico", "1.17.0"), "") },
