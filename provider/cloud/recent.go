@@ -10,7 +10,7 @@ import (
 
 // Recent keeps what was read for a short time. It is for what is the same for all
 // machines of a connection and is no state of a machine: types, images, subnets. A
-// failure is not kept.
+// failure is not kept. A nil memo keeps nothing.
 type Recent[V any] struct {
 	keep time.Duration
 	lock chan struct{}
@@ -30,6 +30,9 @@ func NewRecent[V any](keep time.Duration) *Recent[V] {
 // Get returns what was read under the key, and reads it if that is too long ago. Calls
 // at the same time read once.
 func (r *Recent[V]) Get(ctx context.Context, key string, read func(context.Context) (V, error)) (none V, err error) {
+	if r == nil {
+		return read(ctx)
+	}
 	select {
 	case r.lock <- struct{}{}:
 		defer func() { <-r.lock }()

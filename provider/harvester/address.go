@@ -34,6 +34,10 @@ func networkData(s provider.MachineSpec) provider.Sensitive {
 
 // checkAddressable refuses an image whose name shows that it does not read network data.
 func (m *machines) checkAddressable(ctx context.Context, op string, i image) error {
+	return m.recent.check(ctx, "addresses "+i.id(), func(ctx context.Context) error { return m.readAddressable(ctx, op, i) })
+}
+
+func (m *machines) readAddressable(ctx context.Context, op string, i image) error {
 	u, err := m.read(ctx, imageKind(), i.namespace, i.name)
 	if err != nil {
 		return apiError(op, err)

@@ -22,9 +22,9 @@ func (m *machines) identify(ctx context.Context) (provider.Identity, error) {
 	return m.readMarks(ctx, 2)
 }
 
-// identifyAgain reads the first mark that may be read.
+// identifyAgain reads the first mark that may be read. Calls at the same time share that.
 func (m *machines) identifyAgain(ctx context.Context) (provider.Identity, error) {
-	identity, err := m.readMarks(ctx, 1)
+	identity, err := m.gathered.identity.Do(ctx, "")
 	if err != nil {
 		return "", apiError("identify the platform", err)
 	}

@@ -85,12 +85,18 @@ func (m *machines) choose(_ context.Context, s provider.MachineSpec) (provider.C
 // imageClass returns the storage class for disks from the image. Where the
 // image may not be read, it is the class that is named after it, with the error.
 func (m *machines) imageClass(ctx context.Context, op string, i image) (string, error) {
+	class, err := m.recent.images.Get(ctx, i.id(), func(ctx context.Context) (string, error) { return m.readImageClass(ctx, op, i) })
+	if forbidden(err) {
+		class = namedClass(i.name)
+	}
+	return class, err
+}
+
+func (m *machines) readImageClass(ctx context.Context, op string, i image) (string, error) {
 	u, err := m.read(ctx, imageKind(), i.namespace, i.name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return "", provider.Invalid.New(op, provider.ReasonImageNotFound, fmt.Errorf("image %q not found", i.id()), "upload it, or correct spec.image of the request or spec.harvester.imageName of the ProviderConfig")
-	case forbidden(err):
-		return namedClass(i.name), apiError(op, err)
 	case err != nil:
 		return "", apiError(op, err)
 	}
@@ -134,6 +140,10 @@ func imported(op string, i image, u *unstructured.Unstructured) error {
 }
 
 func (m *machines) checkNetwork(ctx context.Context, op string) error {
+	return m.recent.check(ctx, "network", func(ctx context.Context) error { return m.readNetwork(ctx, op) })
+}
+
+func (m *machines) readNetwork(ctx context.Context, op string) error {
 	ns, name, _ := strings.Cut(m.spec.NetworkName, "/")
 	_, err := m.read(ctx, networkKind(), ns, name)
 	switch {
@@ -151,6 +161,10 @@ func (m *machines) checkClass(ctx context.Context, op, class string) error {
 }
 
 func (m *machines) storageClass(ctx context.Context, op, class string) (*storagev1.StorageClass, error) {
+	return m.recent.classes.Get(ctx, class, func(ctx context.Context) (*storagev1.StorageClass, error) { return m.readClass(ctx, op, class) })
+}
+
+func (m *machines) readClass(ctx context.Context, op, class string) (*storagev1.StorageClass, error) {
 	c := &storagev1.StorageClass{}
 	err := m.api.Get(ctx, client.ObjectKey{Name: class}, c)
 	switch {

@@ -26,6 +26,9 @@ type machines struct {
 	identity provider.Identity
 	// pooled says that addresses of machines come from NetworkPools.
 	pooled bool
+	// recent is what many machines refer to, and gathered are reads that they share.
+	recent   recent
+	gathered gathered
 	// insecure: the kubeconfig accepts any certificate.
 	insecure bool
 }

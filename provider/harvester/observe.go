@@ -23,14 +23,14 @@ import (
 // VirtualMachine too, and the disks if both leave open whether they exist.
 func (m *machines) Observe(ctx context.Context, ref provider.MachineRef) (provider.Machine, error) {
 	op := fmt.Sprintf("observe machine %q on %s", ref.Name, m.config)
-	vmi, err := get(ctx, m, &kubevirtv1.VirtualMachineInstance{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
+	vmi, err := find(ctx, m, &kubevirtv1.VirtualMachineInstance{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
 	if err != nil && !forbidden(err) {
 		return provider.Machine{}, apiError(op, err)
 	}
 	if vm := machineOf(vmi); vm != nil {
 		return report(vm, ref, vmi), nil
 	}
-	vm, err := get(ctx, m, &kubevirtv1.VirtualMachine{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
+	vm, err := find(ctx, m, &kubevirtv1.VirtualMachine{ObjectMeta: m.meta(ref.Name)}, ref.Owner)
 	switch {
 	case err != nil:
 		return provider.Machine{}, apiError(op, err)
@@ -91,6 +91,9 @@ func withParts(seen provider.Machine, missing, waiting string) provider.Machine 
 // and what a disk that is not provisioned is waiting for.
 func (m *machines) claims(ctx context.Context, vm *kubevirtv1.VirtualMachine) (missing, waiting string, err error) {
 	read := func(o client.Object) (client.Object, error) {
+		if known := m.gathered.find(ctx, o, tagsOf(vm).OwnerID); known != nil {
+			return known, nil
+		}
 		err := m.api.Get(ctx, client.ObjectKeyFromObject(o), o)
 		if apierrors.IsNotFound(err) {
 			return nil, nil

@@ -40,6 +40,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 	if m.spec.Namespace == "" {
 		m.spec.Namespace = "default"
 	}
+	m.recent, m.gathered = newRecent(), newGathered(m)
 	list := &kubevirtv1.VirtualMachineList{}
 	if err := api.List(ctx, list, client.InNamespace(m.spec.Namespace), client.Limit(1)); err != nil {
 		release()
