@@ -76,24 +76,26 @@ func (m *machines) ofOwners(ctx context.Context, list client.ObjectList, owners 
 	})
 }
 
-// find is get for many calls at the same time. What their listing lacks is read by itself: no
-// absence is taken from a listing.
-func find[T client.Object](ctx context.Context, m *machines, o T, owner provider.Owner) (T, error) {
-	if known, ok := m.gathered.find(ctx, o, owner.ID).(T); ok && owned(known, owner) {
+// find is get for many calls at the same time. A machine that their listing lacks is read by
+// itself: its absence is not taken from a listing.
+func find[T client.Object](ctx context.Context, m *machines, o T, owner provider.Owner) (none T, err error) {
+	known, listed := m.gathered.find(ctx, o, owner.ID)
+	if known, ok := known.(T); ok && owned(known, owner) {
 		return known, nil
+	}
+	if _, instance := client.Object(o).(*kubevirtv1.VirtualMachineInstance); instance && listed {
+		return none, nil // get finds it by the same labels
 	}
 	return get(ctx, m, o, owner)
 }
 
-// find returns the object of that kind and name if a listing has it, else nil.
-func (g gathered) find(ctx context.Context, o client.Object, owner string) client.Object {
+// find returns the object of that kind and name, nil if there is none among those listed.
+// Otherwise nothing was listed.
+func (g gathered) find(ctx context.Context, o client.Object, owner string) (found client.Object, listed bool) {
 	kind, ok := g.kinds[reflect.TypeOf(o)]
 	if !ok || owner == "" {
-		return nil
+		return nil, false
 	}
-	all, err := kind.Do(ctx, owner)
-	if err != nil { // what reads the object itself reports it
-		return nil
-	}
-	return all[o.GetName()]
+	all, err := kind.Do(ctx, owner) // what reads the object itself reports the error
+	return all[o.GetName()], err == nil && all != nil
 }

@@ -91,7 +91,7 @@ func withParts(seen provider.Machine, missing, waiting string) provider.Machine 
 // and what a disk that is not provisioned is waiting for.
 func (m *machines) claims(ctx context.Context, vm *kubevirtv1.VirtualMachine) (missing, waiting string, err error) {
 	read := func(o client.Object) (client.Object, error) {
-		if known := m.gathered.find(ctx, o, tagsOf(vm).OwnerID); known != nil {
+		if known, _ := m.gathered.find(ctx, o, tagsOf(vm).OwnerID); known != nil {
 			return known, nil
 		}
 		err := m.api.Get(ctx, client.ObjectKeyFromObject(o), o)

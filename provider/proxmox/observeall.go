@@ -18,6 +18,10 @@ import (
 // configuration and addresses are not in the listing.
 const rereadAfter = 10 * time.Minute
 
+// settledAfter is when a machine that runs is read a second time: addresses of a guest that has
+// just started come one after the other.
+const settledAfter = 10 * time.Second
+
 // observeAll reports every VM that carries an owner. The nodes list status and tags; the rest is
 // read of those alone that have changed.
 func (m machines) observeAll(ctx context.Context) ([]provider.Machine, error) {
@@ -50,6 +54,7 @@ func (m machines) glance(ctx context.Context, c *cluster, r resource) (is provid
 		return is, err
 	}
 	if v.original(v.VMID) {
+		v.now = r.now()
 		is, err = m.report(ctx, c, provider.MachineRef{Name: v.Machine, Owner: provider.OwnerOf(v.Set)}, v)
 	}
 	if gone(err) {
@@ -72,11 +77,20 @@ func (r resource) sign() sign {
 	return sign{r.Node, r.Status, r.QMP, r.Name, r.Tags, r.Lock, r.PID}
 }
 
+// now is the status of a VM that runs as a node lists it in full, which is that of the VM
+// itself. It is empty for one that is off: that it was started since must not be missed.
+func (r resource) now() (is current) {
+	if r.QMP != "" && r.Status == "running" {
+		is = current{Status: r.Status, QMP: r.QMP, Lock: r.Lock}
+	}
+	return is
+}
+
 // glance is what was read of a VM, under the sign that it had; without a state it is no machine.
 type glance struct {
 	sign sign
 	is   provider.Machine
-	// read is when it was read first; settled says that it was read again without a change.
+	// read is when it was read; settled says that it was read again without a change.
 	read    time.Time
 	settled bool
 }
@@ -87,13 +101,17 @@ type glances struct {
 	of map[number]glance
 }
 
-// holds returns what was read of a VM if that still holds: addresses of a guest that has just
-// started come one after the other, so it does once it was read twice without a change.
+// holds returns what was read of a VM if that still holds: for long once it was read twice
+// without a change.
 func (g *glances) holds(r resource) (provider.Machine, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	known, ok := g.of[r.VMID]
-	return known.is, ok && known.settled && known.sign == r.sign() && time.Since(known.read) < rereadAfter
+	keep := settledAfter
+	if known.settled {
+		keep = rereadAfter
+	}
+	return known.is, ok && known.sign == r.sign() && time.Since(known.read) < keep
 }
 
 // note keeps what was read of a VM, unless that is a machine which does not run.
