@@ -126,5 +126,10 @@ func (b *build) started(ctx context.Context) (provider.Machine, error) {
 		return provider.Machine{}, within(b.op, err)
 	}
 	is, err := b.report(ctx, b.seen, b.spec.MachineRef, v)
+	if err == nil {
+		seen := is
+		seen.Ref = v.ref()
+		b.known.note(v.VMID, v.sign(), seen)
+	}
 	return is, within(b.op, err)
 }

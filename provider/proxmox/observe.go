@@ -59,6 +59,8 @@ type current struct {
 	Status string `json:"status"`
 	QMP    string `json:"qmpstatus"`
 	Lock   string `json:"lock"`
+	Name   string `json:"name"`
+	PID    number `json:"pid"`
 }
 
 func (m machines) readStatus(ctx context.Context, v *vm) error {

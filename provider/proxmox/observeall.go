@@ -55,13 +55,13 @@ func (m machines) glance(ctx context.Context, c *cluster, r resource) (is provid
 	}
 	if v.original(v.VMID) {
 		v.now = r.now()
-		is, err = m.report(ctx, c, provider.MachineRef{Name: v.Machine, Owner: provider.OwnerOf(v.Set)}, v)
+		is, err = m.report(ctx, c, v.ref(), v)
 	}
 	if gone(err) {
 		return provider.Machine{}, nil
 	}
 	if err == nil {
-		m.known.note(r, is)
+		m.known.note(r.VMID, r.sign(), is)
 	}
 	return is, err
 }
@@ -74,7 +74,17 @@ type sign struct {
 }
 
 func (r resource) sign() sign {
-	return sign{r.Node, r.Status, r.QMP, r.Name, r.Tags, r.Lock, r.PID}
+	return sign{r.Node, r.Status, r.QMP, r.Name, joined(r.tags), r.Lock, r.PID}
+}
+
+// sign is that of the listing, by what was read of a VM itself.
+func (v *vm) sign() sign {
+	return sign{v.Node, v.now.Status, v.now.QMP, v.now.Name, joined(words(v.settings["tags"])), v.now.Lock, v.now.PID}
+}
+
+// ref is the machine that a VM is, by its marks.
+func (v *vm) ref() provider.MachineRef {
+	return provider.MachineRef{Name: v.Machine, Owner: provider.OwnerOf(v.Set)}
 }
 
 // now is the status of a VM that runs as a node lists it in full, which is that of the VM
@@ -115,17 +125,17 @@ func (g *glances) holds(r resource) (provider.Machine, bool) {
 }
 
 // note keeps what was read of a VM, unless that is a machine which does not run.
-func (g *glances) note(r resource, is provider.Machine) {
+func (g *glances) note(vmid number, s sign, is provider.Machine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if is.State != "" && is.State != provider.StateRunning {
-		delete(g.of, r.VMID)
+		delete(g.of, vmid)
 		return
 	}
-	now := glance{sign: r.sign(), is: is, read: time.Now()}
-	before, ok := g.of[r.VMID]
+	now := glance{sign: s, is: is, read: time.Now()}
+	before, ok := g.of[vmid]
 	now.settled = ok && before.sign == now.sign && reflect.DeepEqual(before.is, is)
-	g.of[r.VMID] = now
+	g.of[vmid] = now
 }
 
 // keep forgets VMs that are listed no more.
