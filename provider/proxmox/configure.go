@@ -19,6 +19,7 @@ import (
 // advance takes the steps that are left with a VM that was cloned. Every step looks at what
 // the VM has, so that it can be repeated.
 func (m machines) advance(ctx context.Context, op string, s provider.MachineSpec, c *cluster, v *vm) (provider.Machine, error) {
+	defer m.creating.begin(v.VMID)()
 	is, err := m.report(ctx, c, s.MachineRef, v)
 	if err != nil || is.State != provider.StatePartial {
 		return is, within(op, err)

@@ -97,6 +97,7 @@ func (m machines) beingCloned(ref provider.MachineRef, t task) provider.Machine 
 
 // clone clones the template, unless the attempt has done so already.
 func (m machines) clone(ctx context.Context, op string, s provider.MachineSpec, c *cluster, a attempt) (provider.Machine, error) {
+	defer m.creating.begin(a.VMID)()
 	t, found, err := m.pending(ctx, a.Source.Node, a.VMID)
 	if err != nil {
 		return provider.Machine{}, within(op, err)

@@ -36,6 +36,8 @@ func (m machines) observeAll(ctx context.Context) ([]provider.Machine, error) {
 	}
 	vms = slices.DeleteFunc(vms, func(r resource) bool { return !c.mayBeOwned(r) })
 	m.known.keep(vms)
+	// No request waits for what a call creates just now: the call itself reports it.
+	vms = slices.DeleteFunc(vms, func(r resource) bool { return m.creating.has(r.VMID) })
 	all := make([]provider.Machine, len(vms))
 	err = each(len(vms), func(i int) (err error) {
 		all[i], err = m.glance(ctx, c, vms[i])

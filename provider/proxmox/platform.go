@@ -57,6 +57,7 @@ type platform struct {
 	bridges   *cloud.Recent[bridges]
 	reserved  *cloud.Recent[string] // owners, by VMID
 	known     *glances
+	creating  *calls
 }
 
 func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platform {
@@ -74,6 +75,7 @@ func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platfor
 	p.copied = cloud.NewRecent[[]copyOf](briefly)
 	p.bridges = cloud.NewRecent[bridges](briefly)
 	p.known = &glances{of: map[number]glance{}}
+	p.creating = &calls{of: map[number]int{}}
 	p.reserved = cloud.NewRecent[string](reservedFor)
 	return p
 }

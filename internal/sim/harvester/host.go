@@ -52,7 +52,7 @@ func (r *machines) place(ctx context.Context, vmi *kubevirtv1.VirtualMachineInst
 	if err := r.List(ctx, nodes); err != nil {
 		return "", err
 	}
-	if err := r.List(ctx, pods, client.MatchingLabels{kubevirtv1.AppLabel: "virt-launcher"}); err != nil {
+	if err := r.List(ctx, pods, client.MatchingLabels{kubevirtv1.AppLabel: "virt-launcher"}, client.UnsafeDisableDeepCopy); err != nil {
 		return "", err
 	}
 	best, least := "", 0
