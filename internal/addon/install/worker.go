@@ -55,6 +55,7 @@ type worker struct {
 	taken      int // of what is worked on
 	state      State
 	interest   map[string]bool
+	yields     bool // it lets others go first
 }
 
 // task is an addon as it was wanted when work on it began.
@@ -184,6 +185,10 @@ func (w *worker) pass(ctx context.Context, t task) error {
 			return err
 		}
 		if !w.awaitNeeds(ctx, t) {
+			return nil
+		}
+		w.awaitTurn(ctx, t)
+		if ctx.Err() != nil || w.outdated(t) {
 			return nil
 		}
 		if r, err = w.install(ctx, t, content, mark); err != nil {
@@ -323,6 +328,9 @@ func (w *worker) update(phase v1alpha1.AddonPhase, reason, message string) bool 
 	}
 	if before.Phase == v1alpha1.AddonReady || phase == v1alpha1.AddonReady {
 		w.cluster.notify(w.key)
+	}
+	if before.Phase != phase {
+		w.cluster.nextTurn()
 	}
 	return true
 }
