@@ -67,7 +67,7 @@ func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platfor
 	p.seen = cloud.NewBatch(mostKeys, p.readCluster).Apart(gatherFor).Resting(restFor)
 	p.named = cloud.NewBatch(mostKeys, p.readNames).Apart(gatherFor).Resting(restFor)
 	p.cloned = cloud.NewBatch(mostKeys, p.readClones).Apart(gatherFor).Resting(restFor)
-	p.auditor = cloud.NewBatch(mostKeys, p.readAuditor)
+	p.auditor = cloud.NewBatch(mostKeys, p.readAuditor).Apart(gatherFor)
 	p.active = cloud.NewBatch(mostKeys, p.readActive)
 	p.volumes = cloud.NewBatch(mostKeys, p.readVolumeIDs).Apart(gatherFor).Resting(restFor)
 	p.stored = cloud.NewBatch(mostKeys, p.readISOs).Apart(gatherFor).Resting(restFor)
