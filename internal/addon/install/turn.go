@@ -16,24 +16,26 @@ import (
 const courtesy = 10 * time.Second
 
 // awaitTurn lets those go first that other addons wait for: their pods start meanwhile. An
-// addon that is needed itself does not wait, and none waits for long.
-func (w *worker) awaitTurn(ctx context.Context, t task) {
+// addon that is needed itself does not wait, and none waits for long. It returns false when the
+// addon is wanted differently by then.
+func (w *worker) awaitTurn(ctx context.Context, t task) bool {
 	timer := time.NewTimer(courtesy)
 	defer timer.Stop()
 	for !w.outdated(t) {
 		first := w.cluster.before(w)
 		if len(first) == 0 {
-			return
+			return true
 		}
 		w.set(v1alpha1.AddonPending, "is applied after "+strings.Join(first, ", "))
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-timer.C:
-			return
+			return true
 		case <-w.wake:
 		}
 	}
+	return false
 }
 
 // before are the addons that others need and that are about to be applied; none for an addon

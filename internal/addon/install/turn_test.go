@@ -65,7 +65,9 @@ func TestAnAddonIsNotHeldUpForLong(t *testing.T) {
 					all.nextTurn()
 				}()
 				w := all.workers["gitops"]
-				w.awaitTurn(context.Background(), task{generation: w.generation})
+				if !w.awaitTurn(context.Background(), task{generation: w.generation}) {
+					t.Error("it is not applied")
+				}
 				if took := time.Since(began); took != c.want {
 					t.Errorf("it waited for %s, want %s", took, c.want)
 				}

@@ -184,11 +184,7 @@ func (w *worker) pass(ctx context.Context, t task) error {
 		if err != nil {
 			return err
 		}
-		if !w.awaitNeeds(ctx, t) {
-			return nil
-		}
-		w.awaitTurn(ctx, t)
-		if ctx.Err() != nil || w.outdated(t) {
+		if !w.awaitNeeds(ctx, t) || !w.awaitTurn(ctx, t) {
 			return nil
 		}
 		if r, err = w.install(ctx, t, content, mark); err != nil {
