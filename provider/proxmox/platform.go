@@ -26,6 +26,9 @@ const (
 	reservedFor = time.Minute
 	// gatherFor is how long calls for the same listing are gathered.
 	gatherFor = 50 * time.Millisecond
+	// gatherChecks is how long those who ask for the identity, and whether VMs can be seen, wait
+	// for each other: each machine that is created does.
+	gatherChecks = 200 * time.Millisecond
 	// restFor is how many times as long as a listing took the next one waits.
 	restFor = 3
 	// mostKeys is how many calls one listing answers.
@@ -63,11 +66,11 @@ type platform struct {
 func newPlatform(api *client, spec v1alpha1.ProxmoxSpec, config string) *platform {
 	p := &platform{client: api, spec: spec, config: config}
 	p.clones.targets = map[string]number{}
-	p.identity = cloud.NewBatch(mostKeys, p.readIdentity).Apart(gatherFor)
+	p.identity = cloud.NewBatch(mostKeys, p.readIdentity).Apart(gatherChecks)
 	p.seen = cloud.NewBatch(mostKeys, p.readCluster).Apart(gatherFor).Resting(restFor)
 	p.named = cloud.NewBatch(mostKeys, p.readNames).Apart(gatherFor).Resting(restFor)
 	p.cloned = cloud.NewBatch(mostKeys, p.readClones).Apart(gatherFor).Resting(restFor)
-	p.auditor = cloud.NewBatch(mostKeys, p.readAuditor).Apart(gatherFor)
+	p.auditor = cloud.NewBatch(mostKeys, p.readAuditor).Apart(gatherChecks)
 	p.active = cloud.NewBatch(mostKeys, p.readActive)
 	p.volumes = cloud.NewBatch(mostKeys, p.readVolumeIDs).Apart(gatherFor).Resting(restFor)
 	p.stored = cloud.NewBatch(mostKeys, p.readISOs).Apart(gatherFor).Resting(restFor)
