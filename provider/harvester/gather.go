@@ -24,7 +24,7 @@ import (
 
 const (
 	// gatherFor is how long reads that follow another one of their kind are gathered.
-	gatherFor = 50 * time.Millisecond
+	gatherFor = 100 * time.Millisecond
 	// mostOwners is how many machines one request selects: their ids are part of its URL.
 	mostOwners = 100
 )
