@@ -81,7 +81,7 @@ func registerConfig(c *cobra.Command, to *string) {
 // loadAddons returns the addons of a manifest.
 func loadAddons(path string) ([]addon.Addon, error) {
 	if path == "" {
-		return nil, failure.Usagef("-c FILE is required")
+		return nil, errNoManifest()
 	}
 	m, err := manifest.Load(path, operation.Plannable)
 	if err != nil {

@@ -4,6 +4,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,4 +52,46 @@ func TestHelpFitsIntoEightyColumns(t *testing.T) {
 	if seen < 10 {
 		t.Errorf("%d commands", seen)
 	}
+}
+
+// TestEveryCommandHasATranscript: testdata shows how each command refuses a mistake.
+func TestEveryCommandHasATranscript(t *testing.T) {
+	refused := refusals(t)
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		if c.HasParent() && refused[c.CommandPath()] == 0 {
+			t.Errorf("no transcript has %s refuse anything", c.CommandPath())
+		}
+		for _, child := range c.Commands() {
+			visit(child)
+		}
+	}
+	root := wholeApp().Command()
+	visit(root)
+	if len(refused) < 40 {
+		t.Errorf("%d commands", len(refused))
+	}
+}
+
+// refusals counts what the transcripts have refused, by command.
+func refusals(t *testing.T) map[string]int {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, root := map[string]int{}, wholeApp().Command()
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part := range strings.SplitSeq(string(data), "\n$ butleradm ") {
+			line, _, _ := strings.Cut(part, "\n")
+			if c, _, err := root.Find(strings.Fields(line)); err == nil && strings.Contains(part, "\n[exit ") {
+				out[c.CommandPath()]++
+			}
+		}
+	}
+	return out
 }

@@ -77,7 +77,7 @@ func (a App) Main(args []string) int {
 	if invalid, ok := errors.AsType[*manifest.Invalid](err); ok {
 		fmt.Fprintln(a.Err, invalid)
 	}
-	fmt.Fprintln(a.Err, "butleradm:", summary(err))
+	fmt.Fprintln(a.Err, "butleradm:", strings.TrimPrefix(summary(err), "butleradm "))
 	return codeOf(err)
 }
 
@@ -120,13 +120,8 @@ State is kept in $BUTLER_HOME (default ~/.butler).
 Exit codes: 0 done, 1 failed, 2 usage error or invalid manifest, 3 refused by
 the preflight, 124 timed out, 130 interrupted. After 2 and 3 nothing was
 created. After the others everything is left in place.`,
-		Version: version.String(),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return failure.Usagef("unknown command %q; see butleradm --help", args[0])
-			}
-			return nil
-		},
+		Version:       version.String(),
+		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -137,26 +132,13 @@ created. After the others everything is left in place.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return failure.Usagef("%w; see %s --help", err, c.CommandPath())
 	})
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", ui.Columns)))
+	root.SetUsageTemplate(strings.NewReplacer(".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", ui.Columns), "for more information about", "for more about").Replace(root.UsageTemplate()))
 	root.AddCommand(
 		a.initCommand(), a.explainCommand(), a.doctorCommand(), a.providerCommand(), a.planCommand(), a.bootstrapCommand(), a.statusCommand(), a.whyCommand(), a.timelineCommand(), a.bundleCommand(),
 		a.kubeconfigCommand(), a.talosconfigCommand(), a.destroyCommand(), a.forgetCommand(), a.tenantCommand(),
 		a.addonsCommand(), a.imagesCommand(), a.planeCommand(), a.simCommand(), a.controllerCommand(), a.versionCommand(),
 	)
 	completing(root)
+	addCompletion(root)
 	return root
-}
-
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return failure.Usagef("%s takes no arguments, got %q", c.CommandPath(), args)
-	}
-	return nil
-}
-
-func oneCluster(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return failure.Usagef("%s takes the name of one cluster", c.CommandPath())
-	}
-	return nil
 }

@@ -38,6 +38,20 @@ func completing(c *cobra.Command) {
 	}
 }
 
+// addCompletion adds cobra's command, which refuses mistakes as all others do.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	completion, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		return
+	}
+	completion.Args, completion.RunE = nil, needSubcommand
+	for _, shell := range completion.Commands() {
+		shell.Args = noArgs
+		shell.Long = strings.Replace(shell.Long, ", you can install it via", ", install it with", 1)
+	}
+}
+
 // completeProviders completes the names of providers.
 func (a App) completeProviders(_ *cobra.Command, args []string, begun string) (out []string, _ cobra.ShellCompDirective) {
 	for _, p := range a.Providers {

@@ -98,8 +98,11 @@ func (f *destroyFlags) arguments(cmd *cobra.Command, args []string) error {
 	if f.manifest != "" && len(args) > 0 {
 		return failure.Usagef("a cluster and a manifest exclude each other: %s -c %s --orphans", cmd.CommandPath(), workspace.Quoted(f.manifest))
 	}
-	if f.manifest != "" {
+	switch {
+	case f.manifest != "":
 		return nil
+	case f.orphans:
+		return failure.Usagef("--orphans needs the manifest of the cluster: %s -c FILE --orphans", cmd.CommandPath())
 	}
 	return oneCluster(cmd, args)
 }

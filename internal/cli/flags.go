@@ -123,7 +123,7 @@ same names and versions.`,
 	c.Flags().StringVar(&f.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
 	c.Flags().StringVar(&f.plane, "plane", "", "`PLANE` of a new cluster: embedded, kind, or the kubeconfig of a cluster (default: embedded)")
 	c.Flags().StringVar(&f.images, "images", "", "`FILE` with the images of the controllers, for a new --plane kind (default: pulled from their registry)")
-	c.Flags().StringVar(&f.output, "output", "plain", "plain: for people, on stderr; json: one event per line, on stdout")
+	c.Flags().StringVarP(&f.output, "output", "o", "plain", "plain: for people, on stderr; json: one event per line, on stdout")
 	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for Ready; afterwards everything is left in place")
 	c.Flags().BoolVar(&f.yes, "yes", false, "create real machines without confirmation; a rehearsal needs none")
 	c.Flags().BoolVar(&f.acceptExpiring, "accept-expiring", false, "let a cluster that manages itself take over credentials that expire")
@@ -163,7 +163,7 @@ func commandLine(cmd *cobra.Command) string {
 func (f bootstrapFlags) check() error {
 	switch {
 	case f.config == "":
-		return failure.Usagef("-c FILE is required")
+		return errNoManifest()
 	case f.output != "plain" && f.output != "json":
 		return failure.Usagef("--output must be plain or json, not %q", f.output)
 	case f.timeout <= 0:

@@ -27,8 +27,7 @@ func (a App) imagesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "images",
 		Short: "Build, list and push the images of the controllers",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE:  needSubcommand,
 	}
 	c.AddCommand(a.imagesBuildCommand(), a.imagesListCommand(), a.imagesPushCommand())
 	return c

@@ -29,29 +29,6 @@ func TestImagesThatCannotBePulledAreRefused(t *testing.T) {
 	}
 }
 
-func TestImageCommandsSayWhatIsMissing(t *testing.T) {
-	a := newAdm(t)
-	dir := t.TempDir()
-	for reason, c := range map[string]struct {
-		args []string
-		want string
-	}{
-		"no destination":         {[]string{"images", "build"}, "--to DIR"},
-		"no repository":          {[]string{"images", "build", "--to", filepath.Join(dir, "x"), "--repository", dir}, "--repository"},
-		"no source":              {[]string{"images", "push", "--to", "registry.example.com/mine"}, "--from"},
-		"an address with http":   {[]string{"images", "push", "--from", dir, "--to", "https://registry.example.com"}, "without https://"},
-		"a name and no password": {[]string{"images", "push", "--from", dir, "--to", "registry.example.com/mine", "--username", "x"}, "go together"},
-		"no layout":              {[]string{"images", "list", "--from", dir}, "not an OCI layout"},
-	} {
-		t.Run(reason, func(t *testing.T) {
-			r := a.run(c.args...)
-			if r.code != 2 || !strings.Contains(r.err, c.want) {
-				t.Errorf("code %d: %s", r.code, r.err)
-			}
-		})
-	}
-}
-
 func TestVersionNamesTheParts(t *testing.T) {
 	a := newAdm(t)
 	for _, c := range []struct {

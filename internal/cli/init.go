@@ -68,6 +68,9 @@ func (f initFlags) check() error {
 	if f.credentials != "" && !f.interactive() {
 		return failure.Usagef("--credentials is for questions, which need a terminal and --to FILE")
 	}
+	if f.name != "" {
+		return workspace.CheckName(f.name)
+	}
 	return nil
 }
 
@@ -115,7 +118,7 @@ func (a App) writeManifest(data []byte, p provider.Provider, f initFlags) error 
 	}
 	file, err := os.OpenFile(f.to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return failure.Usagef("write the manifest: %w", err)
+		return failure.Usagef("write the manifest: %w; choose another file with --to", err)
 	}
 	if _, err := file.Write(data); err != nil {
 		return errors.Join(err, file.Close())

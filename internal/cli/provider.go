@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/launch"
 	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
@@ -23,9 +22,7 @@ func (a App) providerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "provider",
 		Short: "List providers, and check a ProviderConfig",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return failure.Usagef("a subcommand is required; see %s --help", cmd.CommandPath())
-		},
+		RunE:  needSubcommand,
 	}
 	c.AddCommand(a.providerListCommand(), a.providerValidateCommand())
 	return c
@@ -55,9 +52,10 @@ func place(p provider.Provider) string {
 	return "cloud"
 }
 
-// loginOf is what --credentials takes, in few words.
+// loginOf is the first of what --credentials takes, in few words.
 func loginOf(l provider.Login) string {
 	text, _, _ := strings.Cut(cmp.Or(l.Usage, "YAML with the keys of the Secret"), ":")
+	text, _, _ = strings.Cut(text, ",")
 	return ui.Clip(text, ui.Columns/2)
 }
 

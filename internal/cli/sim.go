@@ -32,9 +32,7 @@ func (a App) simCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sim",
 		Short: "Run, list, check and stop simulated platforms",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return failure.Usagef("a subcommand is required; see %s --help", cmd.CommandPath())
-		},
+		RunE:  needSubcommand,
 	}
 	for _, p := range a.Simulators {
 		c.AddCommand(a.simRunCommand(p))

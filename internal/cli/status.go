@@ -44,7 +44,7 @@ on the same provider with the same topology, if any are recorded.
 --watch shows it again whenever it changes, until Ctrl-C.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return failure.Usagef("%s takes the name of one cluster, or none", cmd.CommandPath())
+				return failure.Usagef("%s takes the name of one cluster%s, or none", cmd.CommandPath(), known())
 			}
 			return nil
 		},
@@ -56,7 +56,7 @@ on the same provider with the same topology, if any are recorded.
 				return failure.Usagef("--watch takes the name of a cluster, and no -o json")
 			}
 			if len(args) == 0 && c != (workspace.Choice{}) {
-				return failure.Usagef("these flags require the name of a cluster")
+				return failure.Usagef("--state-dir, --real and --rehearse require the name of a cluster")
 			}
 			if len(args) == 0 {
 				return interrupted(cmd.Context(), a.statusOfAll(cmd.Context(), output))
@@ -143,6 +143,9 @@ func (a App) statusOfAll(ctx context.Context, output string) error {
 	}
 	list := v1alpha1.ClusterBootstrapList{Items: []v1alpha1.ClusterBootstrap{}}
 	list.SetGroupVersionKind(v1alpha1.GroupVersion().WithKind("ClusterBootstrapList"))
+	if len(all) == 0 {
+		fmt.Fprintln(a.Err, "there is no cluster in $BUTLER_HOME; butleradm init PROVIDER writes a first manifest")
+	}
 	var problems []error
 	out := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(out, "CLUSTER\tKIND\tPHASE\tENDPOINT")

@@ -39,13 +39,7 @@ func (a App) tenantCommand() *cobra.Command {
 pods on the management cluster CLUSTER, and its workers as machines on a
 platform. The commands connect to the management cluster as its administrator.
 TENANT is the name of a tenant cluster, or NAMESPACE/NAME.`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return failure.Usagef("unknown command %q; see %s --help", args[0], c.CommandPath())
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: needSubcommand,
 	}
 	cmd.AddCommand(
 		a.tenantListCommand(), a.tenantCreateCommand(), a.tenantStatusCommand(), a.tenantKubeconfigCommand(), a.tenantTalosconfigCommand(),

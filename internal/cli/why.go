@@ -97,17 +97,13 @@ func (q question) workspace(c workspace.Choice) (workspace.Workspace, error) {
 	if err != nil {
 		return workspace.Workspace{}, err
 	}
-	var names []string
-	for _, w := range all {
-		names = append(names, w.Name)
-	}
 	switch len(all) {
 	case 0:
-		return workspace.Workspace{}, failure.Usagef("there is no cluster in $BUTLER_HOME")
+		return workspace.Workspace{}, failure.Usagef("there is no cluster in $BUTLER_HOME; name one, with --state-dir if its state is elsewhere")
 	case 1:
 		return all[0], nil
 	}
-	return workspace.Workspace{}, failure.Usagef("there are several clusters: %s; name one", strings.Join(names, ", "))
+	return workspace.Workspace{}, failure.Usagef("there are several clusters: %s; name one", strings.Join(namesOf(all), ", "))
 }
 
 func (a App) why(ctx context.Context, w workspace.Workspace, q question) error {

@@ -82,13 +82,13 @@ func Load(path string) (*v1alpha1.TenantCluster, error) {
 	tc := &v1alpha1.TenantCluster{}
 	var kind metav1.TypeMeta
 	if err := yaml.Unmarshal(data, &kind); err != nil {
-		return nil, failure.Usagef("%s: %w", path, err)
+		return nil, failure.Usagef("%s is no manifest of a TenantCluster: an object with apiVersion and kind is expected", path)
 	}
 	if why := unserved(kind.GroupVersionKind()); why != "" {
 		return nil, failure.Usagef("%s: %s", path, why)
 	}
 	if err := yaml.UnmarshalStrict(data, tc); err != nil {
-		return nil, failure.Usagef("%s: %w", path, err)
+		return nil, failure.Usagef("%s: %s; butleradm explain TenantCluster describes its fields", path, strings.TrimPrefix(err.Error(), "error unmarshaling JSON: while decoding JSON: json: "))
 	}
 	want := v1alpha1.GroupVersion().WithKind("TenantCluster")
 	if tc.GroupVersionKind() != want {

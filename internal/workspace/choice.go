@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/butlerdotdev/butler/internal/failure"
 )
@@ -24,8 +25,8 @@ func (c Choice) Find(name string) (Workspace, error) {
 	if c.Rehearse && c.Real {
 		return Workspace{}, failure.Usagef("--real and --rehearse exclude each other")
 	}
-	if !regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`).MatchString(name) {
-		return Workspace{}, failure.Usagef("%q is not the name of a cluster", name)
+	if err := CheckName(name); err != nil {
+		return Workspace{}, err
 	}
 	if c.StateDir != "" {
 		return c.findIn(name)
@@ -43,11 +44,32 @@ func (c Choice) Find(name string) (Workspace, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Workspace{}, fmt.Errorf("there is no cluster %q in %s; set --state-dir if its state is elsewhere", name, h)
+		return Workspace{}, fmt.Errorf("there is no cluster %q in %s%s; set --state-dir if its state is elsewhere", name, h, others())
 	case 1:
 		return found[0], found[0].refuseForeign()
 	}
 	return Workspace{}, failure.Usagef("there is a real and a rehearsed cluster %q; select one with --real or --rehearse", name)
+}
+
+// CheckName refuses what cannot be the name of a cluster.
+func CheckName(name string) error {
+	if !regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`).MatchString(name) {
+		return failure.Usagef("%q is not the name of a cluster: that has lower case letters, digits and -", name)
+	}
+	return nil
+}
+
+// others says which clusters there are.
+func others() string {
+	all, err := All()
+	if err != nil || len(all) == 0 {
+		return ""
+	}
+	var names []string
+	for _, w := range all {
+		names = append(names, w.Name)
+	}
+	return ", but " + strings.Join(names, ", ")
 }
 
 // fits reports whether a workspace is of the kind that was asked for.
@@ -65,7 +87,7 @@ func (c Choice) findIn(name string) (Workspace, error) {
 		return w, err
 	}
 	if !IsPlane(w.PlaneDir()) || !c.fits(w) {
-		return w, fmt.Errorf("there is no such cluster in %s", dir)
+		return w, fmt.Errorf("there is no cluster %q in %s", name, dir)
 	}
 	return w, nil
 }
