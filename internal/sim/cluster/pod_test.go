@@ -83,6 +83,28 @@ func TestPodStateFollowsDelaysAndFaults(t *testing.T) {
 	}
 }
 
+// TestImageThatTheRegistryLacksIsNotPulled: a pod that runs has its image already.
+func TestImageThatTheRegistryLacksIsNotPulled(t *testing.T) {
+	missing := fault.NewInjector(fault.Plan{Faults: []fault.Fault{{Kind: fault.ImageMissing, Addon: "butler-*"}}})
+	missing.Begin()
+	k, pod := testKubelet(Options{Faults: missing}), addonPod(corev1.RestartPolicyAlways)
+	pod.Spec.Containers[1].Image = "example.com/butler-controller:v1@sha256:00"
+	state, again := k.judge(pod)
+	if state.phase != corev1.PodPending || again == 0 {
+		t.Fatalf("%+v, again in %v", state, again)
+	}
+	running := k.podStatus(pod, podState{phase: corev1.PodRunning, ready: true}, netip.MustParseAddr("10.244.0.1"))
+	pod.Status = k.podStatus(pod, state, netip.MustParseAddr("10.244.0.1"))
+	if got := stateOf(pod); got != state || pod.Status.ContainerStatuses[1].RestartCount != 0 {
+		t.Errorf("the status says %+v, want %+v: %+v", got, state, pod.Status.ContainerStatuses)
+	}
+	checkContainers(t, pod, false, pullError)
+	pod.Status = running
+	if state, _ := k.judge(pod); !state.ready {
+		t.Errorf("a pod that runs is stopped: %+v", state)
+	}
+}
+
 func checkContainers(t *testing.T, pod *corev1.Pod, ready bool, waiting string) {
 	t.Helper()
 	if i := pod.Status.InitContainerStatuses; len(i) != 1 || i[0].State.Terminated == nil {

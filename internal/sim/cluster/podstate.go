@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,7 @@ const brokenPeriod = time.Second
 const (
 	crashLoop = "CrashLoopBackOff"
 	failed    = "Error"
+	pullError = "ErrImagePull"
 )
 
 // judge says how a pod is to be now, and when that may change by itself; 0 means that
@@ -38,6 +40,9 @@ const (
 func (k *Kubelet) judge(pod *corev1.Pod) (podState, time.Duration) {
 	if pod.Spec.RestartPolicy != corev1.RestartPolicyAlways {
 		return k.judgeJob(pod), 0
+	}
+	if image := k.missingImage(pod); image != "" {
+		return unpulled(image), brokenPeriod
 	}
 	state, again := k.judgeAddon(pod)
 	if state.ready {
@@ -79,6 +84,21 @@ func (k *Kubelet) judgeAddon(pod *corev1.Pod) (podState, time.Duration) {
 	return podState{phase: corev1.PodRunning, ready: true}, 0
 }
 
+// missingImage is an image of this project that the registry lacks and a pod waits for; empty
+// if there is none. What runs has its image.
+func (k *Kubelet) missingImage(pod *corev1.Pod) string {
+	if pod.Status.Phase == corev1.PodRunning {
+		return ""
+	}
+	for _, c := range pod.Spec.Containers {
+		addon, _ := controllerOf(c.Image)
+		if _, missing := k.Faults.AddonFails(fault.ImageMissing, addon); missing && strings.HasPrefix(addon, "butler-") {
+			return c.Image
+		}
+	}
+	return ""
+}
+
 // isKept says whether a fault keeps the pod's containers from running.
 func (k *Kubelet) isKept(pod *corev1.Pod) bool {
 	state, _ := k.judgeAddon(pod)
@@ -88,6 +108,14 @@ func (k *Kubelet) isKept(pod *corev1.Pod) bool {
 // crashed is the state of a pod whose containers end again and again.
 func crashed(message string) podState {
 	return podState{phase: corev1.PodRunning, reason: crashLoop, message: message}
+}
+
+// unpulled is the state of a pod whose image cannot be pulled, in the words of containerd.
+func unpulled(image string) podState {
+	return podState{
+		phase: corev1.PodPending, reason: pullError,
+		message: fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image, image, image),
+	}
 }
 
 // stateOf is what the API server knows.

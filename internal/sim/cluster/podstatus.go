@@ -97,7 +97,7 @@ func containerStatus(c corev1.Container, old corev1.ContainerStatus, state podSt
 	case state.phase == corev1.PodFailed:
 		status.State.Terminated = terminated(1, state.reason, state.message, now)
 	case !state.runs():
-		if old.State.Waiting == nil {
+		if old.State.Waiting == nil && state.reason == crashLoop {
 			status.RestartCount++
 			status.LastTerminationState.Terminated = terminated(1, failed, state.message, now)
 		}

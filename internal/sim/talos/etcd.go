@@ -148,7 +148,7 @@ func (n *node) runMemberWith(ctx context.Context, id uint64, p *plane.Plane, sta
 	ctx, cancel := whileRuns(ctx, p)
 	defer cancel()
 	n.set(func() { n.etcd, n.starting = etcdState{running: true, learner: n.cluster.isLearner(id)}, false })
-	defer n.set(func() { n.etcd = etcdState{} })
+	defer n.set(n.endEtcd)
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	profile := n.emulator.options.Profile
@@ -162,6 +162,14 @@ func (n *node) runMemberWith(ctx context.Context, id uint64, p *plane.Plane, sta
 			n.runAPIServer(ctx, p)
 		}
 	})
+}
+
+// endEtcd records that etcd does not run any more. One process represents it and the API
+// servers, and the death of these is not its own.
+func (n *node) endEtcd() {
+	if !n.silenced() {
+		n.etcd = etcdState{}
+	}
 }
 
 // runAPIServer has the node's API server answer, except while it has died.
