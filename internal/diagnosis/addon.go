@@ -80,15 +80,15 @@ func (w *walk) pod(p Pod) bool {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull":
 		return w.end(ImagePull, "an image of pod "+name+" cannot be pulled: "+p.Message, remedy(ImagePull, ""))
 	case "Unschedulable":
-		return w.end(PodUnschedulable, "no node takes pod "+name+": "+p.Message, remedy(PodUnschedulable, ""))
+		return w.endUnless(w.proceeds(), PodUnschedulable, "no node takes pod "+name+": "+p.Message, remedy(PodUnschedulable, ""))
 	case "CrashLoopBackOff", "Error", "OOMKilled":
 		return w.end(PodCrashes, "a container of pod "+name+" ends again and again: "+p.Message, Remedy{remedies()[PodCrashes], logs})
 	}
 	if n, found := w.nodeOf(p.Node); found && n.NotReady != "" {
 		w.linkNode(n)
-		return w.end(NodeNotReady, "node "+n.Name+" "+n.NotReady, remedy(NodeNotReady, ""))
+		return w.endUnless(w.proceeds(), NodeNotReady, "node "+n.Name+" "+n.NotReady, remedy(NodeNotReady, ""))
 	}
-	return w.end(AddonNotReady, "pod "+name+" is not ready: "+p.Message, Remedy{remedies()[PodCrashes], logs})
+	return w.endUnless(w.proceeds(), AddonNotReady, "pod "+name+" is not ready: "+p.Message, Remedy{remedies()[PodCrashes], logs})
 }
 
 func (w *walk) nodeOf(name string) (Node, bool) {

@@ -57,6 +57,54 @@ func plane(p diagnosis.Plane) func(*diagnosis.Facts) {
 	return func(f *diagnosis.Facts) { f.Plane = p }
 }
 
+// since is when the bootstrap came its last step further.
+func since(ago time.Duration) func(*diagnosis.Facts) {
+	return func(f *diagnosis.Facts) { f.Bootstrap.Changed = &metav1.Time{Time: f.Time.Add(-ago)} }
+}
+
+// request is a machine that waits since then.
+func request(reason string, ago time.Duration) func(*diagnosis.Facts) {
+	return func(f *diagnosis.Facts) {
+		f.Requests = append(f.Requests, diagnosis.Object{
+			Kind: "MachineRequest", Name: "dev-cp-0", Phase: "Creating", Conditions: ready(metav1.ConditionFalse, reason, "no address yet"),
+			Changed: &metav1.Time{Time: f.Time.Add(-ago)},
+		})
+	}
+}
+
+// TestWhatEveryBootstrapPassesThroughIsNoCause: not before it has lasted for a while.
+func TestWhatEveryBootstrapPassesThroughIsNoCause(t *testing.T) {
+	talos := waits(v1alpha1.BootstrapConfiguringTalos, "WaitingForTalos", "etcd starts")
+	addons := waits(v1alpha1.BootstrapInstallingAddons, "WaitingForAddons", "addon x is not ready")
+	service := func(state string) func(*diagnosis.Facts) {
+		return node(diagnosis.Node{Name: "dev-cp-0", Talos: "Configured", Services: []diagnosis.Service{{ID: "etcd", State: state}}})
+	}
+	notReady := node(diagnosis.Node{Name: "dev-cp-0", Talos: "Configured", NotReady: "is not Ready: disk pressure"})
+	starting := []func(*diagnosis.Facts){
+		addon("x", "Waiting", "", "Deployment x/x: 0 of 1 pods are ready"), pod("x", "x-1", "NotReady", "container x is not ready"),
+	}
+	crashing := []func(*diagnosis.Facts){starting[0], pod("x", "x-1", "CrashLoopBackOff", "exit 1")}
+	for reason, c := range map[string]struct {
+		facts diagnosis.Facts
+		early diagnosis.Cause
+		late  diagnosis.Cause
+	}{
+		"a service starts":        {with(talos, service("Preparing")), diagnosis.InProgress, diagnosis.ServiceDown},
+		"a service fails":         {with(talos, service("Failed")), diagnosis.ServiceDown, diagnosis.ServiceDown},
+		"a node is not Ready":     {with(talos, notReady), diagnosis.InProgress, diagnosis.NodeNotReady},
+		"a pod starts":            {with(addons, starting...), diagnosis.InProgress, diagnosis.AddonNotReady},
+		"a pod crashes":           {with(addons, crashing...), diagnosis.PodCrashes, diagnosis.PodCrashes},
+		"a machine boots":         {with(talos, request("NoAddress", time.Second)), diagnosis.InProgress, diagnosis.InProgress},
+		"a machine boots in vain": {with(talos, request("NoAddress", time.Hour)), "NoAddress", "NoAddress"},
+	} {
+		for ago, want := range map[time.Duration]diagnosis.Cause{time.Second: c.early, time.Hour: c.late} {
+			if chain := diagnosis.Explain(with(c.facts, since(ago))); chain.Cause != want || len(chain.Links) == 0 {
+				t.Errorf("%s, for %s: %s, want %s", reason, ago, chain.Cause, want)
+			}
+		}
+	}
+}
+
 // TestSymptomsBehindMachinesAreExplained has what no platform's fault shows: nodes, addons,
 // pods, planes and tenants.
 func TestSymptomsBehindMachinesAreExplained(t *testing.T) {
@@ -110,14 +158,15 @@ func TestSymptomsBehindMachinesAreExplained(t *testing.T) {
 				f.API = diagnosis.API{Asked: true, Error: "refused"}
 			}), diagnosis.APIServerDown, "Kubernetes/dev",
 		},
-		"an address in use":   {waits(v1alpha1.BootstrapPending, "AddressInUse", "10.0.0.1 is in use"), diagnosis.AddressInUse, "ClusterBootstrap/dev"},
-		"no bootstrap runs":   {with(addons, plane(diagnosis.Plane{})), diagnosis.NotRunning, "ClusterBootstrap/dev"},
-		"a stopped rehearsal": {with(addons, plane(diagnosis.Plane{SimulatorStopped: true})), diagnosis.SimulatorStopped, "Simulator/dev"},
-		"a silent cluster":    {with(addons, plane(diagnosis.Plane{SelfHosted: true, Silent: "dev does not answer"})), diagnosis.APIServerDown, "Cluster/dev"},
-		"a stopped move":      {with(addons, plane(diagnosis.Plane{SelfHosted: true, Stopped: true})), diagnosis.NotRunning, "ClusterBootstrap/dev"},
-		"two fenced planes":   {with(addons, plane(diagnosis.Plane{SelfHosted: true, Fenced: "moved to a"})), diagnosis.Fenced, "ClusterBootstrap/dev"},
-		"a paused cluster":    {with(addons, func(f *diagnosis.Facts) { f.Bootstrap.Paused = true }), diagnosis.Paused, "ClusterBootstrap/dev"},
-		"no cluster":          {with(addons, func(f *diagnosis.Facts) { f.Bootstrap = nil }), diagnosis.Absent, "Cluster/dev"},
+		"another host with the VIP": {with(addons, addon("cert-manager", "Failing", "ApplyFailed", "refused"), func(f *diagnosis.Facts) { f.Contested = "10.0.0.9" }), diagnosis.AddressInUse, "Address/10.0.0.9"},
+		"an address in use":         {waits(v1alpha1.BootstrapPending, "AddressInUse", "10.0.0.1 is in use"), diagnosis.AddressInUse, "ClusterBootstrap/dev"},
+		"no bootstrap runs":         {with(addons, plane(diagnosis.Plane{})), diagnosis.NotRunning, "ClusterBootstrap/dev"},
+		"a stopped rehearsal":       {with(addons, plane(diagnosis.Plane{SimulatorStopped: true})), diagnosis.SimulatorStopped, "Simulator/dev"},
+		"a silent cluster":          {with(addons, plane(diagnosis.Plane{SelfHosted: true, Silent: "dev does not answer"})), diagnosis.APIServerDown, "Cluster/dev"},
+		"a stopped move":            {with(addons, plane(diagnosis.Plane{SelfHosted: true, Stopped: true})), diagnosis.NotRunning, "ClusterBootstrap/dev"},
+		"two fenced planes":         {with(addons, plane(diagnosis.Plane{SelfHosted: true, Fenced: "moved to a"})), diagnosis.Fenced, "ClusterBootstrap/dev"},
+		"a paused cluster":          {with(addons, func(f *diagnosis.Facts) { f.Bootstrap.Paused = true }), diagnosis.Paused, "ClusterBootstrap/dev"},
+		"no cluster":                {with(addons, func(f *diagnosis.Facts) { f.Bootstrap = nil }), diagnosis.Absent, "Cluster/dev"},
 		"a spec that no retry fixes": {
 			with(waits(v1alpha1.BootstrapFailed, "ProviderMismatch", "spec.provider is aws; correct it"), func(f *diagnosis.Facts) {
 				f.Bootstrap.Conditions = append(f.Bootstrap.Conditions, metav1.Condition{Type: "Failed", Status: metav1.ConditionTrue})

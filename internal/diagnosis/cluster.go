@@ -23,7 +23,7 @@ func (w *walk) atBootstrap() bool {
 	if obstacle.Type == "" {
 		return w.atControllers() || w.end(InProgress, "no controller has looked at the ClusterBootstrap yet", Remedy{"wait a moment", w.Commands.Status})
 	}
-	if w.stoppedSimulator() || w.behind(obstacle) || w.atPlatform() {
+	if w.stoppedSimulator() || w.conflictingAddress() || w.behind(obstacle) || w.atPlatform() {
 		return true
 	}
 	return w.itself(obstacle)

@@ -32,6 +32,8 @@ type Facts struct {
 	Nodes  []Node  `json:"nodes,omitempty"`
 	// API is the Kubernetes API of the cluster.
 	API API `json:"api,omitzero"`
+	// Contested is the common address of the control planes if another host has it, too.
+	Contested string `json:"contested,omitempty"`
 	// Pods are those of the cluster that are not ready.
 	Pods    []Pod    `json:"pods,omitempty"`
 	Tenants []Tenant `json:"tenants,omitempty"`

@@ -79,13 +79,16 @@ func (w *walk) badService() bool {
 				}
 				w.linkNode(n)
 				w.link(Link{Object: "Service/" + s.ID, State: s.State, Says: s.Message})
-				return w.end(ServiceDown, fmt.Sprintf("service %s of %s is %s: %s", s.ID, n.Name, s.State, s.Message),
+				return w.endUnless(s.State != serviceFailed && w.proceeds(), ServiceDown, fmt.Sprintf("service %s of %s is %s: %s", s.ID, n.Name, s.State, s.Message),
 					Remedy{remedies()[ServiceDown], fmt.Sprintf("talosctl --nodes %s logs %s", n.Address, s.ID)})
 			}
 		}
 	}
 	return false
 }
+
+// serviceFailed is the state of a service that Talos starts again and again.
+const serviceFailed = "Failed"
 
 // silentAPI explains an API server that does not answer on nodes that do.
 func (w *walk) silentAPI() bool {
@@ -107,7 +110,7 @@ func (w *walk) notReadyNode() bool {
 			return true
 		}
 		w.linkNode(n)
-		return w.end(NodeNotReady, "node "+n.Name+" "+n.NotReady, Remedy{remedies()[NodeNotReady], "talosctl --nodes " + n.Address + " logs kubelet"})
+		return w.endUnless(w.proceeds(), NodeNotReady, "node "+n.Name+" "+n.NotReady, Remedy{remedies()[NodeNotReady], "talosctl --nodes " + n.Address + " logs kubelet"})
 	}
 	return false
 }
@@ -122,6 +125,10 @@ func (w *walk) linkNode(n Node) {
 
 // conflictingAddress explains an address that two hosts have.
 func (w *walk) conflictingAddress() bool {
+	if w.Contested != "" {
+		w.link(Link{Object: "Address/" + w.Contested, State: "in use", Says: "connections to TCP 6443 are refused there, and accepted at the control planes' own addresses"})
+		return w.end(AddressInUse, "another host has "+w.Contested+", the common address of the control planes", remedy(AddressInUse, ""))
+	}
 	c := w.Bootstrap
 	if c == nil || c.Ready().Reason != string(AddressInUse) {
 		return false

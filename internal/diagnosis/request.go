@@ -58,9 +58,14 @@ func (w *walk) atKind(kind, named string) bool {
 		return w.end(MachineGone, worst.Ready().Message, remedy(MachineGone, ""))
 	case c == MachineLost:
 		return w.end(c, worst.Ready().Message, w.replacement(worst))
+	case c == noAddress:
+		return w.endUnless(w.Time.Sub(worst.changed()) < patience, c, worst.Ready().Message, remedy(c, ""))
 	}
 	return w.byReason(worst.Ready())
 }
+
+// noAddress is the reason of a machine that runs and has no address, as each one at first.
+const noAddress Cause = "NoAddress"
 
 // recent is how long a failed attempt explains what follows it.
 const recent = 5 * time.Minute

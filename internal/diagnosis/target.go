@@ -62,7 +62,7 @@ func (w *walk) oneNode(name string) bool {
 	if !found {
 		return false
 	}
-	w.Nodes, w.API = []Node{n}, API{}
+	w.Nodes, w.API, w.Contested = []Node{n}, API{}, ""
 	if !w.atNodes() {
 		w.linkNode(n)
 	}

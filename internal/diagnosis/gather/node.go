@@ -28,6 +28,7 @@ func (g *gatherer) nodes(ctx context.Context) {
 }
 
 func (g *gatherer) askNodes(ctx context.Context, dial workspace.Dialer) {
+	g.facts.Contested = bootstrap.Contested(ctx, g.cluster, talos.Dialer(dial))
 	s := &bootstrap.Session{ClusterBootstrap: g.cluster, Client: g.plane, Live: g.plane, Dial: dial, Clock: time.Now}
 	if g.config == nil {
 		return
