@@ -16,11 +16,11 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-var update = flag.Bool("update", false, "write the transcripts of testdata anew")
+var update = flag.Bool("update", false, "write the transcripts of testdata")
 
 // TestTranscripts runs the commands of testdata/*.txtar, each in a directory with the files of
-// the archive, and compares everything that they print, and their exit codes. What a transcript
-// has is all without a cluster: there it shows what a user is told who makes a mistake.
+// the archive, and compares everything that they print, and their exit codes. A transcript
+// needs no cluster: they show how commands refuse mistakes.
 func TestTranscripts(t *testing.T) {
 	all, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(all) == 0 {

@@ -158,15 +158,17 @@ func TestSymptomsBehindMachinesAreExplained(t *testing.T) {
 				f.API = diagnosis.API{Asked: true, Error: "refused"}
 			}), diagnosis.APIServerDown, "Kubernetes/dev",
 		},
-		"another host with the VIP": {with(addons, addon("cert-manager", "Failing", "ApplyFailed", "refused"), func(f *diagnosis.Facts) { f.Contested = "10.0.0.9" }), diagnosis.AddressInUse, "Address/10.0.0.9"},
-		"an address in use":         {waits(v1alpha1.BootstrapPending, "AddressInUse", "10.0.0.1 is in use"), diagnosis.AddressInUse, "ClusterBootstrap/dev"},
-		"no bootstrap runs":         {with(addons, plane(diagnosis.Plane{})), diagnosis.NotRunning, "ClusterBootstrap/dev"},
-		"a stopped rehearsal":       {with(addons, plane(diagnosis.Plane{SimulatorStopped: true})), diagnosis.SimulatorStopped, "Simulator/dev"},
-		"a silent cluster":          {with(addons, plane(diagnosis.Plane{SelfHosted: true, Silent: "dev does not answer"})), diagnosis.APIServerDown, "Cluster/dev"},
-		"a stopped move":            {with(addons, plane(diagnosis.Plane{SelfHosted: true, Stopped: true})), diagnosis.NotRunning, "ClusterBootstrap/dev"},
-		"two fenced planes":         {with(addons, plane(diagnosis.Plane{SelfHosted: true, Fenced: "moved to a"})), diagnosis.Fenced, "ClusterBootstrap/dev"},
-		"a paused cluster":          {with(addons, func(f *diagnosis.Facts) { f.Bootstrap.Paused = true }), diagnosis.Paused, "ClusterBootstrap/dev"},
-		"no cluster":                {with(addons, func(f *diagnosis.Facts) { f.Bootstrap = nil }), diagnosis.Absent, "Cluster/dev"},
+		"another host with the VIP":       {with(addons, addon("cert-manager", "Failing", "ApplyFailed", "refused"), func(f *diagnosis.Facts) { f.Contested = "10.0.0.9" }), diagnosis.AddressInUse, "Address/10.0.0.9"},
+		"an address in use":               {waits(v1alpha1.BootstrapPending, "AddressInUse", "10.0.0.1 is in use"), diagnosis.AddressInUse, "ClusterBootstrap/dev"},
+		"no bootstrap runs":               {with(addons, plane(diagnosis.Plane{})), diagnosis.NotRunning, "ClusterBootstrap/dev"},
+		"a stopped rehearsal":             {with(addons, plane(diagnosis.Plane{SimulatorStopped: true})), diagnosis.SimulatorStopped, "Simulator/dev"},
+		"a silent cluster":                {with(addons, plane(diagnosis.Plane{SelfHosted: true, Silent: "dev does not answer"})), diagnosis.APIServerDown, "Cluster/dev"},
+		"a stopped move":                  {with(addons, plane(diagnosis.Plane{SelfHosted: true, Stopped: true})), diagnosis.NotRunning, "ClusterBootstrap/dev"},
+		"two fenced planes":               {with(addons, plane(diagnosis.Plane{SelfHosted: true, Fenced: "moved to a"})), diagnosis.Fenced, "ClusterBootstrap/dev"},
+		"a paused cluster":                {with(addons, func(f *diagnosis.Facts) { f.Bootstrap.Paused = true }), diagnosis.Paused, "ClusterBootstrap/dev"},
+		"a cluster that is not there yet": {with(addons, func(f *diagnosis.Facts) { f.Bootstrap = nil }), diagnosis.InProgress, "Cluster/dev"},
+		"before the pivot":                {waits(v1alpha1.BootstrapPivoting, "ReadyToPivot", "everything is ready"), diagnosis.InProgress, "ClusterBootstrap/dev"},
+		"no cluster":                      {with(addons, plane(diagnosis.Plane{}), func(f *diagnosis.Facts) { f.Bootstrap = nil }), diagnosis.Absent, "Cluster/dev"},
 		"a spec that no retry fixes": {
 			with(waits(v1alpha1.BootstrapFailed, "ProviderMismatch", "spec.provider is aws; correct it"), func(f *diagnosis.Facts) {
 				f.Bootstrap.Conditions = append(f.Bootstrap.Conditions, metav1.Condition{Type: "Failed", Status: metav1.ConditionTrue})

@@ -5,6 +5,7 @@ package diagnosis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,7 +48,7 @@ func (w *walk) behind(obstacle metav1.Condition) bool {
 // itself ends the chain with the obstacle of the ClusterBootstrap.
 func (w *walk) itself(obstacle metav1.Condition) bool {
 	failed := w.Bootstrap.condition(v1alpha1.ConditionFailed).Status == metav1.ConditionTrue
-	if !failed && strings.HasPrefix(obstacle.Reason, "WaitingFor") || obstacle.Reason == "EtcdStarts" {
+	if !failed && (strings.HasPrefix(obstacle.Reason, "WaitingFor") || slices.Contains(passing(), obstacle.Reason)) {
 		return w.atControllers() || w.end(InProgress, "nothing reports an error; it waits: "+obstacle.Message, Remedy{"watch it", w.Commands.Status + " --watch"})
 	}
 	if !failed && w.atControllers() {
@@ -55,6 +56,12 @@ func (w *walk) itself(obstacle metav1.Condition) bool {
 	}
 	c := causeOf(obstacle.Reason)
 	return w.end(c, obstacle.Message, remedy(c, obstacle.Message))
+}
+
+// passing are the reasons of steps that only take their time, besides those that wait for
+// something.
+func passing() []string {
+	return []string{"EtcdStarts", "HandingOver", "InstallingKubeVIP", "ReadyToPivot"}
 }
 
 // atPlatform explains a ProviderConfig that cannot be used.

@@ -40,6 +40,9 @@ func (w *walk) atAbsence() bool {
 		return false
 	}
 	w.link(Link{Object: "Cluster/" + w.Cluster, State: "absent"})
+	if w.Plane.Holder != "" {
+		return w.end(InProgress, w.Plane.Holder+" is at work, and "+w.Cluster+" does not exist yet, or no more", Remedy{"watch it", w.Commands.Status + " --watch"})
+	}
 	return w.end(Absent, w.Cluster+" does not exist: it was never created, or it was destroyed", Remedy{"create it", w.Commands.Bootstrap})
 }
 

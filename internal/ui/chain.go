@@ -24,6 +24,9 @@ func PrintChain(w io.Writer, c diagnosis.Chain, now time.Time) error {
 	} else {
 		fmt.Fprintf(out, "\ncause: %s\n", c.Cause)
 		block(out, 2, c.Summary)
+		if len(c.Remedies) > 0 {
+			fmt.Fprintln(out, "\n"+heading(c.Cause))
+		}
 		printRemedies(out, c.Remedies)
 	}
 	for _, n := range c.Notices {
@@ -57,11 +60,15 @@ func printLink(out *strings.Builder, l Link, i int, now time.Time) {
 // Link is one of a chain.
 type Link = diagnosis.Link
 
-func printRemedies(out *strings.Builder, all []diagnosis.Remedy) {
-	if len(all) == 0 {
-		return
+// heading is the line above what to do.
+func heading(c diagnosis.Cause) string {
+	if c == diagnosis.InProgress {
+		return "meanwhile:"
 	}
-	fmt.Fprintln(out, "\nto fix it:")
+	return "to fix it:"
+}
+
+func printRemedies(out *strings.Builder, all []diagnosis.Remedy) {
 	for _, r := range all {
 		block(out, 2, r.Do)
 		if r.Command != "" {

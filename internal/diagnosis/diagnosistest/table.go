@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package diagnosistest is the table of all faults of the simulator and of the causes that a
-// diagnosis has to find for them. A test brings those of platforms about, by drivers and
-// reconcilers against simulated platforms. Those of nodes, addons and preflights have no test
-// that brings them about yet; table tests of the diagnosis have their facts.
+// diagnosis has to find for them. Tests bring them about: those of platforms by drivers and
+// reconcilers against simulated platforms, those of nodes and addons in rehearsals.
 package diagnosistest
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,12 +23,11 @@ type Stage string
 
 // The stages.
 const (
-	Create    Stage = "create"    // while machines are created
-	Run       Stage = "run"       // while machines run
-	Delete    Stage = "delete"    // while machines are deleted
-	Node      Stage = "node"      // on nodes that have joined, in rehearsals alone
-	Addon     Stage = "addon"     // while addons are installed, in rehearsals alone
-	Preflight Stage = "preflight" // before anything is created: the command is refused
+	Create Stage = "create" // while machines are created
+	Run    Stage = "run"    // while machines run
+	Delete Stage = "delete" // while machines are deleted
+	Node   Stage = "node"   // on nodes, in rehearsals alone
+	Addon  Stage = "addon"  // while addons are installed, in rehearsals alone
 )
 
 // Row is a fault and what a diagnosis finds.
@@ -75,6 +74,9 @@ func (r Row) On(p v1alpha1.ProviderType, machine string) fault.Fault {
 
 const each = "machine" // is replaced by the name of a machine
 
+// VIP is the common address of control planes on premises, in the manifests of the fault matrix.
+const VIP = "10.40.0.200"
+
 // Rows are all of them.
 func Rows() []Row {
 	const (
@@ -112,14 +114,20 @@ func Rows() []Row {
 		{Fault: fault.Fault{Kind: fault.Clone, Machine: each}, Stage: Run, Cause: diagnosis.CopyOnPlatform},
 		{Fault: fault.Fault{Kind: fault.FailedTask, Verb: fault.Delete}, Stage: Delete, Cause: diagnosis.DeletionPending},
 
+		// The rest in the order in which a bootstrap can meet them. Load balancers of clouds have
+		// addresses that no other host can have.
 		{Fault: fault.Fault{Kind: fault.NoGateway}, Stage: Node, Cause: diagnosis.NoRoute},
-		{Fault: fault.Fault{Kind: fault.ConflictingHost}, Stage: Node, Cause: diagnosis.AddressInUse},
-		{Fault: fault.Fault{Kind: fault.APIServerDies, For: long}, Stage: Node, Cause: diagnosis.APIServerDown},
-
+		{Fault: fault.Fault{Kind: fault.ConflictingHost, Address: VIP}, Stage: Node, Cause: diagnosis.AddressInUse, But: but{aws: "", azure: "", gcp: ""}},
 		{Fault: fault.Fault{Kind: fault.ChartUnavailable, Addon: "cert-manager"}, Stage: Addon, Cause: diagnosis.ChartUnavailable},
-		{Fault: fault.Fault{Kind: fault.HookFails, Addon: "cert-manager"}, Stage: Addon, Cause: diagnosis.HookFails},
-		{Fault: fault.Fault{Kind: fault.AddonNotReady, Addon: "cert-manager"}, Stage: Addon, Cause: diagnosis.PodCrashes},
+		{Fault: fault.Fault{Kind: fault.HookFails, Addon: "steward"}, Stage: Addon, Cause: diagnosis.HookFails},
 		{Fault: fault.Fault{Kind: fault.WebhookRefuses}, Stage: Addon, Cause: diagnosis.WebhookRefuses},
-		{Fault: fault.Fault{Kind: fault.ImageMissing, Addon: "butler-controller"}, Stage: Preflight, Cause: diagnosis.ImagePull},
+		{Fault: fault.Fault{Kind: fault.ImageMissing, Addon: "butler-controller"}, Stage: Addon, Cause: diagnosis.ImagePull},
+		{Fault: fault.Fault{Kind: fault.AddonNotReady, Addon: "cert-manager"}, Stage: Addon, Cause: diagnosis.PodCrashes},
+		{Fault: fault.Fault{Kind: fault.APIServerDies, For: long}, Stage: Node, Cause: diagnosis.APIServerDown},
 	}
+}
+
+// InRehearsals are the rows that a rehearsal brings about, in the order in which it can meet them.
+func InRehearsals() []Row {
+	return slices.DeleteFunc(Rows(), func(r Row) bool { return r.Stage != Node && r.Stage != Addon })
 }
