@@ -163,6 +163,9 @@ func TestPulledAddonsAreWhatAnAirGappedSiteNeeds(t *testing.T) {
 			t.Errorf("%q is not in\n%s%s", want, first.out, first.err)
 		}
 	}
+	if want := "fetching gateway-api v1.2.1 (0 of 1, 0%)\nfetched (1 of 1, 100%)\n"; !strings.HasPrefix(first.err, want) {
+		t.Errorf("its progress is\n%s", first.err)
+	}
 	again := a.ok("addons", "pull", "-c", manifest, "--charts", to, "--to", t.TempDir())
 	if _, digest, _ := strings.Cut(first.out, "sha256:"); digest == "" || !strings.HasSuffix(again.out, digest) {
 		t.Errorf("pulled\n%s, then\n%s", first.out, again.out)

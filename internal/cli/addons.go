@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/manifest"
 	"github.com/butlerdotdev/butler/internal/operation"
+	"github.com/butlerdotdev/butler/internal/ui"
 	"github.com/butlerdotdev/butler/internal/workspace"
 )
 
@@ -116,10 +118,9 @@ func (a App) pullAddons(ctx context.Context, addons []addon.Addon, to, from stri
 	if err != nil {
 		return err
 	}
-	for _, x := range addons {
-		if operation.IsCarried(x) {
-			continue
-		}
+	addons = slices.DeleteFunc(slices.Clone(addons), operation.IsCarried)
+	for i, x := range addons {
+		fmt.Fprintf(a.Err, "fetching %s %s (%s)\n", x.Key, x.Version, ui.Part(i, len(addons)))
 		if err := far.Save(ctx, x, to); err != nil {
 			return err
 		}
@@ -133,6 +134,6 @@ func (a App) pullAddons(ctx context.Context, addons []addon.Addon, to, from stri
 		}
 		fmt.Fprintf(a.Out, "%s %s\n  from %s\n  %s\n", x.Key, x.Version, place, saved.Digest)
 	}
-	fmt.Fprintf(a.Err, "\nUse them with: butleradm bootstrap PROVIDER -c FILE --charts %s\n", workspace.Quoted(to))
+	fmt.Fprintf(a.Err, "fetched (%s)\n\nUse them with: butleradm bootstrap PROVIDER -c FILE --charts %s\n", ui.Part(len(addons), len(addons)), workspace.Quoted(to))
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/butlerdotdev/butler/internal/failure"
 	"github.com/butlerdotdev/butler/internal/image/archive"
 	"github.com/butlerdotdev/butler/internal/registry"
+	"github.com/butlerdotdev/butler/internal/ui"
 )
 
 type pushFlags struct {
@@ -76,13 +77,14 @@ func (a App) pushImages(ctx context.Context, f pushFlags, images []archive.Image
 	if err != nil {
 		return failure.New(failure.Usage, err)
 	}
-	for _, i := range images {
+	for n, i := range images {
+		fmt.Fprintf(a.Err, "pushing %s (%s)\n", i.Name, ui.Part(n, len(images)))
 		pushed, err := client.Push(ctx, f.to, i)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintln(a.Out, pushed)
 	}
-	fmt.Fprintf(a.Err, "\nUse them with spec.addons.butlerController.image: %s/butler-controller\n", strings.TrimSuffix(f.to, "/"))
+	fmt.Fprintf(a.Err, "pushed (%s)\n\nUse them with spec.addons.butlerController.image: %s/butler-controller\n", ui.Part(len(images), len(images)), strings.TrimSuffix(f.to, "/"))
 	return nil
 }

@@ -47,7 +47,7 @@ func (x *destruction) remove() error {
 	stop := x.watchPlatform()
 	defer stop()
 	err := x.Watch(client.ObjectKeyFromObject(x.cluster), &v1alpha1.ClusterBootstrapList{}, func(object client.Object) bool {
-		reportDeletion(x.progress, object.(*v1alpha1.ClusterBootstrap))
+		x.reportDeletion(object.(*v1alpha1.ClusterBootstrap))
 		return false
 	})
 	if errors.Is(err, operation.ErrDeleted) {
@@ -56,12 +56,34 @@ func (x *destruction) remove() error {
 	return x.progress.WithObstacle(err)
 }
 
-// reportDeletion reports what blocks the deletion of a cluster.
-func reportDeletion(progress *ui.Reporter, cb *v1alpha1.ClusterBootstrap) {
+// reportDeletion reports what blocks the deletion of a cluster, and how far it is.
+func (x *destruction) reportDeletion(cb *v1alpha1.ClusterBootstrap) {
 	c := meta.FindStatusCondition(cb.Status.Conditions, v1alpha1.ConditionProgressing)
-	if c != nil && c.Reason == "Deleting" {
-		progress.Waiting(c.Message)
+	if c == nil || c.Reason != "Deleting" {
+		return
 	}
+	message := c.Message
+	if left, all := x.requestsLeft(), len(x.requests); left >= 0 && left <= all && all > 0 {
+		message += " (" + ui.Part(all-left, all) + ")"
+	}
+	x.progress.Waiting(message)
+}
+
+// requestsLeft counts the requests of the cluster on this machine's plane; -1 if they cannot
+// be listed now.
+func (x *destruction) requestsLeft() (n int) {
+	for _, list := range []client.ObjectList{&v1alpha1.MachineRequestList{}, &v1alpha1.LoadBalancerRequestList{}} {
+		if err := x.Local.List(x.Context(), list); err != nil {
+			return -1
+		}
+		_ = meta.EachListItem(list, func(item runtime.Object) error { // which returns no error
+			if x.isOurs(item.(client.Object)) {
+				n++
+			}
+			return nil
+		})
+	}
+	return n
 }
 
 // removeRequests deletes requests whose ClusterBootstrap is gone: no controller does,

@@ -106,7 +106,7 @@ func Changes(before, after State) (out []Event) {
 		text := describeAddon(a)
 		if a.Phase == v1alpha1.AddonReady {
 			ready = min(ready+1, len(after.Addons))
-			text += fmt.Sprintf(" (%d of %d, %s)", ready, len(after.Addons), percent(ready, len(after.Addons)))
+			text += " (" + Part(ready, len(after.Addons)) + ")"
 		}
 		out = append(out, Event{Type: EventAddon, Addon: &after.Addons[i], Message: text})
 	}

@@ -47,8 +47,18 @@ func StateOf(cb *v1alpha1.ClusterBootstrap) State {
 	return s
 }
 
-// percent is a part of a whole.
-func percent(part, whole int) string { return fmt.Sprintf("%d%%", 100*part/whole) }
+// Part is a part of a whole, such as 3 of 6, 50%.
+func Part(part, whole int) string {
+	return fmt.Sprintf("%d of %d, %s", part, whole, percent(part, whole))
+}
+
+// percent is a part of a whole; of nothing it is all.
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "100%"
+	}
+	return fmt.Sprintf("%d%%", 100*part/whole)
+}
 
 // count returns how many machines or addons the present phase is done with, of how many.
 func count(s State) (done, all int) {
