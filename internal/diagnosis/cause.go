@@ -45,7 +45,7 @@ const (
 	CopyOnPlatform Cause = "CopyOnPlatform"
 	// Orphans: the platform has objects of the cluster that no request owns.
 	Orphans Cause = "Orphans"
-	// NoRoute: machines run and cannot be reached.
+	// NoRoute: machines run and cannot be reached, or reach no time server.
 	NoRoute Cause = "NoRoute"
 	// NodeUnreachable: one machine runs and does not answer.
 	NodeUnreachable Cause = "NodeUnreachable"

@@ -142,6 +142,9 @@ func TestSymptomsBehindMachinesAreExplained(t *testing.T) {
 		"a service": {
 			with(talos, node(diagnosis.Node{Name: "dev-cp-0", Talos: "Configured", Services: []diagnosis.Service{{ID: "kubelet", State: "Waiting"}, {ID: "etcd", State: "Preparing", Message: "no image"}}})), diagnosis.ServiceDown, "Service/etcd",
 		},
+		"no time": {
+			with(talos, node(diagnosis.Node{Name: "dev-cp-0", Talos: "Configured", Services: []diagnosis.Service{{ID: "kubelet", State: "Waiting", Message: "Waiting for time sync"}}})), diagnosis.NoRoute, "Service/kubelet",
+		},
 		"one of two machines": {
 			with(talos, node(diagnosis.Node{Name: "dev-cp-0", Talos: "Configured"}), node(diagnosis.Node{Name: "dev-w-0", Talos: "Unreachable", Silent: true, Error: "no answer in time"})), diagnosis.NodeUnreachable, "Node/dev-w-0",
 		},

@@ -13,7 +13,7 @@ import (
 
 // atNodes explains what the machines themselves say: Talos first, then Kubernetes.
 func (w *walk) atNodes() bool {
-	return w.conflictingAddress() || w.unreachable() || w.badService() || w.silentAPI() || w.notReadyNode()
+	return w.conflictingAddress() || w.withoutTime() || w.unreachable() || w.badService() || w.silentAPI() || w.notReadyNode()
 }
 
 // atReadyNodes explains nodes of a cluster whose conditions say that it is Ready: they may be
@@ -77,14 +77,38 @@ func (w *walk) badService() bool {
 				if id != "" && s.ID != id {
 					continue
 				}
-				w.linkNode(n)
-				w.link(Link{Object: "Service/" + s.ID, State: s.State, Says: s.Message})
-				return w.endUnless(s.State != serviceFailed && w.proceeds(), ServiceDown, fmt.Sprintf("service %s of %s is %s: %s", s.ID, n.Name, s.State, s.Message),
-					Remedy{remedies()[ServiceDown], fmt.Sprintf("talosctl --nodes %s logs %s", n.Address, s.ID)})
+				return w.service(n, s)
 			}
 		}
 	}
 	return false
+}
+
+// withoutTime explains a service that waits for the time or the network of its machine: it is
+// well itself, and so is a machine that does not answer because of that.
+func (w *walk) withoutTime() bool {
+	for _, n := range w.Nodes {
+		for _, s := range n.Services {
+			if strings.HasSuffix(s.Message, "time sync") || strings.HasSuffix(s.Message, "for network") {
+				summary := w.linkService(n, s)
+				return w.endUnless(w.proceeds(), NoRoute, summary, Remedy{Do: "check the gateway of the machines, and that they reach a time server (UDP 123)"})
+			}
+		}
+	}
+	return false
+}
+
+// linkService adds a service of a node, and returns a sentence about it.
+func (w *walk) linkService(n Node, s Service) string {
+	w.linkNode(n)
+	w.link(Link{Object: "Service/" + s.ID, State: s.State, Says: s.Message})
+	return fmt.Sprintf("service %s of %s is %s: %s", s.ID, n.Name, s.State, s.Message)
+}
+
+func (w *walk) service(n Node, s Service) bool {
+	summary := w.linkService(n, s)
+	return w.endUnless(s.State != serviceFailed && w.proceeds(), ServiceDown, summary,
+		Remedy{remedies()[ServiceDown], fmt.Sprintf("talosctl --nodes %s logs %s", n.Address, s.ID)})
 }
 
 // serviceFailed is the state of a service that Talos starts again and again.
