@@ -98,6 +98,10 @@ type Platform struct {
 	// spec.harvester.imageName. What may not be read is left out. Nil means that the driver
 	// offers nothing.
 	Offers func(context.Context) (map[string][]Offer, error)
+	// Prices asks the platform's own price service for the list prices of a basket. What the
+	// service does not have is in the answer as not known; nothing is guessed. It ends with
+	// its context, and creates nothing. Nil means that the platform has no price service.
+	Prices func(context.Context, Basket) (PriceList, error)
 	// Adopt tags a machine that another program created, and its disks, as if Create
 	// had created them for ref. The machine must have ref's name and this ID, else it is
 	// Invalid; one of another owner is a Conflict. To repeat it changes nothing. Nil

@@ -59,11 +59,19 @@ func (l *Launch) planCreation(o *operation.Operation, secret *corev1.Secret, res
 		facts.Digests, found = o.Digests(facts.Addons)
 		answers.Findings = append(answers.Findings, found...)
 	}
-	p.Create, p.Cost = plan.NewCreation(facts), plan.NewCost(p.Provider)
+	p.Create, p.Cost = plan.NewCreation(facts), plan.NewCost(p.Provider, l.asked(answers.Prices))
 	p.Checks = slices.Concat(plan.Checks(plan.Platform, unasked(answers)), plan.Checks(plan.Platform, answers.Findings), plan.Checks(plan.Workstation, machine))
 	answers.Findings = append(answers.Findings, machine...)
 	p.Warnings = l.warnings(resolved, true)
 	return p, answers, l.estimate(&p)
+}
+
+// asked are the prices of a plan; nil: no price service was asked.
+func (l *Launch) asked(p *operation.Prices) *plan.Asked {
+	if p == nil {
+		return nil
+	}
+	return &plan.Asked{PriceList: p.PriceList, At: p.Asked, Err: p.Err, Simulated: l.Workspace.Rehearsal}
 }
 
 // unasked is the finding about a platform that could not be asked.

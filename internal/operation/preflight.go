@@ -30,6 +30,8 @@ type Answers struct {
 	Findings []provider.Finding
 	// Choices are what the driver chooses for machines, by their names.
 	Choices map[string]provider.Choice
+	// Prices are those of the platform's price service; nil if none was asked.
+	Prices *Prices
 	// Manifest is that of the cluster, with the addresses that it would get of NetworkPools.
 	Manifest *manifest.Manifest
 	// Unasked is why the platform could not be asked; then its checks are missing.
@@ -66,8 +68,8 @@ func (o *Operation) Preflight(p provider.Provider, m *manifest.Manifest, secret 
 	go func() { network <- o.checkAddresses(m) }()
 	images := make(chan []provider.Finding, 1)
 	go func() { images <- o.checkImages(m) }()
-	out := Answers{Manifest: m}
-	out.Findings, out.Choices, out.Unasked = o.askPlatform(p, m, secret, plan, progress)
+	out := o.askPlatform(p, m, secret, plan, progress)
+	out.Manifest = m
 	if o.ctx.Err() != nil {
 		return out, o.Ended()
 	}
@@ -107,48 +109,53 @@ func checkAddons(m *manifest.Manifest, secret *corev1.Secret) []provider.Finding
 }
 
 // askPlatform asks until the platform answers, or patience is at its end.
-func (o *Operation) askPlatform(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) ([]provider.Finding, map[string]provider.Choice, error) {
+func (o *Operation) askPlatform(p provider.Provider, m *manifest.Manifest, secret *corev1.Secret, plan bootstrap.Plan, progress *ui.Reporter) Answers {
 	config := provider.Config{ProviderConfig: m.Provider, Credentials: provider.NewCredentials(SecretData(secret)), Ambient: !o.Rehearsal, Transport: o.Transport()}
 	specs, err := machineSpecs(m, plan)
 	if err != nil {
-		return nil, nil, err
+		return Answers{Unasked: err}
 	}
+	wanted := basket(m.Cluster.Spec.Cluster.Name, plan, specs)
 	deadline := time.Now().Add(Patience)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		findings, choices, err := o.ask(p, config, specs, plan.Moves)
+		answers, err := o.ask(p, config, wanted, plan.Moves)
 		if err == nil || provider.KindOf(err) != provider.Unavailable || time.Now().After(deadline) {
-			return findings, choices, err
+			answers.Unasked = err
+			return answers
 		}
 		progress.Waiting(err.Error())
 		select {
 		case <-o.ctx.Done():
-			return nil, nil, o.ctx.Err()
+			return Answers{Unasked: o.ctx.Err()}
 		case <-tick.C:
 		}
 	}
 }
 
-func (o *Operation) ask(p provider.Provider, c provider.Config, specs []provider.MachineSpec, moves bool) ([]provider.Finding, map[string]provider.Choice, error) {
+func (o *Operation) ask(p provider.Provider, c provider.Config, wanted provider.Basket, moves bool) (Answers, error) {
 	ctx, cancel := context.WithTimeout(o.ctx, Patience)
 	defer cancel()
 	platform, err := p.Open(ctx, c)
 	if err != nil {
-		return nil, nil, err
+		return Answers{}, err
 	}
 	if platform.Close != nil {
 		defer platform.Close()
 	}
 	expiring := o.checkLifetime(platform.Lifetime, moves)
 	if platform.Preflight == nil {
-		return expiring, nil, nil
+		return Answers{Findings: expiring}, nil
 	}
-	findings, err := platform.Preflight.Check(ctx, specs)
+	prices := askPrices(ctx, platform, wanted)
+	findings, err := platform.Preflight.Check(ctx, wanted.Machines)
 	if err != nil {
-		return nil, nil, err
+		cancel()
+		<-prices
+		return Answers{}, err
 	}
-	return append(expiring, findings...), choices(ctx, platform, specs), nil
+	return Answers{Findings: append(expiring, findings...), Choices: choices(ctx, platform, wanted.Machines), Prices: <-prices}, nil
 }
 
 // choices are what the driver chooses for machines. Why it has none for a machine is among

@@ -124,14 +124,6 @@ func Checksum(m *manifest.Manifest) (string, error) {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(data)), err
 }
 
-// NewCost returns what is known of the price of a cluster.
-func NewCost(p v1alpha1.ProviderType) Cost {
-	if p.OnPrem() {
-		return Cost{Note: "your own platform"}
-	}
-	return Cost{Note: NoPrice}
-}
-
 // Title names the cluster and what happens to it, in one line.
 func (p Plan) Title() string {
 	what := map[Action]string{Create: "create", Alter: "change", Continue: "continue", Nothing: "nothing to do for"}[p.Action]

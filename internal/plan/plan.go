@@ -174,17 +174,6 @@ const (
 	Refused Result = "refused"
 )
 
-// Cost is what a new cluster costs.
-type Cost struct {
-	// PerMonth is empty if no price is known.
-	PerMonth string `json:"perMonth,omitempty"`
-	// Note says where the price is from, or that none is known.
-	Note string `json:"note"`
-}
-
-// NoPrice is the note of a plan without a price.
-const NoPrice = "no price known"
-
 // Refusals counts the checks and the changes that are refused.
 func (p Plan) Refusals() (checks, changes int) {
 	for _, c := range p.Checks {

@@ -45,7 +45,7 @@ func creation() Plan {
 		},
 		Times: []history.Estimate{{Phase: v1alpha1.BootstrapProvisioningMachines, Median: 130, Least: 110, Most: 185, Runs: 3}},
 		Total: &history.Estimate{Phase: v1alpha1.BootstrapReady, Median: 600, Least: 500, Most: 700, Runs: 3},
-		Cost:  Cost{Note: NoPrice}, Warnings: []string{"one control plane is not highly available"},
+		Cost:  NewCost(v1alpha1.ProviderAWS, asked()), Warnings: []string{"one control plane is not highly available"},
 	}
 }
 
@@ -60,7 +60,7 @@ func pooled() Plan {
 	for i := range c.Machines {
 		c.Machines[i].Type, c.Machines[i].Zone, c.Machines[i].Address, c.Machines[i].Image = "", "", "10.40.0.11/24", "default/talos-v1.9.2"
 	}
-	p.Cost = NewCost(p.Provider)
+	p.Cost = NewCost(p.Provider, nil)
 	return p
 }
 
@@ -114,7 +114,7 @@ func TestASavedPlanIsHeldAgainstReality(t *testing.T) {
 		want   []string
 	}{
 		"the same":                     {func(*Plan) {}, nil},
-		"other times and prices":       {func(p *Plan) { p.Total, p.Times, p.Cost = nil, nil, Cost{} }, nil},
+		"other times and prices":       {func(p *Plan) { p.Total, p.Times, p.Cost.PerMonth, p.Cost.Charges[0].Price = nil, nil, "1.00", "2.00" }, nil},
 		"other evidence":               {func(p *Plan) { p.Checks[0].Evidence = "much" }, nil},
 		"a check that passes now":      {func(p *Plan) { p.Checks[2].Result = Passed }, nil},
 		"a check that is new":          {func(p *Plan) { p.Checks = append(p.Checks, Check{Name: "new", Result: Unknown}) }, nil},

@@ -39,7 +39,7 @@ func Render(p Plan, d Detail) string {
 	w.checks(p.Checks, d)
 	if p.Create != nil {
 		w.times(p)
-		w.row("cost", cmp.Or(p.Cost.PerMonth, p.Cost.Note))
+		w.cost(p.Cost, d)
 	}
 	for _, text := range p.Warnings {
 		w.row("warning", text)
