@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -43,6 +44,10 @@ type clients struct {
 	subnets   *armnetwork.SubnetsClient
 	gateways  *armnetwork.NatGatewaysClient
 
+	// http sends requests without credentials.
+	http *http.Client
+	// retail says that the price service knows this cloud: it is Microsoft's own.
+	retail  bool
 	release func()
 }
 
@@ -63,7 +68,7 @@ func newClients(op string, c provider.Config) (clients, error) {
 		Cloud: where, Transport: h, Retry: policy.RetryOptions{MaxRetries: -1}, Telemetry: policy.TelemetryOptions{Disabled: true},
 		InsecureAllowCredentialWithHTTP: strings.HasPrefix(c.Spec.Azure.Endpoint, "http:"),
 	}
-	api := clients{options: &arm.ClientOptions{ClientOptions: base, DisableRPRegistration: true}, release: h.CloseIdleConnections}
+	api := clients{options: &arm.ClientOptions{ClientOptions: base, DisableRPRegistration: true}, http: h, retail: priced(c.Spec.Azure.Endpoint), release: h.CloseIdleConnections}
 	if api.credential, err = credentialOf(op, c, base); err != nil {
 		return clients{}, err
 	}
@@ -134,6 +139,14 @@ func base(endpoint string) cloud.Configuration {
 		}
 	}
 	return cloud.AzurePublic
+}
+
+// priced reports whether the price service has the regions of an endpoint. China has prices
+// of its own.
+func priced(endpoint string) bool {
+	return endpoint == "" || slices.ContainsFunc([]cloud.Configuration{cloud.AzurePublic, cloud.AzureGovernment}, func(k cloud.Configuration) bool {
+		return sameHost(strings.TrimSuffix(endpoint, "/"), k.Services[cloud.ResourceManager].Endpoint)
+	})
 }
 
 func microsoft(authority string) bool {

@@ -19,7 +19,7 @@ import (
 )
 
 func (a *Azure) hostNames() []string {
-	return append([]string{"management.azure.com", "login.microsoftonline.com"}, a.seed.Hosts...)
+	return append([]string{"management.azure.com", "login.microsoftonline.com", retailHost}, a.seed.Hosts...)
 }
 
 // written is the part of a request that says whom the resource belongs to.
@@ -61,7 +61,7 @@ func content(body []byte) []byte {
 // classify says what a request is in the words of a fault plan. A PUT of a resource that
 // exists is an update.
 func (a *Azure) classify(r *http.Request) fault.Call {
-	if _, _, login := loginPath(r.URL.Path); login {
+	if _, _, login := loginPath(r.URL.Path); login || isRetail(r) {
 		return fault.Call{Verb: fault.Get}
 	}
 	id, _ := parseID(r.URL.EscapedPath())
@@ -115,6 +115,10 @@ func (a *Azure) machineOf(id resourceID, otherwise string) string {
 func (a *Azure) refuseFault(w http.ResponseWriter, r *http.Request, f fault.Refusal) {
 	if _, _, login := loginPath(r.URL.Path); login {
 		writeLogin(w, r, loginFault(f))
+		return
+	}
+	if isRetail(r) { // it knows no caller: all of them are too many
+		refuseRetail(w, http.StatusTooManyRequests, "Too many requests")
 		return
 	}
 	var refused refusal

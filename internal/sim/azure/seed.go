@@ -57,6 +57,10 @@ type Seed struct {
 	RequiredTags []string        `json:"requiredTags,omitempty"`
 	Lag          metav1.Duration `json:"lag,omitzero"` // how long lists do not have a new resource
 	PageSize     int             `json:"pageSize,omitempty"`
+	// Unpriced are sizes and SKUs that the price service does not have. PriceStatus is what it
+	// answers every call with; 0: prices.
+	Unpriced    []string `json:"unpriced,omitempty"`
+	PriceStatus int      `json:"priceStatus,omitempty"`
 	// Hosts are further names of the API with TLS, Plain are those without.
 	Hosts []string `json:"hosts,omitempty"`
 	Plain []string `json:"plain,omitempty"`

@@ -47,6 +47,10 @@ func (a *Azure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // respond carries a request out on a state.
 func (a *Azure) respond(w http.ResponseWriter, r *http.Request, st *state) {
+	if isRetail(r) {
+		a.serveRetail(w, r)
+		return
+	}
 	if a.login(w, r) {
 		return
 	}
