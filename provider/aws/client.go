@@ -31,6 +31,7 @@ type clients struct {
 	sts     *sts.Client
 	quotas  *servicequotas.Client
 	iam     iamCalls
+	pricing pricingCalls
 	release func()
 }
 
@@ -57,7 +58,8 @@ func newClients(ctx context.Context, op string, c provider.Config) (clients, err
 	}
 	return clients{
 		ec2: ec2CallsOf(ec2.NewFromConfig(config)), elb: elbCallsOf(elb.NewFromConfig(config)), sts: sts.NewFromConfig(config),
-		quotas: servicequotas.NewFromConfig(config), iam: iamCallsOf(iam.NewFromConfig(config)), release: h.CloseIdleConnections,
+		quotas: servicequotas.NewFromConfig(config), iam: iamCallsOf(iam.NewFromConfig(config)), pricing: pricingCallsOf(config),
+		release: h.CloseIdleConnections,
 	}, nil
 }
 

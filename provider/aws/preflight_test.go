@@ -71,7 +71,7 @@ func policyWithout(t *testing.T, denied ...string) json.RawMessage {
 // TestTheDocumentedPolicyHasWhatIsUsed and nothing else, but for what the preflight and
 // roles need.
 func TestTheDocumentedPolicyHasWhatIsUsed(t *testing.T) {
-	further := []string{"iam:GetInstanceProfile", "iam:PassRole", "iam:SimulatePrincipalPolicy", "servicequotas:GetServiceQuota", "sts:AssumeRole"}
+	further := []string{"iam:GetInstanceProfile", "iam:PassRole", "iam:SimulatePrincipalPolicy", "pricing:GetProducts", "servicequotas:GetServiceQuota", "sts:AssumeRole"}
 	if diff := cmp.Diff(slices.Sorted(slices.Values(append(actions(), further...))), slices.Sorted(slices.Values(documented(t)))); diff != "" {
 		t.Error(diff)
 	}

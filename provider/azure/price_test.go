@@ -38,13 +38,13 @@ func TestPricesAreThoseOfTheRetailService(t *testing.T) {
 		config []func(*provider.Config)
 		want   string
 	}{
-		"a cluster": {basket(), nil, "3 machine Standard_D4s_v5 0.192/hour, 3 disk P6 LRS 9.60/month, 1 load balancer Standard 0.025/hour, 1 address Standard IPv4 0.005/hour"},
+		"a cluster": {basket(), nil, "3 machine Standard_D4s_v5 0.192/hour, 3 disk P6 LRS 9.60/month, 1 address Standard IPv4 0.005/hour, 1 load balancer Standard 0.025/hour"},
 		"an internal load balancer": {basket(func(b *provider.Basket) { b.LoadBalancer.Scheme = v1alpha1.SchemeInternal }), nil,
 			"3 machine Standard_D4s_v5 0.192/hour, 3 disk P6 LRS 9.60/month, 1 load balancer Standard 0.025/hour"},
 		"no load balancer, public addresses": {basket(func(b *provider.Basket) { b.LoadBalancer = nil }), []func(*provider.Config){public},
 			"3 machine Standard_D4s_v5 0.192/hour, 3 disk P6 LRS 9.60/month, 3 address Standard IPv4 0.005/hour"},
 		"more rules than the price includes": {basket(func(b *provider.Basket) { b.Machines, b.LoadBalancer.AdditionalPorts = nil, []int32{1, 2, 3, 4, 5, 6} }), nil,
-			"1 load balancer Standard 0.025/hour, 2 load balancer Standard, further rules 0.01/hour, 1 address Standard IPv4 0.005/hour"},
+			"1 address Standard IPv4 0.005/hour, 1 load balancer Standard 0.025/hour, 2 load balancer Standard, further rules 0.01/hour"},
 		"other disks": {basket(func(b *provider.Basket) {
 			b.LoadBalancer, b.Machines = nil, b.Machines[:1]
 			b.Machines[0].ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 200}, {SizeGB: 20, StorageClass: "Standard_LRS"}, {SizeGB: 300, StorageClass: "StandardSSD_ZRS"}}
@@ -65,7 +65,7 @@ func TestPricesAreThoseOfTheRetailService(t *testing.T) {
 func TestWhatTheRetailServiceDoesNotHaveIsNotKnown(t *testing.T) {
 	f := newFixture(t, sim.Seed{Unpriced: []string{"Standard_D4s_v5", "P6 LRS"}})
 	list, err := f.connected(t).Prices(t.Context(), basket())
-	want := "3 machine Standard_D4s_v5 ? the service has no price for it, 3 disk P6 LRS ? the service has no price for it, 1 load balancer Standard 0.025/hour, 1 address Standard IPv4 0.005/hour"
+	want := "3 machine Standard_D4s_v5 ? the service has no price for it, 3 disk P6 LRS ? the service has no price for it, 1 address Standard IPv4 0.005/hour, 1 load balancer Standard 0.025/hour"
 	if got := providertest.PricesText(list); err != nil || got != want {
 		t.Errorf("%v\n got %s\nwant %s", err, got, want)
 	}

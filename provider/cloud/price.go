@@ -46,7 +46,7 @@ func (c *Cart[Q]) Add(kind, name string, count int64, unit string, query Q) {
 	c.articles[i].Count += count
 }
 
-// Prices asks for all articles at the same time. What a lookup refuses with NoRate has no
+// Prices asks for all articles at the same time, and returns them by their kinds. What a lookup refuses with NoRate has no
 // price; another error is for a service that could not be asked.
 func (c *Cart[Q]) Prices(ctx context.Context, lookup func(context.Context, Q) ([]Rate, error)) ([]provider.Price, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -64,6 +64,7 @@ func (c *Cart[Q]) Prices(ctx context.Context, lookup func(context.Context, Q) ([
 	for _, a := range c.articles {
 		out = append(out, a.Price)
 	}
+	slices.SortStableFunc(out, func(a, b provider.Price) int { return provider.ComparePartKinds(a.Kind, b.Kind) })
 	return out, context.Cause(ctx)
 }
 

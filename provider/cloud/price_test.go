@@ -70,7 +70,7 @@ func TestEqualThingsAreOneArticle(t *testing.T) {
 	if a := got[0]; a.Count != 2 || a.Name != "large" || a.Rate.Cmp(big.NewRat(1, 2)) != 0 || a.Unknown != "" {
 		t.Errorf("%+v", a)
 	}
-	if a := got[2]; a.Rate != nil || a.Unknown != "it is not sold" {
+	if a := got[1]; a.Name != "small" || a.Rate != nil || a.Unknown != "it is not sold" {
 		t.Errorf("%+v", a)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/butlerdotdev/butler/internal/sim/aws/policy"
@@ -72,9 +73,12 @@ func (a *AWS) lookup(q request, now time.Time) (secret string, who caller, err e
 }
 
 // checkScope refuses a signature for another region. The global services are signed for
-// us-east-1.
+// us-east-1, and prices for the regions that have the service.
 func (a *AWS) checkScope(q request) error {
-	if q.signature.Region == a.seed.Region || (q.service == iam || q.service == sts) && q.signature.Region == "us-east-1" {
+	if q.signature.Region == a.seed.Region && q.service != pricing || (q.service == iam || q.service == sts) && q.signature.Region == "us-east-1" {
+		return nil
+	}
+	if q.service == pricing && slices.Contains(priceRegions(), q.signature.Region) {
 		return nil
 	}
 	message := fmt.Sprintf("Credential should be scoped to a valid region, not '%s'. ", q.signature.Region)
@@ -90,7 +94,7 @@ func unsigned(q request) error {
 		return refusal{"IncompleteSignature", "The request signature does not conform to AWS standards.", http.StatusBadRequest}
 	case q.service == ec2:
 		return refuse("MissingParameter", "The request must contain the parameter AWSAccessKeyId")
-	case q.service == servicequotas:
+	case speaksJSON(q.service):
 		return refuse("MissingAuthenticationTokenException", "Missing Authentication Token")
 	}
 	return refusal{"MissingAuthenticationToken", "Request is missing Authentication Token", http.StatusForbidden}
@@ -99,10 +103,10 @@ func unsigned(q request) error {
 const invalidToken = "The security token included in the request is invalid."
 
 func invalidKey(service string) error {
-	switch service {
-	case ec2:
+	switch {
+	case service == ec2:
 		return refusal{"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized}
-	case servicequotas:
+	case speaksJSON(service):
 		return refuse("UnrecognizedClientException", invalidToken)
 	}
 	return refusal{"InvalidClientTokenId", invalidToken, http.StatusForbidden}
@@ -110,10 +114,10 @@ func invalidKey(service string) error {
 
 func mismatch(service string) error {
 	const message = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details."
-	switch service {
-	case ec2:
+	switch {
+	case service == ec2:
 		return invalidKey(ec2)
-	case servicequotas:
+	case speaksJSON(service):
 		return refuse("InvalidSignatureException", message)
 	}
 	return refusal{"SignatureDoesNotMatch", message, http.StatusForbidden}
@@ -121,10 +125,10 @@ func mismatch(service string) error {
 
 func expired(service string) error {
 	const message = "The security token included in the request is expired"
-	switch service {
-	case ec2:
+	switch {
+	case service == ec2:
 		return refuse("RequestExpired", "Request has expired.")
-	case servicequotas:
+	case speaksJSON(service):
 		return refuse("ExpiredTokenException", message)
 	}
 	return refusal{"ExpiredToken", message, http.StatusForbidden}
@@ -138,7 +142,7 @@ func (a *AWS) skewed(q request, now time.Time) error {
 	const format = "20060102T150405Z"
 	message := fmt.Sprintf("Signature expired: %s is now earlier than %s (%s - 15 min.)",
 		q.signature.Time.Format(format), now.UTC().Add(-15*time.Minute).Format(format), now.UTC().Format(format))
-	if q.service == servicequotas {
+	if speaksJSON(q.service) {
 		return refuse("InvalidSignatureException", "%s", message)
 	}
 	return refusal{"SignatureDoesNotMatch", message, http.StatusForbidden}

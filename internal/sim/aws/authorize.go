@@ -126,17 +126,17 @@ func deniedText(service, text string) string {
 }
 
 func deniedCode(service string) string {
-	switch service {
-	case ec2:
+	switch {
+	case service == ec2:
 		return "UnauthorizedOperation"
-	case servicequotas:
+	case speaksJSON(service):
 		return "AccessDeniedException"
 	}
 	return "AccessDenied"
 }
 
 func deniedStatus(service string) int {
-	if service == servicequotas {
+	if speaksJSON(service) {
 		return http.StatusBadRequest
 	}
 	return http.StatusForbidden

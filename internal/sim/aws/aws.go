@@ -8,6 +8,7 @@ package aws
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/butlerdotdev/butler/internal/sim/aws/model"
 	"github.com/butlerdotdev/butler/internal/sim/cloud"
@@ -24,6 +25,7 @@ type AWS struct {
 	types      []instanceType
 	services   map[string]model.Service
 	operations map[string]operation
+	offers     func() map[string][]product // by service
 	st         *state
 }
 
@@ -39,6 +41,7 @@ func newAWS(o facade.Options, seed Seed, account string, hosts bool) (*AWS, erro
 		return nil, err
 	}
 	a := &AWS{seed: seed.withDefaults(), account: account, types: catalogue(), services: services, operations: operations()}
+	a.offers = sync.OnceValue(a.products)
 	if a.Base, err = cloud.New(o, hosts, a.behaviour()); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,11 @@ func (a *AWS) hostNames() []string {
 	for _, s := range []string{ec2, elb, sts, servicequotas, iam} {
 		out = append(out, s+"."+r.Name+"."+r.Suffix)
 	}
+	for _, name := range priceRegions() {
+		if of, known := model.RegionNamed(name); known && of.Suffix == r.Suffix {
+			out = append(out, "api.pricing."+name+"."+of.Suffix)
+		}
+	}
 	return out
 }
 
@@ -158,6 +163,8 @@ func throttled(service string) error {
 	switch service {
 	case ec2:
 		return refusal{"RequestLimitExceeded", "Request limit exceeded.", http.StatusServiceUnavailable}
+	case pricing:
+		return refuse("ThrottlingException", "Rate exceeded")
 	case servicequotas:
 		return refuse("TooManyRequestsException", "Rate exceeded")
 	}

@@ -35,12 +35,12 @@ func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 func writeRefusal(w http.ResponseWriter, service string, r refusal) {
 	var b bytes.Buffer
 	detail := fields{"Code", r.code, "Message", r.message}
-	switch service {
-	case servicequotas:
+	switch {
+	case speaksJSON(service):
 		w.Header().Set("X-Amzn-Errortype", r.code)
 		write(w, r.status, jsonType, encodeJSON(fields{"__type", r.code, "Message", r.message}))
 		return
-	case ec2:
+	case service == ec2:
 		b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
 		encode(&b, "Response", fields{"Errors", fields{"Error", detail}, "RequestID", requestID()})
 	default:
@@ -75,8 +75,11 @@ func wrong(service string, p *model.Problem) refusal {
 }
 
 func validationCode(service string) string {
-	if service == servicequotas {
+	switch service {
+	case servicequotas:
 		return "IllegalArgumentException"
+	case pricing:
+		return "ValidationException"
 	}
 	return "ValidationError"
 }

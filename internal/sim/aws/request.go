@@ -24,7 +24,11 @@ const (
 	sts           = "sts"
 	iam           = "iam"
 	servicequotas = "servicequotas"
+	pricing       = "pricing"
 )
+
+// speaksJSON reports whether a service takes and answers JSON.
+func speaksJSON(service string) bool { return service == servicequotas || service == pricing }
 
 const jsonType = "application/x-amz-json-1.1"
 
@@ -56,8 +60,12 @@ func read(r *http.Request) request {
 		q.service, _, _ = strings.Cut(r.Host, ".")
 	}
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
-		_, q.operation, _ = strings.Cut(target, ".")
+		var api string
+		api, q.operation, _ = strings.Cut(target, ".")
 		q.service = servicequotas
+		if api == "AWSPriceListService" {
+			q.service = pricing
+		}
 		q.readJSON()
 		return q
 	}
@@ -91,21 +99,36 @@ func (q *request) readJSON() {
 		return
 	}
 	for key, value := range body {
-		if number, ok := value.(float64); ok {
-			value = int64(number)
+		q.readValue(key, value)
+	}
+}
+
+// readValue adds a value, and the parts of a list or a structure with their paths.
+func (q *request) readValue(path string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, part := range v {
+			q.readValue(path+"."+key, part)
 		}
-		q.params[key] = fmt.Sprint(value)
+	case []any:
+		for i, part := range v {
+			q.readValue(fmt.Sprintf("%s.%d", path, i+1), part)
+		}
+	case float64:
+		q.params[path] = fmt.Sprint(int64(v))
+	default:
+		q.params[path] = fmt.Sprint(v)
 	}
 }
 
 // answer writes the answer to a request that was carried out.
 func (q request) answer(w http.ResponseWriter, result fields) {
 	var b bytes.Buffer
-	switch q.service {
-	case servicequotas:
+	switch {
+	case speaksJSON(q.service):
 		write(w, http.StatusOK, jsonType, encodeJSON(result))
 		return
-	case ec2:
+	case q.service == ec2:
 		fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+`<%sResponse xmlns="%s">`, q.operation, namespace(ec2))
 		encode(&b, "requestId", requestID())
 		for i := 0; i+1 < len(result); i += 2 {

@@ -43,6 +43,8 @@ type Seed struct {
 	VCPUs int `json:"vcpus,omitempty"`
 	// FullZones have no capacity for any type.
 	FullZones []string `json:"fullZones,omitempty"`
+	// Unpriced are types of instances and volumes that the price service does not have.
+	Unpriced []string `json:"unpriced,omitempty"`
 	// Lag is how long a new instance is not described.
 	Lag metav1.Duration `json:"lag,omitzero"`
 	// SessionLimit is how long temporary credentials last; 0: as long as they are asked for.

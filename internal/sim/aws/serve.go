@@ -90,7 +90,7 @@ func (a *AWS) find(q request) (operation, error) {
 		return operation{}, refusal{"AuthFailure", "Credential should be scoped to correct service.", http.StatusForbidden}
 	case q.operation == "":
 		return operation{}, refuse("MissingAction", "The request is missing an action parameter.")
-	case q.service != servicequotas && q.version != s.Version:
+	case !speaksJSON(q.service) && q.version != s.Version:
 		return operation{}, refuse("NoSuchVersion", "The requested version (%s) of service %s does not exist", q.version, q.service)
 	}
 	op, known := a.operations[q.service+":"+q.operation]
@@ -104,7 +104,7 @@ func (a *AWS) find(q request) (operation, error) {
 func operations() map[string]operation {
 	out := map[string]operation{}
 	for _, some := range []map[string]operation{
-		ec2Instances(), ec2Network(), ec2Catalogue(), ec2Parts(), elbOperations(), identityOperations(), quotaOperations(),
+		ec2Instances(), ec2Network(), ec2Catalogue(), ec2Parts(), elbOperations(), identityOperations(), quotaOperations(), priceOperations(),
 	} {
 		maps.Copy(out, some)
 	}

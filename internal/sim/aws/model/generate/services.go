@@ -32,6 +32,7 @@ func services() map[string]service {
 			"RegisterTargets", "RemoveTags", "SetSecurityGroups",
 		}},
 		"iam":           {"iam/2010-05-08", []string{"GetInstanceProfile", "GetRole", "GetUser", "SimulatePrincipalPolicy"}},
+		"pricing":       {"pricing/2017-10-15", []string{"GetProducts"}},
 		"servicequotas": {"service-quotas/2019-06-24", []string{"GetServiceQuota", "ListServiceQuotas"}},
 		"sts":           {"sts/2011-06-15", []string{"AssumeRole", "AssumeRoleWithWebIdentity", "GetCallerIdentity"}},
 	}
