@@ -41,7 +41,7 @@ func connect(ctx context.Context, c provider.Config) (provider.Platform, error) 
 	}
 	return provider.Platform{
 		Machines: machines{p}, LoadBalancers: balancers{p}, Preflight: preflight{p, c.Credentials},
-		Identity: identity, Identify: p.identify, ObserveAll: machines{p}.observeAll, Plan: machines{p}.plan, Choose: machines{p}.choose, Offers: machines{p}.offers,
+		Identity: identity, Identify: p.identify, ObserveAll: machines{p}.observeAll, Plan: machines{p}.plan, Choose: machines{p}.choose, Offers: machines{p}.offers, Prices: machines{p}.prices,
 		Lifetime: lifetime(c), Settle: settle, Close: api.release,
 	}, nil
 }

@@ -6,6 +6,7 @@ package gcp
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -200,3 +201,6 @@ func diskType(series string) string {
 	}
 	return "pd-balanced"
 }
+
+// customName matches the names of custom types.
+var customName = regexp.MustCompile(`^(?:[a-z0-9]+-)?custom-[0-9]+-[0-9]+(?:-ext)?$`)

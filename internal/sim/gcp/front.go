@@ -17,7 +17,7 @@ import (
 func (g *GCP) hostNames() []string {
 	return append([]string{
 		"compute.googleapis.com", "www.googleapis.com", "oauth2.googleapis.com", "sts.googleapis.com", "iamcredentials.googleapis.com",
-		"cloudresourcemanager.googleapis.com",
+		"cloudresourcemanager.googleapis.com", "cloudbilling.googleapis.com",
 	}, g.seed.Hosts...)
 }
 

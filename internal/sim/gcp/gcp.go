@@ -8,6 +8,7 @@ package gcp
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/butlerdotdev/butler/internal/sim/cloud"
 	"github.com/butlerdotdev/butler/internal/sim/datacenter"
@@ -25,6 +26,7 @@ type GCP struct {
 	model      *model.Model
 	types      map[string]machineType
 	methods    map[string]method
+	skus       func() map[string][]sku // by service
 	operations *datacenter.Operations
 	st         *state
 }
@@ -38,6 +40,7 @@ const (
 // newGCP returns a project, or with a first one that which answers in its place.
 func newGCP(o facade.Options, seed Seed, first *GCP) (_ *GCP, err error) {
 	g := &GCP{seed: seed.withDefaults(), number: firstNumber, model: model.Load(), types: predefined(), methods: methods()}
+	g.skus = sync.OnceValue(g.catalogued)
 	if first != nil {
 		g.number = secondNumber
 	}

@@ -45,6 +45,11 @@ type Seed struct {
 	Quotas map[string]float64 `json:"quotas,omitempty"`
 	// FullZones have no capacity for any type.
 	FullZones []string `json:"fullZones,omitempty"`
+	// NoBilling: the project has not enabled the billing catalogue. Unpriced are the beginnings
+	// of descriptions that the catalogue does not have, SKUPage is how many a page has at most.
+	NoBilling bool     `json:"noBilling,omitempty"`
+	Unpriced  []string `json:"unpriced,omitempty"`
+	SKUPage   int      `json:"skuPage,omitempty"`
 	// Lag is how long a new instance is not listed.
 	Lag metav1.Duration `json:"lag,omitzero"`
 	// SessionLimit is how long access tokens last; 0: an hour.

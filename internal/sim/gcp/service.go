@@ -34,7 +34,13 @@ func (c *call) otherService(r *http.Request) (any, error) {
 	who, err := c.authenticate(r)
 	c.who = who
 	account, project, tested := accountPath.FindStringSubmatch(c.service), projectPath.FindStringSubmatch(c.service), testPath.FindStringSubmatch(c.service)
+	priced := skuPath.FindStringSubmatch(c.service)
 	switch {
+	case r.Method == http.MethodGet && priced != nil:
+		if err != nil {
+			return nil, err
+		}
+		return c.listSKUs(priced[1])
 	case r.Method == http.MethodPost && account != nil:
 		if err != nil {
 			return nil, err
