@@ -27,7 +27,9 @@ func TestPlanOfANewCluster(t *testing.T) {
 	for _, want := range []string{
 		"Plan: create butler-mgmt on aws-prod (simulated aws)\n", "butler-mgmt-cp-0  4    16Gi    100G      m6a.xlarge   eu-central-1a\n",
 		"balancer:   butler-mgmt-cp-lb, internet-facing, ports 6443 and 50000", "cert-manager              v1.16.2    ", "✓ vCPU quota",
-		"✓ name butler-mgmt-w-2\n", "✓ disk space: ", "time:       no run recorded\n", "cost:       no price known\n", " 0 refused\n",
+		"✓ name butler-mgmt-w-2\n", "✓ disk space: ", "time:       no run recorded\n", " 0 refused\n",
+		"gp3          disk           2400 GiB  USD 0.0952/month  2025-03-01     228.48\n", "cost:       USD 1520.58 per month of 730 hours; list prices without traffic,\n",
+		"prices:     AWS Price List, simulated: the figures are invented; asked\n",
 	} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("%q is not in\n%s", want, r.out)
@@ -65,6 +67,9 @@ func expectSamePlan(t *testing.T, a adm, saved string) {
 	}
 	if found, err := got.Deviations(want); err != nil || len(found) != 0 {
 		t.Errorf("the same plan again: %v, %v", found, err)
+	}
+	if c := got.Cost; c.PerMonth != want.Cost.PerMonth || c.Currency != "USD" || !c.Simulated || c.Source != "AWS Price List" || len(c.Charges) != 7 || c.Asked.IsZero() {
+		t.Errorf("its cost is %+v", c)
 	}
 	for _, addon := range got.Create.Addons {
 		if !strings.HasPrefix(addon.Digest, "sha256:") {

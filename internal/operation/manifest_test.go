@@ -85,7 +85,7 @@ func TestPlatformIsNotWaitedForWithoutBound(t *testing.T) {
 		return provider.Platform{}, context.DeadlineExceeded
 	}}
 	o := &Operation{ctx: t.Context()}
-	if _, _, err := o.ask(silent, provider.Config{Ambient: true}, nil, false); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := o.ask(silent, provider.Config{Ambient: true}, provider.Basket{}, false); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }

@@ -43,6 +43,7 @@ type Charge struct {
 	Unit     string `json:"unit,omitempty"`
 	// Price is what one costs Per hour or month, with all its digits; empty if it is not known.
 	Price    string `json:"price,omitempty"`
+	Currency string `json:"currency,omitempty"`
 	Per      string `json:"per,omitempty"`
 	PerMonth string `json:"perMonth,omitempty"`
 	// Since is when the price became valid; none if the service does not say.
@@ -112,7 +113,7 @@ func unknown(prices []provider.Price) string {
 func charge(p provider.Price) Charge {
 	c := Charge{Kind: p.Kind, Name: p.Name, Quantity: p.Count, Unit: p.Unit, Since: p.Since, Unknown: p.Unknown}
 	if p.Rate != nil {
-		c.Price, c.Per, c.PerMonth = provider.Decimal(p.Rate), string(p.Period), perMonth(p).FloatString(2)
+		c.Price, c.Currency, c.Per, c.PerMonth = provider.Decimal(p.Rate), p.Currency, string(p.Period), perMonth(p).FloatString(2)
 	}
 	return c
 }

@@ -40,7 +40,7 @@ func TestTheCostIsTheSumOfAllCharges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"kind":"disk","name":"gp3","quantity":380,"unit":"GiB","price":"0.0952","per":"month","perMonth":"36.18","since":"2025-04-01T00:00:00Z"}`; string(data) != want {
+	if want := `{"kind":"disk","name":"gp3","quantity":380,"unit":"GiB","price":"0.0952","currency":"USD","per":"month","perMonth":"36.18","since":"2025-04-01T00:00:00Z"}`; string(data) != want {
 		t.Errorf("%s", data)
 	}
 }

@@ -59,7 +59,7 @@ func charges(all []Charge) [][]string {
 	for _, c := range all {
 		row := []string{c.Name, c.Kind, strings.TrimSpace(fmt.Sprint(c.Quantity, " ", c.Unit)), "", "", c.PerMonth}
 		if c.Price != "" {
-			row[3] = c.Price + "/" + c.Per
+			row[3] = c.Currency + " " + c.Price + "/" + c.Per
 		}
 		if !c.Since.IsZero() {
 			row[4] = day(c.Since)
