@@ -82,7 +82,7 @@ func vendorReasons(root, name string) (found []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	reason := regexp.MustCompile(`"(?i:` + regexp.QuoteMeta(name) + `)[A-Z]\w*"`)
+	reason := regexp.MustCompile(`"(?i:` + regexp.QuoteMeta(name) + `)[A-Z][a-z]\w*"`)
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {

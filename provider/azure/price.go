@@ -86,7 +86,7 @@ func (m machines) addBalancer(cart *cloud.Cart[meter], s *provider.LoadBalancerS
 	cart.Add(provider.PartLoadBalancer, "Standard", 1, "", of)
 	if more := len(cloud.Ports(*s)) - includedRules; more > 0 {
 		of.names = "Standard Overage LB Rules and Outbound Rules"
-		cart.Add(provider.PartLoadBalancer, "Standard, further rules", int64(more), "", of)
+		cart.Add(provider.PartLoadBalancer, "rules beyond 5", int64(more), "", of)
 	}
 	if !internal(s.Scheme) {
 		addAddress(cart)

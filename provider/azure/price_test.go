@@ -44,7 +44,7 @@ func TestPricesAreThoseOfTheRetailService(t *testing.T) {
 		"no load balancer, public addresses": {basket(func(b *provider.Basket) { b.LoadBalancer = nil }), []func(*provider.Config){public},
 			"3 machine Standard_D4s_v5 0.192/hour, 3 disk P6 LRS 9.60/month, 3 address Standard IPv4 0.005/hour"},
 		"more rules than the price includes": {basket(func(b *provider.Basket) { b.Machines, b.LoadBalancer.AdditionalPorts = nil, []int32{1, 2, 3, 4, 5, 6} }), nil,
-			"1 address Standard IPv4 0.005/hour, 1 load balancer Standard 0.025/hour, 2 load balancer Standard, further rules 0.01/hour"},
+			"1 address Standard IPv4 0.005/hour, 1 load balancer Standard 0.025/hour, 2 load balancer rules beyond 5 0.01/hour"},
 		"other disks": {basket(func(b *provider.Basket) {
 			b.LoadBalancer, b.Machines = nil, b.Machines[:1]
 			b.Machines[0].ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 200}, {SizeGB: 20, StorageClass: "Standard_LRS"}, {SizeGB: 300, StorageClass: "StandardSSD_ZRS"}}

@@ -131,10 +131,10 @@ func addRules(cart *cloud.Cart[goods], s *provider.LoadBalancerSpec) {
 	if s == nil {
 		return
 	}
-	cart.Add(provider.PartLoadBalancer, "forwarding rules, first 5", 1, "",
+	cart.Add(provider.PartLoadBalancer, "up to 5 rules", 1, "",
 		goods{other: "Cloud Load Balancer Forwarding Rule Minimum|Network Load Balancing: Forwarding Rule Minimum Service Charge"})
 	if more := len(cloud.Ports(*s)) - includedRules; more > 0 {
-		cart.Add(provider.PartLoadBalancer, "further forwarding rules", int64(more), "",
+		cart.Add(provider.PartLoadBalancer, "rules beyond 5", int64(more), "",
 			goods{other: "Cloud Load Balancer Forwarding Rule Additional|Network Load Balancing: Forwarding Rule Additional Service Charge"})
 	}
 }

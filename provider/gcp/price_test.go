@@ -42,11 +42,11 @@ func TestPricesAreThoseOfTheCatalogue(t *testing.T) {
 		want   string
 	}{
 		// 4 × 0.022 + 16 × 0.00275
-		"a cluster": {basket(), sized(""), "3 machine e2-standard-4 0.132/hour, 150 GiB disk pd-balanced 0.12/month, 1 load balancer forwarding rules, first 5 0.03/hour"},
+		"a cluster": {basket(), sized(""), "3 machine e2-standard-4 0.132/hour, 150 GiB disk pd-balanced 0.12/month, 1 load balancer up to 5 rules 0.03/hour"},
 		"an internal load balancer costs the same": {basket(func(b *provider.Basket) { b.Machines, b.LoadBalancer.Scheme = nil, v1alpha1.SchemeInternal }), sized(""),
-			"1 load balancer forwarding rules, first 5 0.03/hour"},
+			"1 load balancer up to 5 rules 0.03/hour"},
 		"more rules than the charge includes": {basket(func(b *provider.Basket) { b.Machines, b.LoadBalancer.AdditionalPorts = nil, []int32{1, 2, 3, 4, 5, 6} }), sized(""),
-			"1 load balancer forwarding rules, first 5 0.03/hour, 2 load balancer further forwarding rules 0.012/hour"},
+			"1 load balancer up to 5 rules 0.03/hour, 2 load balancer rules beyond 5 0.012/hour"},
 		"public addresses, other disks": {basket(one, func(b *provider.Basket) {
 			b.Machines[0].ExtraDisks = []v1alpha1.DiskSpec{{SizeGB: 200}, {SizeGB: 300, StorageClass: "pd-ssd"}, {SizeGB: 20, StorageClass: "pd-standard"}}
 		}), func(c *provider.Config) { c.Spec.GCP.PublicIP = true },
@@ -85,7 +85,7 @@ func inZone(want string) func(*provider.Config) {
 func TestWhatTheCatalogueDoesNotHaveIsNotKnown(t *testing.T) {
 	f := newFixture(t, sim.Seed{Unpriced: []string{"E2 Instance Ram", "Balanced PD Capacity", "Cloud Load Balancer Forwarding Rule Minimum for"}})
 	list, err := f.connected(t).Prices(t.Context(), basket())
-	want := "3 machine e2-standard-4 ? its memory: the service has no price for it, 150 GiB disk pd-balanced ? the service has no price for it, 1 load balancer forwarding rules, first 5 ? the service has no price for it"
+	want := "3 machine e2-standard-4 ? its memory: the service has no price for it, 150 GiB disk pd-balanced ? the service has no price for it, 1 load balancer up to 5 rules ? the service has no price for it"
 	if got := providertest.PricesText(list); err != nil || got != want {
 		t.Errorf("%v\n got %s\nwant %s", err, got, want)
 	}

@@ -81,6 +81,7 @@ func (c Preflight) check(t *testing.T, p provider.Provider, specs []provider.Mac
 	}
 	if len(want) == 0 {
 		ChoosesAndOffers(t, opened, config, specs)
+		Prices(t, opened, config, specs)
 	}
 }
 
