@@ -69,18 +69,17 @@ func (c *Cart[Q]) Prices(ctx context.Context, lookup func(context.Context, Q) ([
 }
 
 func (a *article[Q]) ask(ctx context.Context, lookup func(context.Context, Q) ([]Rate, error)) error {
+	var one Rate
 	found, err := lookup(ctx, a.query)
+	if err == nil {
+		one, err = Only(found)
+	}
 	if missing, ok := errors.AsType[NoRate](err); ok {
 		a.Unknown = missing.Error()
 		return nil
 	}
 	if err != nil {
 		return err
-	}
-	one, err := Only(found)
-	if err != nil {
-		a.Unknown = err.Error()
-		return nil
 	}
 	a.Rate, a.Currency, a.Period, a.Since = one.Price, one.Currency, one.Period, one.Since
 	return nil

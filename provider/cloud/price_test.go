@@ -6,6 +6,7 @@ package cloud
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -40,10 +41,8 @@ func TestOnlyOnePriceIsAPrice(t *testing.T) {
 		"two currencies":                {[]Rate{rate("0.1", old), euro}, "the service has several prices for it: EUR 0.10 for each hour, USD 0.10 for each hour", time.Time{}},
 	} {
 		one, err := Only(c.rates)
-		got := ""
-		if err != nil {
-			got = err.Error()
-		} else {
+		got := fmt.Sprint(err)
+		if err == nil {
 			got = provider.Decimal(one.Price)
 		}
 		if got != c.want || !one.Since.Equal(c.since) {

@@ -81,10 +81,8 @@ func TestProductsAreFiltered(t *testing.T) {
 		"no permission":                 {denied, "us-east-1", denied.secret, "AmazonVPC", nil, "AccessDeniedException"},
 	} {
 		out, err := c.prices(c.region, c.secret).GetProducts(t.Context(), &pricing.GetProductsInput{ServiceCode: &c.service, Filters: c.filters})
-		got := ""
-		if err != nil {
-			got = err.Error()
-		} else {
+		got := fmt.Sprint(err)
+		if err == nil {
 			got = fmt.Sprint(len(out.PriceList))
 		}
 		if got != c.want && (len(c.want) < 3 || !strings.Contains(got, c.want)) {
