@@ -4,6 +4,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -49,7 +50,7 @@ func askPrices(ctx context.Context, platform provider.Platform, b provider.Baske
 		p := &Prices{Asked: time.Now().UTC().Truncate(time.Second)}
 		p.PriceList, p.Err = platform.Prices(ctx, b)
 		if p.Err != nil && ctx.Err() != nil {
-			p.Err = fmt.Errorf("the price service has not answered within %s", pricePatience)
+			p.Err = fmt.Errorf("%s has not answered within %s", cmp.Or(p.Source, "the price service"), pricePatience)
 		}
 		answer <- p
 	}()

@@ -25,7 +25,7 @@ type Cost struct {
 	// HoursPerMonth is with how many hours it was calculated.
 	HoursPerMonth int64    `json:"hoursPerMonth,omitempty"`
 	Charges       []Charge `json:"charges,omitempty"`
-	// Source is the price service, and Asked when it was asked.
+	// Source is the price service that answered, and Asked when it was asked.
 	Source string    `json:"source,omitempty"`
 	Asked  time.Time `json:"asked,omitzero"`
 	// Simulated prices are invented.
@@ -76,7 +76,7 @@ func NewCost(p v1alpha1.ProviderType, asked *Asked) Cost {
 	case asked == nil:
 		return Cost{Note: NoPrice}
 	case asked.Err != nil:
-		return Cost{Note: NoPrice + ": " + unanswered(asked.Err), Source: asked.Source, Asked: asked.At, Simulated: asked.Simulated}
+		return Cost{Note: NoPrice + ": " + unanswered(asked.Err)}
 	}
 	c := Cost{HoursPerMonth: HoursPerMonth, Source: asked.Source, Asked: asked.At, Simulated: asked.Simulated, Note: extra}
 	for _, price := range asked.Prices {

@@ -57,7 +57,7 @@ func TestAPartOfACostIsNeverItsSum(t *testing.T) {
 	} {
 		a := asked()
 		c.change(a)
-		if got := NewCost(v1alpha1.ProviderAWS, a); got.PerMonth != "" || got.Currency != "" || got.Note != c.want {
+		if got := NewCost(v1alpha1.ProviderAWS, a); got.PerMonth != "" || got.Currency != "" || got.Note != c.want || (got.Source == "") != (a.Err != nil) {
 			t.Errorf("%s: %+v", reason, got)
 		}
 	}
