@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package aws simulates AWS: EC2, Elastic Load Balancing, STS, the reads of IAM, and
-// Service Quotas, on the machines of a simulated datacenter. docs/contributing/sim-aws.md
-// says what is simulated how, and what is refused.
+// Package aws simulates AWS: EC2, Elastic Load Balancing, STS, the reads of IAM, Service
+// Quotas, and the Price List, on the machines of a simulated datacenter.
+// docs/contributing/sim-aws.md says what is simulated how, and what is refused.
 package aws
 
 import (

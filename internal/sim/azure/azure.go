@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package azure simulates Azure: the resource manager with compute, network and
-// authorization, and the tokens of Entra ID, on the machines of a simulated datacenter.
-// docs/contributing/sim-azure.md says what is simulated how, and what is refused.
+// authorization, the tokens of Entra ID, and the retail prices, on the machines of a
+// simulated datacenter. docs/contributing/sim-azure.md says what is simulated how, and what
+// is refused.
 package azure
 
 import (

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Butler Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gcp simulates Google Cloud: Compute Engine, the token endpoints, and the resource
-// manager's view of a project, on the machines of a simulated datacenter.
-// docs/contributing/sim-gcp.md says what is simulated how, and what is refused.
+// Package gcp simulates Google Cloud: Compute Engine, the token endpoints, the resource
+// manager's view of a project, and the billing catalogue, on the machines of a simulated
+// datacenter. docs/contributing/sim-gcp.md says what is simulated how, and what is refused.
 package gcp
 
 import (
