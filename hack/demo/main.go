@@ -20,6 +20,10 @@ import (
 	"github.com/butlerdotdev/butler/internal/manifest"
 )
 
+// patience is how long the cluster may take until it is Ready: an addon that cannot be
+// installed is retried until then.
+const patience = "10m"
+
 func main() {
 	path := flag.String("butleradm", "bin/butleradm", "the executable")
 	file := flag.String("manifest", "", "`FILE` with the cluster")
@@ -45,7 +49,7 @@ func demo(ctx context.Context, path, file, charts string) (err error) {
 	}
 	defer func() { err = errors.Join(err, cli.Close()) }()
 	fmt.Printf("export BUTLER_HOME=%s   # removed at the end\n", cli.Home())
-	create := []string{"bootstrap", string(m.Provider.Spec.Provider), "-c", file, "--rehearse", "--yes"}
+	create := []string{"bootstrap", string(m.Provider.Spec.Provider), "-c", file, "--rehearse", "--yes", "--timeout", patience}
 	if charts != "" {
 		create = append(create, "--charts", charts)
 	}
