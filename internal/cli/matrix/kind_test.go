@@ -43,7 +43,7 @@ func newKindCluster(a *adm) kindCluster {
 	a.Helper()
 	p, err := plane.Start(a.Context(), plane.Options{
 		Dir: filepath.Join(a.tmp, "kind-plane"), Executable: a.path, Scheduler: true, Definitions: []*apiextensionsv1.CustomResourceDefinition{},
-		Controllers: []string{"deployment-controller", "replicaset-controller", "serviceaccount-controller", "root-ca-certificate-publisher-controller", "garbage-collector-controller", "namespace-controller"},
+		Controllers: []string{"deployment-controller", "replicaset-controller", "serviceaccount-controller", "root-ca-certificate-publisher-controller", "garbage-collector-controller", "namespace-controller", "node-lifecycle-controller"},
 	})
 	if err != nil {
 		a.Fatal(err)
@@ -60,7 +60,7 @@ func newKindCluster(a *adm) kindCluster {
 
 // run has a kubelet work until the test ends, and the plane a moment longer.
 func (k kindCluster) run(a *adm, p *plane.Plane) {
-	command := fmt.Sprintf(`exec %s controller --network "$(cat %s)" --ca %s "$@"`, a.path, a.state("sim/proxy"), a.state("sim/ca.crt"))
+	command := fmt.Sprintf(`exec %s controller --network "$(cat %s)" --ca %s "$@"`, a.path, a.state("sim/proxy"), a.state("sim/authority/ca.crt"))
 	kubelet := simcluster.NewKubelet(
 		simcluster.Node{Name: "kind", Address: netip.MustParseAddr("10.99.0.2"), CPU: 4, MemoryMB: 8192, KubeletVersion: "v1.36.3"},
 		simcluster.Options{
@@ -71,7 +71,8 @@ func (k kindCluster) run(a *adm, p *plane.Plane) {
 	k.must(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- kubelet.Run(ctx, simcluster.Access{Config: config}) }()
+	access := simcluster.Access{Config: config, Range: func(context.Context) (netip.Prefix, error) { return netip.MustParsePrefix("10.98.0.0/24"), nil }}
+	go func() { ended <- kubelet.Run(ctx, access) }()
 	k.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
