@@ -97,7 +97,7 @@ func (o *Operation) Deploy() error {
 func obstacleOf(states []install.State) string {
 	for _, s := range states {
 		if s.Phase != v1alpha1.AddonReady {
-			return strings.TrimSpace("waiting for " + s.Key + " on the plane: " + s.Message)
+			return strings.TrimSuffix("waiting for "+s.Key+" on the plane: "+s.Message, ": ")
 		}
 	}
 	return ""

@@ -4,12 +4,15 @@
 package kind
 
 import (
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/kind/pkg/cluster"
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+	"sigs.k8s.io/kind/pkg/exec"
 
 	"github.com/butlerdotdev/butler/internal/failure"
 )
@@ -34,7 +37,7 @@ const readyWithin = 3 * time.Minute
 
 // Library is KIND's own library. It needs Docker, Podman or nerdctl.
 type Library struct {
-	// Kubeconfig is the file that the library writes to, instead of the user's own.
+	// File is the kubeconfig that the library writes to, instead of the user's own.
 	File string
 }
 
@@ -47,9 +50,23 @@ func (l Library) provider() (*cluster.Provider, error) {
 	}
 	p := cluster.NewProvider(found)
 	if _, err := p.List(); err != nil {
-		return nil, failure.Usagef("--plane kind needs Docker or Podman, and the one on this machine does not answer: %w; leave out --plane: the embedded plane needs nothing", err)
+		return nil, failure.Usagef("--plane kind needs Docker or Podman, and the one on this machine does not answer: %w; leave out --plane: the embedded plane needs nothing", withOutput(err))
 	}
 	return p, nil
+}
+
+// withOutput adds the last line of what a command of the library has written: the library's
+// errors leave it out.
+func withOutput(err error) error {
+	ran := exec.RunErrorForError(err)
+	if ran == nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(string(ran.Output)), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return fmt.Errorf("%w: %s", err, last)
+	}
+	return err
 }
 
 // Exists implements Engine.
@@ -68,7 +85,7 @@ func (l Library) Create(name string) error {
 	if err != nil {
 		return err
 	}
-	return p.Create(name, cluster.CreateWithWaitForReady(readyWithin), cluster.CreateWithKubeconfigPath(l.File))
+	return withOutput(p.Create(name, cluster.CreateWithWaitForReady(readyWithin), cluster.CreateWithKubeconfigPath(l.File)))
 }
 
 // Kubeconfig implements Engine.
@@ -78,7 +95,7 @@ func (l Library) Kubeconfig(name string) ([]byte, error) {
 		return nil, err
 	}
 	text, err := p.KubeConfig(name, false)
-	return []byte(text), err
+	return []byte(text), withOutput(err)
 }
 
 // Load implements Engine.
@@ -96,7 +113,7 @@ func (l Library) Load(name string, image io.ReadSeeker) error {
 			return err
 		}
 		if err := nodeutils.LoadImageArchive(n, image); err != nil {
-			return err
+			return withOutput(err)
 		}
 	}
 	return nil
@@ -108,5 +125,5 @@ func (l Library) Delete(name string) error {
 	if err != nil {
 		return err
 	}
-	return p.Delete(name, l.File)
+	return withOutput(p.Delete(name, l.File))
 }

@@ -131,9 +131,14 @@ func (o Options) ensure() error {
 	}
 	kubeconfig, err := o.Engine.Kubeconfig(o.Name)
 	if err != nil {
-		return fmt.Errorf("connect to the KIND cluster %s: %w", o.Name, err)
+		return fmt.Errorf("connect to the KIND cluster %s: %w; %s", o.Name, err, o.startHint())
 	}
 	return plane.WriteFile(KubeconfigPath(o.Dir), kubeconfig)
+}
+
+// startHint says what to do about a node that was stopped.
+func (o Options) startHint() string {
+	return fmt.Sprintf("start its containers, for example: docker start %s-control-plane", o.Name)
 }
 
 // Reach returns the configuration of a client for a KIND cluster that exists, and waits
@@ -157,7 +162,7 @@ func Reach(ctx context.Context, o Options) (*rest.Config, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the KIND cluster %s does not answer: %w; start its containers, for example: docker start %s-control-plane", o.Name, err, o.Name)
+			return nil, fmt.Errorf("the KIND cluster %s does not answer: %w; %s", o.Name, err, o.startHint())
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

@@ -18,9 +18,10 @@ import (
 
 // played is an engine that records its calls.
 type played struct {
-	exists bool
-	failed error
-	calls  []string
+	exists  bool
+	stopped bool
+	failed  error
+	calls   []string
 }
 
 func (p *played) Exists(string) (bool, error) { return p.exists, nil }
@@ -30,7 +31,12 @@ func (p *played) Create(name string) error {
 	return p.failed
 }
 
-func (p *played) Kubeconfig(string) ([]byte, error) { return []byte("access"), nil }
+func (p *played) Kubeconfig(string) ([]byte, error) {
+	if p.stopped {
+		return nil, errors.New("exit status 1")
+	}
+	return []byte("access"), nil
+}
 
 func (p *played) Load(string, io.ReadSeeker) error { return nil }
 
@@ -72,6 +78,14 @@ func TestAKINDClusterIsCreatedOnceAndNeverReplaced(t *testing.T) {
 				t.Errorf("the kubeconfig is %q", data)
 			}
 		})
+	}
+}
+
+func TestAStoppedKINDClusterIsReportedWithItsStart(t *testing.T) {
+	o := Options{Dir: t.TempDir(), Name: "a", Engine: &played{exists: true, stopped: true}}
+	err := o.ensure()
+	if err == nil || !strings.HasSuffix(err.Error(), "exit status 1; start its containers, for example: docker start a-control-plane") {
+		t.Error(err)
 	}
 }
 
@@ -129,7 +143,7 @@ func TestAnEngineThatDoesNotAnswerIsReported(t *testing.T) {
 	}
 	t.Setenv("PATH", dir)
 	_, err := Library{}.Exists("a")
-	if failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "does not answer: ") || !strings.Contains(err.Error(), "the embedded plane needs nothing") {
+	if failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "exit status 1: Cannot connect to the Docker daemon; leave out --plane") || !strings.Contains(err.Error(), "the embedded plane needs nothing") {
 		t.Error(err)
 	}
 }
