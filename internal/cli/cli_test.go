@@ -244,6 +244,7 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 		"plane in a foreign place":   {[]string{"plane", "--state-dir", foreign}, 2, foreign + " was not created by butleradm"},
 		"sim in a foreign place":     {[]string{"sim", "harvester", "--state-dir", foreign}, 2, foreign + " was not created by butleradm"},
 		"sim stop beside foreign":    {[]string{"sim", "stop", "--state-dir", foreign}, 2, foreign + "/sim was not created by butleradm"},
+		"node image without KIND":    {a.bootstrap("--node-image", "node:v1"), 2, "--node-image is for --plane kind"},
 		"images without KIND":        {a.bootstrap("--images", words), 2, "--images is for --plane kind"},
 		"a plane of words":           {a.bootstrap("--plane", words), 2, "read the kubeconfig of the plane: "},
 		"plan and two sources":       {[]string{"plan", "-c", both, "--credentials", words}, 2, "two sources of credentials"},

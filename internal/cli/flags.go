@@ -29,6 +29,7 @@ type bootstrapFlags struct {
 	stateDir    string
 	plane       string
 	images      string
+	nodeImage   string
 	output      string
 	timeout     time.Duration
 	yes         bool
@@ -122,6 +123,7 @@ same names and versions.`,
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "run against a simulated platform")
 	c.Flags().StringVar(&f.stateDir, "state-dir", "", "`DIR` of the cluster's state (default: below $BUTLER_HOME)")
 	c.Flags().StringVar(&f.plane, "plane", "", "`PLANE` of a new cluster: embedded, kind, or the kubeconfig of a cluster (default: embedded)")
+	c.Flags().StringVar(&f.nodeImage, "node-image", "", "`IMAGE` of the node of a new --plane kind (default: that of KIND's library)")
 	c.Flags().StringVar(&f.images, "images", "", "`FILE` with the images of the controllers, for a new --plane kind (default: pulled from their registry)")
 	c.Flags().StringVarP(&f.output, "output", "o", "plain", "plain: for people, on stderr; json: one event per line, on stdout")
 	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for Ready; afterwards everything is left in place")
@@ -172,6 +174,8 @@ func (f bootstrapFlags) check() error {
 		return failure.Usagef("a rehearsal reads no credentials; remove --credentials")
 	case f.images != "" && f.plane != string(workspace.Kind):
 		return failure.Usagef("--images is for --plane kind; other planes run the controllers in this command")
+	case f.nodeImage != "" && f.plane != string(workspace.Kind):
+		return failure.Usagef("--node-image is for --plane kind; other planes have no node of their own")
 	case !f.rehearse && f.simulatorFlag != "":
 		return failure.Usagef("--%s applies to a simulated platform only; add --rehearse, or remove it", f.simulatorFlag)
 	}

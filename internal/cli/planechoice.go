@@ -18,6 +18,7 @@ func (f bootstrapFlags) choosePlane(ctx context.Context, a App, m *manifest.Mani
 	case "", workspace.Embedded:
 		return c, nil
 	case workspace.Kind:
+		c.NodeImage = f.nodeImage
 		_, err := workspace.Workspace{}.Engine(a.Hooks.Engine).Exists("butler")
 		return c, err
 	case workspace.Guest: // a file of that name

@@ -43,6 +43,9 @@ func (w Workspace) createDirs(choice PlaneChoice) (c Created, err error) {
 	if err == nil {
 		err = choice.keepKubeconfig(w)
 	}
+	if err == nil {
+		err = choice.keepNodeImage(w)
+	}
 	if err != nil || !w.Rehearsal {
 		return c, err
 	}

@@ -37,10 +37,11 @@ type Record struct {
 	Server    string `json:"server,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	ID        string `json:"id,omitempty"`
-	// Name is that of the KIND cluster, and Loaded says that it has the images of the
-	// controllers from a file.
-	Name   string `json:"name,omitempty"`
-	Loaded bool   `json:"loaded,omitempty"`
+	// Name is that of the KIND cluster, and NodeImage the image of its nodes; empty: KIND's
+	// default. Loaded says that it has the images of the controllers from a file.
+	Name      string `json:"name,omitempty"`
+	NodeImage string `json:"nodeImage,omitempty"`
+	Loaded    bool   `json:"loaded,omitempty"`
 }
 
 // PlaneChoice is the plane that the user asks for. The zero value leaves the choice: the
@@ -111,6 +112,20 @@ func (c PlaneChoice) keepKubeconfig(w Workspace) error {
 	return plane.WriteFile(guest.KubeconfigPath(w.PlaneDir()), c.Kubeconfig)
 }
 
+// keepNodeImage stores the image of the node in the place of an earlier one, as long as
+// there is no node.
+func (c PlaneChoice) keepNodeImage(w Workspace) error {
+	m, ok := readMark(w.PlaneDir())
+	if c.NodeImage == "" || !ok || m.Plane == nil || m.Plane.NodeImage == c.NodeImage {
+		return nil
+	}
+	if exists(kind.KubeconfigPath(w.PlaneDir())) {
+		return failure.Usagef("the node of %s has another image, %s; remove --node-image, or destroy the cluster and %s", m.Plane, cmp.Or(m.Plane.NodeImage, "that of KIND's library"), w.Command("forget"))
+	}
+	m.Plane.NodeImage = c.NodeImage
+	return m.write(w.PlaneDir())
+}
+
 // MarkLoaded records that the KIND cluster has the images of the controllers.
 func (w Workspace) MarkLoaded() error {
 	m, ok := readMark(w.PlaneDir())
@@ -127,7 +142,7 @@ func (w Workspace) Engine(given kind.Engine) kind.Engine {
 	if given != nil {
 		return given
 	}
-	return kind.Library{File: kind.KubeconfigPath(w.PlaneDir()) + ".kind"}
+	return kind.Library{File: kind.KubeconfigPath(w.PlaneDir()) + ".kind", Image: w.Plane().NodeImage}
 }
 
 // kindOptions are those of a KIND cluster.

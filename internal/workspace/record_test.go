@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/butlerdotdev/butler/internal/failure"
+	"github.com/butlerdotdev/butler/internal/plane/kind"
 )
 
 func TestAClusterKeepsItsPlane(t *testing.T) {
@@ -69,6 +70,31 @@ func TestANewKubeconfigOfTheSameClusterReplacesTheOld(t *testing.T) {
 	info, _ := os.Stat(path)
 	if err != nil || string(data) != "new" || info.Mode().Perm() != 0o600 {
 		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// A name that cannot be pulled may be corrected.
+func TestANodeImageIsReplacedUntilThereIsANode(t *testing.T) {
+	t.Setenv("BUTLER_HOME", t.TempDir())
+	with := func(image string) PlaneChoice { return PlaneChoice{Record: Record{Kind: Kind, NodeImage: image}} }
+	create := func(image, want string) Workspace {
+		t.Helper()
+		w, err := Create("dev", "", false, with(image))
+		if err != nil || w.Plane().NodeImage != want {
+			t.Errorf("%q: the node has %q, %v", image, w.Plane().NodeImage, err)
+		}
+		return w.Workspace
+	}
+	create("wrong:v1", "wrong:v1")
+	w := create("right:v1", "right:v1")
+	if err := os.WriteFile(kind.KubeconfigPath(w.PlaneDir()), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	create("", "right:v1")
+	create("right:v1", "right:v1")
+	_, err := Create("dev", "", false, with("late:v1"))
+	if failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "has another image, right:v1; remove --node-image") {
+		t.Error(err)
 	}
 }
 

@@ -39,6 +39,8 @@ const readyWithin = 3 * time.Minute
 type Library struct {
 	// File is the kubeconfig that the library writes to, instead of the user's own.
 	File string
+	// Image is that of the nodes; empty: the library's own choice.
+	Image string
 }
 
 // provider finds the container engine. It reports one that is installed and does not
@@ -85,7 +87,7 @@ func (l Library) Create(name string) error {
 	if err != nil {
 		return err
 	}
-	return withOutput(p.Create(name, cluster.CreateWithWaitForReady(readyWithin), cluster.CreateWithKubeconfigPath(l.File)))
+	return withOutput(p.Create(name, cluster.CreateWithNodeImage(l.Image), cluster.CreateWithWaitForReady(readyWithin), cluster.CreateWithKubeconfigPath(l.File)))
 }
 
 // Kubeconfig implements Engine.
