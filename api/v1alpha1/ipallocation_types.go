@@ -51,7 +51,7 @@ type NamespacedReference struct {
 	Namespace string `json:"namespace"`
 }
 
-// IPAllocationSpec are the addresses that are asked for.
+// IPAllocationSpec are the requested addresses.
 // +kubebuilder:validation:XValidation:rule="[has(self.machineRequestRef), has(self.tenantClusterRef), has(self.clusterBootstrapRef)].filter(x, x).size() == 1",message="exactly one of machineRequestRef, tenantClusterRef and clusterBootstrapRef is required"
 // +kubebuilder:validation:XValidation:rule="self.poolRef == oldSelf.poolRef",message="poolRef is immutable: addresses come from one pool; create another IPAllocation"
 // +kubebuilder:validation:XValidation:rule="has(self.machineRequestRef) == has(oldSelf.machineRequestRef) && (!has(self.machineRequestRef) || self.machineRequestRef == oldSelf.machineRequestRef) && has(self.tenantClusterRef) == has(oldSelf.tenantClusterRef) && (!has(self.tenantClusterRef) || self.tenantClusterRef == oldSelf.tenantClusterRef) && has(self.clusterBootstrapRef) == has(oldSelf.clusterBootstrapRef) && (!has(self.clusterBootstrapRef) || self.clusterBootstrapRef == oldSelf.clusterBootstrapRef)",message="machineRequestRef, tenantClusterRef and clusterBootstrapRef are immutable: addresses are released when what they are for is gone"

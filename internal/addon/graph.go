@@ -32,7 +32,7 @@ func Levels(addons []Addon) ([][]string, error) {
 	for len(done) < len(addons) {
 		level := free(addons, done)
 		if len(level) == 0 {
-			return nil, fmt.Errorf("addons need each other in a circle: %s", strings.Join(rest(addons, done), ", "))
+			return nil, fmt.Errorf("addons depend on each other in a cycle: %s", strings.Join(rest(addons, done), ", "))
 		}
 		for _, key := range level {
 			done[key] = true

@@ -28,11 +28,11 @@ func TestLevelsRefuseWhatIsNoGraph(t *testing.T) {
 		addons []Addon
 		want   string
 	}{
-		"a circle of three":       {[]Addon{chain("a", "c"), chain("b", "a"), chain("c", "b"), chain("d")}, "in a circle: a, b, c"},
-		"one that needs itself":   {[]Addon{chain("a", "a")}, "in a circle: a"},
+		"a circle of three":       {[]Addon{chain("a", "c"), chain("b", "a"), chain("c", "b"), chain("d")}, "in a cycle: a, b, c"},
+		"one that needs itself":   {[]Addon{chain("a", "a")}, "in a cycle: a"},
 		"a need that is no addon": {[]Addon{chain("a", "x")}, "a needs x, which is not in the list"},
 		"the same addon twice":    {[]Addon{chain("a"), chain("a")}, "a is listed twice"},
-		"a circle behind a chain": {[]Addon{chain("a"), chain("b", "a", "c"), chain("c", "b")}, "in a circle: b, c"},
+		"a circle behind a chain": {[]Addon{chain("a"), chain("b", "a", "c"), chain("c", "b")}, "in a cycle: b, c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Levels(c.addons)

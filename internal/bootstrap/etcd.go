@@ -102,7 +102,7 @@ func (s *Session) startEtcd(ctx context.Context, client *talos.Client) (*Obstacl
 	message := fmt.Sprintf("%s (%s) is not ready for etcd: %s", first.Name, first.IPAddress, step.Stable(err))
 	if s.since(reasonEtcdWaits) > bootPatience && s.isBlank(ctx, client, first) {
 		first.TalosConfigured = false
-		message = fmt.Sprintf("%s (%s) has lost its configuration and gets it again", first.Name, first.IPAddress)
+		message = fmt.Sprintf("%s (%s) has lost its configuration and is configured again", first.Name, first.IPAddress)
 	}
 	return &Obstacle{Reason: reasonEtcdWaits, Message: message, Poll: true}, nil
 }

@@ -128,7 +128,7 @@ func outdated(a *v1alpha1.IPAllocation, demands []demand, all []named) string {
 	if err == nil && i >= 0 && all[i].pool.Allowed(has) == has.Size() {
 		return ""
 	}
-	return fmt.Sprintf("has addresses that NetworkPool %s does not allow any more", a.Spec.PoolRef.Name)
+	return fmt.Sprintf("has addresses that NetworkPool %s no longer allows", a.Spec.PoolRef.Name)
 }
 
 // chosenFor are the addresses that the spec names for an allocation, if it does.

@@ -53,8 +53,8 @@ func TestAllocationIsGivenBackWhenItIsNotWhatTheClusterAsksFor(t *testing.T) {
 		want   string
 	}{
 		"allowed":              {allocated("a", "10.40.0.10", "10.40.0.10", false), nil, ""},
-		"reserved":             {allocated("a", "10.40.0.20", "10.40.0.20", false), nil, "NetworkPool lan does not allow"},
-		"partly reserved":      {allocated("a", "10.40.0.18", "10.40.0.25", false), nil, "NetworkPool lan does not allow"},
+		"reserved":             {allocated("a", "10.40.0.20", "10.40.0.20", false), nil, "NetworkPool lan no longer allows"},
+		"partly reserved":      {allocated("a", "10.40.0.18", "10.40.0.25", false), nil, "NetworkPool lan no longer allows"},
 		"named":                {allocated("a", "10.40.0.11", "10.40.0.11", true), pin("10.40.0.11", "10.40.0.11"), ""},
 		"named and reserved":   {allocated("a", "10.40.0.20", "10.40.0.20", true), pin("10.40.0.20", "10.40.0.20"), ""},
 		"another one is named": {allocated("a", "10.40.0.11", "10.40.0.11", true), pin("10.40.0.12", "10.40.0.12"), "other addresses than the spec names"},

@@ -135,7 +135,7 @@ func (c *newCluster) ready(ctx context.Context) error {
 		return nil
 	}
 	if failing := failingChecks(said); len(failing) > 0 {
-		return errors.New("it starts, and is not ready for " + step.Listed(failing))
+		return errors.New("it is starting; these checks fail: " + step.Listed(failing))
 	}
 	if asked := (*url.Error)(nil); errors.As(err, &asked) {
 		err = asked.Err

@@ -44,7 +44,7 @@ func TestAnAPIServerThatStartsNamesWhatItIsNotReadyFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.close()
-	const want = "it starts, and is not ready for etcd (and 1 more)"
+	const want = "it is starting; these checks fail: etcd (and 1 more)"
 	if err := c.ready(t.Context()); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

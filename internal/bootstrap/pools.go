@@ -122,7 +122,7 @@ func (p Pools) checkNetwork(spec v1alpha1.NetworkSpec, all []named) error {
 		case network != all[0].pool.Prefix:
 			return poolErrorf(reasonNetwork, "NetworkPools %s, %s, and %s, %s, are of several networks, and the machines of ProviderConfig %s are in one; give the pools the same spec.cidr, and limit them by spec.tenantAllocation.ranges", all[0].Name, all[0].pool.Prefix, c.Name, network, config)
 		case n.Gateway != "" && (err != nil || !network.Contains(gateway)):
-			return poolErrorf(reasonNetwork, "spec.network.gateway %s of ProviderConfig %s is not in the network of NetworkPool %s, %s, so that machines would not reach it; correct one of both", n.Gateway, config, c.Name, network)
+			return poolErrorf(reasonNetwork, "spec.network.gateway %s of ProviderConfig %s is not in the network of NetworkPool %s, %s, so that machines would not reach it; correct one of them", n.Gateway, config, c.Name, network)
 		case n.Gateway != "" && edge(network, gateway):
 			return poolErrorf(reasonNetwork, "spec.network.gateway %s of ProviderConfig %s is the network or broadcast address of %s; correct it", n.Gateway, config, network)
 		}
@@ -150,7 +150,7 @@ func (p Pools) checkOverlap(_ v1alpha1.NetworkSpec, all []named) error {
 				continue
 			}
 			if pool, err := ipam.Describe(other, nil); err == nil && pool.Overlaps(c.pool) {
-				return poolErrorf(reasonPoolOverlap, "NetworkPools %s, %s, and %s, %s, have addresses in common; delete one of both, or limit them by spec.tenantAllocation.ranges", c.Name, c.Spec.CIDR, other.Name, other.Spec.CIDR)
+				return poolErrorf(reasonPoolOverlap, "NetworkPools %s, %s, and %s, %s, have addresses in common; delete one of them, or limit them by spec.tenantAllocation.ranges", c.Name, c.Spec.CIDR, other.Name, other.Spec.CIDR)
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (p Pools) checkVIP(spec v1alpha1.NetworkSpec, all []named) error {
 	}
 	network := all[0].pool.Prefix
 	if !network.Contains(vip) || edge(network, vip) {
-		return poolErrorf(reasonNetwork, "spec.network.vip %s is no address of the network of NetworkPool %s, %s, so that no machine can answer for it; choose one there, or leave it out: then it comes from the pool", vip, all[0].Name, network)
+		return poolErrorf(reasonNetwork, "spec.network.vip %s is not an address of the network of NetworkPool %s, %s, so that no machine can answer for it; choose one there, or leave it out: then it comes from the pool", vip, all[0].Name, network)
 	}
 	n := p.Config.Spec.Network
 	if slices.Contains(slices.Concat([]string{n.Gateway}, n.DNSServers, n.TimeServers), vip.String()) {

@@ -147,7 +147,7 @@ func TestNetworkThatCannotWorkIsRefusedWithWhatToDo(t *testing.T) {
 		"pool of another ProviderConfig overlaps": {func(_ *v1alpha1.ClusterBootstrap, p *Pools) {
 			p.All = append(p.All, networkPool("other", "10.40.0.0/16"))
 		}, reasonPoolOverlap, "other, 10.40.0.0/16"},
-		"VIP of another network": {func(cb *v1alpha1.ClusterBootstrap, _ *Pools) { cb.Spec.Network.VIP = "10.41.0.9" }, reasonNetwork, "spec.network.vip 10.41.0.9 is no address of the network"},
+		"VIP of another network": {func(cb *v1alpha1.ClusterBootstrap, _ *Pools) { cb.Spec.Network.VIP = "10.41.0.9" }, reasonNetwork, "spec.network.vip 10.41.0.9 is not an address of the network"},
 		"VIP is the gateway":     {func(cb *v1alpha1.ClusterBootstrap, _ *Pools) { cb.Spec.Network.VIP = "10.40.0.1" }, reasonNetwork, "is the gateway or a server"},
 		"VIP of a machine": {func(cb *v1alpha1.ClusterBootstrap, p *Pools) {
 			cb.Spec.Network.VIP = "10.40.0.11"

@@ -27,9 +27,9 @@ const (
 	reasonRenewed = "CredentialsRenewed"
 )
 
-// ErrRanOut is returned for credentials that have expired and cannot be issued again
+// ErrExpired is returned for credentials that have expired and cannot be issued again
 // at present.
-var ErrRanOut = errors.New("has run out")
+var ErrExpired = errors.New("has expired")
 
 // renewCredentials renews the cluster's credentials before they expire. It is the first
 // step, so that no obstacle can block it, and never blocks itself: while it does not
@@ -38,7 +38,7 @@ func renewCredentials(ctx context.Context, s *Session) (*Obstacle, error) {
 	for _, suffix := range []string{SecretTalosconfig, SecretKubeconfig} {
 		_, err := s.Credential(ctx, suffix, false)
 		switch {
-		case errors.Is(err, ErrRanOut):
+		case errors.Is(err, ErrExpired):
 			s.kubernetes.expired = err.Error()
 		case client.IgnoreNotFound(err) != nil:
 			return nil, err
@@ -66,9 +66,9 @@ func (s *Session) Credential(ctx context.Context, suffix string, renew bool) ([]
 	case err == nil:
 		return data, s.replace(ctx, secret, suffix, data)
 	case renew:
-		return nil, fmt.Errorf("no other %s is to be had: %s", suffix, step.Stable(err))
+		return nil, fmt.Errorf("no new %s could be issued: %s", suffix, step.Stable(err))
 	case s.Clock().After(certificate.NotAfter):
-		return nil, fmt.Errorf("the %s %w, and no other is to be had: %s", suffix, ErrRanOut, step.Stable(err))
+		return nil, fmt.Errorf("the %s %w, and no new one could be issued: %s", suffix, ErrExpired, step.Stable(err))
 	}
 	return old, nil
 }
@@ -98,7 +98,7 @@ func (s *Session) replace(ctx context.Context, secret *corev1.Secret, suffix str
 		return s.permit(err)
 	}
 	if s.Record != nil {
-		s.Record(Event{corev1.EventTypeNormal, reasonRenewed, fmt.Sprintf("the %s was about to run out and is renewed", suffix)})
+		s.Record(Event{corev1.EventTypeNormal, reasonRenewed, fmt.Sprintf("the %s was about to expire and has been renewed", suffix)})
 	}
 	return nil
 }

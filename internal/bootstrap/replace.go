@@ -174,7 +174,7 @@ func (s *Session) givenUp(other string) *Event {
 	if i < 0 || s.replaced() == other || !s.onRequest() || s.isReplacement(s.machines.requests[i]) {
 		return nil
 	}
-	return &Event{corev1.EventTypeWarning, reasonRefused, fmt.Sprintf("machine %s is not replaced for now: %s goes first; ask for it again if it is not replaced afterwards", s.replaced(), other)}
+	return &Event{corev1.EventTypeWarning, reasonRefused, fmt.Sprintf("machine %s is not replaced for now: %s is replaced first; request it again if it is not replaced afterwards", s.replaced(), other)}
 }
 
 // onRequest reports whether the present replacement was requested.
@@ -211,7 +211,7 @@ func (s *Session) discard(ctx context.Context, i int, r *v1alpha1.MachineRequest
 	name := s.Plan.Machines[i].Name
 	asked := s.onRequest() || s.asked() == name
 	if !isLost(r) && (!asked || s.works(ctx, name)) {
-		return s.endReplacement(ctx, &Event{corev1.EventTypeNormal, reasonRefused, fmt.Sprintf("machine %s is not replaced: it is there again", name)})
+		return s.endReplacement(ctx, &Event{corev1.EventTypeNormal, reasonRefused, fmt.Sprintf("machine %s is not replaced: it exists again", name)})
 	}
 	if why := s.hindrance(ctx, i); why != "" {
 		s.replacementWaits(i, why)

@@ -228,7 +228,7 @@ func TestWrongUseIsRefusedAndLeavesNothing(t *testing.T) {
 		"count of problems":          {[]string{"bootstrap", "harvester", "--rehearse", "-c", typo}, 2, "butleradm: 3 problems in " + typo + "; nothing was changed\n"},
 		"addons that do not fit":     {[]string{"bootstrap", "harvester", "-c", unfit, "--rehearse"}, 2, "steward needs cert-manager: set spec.addons.certManager.enabled to true, or spec.addons.controlPlaneProvider.type to none"},
 		"charts from nowhere":        {a.bootstrap("--charts", "/no/such"), 2, "--charts: charts cannot come from /no/such, which does not exist"},
-		"charts from a file":         {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--charts", words}, 2, "which is no directory"},
+		"charts from a file":         {[]string{"bootstrap", "harvester", "-c", bare, "--yes", "--charts", words}, 2, "which is not a directory"},
 		"addons that do not fit too": {[]string{"addons", "-c", unfit}, 2, "steward needs cert-manager"},
 		"unknown controller":         {[]string{"controller", "butler-x", "--leader-elect"}, 2, `unknown controller "butler-x"; known are butler-bootstrap, butler-controller, butler-provider-harvester`},
 		"real, two sources":          {[]string{"bootstrap", "harvester", "-c", both, "--yes", "--credentials", words}, 2, "two sources of credentials"},

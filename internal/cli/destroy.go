@@ -96,7 +96,7 @@ several cluster ids have the name, --cluster-id selects one.`,
 // arguments requires the name of a cluster, unless there is a manifest.
 func (f *destroyFlags) arguments(cmd *cobra.Command, args []string) error {
 	if f.manifest != "" && len(args) > 0 {
-		return failure.Usagef("a cluster and a manifest exclude each other: %s -c %s --orphans", cmd.CommandPath(), workspace.Quoted(f.manifest))
+		return failure.Usagef("a cluster and a manifest are mutually exclusive: %s -c %s --orphans", cmd.CommandPath(), workspace.Quoted(f.manifest))
 	}
 	switch {
 	case f.manifest != "":
@@ -119,11 +119,11 @@ func (f destroyFlags) check() error {
 	case f.clusterID != "" && !isClusterID(f.clusterID):
 		return failure.Usagef("--cluster-id must be a UUID, the value of the label %s, not %q", v1alpha1.AnnotationClusterID, f.clusterID)
 	case f.evenIfTenants && f.orphans:
-		return failure.Usagef("--even-if-tenants and --orphans exclude each other; --orphans does not look for tenants")
+		return failure.Usagef("--even-if-tenants and --orphans are mutually exclusive; --orphans does not look for tenants")
 	case f.withTenants && f.orphans:
-		return failure.Usagef("--with-tenants and --orphans exclude each other; tenant clusters are deleted by their management cluster")
+		return failure.Usagef("--with-tenants and --orphans are mutually exclusive; tenant clusters are deleted by their management cluster")
 	case f.evenIfGone && f.orphans:
-		return failure.Usagef("--even-if-gone and --orphans exclude each other; --orphans deletes what it finds")
+		return failure.Usagef("--even-if-gone and --orphans are mutually exclusive; --orphans deletes what it finds")
 	case f.Rehearse && f.credentials != "":
 		return failure.Usagef("a rehearsal reads no credentials; remove --credentials")
 	}

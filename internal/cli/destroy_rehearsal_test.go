@@ -172,7 +172,7 @@ func TestRefusedCredentialsAreReportedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	result{cmd.ProcessState.ExitCode(), out.String(), problems.String()}.expect(t, 1, "dev-cluster was deleted meanwhile, and is destroyed; nothing is left on the platform")
+	result{cmd.ProcessState.ExitCode(), out.String(), problems.String()}.expect(t, 1, "dev-cluster was deleted in the meantime, and is destroyed; nothing is left on the platform")
 	const account = "created 3, deleted 3, left 0: 1 machine, 2 disks"
 	if last := strings.TrimSpace(out.String()); last != account {
 		t.Errorf("the ledger is %q", last)
@@ -227,7 +227,7 @@ func TestDestroyIsAccountedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			a.run("destroy", "dev-cluster", "--dry-run").expect(t, 2,
-				"ProviderConfig harvester-dev serves more than dev-cluster; nothing was deleted; delete that first: MachineRequest butler-system/beside")
+				"ProviderConfig harvester-dev is used by more than dev-cluster; nothing was deleted; delete that first: MachineRequest butler-system/beside")
 			if err := api.Delete(t.Context(), besides()); err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +237,7 @@ func TestDestroyIsAccountedFor(t *testing.T) {
 		copied := tags(clusterID(t, platform), "copied")
 		copied[v1alpha1.LabelCluster] = "first-cluster"
 		plant(t, platform, "copied-root", copied)
-		a.run("destroy", "dev-cluster", "--yes").expect(t, 2, "is not that of dev-cluster alone: first-cluster has 1 disk under it; nothing was deleted")
+		a.run("destroy", "dev-cluster", "--yes").expect(t, 2, "does not belong to dev-cluster alone: first-cluster has 1 disk with it; nothing was deleted")
 		if left := disks(t, platform); len(left) != 2 {
 			t.Errorf("left: %v", left)
 		}

@@ -107,13 +107,13 @@ func TestDestroyRefusesWhatDoesNotFit(t *testing.T) {
 		want string
 	}{
 		"manifest without orphans":   {[]string{"destroy", "-c", example}, "-c FILE requires --orphans"},
-		"name and manifest":          {[]string{"destroy", "x", "-c", example, "--orphans"}, "a cluster and a manifest exclude each other"},
+		"name and manifest":          {[]string{"destroy", "x", "-c", example, "--orphans"}, "a cluster and a manifest are mutually exclusive"},
 		"id without orphans":         {[]string{"destroy", "x", "--cluster-id", another}, "--cluster-id requires --orphans"},
 		"id that is none":            {[]string{"destroy", "x", "--orphans", "--cluster-id", "7"}, "--cluster-id must be a UUID"},
 		"id in another form":         {[]string{"destroy", "x", "--orphans", "--cluster-id", "{" + another + "}"}, "--cluster-id must be a UUID"},
 		"credentials of a rehearsal": {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--credentials", example}, "a rehearsal reads no credentials"},
-		"gone without a plane":       {[]string{"destroy", "x", "--orphans", "--even-if-gone"}, "--even-if-gone and --orphans exclude each other"},
-		"both kinds":                 {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--real"}, "exclude each other"},
+		"gone without a plane":       {[]string{"destroy", "x", "--orphans", "--even-if-gone"}, "--even-if-gone and --orphans are mutually exclusive"},
+		"both kinds":                 {[]string{"destroy", "-c", example, "--orphans", "--rehearse", "--real"}, "are mutually exclusive"},
 		"no manifest there":          {[]string{"destroy", "-c", "/no/such.yaml", "--orphans"}, "no such file"},
 		"no credentials":             {[]string{"destroy", "-c", example, "--orphans", "--yes"}, "there are no credentials for harvester"},
 		"forget two":                 {[]string{"forget", "a", "b"}, "takes the name of one cluster"},

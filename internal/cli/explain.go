@@ -66,7 +66,7 @@ func (a App) explain(all explain.Fields, text string) error {
 	for _, f := range found {
 		names = append(names, f.Name())
 	}
-	return failure.Usagef("%d fields end with %q; which one is meant?\n  %s", len(names), text, strings.Join(names, "\n  "))
+	return failure.Usagef("%d fields end with %q; name one of them in full:\n  %s", len(names), text, strings.Join(names, "\n  "))
 }
 
 func (a App) printKinds(all explain.Fields) error {

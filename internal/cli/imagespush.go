@@ -51,7 +51,7 @@ docker login.`,
 	c.Flags().StringVar(&f.registry.Username, "username", "", "`NAME` to log in with")
 	c.Flags().BoolVar(&f.passwordStdin, "password-stdin", false, "read the password from the input")
 	c.Flags().StringVar(&f.registry.CA, "ca", "", "PEM `FILE` with the authority of the registry's certificate")
-	c.Flags().BoolVar(&f.registry.Insecure, "insecure", false, "speak HTTP without TLS")
+	c.Flags().BoolVar(&f.registry.Insecure, "insecure", false, "use HTTP without TLS")
 	return c
 }
 
@@ -62,7 +62,7 @@ func (f pushFlags) check() error {
 	case strings.Contains(f.to, "://"):
 		return failure.Usagef("--to is a registry and a path, such as registry.example.com/butler, without %s://", strings.SplitN(f.to, "://", 2)[0])
 	case f.passwordStdin != (f.registry.Username != ""):
-		return failure.Usagef("--username and --password-stdin go together")
+		return failure.Usagef("--username and --password-stdin must be set together")
 	}
 	return nil
 }

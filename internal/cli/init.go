@@ -66,7 +66,7 @@ func (f initFlags) check() error {
 		return failure.Usagef("--topology must be ha or single-node, not %q", f.topology)
 	}
 	if f.credentials != "" && !f.interactive() {
-		return failure.Usagef("--credentials is for questions, which need a terminal and --to FILE")
+		return failure.Usagef("--credentials is used to offer values, which requires a terminal and --to FILE")
 	}
 	if f.name != "" {
 		return workspace.CheckName(f.name)

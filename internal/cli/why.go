@@ -80,7 +80,7 @@ func newQuestion(args []string, output string) (question, error) {
 		case !object || q.name != "":
 			return q, failure.Usagef("%q is not KIND/NAME", arg)
 		case !diagnosis.KnownKind(kind):
-			return q, failure.Usagef("%q is no kind that can be explained; there are %s", kind, strings.Join(diagnosis.Kinds(), ", "))
+			return q, failure.Usagef("%q is not a kind that can be explained; use one of %s", kind, strings.Join(diagnosis.Kinds(), ", "))
 		default:
 			q.kind, q.name = kind, name
 		}

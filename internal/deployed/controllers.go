@@ -185,7 +185,7 @@ func activeController(ctx context.Context, c client.Client, all []appsv1.Deploym
 			return "", err
 		}
 		if !free {
-			return fmt.Sprintf("waiting for the lease of %s to run out", d.Name), nil
+			return fmt.Sprintf("waiting for the lease of %s to expire", d.Name), nil
 		}
 	}
 	return "", nil

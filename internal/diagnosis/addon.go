@@ -82,7 +82,7 @@ func (w *walk) pod(p Pod) bool {
 	case "Unschedulable":
 		return w.endUnless(w.proceeds(), PodUnschedulable, "no node takes pod "+name+": "+p.Message, remedy(PodUnschedulable, ""))
 	case "CrashLoopBackOff", "Error", "OOMKilled":
-		return w.end(PodCrashes, "a container of pod "+name+" ends again and again: "+p.Message, Remedy{remedies()[PodCrashes], logs})
+		return w.end(PodCrashes, "a container of pod "+name+" keeps crashing: "+p.Message, Remedy{remedies()[PodCrashes], logs})
 	}
 	if n, found := w.nodeOf(p.Node); found && n.NotReady != "" {
 		w.linkNode(n)

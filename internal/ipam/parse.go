@@ -22,10 +22,10 @@ func ParseRange(text string) (Range, error) {
 // NewRange is the range from one address to another.
 func NewRange(first, last string) (r Range, err error) {
 	if r.First, err = netip.ParseAddr(first); err != nil {
-		return r, fmt.Errorf("%q is no address", first)
+		return r, fmt.Errorf("%q is not an address", first)
 	}
 	if r.Last, err = netip.ParseAddr(last); err != nil {
-		return r, fmt.Errorf("%q is no address", last)
+		return r, fmt.Errorf("%q is not an address", last)
 	}
 	return r, r.Check()
 }

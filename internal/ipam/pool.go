@@ -55,7 +55,7 @@ func (p Pool) Check() error {
 func (p Pool) checkPrefix() error {
 	switch {
 	case !p.Prefix.IsValid():
-		return fmt.Errorf("%s is no network", p.Prefix)
+		return fmt.Errorf("%s is not a network", p.Prefix)
 	case p.Prefix != p.Prefix.Masked():
 		return fmt.Errorf("%s is an address in a network; the network is %s", p.Prefix, p.Prefix.Masked())
 	case p.Prefix.Addr().Is4In6():

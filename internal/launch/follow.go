@@ -51,7 +51,7 @@ func (l *Launch) carryThrough(o *operation.Operation) (*v1alpha1.ClusterBootstra
 		cb, err := l.follow(o, books)
 		switch {
 		case errors.Is(err, operation.ErrDeleted):
-			return nil, fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s", o.Name, err, o.Command("destroy"))
+			return nil, fmt.Errorf("%s was %w in the meantime; remove what is left of it: %s", o.Name, err, o.Command("destroy"))
 		case err != nil:
 			return nil, l.Progress.WithObstacle(err)
 		case meta.IsStatusConditionTrue(cb.Status.Conditions, v1alpha1.ConditionFailed):

@@ -153,7 +153,7 @@ func (l *Launch) matchSaved(p plan.Plan) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return failure.Refusedf("the plan no longer matches, nothing was created:\n  %s\nbutleradm: make a new plan with butleradm plan", strings.Join(found, "\n  "))
+	return failure.Refusedf("the plan no longer matches, nothing was created:\n  %s\nbutleradm: create a new plan with butleradm plan", strings.Join(found, "\n  "))
 }
 
 // question asks for a confirmation before something real is done.

@@ -98,7 +98,7 @@ func (d *document) unreadable(err error) *Problem {
 		line += bytes.Count(d.data[:min(offset, len(d.data))], []byte("\n"))
 		text = strings.TrimPrefix(text, found[0])
 	}
-	p := &Problem{Line: d.line + line - 1, Message: "this is no YAML: " + strings.TrimPrefix(text, "yaml: ")}
+	p := &Problem{Line: d.line + line - 1, Message: "this is not YAML: " + strings.TrimPrefix(text, "yaml: ")}
 	if lines := bytes.Split(d.data, []byte("\n")); line <= len(lines) && tabbed.Match(lines[line-1]) {
 		p.Message += "; indent with spaces, not tabs"
 	}

@@ -202,7 +202,7 @@ func (d *document) newObject() (client.Object, *Problem) {
 		return nil, &Problem{Line: d.start(), Field: "kind", Message: "is missing, but required; it is ClusterBootstrap, ProviderConfig, NetworkPool or Secret"}
 	}
 	field := "kind"
-	message := fmt.Sprintf("a %q of %q does not belong here; a manifest holds a ClusterBootstrap and a ProviderConfig, and optionally NetworkPools, of %s, and optionally Secrets of v1",
+	message := fmt.Sprintf("a %q of %q is not allowed in a manifest, which holds a ClusterBootstrap and a ProviderConfig, and optionally NetworkPools, of %s, and optionally Secrets of v1",
 		given.Kind, given.APIVersion, v1alpha1.GroupVersion())
 	for known := range kinds() {
 		switch {

@@ -23,7 +23,7 @@ type Options struct {
 	// Changed is called after each change, with the object as it was, nil if it is new, and as it is,
 	// nil if it is gone. It must not wait.
 	Changed func(before, after any)
-	// Failed is called when a list or a watch has ended with an error; it is tried again.
+	// Failed is called when a list or a watch has ended with an error; it is retried.
 	Failed func(error)
 }
 

@@ -129,7 +129,7 @@ func (p probe) ask(ctx context.Context, dial workspace.Dialer) provider.Finding 
 		case a.Err == nil:
 			return provider.Finding{Check: p.check, Verdict: p.answered, Message: fmt.Sprintf("%s is in use: something answers on port %s", a.Host, a.Port), Hint: p.remedy(a.Host)}
 		case errors.Is(a.Err, syscall.ECONNREFUSED):
-			f = provider.Finding{Check: p.check, Verdict: provider.Unknown, Message: fmt.Sprintf("%s may be in use: a connection to port %s was refused, not ignored", a.Host, a.Port), Hint: p.remedy(a.Host)}
+			f = provider.Finding{Check: p.check, Verdict: provider.Unknown, Message: fmt.Sprintf("%s may be in use: a connection to port %s was refused instead of timing out", a.Host, a.Port), Hint: p.remedy(a.Host)}
 		}
 	}
 	return f

@@ -55,5 +55,5 @@ func (o *Operation) refuseForeignSecret(ctx context.Context, key client.ObjectKe
 	if err != nil || slices.ContainsFunc(found.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == fieldOwner }) {
 		return err
 	}
-	return failure.Usagef("Secret %s is on the plane already, and butleradm did not create it; give the one of the manifest another name", key)
+	return failure.Usagef("Secret %s already exists on the plane, and butleradm did not create it; rename the one in the manifest", key)
 }

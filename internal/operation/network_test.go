@@ -41,7 +41,7 @@ func TestManifestWhoseAddressesDoNotFitIsRefusedWithItsLine(t *testing.T) {
 		"too small":    {"end: 10.40.0.99", "end: 10.40.0.39", "c.yaml:46: the cluster needs 23 addresses, 16 of them in one block, and NetworkPool management has 20 of 20 free, at most 20 in one block; add a range"},
 		"gateway":      {"gateway: 10.40.0.1", "gateway: 10.40.1.1", "c.yaml:22: spec.network.gateway: 10.40.1.1 of ProviderConfig harvester-prod is not in the network of NetworkPool management, 10.40.0.0/24"},
 		"outside":      {"start: 10.40.0.20", "start: 10.39.0.20", "NetworkPool management: range 10.39.0.20-10.40.0.99 is not in the network 10.40.0.0/24"},
-		"VIP":          {network, network + "    vip: 10.41.0.9\n", "spec.network.vip: 10.41.0.9 is no address of the network of NetworkPool management"},
+		"VIP":          {network, network + "    vip: 10.41.0.9\n", "spec.network.vip: 10.41.0.9 is not an address of the network of NetworkPool management"},
 		"partly":       {network, network + "    loadBalancerPool: {start: 10.40.0.90, end: 10.40.0.110}\n", "spec.network.loadBalancerPool: 10.40.0.90-10.40.0.110 is partly in the ranges of NetworkPool management"},
 		"pod network":  {"podCIDR: 10.244.0.0/16", "podCIDR: 10.40.0.0/16", "spec.network.podCIDR: 10.40.0.0/16 overlaps with NetworkPool management"},
 		"two networks": {"      - name: management\n", "      - name: management\n      - name: other\n", ""},

@@ -41,7 +41,7 @@ type Answers struct {
 // Refusal is the error for answers with which nothing may be created; nil for others.
 func (a Answers) Refusal() error {
 	if a.Unasked != nil {
-		why := strings.TrimSuffix(a.Unasked.Error(), "; it is tried again")
+		why := strings.TrimSuffix(a.Unasked.Error(), "; it is retried")
 		return failure.Refusedf("preflight: %s; nothing was created", why)
 	}
 	refused := 0

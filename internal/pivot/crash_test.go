@@ -324,7 +324,7 @@ func TestRollBackOfAMoveBackKeepsThePlaneThatWas(t *testing.T) {
 			t.Errorf("%s is gone from the local plane", key)
 		}
 	}
-	if s := w.standing(local); s.Fenced != "in charge is cluster mgmt; a move here for epoch 2 was rolled back" || s.Forward() {
+	if s := w.standing(local); s.Fenced != "cluster mgmt is in charge; a move here for epoch 2 was rolled back" || s.Forward() {
 		t.Errorf("local plane: %+v", s)
 	}
 }

@@ -141,7 +141,7 @@ type crash struct{ error }
 func (c *crash) Unwrap() error { return c.error }
 
 // errOtherMove means that another move has begun on From, to another plane.
-var errOtherMove = finalf("another move of this cluster has begun meanwhile; wait until it ends, then run this again")
+var errOtherMove = finalf("another move of this cluster has begun in the meantime; wait until it ends, then run the command again")
 
 // claim returns the check that lets this move write From's journal at a stage. Any move
 // may begin that finds From in charge, and of several the one that began last

@@ -184,7 +184,7 @@ func (r *run) strange(from, live *unstructured.Unstructured) error {
 // charge.
 func (r *run) refuseForeign(key ref, id string, live *unstructured.Unstructured) error {
 	if clusterID(live) != id {
-		return finalf("%s on %s is not of this cluster and blocks the move; delete it there if it is not needed", key, r.to.Name)
+		return finalf("%s on %s does not belong to this cluster and blocks the move; delete it there if it is not needed", key, r.to.Name)
 	}
 	if key == r.bootstrapRef() && !v1alpha1.Fenced(live) {
 		return finalf("%s on %s is not fenced: that plane is in charge as well; find out which one is right, and fence the other", key, r.to.Name)

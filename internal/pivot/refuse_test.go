@@ -48,13 +48,13 @@ func TestRefusals(t *testing.T) {
 				r.Annotations[v1alpha1.AnnotationClusterID] = "another"
 				w.must(cluster.Create(w.ctx, r, minter))
 			},
-			"MachineRequest butler-system/mgmt-cp-0 on cluster mgmt is not of this cluster and blocks the move",
+			"MachineRequest butler-system/mgmt-cp-0 on cluster mgmt does not belong to this cluster and blocks the move",
 		},
 		"a Secret of the same name without a manager": {
 			func(w *fixture, _ *Move) {
 				w.must(cluster.Create(w.ctx, w.secret(system, "mgmt-kubeconfig", false)))
 			},
-			"Secret butler-system/mgmt-kubeconfig on cluster mgmt is not of this cluster",
+			"Secret butler-system/mgmt-kubeconfig on cluster mgmt does not belong to this cluster",
 		},
 		"ambient credentials": {
 			func(w *fixture, _ *Move) {

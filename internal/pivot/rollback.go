@@ -115,7 +115,7 @@ func (r *run) explain(ctx context.Context) error {
 			return err
 		}
 		patch, err := annotate(cb, map[string]any{
-			v1alpha1.AnnotationFenced: fmt.Sprintf("in charge is %s; a move here for epoch %d was rolled back", r.from.Name, r.journal.Epoch),
+			v1alpha1.AnnotationFenced: fmt.Sprintf("%s is in charge; a move here for epoch %d was rolled back", r.from.Name, r.journal.Epoch),
 		})
 		if err != nil {
 			return err

@@ -193,7 +193,7 @@ func (r *run) toSwitch(ctx context.Context) error {
 		if !errors.Is(err, errChanged) || try == maxCopies {
 			return err
 		}
-		r.progress("another process has written to " + r.from.Name + " meanwhile; copying again")
+		r.progress("another process has written to " + r.from.Name + " in the meantime; copying again")
 	}
 }
 

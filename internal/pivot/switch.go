@@ -48,7 +48,7 @@ func (r *run) fenceOff(ctx context.Context) error {
 	if err == nil || isFinal(err) {
 		return err
 	}
-	return &unknownOutcome{fmt.Errorf("%w; it is not known whether that took place: run this again", err)}
+	return &unknownOutcome{fmt.Errorf("%w; it is not known whether that took effect: run the command again", err)}
 }
 
 // checkStopped returns an error if another process has started the controllers of From
@@ -62,7 +62,7 @@ func (r *run) checkStopped(ctx context.Context) error {
 	if err != nil || who == "" {
 		return err
 	}
-	return finalf("another process has started %s of %s again; find and stop it, then run this again", who, r.from.Name)
+	return finalf("another process has started %s of %s again; find and stop it, then run the command again", who, r.from.Name)
 }
 
 // fenceOnce looks what became of a write that was not answered by a plain yes or

@@ -16,10 +16,10 @@ import (
 
 // errChanged means that From has changed since it was copied. It is copied again, unless
 // that happens each time.
-var errChanged = errors.New("another process writes to the plane that is being moved; find and stop it, then run this again")
+var errChanged = errors.New("another process writes to the plane that is being moved; find and stop it, then run the command again")
 
 // errDifferent means that To differs from From, or that the platform has changed.
-var errDifferent = errors.New("the planes or the platform are not as they must be")
+var errDifferent = errors.New("the planes or the platform differ from the expected state")
 
 // verify reads and compares both planes again, and compares the platform with its state
 // after the old controllers had ended. It stores the report before anything depends on

@@ -7,7 +7,7 @@ func machines() []Entry {
 	return []Entry{
 		{"VMCreating", "the machine is being created, or has no address so far", "none for some minutes. After that, look at the console of the VM: it may not boot, or get no lease"},
 		{"NoAddress", "the machine runs, and the platform reports no address of it", "check DHCP in its network, and that the image has the guest agent of the platform, if it needs one"},
-		{"StartFailed", "the machine exists, and the platform could not start it", "read what the platform's message says; it is tried again"},
+		{"StartFailed", "the machine exists, and the platform could not start it", "read what the platform's message says; it is retried"},
 		{"NotVisible", "the platform says that the machine exists, and does not show it yet", ""},
 		{"VMNotVisible", "the machine was requested, and the platform does not show it yet", ""},
 		{"VMRunning", "the machine runs and has an address", ""},

@@ -16,7 +16,7 @@ func ownership() []Entry {
 		{"ProviderConfigNotFound", "the ProviderConfig of a request does not exist", "apply it again: the request keeps its machine until then"},
 		{"ProviderConfigNotGranted", "the ProviderConfig is of another namespace and does not allow this one", "add the namespace to its annotation `butler.butlerlabs.dev/allowed-namespaces`, or use one of the same namespace"},
 		{"ProviderScope", "the ProviderConfig belongs to a team and is used outside of it", "use one of scope platform, or of the team itself"},
-		{"ProviderMismatch", "`spec.provider` is not that of the ProviderConfig", "correct one of both"},
+		{"ProviderMismatch", "`spec.provider` is not that of the ProviderConfig", "correct one of them"},
 	}
 }
 

@@ -40,7 +40,7 @@ func reason(err error) error {
 	case errors.As(err, &answer):
 		return answered(answer)
 	case errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
-		return errors.New("the registry does not speak TLS; --insecure speaks plain HTTP")
+		return errors.New("the registry does not serve TLS; --insecure uses plain HTTP")
 	case errors.As(err, &operation):
 		return operation.Err
 	case errors.As(err, &request):

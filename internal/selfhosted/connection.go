@@ -67,7 +67,7 @@ func (v *connection) prepare(ctx context.Context) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, bootstrap.ErrRanOut):
+	case errors.Is(err, bootstrap.ErrExpired):
 		return fmt.Errorf("%s manages itself, and does not answer: %w", v.Name, err)
 	}
 	return &permanentError{errors.New(err.Error())}

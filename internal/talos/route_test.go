@@ -57,8 +57,8 @@ func TestForwardedCallsNameTheirNode(t *testing.T) {
 	}{
 		"it answers":               {ours, tls.RequireAnyClientCert, "10.0.0.7", StateConfigured, ""},
 		"it does not answer":       {ours, tls.RequireAnyClientCert, "10.0.0.9", StateUnreachable, "on 10.0.0.9: through 10.0.0.1: dial tcp"},
-		"another cluster is there": {other, tls.RequireAnyClientCert, "10.0.0.7", StateUnreachable, "10.0.0.1 is no control plane of this cluster"},
-		"anything else is there":   {other, tls.NoClientCert, "10.0.0.7", StateUnreachable, "10.0.0.1 is no control plane of this cluster"},
+		"another cluster is there": {other, tls.RequireAnyClientCert, "10.0.0.7", StateUnreachable, "10.0.0.1 is not a control plane of this cluster"},
+		"anything else is there":   {other, tls.NoClientCert, "10.0.0.7", StateUnreachable, "10.0.0.1 is not a control plane of this cluster"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			front := &forwarding{}

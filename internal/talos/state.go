@@ -50,7 +50,7 @@ func (c *Client) handshake(ctx context.Context, address string) (state State, ve
 	})
 	state, err = seen.judge(address, err)
 	if route.Forwarded && !seen.ours.Load() && state != StateUnreachable {
-		err = failed("query talos", address, fmt.Errorf("what answers at %s is no control plane of this cluster", route.Host))
+		err = failed("query talos", address, fmt.Errorf("what answers at %s is not a control plane of this cluster", route.Host))
 		state = StateUnreachable
 	}
 	return state, version, err

@@ -55,7 +55,7 @@ func (x *destruction) removePools() error {
 			continue
 		}
 		if user := x.otherUser(allocations.Items, ref.Name); user != "" {
-			x.progress.Step(fmt.Sprintf("NetworkPool %s/%s stays: IPAllocation %s has addresses of it", x.config.Namespace, ref.Name, user))
+			x.progress.Step(fmt.Sprintf("NetworkPool %s/%s is kept: IPAllocation %s still has addresses of it", x.config.Namespace, ref.Name, user))
 			continue
 		}
 		if err := x.removePool(ref.Name); err != nil {

@@ -81,7 +81,7 @@ func TestPoolWithAddressesOfOthersStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := plane.Get(t.Context(), client.ObjectKeyFromObject(pool), pool)
-		if (err == nil) != tc.stays || strings.Contains(said.String(), "NetworkPool here/lan stays: IPAllocation "+tc.user.Name) != tc.stays {
+		if (err == nil) != tc.stays || strings.Contains(said.String(), "NetworkPool here/lan is kept: IPAllocation "+tc.user.Name) != tc.stays {
 			t.Errorf("%s: %v, %s", name, err, said.String())
 		}
 	}

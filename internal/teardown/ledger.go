@@ -92,7 +92,7 @@ func readLedger(ctx context.Context, c client.Reader, cluster, id string) (*ledg
 			continue
 		}
 		if err := json.Unmarshal([]byte(m.Data[ledgerKey]), &l.entries); err != nil {
-			return nil, fmt.Errorf("read ConfigMap %s/%s: %w; delete it, and only what is left now is counted", m.Namespace, m.Name, err)
+			return nil, fmt.Errorf("read ConfigMap %s/%s: %w; delete it to count only what is left now", m.Namespace, m.Name, err)
 		}
 		return l, nil
 	}

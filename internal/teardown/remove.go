@@ -226,7 +226,7 @@ func (x *destruction) removeCredentials() error {
 	}
 	for i := range configs.Items {
 		if other := &configs.Items[i]; other.UID != x.config.UID && other.CredentialsSecret() == key {
-			x.progress.Step(fmt.Sprintf("Secret %s stays: ProviderConfig %s/%s refers to it", key, other.Namespace, other.Name))
+			x.progress.Step(fmt.Sprintf("Secret %s is kept: ProviderConfig %s/%s refers to it", key, other.Namespace, other.Name))
 			return nil
 		}
 	}

@@ -188,9 +188,9 @@ func (x *destruction) finish() error {
 func (t *Teardown) CompleteDeletion(o *operation.Operation, progress *ui.Reporter) error {
 	progress.Step(o.Name + " was deleted; deleting what is left of it")
 	if err := t.destroyRest(o, progress); err != nil {
-		return fmt.Errorf("%s was %w meanwhile; remove what is left of it: %s; cause: %w", o.Name, operation.ErrDeleted, o.Command("destroy"), err)
+		return fmt.Errorf("%s was %w in the meantime; remove what is left of it: %s; cause: %w", o.Name, operation.ErrDeleted, o.Command("destroy"), err)
 	}
-	return fmt.Errorf("%s was %w meanwhile, and is destroyed; nothing is left on the platform", o.Name, operation.ErrDeleted)
+	return fmt.Errorf("%s was %w in the meantime, and is destroyed; nothing is left on the platform", o.Name, operation.ErrDeleted)
 }
 
 // destroyRest runs the stages after the last request is gone.

@@ -62,7 +62,7 @@ func (t *Teardown) DestroyByTags(ctx context.Context, w workspace.Workspace) (er
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if s.target == nil || s.config == nil {
-		return fmt.Errorf("the plane in %s does not know the platform of %s any more; use its manifest: butleradm destroy -c FILE --orphans", w.Dir, w.Name)
+		return fmt.Errorf("the plane in %s no longer knows the platform of %s; use its manifest: butleradm destroy -c FILE --orphans", w.Dir, w.Name)
 	}
 	secret, err := t.Credentials(s.config)
 	if err != nil {

@@ -92,7 +92,7 @@ func sharedIDError(name, id string, foreign inventory.Inventory) error {
 	for _, h := range foreign {
 		owners[h.Owner.Cluster] = true
 	}
-	return failure.Usagef("the cluster id %s is not that of %s alone: %s has %s under it; nothing was deleted; an id is given once and is in no manifest: see docs/concepts/ownership.md",
+	return failure.Usagef("the cluster id %s does not belong to %s alone: %s has %s with it; nothing was deleted; an id is generated once and is never part of a manifest: see docs/concepts/ownership.md",
 		id, name, strings.Join(slices.Sorted(maps.Keys(owners)), ", "), inventory.CountByKind(foreign.Parts()))
 }
 
@@ -105,7 +105,7 @@ func (d *target) refuseOthers(name string) error {
 	case d.selfHosted() || selfhosted.MovedAway(d.cluster):
 		return failure.Usagef("%s manages more than itself; nothing was deleted; delete that first: %s", name, firstFew(d.others))
 	}
-	return failure.Usagef("ProviderConfig %s serves more than %s; nothing was deleted; delete that first: %s", d.config.Name, name, firstFew(d.others))
+	return failure.Usagef("ProviderConfig %s is used by more than %s; nothing was deleted; delete that first: %s", d.config.Name, name, firstFew(d.others))
 }
 
 // refuseOthersInCharge is refuseOthers for the plane that is in charge.

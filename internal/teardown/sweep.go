@@ -140,7 +140,7 @@ func (s *sweep) removeUntilEmpty(ctx context.Context) error {
 		if rest <= 0 {
 			return nil
 		}
-		s.stuckOnce("settle", fmt.Errorf("the platform lists nothing any more; what was created last may be listed late: looking for %s more", rest.Round(time.Second)))
+		s.stuckOnce("settle", fmt.Errorf("the platform lists nothing any more; objects that were created last may appear late: checking for another %s", rest.Round(time.Second)))
 		if err := pause(ctx, nil, min(rest, maxPause)); err != nil {
 			return err
 		}

@@ -251,7 +251,7 @@ func (x *destruction) refuseLeft() error {
 		names = append(names, t.String())
 	}
 	if x.job.WithTenants {
-		return failure.Usagef("%s still has tenants that are no tenant clusters: %s; the cluster was not deleted; delete them on the cluster, or abandon them: %s --even-if-tenants",
+		return failure.Usagef("%s still has tenants that are not tenant clusters: %s; the cluster was not deleted; delete them on the cluster, or abandon them: %s --even-if-tenants",
 			x.Name, firstFew(names), x.Command("destroy"))
 	}
 	return failure.Usagef("%s has tenants: %s; nothing was deleted; delete tenant clusters first with %s --with-tenants, and other objects with kubectl on the cluster; or abandon all of them: %s --even-if-tenants",

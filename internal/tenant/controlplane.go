@@ -138,7 +138,7 @@ func (in Input) workerBootstrap() object {
 func dnsService(cidr string) (string, error) {
 	p, err := netip.ParsePrefix(cidr)
 	if err != nil {
-		return "", ofTenant("spec.networking.serviceCIDR", "%q is no CIDR", cidr)
+		return "", ofTenant("spec.networking.serviceCIDR", "%q is not a CIDR", cidr)
 	}
 	a := p.Masked().Addr()
 	for range 10 {

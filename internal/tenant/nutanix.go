@@ -61,7 +61,7 @@ func (n nutanix) credentials() ([]*unstructured.Unstructured, error) {
 func (n nutanix) cluster() (object, error) {
 	u, err := url.Parse(n.spec.Endpoint)
 	if err != nil || u.Hostname() == "" {
-		return nil, ofProvider("spec.nutanix.endpoint", "%q is no URL", n.spec.Endpoint)
+		return nil, ofProvider("spec.nutanix.endpoint", "%q is not a URL", n.spec.Endpoint)
 	}
 	port := int64(cmp.Or(n.spec.Port, 9440))
 	if own, err := strconv.ParseInt(u.Port(), 10, 32); err == nil {

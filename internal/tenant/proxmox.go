@@ -64,7 +64,7 @@ func (p proxmox) text(key string) string {
 func (p proxmox) address() (string, error) {
 	u, err := url.Parse(p.spec.Endpoint)
 	if err != nil || u.Hostname() == "" {
-		return "", ofProvider("spec.proxmox.endpoint", "%q is no URL", p.spec.Endpoint)
+		return "", ofProvider("spec.proxmox.endpoint", "%q is not a URL", p.spec.Endpoint)
 	}
 	if u.Port() == "" {
 		u.Host += ":8006"

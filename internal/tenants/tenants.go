@@ -169,7 +169,7 @@ func Await(ctx context.Context, c client.Client, tc *v1alpha1.TenantCluster, sho
 		now, err := read(ctx, c, tc, show)
 		switch {
 		case errors.Is(err, errGone):
-			return fmt.Errorf("tenant cluster %s: %w meanwhile", tc.Name, err)
+			return fmt.Errorf("tenant cluster %s: %w in the meantime", tc.Name, err)
 		case err != nil && ctx.Err() != nil:
 			return err
 		case err == nil && now.Status.ObservedGeneration >= tc.Generation && now.Status.Phase == v1alpha1.TenantFailed:

@@ -23,7 +23,7 @@ type Choice struct {
 // Find returns the workspace of a cluster that exists.
 func (c Choice) Find(name string) (Workspace, error) {
 	if c.Rehearse && c.Real {
-		return Workspace{}, failure.Usagef("--real and --rehearse exclude each other")
+		return Workspace{}, failure.Usagef("--real and --rehearse are mutually exclusive")
 	}
 	if err := CheckName(name); err != nil {
 		return Workspace{}, err
@@ -104,7 +104,7 @@ func isRehearsal(dir string) bool {
 // Place returns where the state of a cluster would be; nothing need be there.
 func (c Choice) Place(name string) (Workspace, error) {
 	if c.Rehearse && c.Real {
-		return Workspace{}, failure.Usagef("--real and --rehearse exclude each other")
+		return Workspace{}, failure.Usagef("--real and --rehearse are mutually exclusive")
 	}
 	w := Workspace{Name: name, Rehearsal: c.Rehearse}
 	usual, err := w.usual()

@@ -30,7 +30,7 @@ func stateDir(_ context.Context, o Options) provider.Finding {
 	case err != nil:
 		return refused(name, fmt.Sprintf("%s: %v", o.Home, err), "set BUTLER_HOME to a directory that you may write to")
 	case !info.IsDir():
-		return refused(name, at+" is no directory", "move it elsewhere, or set BUTLER_HOME")
+		return refused(name, at+" is not a directory", "move it elsewhere, or set BUTLER_HOME")
 	case unix.Access(at, unix.W_OK|unix.X_OK) != nil:
 		return refused(name, at+" cannot be written", "set BUTLER_HOME to a directory that you may write to")
 	case at != o.Home:

@@ -31,7 +31,7 @@ func proxyFinding(c *httpproxy.Config, direct []string) provider.Finding {
 	}
 	for _, text := range []string{c.HTTPProxy, c.HTTPSProxy} {
 		if !isProxy(text) {
-			return refused(name, "HTTP_PROXY or HTTPS_PROXY is no URL with a host", "correct it, for example http://proxy.example.com:3128")
+			return refused(name, "HTTP_PROXY or HTTPS_PROXY is not a URL with a host", "correct it, for example http://proxy.example.com:3128")
 		}
 	}
 	evidence := "HTTPS goes through " + host(c.HTTPSProxy)

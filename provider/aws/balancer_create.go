@@ -40,7 +40,7 @@ func (b balancers) createBalancer(ctx context.Context, op string, s provider.Loa
 		return err
 	}
 	if len(out.LoadBalancers) == 0 {
-		return provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, errors.New("the answer names no load balancer"), cloud.HintAgain)
+		return provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, errors.New("the response names no load balancer"), cloud.HintAgain)
 	}
 	found.lb = &out.LoadBalancers[0]
 	return nil
@@ -103,7 +103,7 @@ func (b balancers) createTargets(ctx context.Context, s provider.LoadBalancerSpe
 		return nil, err
 	}
 	if len(out.TargetGroups) == 0 {
-		return nil, errors.New("the answer names no target group")
+		return nil, errors.New("the response names no target group")
 	}
 	g := out.TargetGroups[0]
 	return &targetGroup{TargetGroup: g, arn: value(g.TargetGroupArn), port: p.Port}, nil

@@ -39,11 +39,11 @@ func (m machines) Create(ctx context.Context, s provider.MachineSpec) (provider.
 		return provider.Machine{}, m.runError(op, a, err)
 	}
 	if len(out.Instances) == 0 {
-		return provider.Machine{}, provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, errors.New("the answer names no instance"), cloud.HintAgain)
+		return provider.Machine{}, provider.Unavailable.New(op, provider.ReasonPlatformUnavailable, errors.New("the response names no instance"), cloud.HintAgain)
 	}
 	created := out.Instances[0]
 	if terminated(created) {
-		return provider.Machine{}, provider.Invalid.New(op, provider.ReasonAttemptSpent, fmt.Errorf("the instance of an earlier call, %s, is terminated%s", value(created.InstanceId), because(created)), "it is tried again as another attempt")
+		return provider.Machine{}, provider.Invalid.New(op, provider.ReasonAttemptSpent, fmt.Errorf("the instance of an earlier call, %s, is terminated%s", value(created.InstanceId), because(created)), "it is retried as another attempt")
 	}
 	return report(created, s.MachineRef), nil
 }

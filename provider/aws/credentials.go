@@ -36,7 +36,7 @@ func credentialsOf(ctx context.Context, op string, c provider.Config, base aws.C
 	role := string(c.Credentials.Get(v1alpha1.KeyRoleARN))
 	if token := c.Credentials.Get(v1alpha1.KeyWebIdentityToken); token != nil {
 		if role == "" {
-			return nil, incomplete(op, "webIdentityToken is there without roleARN", "set roleARN to the role that trusts the token")
+			return nil, incomplete(op, "webIdentityToken is set without roleARN", "set roleARN to the role that trusts the token")
 		}
 		base.Credentials = aws.AnonymousCredentials{}
 		return aws.NewCredentialsCache(stscreds.NewWebIdentityRoleProvider(sts.NewFromConfig(base), role, identityToken(token),

@@ -51,7 +51,7 @@ func meanings() cloud.Meanings {
 	all.Add(cloud.Means(provider.Invalid, provider.ReasonNetworkNotFound, "correct spec.aws.subnetIDs, spec.aws.securityGroupIDs or spec.aws.vpcID"),
 		"InvalidSubnetID.NotFound", "InvalidSubnetID.Malformed", "InvalidSubnet", "SubnetNotFound", "InvalidGroup.NotFound", "InvalidGroupId.Malformed",
 		"InvalidSecurityGroupID.NotFound", "InvalidSecurityGroupId.Malformed", "InvalidVpcID.NotFound", "InvalidVpcID.Malformed", "InvalidSecurityGroup")
-	all.Add(cloud.Means(provider.Invalid, provider.ReasonAttemptSpent, "it is tried again as another attempt"), "IdempotentParameterMismatch")
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonAttemptSpent, "it is retried as another attempt"), "IdempotentParameterMismatch")
 	return all
 }
 
@@ -141,10 +141,10 @@ func connectError(op string, err error) error {
 	}
 	e.Op = op
 	if _, answered := errors.AsType[smithy.APIError](err); e.Reason == provider.ReasonPlatformUnavailable && !answered {
-		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.aws.region and spec.aws.endpoint, and that AWS can be reached from here; it is tried again"
+		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.aws.region and spec.aws.endpoint, and that AWS can be reached from here; it is retried"
 	}
 	if _, unnamed := errors.AsType[*net.DNSError](err); unnamed {
-		e.Hint = "check spec.aws.region: its endpoint has no address; it is tried again"
+		e.Hint = "check spec.aws.region: its endpoint has no address; it is retried"
 	}
 	if during(err, "AssumeRole") || during(err, "AssumeRoleWithWebIdentity") {
 		e.Hint = "check roleARN and externalID, and that the role trusts the credentials"

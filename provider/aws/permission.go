@@ -124,7 +124,7 @@ func (p preflight) simulated(ctx context.Context) (provider.Finding, error) {
 	case err != nil && ctx.Err() != nil:
 		return f, err
 	case err != nil:
-		f.Message, f.Hint = "IAM does not say which actions are granted", "grant iam:SimulatePrincipalPolicy, or compare the policy with docs/getting-started/aws.md"
+		f.Message, f.Hint = "IAM does not report which actions are granted", "grant iam:SimulatePrincipalPolicy, or compare the policy with docs/getting-started/aws.md"
 	case len(denied) > 0:
 		f.Verdict, f.Message = provider.Refused, "not granted: "+strings.Join(denied, ", ")
 		f.Hint = "grant the actions on all resources; if the policy limits resources, leave out iam:SimulatePrincipalPolicy, which asks for all of them"

@@ -71,7 +71,7 @@ func addTags(tags map[string]string, s provider.MachineSpec, snapshot string) er
 func reservedLabel(labels map[string]string) error {
 	for name := range labels {
 		if strings.HasPrefix(strings.ToLower(name), "aws:") {
-			return errors.New("label " + name + ": AWS keeps names that begin with aws: for itself")
+			return errors.New("label " + name + ": AWS reserves names that begin with aws:")
 		}
 	}
 	return nil

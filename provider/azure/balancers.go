@@ -61,7 +61,7 @@ func pending(r provider.LoadBalancer, targets int, waiting error) provider.LoadB
 	switch {
 	case r.State == provider.StateDeleting:
 	case waiting != nil:
-		r.State, r.Certain, r.Message = provider.StatePartial, false, "a change waits for another one: "+waiting.Error()
+		r.State, r.Certain, r.Message = provider.StatePartial, false, "waiting for another change: "+waiting.Error()
 	case r.State == provider.StateRunning && int(r.Registered) != targets:
 		r.State, r.Message = provider.StatePending, fmt.Sprintf("%d of %d targets are registered", r.Registered, targets)
 	}

@@ -50,8 +50,8 @@ func meanings() cloud.Meanings {
 	all.Add(cloud.Means(provider.Invalid, provider.ReasonImageNotFound, hintImage), "ImageNotFound", "GalleryImageNotFound", "PlatformImageNotFound", "CommunityGalleryImageNotFound", "VMImageNotFound", "ArtifactNotFound")
 	all.Add(cloud.Means(provider.Invalid, provider.ReasonNetworkNotFound, "correct spec.azure.vnetName, spec.azure.subnetName or spec.azure.securityGroupName"), "InvalidResourceReference", "SubnetNotFound")
 	all.Add(cloud.Means(provider.Invalid, provider.ReasonNotFound, "correct spec.azure.subscriptionID and spec.azure.resourceGroup"), "SubscriptionNotFound", "InvalidSubscriptionId", "ResourceGroupNotFound", "MissingSubscription")
-	all.Add(cloud.Means(provider.Invalid, provider.ReasonPlatformRefused, "register the resource provider that it names in the subscription"), "MissingSubscriptionRegistration")
-	all.Add(cloud.Means(provider.Invalid, provider.ReasonPlatformRefused, "correct spec.azure.location, or register the resource provider that it names in the subscription"),
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonPlatformRefused, "register the resource provider that the message names in the subscription"), "MissingSubscriptionRegistration")
+	all.Add(cloud.Means(provider.Invalid, provider.ReasonPlatformRefused, "correct spec.azure.location, or register the resource provider that the message names in the subscription"),
 		"NoRegisteredProviderFound", "LocationNotAvailableForResourceType", "InvalidLocation")
 	return all
 }
@@ -149,7 +149,7 @@ func quota(said *azcore.ResponseError, text string) bool {
 func loginMeaning(r *http.Response) cloud.Meaning {
 	switch {
 	case r == nil:
-		return cloud.Means(provider.Unavailable, provider.ReasonPlatformUnavailable, "check that the issuer of tokens, spec.azure.authorityHost, can be reached from here; it is tried again")
+		return cloud.Means(provider.Unavailable, provider.ReasonPlatformUnavailable, "check that the issuer of tokens, spec.azure.authorityHost, can be reached from here; it is retried")
 	case r.StatusCode == http.StatusTooManyRequests:
 		return cloud.Throttled()
 	case r.StatusCode >= 500:
@@ -253,7 +253,7 @@ func connectError(op string, err error) error {
 	e.Op = op
 	_, answered := errors.AsType[*azcore.ResponseError](err)
 	if _, login := errors.AsType[*azidentity.AuthenticationFailedError](err); e.Reason == provider.ReasonPlatformUnavailable && !answered && !login {
-		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.azure.endpoint and spec.azure.authorityHost, and that Azure can be reached from here; it is tried again"
+		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.azure.endpoint and spec.azure.authorityHost, and that Azure can be reached from here; it is retried"
 	}
 	if _, unnamed := errors.AsType[*net.DNSError](err); unnamed {
 		e.Reason = provider.ReasonPlatformUnreachable

@@ -21,7 +21,7 @@ func (p *platform) subnetID() string {
 // subnet reads the subnet of the settings.
 func (p *platform) subnet(ctx context.Context) (armnetwork.Subnet, error) {
 	if p.spec.VNetName == "" || p.spec.SubnetName == "" {
-		return armnetwork.Subnet{}, provider.Invalid.New("", provider.ReasonNetworkNotFound, errors.New("spec.azure.vnetName or spec.azure.subnetName is empty"), "set both: no network is taken by default; the preflight lists candidates")
+		return armnetwork.Subnet{}, provider.Invalid.New("", provider.ReasonNetworkNotFound, errors.New("spec.azure.vnetName or spec.azure.subnetName is empty"), "set both: no network is used by default; the preflight lists candidates")
 	}
 	return p.networks.Get(ctx, "", func(ctx context.Context) (armnetwork.Subnet, error) {
 		found, err := p.subnets.Get(ctx, p.spec.ResourceGroup, p.spec.VNetName, p.spec.SubnetName, nil)

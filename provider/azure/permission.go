@@ -39,7 +39,7 @@ func (p preflight) permissions(ctx context.Context, _ []provider.MachineSpec) ([
 	granted, err := p.granted(ctx)
 	switch {
 	case err != nil && (forbidden(err) || gone(err)):
-		f.Message, f.Hint = "Azure does not say which actions are granted", "grant Microsoft.Authorization/permissions/read, or compare the role with docs/getting-started/azure.md"
+		f.Message, f.Hint = "Azure does not report which actions are granted", "grant Microsoft.Authorization/permissions/read, or compare the role with docs/getting-started/azure.md"
 		return []provider.Finding{f}, nil
 	case err != nil:
 		return nil, cloud.Unreported(within("", err))

@@ -64,7 +64,7 @@ func refuseLabels(labels map[string]string) error {
 		seen[lower] = name
 		for _, kept := range []string{"microsoft", "azure", "windows"} {
 			if strings.HasPrefix(lower, kept) {
-				return fmt.Errorf("label %s: Azure keeps names that begin with %s for itself", name, kept)
+				return fmt.Errorf("label %s: Azure reserves names that begin with %s", name, kept)
 			}
 		}
 	}

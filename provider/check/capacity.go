@@ -49,15 +49,15 @@ func (p Pool) Capacity(specs []provider.MachineSpec) provider.Finding {
 		return f
 	}
 	if p.Used == nil {
-		f.Message, f.Hint = fmt.Sprintf("%s are asked for; the hosts have %s, but what is in use may not be read", asked, have), p.Grant
+		f.Message, f.Hint = fmt.Sprintf("%s are requested; the hosts have %s, but the credentials cannot read what is in use", asked, have), p.Grant
 		return f
 	}
 	free := Amount{have.CPU - p.Used.CPU, have.Memory - p.Used.Memory}
 	if asked.CPU > free.CPU || asked.Memory > free.Memory {
-		f.Message, f.Hint = fmt.Sprintf("%s are asked for, and %s are free; whether overcommit makes room is not known", asked, free), "free some, or ask for less"
+		f.Message, f.Hint = fmt.Sprintf("%s are requested, and %s are free; whether overcommit makes room is not known", asked, free), "free some, or request less"
 		return f
 	}
-	f.Verdict, f.Message = provider.Passed, fmt.Sprintf("%s are asked for, and %s are free", asked, free)
+	f.Verdict, f.Message = provider.Passed, fmt.Sprintf("%s are requested, and %s are free", asked, free)
 	return f
 }
 
@@ -76,7 +76,7 @@ func (p Pool) Spread(specs []provider.MachineSpec) []provider.Finding {
 	f := provider.Finding{Check: "hosts for control planes", Verdict: provider.Passed}
 	if len(p.Hosts) < planes {
 		f.Verdict = provider.Unknown
-		f.Message = fmt.Sprintf("%d control planes are asked for, and %d hosts take machines: control planes share a host, and its loss or drain may stop the cluster", planes, len(p.Hosts))
+		f.Message = fmt.Sprintf("%d control planes are requested, and %d hosts take machines: control planes share a host, and its loss or drain may stop the cluster", planes, len(p.Hosts))
 		f.Hint = "add hosts, or accept it"
 	}
 	return []provider.Finding{f}

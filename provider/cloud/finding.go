@@ -17,7 +17,7 @@ const mostCandidates = 8
 
 // NotSet refuses settings without an entry, and names those that could be meant.
 func NotSet(about, field string, candidates []string) provider.Finding {
-	f := provider.Finding{Check: about, Verdict: provider.Refused, Message: field + " is empty, and nothing is taken by default", Hint: "set it"}
+	f := provider.Finding{Check: about, Verdict: provider.Refused, Message: field + " is empty, and nothing is used by default", Hint: "set it"}
 	if more := len(candidates) - mostCandidates; more > 0 {
 		candidates = append(candidates[:mostCandidates:mostCandidates], fmt.Sprintf("and %d more", more))
 	}

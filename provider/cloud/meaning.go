@@ -11,8 +11,8 @@ import (
 
 // Hints that the drivers share.
 const (
-	HintAgain       = "it is tried again"
-	HintCorrect     = "correct what it names"
+	HintAgain       = "it is retried"
+	HintCorrect     = "correct the field that the message names"
 	HintCredentials = "renew the credentials in the Secret of the ProviderConfig"
 	HintNextZone    = "another zone is tried next, if there is one"
 )
@@ -84,7 +84,7 @@ func Foreign(field, platform string) Meaning {
 
 // Unreached is the meaning of an error without an answer.
 func Unreached(platform string) Meaning {
-	return Meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "check that " + platform + " can be reached from here; it is tried again"}
+	return Meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "check that " + platform + " can be reached from here; it is retried"}
 }
 
 // Translate returns the error of an operation with its meaning and its cause. An error

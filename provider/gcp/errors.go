@@ -166,7 +166,7 @@ func unready(err error) bool {
 func cause(err error) error {
 	if said, ok := errors.AsType[*googleapi.Error](err); ok {
 		if said.Message == "" {
-			return fmt.Errorf("the answer has status %d", said.Code)
+			return fmt.Errorf("the response has status %d", said.Code)
 		}
 		return errors.New(strings.TrimRight(said.Message, "."))
 	}
@@ -191,7 +191,7 @@ func connectError(op string, err error) error {
 	}
 	e.Op = op
 	if _, dialled := errors.AsType[net.Error](err); dialled && e.Reason == provider.ReasonPlatformUnavailable {
-		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.gcp.endpoint, and that Google Cloud can be reached from here; it is tried again"
+		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.gcp.endpoint, and that Google Cloud can be reached from here; it is retried"
 	}
 	if e.Reason == provider.ReasonNotFound {
 		e.Hint = "correct spec.gcp.projectID, or use credentials that may read the project"

@@ -173,5 +173,5 @@ func operationError(op string, o *computepb.Operation) error {
 
 // spent is the error of an attempt whose request ID creates nothing more.
 func spent(op string, err error) error {
-	return provider.Exhausted.New(op, provider.ReasonAttemptSpent, err, "it is tried again as another attempt")
+	return provider.Exhausted.New(op, provider.ReasonAttemptSpent, err, "it is retried as another attempt")
 }

@@ -79,7 +79,7 @@ func (p preflight) permissions(ctx context.Context, _ []provider.MachineSpec) ([
 		if provider.KindOf(mapped) == provider.Unavailable || provider.ReasonOf(mapped) == provider.ReasonCredentialsRefused {
 			return nil, err
 		}
-		f.Message, f.Hint = "the project does not say which permissions are granted", "enable the Cloud Resource Manager API, or compare the role with docs/getting-started/gcp.md"
+		f.Message, f.Hint = "the project does not report which permissions are granted", "enable the Cloud Resource Manager API, or compare the role with docs/getting-started/gcp.md"
 		return []provider.Finding{f}, nil
 	}
 	denied := slices.DeleteFunc(permissions(), func(one string) bool { return slices.Contains(granted, one) || p.conditional(one) })

@@ -19,7 +19,7 @@ import (
 
 const (
 	hintCredentials = "renew the kubeconfig in the Secret of the ProviderConfig"
-	hintUnavailable = "check that Harvester is up and can be reached from here; it is tried again"
+	hintUnavailable = "check that Harvester is up and can be reached from here; it is retried"
 	hintPermission  = "grant it to the user of the kubeconfig"
 	hintImages      = "grant get on virtualmachineimages.harvesterhci.io to the user of the kubeconfig"
 )
@@ -32,7 +32,7 @@ func apiError(op string, err error) error {
 	e := &provider.Error{Kind: provider.Unavailable, Reason: provider.ReasonPlatformUnavailable, Op: op, Err: errtext.Stable(err), Hint: hintUnavailable}
 	switch {
 	case apierrors.IsTooManyRequests(err):
-		e.Reason, e.Hint = provider.ReasonPlatformThrottled, "it is tried again"
+		e.Reason, e.Hint = provider.ReasonPlatformThrottled, "it is retried"
 	case apierrors.IsUnauthorized(err):
 		e.Kind, e.Reason, e.Hint = provider.Unauthorized, provider.ReasonCredentialsRefused, hintCredentials
 	case overQuota(err):
@@ -40,9 +40,9 @@ func apiError(op string, err error) error {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		e.Kind, e.Reason, e.Hint = provider.Invalid, "NamespaceTerminating", "create the namespace again when it is gone, or set another one in spec.harvester.namespace"
 	case apierrors.IsConflict(err):
-		e.Reason, e.Hint = provider.ReasonPlatformConflict, "resolve what it names; it is tried again"
+		e.Reason, e.Hint = provider.ReasonPlatformConflict, "resolve the conflict that the message names; it is retried"
 	case refused(err):
-		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"
+		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonPlatformRefused, "correct the field that the message names"
 	case apierrors.IsForbidden(err):
 		e.Kind, e.Reason, e.Hint = provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission
 	case apierrors.IsNotFound(err):
@@ -75,7 +75,7 @@ func overQuota(err error) bool {
 func connectError(op string, err error) error {
 	mapped := apiError(op, err)
 	if e, ok := errors.AsType[*provider.Error](mapped); ok && e.Reason == provider.ReasonPlatformUnavailable {
-		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check the endpoint in spec.harvester.endpoint or the kubeconfig, and that Harvester is up; it is tried again"
+		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check the endpoint in spec.harvester.endpoint or the kubeconfig, and that Harvester is up; it is retried"
 	}
 	return mapped
 }
@@ -100,7 +100,7 @@ func deleteError(op string, o client.Object, err error) error {
 	if e, ok := errors.AsType[*provider.Error](mapped); ok {
 		e.Err = fmt.Errorf("delete %s: %w", describe(o), errtext.Stable(err))
 		if deletionRefused(err) {
-			e.Kind, e.Reason, e.Hint = provider.InUse, provider.ReasonDeletionRefused, "detach it from what it names, or remove that"
+			e.Kind, e.Reason, e.Hint = provider.InUse, provider.ReasonDeletionRefused, "detach it from the object that the message names, or remove that object"
 		}
 		if _, secret := o.(*corev1.Secret); secret && e.Reason == provider.ReasonPermissionDenied {
 			e.Hint = "grant delete on secrets to the user of the kubeconfig, or delete the Secret by hand"

@@ -73,7 +73,7 @@ func (p preflight) oneImage(ctx context.Context, s provider.MachineSpec) ([]prov
 	}
 	c, err := check.Verdict("storage class "+class+" of image "+i.id(), p.checkClass(ctx, "", class))
 	if c.Verdict == provider.Refused && f.Verdict == provider.Unknown {
-		c.Hint = "the image names another one, which may not be read: " + hintImages
+		c.Hint = "the image names another one, which the credentials cannot read: " + hintImages
 	}
 	return []provider.Finding{f, c}, err
 }

@@ -32,7 +32,7 @@ func report(vm *kubevirtv1.VirtualMachine, ref provider.MachineRef, vmi *kubevir
 	case !vm.DeletionTimestamp.IsZero():
 		m.State = provider.StateDeleting
 	case vm.Status.PrintableStatus == kubevirtv1.VirtualMachineStatusCrashLoopBackOff:
-		m.State, m.Message = provider.StateBroken, "the virtual machine crashes again and again"
+		m.State, m.Message = provider.StateBroken, "the virtual machine keeps crashing"
 	case stopped(vm, vmi) != "":
 		m.State, m.Message = provider.StateStopped, stopped(vm, vmi)
 	case running(vmi) && len(m.Addresses) > 0:
@@ -126,7 +126,7 @@ func unaddressed(vm *kubevirtv1.VirtualMachine, vmi *kubevirtv1.VirtualMachineIn
 // unaddressedHint is what to look at where a guest has no address.
 func unaddressedHint(vm *kubevirtv1.VirtualMachine) string {
 	if t := vm.Spec.Template; t != nil && slices.ContainsFunc(t.Spec.Volumes, hasNetworkData) {
-		return "use an image that reads NoCloud network data, which is that of the platform nocloud for Talos"
+		return "use an image that reads NoCloud network data; for Talos that is the image for the platform nocloud"
 	}
 	return "check DHCP there"
 }

@@ -37,7 +37,7 @@ func checkAddress(net subnet, n provider.Network) error {
 	}
 	switch {
 	case !n.Address.Addr().Is4():
-		return provider.Invalid.New("", provider.ReasonAddressUnsupported, fmt.Errorf("%s is no IPv4 address, and Nutanix assigns no others", n.Address), "use a NetworkPool of IPv4 addresses")
+		return provider.Invalid.New("", provider.ReasonAddressUnsupported, fmt.Errorf("%s is not an IPv4 address, and Nutanix assigns no others", n.Address), "use a NetworkPool of IPv4 addresses")
 	case n.Address.Masked() != is.network.Masked():
 		return invalid("give the NetworkPool the CIDR of the subnet, or name another subnet", "%s is not an address of subnet %s, which is %s", n.Address, net.name, is.network)
 	case n.Address.Addr() == is.gateway:

@@ -26,11 +26,11 @@ const (
 )
 
 // errForeign is the answer of a server that is no Prism Central.
-var errForeign = errors.New("the answer is not in the format of the API v3 of Prism Central")
+var errForeign = errors.New("the response is not in the format of the API v3 of Prism Central")
 
 // errUnread is an answer that says success and no more. What the request has changed is not
 // known: it may have been carried out.
-var errUnread = errors.New("the request was accepted, but the answer cannot be read: what it has changed is not known")
+var errUnread = errors.New("the request was accepted, but the response cannot be read, so it is not known what was changed")
 
 // caller sends requests to one Prism Central, each once.
 type caller struct {
@@ -124,7 +124,7 @@ func (r *refusal) Error() string {
 	if text := texts(r.said); len(text) > 0 {
 		return strings.Join(text, "; ")
 	}
-	return fmt.Sprintf("the answer has status %d", r.status)
+	return fmt.Sprintf("the response has status %d", r.status)
 }
 
 // texts returns the messages that say something.

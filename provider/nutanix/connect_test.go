@@ -71,7 +71,7 @@ func TestConnectionsThatCannotWorkSayWhatToDo(t *testing.T) {
 		"v3 is not served":      {`404 {"state":"ERROR","message_list":[{"message":"The API v3 was removed.","reason":"NOT_FOUND"}]}`, none, provider.Invalid, provider.ReasonEndpointForeign, "does not serve the API v3 of Prism Central"},
 		"another server":        {"200 <html>Welcome</html>", none, provider.Invalid, provider.ReasonEndpointForeign, "does not serve the API v3"},
 		"a redirect":            {"302 elsewhere", none, provider.Invalid, provider.ReasonEndpointForeign, "does not serve the API v3"},
-		"too many requests":     {"429 later", none, provider.Unavailable, provider.ReasonPlatformThrottled, "it is tried again"},
+		"too many requests":     {"429 later", none, provider.Unavailable, provider.ReasonPlatformThrottled, "it is retried"},
 		"no server":             {central, func(c *provider.Config) { c.Spec.Nutanix.Endpoint, c.Spec.Nutanix.Port = "https://127.0.0.1", 1 }, provider.Unavailable, provider.ReasonPlatformUnreachable, "check spec.nutanix.endpoint"},
 		"two ports":             {central, func(c *provider.Config) { c.Spec.Nutanix.Port = 9440 }, provider.Invalid, reasonEndpoint, "remove the port from the endpoint"},
 		"no password":           {central, secret(map[string]string{"username": "u"}), provider.Unauthorized, provider.ReasonCredentialsIncomplete, `no key "password"`},

@@ -69,7 +69,7 @@ func (m machines) busy(ctx context.Context, v vm) (string, error) {
 	if err != nil || t.ended() {
 		return "", ignoreUnseen(err)
 	}
-	return fmt.Sprintf("VM %s is changed by a task (%s), which ends first", v.name, t.operation), nil
+	return fmt.Sprintf("VM %s is being changed by a task (%s); it is deleted after that", v.name, t.operation), nil
 }
 
 // ignoreUnseen drops the errors of what is gone or belongs to another user.

@@ -29,10 +29,10 @@ func baseOf(op string, s v1alpha1.NutanixSpec) (string, error) {
 	}
 	u, err := url.Parse(strings.TrimSpace(s.Endpoint))
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return refuse(fmt.Errorf("spec.nutanix.endpoint %q is no URL of a server", s.Endpoint), "write https://HOST")
+		return refuse(fmt.Errorf("spec.nutanix.endpoint %q is not the URL of a server", s.Endpoint), "write https://HOST")
 	}
 	if u.User != nil {
-		return refuse(fmt.Errorf("spec.nutanix.endpoint has a user in it"), "remove it: credentials belong into the Secret")
+		return refuse(fmt.Errorf("spec.nutanix.endpoint has a user in it"), "remove it: credentials belong in the Secret")
 	}
 	if u.Scheme == "http" {
 		return refuse(fmt.Errorf("spec.nutanix.endpoint %q would send the credentials without encryption", s.Endpoint), "write https://HOST")

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	hintUnavailable = "check that Prism Central can be reached from here; it is tried again"
+	hintUnavailable = "check that Prism Central can be reached from here; it is retried"
 	hintCredentials = "correct the credentials in the Secret of the ProviderConfig"
 	hintPermission  = "grant it to the user of the ProviderConfig, see docs/getting-started/nutanix.md"
-	hintAgain       = "it is tried again"
-	hintCapacity    = "free resources of the cluster or of the project, or ask for less; it is tried again"
-	hintCorrect     = "correct what it names"
+	hintAgain       = "it is retried"
+	hintCapacity    = "free resources of the cluster or of the project, or request less; it is retried"
+	hintCorrect     = "correct the field that the message names"
 	hintEndpoint    = "correct spec.nutanix.endpoint and spec.nutanix.port: what answers there does not serve the API v3 of Prism Central"
 )
 
@@ -104,7 +104,7 @@ func connectError(op string, err error) error {
 	case code == http.StatusNotFound, code == http.StatusGone, code == http.StatusMethodNotAllowed:
 		e.Kind, e.Reason, e.Hint = provider.Invalid, provider.ReasonEndpointForeign, hintEndpoint
 	case code == 0 && e.Reason == provider.ReasonPlatformUnavailable:
-		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.nutanix.endpoint, spec.nutanix.port and the network; it is tried again"
+		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.nutanix.endpoint, spec.nutanix.port and the network; it is retried"
 	}
 	return mapped
 }

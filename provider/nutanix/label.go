@@ -52,7 +52,7 @@ func (p *platform) refuseSpec(op string, s provider.MachineSpec) error {
 	case len(s.Name) > mostName:
 		return refuse("NameInvalid", fmt.Errorf("the name has %d characters, and that of a VM has at most %d", len(s.Name), mostName), "choose another name of the machine or of the cluster")
 	case s.NetworkData != "":
-		return refuse(provider.ReasonFieldUnsupported, errors.New("networkData: the guest customization of Prism Central has no place for it"), "remove it, and let DHCP or the IP pool of the subnet assign addresses")
+		return refuse(provider.ReasonFieldUnsupported, errors.New("networkData: the guest customization of Prism Central does not support it"), "remove it, and let DHCP or the IP pool of the subnet assign addresses")
 	case base64.StdEncoding.EncodedLen(len(s.UserData)) > mostUserData:
 		return refuse(provider.ReasonUserDataTooLong, fmt.Errorf("userData has %d bytes, and Prism Central accepts %d", len(s.UserData), mostUserData/4*3), "make it shorter")
 	case s.CPU%cores != 0:

@@ -54,7 +54,7 @@ func (p preflight) permissions(ctx context.Context, _ []provider.MachineSpec) ([
 		if k := provider.KindOf(apiError("", err)); err != nil && k == provider.Unavailable {
 			return nil, err
 		}
-		f.Message, f.Hint = "the roles of the user may not be read", "compare them with docs/getting-started/nutanix.md"
+		f.Message, f.Hint = "the credentials cannot read the roles of the user", "compare them with docs/getting-started/nutanix.md"
 		return []provider.Finding{f}, nil
 	}
 	missing := slices.DeleteFunc(permissions(), func(one string) bool { return slices.Contains(granted, one) || p.conditional(one) })

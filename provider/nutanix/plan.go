@@ -76,7 +76,7 @@ func (m machines) resolve(ctx context.Context, s provider.MachineSpec, number in
 		return a, err
 	}
 	if need := (picture.sizeBytes + 1<<30 - 1) >> 30; need > int64(s.DiskGB) {
-		return a, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("image %s needs a disk of %d GB, and %d are asked for", picture.name, need, s.DiskGB), "raise diskGB")
+		return a, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("image %s needs a disk of %d GB, and %d are requested", picture.name, need, s.DiskGB), "raise diskGB")
 	}
 	if a.Project, err = m.projectFor(ctx); err != nil {
 		return a, err

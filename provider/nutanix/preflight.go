@@ -31,7 +31,7 @@ func (p preflight) Check(ctx context.Context, specs []provider.MachineSpec) ([]p
 
 // central reports the version of Prism Central. That it answers shows that it serves v3.
 func (p preflight) central(ctx context.Context, _ []provider.MachineSpec) ([]provider.Finding, error) {
-	f := provider.Finding{Check: "Prism Central", Verdict: provider.Unknown, Message: "its version may not be read; it serves the API v3", Hint: hintPermission}
+	f := provider.Finding{Check: "Prism Central", Verdict: provider.Unknown, Message: "the credentials cannot read its version; it serves the API v3", Hint: hintPermission}
 	all, err := p.listClusters(ctx)
 	if err != nil {
 		return nil, err
@@ -154,11 +154,11 @@ func (p preflight) storages(ctx context.Context, specs []provider.MachineSpec) (
 // refusal.
 func room(f provider.Finding, c container, askedGB int64) provider.Finding {
 	if c.freeBytes == nil {
-		f.Verdict, f.Message, f.Hint = provider.Unknown, fmt.Sprintf("%d GiB are asked for; the free space is not shown", askedGB), "compare it with the storage container in Prism Central"
+		f.Verdict, f.Message, f.Hint = provider.Unknown, fmt.Sprintf("%d GiB are requested; the free space is not shown", askedGB), "compare it with the storage container in Prism Central"
 		return f
 	}
 	free := *c.freeBytes >> 30
-	f.Message = fmt.Sprintf("%d GiB are asked for, and %d GiB are free", askedGB, free)
+	f.Message = fmt.Sprintf("%d GiB are requested, and %d GiB are free", askedGB, free)
 	if askedGB > free {
 		f.Verdict, f.Hint = provider.Unknown, "free some, or use another storage container: disks are thin, and fill it later"
 	}

@@ -49,8 +49,8 @@ func TestWhatMachinesNeedIsLookedFor(t *testing.T) {
 	all := checked(t, f.connected(t), wantedSpec())
 	for check, message := range map[string]string{
 		"Prism Central": "version pc.2024.3.0.1 serves the API v3", "permissions": "", "cluster " + clusterID: "butler-ahv, AOS",
-		"subnet " + subnetID: "VLAN", "image " + imageID: "talos-v1.9.2-openstack-amd64", "storage container " + containerID: "20 GiB are asked for, and",
-		"capacity": "2.0 cores and 2.0 GiB are asked for, and", "name mgmt-w-0": "",
+		"subnet " + subnetID: "VLAN", "image " + imageID: "talos-v1.9.2-openstack-amd64", "storage container " + containerID: "20 GiB are requested, and",
+		"capacity": "2.0 cores and 2.0 GiB are requested, and", "name mgmt-w-0": "",
 	} {
 		if got, found := all[check]; !found || got.Verdict != provider.Passed || !strings.Contains(got.Message, message) {
 			t.Errorf("%s: %+v", check, got)

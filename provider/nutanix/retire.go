@@ -121,7 +121,7 @@ func (m machines) retireLabel(ctx context.Context, p pair) error {
 func (m machines) remove(ctx context.Context, key, value string) error {
 	err := m.deleteCategory(ctx, key, value)
 	if kept(err) {
-		return provider.Unavailable.New("", provider.ReasonDeletionRefused, fmt.Errorf("category %s: %w", strings.TrimSuffix(key+"/"+value, "/"), err), "it is tried again; if that does not help, remove the category from what it is assigned to")
+		return provider.Unavailable.New("", provider.ReasonDeletionRefused, fmt.Errorf("category %s: %w", strings.TrimSuffix(key+"/"+value, "/"), err), "it is retried; if that does not help, remove the category from what it is assigned to")
 	}
 	return ignoreGone(err)
 }

@@ -80,7 +80,7 @@ func newClient(op string, c provider.Config) (*client, error) {
 func baseURL(op, endpoint string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(endpoint))
 	if err != nil || u.Hostname() == "" {
-		return "", provider.Invalid.New(op, reasonEndpoint, errors.New("spec.proxmox.endpoint is no URL"), "write it as https://HOST:"+apiPort)
+		return "", provider.Invalid.New(op, reasonEndpoint, errors.New("spec.proxmox.endpoint is not a URL"), "write it as https://HOST:"+apiPort)
 	}
 	if u.Scheme != "https" {
 		return "", provider.Invalid.New(op, reasonEndpoint, fmt.Errorf("spec.proxmox.endpoint begins with %s://, and Proxmox VE accepts credentials over TLS only", u.Scheme), "write it as https://HOST:"+apiPort)
@@ -119,7 +119,7 @@ func tlsOf(op string, c provider.Config) (*tls.Config, error) {
 	}
 	want, err := hex.DecodeString(strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(text), "sha256:"), ":", ""))
 	if err != nil || len(want) != sha256.Size {
-		return nil, provider.Invalid.New(op, provider.ReasonCertificateRefused, errors.New("the fingerprint is no SHA-256 fingerprint"), "correct the key "+v1alpha1.KeyFingerprint+" of the Secret: 32 bytes in hexadecimal")
+		return nil, provider.Invalid.New(op, provider.ReasonCertificateRefused, errors.New("the fingerprint is not a SHA-256 fingerprint"), "correct the key "+v1alpha1.KeyFingerprint+" of the Secret: 32 bytes in hexadecimal")
 	}
 	config.InsecureSkipVerify = true // the certificate itself is compared
 	config.VerifyConnection = func(s tls.ConnectionState) error { return matches(s, want) }

@@ -27,13 +27,13 @@ const (
 	reasonName      = "NameInvalid"
 	reasonNoISO     = "ISOStorageMissing"
 	reasonStorage   = "StorageNotFound"
-	hintAgain       = "it is tried again"
+	hintAgain       = "it is retried"
 	hintCredentials = "renew the token or the password in the Secret of the ProviderConfig"
 	hintPermission  = "grant it, see docs/getting-started/proxmox.md; a token with privilege separation needs it besides its user"
 )
 
 // errForeign is the answer of a server that is no Proxmox VE.
-var errForeign = errors.New("the answer does not come from Proxmox VE")
+var errForeign = errors.New("the response is not from Proxmox VE")
 
 // answerError is an answer that refuses a call.
 type answerError struct {
@@ -44,7 +44,7 @@ type answerError struct {
 // Error returns what Proxmox VE said.
 func (e *answerError) Error() string {
 	if e.text == "" {
-		return fmt.Sprintf("the answer has status %d", e.status)
+		return fmt.Sprintf("the response has status %d", e.status)
 	}
 	return e.text
 }
@@ -126,11 +126,11 @@ var phrases = []phrase{
 	{regexp.MustCompile(`(?i)permission check failed|permission denied`), meaning{provider.Unauthorized, provider.ReasonPermissionDenied, hintPermission}},
 	{regexp.MustCompile(`(?i)no space left|reached threshold|not enough|insufficient|out of space|quota|unable to allocate|cannot allocate memory|exceed`),
 		meaning{provider.Exhausted, provider.ReasonCapacityExhausted, "free memory or space on the node and its storage, or add a node to spec.proxmox.nodes"}},
-	{regexp.MustCompile(`(?i)is locked|can't lock file|got lock|trying to acquire`), meaning{provider.Unavailable, provider.ReasonPlatformConflict, "it is tried again when the lock is gone; remove a stale one with qm unlock"}},
+	{regexp.MustCompile(`(?i)is locked|can't lock file|got lock|trying to acquire`), meaning{provider.Unavailable, provider.ReasonPlatformConflict, "it is retried when the lock is gone; remove a stale one with qm unlock"}},
 	{regexp.MustCompile(`(?i)checksum mismatch|unexpected state change`), meaning{provider.Unavailable, provider.ReasonPlatformConflict, hintAgain}},
 	{unknownNode, meaning{provider.Invalid, provider.ReasonNotFound, "correct spec.proxmox.nodes"}},
-	{regexp.MustCompile(`(?i)no quorum|cluster not ready`), meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "the cluster has no quorum: start its nodes; it is tried again"}},
-	{regexp.MustCompile(`(?i)timeout|timed out|not online|no route to host|too many|connection refused`), meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "check node and storage; it is tried again"}},
+	{regexp.MustCompile(`(?i)no quorum|cluster not ready`), meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "the cluster has no quorum: start its nodes; it is retried"}},
+	{regexp.MustCompile(`(?i)timeout|timed out|not online|no route to host|too many|connection refused`), meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, "check node and storage; it is retried"}},
 	{regexp.MustCompile(`(?i)protection mode`), meaning{provider.InUse, provider.ReasonDeletionRefused, "switch off the protection of the VM"}},
 	{regexp.MustCompile(`(?i)bridge '?[^' ]+'? does not exist|no such bridge`), meaning{provider.Invalid, provider.ReasonNetworkNotFound, "correct spec.proxmox.bridge, or create it on every node"}},
 	{regexp.MustCompile(`(?i)storage '?[^' ]+'? (does not exist|is not available|is disabled|does not support)|no such storage`), meaning{provider.Invalid, reasonStorage, "correct spec.proxmox.storage"}},
@@ -162,11 +162,11 @@ func answered(said *answerError) meaning {
 	case found:
 		return known
 	case missing(said):
-		return meaning{provider.Invalid, provider.ReasonNotFound, "correct what it names"}
+		return meaning{provider.Invalid, provider.ReasonNotFound, "correct the field that the message names"}
 	case said.status == http.StatusNotImplemented, said.status == http.StatusNotFound:
 		return meaning{provider.Invalid, provider.ReasonEndpointForeign, "correct spec.proxmox.endpoint"}
 	case said.status == http.StatusBadRequest:
-		return meaning{provider.Invalid, provider.ReasonPlatformRefused, "correct what it names"}
+		return meaning{provider.Invalid, provider.ReasonPlatformRefused, "correct the field that the message names"}
 	}
 	return meaning{provider.Unavailable, provider.ReasonPlatformUnavailable, hintAgain}
 }
@@ -266,7 +266,7 @@ func connectError(op string, err error) error {
 	}
 	e.Op = op
 	if _, dialled := errors.AsType[net.Error](err); dialled && e.Reason == provider.ReasonPlatformUnavailable {
-		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.proxmox.endpoint and its port ("+apiPort+"), and that it can be reached from here; it is tried again"
+		e.Reason, e.Hint = provider.ReasonPlatformUnreachable, "check spec.proxmox.endpoint and its port ("+apiPort+"), and that it can be reached from here; it is retried"
 	}
 	return mapped
 }

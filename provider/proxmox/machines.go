@@ -109,7 +109,7 @@ func (r resource) named() bool { return r.Name != "" && r.Name != fmt.Sprintf("V
 func (m machines) read(ctx context.Context, c *cluster, r resource, k mark) (*vm, error) {
 	if !c.online(r.Node) {
 		if k.OwnerID == "" {
-			return nil, provider.Unavailable.New("", provider.ReasonPlatformUnavailable, fmt.Errorf("VM %d is on node %s, which is offline", r.VMID, r.Node), "start the node; it is tried again")
+			return nil, provider.Unavailable.New("", provider.ReasonPlatformUnavailable, fmt.Errorf("VM %d is on node %s, which is offline", r.VMID, r.Node), "start the node; it is retried")
 		}
 		return &vm{resource: r, mark: k}, nil
 	}
@@ -187,7 +187,7 @@ func refuseSpec(op string, s provider.MachineSpec) error {
 		return provider.Invalid.New(op, reasonName, fmt.Errorf("%q cannot be the name of a VM: it has lower-case letters, digits and dashes, and at most 63 characters", s.Name), "choose another name of the machine or of the cluster")
 	}
 	if len(s.ExtraDisks) > mostDisks {
-		return provider.Invalid.New(op, provider.ReasonFieldUnsupported, fmt.Errorf("%d disks are asked for beside the first one, and the bus virtio has room for %d", len(s.ExtraDisks), mostDisks), "shorten extraDisks")
+		return provider.Invalid.New(op, provider.ReasonFieldUnsupported, fmt.Errorf("%d disks are requested besides the root disk, and the bus virtio has room for %d", len(s.ExtraDisks), mostDisks), "shorten extraDisks")
 	}
 	_, err := tagsOf(op, s, attempt{})
 	return err

@@ -130,7 +130,7 @@ func (p preflight) granted(ctx context.Context, g grant) (provider.Finding, erro
 	err := p.get(ctx, "/access/permissions", url.Values{"path": {g.path}}, &all)
 	switch {
 	case forbidden(err):
-		f.Verdict, f.Message, f.Hint = provider.Unknown, "the privileges may not be read", "compare the role with docs/getting-started/proxmox.md"
+		f.Verdict, f.Message, f.Hint = provider.Unknown, "the credentials cannot read the privileges", "compare the role with docs/getting-started/proxmox.md"
 		return f, nil
 	case err != nil:
 		return f, err
@@ -154,5 +154,5 @@ func (p preflight) granted(ctx context.Context, g grant) (provider.Finding, erro
 
 // unknownGrant describes what may not be read.
 func unknownGrant(check, privilege, path string) provider.Finding {
-	return provider.Finding{Check: check, Verdict: provider.Unknown, Message: "it may not be read", Hint: fmt.Sprintf("grant %s on %s", privilege, path)}
+	return provider.Finding{Check: check, Verdict: provider.Unknown, Message: "the credentials cannot read it", Hint: fmt.Sprintf("grant %s on %s", privilege, path)}
 }

@@ -39,7 +39,7 @@ func (m machines) places(ctx context.Context, c *cluster, s provider.MachineSpec
 	var refused error
 	for _, node := range m.spec.Nodes {
 		if !c.online(node) {
-			refused = provider.Unavailable.New("", provider.ReasonPlatformUnavailable, fmt.Errorf("node %s is offline", node), "start it, or remove it from spec.proxmox.nodes; it is tried again")
+			refused = provider.Unavailable.New("", provider.ReasonPlatformUnavailable, fmt.Errorf("node %s is offline", node), "start it, or remove it from spec.proxmox.nodes; it is retried")
 			continue
 		}
 		source, err := m.sourceFor(ctx, c, copies, node)

@@ -150,5 +150,5 @@ func (m machines) attempt(ctx context.Context, op string, c *cluster, s provider
 
 // spent is the error of an attempt whose ID creates nothing more.
 func spent(op string, err error) error {
-	return provider.Exhausted.New(op, provider.ReasonAttemptSpent, err, "it is tried again with another VMID")
+	return provider.Exhausted.New(op, provider.ReasonAttemptSpent, err, "it is retried with another VMID")
 }

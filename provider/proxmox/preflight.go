@@ -103,9 +103,9 @@ func (p preflight) oneStorage(m machines, c *cluster, name string, gigabytes int
 			}
 		}
 	}
-	f := provider.Finding{Check: "storage " + name, Verdict: provider.Passed, Message: fmt.Sprintf("%d GB are asked for, and %d are free", gigabytes, free>>30)}
+	f := provider.Finding{Check: "storage " + name, Verdict: provider.Passed, Message: fmt.Sprintf("%d GB are requested, and %d are free", gigabytes, free>>30)}
 	if gigabytes<<30 > free {
-		f.Verdict, f.Hint = provider.Unknown, "free some space, or ask for less: thin storage that is full stops its VMs"
+		f.Verdict, f.Hint = provider.Unknown, "free some space, or request less: thin storage that is full stops its VMs"
 	}
 	return f, nil
 }
@@ -215,7 +215,7 @@ func (p preflight) ids(ctx context.Context, specs []provider.MachineSpec) ([]pro
 	f := provider.Finding{Check: fmt.Sprintf("VMIDs %d to %d", first, first+size-1), Verdict: provider.Passed, Message: fmt.Sprintf("%d are free", size-used)}
 	if size-used < int64(len(specs)) {
 		f.Verdict, f.Hint = provider.Refused, "widen spec.proxmox.vmidRange, or remove VMs"
-		f.Message = fmt.Sprintf("%d machines are asked for, and %d VMIDs are free", len(specs), size-used)
+		f.Message = fmt.Sprintf("%d machines are requested, and %d VMIDs are free", len(specs), size-used)
 	}
 	return []provider.Finding{f}, nil
 }

@@ -76,7 +76,7 @@ func (p *platform) readCopies(ctx context.Context, name string) ([]copyOf, error
 		}
 	}
 	if len(all) == 0 && other {
-		return nil, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("VM %s is no template", name), "convert it with qm template, or name another one")
+		return nil, provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("VM %s is not a template", name), "convert it with qm template, or name another one")
 	}
 	if len(all) == 0 {
 		return nil, provider.Invalid.New("", provider.ReasonImageNotFound, fmt.Errorf("template %s not found", name), hintTemplate)
@@ -167,7 +167,7 @@ func (t template) check(s provider.MachineSpec) error {
 		return provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("template %d on %s has no disk", t.VMID, t.Node), "attach the disk of Talos to it")
 	}
 	if least := root.gigabytes(); s.DiskGB > 0 && least > int64(s.DiskGB) {
-		return provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("template %d on %s has a disk of %d GB, and %d are asked for", t.VMID, t.Node, least, s.DiskGB), "raise diskGB")
+		return provider.Invalid.New("", provider.ReasonImageInvalid, fmt.Errorf("template %d on %s has a disk of %d GB, and %d are requested", t.VMID, t.Node, least, s.DiskGB), "raise diskGB")
 	}
 	return nil
 }

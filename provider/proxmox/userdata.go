@@ -112,7 +112,7 @@ func (m machines) isoStorage(c *cluster, node string) (string, bool) {
 
 // errISO is the refusal of user data without a place for it.
 func errISO(op, node string) error {
-	return provider.Invalid.New(op, reasonNoISO, fmt.Errorf("node %s sees no storage for ISO images, with which user data and network data travel: snippets cannot be uploaded through the API", node),
+	return provider.Invalid.New(op, reasonNoISO, fmt.Errorf("node %s has no storage for ISO images, which carry user data and network data: snippets cannot be uploaded through the API", node),
 		"allow the content iso on a storage of the node and grant Datastore.AllocateTemplate on it, or leave out userData and networkData")
 }
 

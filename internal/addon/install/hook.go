@@ -90,7 +90,7 @@ func (h hookWaiter) await(ctx context.Context, i *resource.Info, timeout time.Du
 func (h hookWaiter) report(ref addon.Ref, s hookState) {
 	how := " has not ended"
 	if s.failing {
-		how = " fails and is tried again"
+		how = " fails and is retried"
 	}
 	message := tidy("hook " + refName(ref) + how + because(s.obstacle))
 	if s.failing {

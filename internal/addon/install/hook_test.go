@@ -58,7 +58,7 @@ func TestHookThatKubernetesTriesAgainReportsWhyAtOnce(t *testing.T) {
 	l.kubelet(crash)
 	l.stock(l.key("tea"), "1.0.0", map[string]string{"templates/hook.yaml": hookFile("brew", "post-install", "", 6)})
 	s := l.awaitPhase(v1alpha1.AddonFailing, l.chart("tea", "1.0.0"))
-	if want := "hook Job " + l.namespace + "/brew fails and is tried again: container main ended with exit code 7: out of tea"; s.Message != want {
+	if want := "hook Job " + l.namespace + "/brew fails and is retried: container main ended with exit code 7: out of tea"; s.Message != want {
 		t.Errorf("the message is %q; want %q", s.Message, want)
 	}
 }

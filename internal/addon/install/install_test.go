@@ -186,7 +186,7 @@ func TestFetchThatFailsReportsWhyAndHeals(t *testing.T) {
 		t.Errorf("the message is %q", s.Message)
 	}
 	failed := l.fetches()
-	l.await("it is tried again by itself", []addon.Addon{a}, func(s []State) bool {
+	l.await("it is retried by itself", []addon.Addon{a}, func(s []State) bool {
 		if s[0].Phase != v1alpha1.AddonFailing {
 			t.Errorf("the cause is gone from sight: %+v", s[0])
 		}

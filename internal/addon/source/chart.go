@@ -36,7 +36,7 @@ func load(a addon.Addon, f file) (*chart.Chart, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s from %s is not a chart: %w", chartOf(a), f.origin, err)
 	case c.Name() != a.Source.Chart || !same(c.Metadata.Version, a.Version):
-		return nil, fmt.Errorf("%s is wanted, and %s has chart %s %s: it is not installed", chartOf(a), f.origin, c.Name(), c.Metadata.Version)
+		return nil, fmt.Errorf("%s is required, but %s has chart %s %s: it is not installed", chartOf(a), f.origin, c.Name(), c.Metadata.Version)
 	}
 	return c, nil
 }

@@ -151,7 +151,7 @@ func (r release) remedy() string {
 func veiled(err error, variables map[string]string) error {
 	for _, value := range variables {
 		if value != "" && strings.Contains(err.Error(), value) {
-			return errors.New("they are no valid objects once the variables are filled in; look for a credential with a quote, a colon or a line break")
+			return errors.New("they are not valid objects once the variables are filled in; look for a credential with a quote, a colon or a line break")
 		}
 	}
 	return err

@@ -189,7 +189,7 @@ func TestComponentsThatCannotBeUsed(t *testing.T) {
 		},
 		"another contract": {
 			given: given, files: releaseFiles{contracts: map[string]string{"infrastructure-nutanix": "v1beta2"}},
-			want: "infrastructure-nutanix v1.5.3 speaks contract v1beta2 of Cluster API, and cluster-api v1.9.4 serves v1beta1: set another version of either in spec.addons.capi",
+			want: "infrastructure-nutanix v1.5.3 uses contract v1beta2 of Cluster API, and cluster-api v1.9.4 serves v1beta1: set another version of either in spec.addons.capi",
 		},
 		"series of the future only": {
 			given: given, files: releaseFiles{series: map[string]string{"infrastructure-nutanix": "1.6"}},
@@ -198,7 +198,7 @@ func TestComponentsThatCannotBeUsed(t *testing.T) {
 		"no metadata": {
 			given: given,
 			spoil: func(w *fixture, a addon.Addon) { w.files[a.Providers[0].Download(metadataFile)] = []byte("<html>") },
-			want:  "it is no metadata of clusterctl",
+			want:  "it is not metadata of clusterctl",
 		},
 		"no such release": {
 			given: given,

@@ -33,7 +33,7 @@ func checkContracts(releases []release) error {
 	served := servedWith(contracts[core])
 	for i, r := range releases {
 		if !slices.Contains(served, contracts[i]) {
-			return fmt.Errorf("%s %s speaks contract %s of Cluster API, and %s %s serves %s: set another version of either in spec.addons.capi",
+			return fmt.Errorf("%s %s uses contract %s of Cluster API, and %s %s serves %s: set another version of either in spec.addons.capi",
 				label(r.Provider), r.Version, contracts[i], label(releases[core].Provider), releases[core].Version, strings.Join(served, " and "))
 		}
 	}
@@ -53,11 +53,11 @@ func servedWith(contract string) []string {
 func (r release) contract() (string, error) {
 	var m clusterctl.Metadata
 	if err := yaml.Unmarshal(r.metadata.data, &m); err != nil || m.APIVersion != clusterctl.GroupVersion.String() {
-		return "", errors.New("it is no metadata of clusterctl")
+		return "", errors.New("it is not metadata of clusterctl")
 	}
 	v, err := semver.NewVersion(r.Version)
 	if err != nil {
-		return "", fmt.Errorf("%q is no version such as v1.2.3", r.Version)
+		return "", fmt.Errorf("%q is not a version such as v1.2.3", r.Version)
 	}
 	series := func(s clusterctl.ReleaseSeries) []int64 { return []int64{int64(s.Major), int64(s.Minor)} }
 	own := []int64{int64(v.Major()), int64(v.Minor())}

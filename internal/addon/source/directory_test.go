@@ -147,11 +147,11 @@ func TestPlacesThatCannotBe(t *testing.T) {
 		"https://user:hunter2@charts.example.com/": "charts cannot come from an address that begins with https://: " + allowed,
 		"s3://bucket": "charts cannot come from an address that begins with s3://: " + allowed,
 		"oci://user:hunter2@registry.example.com": "credentials or a digest in its address",
-		"oci://":                                "is no address of a registry: " + allowed,
-		"oci://registry.example.com/charts:1.0": "is no address of a registry: " + allowed,
-		"oci://registry.example.com/UPPER":      "is no address of a registry: " + allowed,
-		"oci://Bad_Host!/charts":                "is no address of a registry: " + allowed,
-		file:                                    "which is no directory: " + allowed,
+		"oci://":                                "is not the address of a registry: " + allowed,
+		"oci://registry.example.com/charts:1.0": "is not the address of a registry: " + allowed,
+		"oci://registry.example.com/UPPER":      "is not the address of a registry: " + allowed,
+		"oci://Bad_Host!/charts":                "is not the address of a registry: " + allowed,
+		file:                                    "which is not a directory: " + allowed,
 		file + "-missing":                       "which does not exist: " + allowed,
 	} {
 		_, err := New(Options{Charts: charts})

@@ -42,7 +42,7 @@ func mirrorAt(address string, c *client) (place, error) {
 	// A registry alone is no repository yet; the name of a chart makes it one.
 	ref, err := registry.ParseReference(base + "/chart")
 	if err != nil || ref.Reference != "" || !host.MatchString(ref.Registry) {
-		return nil, fmt.Errorf("charts cannot come from %s%s, which is no address of a registry: %s", ociScheme, address, allowed)
+		return nil, fmt.Errorf("charts cannot come from %s%s, which is not the address of a registry: %s", ociScheme, address, allowed)
 	}
 	return mirror{base: base, client: c}, nil
 }
@@ -55,7 +55,7 @@ func directoryAt(path string) (place, error) {
 	case err != nil:
 		return nil, fmt.Errorf("charts cannot come from a directory: %w", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("charts cannot come from %s, which is no directory: %s", path, allowed)
+		return nil, fmt.Errorf("charts cannot come from %s, which is not a directory: %s", path, allowed)
 	}
 	return directory(path), nil
 }

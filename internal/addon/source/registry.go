@@ -32,7 +32,7 @@ func pulledChart(ctx context.Context, c *client, repository string, a addon.Addo
 				return l, nil
 			}
 		}
-		return ocispec.Descriptor{}, errors.New("what it has under this name is no chart")
+		return ocispec.Descriptor{}, errors.New("the artifact under this name is not a chart")
 	}
 	return pulled(ctx, c, repository, a, order{chartOf(a), a.Version, isChart})
 }
@@ -96,7 +96,7 @@ func tagged(ctx context.Context, r *remote.Repository, tag string) ([]ocispec.De
 	}
 	defer body.Close()
 	if desc.MediaType != ocispec.MediaTypeImageManifest {
-		return nil, fmt.Errorf("what it has there is of type %s, not a single artifact", desc.MediaType)
+		return nil, fmt.Errorf("the artifact there is of type %s, not a single artifact", desc.MediaType)
 	}
 	if desc.Size > largestManifest {
 		return nil, tooLarge(largestManifest)

@@ -100,7 +100,7 @@ func TestWhatARegistryLacksOrBreaks(t *testing.T) {
 			func(t *testing.T, w *fixture, _ *addon.Addon) {
 				w.push(t, stewardAt, "0.4.0", layer{"application/vnd.oci.image.layer.v1.tar+gzip", "", "x"})
 			},
-			"cannot be fetched from oci://ghcr.io/butlerdotdev/charts/steward:0.4.0: what it has under this name is no chart; " + redirectHint,
+			"cannot be fetched from oci://ghcr.io/butlerdotdev/charts/steward:0.4.0: the artifact under this name is not a chart; " + redirectHint,
 		},
 		"changed": {
 			func(_ *testing.T, w *fixture, _ *addon.Addon) {
@@ -112,7 +112,7 @@ func TestWhatARegistryLacksOrBreaks(t *testing.T) {
 		},
 		"another chart": {
 			func(t *testing.T, w *fixture, _ *addon.Addon) { w.pushChart(t, stewardAt, "0.4.0", "kamaji", "0.4.0") },
-			"chart steward 0.4.0 is wanted, and oci://ghcr.io/butlerdotdev/charts/steward:0.4.0 has chart kamaji 0.4.0",
+			"chart steward 0.4.0 is required, but oci://ghcr.io/butlerdotdev/charts/steward:0.4.0 has chart kamaji 0.4.0",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -102,7 +102,7 @@ func (s *shelf) of(ctx context.Context, c *client, repository string) (*repo.Ind
 	}
 	index := &repo.IndexFile{}
 	if yaml.Unmarshal(data, index) != nil || index.APIVersion == "" {
-		return nil, errors.New("its index.yaml is no index of charts")
+		return nil, errors.New("its index.yaml is not an index of charts")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -112,7 +112,7 @@ func TestWhatARepositoryLacksOrBreaks(t *testing.T) {
 		},
 		"no index": {
 			func(_ *testing.T, w *fixture, _ *addon.Addon) { w.files[indexAt] = []byte("<html>welcome</html>") },
-			"chart cilium 1.17.0 cannot be fetched from https://helm.cilium.io/: its index.yaml is no index of charts; " + redirectHint,
+			"chart cilium 1.17.0 cannot be fetched from https://helm.cilium.io/: its index.yaml is not an index of charts; " + redirectHint,
 		},
 		"no such version": {
 			func(_ *testing.T, _ *fixture, a *addon.Addon) { a.Version = "1.17.99" },
@@ -136,11 +136,11 @@ func TestWhatARepositoryLacksOrBreaks(t *testing.T) {
 		},
 		"another chart": {
 			func(t *testing.T, w *fixture, _ *addon.Addon) { w.offer(chartArchive(t, "calico", "1.17.0"), "") },
-			"chart cilium 1.17.0 is wanted, and https://helm.cilium.io/cilium-1.17.0.tgz has chart calico 1.17.0: it is not installed",
+			"chart cilium 1.17.0 is required, but https://helm.cilium.io/cilium-1.17.0.tgz has chart calico 1.17.0: it is not installed",
 		},
 		"another version": {
 			func(t *testing.T, w *fixture, _ *addon.Addon) { w.offer(chartArchive(t, "cilium", "1.16.0"), "") },
-			"chart cilium 1.17.0 is wanted, and https://helm.cilium.io/cilium-1.17.0.tgz has chart cilium 1.16.0: it is not installed",
+			"chart cilium 1.17.0 is required, but https://helm.cilium.io/cilium-1.17.0.tgz has chart cilium 1.16.0: it is not installed",
 		},
 		"no chart": {
 			func(_ *testing.T, w *fixture, _ *addon.Addon) { w.offer([]byte("<html>"), "") },

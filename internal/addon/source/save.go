@@ -66,7 +66,7 @@ func (s *Source) saveComponents(ctx context.Context, a addon.Addon, dir string) 
 // write puts a file in its place when it is whole.
 func write(dir, name string, data []byte) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return fmt.Errorf("save %q: its version is no name of a file", name)
+		return fmt.Errorf("save %q: its version cannot be part of a file name", name)
 	}
 	to := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {

@@ -35,7 +35,7 @@ type TakenError struct {
 func (e *TakenError) Error() string {
 	by := e.By.Spec.AllocationRef.Namespace + "/" + e.By.Spec.AllocationRef.Name
 	if e.By.Spec.ReleasedAt != nil {
-		return fmt.Sprintf("%s was released by IPAllocation %s and rests", e.Address, by)
+		return fmt.Sprintf("%s was released by IPAllocation %s and cannot be reused yet", e.Address, by)
 	}
 	return fmt.Sprintf("%s is allocated to IPAllocation %s", e.Address, by)
 }

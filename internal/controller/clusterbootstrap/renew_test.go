@@ -102,7 +102,7 @@ func TestCredentialsOutlastNodesThatIssueNone(t *testing.T) {
 	}
 	*clock = begin.Add(400 * day)
 	c := progressing(s.reconcile("dev"))
-	if c.Reason != "WaitingForKubeconfig" || !strings.Contains(c.Message, "the kubeconfig has run out, and no other is to be had: dev-cp-0 (10.0.0.") {
+	if c.Reason != "WaitingForKubeconfig" || !strings.Contains(c.Message, "the kubeconfig has expired, and no new one could be issued: dev-cp-0 (10.0.0.") {
 		t.Errorf("%+v", c)
 	}
 	if now := s.credential("kubeconfig"); now.ResourceVersion != old.ResourceVersion {

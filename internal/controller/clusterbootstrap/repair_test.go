@@ -62,7 +62,7 @@ func TestANetworkThatCannotWorkIsReportedAndHeals(t *testing.T) {
 				o.Namespace = w.namespace
 				w.must(w.Delete(w.Context(), o))
 			},
-			"NetworkPoolOverlap", "have addresses in common; delete one of both, or limit them by spec.tenantAllocation.ranges",
+			"NetworkPoolOverlap", "have addresses in common; delete one of them, or limit them by spec.tenantAllocation.ranges",
 		},
 		"pool is exhausted": {
 			func(w *fixture) { w.setLast("10.40.0.10"); w.claim("10.40.0.10") },
@@ -71,7 +71,7 @@ func TestANetworkThatCannotWorkIsReportedAndHeals(t *testing.T) {
 		},
 		"gateway of another network": {
 			func(w *fixture) { w.gateway("10.41.0.1") }, func(w *fixture) { w.gateway("10.40.0.1") },
-			"NetworkInvalid", "spec.network.gateway 10.41.0.1 of ProviderConfig " + providerConfig().Name + " is not in the network of NetworkPool lan, 10.40.0.0/24, so that machines would not reach it; correct one of both",
+			"NetworkInvalid", "spec.network.gateway 10.41.0.1 of ProviderConfig " + providerConfig().Name + " is not in the network of NetworkPool lan, 10.40.0.0/24, so that machines would not reach it; correct one of them",
 		},
 		"VIP is the gateway": {
 			func(w *fixture) { w.vip("10.40.0.1") }, func(w *fixture) { w.vip("") },

@@ -192,7 +192,7 @@ func TestAddressOfAnotherHostIsNotUsed(t *testing.T) {
 	if err := w.Update(t.Context(), pool); err != nil {
 		t.Fatal(err)
 	}
-	w.expect("WaitingForAddresses", "IPAllocation dev-cp-0 has addresses that NetworkPool lan does not allow any more; it is created again")
+	w.expect("WaitingForAddresses", "IPAllocation dev-cp-0 has addresses that NetworkPool lan no longer allows; it is created again")
 	w.expect("WaitingForAddresses", "IPAllocation dev-cp-0 has no addresses of NetworkPool lan yet")
 	w.answer("dev-cp-0", "10.40.0.12")
 	w.reconcile("dev")

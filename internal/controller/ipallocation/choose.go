@@ -48,7 +48,7 @@ func (r *Reconciler) choose(ctx context.Context, a *v1alpha1.IPAllocation, pool 
 	if err != nil || ok {
 		return chosen, verdict{}, err
 	}
-	v := pending(reasonExhausted, "NetworkPool %s has no %d contiguous addresses free: %d of %d are free, at most %d in one block; release some, or add a range to it", pool.Name, size, u.Free, u.Total, u.LargestFree)
+	v := pending(reasonExhausted, "NetworkPool %s has no free block of %d contiguous addresses: %d of %d are free, at most %d in one block; release some, or add a range to it", pool.Name, size, u.Free, u.Total, u.LargestFree)
 	v.again = r.unsure()
 	return chosen, v, nil
 }

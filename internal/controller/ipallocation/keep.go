@@ -46,7 +46,7 @@ func (r *Reconciler) hold(ctx context.Context, a *v1alpha1.IPAllocation, has ipa
 		return allocated(a, has), err
 	}
 	r.free.notice(taken.Address, r.now())
-	v := failed(reasonTaken, "%s, and to this one; one of both has to be deleted together with what uses the address", taken)
+	v := failed(reasonTaken, "%s, and to this one; one of them has to be deleted together with what uses the address", taken)
 	v.addresses = &has
 	return v, nil
 }
@@ -66,7 +66,7 @@ func (r *Reconciler) shrink(ctx context.Context, a *v1alpha1.IPAllocation, has i
 	v, err := r.keep(ctx, a, has, has.Size())
 	if v.reason == reasonAllocated {
 		v.reason, v.again = reasonInUse, lookAgain
-		v.message += fmt.Sprintf(", and not fewer: %s %s uses them; set spec.count back", user.Kind, user.Name)
+		v.message += fmt.Sprintf(", and not fewer: %s %s uses them; restore spec.count", user.Kind, user.Name)
 	}
 	return v, err
 }

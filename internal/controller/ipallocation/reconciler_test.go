@@ -147,7 +147,7 @@ func TestAddressesInUseAreNotGivenUpByASmallerCount(t *testing.T) {
 	if a = resize(1); reason(a) != reasonInUse || a.Status.AllocatedCount != 3 || a.Status.Phase != v1alpha1.IPAllocationAllocated || !maps.Equal(all, f.claims()) {
 		t.Errorf("%+v, %v", a.Status, f.claims())
 	}
-	if says := a.Status.Conditions[0].Message; !strings.Contains(says, "ClusterBootstrap user uses them; set spec.count back") {
+	if says := a.Status.Conditions[0].Message; !strings.Contains(says, "ClusterBootstrap user uses them; restore spec.count") {
 		t.Error(says)
 	}
 	if again, err := r.pass(t.Context(), f.read("a")); err != nil || again.RequeueAfter != lookAgain {

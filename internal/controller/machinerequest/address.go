@@ -26,7 +26,7 @@ func addressed(m provider.Machine, n *v1alpha1.MachineNetwork) provider.Machine 
 	at := slices.Index(m.Addresses, want.Addr())
 	if at < 0 {
 		m.State, m.Message = provider.StatePending, fmt.Sprintf("Virtual machine has the address %s, and %s was allocated for it: "+
-			"use an image that takes its address from the platform, for Talos the one that the guide of the provider names", m.Addresses[0], want.Addr())
+			"use an image that takes its address from the platform; for Talos the guide of the provider names it", m.Addresses[0], want.Addr())
 		m.Addresses = nil
 		return m
 	}

@@ -38,7 +38,7 @@ func decide(pool *v1alpha1.NetworkPool, f facts) verdict {
 	}
 	if other := overlapping(pool, p, f); other != nil {
 		v.reason = reasonOverlap
-		v.message = fmt.Sprintf("the addresses of NetworkPool %s/%s, %s, are partly the same; delete one of both, or limit them by spec.tenantAllocation.ranges", other.Namespace, other.Name, other.Spec.CIDR)
+		v.message = fmt.Sprintf("the addresses of NetworkPool %s/%s, %s, overlap with these; delete one of the pools, or limit them by spec.tenantAllocation.ranges", other.Namespace, other.Name, other.Spec.CIDR)
 		return v
 	}
 	if outside := outside(p, f.allocated()); len(outside) > 0 {

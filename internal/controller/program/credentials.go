@@ -72,7 +72,7 @@ func (c *Credentials) addNamespaces(text string) error {
 	c.Limited = true
 	for name := range strings.SplitSeq(text, ",") {
 		if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
-			return fmt.Errorf("%q is no namespace: %s", name, strings.Join(wrong, "; "))
+			return fmt.Errorf("%q is not a namespace: %s", name, strings.Join(wrong, "; "))
 		}
 		if !slices.Contains(c.Namespaces, name) {
 			c.Namespaces = append(c.Namespaces, name)

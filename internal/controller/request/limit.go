@@ -33,7 +33,7 @@ func (p *Pass[O, P, S]) admit(ctx context.Context, config *v1alpha1.ProviderConf
 		return false, false, &provider.Error{
 			Kind: provider.Exhausted, Reason: provider.ReasonQuotaExceeded, Op: "create " + p.Claim.What,
 			Err:  fmt.Errorf("limits.maxNodesPerTeam of ProviderConfig %s is %d, and %s has %d, with workers of tenant clusters", p.Request.ProviderConfig(), *most, p.team(p.Request), is),
-			Hint: "delete a request, have fewer workers, or raise the limit",
+			Hint: "delete a request, reduce the number of workers, or raise the limit",
 		}
 	}
 	return p.take(ctx, record)

@@ -73,7 +73,7 @@ func (c *session) settle(s *Sessions, a *attempt, p *provider.Platform, err erro
 	a.platform, a.err = p, err
 	if c.attempt != a {
 		release(p)
-		a.platform, a.err = nil, errors.New("the credentials were replaced meanwhile")
+		a.platform, a.err = nil, errors.New("the credentials have been replaced in the meantime")
 		return
 	}
 	c.close()
@@ -111,6 +111,6 @@ func (a *attempt) await(ctx context.Context, config *v1alpha1.ProviderConfig) (*
 	}
 	return nil, &provider.Error{
 		Kind: provider.Unavailable, Reason: reasonConnecting, Op: fmt.Sprintf("connect to the platform of ProviderConfig %q", config.Name),
-		Err: errors.New("it has not answered so far"), Hint: "check that it is up and can be reached from here; it is tried again",
+		Err: errors.New("it has not answered so far"), Hint: "check that it is up and can be reached from here; it is retried",
 	}
 }

@@ -102,7 +102,7 @@ func (s *session) values(key string) (map[string]any, error) {
 	}
 	var out map[string]any
 	if err := json.Unmarshal(chart.Values.Raw, &out); err != nil {
-		return nil, fmt.Errorf("spec.addons: the values of %s are no object", key)
+		return nil, fmt.Errorf("spec.addons: the values of %s are not an object", key)
 	}
 	return out, nil
 }

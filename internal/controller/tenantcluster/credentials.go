@@ -50,7 +50,7 @@ func (s *session) credentials(ctx context.Context) (map[string][]byte, *step.Obs
 	case apierrors.IsNotFound(err):
 		return nil, polled("CredentialsMissing", "Secret %s with the credentials of ProviderConfig %s does not exist; create it", key, s.provider.Name), nil
 	case apierrors.IsForbidden(err):
-		return nil, polled("CredentialsUnreadable", "Secret %s with the credentials of ProviderConfig %s may not be read; add %s to credentialsSecrets of chart butler-controller", key, s.provider.Name, key), nil
+		return nil, polled("CredentialsUnreadable", "Secret %s with the credentials of ProviderConfig %s cannot be read by this controller; add %s to credentialsSecrets of chart butler-controller", key, s.provider.Name, key), nil
 	case err != nil:
 		return nil, nil, err
 	}

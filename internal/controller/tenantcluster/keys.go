@@ -140,7 +140,7 @@ func talosconfigFits(talosconfig, ca []byte, nodes []string, now time.Time) bool
 func signedBy(certificate *x509.Certificate, ca []byte) error {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(ca) {
-		return errors.New("the authority is no certificate")
+		return errors.New("the authority is not a certificate")
 	}
 	if _, err := certificate.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}); err != nil {
 		return fmt.Errorf("it is of another authority: %w", err)

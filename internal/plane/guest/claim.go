@@ -35,7 +35,7 @@ func refuseControllers(ctx context.Context, config *rest.Config) error {
 	}
 	for _, d := range all.Items {
 		if d.Spec.Replicas == nil || *d.Spec.Replicas > 0 {
-			return failure.Usagef("the plane %s runs controllers of its own, Deployment %s/%s, which would act on the cluster as well; apply the manifest there with kubectl, or use another plane", config.Host, d.Namespace, d.Name)
+			return failure.Usagef("the plane %s runs controllers of its own, Deployment %s/%s, which would also act on the cluster; apply the manifest there with kubectl, or use another plane", config.Host, d.Namespace, d.Name)
 		}
 	}
 	return nil
