@@ -18,7 +18,7 @@ type AddonsSpec struct {
 	// +kubebuilder:default={}
 	// +optional
 	LoadBalancer LoadBalancerAddonSpec `json:"loadBalancer,omitempty"`
-	// ControlPlaneHA keeps the control plane's address alive, on-prem only.
+	// ControlPlaneHA announces the virtual IP of the control plane, on-prem only.
 	// +kubebuilder:default={}
 	// +optional
 	ControlPlaneHA ControlPlaneHAAddonSpec `json:"controlPlaneHA,omitempty"`
@@ -102,13 +102,13 @@ type LoadBalancerAddonSpec struct {
 	// +kubebuilder:validation:MaxLength=128
 	// +optional
 	Version string `json:"version,omitempty"`
-	// AddressPool is deprecated; network.loadBalancerPool wins.
+	// AddressPool is deprecated; network.loadBalancerPool takes precedence.
 	// +kubebuilder:validation:MaxLength=128
 	// +optional
 	AddressPool string `json:"addressPool,omitempty"`
 }
 
-// ControlPlaneHAAddonSpec chooses what keeps the control plane's address alive.
+// ControlPlaneHAAddonSpec chooses what announces the virtual IP of the control plane.
 type ControlPlaneHAAddonSpec struct {
 	// Enabled installs it.
 	// +kubebuilder:default=true

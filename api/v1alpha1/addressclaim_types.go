@@ -26,7 +26,7 @@ type AddressUser struct {
 	Name string `json:"name"`
 }
 
-// AddressClaimSpec says which IPAllocation has an address.
+// AddressClaimSpec describes which IPAllocation has an address.
 // +kubebuilder:validation:XValidation:rule="has(self.usedBy) == has(oldSelf.usedBy) && (!has(self.usedBy) || self.usedBy == oldSelf.usedBy)",message="usedBy is immutable"
 type AddressClaimSpec struct {
 	// Address that is claimed; the name of the object follows from it.
@@ -47,8 +47,8 @@ type AddressClaimSpec struct {
 	// ReleasedAt is when the address was released; it rests from then on.
 	// +optional
 	ReleasedAt *metav1.Time `json:"releasedAt,omitempty"`
-	// ReuseAfter is how long the address rests once its pool is gone: what the pool said when
-	// the address was released. As long as the pool exists, its own reuseAfter counts.
+	// ReuseAfter is how long the address rests once its pool is gone: the reuseAfter of
+	// the pool when the address was released. While the pool exists, its own reuseAfter applies.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
@@ -58,7 +58,7 @@ type AddressClaimSpec struct {
 }
 
 // AddressClaim is an address that is allocated or rests. Its name is the address and it has no
-// namespace, so the API server has at most one of each address: it decides who has it.
+// namespace, so that the API server holds at most one claim for each address.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=ac,scope=Cluster
 // +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.spec.address`

@@ -12,7 +12,7 @@ import (
 // ButlerConfigName is the name of the one ButlerConfig of a management cluster.
 const ButlerConfigName = "butler"
 
-// DefaultTenantsNamespace is that of tenant clusters without a Team, unless the ButlerConfig
+// DefaultTenantsNamespace is the namespace of tenant clusters without a Team, unless the ButlerConfig
 // names another.
 const DefaultTenantsNamespace = "butler-tenants"
 
@@ -61,20 +61,20 @@ type ButlerConfigSpec struct {
 	// ControlPlaneExposure is inherited by all tenant clusters.
 	// +optional
 	ControlPlaneExposure *ControlPlaneExposureSpec `json:"controlPlaneExposure,omitempty"`
-	// DefaultProviderConfigRef is the default of tenant clusters.
+	// DefaultProviderConfigRef names the ProviderConfig of tenant clusters that name none.
 	// +optional
 	DefaultProviderConfigRef *LocalReference `json:"defaultProviderConfigRef,omitempty"`
-	// MultiTenancy says whether tenant clusters belong to Teams.
+	// MultiTenancy selects whether tenant clusters belong to Teams.
 	// +kubebuilder:default={mode: Disabled}
 	// +optional
 	MultiTenancy *MultiTenancySpec `json:"multiTenancy,omitempty"`
-	// DefaultNamespace is that of tenant clusters without a Team.
+	// DefaultNamespace is the namespace of tenant clusters without a Team.
 	// +kubebuilder:default=butler-tenants
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	// +optional
 	DefaultNamespace string `json:"defaultNamespace,omitempty"`
-	// DefaultTeamLimits apply to Teams where their own limits say nothing.
+	// DefaultTeamLimits apply to Teams for every limit that they do not set.
 	// +optional
 	DefaultTeamLimits *DefaultTeamLimits `json:"defaultTeamLimits,omitempty"`
 	// DefaultAddonVersions apply to tenant clusters that name none.

@@ -17,8 +17,8 @@ const (
 
 // NodePool is a set of equal machines.
 type NodePool struct {
-	// Replicas is the number of machines; 1 on a single node. That of the workers of a cluster
-	// with topology ha can be changed while the cluster is Ready.
+	// Replicas is the number of machines; 1 on a single node. The number of workers can be
+	// changed while a cluster with topology ha is Ready.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
 	Replicas int32 `json:"replicas"`
@@ -68,7 +68,7 @@ type ClusterSpec struct {
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
 }
 
-// StatusCredentials says whether a status may hold credentials.
+// StatusCredentials selects where the credentials of a new cluster are written.
 // +kubebuilder:validation:Enum=Inline;SecretOnly
 type StatusCredentials string
 
@@ -106,8 +106,8 @@ type ClusterBootstrapSpec struct {
 	Network NetworkSpec `json:"network"`
 	// Talos is the operating system of the nodes.
 	Talos TalosSpec `json:"talos"`
-	// Registries are those container registries that nodes need credentials or an authority
-	// for. A node gets them with its configuration; a later change reaches new nodes only.
+	// Registries are the container registries for which nodes need credentials or a certificate
+	// authority. A node gets them with its configuration; a later change applies to new nodes only.
 	// +listType=map
 	// +listMapKey=host
 	// +kubebuilder:validation:MaxItems=16
@@ -123,8 +123,8 @@ type ClusterBootstrapSpec struct {
 	// Paused stops the controller from changing anything.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
-	// StatusCredentials says whether the status holds kubeconfig and talosconfig,
-	// besides their Secrets. The condition CredentialsAvailable names the Secrets.
+	// StatusCredentials is Inline if the status holds kubeconfig and talosconfig too, besides
+	// their Secrets. The condition CredentialsAvailable names the Secrets.
 	// +kubebuilder:default=SecretOnly
 	// +optional
 	StatusCredentials StatusCredentials `json:"statusCredentials,omitempty"`
@@ -166,8 +166,8 @@ const (
 	ConditionProgressing = "Progressing"
 	ConditionFailed      = "Failed"
 	ConditionAddonsReady = "AddonsReady"
-	// ConditionPivoted says whether the cluster manages itself. If it does not yet, the
-	// message has the error of the last attempt to pivot.
+	// ConditionPivoted is true when the cluster manages itself. Until then, the message
+	// has the error of the last attempt to pivot.
 	ConditionPivoted = "Pivoted"
 	// ConditionCredentialsAvailable names the Secrets that hold the credentials of
 	// the new cluster.
@@ -197,8 +197,8 @@ type BootstrapMachineStatus struct {
 	Ready bool `json:"ready,omitempty"`
 }
 
-// BootstrapAllocation is what a cluster has of a NetworkPool: the address of a machine, the
-// VIP, or the range of its load balancers.
+// BootstrapAllocation is a block of addresses of a NetworkPool: the address of a machine, the
+// VIP, or the range of the cluster's load balancers.
 type BootstrapAllocation struct {
 	// Name of the IPAllocation; that of a machine has the name of its MachineRequest.
 	Name string `json:"name"`
@@ -281,7 +281,7 @@ type ClusterBootstrapStatus struct {
 	// +optional
 	Machines []BootstrapMachineStatus `json:"machines,omitempty"`
 	// Allocations are the addresses that come from NetworkPools, where the network of the
-	// ProviderConfig is of mode ipam. They do not change; that of a worker goes with it.
+	// ProviderConfig is of mode ipam. They do not change; the allocation of a worker is removed with the worker.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=22

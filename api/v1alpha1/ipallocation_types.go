@@ -27,7 +27,7 @@ const (
 	IPAllocationFailed    IPAllocationPhase = "Failed"
 )
 
-// PinnedRange is a range of addresses that an allocation gets, or none.
+// PinnedRange is the range of addresses that an allocation must get; it gets no others.
 type PinnedRange struct {
 	// StartAddress is the first address.
 	// +kubebuilder:validation:MaxLength=45
@@ -51,7 +51,7 @@ type NamespacedReference struct {
 	Namespace string `json:"namespace"`
 }
 
-// IPAllocationSpec are the requested addresses.
+// IPAllocationSpec describes the requested addresses.
 // +kubebuilder:validation:XValidation:rule="[has(self.machineRequestRef), has(self.tenantClusterRef), has(self.clusterBootstrapRef)].filter(x, x).size() == 1",message="exactly one of machineRequestRef, tenantClusterRef and clusterBootstrapRef is required"
 // +kubebuilder:validation:XValidation:rule="self.poolRef == oldSelf.poolRef",message="poolRef is immutable: addresses come from one pool; create another IPAllocation"
 // +kubebuilder:validation:XValidation:rule="has(self.machineRequestRef) == has(oldSelf.machineRequestRef) && (!has(self.machineRequestRef) || self.machineRequestRef == oldSelf.machineRequestRef) && has(self.tenantClusterRef) == has(oldSelf.tenantClusterRef) && (!has(self.tenantClusterRef) || self.tenantClusterRef == oldSelf.tenantClusterRef) && has(self.clusterBootstrapRef) == has(oldSelf.clusterBootstrapRef) && (!has(self.clusterBootstrapRef) || self.clusterBootstrapRef == oldSelf.clusterBootstrapRef)",message="machineRequestRef, tenantClusterRef and clusterBootstrapRef are immutable: addresses are released when what they are for is gone"
@@ -64,14 +64,14 @@ type IPAllocationSpec struct {
 	PoolRef LocalReference `json:"poolRef"`
 	// Type is what the addresses are for.
 	Type IPAllocationType `json:"type"`
-	// Count is the number of contiguous addresses. With a pinned range it is the size of that
-	// range, or left out.
+	// Count is the number of contiguous addresses. With a pinned range it must be left out, or
+	// be the size of that range.
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4096
 	// +optional
 	Count int32 `json:"count,omitempty"`
-	// PinnedRange are the addresses, if they may not be others.
+	// PinnedRange are the addresses to allocate; no others are allocated.
 	// +optional
 	PinnedRange *PinnedRange `json:"pinnedRange,omitempty"`
 	// MachineRequestRef is the machine that the address is for.
@@ -96,7 +96,7 @@ type IPAllocationStatus struct {
 	// EndAddress is the last address.
 	// +optional
 	EndAddress string `json:"endAddress,omitempty"`
-	// Addresses are all of them.
+	// Addresses lists all addresses of the allocation.
 	// +optional
 	Addresses []string `json:"addresses,omitempty"`
 	// AllocatedCount is the number of addresses.
@@ -105,13 +105,13 @@ type IPAllocationStatus struct {
 	// CIDR of the network that the addresses are in.
 	// +optional
 	CIDR string `json:"cidr,omitempty"`
-	// AllocatedBy is the controller that has allocated them.
+	// AllocatedBy is the controller that has allocated the addresses.
 	// +optional
 	AllocatedBy string `json:"allocatedBy,omitempty"`
-	// AllocatedAt is when they were allocated.
+	// AllocatedAt is when the addresses were allocated.
 	// +optional
 	AllocatedAt *metav1.Time `json:"allocatedAt,omitempty"`
-	// ReleasedAt is when they were released.
+	// ReleasedAt is when the addresses were released.
 	// +optional
 	ReleasedAt *metav1.Time `json:"releasedAt,omitempty"`
 	// Conditions of the allocation.

@@ -18,7 +18,7 @@ const (
 	LoadBalancerDeleting LoadBalancerPhase = "Deleting"
 )
 
-// LoadBalancerScheme is from where a load balancer can be reached.
+// LoadBalancerScheme selects from where a load balancer can be reached.
 // +kubebuilder:validation:Enum=internet-facing;internal
 type LoadBalancerScheme string
 
@@ -56,8 +56,8 @@ type LoadBalancerTarget struct {
 // +kubebuilder:validation:XValidation:rule="self.scheme == oldSelf.scheme",message="scheme is immutable: another one has another endpoint"
 // +kubebuilder:validation:XValidation:rule="!has(self.additionalPorts) || !(self.port in self.additionalPorts)",message="additionalPorts must not repeat port"
 type LoadBalancerRequestSpec struct {
-	// ClusterName is the cluster that the load balancer serves. It is for people, who see it as a
-	// column: nothing else depends on it, and whose the load balancer is follows from its owner.
+	// ClusterName is the cluster that the load balancer serves. It is only shown, as a column:
+	// the owner id determines which cluster the load balancer belongs to.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
@@ -83,7 +83,7 @@ type LoadBalancerRequestSpec struct {
 	// +listType=set
 	// +optional
 	AdditionalPorts []int32 `json:"additionalPorts,omitempty"`
-	// Scheme is from where the load balancer can be reached.
+	// Scheme selects from where the load balancer can be reached.
 	// +kubebuilder:default=internet-facing
 	// +optional
 	Scheme LoadBalancerScheme `json:"scheme,omitempty"`

@@ -41,7 +41,7 @@ type DiskSpec struct {
 	StorageClass string `json:"storageClass,omitempty"`
 }
 
-// MachineNetwork is the address that a machine has from its first boot, and what belongs to it.
+// MachineNetwork is the address that a machine has from its first boot, with gateway and DNS.
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || !isIP(self.gateway) || !isCIDR(self.address) || (cidr(self.address).containsIP(self.gateway) && !self.address.startsWith(self.gateway + '/'))",message="gateway must be another address of the network of address"
 type MachineNetwork struct {
 	// Address is the machine's, with the prefix length of its network, such as 10.40.0.11/24.
@@ -53,7 +53,7 @@ type MachineNetwork struct {
 	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="gateway must be an IP address"
 	// +optional
 	Gateway string `json:"gateway,omitempty"`
-	// DNSServers that the machine asks.
+	// DNSServers of the machine.
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=45
 	// +kubebuilder:validation:items:XValidation:rule="isIP(self)",message="dnsServers must be IP addresses"
@@ -103,9 +103,9 @@ type MachineRequestSpec struct {
 	// +kubebuilder:validation:MaxLength=65536
 	// +optional
 	NetworkData string `json:"networkData,omitempty"`
-	// Network is the address of the machine, which it has from its first boot. Left out,
-	// the machine gets its address by DHCP or from the platform. A driver that cannot
-	// give it to the machine refuses it.
+	// Network is the address of the machine, which it has from its first boot. If it is left
+	// out, the machine gets its address by DHCP or from the platform. A driver refuses it on a
+	// platform that cannot set the address of a machine.
 	// +optional
 	Network *MachineNetwork `json:"network,omitempty"`
 	// Labels are applied to the machine on the platform.

@@ -27,14 +27,14 @@ type NodeAccess string
 const (
 	// NodeAccessLoadBalancer goes through the load balancer of the control planes.
 	NodeAccessLoadBalancer NodeAccess = "LoadBalancer"
-	// NodeAccessDirect goes to the private addresses, which have to be routed to.
+	// NodeAccessDirect goes to the private addresses, to which there must be a route.
 	NodeAccessDirect NodeAccess = "Direct"
 )
 
 // ControlPlaneLoadBalancerSpec is the load balancer that a cloud has in front of the
 // control planes.
 type ControlPlaneLoadBalancerSpec struct {
-	// Scheme is from where the load balancer can be reached.
+	// Scheme selects from where the load balancer can be reached.
 	// +kubebuilder:default=internet-facing
 	// +optional
 	Scheme LoadBalancerScheme `json:"scheme,omitempty"`
@@ -83,7 +83,7 @@ type NetworkSpec struct {
 	// +optional
 	LoadBalancer *ControlPlaneLoadBalancerSpec `json:"loadBalancer,omitempty"`
 	// NodeAccess is how nodes are reached, in a cloud, by a controller that does not run
-	// on the cluster; default is LoadBalancer. Direct is for networks that are routed to.
+	// on the cluster; default is LoadBalancer. Direct requires a route to the network of the nodes.
 	// +optional
 	NodeAccess NodeAccess `json:"nodeAccess,omitempty"`
 }

@@ -48,10 +48,10 @@ type NetworkPoolSpec struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
 	Reserved []ReservedRange `json:"reserved,omitempty"`
-	// TenantAllocation is what addresses are allocated from; left out it is the whole network.
+	// TenantAllocation is the part that addresses are allocated from; default is the whole network.
 	// +optional
 	TenantAllocation *TenantAllocation `json:"tenantAllocation,omitempty"`
-	// ReuseAfter is how long a released address rests before it is allocated again.
+	// ReuseAfter is how long a released address rests, that is, is not allocated again.
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -61,8 +61,8 @@ type NetworkPoolSpec struct {
 	ReuseAfter *metav1.Duration `json:"reuseAfter,omitempty"`
 }
 
-// NetworkPoolStatus is the observed state of a NetworkPool. Counts that a field cannot hold
-// are its largest number.
+// NetworkPoolStatus is the observed state of a NetworkPool. A count that is too large for its
+// field is shown as the largest number of the field.
 type NetworkPoolStatus struct {
 	// TotalIPs is the number of addresses that can be allocated.
 	// +optional
@@ -76,8 +76,8 @@ type NetworkPoolStatus struct {
 	// RestingIPs is the number of those that were released and are not allocated again yet.
 	// +optional
 	RestingIPs int32 `json:"restingIPs,omitempty"`
-	// ReservedIPs is the number of addresses that are never allocated, outside of what
-	// addresses are allocated from not counted.
+	// ReservedIPs is the number of reserved addresses within the part that addresses are
+	// allocated from.
 	// +optional
 	ReservedIPs int32 `json:"reservedIPs,omitempty"`
 	// AllocationCount is the number of IPAllocations.

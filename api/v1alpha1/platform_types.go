@@ -39,7 +39,7 @@ type HarvesterSpec struct {
 	// +optional
 	ClusterAPIProvider HarvesterClusterAPIProvider `json:"clusterAPIProvider,omitempty"`
 	// SSHKeyPair is the namespace/name of a KeyPair on Harvester. The provider harvester of
-	// Cluster API needs one to create machines; workers have no SSH all the same.
+	// Cluster API needs one to create machines; it has no effect on workers: Talos has no SSH.
 	// +kubebuilder:validation:MaxLength=317
 	// +kubebuilder:validation:Pattern=`^([^/\s]+/[^/\s]+)?$`
 	// +optional
@@ -79,7 +79,7 @@ type NutanixSpec struct {
 	// +kubebuilder:validation:Pattern=`^https?://`
 	// +kubebuilder:validation:MaxLength=2048
 	Endpoint string `json:"endpoint"`
-	// Port of Prism Central. One in the endpoint must be the same.
+	// Port of Prism Central. If the endpoint has a port too, both must be the same.
 	// +kubebuilder:default=9440
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -107,8 +107,8 @@ type NutanixSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	ImageUUID string `json:"imageUUID,omitempty"`
-	// ImageName is the name of the image, instead of its UUID. Without both, an image is
-	// looked for whose name has the version of Talos.
+	// ImageName is the name of the image, instead of its UUID. Without both, the driver looks
+	// for an image whose name contains the version of Talos.
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	ImageName string `json:"imageName,omitempty"`

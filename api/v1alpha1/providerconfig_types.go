@@ -25,7 +25,7 @@ func (p ProviderType) OnPrem() bool {
 	return p == ProviderHarvester || p == ProviderNutanix || p == ProviderProxmox
 }
 
-// ScopeType says who may use a ProviderConfig.
+// ScopeType selects who may use a ProviderConfig.
 // +kubebuilder:validation:Enum=platform;team
 type ScopeType string
 
@@ -35,7 +35,7 @@ const (
 	ScopeTeam     ScopeType = "team"
 )
 
-// ProviderScope says who may use a ProviderConfig.
+// ProviderScope defines who may use a ProviderConfig.
 // +kubebuilder:validation:XValidation:rule="self.type != 'team' || has(self.teamRef)",message="teamRef is required for scope team"
 // +kubebuilder:validation:XValidation:rule="self.type == 'team' || !has(self.teamRef)",message="teamRef is for scope team only"
 type ProviderScope struct {
@@ -48,8 +48,8 @@ type ProviderScope struct {
 	TeamRef *LocalReference `json:"teamRef,omitempty"`
 }
 
-// NetworkMode says who hands out addresses: NetworkPools, or the platform and the network
-// themselves, on-prem by DHCP.
+// NetworkMode selects where addresses come from: from NetworkPools, or from the platform,
+// on-prem by DHCP.
 // +kubebuilder:validation:Enum=ipam;cloud
 type NetworkMode string
 
@@ -71,7 +71,7 @@ type NetworkPoolReference struct {
 	Priority int32 `json:"priority,omitempty"`
 }
 
-// AllocationMode says how a tenant cluster gets the addresses of its load balancers.
+// AllocationMode selects when a tenant cluster gets the addresses of its load balancers.
 // +kubebuilder:validation:Enum=static;elastic
 type AllocationMode string
 
@@ -83,7 +83,7 @@ const (
 	AllocationElastic AllocationMode = "elastic"
 )
 
-// ProviderLoadBalancerSpec is about the addresses of load balancers.
+// ProviderLoadBalancerSpec configures the addresses of load balancers.
 type ProviderLoadBalancerSpec struct {
 	// AllocationMode of tenant clusters is static or elastic. Management clusters are static.
 	// +kubebuilder:default=static
@@ -150,7 +150,7 @@ type ProviderNetworkSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
 	TimeServers []string `json:"timeServers,omitempty"`
-	// LoadBalancer is about the addresses of load balancers, for mode ipam.
+	// LoadBalancer configures the addresses of load balancers, for mode ipam.
 	// +optional
 	LoadBalancer *ProviderLoadBalancerSpec `json:"loadBalancer,omitempty"`
 	// QuotaPerTenant limits the addresses of one tenant cluster, for mode ipam.
@@ -178,7 +178,7 @@ type ProviderConfigSpec struct {
 	// provider uses the ambient ones.
 	// +optional
 	CredentialsRef *SecretReference `json:"credentialsRef,omitempty"`
-	// Scope says who may use this ProviderConfig.
+	// Scope defines who may use this ProviderConfig.
 	// +kubebuilder:default={type: platform}
 	// +optional
 	Scope *ProviderScope `json:"scope,omitempty"`
@@ -319,11 +319,11 @@ type ProviderConfigStatus struct {
 	// one that answers.
 	// +optional
 	Platform string `json:"platform,omitempty"`
-	// CredentialsTemporary is true for credentials that end by themselves, such as a
-	// session token. Replace them in the Secret before.
+	// CredentialsTemporary is true for credentials that expire, such as a session
+	// token. Replace them in the Secret before they expire.
 	// +optional
 	CredentialsTemporary bool `json:"credentialsTemporary,omitempty"`
-	// CredentialsExpire is when temporary credentials end, if that is known.
+	// CredentialsExpire is when temporary credentials expire, if that is known.
 	// +optional
 	CredentialsExpire *metav1.Time `json:"credentialsExpire,omitempty"`
 	// ProviderVersion is the platform's version.

@@ -3,7 +3,7 @@
 
 package v1alpha1
 
-// PatchTarget says which machines a patch is for.
+// PatchTarget selects the machines that a patch applies to.
 // +kubebuilder:validation:Enum=all;control-plane;worker
 type PatchTarget string
 
@@ -27,7 +27,7 @@ type TalosConfigPatch struct {
 	// Value is parsed as YAML.
 	// +optional
 	Value *string `json:"value,omitempty"`
-	// Target says which machines the patch is for.
+	// Target selects the machines that the patch applies to.
 	// +kubebuilder:default=all
 	// +optional
 	Target PatchTarget `json:"target,omitempty"`
@@ -35,7 +35,7 @@ type TalosConfigPatch struct {
 
 // TalosStrategicPatch is merged into the machine configuration.
 type TalosStrategicPatch struct {
-	// Target says which machines the patch is for.
+	// Target selects the machines that the patch applies to.
 	// +kubebuilder:default=all
 	// +optional
 	Target PatchTarget `json:"target,omitempty"`

@@ -99,9 +99,9 @@ type TeamAccess struct {
 	Groups []TeamGroup `json:"groups,omitempty"`
 }
 
-// TeamResourceLimits limit what a Team may have. What is left out is that of the ButlerConfig,
-// or not limited. A limit of 0 allows none. Lowered limits do not stop what runs: they refuse
-// growth, never deletion.
+// TeamResourceLimits limit what a Team may have. A limit that is not set comes from the
+// ButlerConfig; if that has none either, there is no limit. A limit of 0 allows none. A lowered
+// limit does not affect clusters that run: it refuses growth, never deletion.
 type TeamResourceLimits struct {
 	// MaxClusters is the number of tenant clusters.
 	// +kubebuilder:validation:Minimum=0
@@ -155,7 +155,7 @@ type TeamResourceLimits struct {
 	DeniedAddons []string `json:"deniedAddons,omitempty"`
 }
 
-// Unserved is a block of a manifest that is refused.
+// Unserved is a block that is not supported: an object that has it is refused.
 // +kubebuilder:pruning:PreserveUnknownFields
 type Unserved struct{}
 
@@ -191,7 +191,7 @@ type TeamSpec struct {
 	Environments []Unserved `json:"environments,omitempty"`
 }
 
-// TeamResourceUsage is what the clusters of a Team have, or are being given.
+// TeamResourceUsage is what the clusters of a Team use, including what is being created.
 type TeamResourceUsage struct {
 	// Clusters counts the tenant clusters.
 	Clusters int32 `json:"clusters"`
@@ -257,7 +257,7 @@ type TeamStatus struct {
 	// QuotaStatus compares the usage with the limits.
 	// +optional
 	QuotaStatus QuotaStatus `json:"quotaStatus,omitempty"`
-	// QuotaMessage says which limit is nearly or completely used.
+	// QuotaMessage names the limit that is nearly or completely used.
 	// +optional
 	QuotaMessage string `json:"quotaMessage,omitempty"`
 	// ResourceUsage is what the clusters have.

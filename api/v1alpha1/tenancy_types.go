@@ -5,7 +5,7 @@ package v1alpha1
 
 import "k8s.io/apimachinery/pkg/api/resource"
 
-// TenancyMode says whether tenant clusters belong to Teams.
+// TenancyMode selects whether tenant clusters belong to Teams.
 // +kubebuilder:validation:Enum=Enforced;Optional;Disabled
 type TenancyMode string
 
@@ -19,7 +19,7 @@ const (
 	TenancyDisabled TenancyMode = "Disabled"
 )
 
-// MultiTenancySpec says whether tenant clusters belong to Teams.
+// MultiTenancySpec selects whether tenant clusters belong to Teams.
 type MultiTenancySpec struct {
 	// Mode is Enforced, Optional or Disabled.
 	// +kubebuilder:default=Disabled
@@ -27,7 +27,7 @@ type MultiTenancySpec struct {
 	Mode TenancyMode `json:"mode,omitempty"`
 }
 
-// DefaultTeamLimits apply to a Team where its own limits say nothing.
+// DefaultTeamLimits apply to a Team for every limit that the Team does not set.
 type DefaultTeamLimits struct {
 	// MaxClusters of a team.
 	// +kubebuilder:validation:Minimum=0

@@ -96,7 +96,7 @@ type TenantGitOpsSpec struct {
 }
 
 // TenantAddonsSpec are the addons of a tenant cluster. The container network and cert-manager
-// are always installed unless they are disabled; the others if their block is there.
+// are installed unless they are disabled; the others are installed if their block is set.
 type TenantAddonsSpec struct {
 	// CNI is the container network.
 	// +kubebuilder:default={}

@@ -19,7 +19,7 @@ const (
 	TenantReady        TenantClusterPhase = "Ready"
 	TenantUpdating     TenantClusterPhase = "Updating"
 	TenantDeleting     TenantClusterPhase = "Deleting"
-	// TenantFailed needs a change of the spec, or an operator. What passes by itself is a
+	// TenantFailed needs a change of the spec, or an operator. What recovers without one is a
 	// condition, never this phase.
 	TenantFailed TenantClusterPhase = "Failed"
 )
@@ -76,7 +76,7 @@ type TenantControlPlaneSpec struct {
 	DataStoreRef *LocalReference `json:"dataStoreRef,omitempty"`
 	// ServiceType of the control plane's Service; empty means that the exposure of the
 	// ButlerConfig applies. LoadBalancer exposes this control plane by an address of its own,
-	// whatever the ButlerConfig says.
+	// regardless of the ButlerConfig.
 	// +kubebuilder:validation:Enum=LoadBalancer;NodePort;ClusterIP
 	// +kubebuilder:validation:XValidation:rule="self != 'NodePort'",message="serviceType NodePort is not served: its endpoint would be the address of one node; use LoadBalancer, or leave it out"
 	// +optional
@@ -127,9 +127,9 @@ type TenantNetworkingSpec struct {
 	LBPoolSize int32 `json:"lbPoolSize,omitempty"`
 }
 
-// ManagementPolicySpec says how the cluster is managed.
+// ManagementPolicySpec selects how the cluster is managed.
 type ManagementPolicySpec struct {
-	// Mode is Active: Butler changes the cluster to what the spec says.
+	// Mode is Active: Butler reconciles the cluster with its spec.
 	// +kubebuilder:default=Active
 	// +kubebuilder:validation:Enum=Active;Observe;GitOps
 	// +kubebuilder:validation:XValidation:rule="self == 'Active'",message="managementPolicy.mode must be Active: Observe and GitOps are not served"
@@ -176,7 +176,7 @@ type TenantClusterSpec struct {
 	// +kubebuilder:default={podCIDR: "10.244.0.0/16", serviceCIDR: "10.96.0.0/12"}
 	// +optional
 	Networking TenantNetworkingSpec `json:"networking,omitempty"`
-	// ManagementPolicy says how the cluster is managed.
+	// ManagementPolicy selects how the cluster is managed.
 	// +optional
 	ManagementPolicy *ManagementPolicySpec `json:"managementPolicy,omitempty"`
 	// Addons of the cluster.
@@ -186,7 +186,7 @@ type TenantClusterSpec struct {
 	// InfrastructureOverride replaces fields of the ProviderConfig for this cluster.
 	// +optional
 	InfrastructureOverride *InfrastructureOverrideSpec `json:"infrastructureOverride,omitempty"`
-	// Workspaces are not served.
+	// Workspaces are not supported; the block is accepted only while it is disabled.
 	// +optional
 	Workspaces *TenantWorkspacesSpec `json:"workspaces,omitempty"`
 }
@@ -231,7 +231,7 @@ type TenantAddonStatus struct {
 	ManagedBy string `json:"managedBy,omitempty"`
 }
 
-// TenantObservedState is what the cluster is, whatever its spec asks for.
+// TenantObservedState is the actual state of the cluster, regardless of its spec.
 type TenantObservedState struct {
 	// KubernetesVersion that the control plane serves.
 	// +optional
@@ -246,7 +246,7 @@ type TenantObservedState struct {
 	Addons []TenantAddonStatus `json:"addons,omitempty"`
 }
 
-// TenantAddresses is a block of addresses that a cluster has of a NetworkPool.
+// TenantAddresses is a block of addresses of a NetworkPool that a cluster has.
 type TenantAddresses struct {
 	// Name of the IPAllocation, in the namespace of the ProviderConfig.
 	Name string `json:"name"`
@@ -293,7 +293,7 @@ type TenantClusterStatus struct {
 	// WorkerNodesDesired is the number of workers that the cluster should have.
 	// +optional
 	WorkerNodesDesired int32 `json:"workerNodesDesired,omitempty"`
-	// ObservedState is what the cluster is.
+	// ObservedState is the actual state of the cluster.
 	// +optional
 	ObservedState *TenantObservedState `json:"observedState,omitempty"`
 	// Allocations are the addresses that the cluster has of NetworkPools. They are not released

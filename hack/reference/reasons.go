@@ -16,7 +16,7 @@ import (
 const reasonsIntro = `# Reasons
 
 Every reason of a condition or an event, with its cause and its remedy. Conditions, events,
-` + "`status.failureReason`" + ` and the output of ` + "`butleradm`" + ` use the same words. The message beside a reason
+` + "`status.failureReason`" + ` and the output of ` + "`butleradm`" + ` use the same words. The message next to a reason
 names the object and what was said about it.
 
 An empty remedy means that nothing has to be done: it passes by itself, or it is no problem. An event about

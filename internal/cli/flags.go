@@ -36,7 +36,7 @@ type bootstrapFlags struct {
 	charts      string
 	// plan is the file with a plan that was reviewed.
 	plan string
-	// acceptExpiring lets the cluster take over credentials that end by themselves.
+	// acceptExpiring lets the cluster take over credentials that expire.
 	acceptExpiring bool
 	simulator      simulatorFlags
 	// simulatorFlag is the name of a given flag of the simulator; empty without one.
@@ -93,8 +93,8 @@ func (a App) bootstrapProviderCommand(p provider.Provider) *cobra.Command {
 		Long: `Create the management cluster that the ClusterBootstrap and the ProviderConfig
 in FILE describe. All errors in FILE are reported at once. Then a preflight
 checks that the platform can take the machines, and the plan is shown, as by
-butleradm plan. Only after a confirmation are machines created. With --plan the
-command refuses if the plan is no longer the one that was saved.
+butleradm plan. Machines are created only after a confirmation. With --plan the
+command refuses to continue if the plan differs from the saved one.
 
 After an interruption the same command continues. Once the cluster is Ready, it
 reports that and changes nothing.
@@ -104,9 +104,9 @@ credentials. Without it the credentials come from the Secret in FILE or from the
 file of --credentials. Ambient credentials are used only for a cluster without
 its own controllers, because they are never copied to a cluster.
 
-The objects of a new cluster are on an embedded plane. --plane selects a KIND
-cluster instead, which needs Docker or Podman, or a cluster of yours. Later
-commands find the plane by themselves.
+The objects of a new cluster are stored on an embedded plane. --plane selects
+another one: a new KIND cluster, which needs Docker or Podman, or a cluster that
+you already have. Later commands find the plane by its record.
 
 Addons come from their own repositories, or from the source of --charts;
 butleradm addons lists them. A rehearsal uses stand-ins: small charts with the

@@ -30,8 +30,8 @@ func (a App) imagesPushCommand() *cobra.Command {
 		Short: "Push images of an OCI layout to a registry",
 		Long: `Push the images of an OCI layout, which images build writes and a release has,
 to REGISTRY/PATH/NAME:VERSION, with their bills of materials. Every byte is
-compared with its digest first. What the registry has already is not sent, so
-that the same command continues after an interruption.
+compared with its digest first. What the registry already has is not sent again,
+so that the same command continues after an interruption.
 
 Credentials are those of --username and --password-stdin, else those of
 docker login.`,

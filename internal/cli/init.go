@@ -36,8 +36,8 @@ func (a App) initCommand() *cobra.Command {
 your site: butleradm explain describes each field.
 
 On a terminal and with --to, the command asks for these values one by one. Enter
-keeps the value of the example. With --credentials it asks the platform what it
-has, and offers that.`,
+keeps the value of the example. With --credentials it offers what the platform
+has, such as images and networks.`,
 		Example: "  butleradm init " + a.exampleProvider() + " > cluster.yaml\n  butleradm init " + a.exampleProvider() + " --to cluster.yaml --credentials FILE",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -57,7 +57,7 @@ has, and offers that.`,
 	c.Flags().StringVar(&f.name, "name", "", "`NAME` of the cluster (default: that of the example)")
 	c.Flags().StringVar(&f.topology, "topology", string(v1alpha1.TopologyHA), "ha or single-node")
 	c.Flags().StringVar(&f.to, "to", "", "`FILE` to write; it must not exist")
-	c.Flags().StringVar(&f.credentials, "credentials", "", "`PATH` of the platform's credentials, to ask it what it has")
+	c.Flags().StringVar(&f.credentials, "credentials", "", "`PATH` of the platform's credentials, to offer what the platform has")
 	return c
 }
 

@@ -19,14 +19,14 @@ func (a App) planCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan -c FILE [--rehearse]",
 		Short: "Show what bootstrap would create or change",
-		Long: `Show what bootstrap would do with FILE, and do none of it.
+		Long: `Show what bootstrap would do with FILE, without doing it.
 
 For a new cluster: the machines with their types, disks and addresses, the load
 balancer, the images, the addons with their versions and checksums, all checks
 of the platform and of this machine, how long earlier runs took, and the cost.
 For a cluster that exists: what FILE changes in place, what is refused, and why.
 
-With --rehearse a simulated platform answers, which ends with the command.
+With --rehearse a simulated platform answers, which stops with the command.
 
 --out saves the plan: bootstrap --plan then refuses to do anything else. Exit
 code 3 means that a check is refused, 2 that FILE or a change is.`,

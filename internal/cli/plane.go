@@ -36,7 +36,7 @@ directory restores all objects.`,
 		},
 	}
 	c.Flags().StringVar(&dir, "state-dir", "", "`DIR` of the plane's state")
-	c.Flags().IntVar(&port, "port", 0, "port of the API server (default: the last one, else any that is free)")
+	c.Flags().IntVar(&port, "port", 0, "port of the API server (default: the one used last, else any free port)")
 	return c
 }
 

@@ -66,7 +66,7 @@ func (a App) providerValidateCommand() *cobra.Command {
 		Short: "Check the ProviderConfig of a manifest",
 		Long: `Check the ProviderConfig in FILE: whether the platform accepts the credentials,
 and has the image, the networks and the other objects that it names. Machines
-are not looked at; butleradm plan does that. Nothing is created. Exit code 3
+are not checked; butleradm plan does that. Nothing is created. Exit code 3
 means that a check is refused.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

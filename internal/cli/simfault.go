@@ -35,7 +35,7 @@ A plan is a list of faults in YAML, for example
     # After two minutes, and until --clear, nothing answers.
     - {kind: hang, after: 2m}
 
-The kinds are ` + foldKinds() + `.
+` + foldList("The kinds are", fault.Kinds()) + `.
 docs/reference/faults.md describes them.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (file == "") != lift {
@@ -89,22 +89,4 @@ func simulatedPlatform(c workspace.Choice, args []string) (name, dir string, err
 	c.Rehearse = true
 	w, err := c.Find(args[0])
 	return w.Name, w.SimDir(), err
-}
-
-// foldKinds lists the kinds of faults in lines of help text.
-func foldKinds() string {
-	var text string
-	width := len("The kinds are ")
-	for i, k := range fault.Kinds() {
-		word := string(k)
-		switch {
-		case i == 0:
-		case width+len(word)+3 > 80:
-			text, width = text+",\n", 0
-		default:
-			text, width = text+", ", width+2
-		}
-		text, width = text+word, width+len(word)
-	}
-	return text
 }

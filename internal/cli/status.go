@@ -38,8 +38,8 @@ func (a App) statusCommand() *cobra.Command {
 		Long: `Show the state of a cluster, or of all clusters of $BUTLER_HOME: its phase and
 how long each phase took, machines, addons, addresses, the plane in charge, when
 credentials end, and orphans. It also works while no bootstrap runs. While one
-runs, it shows how long earlier runs on this machine still took from there: runs
-on the same provider with the same topology, if any are recorded.
+runs, it shows how much longer earlier runs on this machine took from the same
+phase on: runs on the same provider with the same topology, if any are recorded.
 
 --watch shows it again whenever it changes, until Ctrl-C.`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -216,7 +216,7 @@ func providerConfigOf(ctx context.Context, c client.Reader, cb *v1alpha1.Cluster
 	return config, client.IgnoreNotFound(c.Get(ctx, cb.ProviderConfig(), config))
 }
 
-// expiryOf warns of credentials that end by themselves.
+// expiryOf warns of credentials that expire.
 func expiryOf(config *v1alpha1.ProviderConfig) []string {
 	end := "are temporary"
 	switch s := config.Status; {

@@ -134,8 +134,7 @@ func (a App) tenantCreateCommand() *cobra.Command {
 		Use: "create CLUSTER -f FILE", Short: "Create a tenant cluster, and wait until it is Ready",
 		Long: `Create the TenantCluster in FILE on the management cluster, and wait until its
 control plane, its workers and its addons are ready. After an interruption the
-same command continues. A TenantCluster that exists is changed to what FILE
-says.`,
+same command continues. A TenantCluster that exists is updated to FILE.`,
 		Example: "  butleradm tenant create prod -f tenant.yaml",
 		Args:    tenantArguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -240,8 +239,8 @@ func (a App) tenantKubeconfigCommand() *cobra.Command {
 	cmd := a.tenantCredentialCommand("kubeconfig", "Print the kubeconfig of a tenant cluster",
 		`Print the kubeconfig of a tenant cluster's administrator. The control plane
 provider renews it; a copy is not renewed. With exposure by Ingress or Gateway
-it has a hostname, which this machine has to resolve. That of a rehearsed
-cluster uses the proxy of the simulated network.`,
+it contains a hostname, which this machine must be able to resolve. The one of a
+rehearsed cluster uses the proxy of the simulated network.`,
 		func(ctx context.Context, w workspace.Workspace, c client.Client, tc *v1alpha1.TenantCluster) ([]byte, error) {
 			return a.tenantKubeconfig(ctx, w, c, tc, byAddress)
 		})
@@ -335,8 +334,8 @@ func (a App) tenantUpgradeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "upgrade CLUSTER TENANT --kubernetes-version VERSION", Short: "Upgrade the Kubernetes of a tenant cluster",
 		Long: `Upgrade the Kubernetes of a tenant cluster: its control plane first, then its
-workers, which are replaced one after another. A minor version cannot be left
-out, and there is no way back.`,
+workers, which are replaced one after another. A minor version cannot be
+skipped, and a downgrade is not possible.`,
 		Args: tenantArguments(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if version == "" {

@@ -29,10 +29,11 @@ from the symptom to the root cause: the cluster, its phase, the machine or the
 addon, and what the platform, Talos, the kubelet or a pod says. Then it names
 the change or the command that fixes it. Nothing is changed.
 
-Without CLUSTER it is the only one of $BUTLER_HOME. KIND is ` + strings.Join(diagnosis.Kinds(), ",\n") + `.
+Without CLUSTER the only cluster of $BUTLER_HOME is used.
+` + foldList("KIND is", diagnosis.Kinds()) + `.
 
 The command also works while no bootstrap runs, and on a cluster that manages
-itself. It ends with 0 whenever it has an answer.`,
+itself. The exit code is 0 whenever it has an answer.`,
 		Example: `  butleradm why
   butleradm why prod
   butleradm why prod machinerequest/prod-cp-0
