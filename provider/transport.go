@@ -118,7 +118,7 @@ func (w wrapped) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// WrappedRoundTripper lets the connections beneath be found and closed.
+// WrappedRoundTripper returns the transport beneath, so that its connections can be closed.
 func (w wrapped) WrappedRoundTripper() http.RoundTripper { return w.RoundTripper }
 
 // CloseIdleConnections closes the connections beneath that are not in use.

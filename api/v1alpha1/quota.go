@@ -13,7 +13,7 @@ func (m *MachineRequest) CountsFor(config types.NamespacedName, team string) boo
 		m.ProviderConfig() == config && m.Labels[LabelTeam] == team
 }
 
-// NodesFor is how many workers of a tenant cluster count against the limits of a ProviderConfig
+// NodesFor returns how many workers of a tenant cluster count against the limits of a ProviderConfig
 // for a team, the empty one for clusters without a team.
 func (tc *TenantCluster) NodesFor(config types.NamespacedName, team string) int32 {
 	of := ""

@@ -13,7 +13,7 @@ import (
 // latest selects the image of the chart.
 const latest = "latest"
 
-// ConsoleURL is where the console of a cluster answers, or empty: without an
+// ConsoleURL returns the URL of a cluster's console, or the empty string: without an
 // ingress it is reached by its Service alone.
 func ConsoleURL(spec v1alpha1.ClusterBootstrapSpec) string {
 	c := cluster{ClusterBootstrapSpec: spec}

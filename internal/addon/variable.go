@@ -18,7 +18,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// Variables are what a provider's components are completed with, from the
+// Variables returns the values of the variables in a provider's components, from the
 // platform's ProviderConfig and from the Secret with the credentials. A key of
 // the Secret that is named like a variable is that variable, whatever else is
 // known: a platform that is not the cluster's own has no ProviderConfig, and

@@ -120,7 +120,7 @@ func awaitAddons(_ context.Context, s *Session) (*Obstacle, error) {
 	return &Obstacle{Reason: "WaitingForAddons", Message: "it is being looked whether the addons are still ready"}, nil
 }
 
-// AddonObstacle is what addons wait for: those that fail are reported before those
+// AddonObstacle returns what addons wait for: those that fail are reported before those
 // that take their time, and those that wait for others last.
 func AddonObstacle(addons []v1alpha1.BootstrapAddonStatus) *Obstacle {
 	var waiting []string

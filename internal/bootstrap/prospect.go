@@ -34,7 +34,7 @@ func (p Pools) Prospect(cb *v1alpha1.ClusterBootstrap) ([]v1alpha1.BootstrapAllo
 	return out, nil
 }
 
-// MachineNetwork is what a machine is requested with that has an address of a NetworkPool;
+// MachineNetwork returns the network of a machine that has an address of a NetworkPool;
 // nil for one that has none.
 func MachineNetwork(s v1alpha1.ClusterBootstrapStatus, machine string, network *v1alpha1.ProviderNetworkSpec) *v1alpha1.MachineNetwork {
 	a, ok := allocationOf(s, machine)

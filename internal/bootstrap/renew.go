@@ -47,7 +47,7 @@ func renewCredentials(ctx context.Context, s *Session) (*Obstacle, error) {
 	return nil, nil
 }
 
-// Credential is what SecretTalosconfig or SecretKubeconfig holds. If that is about to
+// Credential returns the content of SecretTalosconfig or SecretKubeconfig. If that is about to
 // run out, or with renew in any case, another takes its place first: a talosconfig is
 // made of the cluster's keys, and a kubeconfig fetched from any control plane. As long
 // as the old one holds, it is no error if there is no other.

@@ -37,7 +37,7 @@ type Step struct {
 	Run func(context.Context, *Session) (*Obstacle, error)
 }
 
-// Steps is the way, from the top. Until kube-vip runs, its address does
+// Steps returns the steps of a bootstrap in their order. Until kube-vip runs, its address does
 // not answer, and neither do machines that join through it: no step before
 // awaitEndpoint waits for a worker, or for a second member of etcd. Nodes become
 // Ready with the pod network, which is an addon: addons are started before. In a cloud
@@ -157,7 +157,7 @@ type Progress struct {
 	Obstacle *Obstacle // nil: nothing blocks it
 }
 
-// Walk takes the steps until one is not finished. An error is a Failure, or
+// Walk runs the steps until one is not finished. An error is a Failure, or
 // something that passes by itself.
 func (s *Session) Walk(ctx context.Context, steps []Step) (Progress, error) {
 	defer s.disconnect()

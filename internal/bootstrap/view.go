@@ -49,7 +49,7 @@ func (s *Session) Logs(ctx context.Context, views []NodeView) (out []NodeLog) {
 	return out
 }
 
-// ViewNodes asks the Talos API of all machines that have an address, and changes nothing.
+// ViewNodes queries the Talos API of all machines that have an address, and changes nothing.
 // Requests are those of the machines, by name.
 func (s *Session) ViewNodes(ctx context.Context, config *v1alpha1.ProviderConfig, requests map[string]*v1alpha1.MachineRequest) ([]NodeView, error) {
 	s.provider = config

@@ -76,7 +76,7 @@ func (f Field) Summary() string {
 	return text
 }
 
-// Type is that of the value, with the values that a list or a map has.
+// Type returns the type of the value, with the values that a list or a map has.
 func (f Field) Type() string { return typeOf(f.schema) }
 
 func typeOf(s *apiextensionsv1.JSONSchemaProps) string {
@@ -101,7 +101,7 @@ func (f Field) Default() string {
 	return strings.Trim(string(f.schema.Default.Raw), `"`)
 }
 
-// Rules are what a value has to keep, beside its type.
+// Rules returns the constraints of a value besides its type.
 func (f Field) Rules() (out []string) {
 	s := f.schema
 	if len(s.Enum) > 0 {

@@ -66,7 +66,7 @@ func serversOf(n *v1alpha1.ProviderNetworkSpec, pool string, in netip.Prefix) (o
 	return out
 }
 
-// SpaceOf is what is free in a pool, as far as the claims say.
+// SpaceOf returns the free space of a pool, according to its claims.
 func SpaceOf(p Pool, claims []v1alpha1.AddressClaim) (*Space, error) {
 	s, err := NewSpace(p)
 	if err != nil {
@@ -83,7 +83,7 @@ func SpaceOf(p Pool, claims []v1alpha1.AddressClaim) (*Space, error) {
 // defaultReuse is how long an address rests where no pool says so.
 const defaultReuse = 10 * time.Minute
 
-// ReuseAfter is how long a released address of a pool rests.
+// ReuseAfter returns how long a released address of a pool rests.
 func ReuseAfter(pool *v1alpha1.NetworkPool) time.Duration {
 	if pool.Spec.ReuseAfter == nil {
 		return defaultReuse

@@ -113,7 +113,7 @@ func (s *Space) Hold(r Range) {
 	}
 }
 
-// Release makes a range free again, as far as the pool allows its allocation.
+// Release frees a range, as far as the pool allows its allocation.
 func (s *Space) Release(r Range) error {
 	if err := within(Of(s.pool.Prefix), r, s.pool.Prefix); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (h Holder) String() string {
 // that inherited its file are gone.
 type Lock struct{ file *os.File }
 
-// Acquire takes the lock of a directory; name describes the holder. Children of a
+// Acquire acquires the lock of a directory; name describes the holder. Children of a
 // holder that was killed keep it for the moment that they need to end; those
 // are waited for.
 func Acquire(ctx context.Context, dir, name string) (*Lock, error) {
@@ -82,7 +82,7 @@ func Held(dir string) (Holder, bool) {
 // File returns the file that a child inherits to keep the lock held.
 func (l *Lock) File() *os.File { return l.file }
 
-// Release gives the lock free, once no child holds it any more.
+// Release releases the lock, once no child holds it any more.
 func (l *Lock) Release() error { return l.file.Close() }
 
 func path(dir string) string { return filepath.Join(dir, "lock") }

@@ -112,7 +112,7 @@ func (m *Manifest) CredentialsKey() (types.NamespacedName, bool) {
 	return m.Provider.CredentialsSecret(), m.Provider.Spec.CredentialsRef != nil
 }
 
-// ReferToCredentials makes the ProviderConfig refer to a Secret of its own, unless it
+// ReferToCredentials sets the reference of the ProviderConfig to a Secret of its own, unless it
 // names one: credentials of the environment are not to be used.
 func (m *Manifest) ReferToCredentials() {
 	if m.Provider.Spec.CredentialsRef == nil {

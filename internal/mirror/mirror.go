@@ -55,7 +55,7 @@ func (m *Mirror) Run(ctx context.Context) { m.run.RunWithContext(ctx) }
 // Complete reports whether everything was there once.
 func (m *Mirror) Complete() bool { return m.run.HasSynced() }
 
-// Store has the objects. It must not be written to.
+// Store returns the objects. It must not be written to.
 func (m *Mirror) Store() cache.Indexer { return m.store }
 
 // take applies changes of one object.

@@ -78,7 +78,7 @@ func refusals(m *manifest.Manifest, object client.Object, err error) (out []mani
 	return out
 }
 
-// Apply brings the objects of a manifest to the plane, and returns the
+// Apply applies the objects of a manifest to the plane, and returns the
 // generation of the cluster that is wanted now.
 func (o *Operation) Apply(ctx context.Context, m *manifest.Manifest, secret *corev1.Secret) (generation int64, err error) {
 	objects := append(poolsOf(m), m.Provider, m.Cluster)

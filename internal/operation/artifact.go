@@ -32,7 +32,7 @@ func AddonsOf(m *manifest.Manifest) ([]addon.Addon, error) {
 	})
 }
 
-// Artifacts are what will be fetched for addons, wherever from. What this
+// Artifacts returns what will be fetched for addons, from any source. What this
 // program carries or makes itself is none of it.
 func Artifacts(addons []addon.Addon) (out []registry.Artifact) {
 	for _, a := range addons {

@@ -13,7 +13,7 @@ import (
 	"github.com/butlerdotdev/butler/provider"
 )
 
-// Offers asks a platform what fields of a ProviderConfig may refer to, by the paths of the
+// Offers queries a platform for what fields of a ProviderConfig may refer to, by the paths of the
 // fields. A platform that does not say so offers nothing.
 func Offers(ctx context.Context, p provider.Provider, config *v1alpha1.ProviderConfig, secret *corev1.Secret) (map[string][]provider.Offer, error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)

@@ -110,7 +110,7 @@ func (o *Operation) connect(ctx context.Context) error {
 	return nil
 }
 
-// Transport is how this process connects to the platform.
+// Transport returns the transport of connections to the platform.
 func (o *Operation) Transport() provider.Transport {
 	t := provider.Transport{DialContext: o.Dial(), Agent: agent}
 	if o.Rehearsal {

@@ -54,7 +54,7 @@ func (o *Operation) Watch(key types.NamespacedName, list client.ObjectList, see 
 	}
 }
 
-// Wait lets some time pass.
+// Wait waits for some time.
 func (o *Operation) Wait(d time.Duration) error {
 	select {
 	case <-o.ctx.Done():

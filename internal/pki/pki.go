@@ -41,7 +41,7 @@ type Request struct {
 	Lifetime      time.Duration // zero: a year
 }
 
-// NewCA makes a self-signed authority.
+// NewCA creates a self-signed authority.
 func NewCA(commonName string) (CA, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -85,7 +85,7 @@ func (ca CA) Issue(r Request) (Pair, error) {
 	return encode(der, key)
 }
 
-// NewSigningKey makes a key that signs service account tokens, in PEM.
+// NewSigningKey creates a key that signs service account tokens, in PEM.
 func NewSigningKey() ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

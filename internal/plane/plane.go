@@ -220,16 +220,16 @@ func (p *Plane) awaitAnswer(ctx context.Context, api *child, path string) error 
 	}
 }
 
-// Config is that of the plane's administrator.
+// Config returns the configuration of the plane's administrator.
 func (p *Plane) Config() *rest.Config { return rest.CopyConfig(p.config) }
 
-// Address is where the API server listens.
+// Address returns the address that the API server listens on.
 func (p *Plane) Address() string { return p.listener.Addr().String() }
 
 // KubeconfigPath is the file with the administrator's kubeconfig.
 func (p *Plane) KubeconfigPath() string { return kubeconfigPath(p.options.Dir) }
 
-// Issue makes a client of another user.
+// Issue creates credentials for another user.
 func (p *Plane) Issue(r pki.Request) (*rest.Config, error) {
 	r.Client = true
 	pair, err := p.pki.CA.Issue(r)
@@ -243,7 +243,7 @@ func (p *Plane) Issue(r pki.Request) (*rest.Config, error) {
 // ended; Err then returns which and why.
 func (p *Plane) Done() <-chan struct{} { return p.done }
 
-// Err is why the plane ended by itself.
+// Err returns why the plane has ended without Stop.
 func (p *Plane) Err() error {
 	select {
 	case <-p.done:

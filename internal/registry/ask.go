@@ -37,7 +37,7 @@ type Location struct {
 	Path string
 }
 
-// Locate takes the name of an image apart, as nodes do: a name without a host is one of
+// Locate parses the name of an image as nodes do: a name without a host is one of
 // Docker Hub.
 func Locate(reference string) (Location, error) {
 	r, err := name.ParseReference(reference)
@@ -47,7 +47,7 @@ func Locate(reference string) (Location, error) {
 	return Location{r.Context().RegistryStr(), r.Context().RepositoryStr()}, nil
 }
 
-// Ask asks for the manifest of an image, once, as a node does that pulls it. The error is a
+// Ask requests the manifest of an image, once, as a node does that pulls it. The error is a
 // Refusal if the registry says no; any other means that it could not be asked.
 func (c *Client) Ask(ctx context.Context, reference string) error {
 	r, err := name.ParseReference(reference, c.names...)

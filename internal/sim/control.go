@@ -77,7 +77,7 @@ func raiseDesired(w http.ResponseWriter, r *http.Request, a *audit.Auditor) {
 	a.Raise(desired)
 }
 
-// SetFaults has another fault plan hold, from now on, for the platform that runs in
+// SetFaults replaces the fault plan of the platform that runs in
 // dir; an empty one lifts all faults. It holds until that process ends.
 func SetFaults(ctx context.Context, dir string, p fault.Plan) error {
 	data, err := json.Marshal(p)

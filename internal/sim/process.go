@@ -52,7 +52,7 @@ func settled(ctx context.Context, dir string) (Info, bool, error) {
 	}
 }
 
-// Ensure makes the platform in dir run with this setup, as a process that
+// Ensure starts the platform in dir with this setup, as a process that
 // outlives the caller. One that runs with another one is started again; what
 // it holds stays. One that is to expect more machines, and nothing else, is not.
 func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType, s Setup) (Info, error) {
@@ -79,7 +79,7 @@ func Ensure(ctx context.Context, dir, executable string, p v1alpha1.ProviderType
 	return launch(ctx, dir, executable, p, s)
 }
 
-// Resume makes the platform in dir run with the setup that it was last started
+// Resume starts the platform in dir with the setup that it was last started
 // with.
 func Resume(ctx context.Context, dir, executable string, p v1alpha1.ProviderType) (Info, error) {
 	i, running, err := settled(ctx, dir)

@@ -53,7 +53,7 @@ type Seed struct {
 	Shared []string `json:"shared,omitempty"`
 }
 
-// SeedFor takes from a manifest what its platform has to have. Credentials are
+// SeedFor returns what a manifest expects on its platform. Credentials are
 // no part of it. In mode ipam the network of the machines is that of a pool, and has no DHCP
 // server.
 func SeedFor(p facade.Platform, cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig, pools ...*v1alpha1.NetworkPool) (Seed, error) {

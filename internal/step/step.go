@@ -44,7 +44,7 @@ func Stable(err error) string {
 	return strings.Join(strings.Fields(errtext.Stable(err).Error()), " ")
 }
 
-// Because is what an error adds to the fact that a peer does not answer:
+// Because returns what an error adds to the fact that a peer does not answer:
 // nothing, if it only says so.
 func Because(err error) string {
 	text := Stable(err)
@@ -86,7 +86,7 @@ func Listed(all []string) string {
 
 func andMore(n int) string { return fmt.Sprintf(" (and %d more)", n) }
 
-// PollAfter is when to ask again where no change is reported, after so long without
+// PollAfter returns when to query again where no change is reported, after so long without
 // one: soon while things move, ever less often while they do not. What took 20 seconds
 // is seen within a quarter of one.
 func PollAfter(still time.Duration) time.Duration {

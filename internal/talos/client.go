@@ -40,7 +40,7 @@ type Client struct {
 	certificate tls.Certificate
 }
 
-// NewClient makes a client with the credentials of the current context of a
+// NewClient returns a client with the credentials of the current context of a
 // talosconfig.
 func NewClient(talosconfig []byte, dial Dialer) (*Client, error) {
 	cfg, err := clientconfig.FromBytes(talosconfig)
@@ -62,7 +62,7 @@ func NewClient(talosconfig []byte, dial Dialer) (*Client, error) {
 	return &Client{dial: dial, route: Direct, roots: roots, certificate: *certificate}, nil
 }
 
-// Certificate is what the client shows of itself to nodes.
+// Certificate returns the certificate that the client presents to nodes.
 func (c *Client) Certificate() *x509.Certificate { return c.certificate.Leaf }
 
 func certPool(encoded string) (*x509.CertPool, error) {

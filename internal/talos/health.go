@@ -50,7 +50,7 @@ func member(m *machine.EtcdMember) Member {
 	return out
 }
 
-// RemoveMember takes a member off the list of etcd, by way of another control
+// RemoveMember removes a member from etcd, by way of another control
 // plane: one whose machine will not come back counts for the majority until then.
 func (c *Client) RemoveMember(ctx context.Context, address string, id uint64) error {
 	err := c.call(address, c.mutual(), func(api *client.Client) error {

@@ -31,7 +31,7 @@ func (c *Client) Apply(ctx context.Context, address string, config []byte) error
 	return failed("apply configuration", address, err)
 }
 
-// Update gives a configured node another configuration. It is refused if the node had to
+// Update applies another configuration to a configured node. It is refused if the node had to
 // restart for it.
 func (c *Client) Update(ctx context.Context, address string, config []byte) error {
 	err := c.call(address, c.mutual(), func(api *client.Client) error {

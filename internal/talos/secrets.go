@@ -17,7 +17,7 @@ import (
 // certificates for ones from the future.
 const clockSkew = 5 * time.Minute
 
-// NewSecrets makes the keys and tokens of a new cluster and returns them in
+// NewSecrets generates the keys and tokens of a new cluster and returns them in
 // the form that talosctl knows as secrets.yaml. Make it once per cluster and
 // keep it: all configurations and credentials derive from it.
 func NewSecrets(talosVersion string) ([]byte, error) {

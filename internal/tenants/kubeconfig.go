@@ -28,7 +28,7 @@ func Kubeconfig(tc *v1alpha1.TenantCluster) (secret, key string) {
 	return tc.Name + "-kubeconfig", "value"
 }
 
-// NameNote says what a user has to do to reach the API server of a tenant cluster by its
+// NameNote returns what a user has to do to reach the API server of a tenant cluster by its
 // hostname; empty if it has an address.
 func NameNote(tc *v1alpha1.TenantCluster) string {
 	host, port, err := net.SplitHostPort(tc.Status.ControlPlaneEndpoint)

@@ -229,7 +229,7 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// Obstacle is what a tenant cluster waits for; empty if it is Ready.
+// Obstacle returns what a tenant cluster waits for; empty if it is Ready.
 func Obstacle(tc *v1alpha1.TenantCluster) string {
 	c := meta.FindStatusCondition(tc.Status.Conditions, v1alpha1.ConditionReady)
 	if c == nil || c.Status == metav1.ConditionTrue {
@@ -238,7 +238,7 @@ func Obstacle(tc *v1alpha1.TenantCluster) string {
 	return c.Message
 }
 
-// Left is what a tenant cluster that is being deleted leaves on the platform; empty if nothing
+// Left returns what a tenant cluster that is being deleted leaves on the platform; empty if nothing
 // is known of that.
 func Left(tc *v1alpha1.TenantCluster) string {
 	if c := meta.FindStatusCondition(tc.Status.Conditions, v1alpha1.ConditionLeftOnPlatform); c != nil {

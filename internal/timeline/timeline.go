@@ -38,7 +38,7 @@ type Span struct {
 	Critical bool `json:"critical,omitempty"`
 }
 
-// Seconds is how long a span lasts.
+// Seconds returns the length of a span.
 func (s Span) Seconds() float64 { return s.End.Sub(s.Begin).Seconds() }
 
 // New returns the timeline of a record; now is the end of one that is not Ready.

@@ -30,7 +30,7 @@ type Reporter struct {
 	observer func(Event)
 }
 
-// Observe lets each event be seen, too.
+// Observe sets the observer of all events.
 func (r *Reporter) Observe(see func(Event)) { r.observer = see }
 
 func (r *Reporter) observe(e Event) {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Agent is how a program names itself to platforms: no two processes have the
+// Agent returns the user agent of a program for platforms: no two processes have the
 // same, so that their records show who has written.
 func Agent(program string) string {
 	id := make([]byte, 4)

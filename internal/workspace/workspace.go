@@ -66,7 +66,7 @@ func Quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Home is where all clusters are kept that have no directory of their own.
+// Home returns the directory of all clusters that have none of their own.
 func Home() (string, error) {
 	if h := os.Getenv("BUTLER_HOME"); h != "" {
 		return filepath.Abs(h)

@@ -43,14 +43,14 @@ func NewBatch[V any](most int, ask func(context.Context, []string) (V, error)) *
 	return &Batch[V]{most: most, ask: ask}
 }
 
-// Apart makes two requests begin at least so long after each other: calls that come soon
+// Apart sets the least time between the beginnings of two requests: calls that come soon
 // after a request wait for the next one together. It is set before the first call.
 func (b *Batch[V]) Apart(d time.Duration) *Batch[V] {
 	b.apart = d
 	return b
 }
 
-// Resting makes a request begin at the earliest n times as long after the last one as that
+// Resting delays a request until at least n times as long after the last one as that
 // took, at most mostRest: a listing that has grown is asked for less often. It is set before
 // the first call.
 func (b *Batch[V]) Resting(n int) *Batch[V] {

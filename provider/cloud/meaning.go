@@ -29,7 +29,7 @@ func Means(kind provider.Kind, reason, hint string) Meaning { return Meaning{kin
 // Meanings are those of the codes of a platform that name a definite cause.
 type Meanings map[string]Meaning
 
-// Add gives codes a meaning.
+// Add registers the meaning of codes.
 func (all Meanings) Add(m Meaning, codes ...string) {
 	for _, c := range codes {
 		all[c] = m

@@ -48,7 +48,7 @@ func bounded(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.Context(), requestTimeout)
 }
 
-// WrappedRoundTripper is what client-go asks for to find the transport.
+// WrappedRoundTripper returns the transport beneath, for client-go.
 func (t tied) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 type body struct {

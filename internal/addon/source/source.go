@@ -90,7 +90,7 @@ func New(o Options) (*Source, error) {
 // others reach as well; empty means another place.
 func (s *Source) Registry() string { return s.registry }
 
-// Fetch brings one addon in. Its error names the place, says why, and how to
+// Fetch downloads one addon. Its error names the place, says why, and how to
 // redirect it.
 func (s *Source) Fetch(ctx context.Context, a addon.Addon, v Variables) (Content, error) {
 	switch a.Source.Kind {

@@ -41,7 +41,7 @@ type Reconciler struct {
 	Namespace string
 }
 
-// Reconcile makes one pass over an AddressClaim.
+// Reconcile reconciles an AddressClaim once.
 func (r *Reconciler) Reconcile(ctx context.Context, c *v1alpha1.AddressClaim) (result reconcile.Result, err error) {
 	if r.Namespace != "" && r.Namespace != c.Spec.AllocationRef.Namespace {
 		return result, nil

@@ -32,7 +32,7 @@ type Reconciler struct {
 	writes lag.Writes[*v1alpha1.ButlerConfig]
 }
 
-// Reconcile makes one pass over the ButlerConfig.
+// Reconcile reconciles the ButlerConfig once.
 func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ButlerConfig) (reconcile.Result, error) {
 	if !config.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil

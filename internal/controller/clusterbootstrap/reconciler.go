@@ -46,7 +46,7 @@ type Reconciler struct {
 	writes lag.Writes[*v1alpha1.ClusterBootstrap]
 }
 
-// Reconcile takes one ClusterBootstrap as far as it gets.
+// Reconcile advances one ClusterBootstrap as far as possible.
 func (r *Reconciler) Reconcile(ctx context.Context, cb *v1alpha1.ClusterBootstrap) (reconcile.Result, error) {
 	if r.writes.Behind(cb) {
 		return reconcile.Result{RequeueAfter: lag.Again}, nil

@@ -44,7 +44,7 @@ func (r *Reconciler) now() time.Time {
 	return time.Now()
 }
 
-// Reconcile makes one pass over an IPAllocation.
+// Reconcile reconciles an IPAllocation once.
 func (r *Reconciler) Reconcile(ctx context.Context, a *v1alpha1.IPAllocation) (reconcile.Result, error) {
 	if r.writes.Behind(a) {
 		return reconcile.Result{RequeueAfter: lag.Again}, nil

@@ -32,7 +32,7 @@ type Reconciler struct {
 	writes lag.Writes[*v1alpha1.NetworkPool]
 }
 
-// Reconcile makes one pass over a NetworkPool.
+// Reconcile reconciles a NetworkPool once.
 func (r *Reconciler) Reconcile(ctx context.Context, pool *v1alpha1.NetworkPool) (reconcile.Result, error) {
 	if r.writes.Behind(pool) {
 		return reconcile.Result{RequeueAfter: lag.Again}, nil

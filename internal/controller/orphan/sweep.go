@@ -47,7 +47,7 @@ type memory struct {
 	asked, refused map[key]bool
 }
 
-// Reconcile makes one sweep of a ProviderConfig's platform, if it is time for one.
+// Reconcile sweeps the platform of a ProviderConfig, if a sweep is due.
 func (s *Sweeper) Reconcile(ctx context.Context, config *v1alpha1.ProviderConfig) (reconcile.Result, error) {
 	if config.Spec.Provider != s.Type {
 		return reconcile.Result{}, nil

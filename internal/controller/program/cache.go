@@ -30,7 +30,7 @@ func synced(c cache.Cache) healthz.Checker {
 	}
 }
 
-// NewCache makes the cache of a manager that is started with ctx. A manager whose
+// NewCache returns the cache of a manager that is started with ctx. A manager whose
 // context ends before its cache is in sync otherwise waits for that all the same, and
 // turns around without a pause meanwhile: with an API server that does not come
 // back, until the process is killed.

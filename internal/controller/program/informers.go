@@ -114,7 +114,7 @@ func (r registrations) HasSyncedChecker() toolscache.DoneChecker {
 // checkers complete once each has.
 type checkers []toolscache.DoneChecker
 
-// Name is that of what they check.
+// Name returns the name of the check.
 func (checkers) Name() string { return "Secrets of credentials" }
 
 // Done is closed once each is done.

@@ -56,7 +56,7 @@ type check struct {
 	due      time.Time
 }
 
-// Reconcile makes one pass over a ProviderConfig of this provider.
+// Reconcile reconciles a ProviderConfig of this provider once.
 func (r *Reconciler) Reconcile(ctx context.Context, config *v1alpha1.ProviderConfig) (reconcile.Result, error) {
 	if config.Spec.Provider != r.Type {
 		return reconcile.Result{}, nil

@@ -105,7 +105,7 @@ func (c *Claim) Amend(ctx context.Context, record string) error {
 // recorded.
 func Record(o client.Object) string { return o.GetAnnotations()[AnnotationRecord] }
 
-// Release lets the request go.
+// Release removes the finalizer of the request.
 func (c *Claim) Release(ctx context.Context) error {
 	return c.patch(ctx, func() { controllerutil.RemoveFinalizer(c.Object, c.Finalizer) })
 }

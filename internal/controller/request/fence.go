@@ -57,7 +57,7 @@ func BootstrapOf(o client.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: o.GetNamespace(), Name: name}, name != ""
 }
 
-// IndexBootstrap lets the requests of a kind be found by their ClusterBootstrap.
+// IndexBootstrap indexes the requests of a kind by their ClusterBootstrap.
 func IndexBootstrap(ctx context.Context, i client.FieldIndexer, kind client.Object, index string) error {
 	return i.IndexField(ctx, kind, index, func(o client.Object) []string {
 		name, ok := BootstrapOf(o)
@@ -68,7 +68,7 @@ func IndexBootstrap(ctx context.Context, i client.FieldIndexer, kind client.Obje
 	})
 }
 
-// FenceMoved lets a ClusterBootstrap pass if it has changed what may be done about
+// FenceMoved admits a ClusterBootstrap that has changed what may be done about
 // its requests: with its fence, with the plane, with a replacement, or with the number of its
 // machines.
 func FenceMoved() predicate.Predicate {

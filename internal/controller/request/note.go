@@ -114,7 +114,7 @@ type Window struct{ Attempt, Missing time.Duration }
 // Settling is the window of a platform that shows late what it has.
 func Settling(settle time.Duration) Window { return Window{settle, settle} }
 
-// Window is how long to wait before something counts as gone for good: a call
+// Window returns how long to wait before something counts as gone for good: a call
 // whose answer is not known, perhaps as its sender died, may still take effect.
 // What was shown once has been created, so that no such call is expected.
 func (n *Note) Window(settle time.Duration, shown bool) Window {
@@ -138,7 +138,7 @@ func (n *Note) Settled(attempt time.Time, w Window, now time.Time) bool {
 	return passed && !n.missing.IsZero() && now.Sub(n.missing) >= w.Missing
 }
 
-// FailingFor is how long the platform could not be asked.
+// FailingFor returns for how long the platform could not be queried.
 func (n *Note) FailingFor(now time.Time) time.Duration {
 	if n.failing.IsZero() {
 		return 0

@@ -60,7 +60,7 @@ type Outlook struct {
 	Within time.Duration
 }
 
-// Next is when to look again.
+// Next returns how long to wait before the next pass.
 func (n *Note) Next(o Outlook, now time.Time) time.Duration {
 	if n.since.IsZero() || n.since.After(now) || n.expecting != o.Pace || n.deleting != o.Deleting {
 		n.since, n.expecting, n.deleting = now, o.Pace, o.Deleting

@@ -37,7 +37,7 @@ type Reconciler[O Object, P ~string, S any] struct {
 	admission sync.Mutex
 }
 
-// Reconcile makes one pass. A failure of the platform is reported in the status; the
+// Reconcile reconciles a request once. A failure of the platform is reported in the status; the
 // error is a failure of the API server that holds the request.
 func (r *Reconciler[O, P, S]) Reconcile(ctx context.Context, o O) (reconcile.Result, error) {
 	config, err := Config(ctx, r.Client, o.ProviderConfig())

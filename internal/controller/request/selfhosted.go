@@ -14,7 +14,7 @@ import (
 	"github.com/butlerdotdev/butler/api/v1alpha1"
 )
 
-// HoldsDeletion says why nothing on the platform is deleted for a request that is
+// HoldsDeletion returns why nothing on the platform is deleted for a request that is
 // being deleted, empty if it may be. A cluster that manages itself deletes no
 // machine of its own, but for one that it replaces, and workers that it does not have
 // any more.

@@ -21,7 +21,7 @@ import (
 // that are closer than that do not say which of two requests is the older one.
 const clockSkew = time.Minute
 
-// IndexOwner lets the requests of a kind be found by their owner id.
+// IndexOwner indexes the requests of a kind by their owner id.
 func IndexOwner(ctx context.Context, i client.FieldIndexer, kind client.Object, index string) error {
 	return i.IndexField(ctx, kind, index, func(o client.Object) []string {
 		return []string{o.GetAnnotations()[v1alpha1.AnnotationOwnerID]}
@@ -43,7 +43,7 @@ func Sharing(r client.Reader, list func() client.ObjectList, index string) func(
 	}
 }
 
-// Taken says why the request may not act under its owner id, empty if it may: the
+// Taken returns why the request may not act under its owner id, empty if it may: the
 // id was copied from another request, or another request has it as well. A claimed
 // request costs no read.
 func (c *Claim) Taken(ctx context.Context) (string, error) {
@@ -93,7 +93,7 @@ func (c *Claim) claimed() bool { return claimant(c.Object) == string(c.Object.Ge
 
 func claimant(o client.Object) string { return o.GetAnnotations()[v1alpha1.AnnotationClaimedBy] }
 
-// Disclaimed lets a request pass whose claim was removed: that is how an operator
+// Disclaimed admits a request whose claim was removed: that is how an operator
 // hands over what the platform holds.
 func Disclaimed() predicate.Predicate {
 	return predicate.Funcs{

@@ -174,7 +174,7 @@ func (s *Sessions) Refused(name types.NamespacedName, p *provider.Platform, err 
 	return true
 }
 
-// Probe makes a connection of its own, whether or not there is one already, and
+// Probe opens a connection of its own, whether or not there is one already, and
 // hands it to use. It is how credentials are checked again.
 func (s *Sessions) Probe(ctx context.Context, config *v1alpha1.ProviderConfig, use func(*provider.Platform) error) error {
 	credentials, _, err := s.credentials(ctx, config)

@@ -45,7 +45,7 @@ type Reconciler struct {
 	Live   client.Reader
 }
 
-// Reconcile gives a team its namespace and its roles.
+// Reconcile creates the namespace and the roles of a team.
 func (r *Reconciler) Reconcile(ctx context.Context, team *v1alpha1.Team) (reconcile.Result, error) {
 	result, err := r.reconcile(ctx, team)
 	if apierrors.IsConflict(err) {

@@ -21,7 +21,7 @@ import (
 // Lookup returns the IPv4 addresses of a name.
 type Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
 
-// LookupWith asks a resolver.
+// LookupWith returns a Lookup that queries a resolver.
 func LookupWith(r *net.Resolver) Lookup {
 	return func(ctx context.Context, name string) ([]netip.Addr, error) {
 		return r.LookupNetIP(ctx, "ip4", strings.TrimSuffix(name, ".")+".")

@@ -79,7 +79,7 @@ type Reconciler struct {
 	account   atomic.Pointer[string] // who this controller is to the API server
 }
 
-// Reconcile takes one TenantCluster as far as it gets.
+// Reconcile advances one TenantCluster as far as possible.
 func (r *Reconciler) Reconcile(ctx context.Context, tc *v1alpha1.TenantCluster) (reconcile.Result, error) {
 	if r.writes.Behind(tc) {
 		return reconcile.Result{RequeueAfter: lag.Again}, nil

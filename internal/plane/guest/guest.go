@@ -80,7 +80,7 @@ func (p *Plane) prepare(ctx context.Context) (err error) {
 	return p.hold(ctx)
 }
 
-// Config is that of the user's kubeconfig.
+// Config returns the configuration of the user's kubeconfig.
 func (p *Plane) Config() *rest.Config { return rest.CopyConfig(p.config) }
 
 // KubeconfigPath is the file with the user's kubeconfig, as it was when it was recorded.
@@ -90,7 +90,7 @@ func (p *Plane) KubeconfigPath() string { return KubeconfigPath(p.options.Dir) }
 // is lost.
 func (p *Plane) Done() <-chan struct{} { return p.done }
 
-// Err is why the plane ended by itself.
+// Err returns why the plane has ended without Stop.
 func (p *Plane) Err() error {
 	select {
 	case <-p.done:

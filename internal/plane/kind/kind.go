@@ -185,7 +185,7 @@ func Release(o Options) error {
 	return nil
 }
 
-// Config is that of an administrator.
+// Config returns the configuration of an administrator.
 func (p *Plane) Config() *rest.Config { return rest.CopyConfig(p.config) }
 
 // KubeconfigPath is the file with the administrator's kubeconfig.

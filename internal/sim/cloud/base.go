@@ -85,7 +85,7 @@ func New(o facade.Options, hosts bool, b Behaviour) (*Base, error) {
 	return base, os.MkdirAll(o.Dir, 0o700)
 }
 
-// Join has the second platform use the lock and the addresses of the first, and end with
+// Join makes the second platform share the lock and the addresses of the first, and end with
 // it.
 func (b *Base) Join(first *Base) {
 	b.Locker, b.front, b.admin = first.Locker, first.front, first.admin

@@ -25,7 +25,7 @@ type Machine struct {
 	PowerOn func() error
 }
 
-// Started has the faults of the plan happen to a machine that runs now. It is called under
+// Started applies the faults of the plan to a machine that runs now. It is called under
 // the lock.
 func (b *Base) Started(m Machine) {
 	if !m.Copy && b.Options.Faults.Cloned(m.Name) {

@@ -223,7 +223,7 @@ func (d *Datacenter) Running(id string) (Machine, bool) {
 // stay. A machine that is off stays so.
 func (d *Datacenter) PowerOff(id string) { d.end(id, nil) }
 
-// Kill has the machine die, as if its Boot had returned, and returns when it has. A
+// Kill ends the machine, as if its Boot had returned, and returns when it has ended. A
 // machine that is off stays so.
 func (d *Datacenter) Kill(id string) { d.end(id, ErrPowerLoss) }
 

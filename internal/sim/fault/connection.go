@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Listen lets the faults of connections happen to those that l accepts. While the
+// Listen applies the faults of connections to those that l accepts. While the
 // platform hangs they stay open, and nothing is read from them or written to them. They
 // are cut when another platform takes its address, and when it gets the address back.
 func (c *Injector) Listen(l net.Listener) net.Listener {

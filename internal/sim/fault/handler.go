@@ -44,7 +44,7 @@ type Past interface {
 	Answer(w http.ResponseWriter, r *http.Request, moment time.Time)
 }
 
-// Handler lets the faults of API calls happen in front of next.
+// Handler applies the faults of API calls before next.
 func (c *Injector) Handler(api API, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		call := api.Classify(r)
@@ -124,7 +124,7 @@ func pass(ctx context.Context, d time.Duration, replaced <-chan struct{}) bool {
 	}
 }
 
-// Delay makes the calls that slow picks take longer before they have their effect.
+// Delay delays the calls that slow selects before they have their effect.
 // Calls do not wait for each other.
 func Delay(d time.Duration, slow func(*http.Request) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -146,7 +146,7 @@ func (f Fault) matches(c Call) bool {
 		(f.Machine == "" || c.Name != "" && f.names(c.Name))
 }
 
-// Writes says whether a call changes the platform.
+// Writes reports whether a call changes the platform.
 func (c Call) Writes() bool { return c.Verb == Create || c.Verb == Update || c.Verb == Delete }
 
 // names says whether the fault is about the machine of this name.

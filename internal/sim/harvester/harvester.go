@@ -110,7 +110,7 @@ func (h *Harvester) Kubeconfig() string { return filepath.Join(h.options.Dir, "k
 // AdminKubeconfig is the file of the administrator.
 func (h *Harvester) AdminKubeconfig() string { return filepath.Join(h.options.Dir, "admin.yaml") }
 
-// Address is where the API is served to the limited user.
+// Address returns the address of the API for the limited user.
 func (h *Harvester) Address() string { return h.front.Address() }
 
 // Wait returns when the simulation has ended: nil after Stop, else the cause.

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Acquire makes addr the one address of the host. It fails while another host has it.
+// Acquire sets addr as the only address of the host. It fails while another host has it.
 func (h *Host) Acquire(addr netip.Addr) error {
 	addr = addr.Unmap()
 	if !isHostAddress(addr) {
@@ -126,7 +126,7 @@ func (h *Host) isUp() bool {
 	return h.up
 }
 
-// Confine has the host reach the addresses of a prefix alone, and answer those alone, as
+// Confine limits the host to the addresses of a prefix, and answer those alone, as
 // one whose gateway is wrong. A zero prefix ends that.
 func (h *Host) Confine(prefix netip.Prefix) {
 	n := h.network

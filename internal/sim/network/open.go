@@ -12,7 +12,7 @@ import (
 // are not the subnet of machines.
 const widest = 8
 
-// Open has the addresses of prefix reached for real, through this machine's own
+// Open routes the addresses of prefix to the real network, through this machine's own
 // network, wherever no simulated host answers. All others stay as they are.
 func (n *Network) Open(prefix netip.Prefix) error {
 	if !prefix.IsValid() || prefix.Bits() < widest || !isHostAddress(prefix.Addr()) {

@@ -51,7 +51,7 @@ type Chart struct {
 	chart chart
 }
 
-// NewChart makes the stand-in for a chart of an addon, in whatever version.
+// NewChart returns the stand-in for a chart of an addon, in whatever version.
 func NewChart(addon, name, version string) (*Chart, error) {
 	row, known := charts()[name]
 	if !known {

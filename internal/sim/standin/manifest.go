@@ -20,7 +20,7 @@ type Manifest struct {
 	parts []part
 }
 
-// NewManifest makes the stand-in for a file of a repository's release, which is
+// NewManifest returns the stand-in for a file of a repository's release, which is
 // the addon's manifest or the components of a Cluster API provider.
 func NewManifest(addon, repository, file, version string) (*Manifest, error) {
 	rows := map[string]func(release) []part{"kubernetes-sigs/gateway-api/experimental-install.yaml": gatewayAPI}

@@ -117,7 +117,7 @@ func compare(limit quotaLimit, used corev1.ResourceList, domain kubevirtv1.Domai
 	return nil
 }
 
-// MemoryOverhead is how many bytes beyond its limit the pod of a machine may use: for
+// MemoryOverhead returns how many bytes beyond its limit the pod of a machine may use: for
 // KubeVirt's own processes, page tables, processors and a screen, and half of that again
 // by Harvester's setting additional-guest-memory-overhead-ratio.
 func MemoryOverhead(domain kubevirtv1.DomainSpec) int64 {
