@@ -95,9 +95,9 @@ func TestLabelsThatCannotBeTags(t *testing.T) {
 		many[fmt.Sprint("label-", i)] = "x"
 	}
 	for want, labels := range map[string]map[string]string{
-		"accepts no tag":    {strings.Repeat("a", 120) + ".example.com/" + strings.Repeat("b", 63): "x"},
-		"AWS keeps names":   {"aws:owner": "x"},
-		"and AWS allows 50": many,
+		"accepts no tag":     {strings.Repeat("a", 120) + ".example.com/" + strings.Repeat("b", 63): "x"},
+		"AWS reserves names": {"aws:owner": "x"},
+		"and AWS allows 50":  many,
 	} {
 		_, err := machineTags("create", provider.MachineSpec{MachineRef: provider.MachineRef{Name: "m", Owner: provider.Owner{ID: "a"}}, Labels: labels}, "")
 		if provider.KindOf(err) != provider.Invalid || !strings.Contains(err.Error(), want) {

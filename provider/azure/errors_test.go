@@ -46,14 +46,14 @@ func TestWhatAzureRefusesIsMapped(t *testing.T) {
 			provider.Unauthorized, provider.ReasonPermissionDenied, hintRole},
 		"a policy":           {coded(403, "RequestDisallowedByPolicy", "Resource 'vm' was disallowed by policy."), provider.Unauthorized, reasonPolicy, "exemption"},
 		"a lock":             {coded(409, "ScopeLocked", "the scope is locked"), provider.Unauthorized, provider.ReasonPlatformRefused, "lock"},
-		"throttled":          {coded(429, "SubscriptionRequestsThrottled", "slow down"), provider.Unavailable, provider.ReasonPlatformThrottled, "again"},
+		"throttled":          {coded(429, "SubscriptionRequestsThrottled", "slow down"), provider.Unavailable, provider.ReasonPlatformThrottled, "retried"},
 		"an expired token":   {coded(401, "ExpiredAuthenticationToken", "expired"), provider.Unauthorized, provider.ReasonCredentialsRefused, "renew"},
-		"another writer":     {coded(412, "PreconditionFailed", "etag"), provider.Unavailable, provider.ReasonPlatformConflict, "again"},
+		"another writer":     {coded(412, "PreconditionFailed", "etag"), provider.Unavailable, provider.ReasonPlatformConflict, "retried"},
 		"no resource group":  {coded(404, "ResourceGroupNotFound", "Resource group 'x' could not be found."), provider.Invalid, provider.ReasonNotFound, "spec.azure.resourceGroup"},
 		"a full subnet":      {coded(400, "SubnetIsFull", "full"), provider.Exhausted, provider.ReasonQuotaExceeded, "addresses"},
 		"an unknown code":    {coded(400, "InvalidParameter", "bad"), provider.Invalid, provider.ReasonPlatformRefused, "InvalidParameter: bad"},
 		"no answer of Azure": {refusal(200, "<html>"), provider.Invalid, provider.ReasonEndpointForeign, "is not from Azure"},
-		"a proxy that fails": {refusal(502, "<html>"), provider.Unavailable, provider.ReasonPlatformUnavailable, "again"},
+		"a proxy that fails": {refusal(502, "<html>"), provider.Unavailable, provider.ReasonPlatformUnavailable, "retried"},
 		"no network":         {errors.New("dial tcp: refused"), provider.Unavailable, provider.ReasonPlatformUnavailable, "refused"},
 	} {
 		got := apiError("try", c.err)

@@ -26,7 +26,7 @@ func TestTheEndpointHasOnePort(t *testing.T) {
 		"https://prism.example.com:443":           {9440, "", "port 443, and spec.nutanix.port is 9440; remove the port from the endpoint, or set spec.nutanix.port to 443"},
 		"https://prism.example.com:443/":          {0, "", "port 443"},
 		"http://prism.example.com":                {0, "", "without encryption"},
-		"https://":                                {0, "", "no URL of a server"},
+		"https://":                                {0, "", "not the URL of a server"},
 		"https://admin:secret@prism.example.com":  {0, "", "has a user in it; remove it"},
 	} {
 		got, err := baseOf("connect", v1alpha1.NutanixSpec{Endpoint: endpoint, Port: c.port})

@@ -62,22 +62,6 @@ func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
 	if u, err := url.Parse(h.Endpoint); err == nil && u.Host != "" {
 		s.Hosts = []string{u.Host}
 	}
-	s.StorageClasses = append(s.StorageClasses, diskClasses(cb.Spec.Cluster)...)
+	s.StorageClasses = append(s.StorageClasses, facade.StorageClasses(cb.Spec.Cluster)...)
 	return s
-}
-
-// diskClasses returns the storage classes that extra disks name.
-func diskClasses(c v1alpha1.ClusterSpec) (out []string) {
-	pools := []v1alpha1.NodePool{c.ControlPlane}
-	if c.Workers != nil {
-		pools = append(pools, *c.Workers)
-	}
-	for _, p := range pools {
-		for _, d := range p.ExtraDisks {
-			if d.StorageClass != "" {
-				out = append(out, d.StorageClass)
-			}
-		}
-	}
-	return out
 }

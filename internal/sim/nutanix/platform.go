@@ -29,7 +29,7 @@ func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
 	}
 	s := Seed{
 		Cluster: spec.ClusterUUID, Subnet: cmp.Or(spec.SubnetUUID, spec.SubnetName), Image: cmp.Or(spec.ImageUUID, spec.ImageName), Project: spec.Project,
-		Container: cmp.Or(spec.StorageContainerUUID, spec.StorageContainerName), Containers: diskClasses(cb.Spec.Cluster), Endpoint: spec.Endpoint,
+		Container: cmp.Or(spec.StorageContainerUUID, spec.StorageContainerName), Containers: facade.StorageClasses(cb.Spec.Cluster), Endpoint: spec.Endpoint,
 	}
 	if n := pc.Spec.Network; n != nil {
 		s.CIDR, s.Gateway, s.NoPool = n.Subnet, n.Gateway, n.Mode == v1alpha1.NetworkModeIPAM
@@ -42,22 +42,6 @@ func seedFor(cb *v1alpha1.ClusterBootstrap, pc *v1alpha1.ProviderConfig) any {
 	}
 	s.ImageName = imageName(cb.Spec.Talos)
 	return s
-}
-
-// diskClasses returns the storage containers that extra disks name.
-func diskClasses(c v1alpha1.ClusterSpec) (out []string) {
-	pools := []v1alpha1.NodePool{c.ControlPlane}
-	if c.Workers != nil {
-		pools = append(pools, *c.Workers)
-	}
-	for _, p := range pools {
-		for _, d := range p.ExtraDisks {
-			if d.StorageClass != "" {
-				out = append(out, d.StorageClass)
-			}
-		}
-	}
-	return out
 }
 
 // defaultPort is that of Prism.
