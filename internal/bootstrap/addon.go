@@ -117,7 +117,7 @@ func awaitAddons(_ context.Context, s *Session) (*Obstacle, error) {
 	if o := AddonObstacle(s.Status.Addons); o != nil || s.addons.complete {
 		return o, nil
 	}
-	return &Obstacle{Reason: "WaitingForAddons", Message: "it is being looked whether the addons are still ready"}, nil
+	return &Obstacle{Reason: "WaitingForAddons", Message: "checking whether the addons are still ready"}, nil
 }
 
 // AddonObstacle returns what addons wait for: those that fail are reported before those

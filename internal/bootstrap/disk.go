@@ -43,7 +43,7 @@ func (p Plan) refuseDisks(spec v1alpha1.ClusterBootstrapSpec) error {
 	}
 	for _, m := range p.Machines {
 		if len(m.Pool.ExtraDisks) > 0 {
-			return &Failure{Reason: "InvalidSpec", Message: fmt.Sprintf("extraDisks of machine %s: Talos %s finds disks by path alone, and those of %s have none that stays; set spec.talos.version to v1.10.0 or later, or remove extraDisks", m.Name, spec.Talos.Version, spec.Provider)}
+			return &Failure{Reason: "InvalidSpec", Message: fmt.Sprintf("extraDisks of machine %s: Talos %s selects disks by path only, and disk paths on %s are not stable; set spec.talos.version to v1.10.0 or later, or remove extraDisks", m.Name, spec.Talos.Version, spec.Provider)}
 		}
 	}
 	return nil

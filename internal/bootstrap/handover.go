@@ -38,7 +38,7 @@ func handOver(ctx context.Context, s *Session) (*Obstacle, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	if err := s.handOver(ctx); err != nil {
-		return &Obstacle{Reason: "HandingOver", Message: "the new cluster does not take its configuration yet: " + step.Stable(err), Poll: true}, nil
+		return &Obstacle{Reason: "HandingOver", Message: "the new cluster does not accept its configuration yet: " + step.Stable(err), Poll: true}, nil
 	}
 	return nil, nil
 }

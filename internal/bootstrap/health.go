@@ -62,7 +62,7 @@ func notVoting(members []talos.Member, name string) string {
 	for _, m := range members {
 		switch {
 		case m.Hostname == name && m.Learner:
-			return name + " has joined etcd, but does not vote yet"
+			return name + " has joined etcd, but is not a voting member yet"
 		case m.Hostname == name:
 			return ""
 		}

@@ -15,7 +15,7 @@ import (
 func TestOnlyVotersCountAsMembers(t *testing.T) {
 	members := []talos.Member{{Hostname: "cp-0"}, {Hostname: "cp-1", Learner: true}, {Hostname: "", Learner: true}}
 	for name, want := range map[string]string{
-		"cp-0": "", "cp-1": "cp-1 has joined etcd, but does not vote yet", "cp-2": "cp-2 has not joined etcd",
+		"cp-0": "", "cp-1": "cp-1 has joined etcd, but is not a voting member yet", "cp-2": "cp-2 has not joined etcd",
 	} {
 		if got := notVoting(members, name); got != want {
 			t.Errorf("%s: %q", name, got)

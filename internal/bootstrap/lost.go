@@ -79,7 +79,7 @@ func (s *Session) controlPlanesOfPlan() []Machine {
 // while the platform or the cluster is in trouble as a whole soon has none left.
 func (s *Session) hindrance(ctx context.Context, i int) string {
 	if u := slices.IndexFunc(s.machines.requests, isUnknown); u >= 0 {
-		return "the platform cannot be asked about " + s.Plan.Machines[u].Name
+		return "the platform cannot be queried about " + s.Plan.Machines[u].Name
 	}
 	nodes, err := s.liveNodes(ctx)
 	if err != nil {

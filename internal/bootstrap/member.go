@@ -69,7 +69,7 @@ func minorityWithout(members []talos.Member, goes func(talos.Member) bool, up fu
 		switch {
 		case goes(m):
 		case m.Learner:
-			return fmt.Sprintf("%s has joined etcd, but does not vote yet", cmp.Or(m.Hostname, m.Address))
+			return fmt.Sprintf("%s has joined etcd, but is not a voting member yet", cmp.Or(m.Hostname, m.Address))
 		case up(m.Hostname):
 			healthy++
 		}

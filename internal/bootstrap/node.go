@@ -103,7 +103,7 @@ func (s *Session) push(ctx context.Context, client *talos.Client, i int) (*Obsta
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if err := client.Apply(ctx, status.IPAddress, config); err != nil {
-		return talosObstacle(status, false, "did not take its configuration: "+step.Stable(err)), nil
+		return talosObstacle(status, false, "did not accept its configuration: "+step.Stable(err)), nil
 	}
 	status.TalosConfigured = true
 	return nil, nil

@@ -112,7 +112,7 @@ func TestEtcdKeepsItsMajorityWithoutAMember(t *testing.T) {
 		"two":                              {members("a", "goes"), "a", "only 1 are healthy"},
 		"it is off the list already":       {members("a", "b"), "ab", ""},
 		"it never ran":                     {nameless, "ab", ""},
-		"one that does not vote yet":       {learning, "ab", "does not vote yet"},
+		"one that does not vote yet":       {learning, "ab", "not a voting member yet"},
 	} {
 		got := minorityWithout(tc.members, s.memberOf(0), func(name string) bool { return strings.Contains(tc.up, name) })
 		if got != tc.want && (tc.want == "" || !strings.Contains(got, tc.want)) {
@@ -124,7 +124,7 @@ func TestEtcdKeepsItsMajorityWithoutAMember(t *testing.T) {
 func TestNothingIsReplacedWhileThePlatformCannotBeAsked(t *testing.T) {
 	unknown := &v1alpha1.MachineRequest{Status: v1alpha1.MachineRequestStatus{Phase: v1alpha1.MachineUnknown}}
 	s := &Session{Plan: Plan{Machines: []Machine{{Name: "other"}, {Name: "goes"}}}, machines: machineResults{requests: []*v1alpha1.MachineRequest{unknown, nil}}}
-	if got := s.hindrance(t.Context(), 1); got != "the platform cannot be asked about other" {
+	if got := s.hindrance(t.Context(), 1); got != "the platform cannot be queried about other" {
 		t.Errorf("%q", got)
 	}
 }

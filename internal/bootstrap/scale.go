@@ -211,10 +211,10 @@ func (s *Session) deleteWorker(ctx context.Context, r *v1alpha1.MachineRequest) 
 // as a whole.
 func (s *Session) keepsWorkers(r *v1alpha1.MachineRequest, nodes []corev1.Node) string {
 	if isUnknown(r) {
-		return "the platform cannot be asked about it"
+		return "the platform cannot be queried about it"
 	}
 	if u := slices.IndexFunc(s.machines.requests, isUnknown); u >= 0 {
-		return "the platform cannot be asked about " + s.Plan.Machines[u].Name
+		return "the platform cannot be queried about " + s.Plan.Machines[u].Name
 	}
 	if isLost(r) && isReadyNode(nodes, r.Name) {
 		return "the platform does not have it, and its node is Ready: it may be another platform"

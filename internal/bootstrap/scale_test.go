@@ -56,8 +56,8 @@ func TestNoWorkerGoesWhileThePlatformOrTheClusterIsInTrouble(t *testing.T) {
 		"all is well":                         {runs, runs, []corev1.Node{node("a", yes), node("b", yes), node("goes", yes)}, ""},
 		"half of those that stay":             {runs, runs, []corev1.Node{node("a", yes), node("b", no), node("goes", yes)}, ""},
 		"none of them":                        {runs, runs, []corev1.Node{node("a", no), node("goes", yes)}, "only 0 of the 2 nodes that stay are Ready"},
-		"its platform is silent":              {unknown, runs, []corev1.Node{node("a", yes), node("b", yes)}, "the platform cannot be asked about it"},
-		"the platform of another is":          {runs, unknown, []corev1.Node{node("a", yes), node("b", yes)}, "the platform cannot be asked about b"},
+		"its platform is silent":              {unknown, runs, []corev1.Node{node("a", yes), node("b", yes)}, "the platform cannot be queried about it"},
+		"the platform of another is":          {runs, unknown, []corev1.Node{node("a", yes), node("b", yes)}, "the platform cannot be queried about b"},
 		"it is lost":                          {lost, runs, []corev1.Node{node("a", yes), node("b", yes), node("goes", no)}, ""},
 		"it is lost, although its node is up": {lost, runs, []corev1.Node{node("a", yes), node("b", yes), node("goes", yes)}, "the platform does not have it, and its node is Ready: it may be another platform"},
 	} {

@@ -91,7 +91,7 @@ func (w *walk) atOrphans() bool {
 	case p == nil:
 	case len(p.Copies) > 0:
 		w.link(Link{Object: p.ID(), State: "Ready", Says: "copies on the platform: " + strings.Join(p.Copies, ", ")})
-		return w.end(CopyOnPlatform, "the platform has a copy of a machine, made by its own clone or restore", remedy(CopyOnPlatform, ""))
+		return w.end(CopyOnPlatform, "the platform has a copy of a machine, created by its own clone or restore", remedy(CopyOnPlatform, ""))
 	case len(p.Orphans) > 0:
 		w.link(Link{Object: p.ID(), State: "Ready", Says: "on the platform without a request: " + strings.Join(p.Orphans, ", ")})
 		return w.end(Orphans, "the platform has objects of the cluster that no request owns", Remedy{Do: "see docs/concepts/ownership.md for when they are deleted; delete them on the platform if they are not wanted"})

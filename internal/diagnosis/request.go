@@ -51,7 +51,7 @@ func (w *walk) atKind(kind, named string) bool {
 	}
 	switch {
 	case c == InProgress && !worst.Deleting:
-		return w.atControllers() || w.end(c, "nothing reports an error; it takes its time: "+worst.Ready().Message, Remedy{"watch it", w.Commands.Status + " --watch"})
+		return w.atControllers() || w.end(c, "nothing reports an error; it is in progress: "+worst.Ready().Message, Remedy{"watch it", w.Commands.Status + " --watch"})
 	case worst.Deleting && (c == "VMDeleting" || c == InProgress):
 		return w.end(DeletionPending, fmt.Sprintf("%s was to be deleted, and the platform still has it", worst.Name), remedy(DeletionPending, ""))
 	case c == MachineLost && worst.Address == "":
@@ -118,5 +118,5 @@ func (w *walk) replacement(o Object) Remedy {
 	if i >= 0 && w.Machines[i].Role == v1alpha1.RoleWorker {
 		return Remedy{Do: "start it on the platform if it is only off; else set spec.remediation: ReplaceWorkers in the manifest and apply it", Command: w.Commands.Bootstrap}
 	}
-	return Remedy{Do: "start it on the platform if it is only off; a control plane that is lost is not replaced by itself, see docs/concepts/machine-phases.md"}
+	return Remedy{Do: "start it on the platform if it is only off; a control plane that is lost is not replaced automatically, see docs/concepts/machine-phases.md"}
 }

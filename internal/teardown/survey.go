@@ -52,7 +52,7 @@ func (x *destruction) refuseElsewhere(found inventory.Inventory) error {
 	if len(missing) == 0 || x.job.EvenIfGone {
 		return nil
 	}
-	return failure.Usagef("%s has nothing of %s, but its plane knows of %s there; nothing was deleted; check the credentials and the namespace; if they are right, and all of that is gone for good: %s --even-if-gone",
+	return failure.Usagef("%s lists nothing of %s, but its plane has recorded %s there; nothing was deleted; check the credentials and the namespace; if they are right, and all of that is gone for good: %s --even-if-gone",
 		x.site().Place(), x.Name, firstFew(missing), x.Command("destroy"))
 }
 

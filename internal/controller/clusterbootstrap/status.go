@@ -121,7 +121,7 @@ func paused(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {
 func held(cb *v1alpha1.ClusterBootstrap) *v1alpha1.ClusterBootstrap {
 	next := cb.DeepCopy()
 	next.Status.ObservedGeneration = cb.Generation
-	message := fmt.Sprintf("the cluster manages itself and cannot delete its own machines: nothing is deleted; run butleradm destroy %s, which takes its management back first", cb.Spec.Cluster.Name)
+	message := fmt.Sprintf("the cluster manages itself and cannot delete its own machines: nothing is deleted; run butleradm destroy %s, which moves the management back first", cb.Spec.Cluster.Name)
 	set(next, v1alpha1.ConditionReady, false, reasonHeld, message)
 	set(next, v1alpha1.ConditionProgressing, false, reasonHeld, message)
 	return next

@@ -201,5 +201,5 @@ func awaitAddons(_ context.Context, s *session) (*step.Obstacle, error) {
 	if o := bootstrap.AddonObstacle(all); o != nil || s.addonsSeen {
 		return o, nil
 	}
-	return reported("WaitingForAddons", "it is being looked whether the addons are still ready"), nil
+	return reported("WaitingForAddons", "checking whether the addons are still ready"), nil
 }

@@ -122,7 +122,7 @@ func (s *session) routeProblem(ctx context.Context, gateway string) (*step.Obsta
 	}
 	parents, _, _ := unstructured.NestedSlice(route.Object, "status", "parents")
 	if len(parents) == 0 {
-		return reported(reasonExposure, "Gateway %s has not taken TLSRoute %s; its controller may not run, or not serve TLSRoutes", gateway, s.key(s.Name)), nil
+		return reported(reasonExposure, "Gateway %s has not accepted TLSRoute %s; its controller may not run, or not serve TLSRoutes", gateway, s.key(s.Name)), nil
 	}
 	for _, each := range parents {
 		parent, _ := each.(map[string]any)

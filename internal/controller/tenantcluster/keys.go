@@ -143,7 +143,7 @@ func signedBy(certificate *x509.Certificate, ca []byte) error {
 		return errors.New("the authority is not a certificate")
 	}
 	if _, err := certificate.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}); err != nil {
-		return fmt.Errorf("it is of another authority: %w", err)
+		return fmt.Errorf("it was issued by another authority: %w", err)
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func (r *Reconciler) whoAmI(ctx context.Context) (string, error) {
 	}
 	review := &authenticationv1.SelfSubjectReview{}
 	if err := r.Client.Create(ctx, review); err != nil {
-		return "", fmt.Errorf("ask who this controller is: %w", err)
+		return "", fmt.Errorf("find out the identity of this controller: %w", err)
 	}
 	name := review.Status.UserInfo.Username
 	r.account.Store(&name)

@@ -115,7 +115,7 @@ func (s *session) push(ctx context.Context, api *talos.Client, m *unstructured.U
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
 	if err := api.Apply(ctx, addressOf(m), config); err != nil {
-		return polled("WaitingForTalos", "machine %s (%s) did not take its configuration: %s", m.GetName(), addressOf(m), step.Stable(err)), nil
+		return polled("WaitingForTalos", "machine %s (%s) did not accept its configuration: %s", m.GetName(), addressOf(m), step.Stable(err)), nil
 	}
 	s.pushes.record(m.GetUID(), s.Clock())
 	return polled("WaitingForWorkers", "%s", fmt.Sprintf("machine %s (%s) has its configuration and has not joined", m.GetName(), addressOf(m))), nil

@@ -186,7 +186,7 @@ func (s *session) rollout(d *unstructured.Unstructured, desired int64) *step.Obs
 	current := max(number(d, "status", "updatedReplicas"), number(d, "status", "upToDateReplicas"))
 	switch {
 	case number(d, "status", "observedGeneration") < d.GetGeneration():
-		return reported("WaitingForWorkers", "Cluster API has not seen the workers as they are wanted now")
+		return reported("WaitingForWorkers", "Cluster API has not observed the current spec of the workers yet")
 	case s.outdated() > 0:
 		return reported(reasonRollingOut, "%d of %d workers are to be replaced%s", s.outdated(), len(s.machines), s.machineTrouble())
 	case current < min(is, desired):

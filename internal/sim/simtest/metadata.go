@@ -33,8 +33,8 @@ func ServeMetadata(t testing.TB, address string, h http.Handler) *Metadata {
 	return m
 }
 
-// Asked reports how many requests came.
-func (m *Metadata) Asked() int { return int(m.asked.Load()) }
+// Requests returns how many requests came.
+func (m *Metadata) Requests() int { return int(m.asked.Load()) }
 
 // Dialer is how a transport connects.
 type Dialer = func(ctx context.Context, network, address string) (net.Conn, error)
@@ -56,12 +56,12 @@ func (m *Metadata) Within(dial Dialer) Dialer {
 func (m *Metadata) Serves(t testing.TB, p provider.Provider, c provider.Config, requests int) {
 	t.Helper()
 	c.Credentials, c.Ambient, c.Transport.DialContext = provider.Credentials{}, false, m.Within(c.Transport.DialContext)
-	if _, err := p.Open(t.Context(), c); provider.ReasonOf(err) != provider.ReasonCredentialsMissing || m.Asked() != 0 {
-		t.Errorf("asked %d times, and %v", m.Asked(), err)
+	if _, err := p.Open(t.Context(), c); provider.ReasonOf(err) != provider.ReasonCredentialsMissing || m.Requests() != 0 {
+		t.Errorf("asked %d times, and %v", m.Requests(), err)
 	}
 	c.Ambient = true
 	opened := Open(t, p, c)
-	if _, err := opened.Machines.List(t.Context(), provider.Owner{ID: "x"}); err != nil || m.Asked() != requests || opened.Lifetime.Temporary {
-		t.Errorf("asked %d times for %+v: %v", m.Asked(), opened.Lifetime, err)
+	if _, err := opened.Machines.List(t.Context(), provider.Owner{ID: "x"}); err != nil || m.Requests() != requests || opened.Lifetime.Temporary {
+		t.Errorf("asked %d times for %+v: %v", m.Requests(), opened.Lifetime, err)
 	}
 }
