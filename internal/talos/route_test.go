@@ -35,19 +35,7 @@ func (f *forwarding) Version(ctx context.Context, _ *emptypb.Empty) (*machine.Ve
 }
 
 func TestForwardedCallsNameTheirNode(t *testing.T) {
-	bundle, err := parseSecrets(testSecrets(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := pki.CA{Cert: bundle.Certs.OS.Crt, Key: bundle.Certs.OS.Key}
-	other, err := pki.NewCA("other")
-	if err != nil {
-		t.Fatal(err)
-	}
-	talosconfig, err := Talosconfig(testSecrets(t), "dev", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours, other, talosconfig := authorities(t)
 	for reason, tc := range map[string]struct {
 		ca      pki.CA
 		clients tls.ClientAuthType

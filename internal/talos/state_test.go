@@ -69,20 +69,25 @@ func serveNode(t *testing.T, ca pki.CA, clients tls.ClientAuthType, ahead time.D
 	}
 }
 
-func TestStateIsDecidedByTheHandshake(t *testing.T) {
+// authorities returns the authority of the tests' cluster, that of another one, and the
+// talosconfig of the first.
+func authorities(t *testing.T) (ours, other pki.CA, talosconfig []byte) {
+	t.Helper()
 	bundle, err := parseSecrets(testSecrets(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := pki.CA{Cert: bundle.Certs.OS.Crt, Key: bundle.Certs.OS.Key}
-	other, err := pki.NewCA("other")
-	if err != nil {
+	if other, err = pki.NewCA("other"); err != nil {
 		t.Fatal(err)
 	}
-	talosconfig, err := Talosconfig(testSecrets(t), "dev", nil, nil)
-	if err != nil {
+	if talosconfig, err = Talosconfig(testSecrets(t), "dev", nil, nil); err != nil {
 		t.Fatal(err)
 	}
+	return pki.CA{Cert: bundle.Certs.OS.Crt, Key: bundle.Certs.OS.Key}, other, talosconfig
+}
+
+func TestStateIsDecidedByTheHandshake(t *testing.T) {
+	ours, other, talosconfig := authorities(t)
 	for reason, tc := range map[string]struct {
 		ca      pki.CA
 		clients tls.ClientAuthType
