@@ -47,7 +47,7 @@ func (a App) imagesBuildCommand() *cobra.Command {
 		Long: `Compile the controllers of this repository and write their images, for Linux on
 amd64 and arm64, as an OCI layout: a directory, or one file if the name ends
 with .tar. This requires the repository, Go and make, but no Docker. The same
-commit gives the same digests. Each image has a bill of materials attached (SPDX).`,
+commit gives the same digests. Each image has a bill of materials (SPDX).`,
 		Example: "  butleradm images build --to images.tar\n  butleradm images push --from images.tar --to registry.example.com/butler",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
