@@ -119,7 +119,7 @@ func (a App) why(ctx context.Context, w workspace.Workspace, q question) error {
 	if q.name != "" {
 		var found bool
 		if chain, found = diagnosis.ExplainObject(facts, q.kind, q.name); !found {
-			return fmt.Errorf("%s has no %s/%s", w.Name, q.kind, q.name)
+			return fmt.Errorf("%s has no %s/%s; see what it has: %s", w.Name, q.kind, q.name, w.Command("status"))
 		}
 	}
 	if q.output == "json" {

@@ -118,10 +118,11 @@ func (g *gatherer) read(ctx context.Context, c client.Client, cb *v1alpha1.Clust
 
 // commands are what the remedies name.
 func (g *gatherer) commands() {
-	command := g.Command("bootstrap")
+	provider := "PROVIDER"
 	if g.cluster != nil {
-		command = strings.Replace(command, "bootstrap "+g.Name, fmt.Sprintf("bootstrap %s -c FILE", g.cluster.Spec.Provider), 1)
+		provider = string(g.cluster.Spec.Provider)
 	}
+	command := strings.Replace(g.Command("bootstrap"), "bootstrap "+g.Name, fmt.Sprintf("bootstrap %s -c FILE", provider), 1)
 	if g.Rehearsal && !strings.Contains(command, "--rehearse") {
 		command += " --rehearse"
 	}
