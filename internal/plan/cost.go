@@ -91,7 +91,7 @@ func NewCost(p v1alpha1.ProviderType, asked *Asked) Cost {
 }
 
 // unanswered is the reason of an error: a plan does not ask again by itself.
-func unanswered(err error) string { return strings.TrimSuffix(err.Error(), "; it is tried again") }
+func unanswered(err error) string { return strings.TrimSuffix(err.Error(), "; it is retried") }
 
 // unknown names what has no price; empty means that there is a sum.
 func unknown(prices []provider.Price) string {

@@ -53,7 +53,7 @@ func TestAPartOfACostIsNeverItsSum(t *testing.T) {
 		"a price is missing": {func(a *Asked) { a.Prices[2].Rate, a.Prices[2].Unknown = nil, "the service has no price for it" }, "no price known: disk gp3: the service has no price for it"},
 		"another currency":   {func(a *Asked) { a.Prices[3].Currency = "EUR" }, "no price known: load balancer network is in EUR, others are in USD"},
 		"nothing was priced": {func(a *Asked) { a.Prices = nil }, "no price known: the service was asked for nothing"},
-		"no answer":          {func(a *Asked) { a.Err = errors.New("it is down; it is tried again") }, "no price known: it is down"},
+		"no answer":          {func(a *Asked) { a.Err = errors.New("it is down; it is retried") }, "no price known: it is down"},
 	} {
 		a := asked()
 		c.change(a)
