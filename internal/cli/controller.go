@@ -136,6 +136,7 @@ func (a App) controllers(s environment) ([]program.Program, error) {
 		if addons.HTTP, err = operation.NewSimulatedHTTP(transport.DialContext, s.ca); err != nil {
 			return nil, err
 		}
+		addons.StandIns = true
 	}
 	out := []program.Program{
 		clusterbootstrap.Program(transport.DialContext, addons),

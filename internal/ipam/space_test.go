@@ -67,7 +67,7 @@ func TestPoolsThatAreRefused(t *testing.T) {
 	for want, p := range map[string]Pool{
 		"the network is 10.0.0.0/24": {Prefix: netip.MustParsePrefix("10.0.0.5/24")},
 		"larger than a /64":          {Prefix: netip.MustParsePrefix("fd00::/63")},
-		"not a network":                 {},
+		"not a network":              {},
 		"write it as IPv4":           {Prefix: netip.MustParsePrefix("::ffff:10.0.0.0/120")},
 		"is not in the network":      {Prefix: netip.MustParsePrefix("10.0.0.0/24"), Ranges: []Range{parse(t, "10.0.0.250-10.0.1.2")}},
 		"ends before it starts":      {Prefix: netip.MustParsePrefix("10.0.0.0/24"), Ranges: []Range{parse(t, "10.0.0.9-10.0.0.2")}},

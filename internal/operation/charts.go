@@ -130,6 +130,7 @@ func (o *Operation) newSource() (*source.Source, error) {
 		if options.HTTP, err = NewSimulatedHTTP(o.Dial(), o.Simulator.CA); err != nil {
 			return nil, err
 		}
+		options.StandIns = true
 	}
 	return source.New(options)
 }

@@ -18,17 +18,17 @@ const ociScheme = "oci://"
 const allowed = "name a directory, a registry such as oci://registry.example.com/charts, or upstream"
 
 // placeOf is the place that the user means.
-func placeOf(charts string, c *client) (place, error) {
-	scheme, rest, remote := strings.Cut(charts, "://")
+func placeOf(o Options, c *client) (place, error) {
+	scheme, rest, remote := strings.Cut(o.Charts, "://")
 	switch {
-	case charts == "" || charts == Upstream:
-		return newUpstream(c), nil
-	case strings.HasPrefix(charts, ociScheme):
+	case o.Charts == "" || o.Charts == Upstream:
+		return upstream{client: c, indexes: newShelf(), standIns: o.StandIns}, nil
+	case strings.HasPrefix(o.Charts, ociScheme):
 		return mirrorAt(rest, c)
 	case remote:
 		return nil, fmt.Errorf("charts cannot come from an address that begins with %s://: %s", scheme, allowed)
 	}
-	return directoryAt(charts)
+	return directoryAt(o.Charts)
 }
 
 // host is a name or an address, possibly with a port.

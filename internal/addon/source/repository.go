@@ -38,6 +38,9 @@ func (u upstream) download(ctx context.Context, a addon.Addon) (file, error) {
 	if err := intact(a, f, entry.Digest); err != nil {
 		return file{}, err
 	}
+	if u.standIns {
+		return f, nil
+	}
 	return f, published(a, f)
 }
 

@@ -59,6 +59,21 @@ func TestAChartComesFromItsRepository(t *testing.T) {
 	}
 }
 
+func TestAStandInHasAChecksumOfItsOwn(t *testing.T) {
+	w := newFixture(t)
+	archive := chartArchive(t, "cilium", "1.17.0")
+	w.offer(archive, digest(archive))
+	s, err := New(Options{HTTP: w.client, StandIns: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := cilium()
+	a.Source.Digest = digest([]byte("published"))
+	if c := fetched(t, s, a, nil); c.Digest != digest(archive) {
+		t.Errorf("digest %s", c.Digest)
+	}
+}
+
 func TestAnIndexIsAskedForAgainAfterAFailure(t *testing.T) {
 	w := newFixture(t)
 	s := w.source(t, Upstream)

@@ -31,6 +31,8 @@ type Options struct {
 	// HTTP carries every byte that is fetched; nil is the ordinary network with
 	// the proxy of the environment.
 	HTTP *http.Client
+	// StandIns says that HTTP reaches stand-ins, which have checksums of their own.
+	StandIns bool
 }
 
 // Source fetches addons. It is safe for concurrent use.
@@ -75,7 +77,7 @@ type file struct {
 
 // New refuses a place that cannot be one, such as a directory that is missing.
 func New(o Options) (*Source, error) {
-	p, err := placeOf(o.Charts, newClient(o.HTTP))
+	p, err := placeOf(o, newClient(o.HTTP))
 	if err != nil {
 		return nil, err
 	}

@@ -13,11 +13,10 @@ import (
 
 // upstream is where the makers of the addons publish them.
 type upstream struct {
-	client  *client
-	indexes *shelf
+	client   *client
+	indexes  *shelf
+	standIns bool
 }
-
-func newUpstream(c *client) upstream { return upstream{c, newShelf()} }
 
 func (u upstream) chart(ctx context.Context, a addon.Addon) (file, error) {
 	if a.Source.Kind == addon.ChartOCI {

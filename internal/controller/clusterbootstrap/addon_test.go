@@ -48,7 +48,7 @@ func (s *site) serveCharts(addons []addon.Addon) *source.Source {
 		roots.AppendCertsFromPEM(authority.Certificate())
 		client.Transport = &http.Transport{DialContext: s.network.Dial, TLSClientConfig: &tls.Config{RootCAs: roots}}
 	}
-	src, err := source.New(source.Options{HTTP: client, Carried: charts.FS})
+	src, err := source.New(source.Options{HTTP: client, StandIns: true, Carried: charts.FS})
 	s.must(err)
 	return src
 }

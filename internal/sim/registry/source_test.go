@@ -14,7 +14,7 @@ import (
 
 func upstream(t *testing.T, w *fixture) *source.Source {
 	t.Helper()
-	s, err := source.New(source.Options{HTTP: w.Client})
+	s, err := source.New(source.Options{HTTP: w.Client, StandIns: true})
 	if err != nil {
 		t.Fatal(err)
 	}
