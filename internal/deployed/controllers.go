@@ -143,7 +143,7 @@ func CheckRunning(ctx context.Context, c client.Client, p v1alpha1.ProviderType)
 			return fmt.Errorf("the cluster has no Deployment %s in %s", name, addon.PlatformNamespace)
 		}
 		if d := all[i]; d.Status.ObservedGeneration < d.Generation || d.Status.ReadyReplicas == 0 {
-			return fmt.Errorf("Deployment %s/%s has no pod that is ready", addon.PlatformNamespace, name)
+			return fmt.Errorf("no pod of Deployment %s/%s is ready", addon.PlatformNamespace, name)
 		}
 	}
 	return nil

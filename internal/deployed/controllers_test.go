@@ -70,7 +70,7 @@ func TestEveryControllerHasToBeAtWork(t *testing.T) {
 		"": both,
 		"the cluster has no Deployment butler-bootstrap in butler-system":             nil,
 		"the cluster has no Deployment butler-provider-harvester in butler-system":    {both[0], deployment("butler-provider-aws", 1, 1)},
-		"Deployment butler-system/butler-provider-harvester has no pod that is ready": {both[0], deployment("butler-provider-harvester", 1, 0)},
+		"no pod of Deployment butler-system/butler-provider-harvester is ready": {both[0], deployment("butler-provider-harvester", 1, 0)},
 	} {
 		said := ""
 		if err := CheckRunning(t.Context(), serverWith(t, objects...), v1alpha1.ProviderHarvester); err != nil {
