@@ -59,7 +59,7 @@ func TestTheHostnamePointsToTheAddressOfTheProxy(t *testing.T) {
 		"a listener that decrypts":      {exposure: gateway, objects: []string{strings.Replace(programmed, "Passthrough", "Terminate", 1), accepted}, want: "10.0.0.210", waits: `mode "Terminate"`},
 		"a listener of another port":    {exposure: gateway, objects: []string{strings.Replace(programmed, "6443", "443", 1), accepted}, want: "10.0.0.210", waits: "port 443"},
 		"a route that is refused":       {exposure: gateway, objects: []string{programmed, strings.Replace(routeText, "CONDITION", `{type: Accepted, status: "False", message: No matching listener hostname}`, 1)}, want: "10.0.0.210", waits: "No matching listener hostname"},
-		"a route that is not looked at": {exposure: gateway, objects: []string{programmed, strings.Replace(accepted, "{parents:", "{others:", 1)}, want: "10.0.0.210", waits: "has not taken TLSRoute"},
+		"a route that is not looked at": {exposure: gateway, objects: []string{programmed, strings.Replace(accepted, "{parents:", "{others:", 1)}, want: "10.0.0.210", waits: "has not accepted TLSRoute"},
 		"an address that was set stays": {exposure: gateway, objects: []string{strings.Replace(gatewayText, "STATUS", `{addresses: [{value: 10.0.0.210}, {value: 10.0.0.211}]}`, 1), accepted}, was: "10.0.0.211", want: "10.0.0.211"},
 		"another address is taken":      {exposure: gateway, objects: []string{programmed, accepted}, was: "10.0.0.99", want: "10.0.0.210"},
 		"a Gateway lost its address":    {exposure: gateway, objects: []string{strings.Replace(gatewayText, "STATUS", `{}`, 1)}, was: "10.0.0.210", want: "10.0.0.210", waits: "has no address yet"},
