@@ -84,8 +84,9 @@ pictures: ## Record a rehearsal of EXAMPLE=FILE, and write docs/images, which RE
 PACKAGES_AT_ONCE ?= $(shell echo $$((2 + $$(getconf _NPROCESSORS_ONLN))))
 
 # The packages that take longest begin first, so that none of them is alone at the end.
-LONGEST = ./internal/cli ./internal/cli/matrix ./internal/controller/tenantcluster ./internal/pivot ./charts \
-	./internal/controller/clusterbootstrap ./provider/proxmox ./internal/sim/talos ./internal/sim/harvester
+LONGEST = ./internal/cli ./internal/controller/tenantcluster ./internal/controller/clusterbootstrap ./internal/pivot \
+	./internal/cli/matrix ./internal/addon/install ./internal/controller/machinerequest ./provider/proxmox ./charts \
+	./internal/sim/talos ./internal/sim/harvester ./provider/harvester ./internal/sim ./internal/image ./internal/plane
 
 # Test programs and the API servers that they start are small and short-lived: fewer garbage
 # collections save a fifth of the work.
