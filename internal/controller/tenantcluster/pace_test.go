@@ -8,7 +8,11 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/butlerdotdev/butler/api/v1alpha1"
+	"github.com/butlerdotdev/butler/internal/step"
 )
 
 func TestWalksOfManyClustersAreFurtherApart(t *testing.T) {
@@ -32,6 +36,36 @@ func TestWalksOfManyClustersAreFurtherApart(t *testing.T) {
 			}
 		}
 		if got := p.lag(now.Add(c.since)); got != c.want {
+			t.Errorf("%s: %v, want %v", reason, got, c.want)
+		}
+	}
+}
+
+func TestALookInVainComesEverLater(t *testing.T) {
+	now := time.Now()
+	crowd := pace{}
+	for i := range 200 {
+		crowd.record(types.NamespacedName{Name: strconv.Itoa(i)}, now)
+	}
+	for reason, c := range map[string]struct {
+		since     time.Duration
+		poll, few bool
+		want      time.Duration
+	}{
+		"a change is reported":            {time.Second, false, true, upkeep},
+		"for a while there was none":      {2 * upkeep, false, true, 2 * upkeep},
+		"for a day there was none":        {24 * time.Hour, false, true, rareUpkeep},
+		"a change is polled for":          {20 * time.Second, true, true, 250 * time.Millisecond},
+		"for many clusters":               {20 * time.Second, true, false, 2 * longestLag},
+		"for many, and a change is known": {time.Second, false, false, upkeep},
+	} {
+		r := &Reconciler{Clock: func() time.Time { return now }}
+		if !c.few {
+			r.pace.walked = crowd.walked
+		}
+		tc := &v1alpha1.TenantCluster{}
+		tc.Status.Conditions = []metav1.Condition{{LastTransitionTime: metav1.NewTime(now.Add(-c.since))}}
+		if got := r.pollAfter(tc, &step.Obstacle{Poll: c.poll}); got != c.want {
 			t.Errorf("%s: %v, want %v", reason, got, c.want)
 		}
 	}

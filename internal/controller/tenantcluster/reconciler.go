@@ -33,8 +33,10 @@ import (
 const Owner = "butler-controller"
 
 const (
-	// upkeep is how often a cluster is looked at that waits for what is reported.
-	upkeep = 30 * time.Second
+	// upkeep is when a cluster is looked at that waits for what is reported, and rareUpkeep when at
+	// the latest: the longer nothing changes, the later.
+	upkeep     = 30 * time.Second
+	rareUpkeep = 5 * time.Minute
 	// atRest is how often a cluster is looked at that waits for nothing: tokens and certificates
 	// are renewed then, and what is not watched is put right. The rest is reported, also that
 	// its API server does not answer any more.
@@ -127,13 +129,16 @@ func (r *Reconciler) session(tc *v1alpha1.TenantCluster) *session {
 
 // pollAfter is when to look again where no change is reported.
 func (r *Reconciler) pollAfter(tc *v1alpha1.TenantCluster, o *step.Obstacle) time.Duration {
+	now := r.Clock()
+	unchanged := now.Sub(lastChange(tc))
 	switch {
 	case o == nil && tc.Status.Phase == v1alpha1.TenantReady:
 		return atRest - rand.N(atRest/5) // not all at once
 	case o == nil || !o.Poll:
-		return upkeep
+		return min(max(upkeep, unchanged), rareUpkeep)
 	}
-	return max(step.PollAfter(r.Clock().Sub(lastChange(tc))), r.pace.lag(r.Clock()))
+	// What is asked for in vain gives way to what has changed.
+	return max(step.PollAfter(unchanged), 2*r.pace.lag(now))
 }
 
 // claim gives the cluster its id and the name of its namespace, records on which management
