@@ -68,9 +68,9 @@ func TestEveryControllerHasToBeAtWork(t *testing.T) {
 	both := []client.Object{deployment("butler-bootstrap", 2, 1), deployment("butler-provider-harvester", 2, 2)}
 	for want, objects := range map[string][]client.Object{
 		"": both,
-		"the cluster has no Deployment butler-bootstrap in butler-system":             nil,
-		"the cluster has no Deployment butler-provider-harvester in butler-system":    {both[0], deployment("butler-provider-aws", 1, 1)},
-		"no pod of Deployment butler-system/butler-provider-harvester is ready": {both[0], deployment("butler-provider-harvester", 1, 0)},
+		"the cluster has no Deployment butler-bootstrap in butler-system":          nil,
+		"the cluster has no Deployment butler-provider-harvester in butler-system": {both[0], deployment("butler-provider-aws", 1, 1)},
+		"no pod of Deployment butler-system/butler-provider-harvester is ready":    {both[0], deployment("butler-provider-harvester", 1, 0)},
 	} {
 		said := ""
 		if err := CheckRunning(t.Context(), serverWith(t, objects...), v1alpha1.ProviderHarvester); err != nil {
