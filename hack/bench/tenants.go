@@ -24,15 +24,13 @@ func tenantMeasures() (all []measure) {
 	for _, n := range tenantSizes() {
 		all = append(all, measuresOfTenants(n)...)
 	}
-	return append(all, flatTenants("calls", 1.1), flatTenants("CPU", 1.2))
-}
-
-// flatTenants is how much more a tenant costs among 200 than among 20.
-func flatTenants(what string, target float64) measure {
-	return measure{
-		name: "tenants: " + what + " each, 200 over 20", kind: cost, target: target, margin: tight,
-		over: [2]string{tenantLabel(200) + ": " + what, tenantLabel(20) + ": " + what},
+	for _, what := range []string{"calls", "CPU"} {
+		all = append(all, measure{
+			name: "tenants: " + what + " each, 200 over 20", kind: cost, target: 1.1, margin: tight,
+			over: [2]string{tenantLabel(200) + ": " + what, tenantLabel(20) + ": " + what},
+		})
 	}
+	return all
 }
 
 func tenantLabel(n int) string { return fmt.Sprintf("tenants %d", n) }
